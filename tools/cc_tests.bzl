@@ -1,0 +1,27 @@
+"""A folder's C++ tests: one cc_test for each *_test.cc in it."""
+
+def folder_cc_tests(deps, data = [], copts = []):
+    """Declares a test for each file, and a library of what the files share.
+
+    Args:
+      deps: what every test links, GoogleTest aside.
+      data: files that every test may read.
+      copts: flags for every test.
+    """
+    native.cc_library(
+        name = "shared",
+        testonly = True,
+        srcs = native.glob(["*.cc"], exclude = ["*_test.cc"]),
+        hdrs = native.glob(["*.h"]),
+        copts = copts,
+        visibility = ["//tests:__subpackages__"],
+        deps = deps + ["@gtest//:main"],
+    )
+    for source in native.glob(["*_test.cc"]):
+        native.cc_test(
+            name = source[:-len(".cc")],
+            srcs = [source],
+            copts = copts,
+            data = data,
+            deps = deps + [":shared", "@gtest//:main"],
+        )
