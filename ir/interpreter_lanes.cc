@@ -1,0 +1,90 @@
+#include "ir/diagnostics.h"
+#include "ir/interpreter_machine.h"
+
+namespace parakeet::ir {
+
+void Machine::ExecuteLanes(const Step& step) {
+  switch (step.op) {
+    case OpCode::kSplat: {
+      const int lanes = step.binding->result()->type.lanes();
+      return SetLanes(step, std::vector<Constant>(lanes, ScalarAt(step.operands[0])));
+    }
+    case OpCode::kIota: return Iota(step);
+    case OpCode::kLoadLanes:
+    case OpCode::kGatherLanes: return LoadLanes(step);
+    case OpCode::kStoreLanes:
+    case OpCode::kScatterLanes: return StoreLanes(step);
+    case OpCode::kLowHalf: return Half(step, false);
+    case OpCode::kHighHalf: return Half(step, true);
+    case OpCode::kExtract: return Extract(step);
+    case OpCode::kAny:
+    case OpCode::kAllLanes: return AnyOrAll(step);
+    default:
+      FailBug("the interpreter cannot run " + std::string(Name(step.op)), step.binding->span);
+  }
+}
+
+void Machine::Iota(const Step& step) {
+  const Type& type = step.binding->result()->type;
+  std::vector<Constant> lanes;
+  for (int lane = 0; lane < type.lanes(); ++lane) lanes.push_back(ConstantOf(type.dtype(), lane));
+  SetLanes(step, std::move(lanes));
+}
+
+std::byte* Machine::LanePlace(const Step& step, int lane) const {
+  const Attributes& attrs = step.binding->attrs;
+  if (attrs.Int(Attr::kMasked) != 0 && LaneAt(step.operands.back(), lane).integer == 0) {
+    return nullptr;
+  }
+  const ArrayValue& array = ArrayAt(step.operands[0]);
+  Index index;
+  for (size_t axis = 0; axis < array.sizes.size(); ++axis) {
+    index.push_back(LaneAt(step.operands.at(1 + axis), lane).integer);
+  }
+  const bool consecutive = step.op == OpCode::kLoadLanes || step.op == OpCode::kStoreLanes;
+  if (consecutive) index.at(attrs.Int(Attr::kAxis)) += lane * attrs.Int(Attr::kStep, 1);
+  return ElementAt(array, index);
+}
+
+void Machine::LoadLanes(const Step& step) {
+  const Type& type = step.binding->result()->type;
+  std::vector<Constant> lanes;
+  for (int lane = 0; lane < type.lanes(); ++lane) {
+    const std::byte* place = LanePlace(step, lane);
+    lanes.push_back(place == nullptr ? ZeroOf(type.dtype()) : LoadElement(type.dtype(), place));
+  }
+  SetLanes(step, std::move(lanes));
+}
+
+// In order of lanes: of equal places the last stays.
+void Machine::StoreLanes(const Step& step) {
+  const ArrayValue& array = ArrayAt(step.operands[0]);
+  const int value = step.operands.at(1 + array.sizes.size());
+  const auto* vector = std::get_if<VectorValue>(&At(value));
+  const int lanes = vector == nullptr ? 1 : static_cast<int>(vector->lanes.size());
+  for (int lane = 0; lane < lanes; ++lane) {
+    if (std::byte* place = LanePlace(step, lane)) StoreElement(LaneAt(value, lane), place);
+  }
+}
+
+void Machine::Half(const Step& step, bool high) {
+  const int half = step.binding->result()->type.lanes();
+  std::vector<Constant> lanes;
+  for (int lane = 0; lane < half; ++lane) {
+    lanes.push_back(LaneAt(step.operands[0], lane + (high ? half : 0)));
+  }
+  SetLanes(step, std::move(lanes));
+}
+
+void Machine::Extract(const Step& step) {
+  Set(step, 0, LaneAt(step.operands[0], static_cast<int>(IntAt(step.operands[1]))));
+}
+
+void Machine::AnyOrAll(const Step& step) {
+  const int lanes = TypeOf(step.binding->operands[0]).lanes();
+  int count = 0;
+  for (int lane = 0; lane < lanes; ++lane) count += LaneAt(step.operands[0], lane).integer != 0;
+  Set(step, 0, Constant::Bool(step.op == OpCode::kAny ? count > 0 : count == lanes));
+}
+
+}  // namespace parakeet::ir

@@ -1,0 +1,50 @@
+#include <algorithm>
+
+#include "ir/diagnostics.h"
+#include "ir/interpreter_machine.h"
+
+namespace parakeet::ir {
+namespace {
+
+constexpr std::byte kFreed{0xdd};
+
+}  // namespace
+
+void Machine::Alloc(const Step& step) {
+  const bool fortran = step.binding->attrs.Int(Attr::kFortran) != 0;
+  Set(step, 0,
+      New(step.binding->result()->type.dtype(), IntsAt(step.operands, 0, step.operands.size()),
+          fortran));
+}
+
+// The memory stays, so that a later read shows 0xdd rather than crashes.
+void Machine::Free(const Step& step) {
+  const Storage& storage = ArrayAt(step.operands[0]).storage;
+  if (storage == nullptr) FailBug("an argument is not the program's to free", step.binding->span);
+  std::fill(storage->begin(), storage->end(), kFreed);
+}
+
+void Machine::Load(const Step& step) {
+  const ArrayValue& array = ArrayAt(step.operands[0]);
+  const size_t rank = array.sizes.size();
+  if (step.operands.size() != 1 + rank) {
+    FailBug("a load takes an index for every axis", step.binding->span);
+  }
+  const Index index = IntsAt(step.operands, 1, rank);
+  Set(step, 0, LoadElement(array.dtype, ElementAt(array, index)));
+}
+
+void Machine::Store(const Step& step) {
+  const ArrayValue& array = ArrayAt(step.operands[0]);
+  const size_t rank = array.sizes.size();
+  if (step.operands.size() != 2 + rank) {
+    FailBug("a store takes an index for every axis", step.binding->span);
+  }
+  const Constant& value = ScalarAt(step.operands[1 + rank]);
+  if (value.dtype != array.dtype) {
+    FailBug("a store takes a value of the array's dtype", step.binding->span);
+  }
+  StoreElement(value, ElementAt(array, IntsAt(step.operands, 1, rank)));
+}
+
+}  // namespace parakeet::ir

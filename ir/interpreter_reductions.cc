@@ -1,0 +1,208 @@
+// The order of reductions and scans, which every target follows bit for bit.
+//
+// Without the attributes block and lanes, or with block 0 and lanes 1: a left fold in index order,
+// from init combined from the left, or from the first element.
+//
+// With `block B, lanes L`: the reduced index space is row-major (n1 .. nk); inner = nk, rows = the
+// product of the others, 1 when there are none.
+//
+// 1. Parts. With B = 0 there is one, of all rows. Else, where inner > B, a row is cut into
+//    ceil(inner / B) columns and a part is one segment of one row; otherwise a part is
+//    max(1, B / inner) whole rows. Parts are numbered by rows, then by columns (reduction_tree.h).
+//
+// 2. A part is the left fold, over its rows in order, of run(row, lo..hi).
+//
+// 3. A run with L = 1 is the left fold of its elements from the first. With L > 1 every lane starts
+//    from the combine's identity where all accumulators' combines have one, else from the run's
+//    first element (such a combine is idempotent). Lane l takes lo+l, lo+l+L, ... in order. Then
+//    for h = L/2, ..., 2, 1 and every j < h: lane[j] = combine(lane[j], lane[j+h]).
+//
+// 4. Parts combine as a balanced tree: for s = 1, 2, 4, ... and i = 0, 2s, 4s, ... with i + s < P:
+//    part[i] = combine(part[i], part[i+s]).
+//
+// 5. Last, once: combine(init, total). An empty space gives init.
+//
+// A scan without block is the left fold, every prefix kept. With block B: each block's total is its
+// left fold; blocks' prefixes are the totals before them, combined from the left, starting from
+// init; each block folds on from its prefix (the first, without init, from its first element).
+
+#include <algorithm>
+
+#include "ir/builder.h"
+#include "ir/diagnostics.h"
+#include "ir/interpreter_machine.h"
+#include "ir/reduction_tree.h"
+
+namespace parakeet::ir {
+namespace {
+
+// The index whose leading part is `outer` and whose reduced part is of `row`; the inner index is
+// left 0.
+Index IndexOfRow(const Index& outer, const std::vector<int64_t>& extents, int64_t row) {
+  Index index = outer;
+  index.resize(outer.size() + extents.size(), 0);
+  for (size_t axis = extents.size() - 1; axis-- > 0;) {
+    index[outer.size() + axis] = row % extents[axis];
+    row /= extents[axis];
+  }
+  return index;
+}
+
+// An operator's arrays are new: a total that is a slice of an operand, or init itself, is copied.
+Values Owned(Values values) {
+  for (RuntimeValue& value : values) {
+    if (const auto* array = std::get_if<ArrayValue>(&value)) value = CopyOf(*array);
+  }
+  return values;
+}
+
+}  // namespace
+
+Values Machine::InitsOf(const Step& step) const {
+  Values inits;
+  for (size_t i = step.blocks[0].params.size(); i < step.operands.size(); ++i) {
+    inits.push_back(At(step.operands[i]));
+  }
+  return inits;
+}
+
+Values Machine::Element(const Step& step, const Index& index) {
+  RunElement(step, index);
+  return ResultsOf(step.blocks[0]);
+}
+
+Values Machine::Combine(const Step& step, Values left, Values right) {
+  const BlockCode& block = step.blocks[1];
+  const size_t count = left.size();
+  SetParams(block, std::move(left));
+  SetParams(block, std::move(right), count);
+  Run(block);
+  return ResultsOf(block);
+}
+
+void Machine::Accumulate(const Step& step, Values& accumulators, Values right) {
+  accumulators = accumulators.empty() ? std::move(right)
+                                      : Combine(step, std::move(accumulators), std::move(right));
+}
+
+Values Machine::Identities(const Step& step) const {
+  const Block& combine = *step.binding->blocks[1];
+  Values identities;
+  for (size_t i = 0; i < combine.results.size(); ++i) {
+    const std::optional<OpCode> op = CombineOp(combine, static_cast<int>(i));
+    const Type& type = combine.params[i]->type;
+    const std::optional<Constant> identity =
+        op && type.IsScalar() ? IdentityOf(*op, type.dtype()) : std::nullopt;
+    if (!identity) return {};
+    identities.push_back(*identity);
+  }
+  return identities;
+}
+
+Values Machine::FoldInOrder(const Step& step, const Index& outer,
+                            const std::vector<int64_t>& extents) {
+  Values total = InitsOf(step);
+  Index index = outer;
+  ForEachIndex(extents, [&](const Index& inner) {
+    index.resize(outer.size());
+    index.insert(index.end(), inner.begin(), inner.end());
+    Accumulate(step, total, Element(step, index));
+  });
+  return total;
+}
+
+Values Machine::RunOfLanes(const Step& step, Index& index, int64_t lo, int64_t hi) {
+  const int64_t lanes = step.binding->attrs.Int(Attr::kLanes, 1);
+  const Values identities = lanes > 1 ? Identities(step) : Values();
+  std::vector<Values> accumulators(lanes, identities);
+  for (int64_t i = lo; i < hi; ++i) {
+    if (!index.empty()) index.back() = i;
+    Values element = Element(step, index);
+    if (i == lo && lanes > 1 && identities.empty()) accumulators.assign(lanes, element);
+    Accumulate(step, accumulators[(i - lo) % lanes], std::move(element));
+  }
+  return CombineHalves(step, std::move(accumulators));
+}
+
+Values Machine::CombineHalves(const Step& step, std::vector<Values> lanes) {
+  for (size_t half = lanes.size() / 2; half > 0; half /= 2) {
+    for (size_t j = 0; j < half; ++j) {
+      lanes[j] = Combine(step, std::move(lanes[j]), std::move(lanes[j + half]));
+    }
+  }
+  return std::move(lanes[0]);
+}
+
+Values Machine::Tree(const Step& step, const Index& outer, const std::vector<int64_t>& extents) {
+  const ReductionTree tree(extents, step.binding->attrs.Int(Attr::kBlock));
+  if (tree.IsEmpty()) return InitsOf(step);
+  std::vector<Values> parts(tree.shape().parts);
+  for (size_t p = 0; p < parts.size(); ++p) {
+    const TreePart part = tree.Part(static_cast<int64_t>(p));
+    for (int64_t row = part.first_row; row < part.last_row; ++row) {
+      Index index = extents.empty() ? outer : IndexOfRow(outer, extents, row);
+      Accumulate(step, parts[p], RunOfLanes(step, index, part.lo, part.hi));
+    }
+  }
+  for (size_t s = 1; s < parts.size(); s *= 2) {
+    for (size_t i = 0; i + s < parts.size(); i += 2 * s) {
+      parts[i] = Combine(step, std::move(parts[i]), std::move(parts[i + s]));
+    }
+  }
+  if (!HasInits(step)) return std::move(parts[0]);
+  return Combine(step, InitsOf(step), std::move(parts[0]));
+}
+
+Values Machine::ReduceFrom(const Step& step, const Index& outer,
+                           const std::vector<int64_t>& extents) {
+  const Attributes& attrs = step.binding->attrs;
+  const bool in_order = attrs.Int(Attr::kBlock) == 0 && attrs.Int(Attr::kLanes, 1) == 1;
+  Values total = in_order ? FoldInOrder(step, outer, extents) : Tree(step, outer, extents);
+  if (total.empty()) {
+    FailBug("a reduction of nothing has no init: a check is missing", step.binding->span);
+  }
+  return total;
+}
+
+void Machine::Reduce(const Step& step) {
+  SetAll(step, Owned(ReduceFrom(step, {}, ExtentsOf(step))));
+}
+
+void Machine::Scan(const Step& step) {
+  const std::vector<int64_t> extents = ExtentsOf(step);
+  if (extents.size() != 1) FailBug("a scan runs along one axis", step.binding->span);
+  const int64_t count = std::max<int64_t>(extents[0], 0);
+  const int64_t attribute = step.binding->attrs.Int(Attr::kBlock);
+  const int64_t block = attribute == 0 ? count : attribute;
+  std::vector<ArrayValue> arrays;
+  for (size_t i = 0; i < step.results.size(); ++i) arrays.push_back(NewResult(step, i, {count}));
+  Values before = InitsOf(step);
+  for (int64_t lo = 0; lo < count; lo += block) {
+    Values prefix = before;
+    Values total;
+    for (int64_t i = lo; i < std::min(count, lo + block); ++i) {
+      const Values element = Element(step, {i});
+      Accumulate(step, prefix, element);
+      if (lo + block < count) Accumulate(step, total, element);
+      for (size_t k = 0; k < arrays.size(); ++k) WriteAt(arrays[k], {i}, prefix[k]);
+    }
+    if (!total.empty()) Accumulate(step, before, std::move(total));
+  }
+  for (size_t k = 0; k < arrays.size(); ++k) Set(step, k, std::move(arrays[k]));
+}
+
+// Operands: lo, hi, and where every lane starts.
+void Machine::Lanes(const Step& step) {
+  const int64_t lanes = step.binding->attrs.Int(Attr::kLanes, 1);
+  const int64_t lo = IntAt(step.operands[0]);
+  const int64_t hi = IntAt(step.operands[1]);
+  Values inits;
+  for (size_t i = 2; i < step.operands.size(); ++i) inits.push_back(At(step.operands[i]));
+  std::vector<Values> accumulators(lanes, inits);
+  for (int64_t i = lo; i < hi; ++i) {
+    Accumulate(step, accumulators[(i - lo) % lanes], Element(step, {i}));
+  }
+  SetAll(step, CombineHalves(step, std::move(accumulators)));
+}
+
+}  // namespace parakeet::ir

@@ -1,0 +1,140 @@
+#include "ir/mutator.h"
+
+#include <utility>
+
+namespace parakeet::ir {
+namespace {
+
+Operand Substitute(const Substitution& substitution, const Operand& operand) {
+  if (!operand.IsVar() || substitution.empty()) return operand;
+  const auto found = substitution.find(operand.var());
+  return found == substitution.end() ? operand : found->second;
+}
+
+Type Substitute(const Substitution& substitution, const Type& type) {
+  if (!type.IsArray()) return type;
+  std::vector<Operand> dims;
+  for (const Operand& dim : type.dims()) dims.push_back(Substitute(substitution, dim));
+  return Type::Array(type.dtype(), std::move(dims));
+}
+
+// Copies blocks with new definitions.
+class Cloner {
+ public:
+  Cloner(Arena* arena, Substitution substitution)
+      : arena_(arena), substitution_(std::move(substitution)) {}
+
+  std::vector<Operand> Inline(Builder& builder, const Block& block) {
+    for (const Binding* binding : block.bindings) builder.Append(Clone(*binding));
+    return All(block.results);
+  }
+
+  const Block* Clone(const Block& block) {
+    Block copy;
+    for (const Var* param : block.params) copy.params.push_back(Define(param));
+    for (const Binding* binding : block.bindings) copy.bindings.push_back(Clone(*binding));
+    copy.results = All(block.results);
+    return arena_->New(std::move(copy));
+  }
+
+ private:
+  const Binding* Clone(const Binding& binding) {
+    Binding copy{binding.op, {}, All(binding.operands), {}, binding.attrs, binding.span};
+    for (const Block* block : binding.blocks) copy.blocks.push_back(Clone(*block));
+    for (const Var* result : binding.results) copy.results.push_back(Define(result));
+    return arena_->New(std::move(copy));
+  }
+
+  const Var* Define(const Var* var) {
+    const Var* copy = arena_->New(Var{Substitute(substitution_, var->type), var->hint});
+    substitution_[var] = copy;
+    return copy;
+  }
+
+  std::vector<Operand> All(const std::vector<Operand>& operands) const {
+    std::vector<Operand> result;
+    result.reserve(operands.size());
+    for (const Operand& operand : operands) result.push_back(Substitute(substitution_, operand));
+    return result;
+  }
+
+  Arena* arena_;
+  Substitution substitution_;
+};
+
+}  // namespace
+
+const Function* Mutator::Run(const Function* function) {
+  const Block* body = VisitBlock(function->body);
+  if (body == function->body) return function;
+  Function copy = *function;
+  copy.body = body;
+  return arena()->New(std::move(copy));
+}
+
+Operand Mutator::Apply(const Operand& operand) const { return Substitute(substitution_, operand); }
+
+std::vector<Operand> Mutator::Apply(const std::vector<Operand>& operands) const {
+  std::vector<Operand> result;
+  result.reserve(operands.size());
+  for (const Operand& operand : operands) result.push_back(Apply(operand));
+  return result;
+}
+
+Type Mutator::Apply(const Type& type) const { return Substitute(substitution_, type); }
+
+const Var* Mutator::ApplyToResult(const Var* result) {
+  if (!result->type.IsArray()) return result;
+  Type type = Apply(result->type);
+  if (type == result->type) return result;
+  const Var* renewed = arena()->New(Var{std::move(type), result->hint});
+  substitution_[result] = renewed;
+  return renewed;
+}
+
+void Mutator::Visit(const Binding* binding) { builder_.Append(Rewrite(binding)); }
+
+const Binding* Mutator::Rewrite(const Binding* binding) {
+  std::vector<Operand> operands = Apply(binding->operands);
+  std::vector<const Block*> blocks;
+  for (const Block* block : binding->blocks) blocks.push_back(VisitBlock(block));
+  std::vector<const Var*> results;
+  for (const Var* result : binding->results) results.push_back(ApplyToResult(result));
+  if (operands == binding->operands && blocks == binding->blocks && results == binding->results)
+    return binding;
+  return arena()->New(Binding{binding->op, std::move(results), std::move(operands),
+                              std::move(blocks), binding->attrs, binding->span});
+}
+
+const Block* Mutator::VisitBlock(const Block* block) {
+  Builder outer = std::exchange(builder_, builder_.Nested());
+  std::vector<const Var*> params;
+  for (const Var* param : block->params) params.push_back(ApplyToResult(param));
+  for (const Binding* binding : block->bindings) {
+    builder_.set_span(binding->span);
+    Visit(binding);
+  }
+  std::vector<Operand> results = Apply(block->results);
+  const bool same = params == block->params && builder_.bindings() == block->bindings &&
+                    results == block->results;
+  const Block* rewritten = same ? block : builder_.Finish(std::move(params), std::move(results));
+  builder_ = std::move(outer);
+  return rewritten;
+}
+
+std::vector<Operand> InlineBlock(Builder& builder, const Block& block, Substitution substitution) {
+  return Cloner(builder.arena(), std::move(substitution)).Inline(builder, block);
+}
+
+std::vector<Operand> InlineBlock(Builder& builder, const Block& block,
+                                 const std::vector<Operand>& arguments) {
+  Substitution substitution;
+  for (size_t i = 0; i < block.params.size(); ++i) substitution[block.params[i]] = arguments[i];
+  return InlineBlock(builder, block, std::move(substitution));
+}
+
+const Block* CloneBlock(Arena* arena, const Block& block, Substitution substitution) {
+  return Cloner(arena, std::move(substitution)).Clone(block);
+}
+
+}  // namespace parakeet::ir

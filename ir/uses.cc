@@ -1,0 +1,81 @@
+#include "ir/uses.h"
+
+namespace parakeet::ir {
+namespace {
+
+using See = std::function<void(const Var*)>;
+
+void SeeOperands(const std::vector<Operand>& operands, const See& see) {
+  for (const Operand& operand : operands) {
+    if (operand.IsVar()) see(operand.var());
+  }
+}
+
+void SeeSizes(const std::vector<const Var*>& vars, const See& see) {
+  for (const Var* var : vars) SeeOperands(var->type.dims(), see);
+}
+
+void SeeBlock(const Block& block, const See& see) {
+  SeeSizes(block.params, see);
+  for (const Binding* binding : block.bindings) ForEachUse(*binding, see);
+  SeeOperands(block.results, see);
+}
+
+void Define(const Block& block, VarSet& defined) {
+  defined.insert(block.params.begin(), block.params.end());
+  ForEachBinding(block, [&](const Binding& binding) {
+    defined.insert(binding.results.begin(), binding.results.end());
+    for (const Block* inner : binding.blocks)
+      defined.insert(inner->params.begin(), inner->params.end());
+  });
+}
+
+}  // namespace
+
+void ForEachUse(const Binding& binding, const See& see) {
+  SeeOperands(binding.operands, see);
+  SeeSizes(binding.results, see);
+  for (const Block* block : binding.blocks) SeeBlock(*block, see);
+}
+
+void ForEachBinding(const Block& block, const std::function<void(const Binding&)>& see) {
+  for (const Binding* binding : block.bindings) {
+    see(*binding);
+    for (const Block* inner : binding->blocks) ForEachBinding(*inner, see);
+  }
+}
+
+VarSet DefinedVars(const Block& block) {
+  VarSet defined;
+  Define(block, defined);
+  return defined;
+}
+
+VarSet FreeVars(const Block& block) {
+  const VarSet defined = DefinedVars(block);
+  VarSet free;
+  SeeBlock(block, [&](const Var* var) {
+    if (!defined.contains(var)) free.insert(var);
+  });
+  return free;
+}
+
+VarSet FreeVars(const Binding& binding) {
+  VarSet defined(binding.results.begin(), binding.results.end());
+  for (const Block* block : binding.blocks) Define(*block, defined);
+  VarSet free;
+  ForEachUse(binding, [&](const Var* var) {
+    if (!defined.contains(var)) free.insert(var);
+  });
+  return free;
+}
+
+std::unordered_map<const Var*, const Binding*> Definitions(const Block& block) {
+  std::unordered_map<const Var*, const Binding*> definitions;
+  ForEachBinding(block, [&](const Binding& binding) {
+    for (const Var* result : binding.results) definitions[result] = &binding;
+  });
+  return definitions;
+}
+
+}  // namespace parakeet::ir

@@ -1,0 +1,35 @@
+#ifndef PARAKEET_IR_USES_H_
+#define PARAKEET_IR_USES_H_
+
+#include <functional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "ir/node.h"
+
+namespace parakeet::ir {
+
+using VarSet = std::unordered_set<const Var*>;
+
+// Calls `see` on every value a binding reads: operands, sizes in the types of its results, and the
+// same of its blocks.
+void ForEachUse(const Binding& binding, const std::function<void(const Var*)>& see);
+
+// Calls `see` on every binding of the block and of the blocks inside it, outer before inner, in
+// order.
+void ForEachBinding(const Block& block, const std::function<void(const Binding&)>& see);
+
+// The values that a block, or a binding with its blocks, reads but does not define.
+VarSet FreeVars(const Block& block);
+VarSet FreeVars(const Binding& binding);
+
+// The values defined by a block: its parameters, its bindings' results and the same of blocks
+// inside.
+VarSet DefinedVars(const Block& block);
+
+// The binding that defines each value; parameters of blocks and functions have none.
+std::unordered_map<const Var*, const Binding*> Definitions(const Block& block);
+
+}  // namespace parakeet::ir
+
+#endif  // PARAKEET_IR_USES_H_
