@@ -1,0 +1,30 @@
+#include "frontend/array_parameter.h"
+
+#include <utility>
+
+namespace parakeet::frontend {
+namespace {
+
+constexpr const char* kSizeNames[] = {"n", "m", "l", "k"};
+
+Access AccessOf(const Argument& argument) {
+  if (argument.is_list) return Access::kList;
+  return argument.writable ? Access::kWritable : Access::kReadOnly;
+}
+
+}  // namespace
+
+ArrayParameter MakeArrayParameter(const ir::Builder& builder, const Argument& argument,
+                                  const std::string& name) {
+  std::vector<ir::Operand> dims;
+  for (const bool is_unit : argument.unit_axes) {
+    const char* hint = dims.size() < std::size(kSizeNames) ? kSizeNames[dims.size()] : "d";
+    dims.push_back(is_unit ? ir::Operand::Int(1)
+                           : ir::Operand(builder.NewVar(ir::DType::kI64, hint)));
+  }
+  const ir::Var* var = builder.NewVar(ir::Type::Array(argument.dtype, std::move(dims)), name);
+  return {ArrayValue{var, AccessOf(argument), argument.python},
+          {var, argument.layout, argument.writable, argument.aligned}};
+}
+
+}  // namespace parakeet::frontend

@@ -1,0 +1,185 @@
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "frontend/broadcasting.h"
+#include "frontend/elementwise.h"
+#include "frontend/indexing.h"
+#include "frontend/intrinsics.h"
+#include "frontend/python_errors.h"
+#include "frontend/registry.h"
+
+// What follows a dot.
+namespace parakeet::frontend {
+namespace {
+
+using ir::DType;
+using ir::OpCode;
+using ir::Operand;
+
+DType DTypeOf(const Value& value) {
+  return value.IsArray() ? value.As<ArrayValue>().dtype() : ir::DTypeOf(value.op());
+}
+
+Dims DimsOf(const Value& value) { return value.IsArray() ? value.As<ArrayValue>().dims() : Dims(); }
+
+Value ShapeTuple(const Value& value) {
+  Values sizes;
+  for (const Operand& dim : DimsOf(value)) sizes.push_back(Value::Python(dim));
+  return Value::Tuple(std::move(sizes));
+}
+
+Operand CountOf(Evaluator* evaluator, const Value& value) {
+  Operand count = Operand::Int(1);
+  for (const Operand& dim : DimsOf(value)) count = evaluator->builder().Mul(count, dim);
+  return count;
+}
+
+Value PartOf(Evaluator* evaluator, const char* primitive, const Value& value) {
+  const bool is_array = value.IsArray();
+  if (is_array && !ir::IsComplex(DTypeOf(value)) && std::string(primitive) == "real") return value;
+  const Value part = ApplyPrimitive(evaluator, *FindPrimitive(primitive), {value});
+  if (part.IsArray()) return Value::Array(part.op(), Access::kPart);
+  if (!value.IsPythonScalar()) return part;
+  // An int's parts are ints, a bool's too.
+  const bool is_bool = ir::IsBool(ir::DTypeOf(part.op()));
+  return Value::Python(is_bool ? evaluator->builder().Cast(part.op(), DType::kI64) : part.op());
+}
+
+Value SizeInBytes(Evaluator*, const Value& value) {
+  return Value::Int(ir::SizeInBytes(DTypeOf(value)));
+}
+
+// Attributes of arrays and NumPy scalars.
+struct ArrayAttribute {
+  const char* name;
+  Value (*read)(Evaluator*, const Value&);
+};
+
+constexpr ArrayAttribute kArrayAttributes[] = {
+    {"shape", [](Evaluator*, const Value& v) { return ShapeTuple(v); }},
+    {"ndim",
+     [](Evaluator*, const Value& v) { return Value::Int(static_cast<int64_t>(DimsOf(v).size())); }},
+    {"size", [](Evaluator* e, const Value& v) { return Value::Python(CountOf(e, v)); }},
+    {"dtype", [](Evaluator*, const Value& v) { return Value(DTypeValue{DTypeOf(v)}); }},
+    {"itemsize", SizeInBytes},
+    {"nbytes",
+     [](Evaluator* e, const Value& v) {
+       return Value::Python(e->builder().Mul(CountOf(e, v), SizeInBytes(e, v).op()));
+     }},
+    {"T", [](Evaluator* e,
+             const Value& v) { return v.IsArray() ? TransposeAxes(e, {v, Value::None()}) : v; }},
+    {"real", [](Evaluator* e, const Value& v) { return PartOf(e, "real", v); }},
+    {"imag", [](Evaluator* e, const Value& v) { return PartOf(e, "imag", v); }},
+};
+
+[[noreturn]] void FailAttribute(const Context& context, const Value& value,
+                                const std::string& name) {
+  context.FailUser("AttributeError",
+                   "'" + PythonTypeName(value) + "' object has no attribute '" + name + "'");
+}
+
+Value DTypeAttribute(Evaluator* evaluator, const Value& value, const std::string& name) {
+  const DType dtype = value.As<DTypeValue>().dtype;
+  if (name == "itemsize") return Value::Int(ir::SizeInBytes(dtype));
+  if (name == "name") return Value::String(NumpyName(dtype));
+  if (name == "type") return value;
+  if (name == "kind") {
+    const char* kinds[] = {"b", "u", "i", "f", "c"};
+    return Value::String(kinds[static_cast<int>(ir::KindOf(dtype))]);
+  }
+  FailAttribute(evaluator->context(), value, name);
+}
+
+bool IsRangePart(const std::string& name, size_t* part) {
+  constexpr const char* kParts[] = {"start", "stop", "step"};
+  const auto* found = std::find(std::begin(kParts), std::end(kParts), name);
+  *part = found - std::begin(kParts);
+  return found != std::end(kParts);
+}
+
+// An attribute of a Python object that is read at compile time: modules, namespaces, np.finfo(...).
+Value ObjectAttribute(Evaluator* evaluator, PyObject* object, const std::string& name) {
+  Context& context = evaluator->context();
+  const PyRef found = PyRef::Steal(PyObject_GetAttrString(object, name.c_str()));
+  if (!found) FailFromPython(context.span());
+  Value value = evaluator->resolver().FromPython(found.get());
+  if (!value.IsUndefined()) return value;
+  if (Resolver::IsArray(found.get())) {
+    context.FailLimitation(
+        "an array held by an attribute of another object; assign it to a global "
+        "name, or pass it as an argument");
+  }
+  context.FailLimitation("'" + name +
+                         "' has no meaning inside jitted code; pass what it holds as an "
+                         "argument");
+}
+
+}  // namespace
+
+Value Evaluator::Attribute(const Value& value, const std::string& name) {
+  if (value.IsArray() || value.IsScalar()) {
+    const bool python_only_parts = value.IsPythonScalar() && name != "real" && name != "imag";
+    const auto* found = std::find_if(std::begin(kArrayAttributes), std::end(kArrayAttributes),
+                                     [&](const ArrayAttribute& a) { return name == a.name; });
+    if (found != std::end(kArrayAttributes) && !python_only_parts) return found->read(this, value);
+    const bool has_method =
+        value.IsPythonScalar() ? name == "conjugate" : LookUpMethod(name).has_value();
+    if (!has_method) FailAttribute(*context_, value, name);
+    return Value::Method(value, name);
+  }
+  if (const auto* module = value.TryAs<ModuleValue>())
+    return ObjectAttribute(this, module->module.get(), name);
+  if (const auto* object = value.TryAs<ObjectValue>())
+    return ObjectAttribute(this, object->object.get(), name);
+  if (value.Is<DTypeValue>()) return DTypeAttribute(this, value, name);
+  size_t part = 0;
+  if (const auto* slice = value.TryAs<SliceValue>(); slice != nullptr && IsRangePart(name, &part)) {
+    return (*slice->parts)[part];
+  }
+  if (value.Is<PrimitiveValue>() && name == "__name__")
+    return Value::String(value.As<PrimitiveValue>().name);
+  if (value.Elements() != nullptr && (name == "index" || name == "count" || name == "append")) {
+    context_->FailLimitation("methods of tuples and lists; use an array");
+  }
+  FailAttribute(*context_, value, name);
+}
+
+std::optional<Value> Evaluator::StoreAttribute(const Value& value, const std::string& name,
+                                               const Value& stored) {
+  if (!value.IsArray()) FailAttribute(*context_, value, name);
+  if (name == "shape") return ReshapeArray(this, {value, stored});
+  if (name != "real" && name != "imag") {
+    context_->FailUser("AttributeError",
+                       "attribute '" + name + "' of numpy.ndarray cannot be assigned here");
+  }
+  const auto& array = value.As<ArrayValue>();
+  RequireWritable(context_, array);
+  if (!ir::IsComplex(array.dtype())) {
+    if (name == "imag") context_->FailType("cannot set imaginary part of a real array");
+    CopyInto(stored, value);
+    return std::nullopt;
+  }
+  const Value other = SettleNumber(this, stored, "." + name);
+  const Value kept = PartOf(this, name == "real" ? "imag" : "real", value);
+  const Values parts = name == "real" ? Values{other, kept} : Values{kept, other};
+  const DType part = ir::PartOf(array.dtype());
+  const Value joined = MapElements(this, parts, [&](const std::vector<Operand>& elements) {
+    ir::Builder& inner = builder();
+    return inner.Scalar(OpCode::kMakeComplex,
+                        {inner.Cast(elements[0], part), inner.Cast(elements[1], part)});
+  });
+  CopyInto(joined, value);
+  return std::nullopt;
+}
+
+Value Evaluator::CallMethod(const Value& self, const std::string& name, Arguments arguments) {
+  const std::optional<Value> method = LookUpMethod(name);
+  if (!method) FailAttribute(*context_, self, name);
+  if (self.IsPythonScalar()) return PartOf(this, "conjugate", self);  // Python's only method here.
+  arguments.positional.insert(arguments.positional.begin(), self);
+  return CallFunction(*method, std::move(arguments));
+}
+
+}  // namespace parakeet::frontend

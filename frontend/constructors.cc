@@ -1,0 +1,162 @@
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "frontend/broadcasting.h"
+#include "frontend/conversions.h"
+#include "frontend/elementwise.h"
+#include "frontend/indexing.h"
+#include "frontend/intrinsics.h"
+#include "frontend/static_values.h"
+
+// New arrays, and numbers of another type.
+namespace parakeet::frontend {
+namespace {
+
+using ir::DType;
+using ir::OpCode;
+using ir::Operand;
+
+Value Allocate(Evaluator* evaluator, DType dtype, const Dims& dims) {
+  const ir::Type type = ir::Type::Array(dtype, dims);
+  return Value::Array(evaluator->builder().EmitOne(OpCode::kAlloc, type, dims));
+}
+
+DType DTypeOr(Evaluator* evaluator, const Value& given, DType otherwise) {
+  return given.IsNone() ? otherwise : StaticDType(evaluator, given);
+}
+
+// A list with every number in it converted, so that one that does not fit is refused as NumPy does.
+Value ConvertElements(Evaluator* evaluator, const Value& value, DType dtype) {
+  if (value.IsScalar()) return Value::NumPy(evaluator->AsScalar(value, dtype));
+  if (value.IsArray()) return evaluator->CastArray(value, dtype);
+  if (value.Elements() == nullptr) return value;
+  Values converted;
+  for (const Value& element : *value.Elements()) {
+    converted.push_back(ConvertElements(evaluator, element, dtype));
+  }
+  return Value::List(std::move(converted));
+}
+
+// A new array with every element `given`, in its own dtype unless one is named.
+Value Fill(Evaluator* evaluator, const Dims& dims, const Value& given, std::optional<DType> named) {
+  const Value value = SettleOperand(evaluator, given);
+  if (!value.IsScalar() && !value.IsArray()) {
+    evaluator->context().FailType("an array is filled with numbers, not " + Describe(value));
+  }
+  const DType dtype = named.value_or(PromotionType(value).dtype);
+  if (value.IsArray()) {
+    const Value array = Allocate(evaluator, dtype, dims);
+    evaluator->CopyInto(value, array);
+    return array;
+  }
+  const Operand scalar = evaluator->AsScalar(value, dtype);
+  if (dims.empty()) return evaluator->AsArray(Value::NumPy(scalar));
+  return evaluator->Tabulate(dims,
+                             [&](const std::vector<Operand>&) { return Value::NumPy(scalar); });
+}
+
+DType PythonType(DType dtype) {
+  if (ir::IsBool(dtype)) return dtype;
+  if (ir::IsComplex(dtype)) return DType::kC128;
+  return ir::IsFloat(dtype) ? DType::kF64 : DType::kI64;
+}
+
+}  // namespace
+
+Value MakeEmpty(Evaluator* evaluator, const Values& arguments) {
+  const Dims dims = ShapeOf(evaluator, arguments[0]);
+  return Allocate(evaluator, DTypeOr(evaluator, arguments[1], DType::kF64), dims);
+}
+
+Value MakeFull(Evaluator* evaluator, const Values& arguments) {
+  const Dims dims = ShapeOf(evaluator, arguments[0]);
+  const std::optional<DType> dtype =
+      arguments[2].IsNone() ? std::nullopt : std::optional(StaticDType(evaluator, arguments[2]));
+  return Fill(evaluator, dims, arguments[1], dtype);
+}
+
+Value MakeEmptyLike(Evaluator* evaluator, const Values& arguments) {
+  const auto& like = arguments[0].As<ArrayValue>();
+  return Allocate(evaluator, DTypeOr(evaluator, arguments[1], like.dtype()), like.dims());
+}
+
+Value MakeFullLike(Evaluator* evaluator, const Values& arguments) {
+  const auto& like = arguments[0].As<ArrayValue>();
+  const DType dtype = DTypeOr(evaluator, arguments[2], like.dtype());
+  return Fill(evaluator, like.dims(), arguments[1], dtype);
+}
+
+Value MakeArray(Evaluator* evaluator, const Values& arguments) {
+  const Value& value = arguments[0];
+  if (arguments[1].IsNone()) {
+    const Value array = evaluator->AsArray(value);
+    const auto& fields = array.As<ArrayValue>();
+    return Value::Array(fields.op,
+                        fields.access == Access::kList ? Access::kWritable : fields.access);
+  }
+  const DType dtype = StaticDType(evaluator, arguments[1]);
+  return evaluator->AsArray(ConvertElements(evaluator, value, dtype));
+}
+
+Value MakeCopy(Evaluator* evaluator, const Values& arguments) {
+  return evaluator->CopyArray(evaluator->AsArray(arguments[0]));
+}
+
+Value CastTo(Evaluator* evaluator, const Values& arguments) {
+  const DType dtype = StaticDType(evaluator, arguments[1]);
+  const Value& value = arguments[0];
+  if (value.IsScalar()) return Value::NumPy(evaluator->AsScalar(value, dtype));
+  const Value array = evaluator->AsArray(value);
+  const bool changes = array.As<ArrayValue>().dtype() != dtype;
+  return changes ? evaluator->CastArray(array, dtype) : evaluator->CopyArray(array);
+}
+
+Value MakeStrong(Evaluator* evaluator, const Values& arguments) {
+  const Value settled = SettleOperand(evaluator, arguments[0]);
+  if (settled.IsScalar()) return Value::NumPy(settled.op());
+  if (settled.IsArray()) return settled;
+  evaluator->context().FailType("expected a number or an array, got " + Describe(settled));
+}
+
+Value FindNonZero(Evaluator* evaluator, const Values& arguments) {
+  const Value array = evaluator->AsArray(arguments[0]);
+  if (array.As<ArrayValue>().rank() == 0) {
+    evaluator->context().FailUser(
+        "ValueError",
+        "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead. "
+        "If the context of this error is of the form `arr[nonzero(cond)]`, just use `arr[cond]`.");
+  }
+  return Value::Tuple(NonZero(evaluator, evaluator->CastArray(array, DType::kBool)));
+}
+
+Value SelectWhere(Evaluator* evaluator, const Values& arguments) {
+  return SelectElements(evaluator, arguments[0], arguments[1], arguments[2]);
+}
+
+Value TakeItem(Evaluator* evaluator, const Values& arguments) {
+  Context& context = evaluator->context();
+  ir::Builder& builder = context.builder();
+  Value value = SettleOperand(evaluator, arguments[0]);
+  if (value.IsArray()) {
+    const auto& array = value.As<ArrayValue>();
+    Operand size = Operand::Int(1);
+    for (const Operand& dim : array.dims()) size = builder.Mul(size, dim);
+    context.Check(builder.Scalar(OpCode::kEq, {size, Operand::Int(1)}), "ValueError",
+                  "can only convert an array of size 1 to a Python scalar");
+    value = Value::NumPy(builder.Load(array.op, Dims(array.dims().size(), Operand::Int(0))));
+  }
+  return Value::Python(builder.Cast(value.op(), PythonType(ir::DTypeOf(value.op()))));
+}
+
+Value Evaluator::CallDType(DType dtype, Arguments arguments) {
+  if (!arguments.keywords.empty() || arguments.positional.size() > 1) {
+    context_->FailType(std::string(NumpyName(dtype)) + "() takes one number or array");
+  }
+  if (arguments.positional.empty()) return Value::NumPy(ir::ZeroOf(dtype));
+  const Value value = SettleOperand(this, arguments.positional[0]);
+  return value.IsArray() ? CastTo(this, {value, DTypeValue{dtype}})
+                         : Value::NumPy(AsScalar(value, dtype));
+}
+
+}  // namespace parakeet::frontend

@@ -1,0 +1,255 @@
+#include "frontend/elementwise.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "frontend/broadcasting.h"
+#include "frontend/conversions.h"
+#include "frontend/static_values.h"
+
+namespace parakeet::frontend {
+namespace {
+
+using ir::DType;
+using ir::OpCode;
+using ir::Operand;
+
+constexpr char kNegativePower[] = "Integers to negative integer powers are not allowed.";
+
+std::vector<ScalarType> TypesOf(const Values& operands) {
+  std::vector<ScalarType> types;
+  for (const Value& operand : operands) types.push_back(PromotionType(operand));
+  return types;
+}
+
+bool IsWeakInt(const ScalarType& type) { return type.weak && ir::IsInteger(type.dtype); }
+
+// NumPy compares integers with a Python int exactly, whatever the int: one that is not known to fit
+// the others' dtype is compared as an int64, which `types` then says.
+void WidenCompared(const Values& operands, std::vector<ScalarType>* types) {
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (!IsWeakInt((*types)[i])) continue;
+    const Operand op = operands[i].op();
+    const DType fitted = ResolveWeak(*types)[i];
+    if (!ir::IsInteger(fitted) || fitted == DType::kI64) continue;
+    const bool fits = op.IsConstant() && !IsOutOfRange(op.constant(), fitted);
+    if (!fits) (*types)[i].weak = false;
+  }
+}
+
+// Comparison of a signed with an unsigned 64-bit integer, by the sign first.
+Operand CompareMixed(ir::Builder* builder, OpCode op, Operand left, Operand right) {
+  if (ir::IsUnsigned(ir::DTypeOf(left))) {
+    std::swap(left, right);
+    op = op == OpCode::kLt   ? OpCode::kGt
+         : op == OpCode::kLe ? OpCode::kGe
+         : op == OpCode::kGt ? OpCode::kLt
+         : op == OpCode::kGe ? OpCode::kLe
+                             : op;
+  }
+  const Operand wide = builder->Cast(left, DType::kI64);
+  const Operand negative = builder->Scalar(OpCode::kLt, {wide, Operand::Int(0)});
+  const Operand same_sign = builder->Scalar(op, {builder->Cast(wide, DType::kU64), right});
+  const bool holds = op == OpCode::kLt || op == OpCode::kLe || op == OpCode::kNe;
+  return builder->Scalar(OpCode::kSelect, {negative, Operand::Bool(holds), same_sign});
+}
+
+Operand RoundParts(ir::Builder* builder, const Operand& number) {
+  const auto round = [&](OpCode part) {
+    return builder->Scalar(OpCode::kRint, {builder->Scalar(part, {number})});
+  };
+  return builder->Scalar(OpCode::kMakeComplex, {round(OpCode::kReal), round(OpCode::kImag)});
+}
+
+// The primitive on one element of each operand, already of the signature's type.
+Operand EmitPrimitive(ir::Builder* builder, const Primitive& primitive,
+                      const std::vector<Operand>& operands) {
+  const DType dtype = ir::DTypeOf(operands[0]);
+  if (IsIdentity(primitive, dtype)) return operands[0];
+  if (const auto always = PredicateOfExact(primitive, dtype)) return Operand::Bool(*always);
+  if (primitive.op == OpCode::kImag && !ir::IsComplex(dtype)) return ir::ZeroOf(dtype);
+  if (primitive.op == OpCode::kRint && ir::IsComplex(dtype))
+    return RoundParts(builder, operands[0]);
+  return builder->Scalar(primitive.op, operands);
+}
+
+Operand ToLoop(ir::Builder* builder, const Operand& element, DType dtype) {
+  return ir::IsBool(dtype) ? IsNonZero(builder, element) : builder->Cast(element, dtype);
+}
+
+// Checks that every exponent of an integer power is >= 0; a scalar one is of the loop's dtype.
+void RequireExponents(Evaluator* evaluator, const Value& exponent) {
+  Context& context = evaluator->context();
+  ir::Builder& builder = context.builder();
+  const DType dtype = PromotionType(exponent).dtype;
+  if (!ir::IsSigned(dtype)) return;
+  if (!exponent.IsArray()) {
+    const Operand ok = builder.Scalar(OpCode::kGe, {exponent.op(), ir::ZeroOf(dtype)});
+    if (ok.IsInt(0)) context.Raise("ValueError", kNegativePower);
+    return context.Check(ok, "ValueError", kNegativePower);
+  }
+  ir::Builder block = builder.Nested();
+  const ir::Var* element = block.NewVar(dtype, "b");
+  const Operand ok = block.Scalar(OpCode::kGe, {element, ir::ZeroOf(dtype)});
+  const ir::Block* each = block.Finish({element}, {ok});
+  const ir::Block* combine = ir::CombineBlock(context.arena(), OpCode::kAnd, DType::kBool);
+  const Operand all = builder.EmitOne(OpCode::kReduce, DType::kBool,
+                                      {exponent.op(), Operand::Bool(true)}, {}, {each, combine});
+  context.Check(all, "ValueError", kNegativePower);
+}
+
+// Scalars in the loop's dtype, with the checks that takes; arrays as they are.
+Values ConvertScalars(Context* context, const Values& operands, DType loop) {
+  Values converted;
+  for (const Value& operand : operands) {
+    const auto* scalar = operand.TryAs<ScalarValue>();
+    converted.push_back(scalar == nullptr ? operand
+                                          : Value::NumPy(ConvertScalar(context, *scalar, loop)));
+  }
+  return converted;
+}
+
+Value ApplyMixedCompare(Evaluator* evaluator, const Primitive& primitive, const Values& operands) {
+  return MapElements(evaluator, operands, [&](const std::vector<Operand>& elements) {
+    return CompareMixed(&evaluator->builder(), primitive.op, elements[0], elements[1]);
+  });
+}
+
+Signature ChooseLoop(Context* context, const Primitive& primitive,
+                     const std::vector<ScalarType>& types, std::optional<DType> forced) {
+  const std::vector<ScalarType> wanted(types.size(), ScalarType{forced.value_or(DType::kF64)});
+  const auto signature = SignatureOf(primitive, forced ? wanted : types);
+  if (!signature) context->FailType(NoLoopMessage(primitive, types));
+  for (DType dtype : ResolveWeak(types)) {
+    if (!forced || CanCastSameKind(dtype, signature->operand)) continue;
+    context->FailType("Cannot cast ufunc '" + std::string(primitive.name) + "' input from dtype('" +
+                      NumpyName(dtype) + "') to dtype('" + NumpyName(signature->operand) +
+                      "') with casting rule 'same_kind'");
+  }
+  return *signature;
+}
+
+// x ** 2, x ** 0.5 and x ** -1 of an inexact array with a Python number: NumPy takes the function
+// that says so, which differs from pow at -0.0 and at infinities. Undefined for any other power.
+Value SimplePower(Evaluator* evaluator, const Values& operands) {
+  const ScalarType base = PromotionType(operands[0]);
+  const bool is_inexact = ir::IsFloat(base.dtype) || ir::IsComplex(base.dtype);
+  if (!operands[0].IsArray() || !is_inexact) return Value();
+  if (!operands[1].IsPythonScalar() || !operands[1].IsStaticScalar()) return Value();
+  const ir::Constant exponent = operands[1].op().constant();
+  if (ir::IsComplex(exponent.dtype) || ir::IsBool(exponent.dtype)) return Value();
+  const double power =
+      ir::IsFloat(exponent.dtype) ? exponent.real : static_cast<double>(exponent.integer);
+  const auto apply = [&](const char* name, Values values) {
+    return ApplyPrimitive(evaluator, *FindPrimitive(name), values);
+  };
+  if (power == 2.0) return apply("multiply", {operands[0], operands[0]});
+  if (power == 0.5) return apply("sqrt", {operands[0]});
+  if (power == -1.0) return apply("divide", {Value::Int(1), operands[0]});
+  return Value();
+}
+
+// What keyword arguments of NumPy's element-wise functions say.
+struct UfuncOptions {
+  std::optional<Value> out;
+  std::optional<Value> where;
+  std::optional<DType> dtype;
+};
+
+UfuncOptions TakeOptions(Evaluator* evaluator, const Primitive& primitive, Arguments* arguments) {
+  UfuncOptions options;
+  const auto given = [](std::optional<Value> value) {
+    return value && value->IsNone() ? std::nullopt : value;
+  };
+  options.out = given(arguments->Take("out"));
+  options.where = given(arguments->Take("where"));
+  if (const auto dtype = given(arguments->Take("dtype"))) {
+    options.dtype = StaticDType(evaluator, *dtype);
+  }
+  const size_t arity = primitive.arity;
+  if (arguments->positional.size() == arity + 1 && !options.out) {
+    options.out = given(arguments->positional.back());
+    arguments->positional.pop_back();
+  }
+  if (!arguments->keywords.empty()) {
+    evaluator->context().FailType(std::string(primitive.name) +
+                                  "() got an unexpected keyword argument '" +
+                                  arguments->keywords[0].first + "'");
+  }
+  if (arguments->positional.size() != arity) {
+    evaluator->context().FailType(std::string(primitive.name) + "() takes from " +
+                                  std::to_string(arity) + " to " + std::to_string(arity + 1) +
+                                  " positional arguments but " +
+                                  std::to_string(arguments->positional.size()) + " were given");
+  }
+  return options;
+}
+
+}  // namespace
+
+Value ApplyPrimitive(Evaluator* evaluator, const Primitive& primitive, const Values& operands,
+                     std::optional<DType> loop) {
+  Context& context = evaluator->context();
+  Values settled;
+  for (const Value& operand : operands) {
+    settled.push_back(SettleNumber(evaluator, operand, std::string(primitive.name)));
+  }
+  std::vector<ScalarType> types = TypesOf(settled);
+  if (primitive.rule == PrimitiveRule::kCompare) WidenCompared(settled, &types);
+  if (IsMixedSign(primitive, ResolveWeak(types))) {
+    return ApplyMixedCompare(evaluator, primitive, settled);
+  }
+  if (primitive.op == OpCode::kPow && !loop) {
+    Value simple = SimplePower(evaluator, settled);
+    if (!simple.IsUndefined()) return simple;
+  }
+  const Signature signature = ChooseLoop(&context, primitive, types, loop);
+  settled = ConvertScalars(&context, settled, signature.operand);
+  if (primitive.op == OpCode::kPow && ir::IsInteger(signature.operand)) {
+    RequireExponents(evaluator, settled[1]);
+  }
+  return MapElements(evaluator, settled, [&](const std::vector<Operand>& elements) {
+    ir::Builder& builder = evaluator->builder();
+    std::vector<Operand> converted;
+    for (const Operand& e : elements) converted.push_back(ToLoop(&builder, e, signature.operand));
+    return EmitPrimitive(&builder, primitive, converted);
+  });
+}
+
+Value SelectElements(Evaluator* evaluator, const Value& condition, const Value& a, const Value& b) {
+  const Value chosen = SettleNumber(evaluator, condition, "where");
+  const Values settled = {SettleNumber(evaluator, a, "where"), SettleNumber(evaluator, b, "where")};
+  const DType dtype = ResultDType(TypesOf(settled));
+  ir::Builder& outer = evaluator->builder();
+  Values operands = {chosen};
+  for (const Value& value : settled) {
+    operands.push_back(value.IsArray() ? value : Value::NumPy(outer.Cast(value.op(), dtype)));
+  }
+  return MapElements(evaluator, operands, [&](const std::vector<Operand>& elements) {
+    ir::Builder& builder = evaluator->builder();
+    return builder.Scalar(OpCode::kSelect,
+                          {IsNonZero(&builder, elements[0]), ToLoop(&builder, elements[1], dtype),
+                           ToLoop(&builder, elements[2], dtype)});
+  });
+}
+
+Value Evaluator::CallPrimitive(const std::string& name, Arguments arguments) {
+  const Primitive* primitive = FindPrimitive(name);
+  if (primitive == nullptr) ir::FailBug("no primitive is called " + name, context_->span());
+  const UfuncOptions options = TakeOptions(this, *primitive, &arguments);
+  Value result = ApplyPrimitive(this, *primitive, arguments.positional, options.dtype);
+  if (!options.out) return result;
+  if (!options.out->IsArray()) context_->FailType("return arrays must be of ArrayType");
+  const auto& out = options.out->As<ArrayValue>();
+  const DType dtype = PromotionType(result).dtype;
+  if (!CanCastSameKind(dtype, out.dtype())) {
+    context_->FailType("Cannot cast ufunc '" + name + "' output from dtype('" + NumpyName(dtype) +
+                       "') to dtype('" + NumpyName(out.dtype()) +
+                       "') with casting rule 'same_kind'");
+  }
+  if (options.where) result = SelectElements(this, *options.where, result, *options.out);
+  CopyInto(result, *options.out);
+  return *options.out;
+}
+
+}  // namespace parakeet::frontend

@@ -1,0 +1,67 @@
+#include "frontend/registry.h"
+
+#include "frontend/python_errors.h"
+#include "ir/diagnostics.h"
+
+namespace parakeet::frontend {
+namespace {
+
+PyRef Registry() { return Checked(PyImport_ImportModule("parakeet.library.registry")); }
+
+PyRef Attribute(PyObject* object, const char* name) {
+  return Checked(PyObject_GetAttrString(object, name));
+}
+
+// The text of attribute `name`, or an empty text where the object has none.
+std::string TextAttribute(PyObject* object, const char* name) {
+  PyRef text = PyRef::Steal(PyObject_GetAttrString(object, name));
+  if (!text) {
+    PyErr_Clear();
+    return "";
+  }
+  return PyUnicode_Check(text.get()) ? TextOf(text.get()) : "";
+}
+
+// What an entry of the registry is: objects of ours say so themselves, all else is a function
+// written in the language.
+Value FromEntry(const PyRef& entry) {
+  const std::string kind = TextAttribute(entry.get(), "parakeet_kind");
+  if (kind.empty()) return UserFunctionValue{entry};
+  const std::string name = TextAttribute(entry.get(), "name");
+  if (kind == "primitive") return PrimitiveValue{name, "", entry};
+  if (kind == "operator") return OperatorValue{name};
+  if (kind == "intrinsic") return IntrinsicValue{name};
+  ir::FailBug("an entry of the registry is of the unknown kind " + kind);
+}
+
+// The entry under a string in one of the registry's tables, or none.
+std::optional<Value> EntryNamed(const char* table, const std::string& name) {
+  const PyRef entries = Attribute(Registry().get(), table);
+  PyObject* entry = PyDict_GetItemString(entries.get(), name.c_str());
+  if (entry == nullptr) return std::nullopt;
+  return FromEntry(PyRef::Borrow(entry));
+}
+
+}  // namespace
+
+std::optional<Value> LookUpObject(PyObject* object) {
+  const PyRef lookup = Attribute(Registry().get(), "lookup");
+  const PyRef entry = Checked(PyObject_CallFunctionObjArgs(lookup.get(), object, nullptr));
+  if (entry.IsNone()) return std::nullopt;
+  return FromEntry(entry);
+}
+
+std::optional<Value> LookUpMethod(const std::string& name) { return EntryNamed("methods", name); }
+
+Value LibraryFunction(const std::string& name) {
+  const auto found = EntryNamed("functions", name);
+  if (!found) ir::FailBug("the library has no function " + name);
+  return *found;
+}
+
+bool IsLibraryFunction(PyObject* function) {
+  const std::string prefix = "parakeet.library";
+  return TextAttribute(function, "__module__").compare(0, prefix.size(), prefix) == 0;
+}
+
+}  // namespace parakeet::frontend

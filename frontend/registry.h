@@ -1,0 +1,30 @@
+#ifndef PARAKEET_FRONTEND_REGISTRY_H_
+#define PARAKEET_FRONTEND_REGISTRY_H_
+
+#include <optional>
+#include <string>
+
+#include "frontend/py_ref.h"
+#include "frontend/value.h"
+
+// The Python side's table of what outside objects mean (parakeet.library.registry).
+namespace parakeet::frontend {
+
+// What a NumPy function, an operator or primitive of ours, a builtin or a function of `math` stands
+// for: a Primitive, an Operator, an Intrinsic or a library function. nullopt where the registry
+// does not know the object. Called with the GIL held.
+std::optional<Value> LookUpObject(PyObject* object);
+
+// The library function behind an array method, if it has one.
+std::optional<Value> LookUpMethod(const std::string& name);
+
+// The library function, primitive or operator that NumPy calls `name`: "matmul". A bug where there
+// is none.
+Value LibraryFunction(const std::string& name);
+
+// True for a Python function of the library (parakeet.library).
+bool IsLibraryFunction(PyObject* function);
+
+}  // namespace parakeet::frontend
+
+#endif  // PARAKEET_FRONTEND_REGISTRY_H_
