@@ -1,0 +1,33 @@
+#ifndef PARAKEET_PASSES_ACCESS_PATTERNS_H_
+#define PARAKEET_PASSES_ACCESS_PATTERNS_H_
+
+#include <unordered_map>
+#include <vector>
+
+#include "ir/node.h"
+
+namespace parakeet::passes {
+
+// How many cheap accesses a loop over each index makes: accesses to memory next to that of the
+// index before. Found
+// from index structure and layout alone.
+class AccessPatterns {
+ public:
+  explicit AccessPatterns(const ir::Function& function);
+
+  // The accesses in `block` (and inside it) that move to the next element when `index` grows by
+  // one.
+  int UnitStrides(const ir::Block& block, const ir::Var* index) const;
+
+ private:
+  bool IsNext(const ir::Binding& access, const ir::Var* index) const;
+  // The change of `operand` when `index` grows by one, where that is a known constant.
+  int64_t Coefficient(const ir::Operand& operand, const ir::Var* index, bool& known) const;
+
+  std::unordered_map<const ir::Var*, const ir::Binding*> definitions_;
+  std::unordered_map<const ir::Var*, ir::Layout> layouts_;
+};
+
+}  // namespace parakeet::passes
+
+#endif  // PARAKEET_PASSES_ACCESS_PATTERNS_H_

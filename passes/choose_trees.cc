@@ -1,0 +1,152 @@
+// Fixes the order in which every reduction and scan combines: its blocks and lanes.
+//
+// Before:
+//   %s: f64 = ireduce (%i) in (%n) add from 0.0 { ... }
+// After:
+//   %s: f64 = ireduce (%i) in (%n) add from 0.0 tree(block 8192, lanes 32) { ... }
+//
+// Assumes: index form. ir/reduction_tree.h says what a tree means. Threads and the width of
+// registers take no part: one
+// core and many give the same bits.
+// Refuses: lanes where a combine is not one commutative operation an accumulator, where an array
+// is accumulated, where
+// the extents are small constants, or where the index around the reduction is the one that memory
+// follows.
+#include <algorithm>
+
+#include "ir/builder.h"
+#include "ir/mutator.h"
+#include "ir/uses.h"
+#include "passes/access_patterns.h"
+#include "passes/pass.h"
+#include "passes/vector_legality.h"
+
+namespace parakeet::passes {
+namespace {
+
+using ir::Attr;
+using ir::Binding;
+using ir::Block;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+
+constexpr int64_t kReductionBlock = 8192;
+constexpr int64_t kScanBlock = 4096;
+constexpr int64_t kLaneBytes =
+    256;  // What the lanes of all accumulators together may fill: four wide registers.
+constexpr int64_t kMostLanes = 64;
+constexpr int64_t kSmallExtent = 32;
+
+class TreeChooser : public ir::Mutator {
+ public:
+  TreeChooser(ir::Arena* arena, const ir::Function& function, Context& context)
+      : Mutator(arena), patterns_(function), context_(context) {}
+
+ protected:
+  void Visit(const Binding* b) override {
+    switch (b->op) {
+      case OpCode::kIreduce: return Set(*b, IsOneBlock(*b) ? 0 : kReductionBlock, LanesOf(*b));
+      case OpCode::kIscan: return Set(*b, depth_ > 0 || HoldsArrays(*b) ? 0 : kScanBlock, 1);
+      case OpCode::kImap:
+      case OpCode::kForeach:
+      case OpCode::kIfilter: return VisitNest(*b);
+      default: return Mutator::Visit(b);
+    }
+  }
+
+ private:
+  // What stands inside a nest runs on one thread; the nest's last index may be the one that lanes
+  // take.
+  void VisitNest(const Binding& b) {
+    ++depth_;
+    const Var* outer = std::exchange(
+        vector_index_, b.blocks[0]->params.empty() ? nullptr : b.blocks[0]->params.back());
+    Mutator::Visit(&b);
+    vector_index_ = outer;
+    --depth_;
+  }
+
+  // What accumulates arrays makes one at each step, and nothing is gained by making more at once.
+  static bool HoldsArrays(const Binding& b) {
+    return std::any_of(b.blocks[1]->results.begin(), b.blocks[1]->results.end(),
+                       [](const Operand& result) { return ir::TypeOf(result).IsArray(); });
+  }
+
+  // True where the whole index space is known to fit in one block, or blocks are of no use.
+  bool IsOneBlock(const Binding& b) const {
+    if (depth_ > 0 || HoldsArrays(b)) return true;
+    int64_t size = 1;
+    for (size_t axis = 0; axis < b.blocks[0]->params.size(); ++axis) {
+      const Operand& extent = b.operands[axis];
+      if (!extent.IsConstant() || extent.constant().integer > kReductionBlock) return false;
+      size *= std::max<int64_t>(extent.constant().integer, 1);
+      if (size > kReductionBlock) return false;
+    }
+    return true;
+  }
+
+  void Set(const Binding& b, int64_t block, int64_t lanes) {
+    ++depth_;
+    Binding copy = *Rewrite(&b);
+    --depth_;
+    copy.attrs = copy.attrs.With(Attr::kBlock, block).With(Attr::kLanes, lanes);
+    builder().Append(arena()->New(std::move(copy)));
+  }
+
+  int64_t LanesOf(const Binding& b) {
+    const std::string reason = WhyNoLanes(b);
+    if (!reason.empty()) {
+      context_.Note(b.span, "no lanes: " + reason);
+      return 1;
+    }
+    int64_t bytes = 0;
+    for (const Var* result : b.results) bytes += ir::SizeInBytes(result->type.dtype());
+    int64_t lanes = kMostLanes;
+    while (lanes > 1 && lanes * bytes > kLaneBytes) lanes /= 2;
+    return lanes;
+  }
+
+  std::string WhyNoLanes(const Binding& b) const {
+    bool has_identity = true;
+    bool idempotent = true;
+    for (size_t k = 0; k < b.results.size(); ++k) {
+      if (!b.results[k]->type.IsScalar()) return "it accumulates an array";
+      if (ir::IsComplex(b.results[k]->type.dtype())) return "it accumulates complex numbers";
+      const auto op = ir::CombineOp(*b.blocks[1], static_cast<int>(k));
+      if (!op || !ir::IsCommutative(*op)) return "its combine is not a commutative operation";
+      has_identity &= ir::IdentityOf(*op, b.results[k]->type.dtype()).has_value();
+      idempotent &= ir::IsIdempotent(*op);
+    }
+    if (!has_identity && !idempotent) return "its combine has no value to start lanes from";
+    const Block& body = *b.blocks[0];
+    const Operand& inner = b.operands[body.params.size() - 1];
+    if (inner.IsConstant() && inner.constant().integer <= kSmallExtent)
+      return "its extent is small";
+    bool is_plain = true;
+    ir::ForEachBinding(body, [&](const Binding& inner) {
+      is_plain &= ir::IsScalarOp(inner.op) || inner.op == OpCode::kLoad || inner.op == OpCode::kIf;
+    });
+    if (!is_plain) return "its element holds more than scalar code";
+    const std::string reason = WhyNotVector(body, body.params.back());
+    if (!reason.empty()) return reason;
+    const int own = patterns_.UnitStrides(body, body.params.back());
+    const int around = vector_index_ == nullptr ? 0 : patterns_.UnitStrides(body, vector_index_);
+    return around > own ? "memory follows the index around it" : "";
+  }
+
+  AccessPatterns patterns_;
+  Context& context_;
+  int depth_ = 0;
+  const Var* vector_index_ = nullptr;
+};
+
+}  // namespace
+
+ir::Program ChooseTrees(const ir::Program& program, Context& context) {
+  return ForEachFunction(program, [&](const ir::Function* function) {
+    return TreeChooser(program.arena.get(), *function, context).Run(function);
+  });
+}
+
+}  // namespace parakeet::passes

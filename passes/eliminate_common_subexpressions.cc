@@ -1,0 +1,234 @@
+// Computes equal values once: of two bindings that must give the same, the first stands for both.
+//
+// Before:
+//   %m1: f64 = ireduce (%i) in (%n) add from 0.0 { %a: f64 = load %x[%i]  yield %a }
+//   %m2: f64 = ireduce (%j) in (%n) add from 0.0 { %b: f64 = load %x[%j]  yield %b }
+//   %c: f64 = mul %m1, %m2
+// After:
+//   %m1: f64 = ireduce (%i) in (%n) add from 0.0 { %a: f64 = load %x[%i]  yield %a }
+//   %c: f64 = mul %m1, %m1
+//
+// Assumes: nothing; it runs at every stage.
+// Of two checks of one condition, or two sizes of one pair, the second passes where the first has,
+// whatever their places.
+// Refuses: bindings that store; reads with a write to the same root between them; what makes
+// arrays,
+// reshapes that may copy among them, where one of the two is stored to, returned or yielded.
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "ir/mutator.h"
+#include "ir/uses.h"
+#include "passes/find_effects.h"
+#include "passes/pass.h"
+
+namespace parakeet::passes {
+namespace {
+
+using ir::Binding;
+using ir::Block;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+
+// Writes what a binding computes as bytes, the same for two that compute the same. Values defined
+// inside are numbered.
+class KeyWriter {
+ public:
+  std::string Key(const Binding& b) {
+    Write(b);
+    return std::move(key_);
+  }
+
+ private:
+  template <typename T>
+  void Put(const T& value) {
+    key_.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+
+  void Write(const Operand& operand) {
+    if (operand.IsConstant()) {
+      const ir::Constant& c = operand.constant();
+      key_ += 'c';
+      Put(c.dtype);
+      Put(c.integer);
+      Put(c.real);
+      Put(c.imag);
+      return;
+    }
+    const auto inside = numbers_.find(operand.var());
+    key_ += inside == numbers_.end() ? 'v' : 'n';
+    inside == numbers_.end() ? Put(operand.var()) : Put(inside->second);
+  }
+
+  void Write(const ir::Type& type) {
+    Put(type.dtype());
+    Put(type.lanes());
+    Put(type.IsArray());
+    for (const Operand& dim : type.dims()) Write(dim);
+  }
+
+  void WriteAttributes(const Binding& b) {
+    for (const auto& [attr, value] : b.attrs.entries()) {
+      Put(attr);
+      if (const auto* number = std::get_if<int64_t>(&value)) Put(*number);
+      if (const auto* text = std::get_if<std::string>(&value)) key_ += *text;
+      if (const auto* list = std::get_if<std::vector<int64_t>>(&value)) {
+        for (const int64_t entry : *list) Put(entry);
+      }
+      key_ += ';';
+    }
+  }
+
+  void Define(const Var* var) {
+    Write(var->type);
+    numbers_.emplace(var, static_cast<int>(numbers_.size()));
+  }
+
+  // Of what may fail only the values that decide it count, not the message or the place.
+  static size_t CountingOperands(const Binding& b) {
+    if (b.op == OpCode::kCheck) return 1;
+    return b.op == OpCode::kBroadcastSize ? 2 : b.operands.size();
+  }
+
+  void Write(const Binding& b) {
+    const size_t count = CountingOperands(b);
+    Put(b.op);
+    if (count == b.operands.size()) WriteAttributes(b);
+    for (size_t k = 0; k < count; ++k) Write(b.operands[k]);
+    for (const Block* block : b.blocks) Write(*block);
+    for (const Var* result : b.results) Define(result);
+    key_ += '.';
+  }
+
+  void Write(const Block& block) {
+    key_ += '{';
+    for (const Var* param : block.params) Define(param);
+    for (const Binding* b : block.bindings) Write(*b);
+    for (const Operand& result : block.results) Write(result);
+    key_ += '}';
+  }
+
+  std::string key_;
+  std::unordered_map<const Var*, int> numbers_;
+};
+
+// True where a result may be memory of its own. A reshape copies what strides cannot say.
+bool MakesArray(const Binding& b) {
+  if (ir::IsView(b.op) && b.op != OpCode::kReshape) return false;
+  for (const Var* result : b.results) {
+    if (result->type.IsArray()) return true;
+  }
+  return false;
+}
+
+class Merger : public ir::Mutator {
+ public:
+  Merger(ir::Arena* arena, const ir::Function& function) : Mutator(arena), roots_(function) {
+    written_ = EffectsOf(*function.body, roots_).writes;
+    for (const Operand& result : function.body->results) AddRoots(result, escaping_);
+    ir::ForEachBinding(*function.body, [&](const Binding& b) {
+      for (const Block* block : b.blocks) {
+        for (const Operand& result : block->results) AddRoots(result, escaping_);
+      }
+    });
+  }
+
+ protected:
+  void Visit(const Binding* b) override {
+    const Effects effects = EffectsOf(*b, roots_);
+    const Binding* rewritten = Prepare(*b, effects);
+    if (MayMerge(*b, effects)) {
+      const std::string key = KeyWriter().Key(*rewritten) + Versions(effects);
+      const Binding*& first = known_.back()[key];
+      if (const Binding* earlier = FindEarlier(key)) {
+        for (size_t k = 0; k < b->results.size(); ++k) {
+          Replace(b->results[k], earlier->results[k]);
+          if (rewritten->results[k] != b->results[k])
+            Replace(rewritten->results[k], earlier->results[k]);
+        }
+        if (first == nullptr) known_.back().erase(key);
+        return;
+      }
+      first = rewritten;
+    }
+    builder().Append(rewritten);
+    Bump(effects.writes);
+  }
+
+  const Block* VisitBlock(const Block* block) override {
+    known_.emplace_back();
+    const Block* rewritten = Mutator::VisitBlock(block);
+    known_.pop_back();
+    return rewritten;
+  }
+
+ private:
+  // What a loop writes may be written before what stands in it reads.
+  const Binding* Prepare(const Binding& b, const Effects& effects) {
+    if (!b.blocks.empty()) Bump(effects.writes);
+    return Rewrite(&b);
+  }
+
+  bool MayMerge(const Binding& b, const Effects& effects) const {
+    if (!effects.writes.empty() || b.op == OpCode::kCall || b.op == OpCode::kAlloc) return false;
+    if (b.results.empty() && b.op != OpCode::kCheck) return false;
+    if (!b.blocks.empty() && effects.may_fail) return false;
+    if (!MakesArray(b)) return true;
+    for (const Var* result : b.results) {
+      if (!result->type.IsArray()) continue;
+      const ir::VarSet& roots = roots_.Of(result);
+      if (Intersects(roots, written_) || Intersects(roots, escaping_)) return false;
+    }
+    return true;
+  }
+
+  const Binding* FindEarlier(const std::string& key) const {
+    for (auto scope = known_.rbegin(); scope != known_.rend(); ++scope) {
+      const auto found = scope->find(key);
+      if (found != scope->end() && found->second != nullptr) return found->second;
+    }
+    return nullptr;
+  }
+
+  // The state of the memory that is read: how often each root has been written.
+  std::string Versions(const Effects& effects) const {
+    std::vector<std::pair<const Var*, uint64_t>> written;
+    for (const Var* root : effects.reads) {
+      const auto found = versions_.find(root);
+      if (found != versions_.end()) written.push_back(*found);
+    }
+    std::sort(written.begin(), written.end());
+    return {reinterpret_cast<const char*>(written.data()), written.size() * sizeof written[0]};
+  }
+
+  void Bump(const ir::VarSet& roots) {
+    for (const Var* root : roots) versions_[root] = ++clock_;
+  }
+
+  void AddRoots(const Operand& operand, ir::VarSet& set) const {
+    if (!operand.IsVar() || !operand.var()->type.IsArray()) return;
+    const ir::VarSet& roots = roots_.Of(operand.var());
+    set.insert(roots.begin(), roots.end());
+  }
+
+  Roots roots_;
+  ir::VarSet written_;
+  ir::VarSet escaping_;
+  uint64_t clock_ = 0;
+  std::unordered_map<const Var*, uint64_t> versions_;
+  std::vector<std::unordered_map<std::string, const Binding*>> known_;
+};
+
+}  // namespace
+
+ir::Program EliminateCommonSubexpressions(const ir::Program& program, Context&) {
+  return ForEachFunction(program, [&](const ir::Function* function) {
+    return Merger(program.arena.get(), *function).Run(function);
+  });
+}
+
+}  // namespace parakeet::passes

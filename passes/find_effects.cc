@@ -1,0 +1,209 @@
+#include "passes/find_effects.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace parakeet::passes {
+namespace {
+
+using ir::Binding;
+using ir::Block;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+using ir::VarSet;
+
+using Flows = std::unordered_map<const Var*, std::vector<const Var*>>;
+
+// Records from which values an array value may take its memory.
+class FlowFinder {
+ public:
+  void Visit(const Block& block) {
+    for (const Binding* binding : block.bindings) Visit(*binding);
+  }
+
+  const Flows& flows() const { return flows_; }
+
+ private:
+  void Visit(const Binding& b) {
+    for (const Block* block : b.blocks) Visit(*block);
+    if (ir::IsView(b.op)) return Flow(b.operands[0], b.result());
+    switch (b.op) {
+      case OpCode::kIf:
+        for (const Block* block : b.blocks) FlowAll(block->results, b.results);
+        break;
+      case OpCode::kFor: Carry(b, *b.blocks[0], *b.blocks[0], 3, 1); break;
+      case OpCode::kWhile: Carry(b, *b.blocks[0], *b.blocks[1], 0, 0); break;
+      case OpCode::kMap:
+      case OpCode::kReduce:
+      case OpCode::kScan:
+      case OpCode::kFilter:
+        for (size_t i = 0; i < b.blocks[0]->params.size(); ++i)
+          Flow(b.operands[i], b.blocks[0]->params[i]);
+        break;
+      case OpCode::kCall:
+        for (const Var* result : b.results) FlowFromAll(b.operands, result);
+        break;
+      default: break;
+    }
+  }
+
+  // Carried values: from the initial values and from what the body yields, to parameters and
+  // results.
+  void Carry(const Binding& b, const Block& head, const Block& body, size_t first_init,
+             size_t first_param) {
+    for (size_t i = 0; i < b.results.size(); ++i) {
+      for (const Block* block : {&head, &body}) {
+        Flow(b.operands[first_init + i], block->params[first_param + i]);
+        Flow(body.results[i], block->params[first_param + i]);
+      }
+      Flow(b.operands[first_init + i], b.results[i]);
+      Flow(body.results[i], b.results[i]);
+    }
+  }
+
+  void FlowAll(const std::vector<Operand>& from, const std::vector<const Var*>& to) {
+    for (size_t i = 0; i < to.size(); ++i) Flow(from[i], to[i]);
+  }
+
+  void FlowFromAll(const std::vector<Operand>& from, const Var* to) {
+    for (const Operand& operand : from) Flow(operand, to);
+    if (to->type.IsArray()) flows_[to].push_back(to);
+  }
+
+  void Flow(const Operand& from, const Var* to) {
+    if (to->type.IsArray() && from.IsVar() && from.var()->type.IsArray())
+      flows_[to].push_back(from.var());
+  }
+
+  Flows flows_;
+};
+
+void Insert(const VarSet& from, VarSet& to) { to.insert(from.begin(), from.end()); }
+
+void Read(const Operand& array, const Roots& roots, VarSet& set) {
+  if (array.IsVar() && array.var()->type.IsArray()) Insert(roots.Of(array.var()), set);
+}
+
+void AddOwnEffects(const Binding& b, const Roots& roots, Effects& effects) {
+  switch (b.op) {
+    case OpCode::kCheck:
+    case OpCode::kBroadcastSize: effects.may_fail = true; break;
+    case OpCode::kLoad:
+    case OpCode::kLoadLanes:
+    case OpCode::kGatherLanes: Read(b.operands[0], roots, effects.reads); break;
+    case OpCode::kStore:
+    case OpCode::kStoreLanes:
+    case OpCode::kScatterLanes:
+    case OpCode::kFree: Read(b.operands[0], roots, effects.writes); break;
+    case OpCode::kCopy:
+      Read(b.operands[0], roots, effects.reads);
+      Read(b.operands[1], roots, effects.writes);
+      break;
+    case OpCode::kMap:
+    case OpCode::kReduce:
+    case OpCode::kScan:
+    case OpCode::kFilter:
+      for (const Operand& operand : b.operands) Read(operand, roots, effects.reads);
+      break;
+    case OpCode::kReshape: Read(b.operands[0], roots, effects.reads); break;  // It may copy.
+    case OpCode::kCall:
+      effects.may_fail = true;
+      for (const Operand& operand : b.operands) {
+        Read(operand, roots, effects.reads);
+        Read(operand, roots, effects.writes);
+      }
+      break;
+    default: break;
+  }
+}
+
+// True for what makes arrays of its own, as against views and what chooses or carries arrays.
+bool MakesArrays(const Binding& b) {
+  return b.op == OpCode::kAlloc || ir::InfoOf(b.op).format == ir::OpFormat::kElements ||
+         ir::InfoOf(b.op).format == ir::OpFormat::kIndices;
+}
+
+}  // namespace
+
+Roots::Roots(const ir::Function& function) {
+  FlowFinder finder;
+  finder.Visit(*function.body);
+  const Var* first = nullptr;
+  for (const ir::Param& param : function.params) {
+    if (!param.var->type.IsArray()) continue;
+    // Only an entry's arguments are known not to overlap.
+    if (first == nullptr || (function.entry && !function.may_overlap)) first = param.var;
+    roots_[param.var] = {first};
+    params_.insert(param.var);
+  }
+  const Flows& flows = finder.flows();
+  for (const auto& [var, sources] : flows) {
+    // The values reachable against the flow that take their memory from nowhere else.
+    VarSet seen;
+    VarSet found;
+    std::vector<const Var*> pending = {var};
+    while (!pending.empty()) {
+      const Var* next = pending.back();
+      pending.pop_back();
+      if (!seen.insert(next).second) continue;
+      const auto from = flows.find(next);
+      const bool is_root = from == flows.end();
+      if (is_root) Insert(Of(next), found);
+      if (is_root) continue;
+      for (const Var* source : from->second) {
+        if (source == next) found.insert(next);
+        pending.push_back(source);
+      }
+    }
+    roots_[var] = std::move(found);
+  }
+}
+
+const VarSet& Roots::Of(const Var* array) const {
+  return roots_.try_emplace(array, VarSet{array}).first->second;
+}
+
+bool Roots::MayShare(const Var* a, const Var* b) const { return Intersects(Of(a), Of(b)); }
+
+bool Roots::IsFresh(const Var* array) const { return !Intersects(Of(array), params_); }
+
+Effects EffectsOf(const Binding& binding, const Roots& roots) {
+  Effects effects;
+  AddOwnEffects(binding, roots, effects);
+  for (const Block* block : binding.blocks) {
+    ir::ForEachBinding(*block, [&](const Binding& b) { AddOwnEffects(b, roots, effects); });
+  }
+  if (effects.writes.empty() || binding.blocks.empty()) return effects;
+  // What is made inside is written before anyone outside can look.
+  for (const Block* block : binding.blocks) {
+    ir::ForEachBinding(*block, [&](const Binding& b) {
+      if (!MakesArrays(b)) return;
+      for (const Var* result : b.results) effects.writes.erase(result);
+    });
+  }
+  return effects;
+}
+
+Effects EffectsOf(const Block& block, const Roots& roots) {
+  Effects effects;
+  ir::ForEachBinding(block,
+                     [&](const Binding& binding) { AddOwnEffects(binding, roots, effects); });
+  return effects;
+}
+
+bool Intersects(const VarSet& a, const VarSet& b) {
+  const VarSet& small = a.size() <= b.size() ? a : b;
+  const VarSet& large = a.size() <= b.size() ? b : a;
+  return std::any_of(small.begin(), small.end(),
+                     [&](const Var* var) { return large.contains(var); });
+}
+
+bool Conflict(const Effects& a, const Effects& b) {
+  if (Intersects(a.writes, b.reads) || Intersects(a.reads, b.writes) ||
+      Intersects(a.writes, b.writes))
+    return true;
+  return (a.may_fail && (b.may_fail || !b.writes.empty())) || (b.may_fail && !a.writes.empty());
+}
+
+}  // namespace parakeet::passes

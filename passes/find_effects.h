@@ -1,0 +1,54 @@
+#ifndef PARAKEET_PASSES_FIND_EFFECTS_H_
+#define PARAKEET_PASSES_FIND_EFFECTS_H_
+
+#include <unordered_map>
+
+#include "ir/node.h"
+#include "ir/uses.h"
+
+namespace parakeet::passes {
+
+// The memory an array value may stand for: parameters, allocations and operators' results, by
+// their values. Where a
+// function's parameters may overlap, as those of a function that is not the entry may, one of them
+// stands for all.
+class Roots {
+ public:
+  explicit Roots(const ir::Function& function);
+
+  // The roots of an array value; itself for one that no binding of the function defines.
+  const ir::VarSet& Of(const ir::Var* array) const;
+  // True when the two values may share memory.
+  bool MayShare(const ir::Var* a, const ir::Var* b) const;
+  // True when every root of the array was made in the function.
+  bool IsFresh(const ir::Var* array) const;
+
+ private:
+  ir::VarSet params_;
+  mutable std::unordered_map<const ir::Var*, ir::VarSet> roots_;
+};
+
+// What running a binding, its blocks included, may do to memory and to the order of errors. A
+// binding's writes are those that show outside it; a block's are all.
+struct Effects {
+  ir::VarSet reads;   // roots
+  ir::VarSet writes;  // roots
+  bool may_fail = false;
+
+  bool IsPure() const { return writes.empty() && !may_fail; }
+};
+
+Effects EffectsOf(const ir::Binding& binding, const Roots& roots);
+Effects EffectsOf(const ir::Block& block, const Roots& roots);
+
+// True when running the two in the other order could be seen: one writes what the other touches,
+// or a failure of one
+// would come before or after a write or failure of the other.
+bool Conflict(const Effects& a, const Effects& b);
+
+// True when the sets share a root.
+bool Intersects(const ir::VarSet& a, const ir::VarSet& b);
+
+}  // namespace parakeet::passes
+
+#endif  // PARAKEET_PASSES_FIND_EFFECTS_H_

@@ -1,0 +1,48 @@
+#ifndef PARAKEET_PASSES_FIND_READS_H_
+#define PARAKEET_PASSES_FIND_READS_H_
+
+#include <unordered_map>
+#include <vector>
+
+#include "ir/node.h"
+#include "ir/uses.h"
+
+namespace parakeet::passes {
+
+// Where the result of an imap is read.
+struct Reads {
+  int loads = 0;
+  bool recomputes = false;             // some load stands in a loop that its index does not follow
+  const ir::Binding* other = nullptr;  // a reader that is no load
+  bool is_result = false;              // yielded or returned
+};
+
+// Who reads the results of a function's imaps, and in which loops.
+class ReadFinder {
+ public:
+  explicit ReadFinder(const ir::Function& function);
+
+  // Of a result of an imap of the function.
+  const Reads& Of(const ir::Var* result) const { return reads_.at(result); }
+
+ private:
+  // A loop that the walk is in. A loop without an index (a while, a combine) is followed by none.
+  struct Loop {
+    std::vector<const ir::Var*> indexes;
+  };
+
+  void Visit(const ir::Block& block);
+  void Visit(const ir::Binding& b);
+  void See(const ir::Binding& b, size_t operand);
+  bool Follows(const ir::Binding& load, size_t depth) const;
+  bool Mentions(const ir::Operand& operand, const ir::Var* index) const;
+
+  std::vector<Loop> loops_;
+  std::unordered_map<const ir::Var*, Reads> reads_;
+  std::unordered_map<const ir::Var*, size_t> depth_;
+  std::unordered_map<const ir::Var*, const ir::Binding*> definitions_;
+};
+
+}  // namespace parakeet::passes
+
+#endif  // PARAKEET_PASSES_FIND_READS_H_

@@ -1,0 +1,223 @@
+// Moves out of loops and operators what is the same in every iteration: scalar code, and checks
+// that come first; and in a
+// block, checks before the pure code that precedes them.
+//
+// Before:
+//   imap (%i) in (%n) { %k = add %a, %b  %ok = lt %k, %m  check %ok, site 0 at (1, %i)  ... }
+// After:
+//   %k = add %a, %b
+//   %ok = lt %k, %m
+//   %none = le %n, 0
+//   %either = or %ok, %none
+//   check %either, site 0 at (1, 0)
+//   imap (%i) in (%n) { ... }
+//
+// Assumes: nothing; it runs at every stage before lanes are written.
+// Refuses: loads, which a check inside may guard; a check after another that stays, a call or a
+// store, which come first
+// in program order; checks of `while` loops, which may not run; anything in a
+// branch, which may be dear and not taken.
+#include <algorithm>
+#include <unordered_map>
+
+#include "ir/mutator.h"
+#include "ir/uses.h"
+#include "passes/find_effects.h"
+#include "passes/pass.h"
+
+namespace parakeet::passes {
+namespace {
+
+using ir::Attr;
+using ir::Binding;
+using ir::Block;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+using ir::VarSet;
+
+bool IsLoop(const Binding& b) {
+  return InfoOf(b.op).format == ir::OpFormat::kIndices || b.op == OpCode::kFor;
+}
+
+class Hoister : public ir::Mutator {
+ public:
+  Hoister(ir::Arena* arena, const ir::Function& function) : Mutator(arena), roots_(function) {}
+
+ protected:
+  // Inner loops first: what leaves them may then leave this one.
+  void Visit(const Binding* b) override {
+    const Binding* rewritten = Rewrite(b);
+    const bool repeats = IsLoop(*rewritten) || b->op == OpCode::kWhile;
+    builder().Append(repeats ? Hoist(*rewritten) : rewritten);
+  }
+
+  const Block* VisitBlock(const Block* block) override {
+    return ChecksFirst(Mutator::VisitBlock(block));
+  }
+
+ private:
+  // Checks, with the scalar code they rest on, move before pure bindings: what they prove then
+  // holds for those too.
+  const Block* ChecksFirst(const Block* block) {
+    Block ordered = *block;
+    ordered.bindings.clear();
+    std::vector<const Binding*> waiting;  // pure bindings since the last effect
+    for (const Binding* b : block->bindings) {
+      const bool is_check = b->op == OpCode::kCheck;
+      if (is_check && Advance(*b, waiting, ordered.bindings)) continue;
+      if (!is_check && EffectsOf(*b, roots_).IsPure()) {
+        waiting.push_back(b);
+        continue;
+      }
+      ordered.bindings.insert(ordered.bindings.end(), waiting.begin(), waiting.end());
+      waiting.clear();
+      ordered.bindings.push_back(b);
+    }
+    ordered.bindings.insert(ordered.bindings.end(), waiting.begin(), waiting.end());
+    return ordered.bindings == block->bindings ? block : arena()->New(std::move(ordered));
+  }
+
+  // Appends to `done` the check and what it needs of `waiting`; false where that is more than
+  // scalar code.
+  static bool Advance(const Binding& check, std::vector<const Binding*>& waiting,
+                      std::vector<const Binding*>& done) {
+    VarSet needed = ir::FreeVars(check);
+    std::vector<bool> moves(waiting.size(), false);
+    for (size_t at = waiting.size(); at-- > 0;) {
+      const Binding& b = *waiting[at];
+      const bool is_needed = std::any_of(b.results.begin(), b.results.end(),
+                                         [&](const Var* r) { return needed.contains(r); });
+      if (!is_needed) continue;
+      if (!ir::IsScalarOp(b.op)) return false;
+      moves[at] = true;
+      needed.merge(ir::FreeVars(b));
+    }
+    std::vector<const Binding*> rest;
+    for (size_t at = 0; at < waiting.size(); ++at) (moves[at] ? done : rest).push_back(waiting[at]);
+    waiting = std::move(rest);
+    done.push_back(&check);
+    return true;
+  }
+
+  const Binding* Hoist(const Binding& b) {
+    Binding copy = b;
+    bool changed = false;
+    for (size_t k = 0; k < copy.blocks.size(); ++k) {
+      // A combine runs on what it is given; little in it is worth moving.
+      const Block* block = HoistFrom(b, *copy.blocks[k], k == 0 && IsLoop(b));
+      changed |= block != copy.blocks[k];
+      copy.blocks[k] = block;
+    }
+    return changed ? arena()->New(std::move(copy)) : &b;
+  }
+
+  const Block* HoistFrom(const Binding& loop, const Block& block, bool runs_checks) {
+    VarSet inside = ir::DefinedVars(block);
+    ScalarCode scalars;  // what stays, by the values it defines
+    Block rest = block;
+    rest.bindings.clear();
+    bool first = runs_checks;  // Nothing that may be seen has run in this iteration yet.
+    for (const Binding* b : block.bindings) {
+      const bool is_scalar = ir::IsScalarOp(b->op);
+      if (is_scalar && IsInvariant(*b, inside)) {
+        inside.erase(b->result());
+        builder().Append(b);
+        continue;
+      }
+      if (b->op == OpCode::kCheck && first && HoistCheck(loop, *b, inside, scalars)) continue;
+      if (is_scalar) scalars[b->result()] = b;
+      first = first && EffectsOf(*b, roots_).IsPure();
+      rest.bindings.push_back(b);
+    }
+    return rest.bindings.size() == block.bindings.size() ? &block : arena()->New(std::move(rest));
+  }
+
+  static bool IsInvariant(const Binding& b, const VarSet& inside) {
+    return std::none_of(b.operands.begin(), b.operands.end(),
+                        [&](const Operand& operand) { return inside.contains(operand.var()); });
+  }
+
+  using ScalarCode = std::unordered_map<const Var*, const Binding*>;
+
+  // Fails as the first iteration would, where there is one: the place is that iteration's. False
+  // where the check is not the same in every iteration but for its place.
+  bool HoistCheck(const Binding& loop, const Binding& check, const VarSet& inside,
+                  const ScalarCode& scalars) {
+    const ir::Substitution start = StartOf(loop);
+    const size_t place_end = 1 + check.attrs.Int(Attr::kAt);
+    Binding copy = check;
+    for (size_t k = 0; k < copy.operands.size(); ++k) {
+      const bool in_place = k >= 1 && k < place_end;
+      if (!inside.contains(copy.operands[k].var())) continue;
+      if (!in_place || !IsScalarCode(copy.operands[k], inside, start, scalars)) return false;
+    }
+    for (size_t k = 1; k < place_end; ++k) {
+      copy.operands[k] = AtStart(copy.operands[k], inside, start, scalars);
+    }
+    copy.operands[0] = builder().Scalar(OpCode::kOr, {copy.operands[0], NeverRuns(loop)});
+    builder().Append(arena()->New(std::move(copy)));
+    return true;
+  }
+
+  // The loop's indexes where it begins.
+  static ir::Substitution StartOf(const Binding& loop) {
+    const bool has_lo = loop.op == OpCode::kFor || loop.op == OpCode::kLanes;
+    const std::vector<const Var*>& params = loop.blocks[0]->params;
+    ir::Substitution start;
+    for (size_t axis = 0; axis < (has_lo ? 1 : params.size()); ++axis) {
+      start[params[axis]] = has_lo ? loop.operands[0] : Operand::Int(0);
+    }
+    return start;
+  }
+
+  // True where the value follows from the loop's indexes by scalar code alone.
+  static bool IsScalarCode(const Operand& operand, const VarSet& inside,
+                           const ir::Substitution& start, const ScalarCode& scalars) {
+    if (!inside.contains(operand.var()) || start.contains(operand.var())) return true;
+    const auto code = scalars.find(operand.var());
+    if (code == scalars.end()) return false;
+    const std::vector<Operand>& in = code->second->operands;
+    return std::all_of(in.begin(), in.end(),
+                       [&](const Operand& o) { return IsScalarCode(o, inside, start, scalars); });
+  }
+
+  Operand AtStart(const Operand& operand, const VarSet& inside, const ir::Substitution& start,
+                  const ScalarCode& scalars) {
+    if (!inside.contains(operand.var())) return operand;
+    if (const auto index = start.find(operand.var()); index != start.end()) return index->second;
+    const Binding& code = *scalars.at(operand.var());
+    std::vector<Operand> operands;
+    for (const Operand& in : code.operands) operands.push_back(AtStart(in, inside, start, scalars));
+    if (code.op == OpCode::kCast) {
+      return builder().Cast(operands[0], code.result()->type.dtype(), code.result()->hint);
+    }
+    return builder().Scalar(code.op, std::move(operands), code.result()->hint);
+  }
+
+  Operand NeverRuns(const Binding& loop) {
+    if (loop.op == OpCode::kFor || loop.op == OpCode::kLanes) {
+      const bool down = loop.op == OpCode::kFor && loop.operands[2].constant().integer < 0;
+      return builder().Scalar(down ? OpCode::kLe : OpCode::kGe,
+                              {loop.operands[0], loop.operands[1]});
+    }
+    Operand never = Operand::Bool(false);
+    for (size_t axis = 0; axis < loop.blocks[0]->params.size(); ++axis) {
+      const Operand empty = builder().Scalar(OpCode::kLe, {loop.operands[axis], Operand::Int(0)});
+      never = builder().Scalar(OpCode::kOr, {never, empty});
+    }
+    return never;
+  }
+
+  Roots roots_;
+};
+
+}  // namespace
+
+ir::Program HoistInvariants(const ir::Program& program, Context&) {
+  return ForEachFunction(program, [&](const ir::Function* function) {
+    return Hoister(program.arena.get(), *function).Run(function);
+  });
+}
+
+}  // namespace parakeet::passes

@@ -1,0 +1,269 @@
+#include "passes/index_maps.h"
+
+#include "ir/diagnostics.h"
+
+namespace parakeet::passes {
+namespace {
+
+using ir::Attr;
+using ir::Binding;
+using ir::Builder;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+using Index = IndexMaps::Index;
+using Map = std::function<Index(Builder&, const Index&)>;
+
+Operand Zero() { return Operand::Int(0); }
+
+Map SliceMap(const Binding& b) {
+  return [&b](Builder& builder, const Index& index) {
+    Index result;
+    size_t operand = 1;
+    size_t axis = 0;
+    for (char kind : b.attrs.Text(Attr::kAxes)) {
+      if (kind == 'n') ++axis;
+      if (kind == 'i') result.push_back(b.operands[operand++]);
+      if (kind != 'r') continue;
+      const Operand offset = builder.Mul(index[axis++], b.operands[operand + 2]);
+      result.push_back(builder.Add(b.operands[operand], offset));
+      operand += 3;
+    }
+    return result;
+  };
+}
+
+Map TransposeMap(const Binding& b) {
+  return [&b](Builder&, const Index& index) {
+    Index result(index.size());
+    const std::vector<int64_t>& perm = b.attrs.Ints(Attr::kPerm);
+    for (size_t axis = 0; axis < perm.size(); ++axis) result[perm[axis]] = index[axis];
+    return result;
+  };
+}
+
+// The index along an axis of size `from` that is read where an axis of size `to` is at `index`.
+Operand BroadcastIndex(Builder& builder, const Operand& from, const Operand& to,
+                       const Operand& index) {
+  if (from == to) return index;
+  if (from.IsInt(1)) return Zero();
+  if (from.IsConstant()) return index;
+  const Operand repeats = builder.Scalar(OpCode::kNe, {from, Operand::Int(1)});
+  return builder.Mul(index, builder.Cast(repeats, ir::DType::kI64));
+}
+
+Map BroadcastMap(const ir::Type& from, const ir::Type& to) {
+  return [from, to](Builder& builder, const Index& index) {
+    Index result;
+    const int skipped = to.rank() - from.rank();
+    for (int axis = 0; axis < from.rank(); ++axis) {
+      result.push_back(BroadcastIndex(builder, from.dims()[axis], to.dims()[axis + skipped],
+                                      index[axis + skipped]));
+    }
+    return result;
+  };
+}
+
+// The place of `index` in C order among `dims`.
+Operand Linear(Builder& builder, const Index& dims, const Index& index) {
+  Operand place = Zero();
+  for (size_t axis = 0; axis < dims.size(); ++axis)
+    place = builder.Add(builder.Mul(place, dims[axis]), index[axis]);
+  return place;
+}
+
+// The index of the element at `place` in C order among `dims`.
+Index Delinear(Builder& builder, const Index& dims, Operand place) {
+  Index result(dims.size());
+  for (size_t axis = dims.size(); axis-- > 1;) {
+    result[axis] = builder.Scalar(OpCode::kMod, {place, dims[axis]});
+    place = builder.Scalar(OpCode::kFloorDiv, {place, dims[axis]});
+  }
+  if (!dims.empty()) result[0] = place;
+  return result;
+}
+
+Map ReshapeMap(const ir::Type& from, const ir::Type& to) {
+  return [from, to](Builder& builder, const Index& index) {
+    return Delinear(builder, from.dims(), Linear(builder, to.dims(), index));
+  };
+}
+
+Map MapOf(const Binding& b) {
+  const ir::Type from = ir::TypeOf(b.operands[0]);
+  switch (b.op) {
+    case OpCode::kSlice: return SliceMap(b);
+    case OpCode::kTranspose: return TransposeMap(b);
+    case OpCode::kBroadcast: return BroadcastMap(from, b.result()->type);
+    case OpCode::kReshape: return ReshapeMap(from, b.result()->type);
+    case OpCode::kAscribe: return [](Builder&, const Index& index) { return index; };
+    default: ir::FailBug("no index map for " + std::string(Name(b.op)));
+  }
+}
+
+bool MakesContiguousArray(const Binding& b) {
+  switch (b.op) {
+    case OpCode::kAlloc: return b.attrs.Int(Attr::kFortran) == 0;
+    case OpCode::kMap:
+    case OpCode::kReduce:
+    case OpCode::kScan:
+    case OpCode::kFilter:
+    case OpCode::kImap:
+    case OpCode::kIreduce:
+    case OpCode::kIscan: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+IndexMaps::IndexMaps(const ir::Function& function)
+    : roots_(function), may_overlap_(function.may_overlap) {
+  written_ = EffectsOf(*function.body, roots_).writes;
+  for (const ir::Param& param : function.params) {
+    if (param.var->type.IsArray() && param.layout == ir::Layout::kC) contiguous_.insert(param.var);
+  }
+  ir::ForEachBinding(*function.body, [&](const Binding& b) {
+    if (MakesContiguousArray(b)) contiguous_.insert(b.results.begin(), b.results.end());
+  });
+}
+
+void IndexMaps::Define(Builder& builder, const Var* result, const Binding& binding) {
+  const bool is_reshape = binding.op == OpCode::kReshape;
+  View view{binding.operands[0], result->type, is_reshape, MapOf(binding)};
+  if (!is_reshape || !MustCopy(binding)) {
+    views_[result] = std::move(view);
+    return;
+  }
+  views_[result] = view;
+  const Operand copy = CopyOf(builder, result, result->type);
+  views_[result] =
+      View{copy, result->type, false, [](Builder&, const Index& index) { return index; }};
+}
+
+void IndexMaps::DefineSlice(const Var* element, const ir::Type& type, const Operand& array,
+                            const Index& leading) {
+  views_[element] = View{array, type, false, [leading](Builder&, const Index& index) {
+                           Index whole = leading;
+                           whole.insert(whole.end(), index.begin(), index.end());
+                           return whole;
+                         }};
+}
+
+const IndexMaps::View* IndexMaps::Find(const Operand& operand) const {
+  if (!operand.IsVar()) return nullptr;
+  const auto found = views_.find(operand.var());
+  return found == views_.end() ? nullptr : &found->second;
+}
+
+bool IndexMaps::MayOverlapItself(const Operand& array) const {
+  Operand root = array;
+  while (const View* view = Find(root)) root = view->source;
+  return may_overlap_ && !roots_.IsFresh(root.var());
+}
+
+bool IndexMaps::IsView(const Operand& operand) const { return Find(operand) != nullptr; }
+
+bool IndexMaps::AnyView(const Index& operands) const {
+  for (const Operand& operand : operands) {
+    if (IsView(operand)) return true;
+  }
+  return false;
+}
+
+Operand IndexMaps::Resolve(Builder& builder, Operand operand, Index& index) const {
+  while (const View* view = Find(operand)) {
+    index = view->map(builder, index);
+    operand = view->source;
+  }
+  return operand;
+}
+
+Operand IndexMaps::Load(Builder& builder, const Operand& array, const Index& index,
+                        std::string_view hint) const {
+  Index resolved = index;
+  const Operand root = Resolve(builder, array, resolved);
+  return builder.Load(root, resolved, hint);
+}
+
+void IndexMaps::Store(Builder& builder, const Operand& array, const Index& index,
+                      const Operand& value) const {
+  Index resolved = index;
+  const Operand root = Resolve(builder, array, resolved);
+  builder.Store(root, resolved, value);
+}
+
+bool IndexMaps::IsContiguous(const Operand& operand) const {
+  if (const View* view = Find(operand)) return view->is_reshape && IsContiguous(view->source);
+  return contiguous_.contains(operand.var());
+}
+
+// NumPy copies what it reshapes when it is not contiguous; that shows where either side is stored
+// to.
+bool IndexMaps::MustCopy(const Binding& reshape) const {
+  if (IsContiguous(reshape.operands[0])) return false;
+  Operand root = reshape.operands[0];
+  while (const View* view = Find(root)) root = view->source;
+  return Intersects(roots_.Of(root.var()), written_);
+}
+
+Operand IndexMaps::Materialise(Builder& builder, const Operand& operand) const {
+  const View* view = Find(operand);
+  if (view == nullptr) return operand;
+  for (const View* below = view; below != nullptr; below = Find(below->source)) {
+    if (!below->is_reshape) continue;
+    if (!IsContiguous(below->source)) return CopyOf(builder, operand, view->type);
+    return MakeView(builder, *view, operand, true);
+  }
+  return MakeView(builder, *view, operand, false);
+}
+
+// Offsets and coefficients are read off the map itself: at index zero, and one step along each
+// axis.
+Operand IndexMaps::MakeView(Builder& builder, const View& view, const Operand& top,
+                            bool flat) const {
+  // Above the lowest reshape maps are affine; the reshape itself ends in a place in C order.
+  const auto at = [&](const Index& index) {
+    Operand operand = top;
+    Index resolved = index;
+    while (const View* next = Find(operand)) {
+      if (next->is_reshape) {
+        resolved = {Linear(builder, next->type.dims(), resolved)};
+        break;
+      }
+      resolved = next->map(builder, resolved);
+      operand = next->source;
+    }
+    return resolved;
+  };
+  Index index(view.type.rank(), Zero());
+  const Index offsets = at(index);
+  std::vector<Index> steps;
+  for (Operand& axis : index) {
+    axis = Operand::Int(1);
+    steps.push_back(at(index));
+    axis = Zero();
+  }
+  Operand root = top;
+  while (const View* next = Find(root)) root = next->source;
+  Index operands = {root};
+  operands.insert(operands.end(), offsets.begin(), offsets.end());
+  for (size_t k = 0; k < offsets.size(); ++k) {
+    for (const Index& step : steps) operands.push_back(builder.Sub(step[k], offsets[k]));
+  }
+  const ir::Attributes attrs = flat ? ir::Attributes{{Attr::kFlat, int64_t{1}}} : ir::Attributes{};
+  return builder.EmitOne(OpCode::kView, view.type, std::move(operands), attrs, {}, top.var()->hint);
+}
+
+Operand IndexMaps::CopyOf(Builder& builder, const Operand& operand, const ir::Type& type) const {
+  Builder inner = builder.Nested();
+  std::vector<const Var*> params;
+  for (int axis = 0; axis < type.rank(); ++axis)
+    params.push_back(inner.NewVar(ir::DType::kI64, "i"));
+  const Index index(params.begin(), params.end());
+  const Operand element = Load(inner, operand, index, "");
+  return builder.EmitOne(OpCode::kImap, type, type.dims(), {},
+                         {inner.Finish(std::move(params), {element})});
+}
+
+}  // namespace parakeet::passes

@@ -1,0 +1,48 @@
+#ifndef PARAKEET_PASSES_LINEAR_FORMS_H_
+#define PARAKEET_PASSES_LINEAR_FORMS_H_
+
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "ir/node.h"
+
+namespace parakeet::passes {
+
+// An i64 as a constant plus multiples of values. Arithmetic wraps around, as the IR's does.
+struct LinearForm {
+  int64_t constant = 0;
+  // In order of first use; no coefficient is 0.
+  std::vector<std::pair<const ir::Var*, int64_t>> terms;
+
+  static LinearForm Of(int64_t constant) { return {constant, {}}; }
+  static LinearForm Of(const ir::Var* var) { return {0, {{var, 1}}}; }
+
+  bool IsConstant() const { return terms.empty(); }
+  // What a value is multiplied by; 0 where it has no part.
+  int64_t Coefficient(const ir::Var* var) const;
+  void Add(const LinearForm& other, int64_t times);
+  // The form with `value` in place of a value.
+  LinearForm With(const ir::Var* var, const LinearForm& value) const;
+};
+
+// The form of a - b.
+LinearForm Difference(const LinearForm& a, const LinearForm& b);
+
+// The forms of a function's values, sums and differences and constant multiples taken apart. They
+// are equal to the values modulo 2^64, so two values whose forms differ by 0 are the same; which of
+// two is less they do not say.
+class WrappingForms {
+ public:
+  explicit WrappingForms(const ir::Function& function);
+
+  LinearForm Of(const ir::Operand& operand) const;
+
+ private:
+  std::unordered_map<const ir::Var*, LinearForm> forms_;  // of what is more than itself
+};
+
+}  // namespace parakeet::passes
+
+#endif  // PARAKEET_PASSES_LINEAR_FORMS_H_

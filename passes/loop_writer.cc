@@ -1,0 +1,115 @@
+#include "passes/loop_writer.h"
+
+#include <utility>
+
+namespace parakeet::passes {
+
+using ir::Attr;
+using ir::Builder;
+using ir::DType;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+
+Operand Int(int64_t value) { return Operand::Int(value); }
+
+const ir::Block* LoopWriter::BlockOf(std::vector<const Var*> params,
+                                     const std::function<Operands()>& write) {
+  Builder outer = std::exchange(builder(), builder().Nested());
+  Operands results = write();
+  const ir::Block* block = builder().Finish(std::move(params), std::move(results));
+  builder() = std::move(outer);
+  return block;
+}
+
+void LoopWriter::Loop(const Operand& lo, const Operand& hi, const ir::Attributes& attrs,
+                      const std::function<void(const Operand&)>& body, int64_t step) {
+  const Var* index = builder().NewVar(DType::kI64, "i");
+  const ir::Block* block = BlockOf({index}, [&] {
+    body(index);
+    return Operands{};
+  });
+  builder().Emit(OpCode::kFor, {}, {lo, hi, Int(step)}, attrs, {block});
+}
+
+LoopWriter::Operands LoopWriter::Carry(
+    const Operand& lo, const Operand& hi, const Operands& inits,
+    const std::function<Operands(const Operand&, const Operands&)>& body, int64_t step) {
+  std::vector<const Var*> params = {builder().NewVar(DType::kI64, "i")};
+  std::vector<const Var*> results;
+  for (const Operand& init : inits) {
+    params.push_back(builder().NewVar(ir::TypeOf(init), "acc"));
+    results.push_back(builder().NewVar(ir::TypeOf(init), "acc"));
+  }
+  const Operands carried(params.begin() + 1, params.end());
+  const ir::Block* block = BlockOf(params, [&] { return body(params[0], carried); });
+  Operands operands = {lo, hi, Int(step)};
+  operands.insert(operands.end(), inits.begin(), inits.end());
+  builder().Emit(OpCode::kFor, results, std::move(operands), {}, {block});
+  return Operands(results.begin(), results.end());
+}
+
+LoopWriter::Operands LoopWriter::Choose(const Operand& condition,
+                                        const std::function<Operands()>& then,
+                                        const std::function<Operands()>& otherwise) {
+  if (condition.IsConstant()) return condition.constant().integer ? then() : otherwise();
+  const ir::Block* yes = BlockOf({}, then);
+  const ir::Block* no = BlockOf({}, otherwise);
+  std::vector<const Var*> results;
+  for (const Operand& result : yes->results)
+    results.push_back(builder().NewVar(ir::TypeOf(result)));
+  builder().Emit(OpCode::kIf, results, {condition}, {}, {yes, no});
+  return Operands(results.begin(), results.end());
+}
+
+LoopWriter::Operands LoopWriter::VisitBody(const ir::Block& block, const Operands& arguments) {
+  for (size_t i = 0; i < block.params.size(); ++i) Replace(block.params[i], arguments[i]);
+  for (const ir::Binding* binding : block.bindings) {
+    builder().set_span(binding->span);
+    Visit(binding);
+  }
+  return Apply(block.results);
+}
+
+LoopWriter::Operands LoopWriter::CombineWith(const ir::Block& combine, const Operands& left,
+                                             const Operands& right) {
+  if (combine.results.size() == 1 && ir::CombineOp(combine) == OpCode::kAdd) {
+    if (auto fused = FuseMultiplyAdd(left[0], right[0])) return {*fused};
+  }
+  Operands arguments = left;
+  arguments.insert(arguments.end(), right.begin(), right.end());
+  return VisitBody(*ir::CloneBlock(arena(), combine), arguments);
+}
+
+std::optional<Operand> LoopWriter::FuseMultiplyAdd(const Operand& sum, const Operand& product) {
+  const DType dtype = ir::DTypeOf(product);
+  if (dtype != DType::kF32 && dtype != DType::kF64) return std::nullopt;
+  for (const ir::Binding* b : builder().bindings()) {
+    if (b->op != OpCode::kMul || Operand(b->result()) != product) continue;
+    return builder().Scalar(OpCode::kFma, {b->operands[0], b->operands[1], sum});
+  }
+  return std::nullopt;
+}
+
+Operand LoopWriter::CeilDiv(const Operand& a, const Operand& b) {
+  const Operand rounded = builder().Add(a, builder().Sub(b, Int(1)));
+  return builder().Scalar(OpCode::kFloorDiv, {rounded, b});
+}
+
+Operand LoopWriter::Product(const Operands& sizes) {
+  Operand product = Int(1);
+  for (const Operand& size : sizes) product = builder().Mul(product, size);
+  return product;
+}
+
+LoopWriter::Operands LoopWriter::Delinear(Operand place, const Operands& dims) {
+  Operands index(dims.size());
+  for (size_t axis = dims.size(); axis-- > 1;) {
+    index[axis] = builder().Scalar(OpCode::kMod, {place, dims[axis]});
+    place = builder().Scalar(OpCode::kFloorDiv, {place, dims[axis]});
+  }
+  if (!dims.empty()) index[0] = place;
+  return index;
+}
+
+}  // namespace parakeet::passes

@@ -1,0 +1,333 @@
+#include "passes/lower_reductions.h"
+
+#include <algorithm>
+
+#include "ir/builder.h"
+#include "passes/find_cost.h"
+
+namespace parakeet::passes {
+
+using ir::Attr;
+using ir::Attributes;
+using ir::Binding;
+using ir::Block;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+using Operands = LoopWriter::Operands;
+
+namespace {
+
+Attributes Parallel(int64_t cost) {
+  return {{Attr::kKind, std::string("parallel")}, {Attr::kCost, std::max<int64_t>(1, cost)}};
+}
+
+}  // namespace
+
+ReductionLowering::Reduction ReductionLowering::Describe(const Binding& b) {
+  const size_t indices = b.blocks[0]->params.size();
+  const Operands operands = Apply(b.operands);
+  Reduction r{b,
+              {operands.begin(), operands.begin() + indices},
+              {operands.begin() + indices, operands.end()},
+              {},
+              b.attrs.Int(Attr::kLanes, 1),
+              false};
+  for (size_t k = 0; k < b.blocks[1]->results.size(); ++k) {
+    const ir::Type type = ir::TypeOf(b.blocks[1]->results[k]);
+    r.has_arrays |= type.IsArray();
+    const auto op = ir::CombineOp(*b.blocks[1], static_cast<int>(k));
+    // 1 * x is not x for every complex x.
+    const bool has_identity = op && type.IsScalar() && !ir::IsComplex(type.dtype());
+    const auto identity = has_identity ? ir::IdentityOf(*op, type.dtype()) : std::nullopt;
+    if (identity) r.starts.push_back(*identity);
+  }
+  if (r.starts.size() != b.blocks[1]->results.size()) r.starts.clear();
+  return r;
+}
+
+Operands ReductionLowering::Element(const Reduction& r, const Operands& index) {
+  return VisitBody(*ir::CloneBlock(arena(), *r.binding.blocks[0]), index);
+}
+
+Operands ReductionLowering::Combine(const Reduction& r, const Operands& left,
+                                    const Operands& right) {
+  return CombineWith(*r.binding.blocks[1], left, right);
+}
+
+Operands ReductionLowering::FoldRun(const Reduction& r, const Operands& row, const Operand& lo,
+                                    const Operand& hi) {
+  if (r.lanes > 1) return RunLanes(r, row, lo, hi);
+  const auto at = [&](const Operand& i) {
+    Operands index = row;
+    index.push_back(i);
+    return index;
+  };
+  const bool peel = r.starts.empty();
+  const Operands start = peel ? Element(r, at(lo)) : r.starts;
+  return Carry(peel ? builder().Add(lo, Int(1)) : lo, hi, start,
+               [&](const Operand& i, const Operands& so_far) {
+                 return Combine(r, so_far, Element(r, at(i)));
+               });
+}
+
+Operands ReductionLowering::RunLanes(const Reduction& r, const Operands& row, const Operand& lo,
+                                     const Operand& hi) {
+  const auto element = [&](const Operand& i) {
+    Operands index = row;
+    index.push_back(i);
+    return Element(r, index);
+  };
+  Operands operands = {lo, hi};
+  const Operands starts = r.starts.empty() ? element(lo) : r.starts;
+  operands.insert(operands.end(), starts.begin(), starts.end());
+  const Var* index = builder().NewVar(ir::DType::kI64, "i");
+  const Block* body = BlockOf({index}, [&] { return element(index); });
+  std::vector<const Var*> results;
+  for (const Operand& start : starts)
+    results.push_back(builder().NewVar(ir::TypeOf(start), "lane"));
+  builder().Emit(OpCode::kLanes, results, std::move(operands), Attributes{{Attr::kLanes, r.lanes}},
+                 {body, ir::CloneBlock(arena(), *r.binding.blocks[1])});
+  return Operands(results.begin(), results.end());
+}
+
+Operands ReductionLowering::FoldRows(const Reduction& r, const Operand& first, const Operand& last,
+                                     const Operand& lo, const Operand& hi) {
+  const Operands outer(r.extents.begin(), r.extents.end() - 1);
+  if (outer.empty()) return FoldRun(r, {}, lo, hi);
+  const auto run = [&](const Operand& row) { return FoldRun(r, Delinear(row, outer), lo, hi); };
+  const bool peel = r.starts.empty();
+  const Operands start = peel ? run(first) : r.starts;
+  return Carry(
+      peel ? builder().Add(first, Int(1)) : first, last, start,
+      [&](const Operand& row, const Operands& so_far) { return Combine(r, so_far, run(row)); });
+}
+
+// A left fold of all elements from `so_far`, a loop an axis. `peeled` leaves out the very first
+// one.
+Operands ReductionLowering::FoldInOrder(const Reduction& r, const Operands& outer,
+                                        const Operands& so_far, bool peeled) {
+  const size_t axis = outer.size();
+  Operand first = Int(0);
+  if (peeled && axis + 1 == r.extents.size()) {
+    Operand at_start = Operand::Bool(true);
+    for (const Operand& index : outer) {
+      at_start = builder().Scalar(OpCode::kAnd,
+                                  {at_start, builder().Scalar(OpCode::kEq, {index, Int(0)})});
+    }
+    first = builder().Cast(at_start, ir::DType::kI64);
+  }
+  return Carry(first, r.extents[axis], so_far, [&](const Operand& i, const Operands& carried) {
+    Operands index = outer;
+    index.push_back(i);
+    if (index.size() < r.extents.size()) return FoldInOrder(r, index, carried, peeled);
+    return Combine(r, carried, Element(r, index));
+  });
+}
+
+// A copy of an array that may be another's: a reduction's results are its own.
+Operand ReductionLowering::Owned(const Operand& value) {
+  const ir::Type type = ir::TypeOf(value);
+  if (!type.IsArray()) return value;
+  const Var* copy = builder().NewVar(type, "total");
+  builder().Emit(OpCode::kAlloc, {copy}, type.dims());
+  StoreElement(copy, {}, value);
+  return copy;
+}
+
+void ReductionLowering::StoreElement(const Operand& array, const Operands& index,
+                                     const Operand& value) {
+  if (!ir::TypeOf(value).IsArray()) return builder().Store(array, index, value);
+  CopySlice(array, index, value, {});
+}
+
+void ReductionLowering::CopySlice(const Operand& array, const Operands& index, const Operand& value,
+                                  const Operands& inner) {
+  const std::vector<Operand> dims = ir::TypeOf(value).dims();
+  if (inner.size() == dims.size())
+    return builder().Store(array, index, builder().Load(value, inner));
+  Attributes kind;
+  if (inner.size() + 1 == dims.size() && !in_lanes_) kind = {{Attr::kKind, std::string("vector")}};
+  Loop(Int(0), dims[inner.size()], kind, [&](const Operand& i) {
+    Operands deeper = inner;
+    deeper.push_back(i);
+    Operands place = index;
+    place.push_back(i);
+    CopySlice(array, place, value, deeper);
+  });
+}
+
+std::vector<const Var*> ReductionLowering::AllocateParts(const Binding& b, const Operand& count) {
+  std::vector<const Var*> parts;
+  for (const Operand& result : b.blocks[1]->results) {
+    parts.push_back(builder().NewVar(ir::Type::Array(ir::DTypeOf(result), {count}), "parts"));
+    builder().Emit(OpCode::kAlloc, {parts.back()}, {count});
+  }
+  return parts;
+}
+
+Operands ReductionLowering::LoadAll(const std::vector<const Var*>& arrays, const Operand& index) {
+  Operands values;
+  for (const Var* array : arrays) values.push_back(builder().Load(array, {index}));
+  return values;
+}
+
+void ReductionLowering::StoreAll(const std::vector<const Var*>& arrays, const Operand& index,
+                                 const Operands& values) {
+  for (size_t k = 0; k < arrays.size(); ++k) StoreElement(arrays[k], {index}, values[k]);
+}
+
+Operands ReductionLowering::FoldBlocks(const Reduction& r, int64_t block, bool parallel) {
+  const Operand inner = r.extents.back();
+  const Operand rows = Product({r.extents.begin(), r.extents.end() - 1});
+  const bool one_row = r.extents.size() == 1;
+  const Operand is_long =
+      one_row ? Operand::Bool(true) : builder().Scalar(OpCode::kGt, {inner, Int(block)});
+  const Operand columns =
+      builder().Scalar(OpCode::kSelect, {is_long, CeilDiv(inner, Int(block)), Int(1)});
+  const Operand at_least_one = builder().Scalar(OpCode::kMax, {inner, Int(1)});
+  const Operand fitting = builder().Scalar(
+      OpCode::kMax, {builder().Scalar(OpCode::kFloorDiv, {Int(block), at_least_one}), Int(1)});
+  const Operand height = builder().Scalar(OpCode::kSelect, {is_long, Int(1), fitting});
+  const Operand count = builder().Mul(CeilDiv(rows, height), columns);
+  const std::vector<const Var*> parts = AllocateParts(r.binding, count);
+  const int64_t cost =
+      CostOf(*r.binding.blocks[0]) * block / std::max<int64_t>(1, std::min<int64_t>(r.lanes, 8));
+  Loop(Int(0), count, parallel ? Parallel(cost) : Attributes{}, [&](const Operand& part) {
+    const Operand row_block =
+        one_row ? Int(0) : builder().Scalar(OpCode::kFloorDiv, {part, columns});
+    const Operand column = one_row ? part : builder().Scalar(OpCode::kMod, {part, columns});
+    const Operand first = builder().Mul(row_block, height);
+    const Operand last = Min(builder().Add(first, height), rows);
+    const Operand lo = builder().Mul(column, Int(block));
+    const Operand end = Min(builder().Add(lo, Int(block)), inner);
+    const Operand hi = builder().Scalar(OpCode::kSelect, {is_long, end, inner});
+    StoreAll(parts, part, FoldRows(r, first, last, lo, hi));
+  });
+  CombineParts(r, parts, count);
+  return LoadAll(parts, Int(0));
+}
+
+void ReductionLowering::CombineParts(const Reduction& r, const std::vector<const Var*>& parts,
+                                     const Operand& count) {
+  const Var* step = builder().NewVar(ir::DType::kI64, "step");
+  const Block* condition =
+      BlockOf({step}, [&] { return Operands{builder().Scalar(OpCode::kLt, {step, count})}; });
+  const Var* inner = builder().NewVar(ir::DType::kI64, "step");
+  const Block* body = BlockOf({inner}, [&] {
+    const Operand twice = builder().Mul(inner, Int(2));
+    Loop(Int(0), CeilDiv(builder().Sub(count, inner), twice), {}, [&](const Operand& pair) {
+      const Operand left = builder().Mul(pair, twice);
+      const Operand right = builder().Add(left, inner);
+      StoreAll(parts, left, Combine(r, LoadAll(parts, left), LoadAll(parts, right)));
+    });
+    return Operands{twice};
+  });
+  builder().Emit(OpCode::kWhile, {builder().NewVar(ir::DType::kI64)}, {Int(1)}, {},
+                 {condition, body});
+}
+
+void ReductionLowering::LowerReduce(const Binding& b) {
+  const Reduction r = Describe(b);
+  const int64_t block = b.attrs.Int(Attr::kBlock);
+  const Operands result = block == 0 && r.lanes == 1
+                              ? FoldAll(r)
+                              : FoldTree(r, block, b.attrs.Int(Attr::kParallel) != 0);
+  for (size_t k = 0; k < b.results.size(); ++k) Replace(b.results[k], Owned(result[k]));
+}
+
+// From the init, or from the first element; without an init there is one.
+Operands ReductionLowering::FoldAll(const Reduction& r) {
+  if (!r.inits.empty()) return FoldInOrder(r, {}, r.inits, false);
+  if (!r.starts.empty()) return FoldInOrder(r, {}, r.starts, false);
+  return FoldInOrder(r, {}, Element(r, Operands(r.extents.size(), Int(0))), true);
+}
+
+Operands ReductionLowering::FoldTree(const Reduction& r, int64_t block, bool parallel) {
+  const auto fold = [&] {
+    const Operand rows = Product({r.extents.begin(), r.extents.end() - 1});
+    const Operands total = block > 0 ? FoldBlocks(r, block, parallel)
+                                     : FoldRows(r, Int(0), rows, Int(0), r.extents.back());
+    return r.inits.empty() ? total : Combine(r, r.inits, total);
+  };
+  // Without identities, or with parts to load, an empty space is told apart; without an init it
+  // cannot be empty.
+  const bool must_ask = !r.inits.empty() && (r.starts.empty() || block > 0);
+  const Operand some =
+      must_ask ? builder().Scalar(OpCode::kGt, {Product(r.extents), Int(0)}) : Operand::Bool(true);
+  return Choose(some, fold, [&] { return r.inits; });
+}
+
+void ReductionLowering::LowerScan(const Binding& b) {
+  const Reduction r = Describe(b);
+  std::vector<const Var*> results;
+  for (const Var* result : b.results) {
+    results.push_back(builder().NewVar(Apply(result->type), result->hint));
+    builder().Emit(OpCode::kAlloc, {results.back()}, results.back()->type.dims());
+    Replace(result, results.back());
+  }
+  const Operand some = builder().Scalar(OpCode::kGt, {r.extents[0], Int(0)});
+  const int64_t block = r.has_arrays ? 0 : b.attrs.Int(Attr::kBlock);
+  Choose(
+      some,
+      [&] {
+        if (block > 0) {
+          ScanBlocks(r, results, block, b.attrs.Int(Attr::kParallel) != 0);
+        } else {
+          ScanRange(r, results, Int(0), r.extents[0], [&](const Operands& first) {
+            return r.inits.empty() ? first : Combine(r, r.inits, first);
+          });
+        }
+        return Operands{};
+      },
+      [] { return Operands{}; });
+}
+
+// Stores the prefixes of lo to hi, not empty; `start` makes the first of them from the first
+// element.
+void ReductionLowering::ScanRange(const Reduction& r, const std::vector<const Var*>& results,
+                                  const Operand& lo, const Operand& hi,
+                                  const std::function<Operands(const Operands&)>& start) {
+  const Operands first = start(Element(r, {lo}));
+  StoreAll(results, lo, first);
+  Carry(builder().Add(lo, Int(1)), hi, first, [&](const Operand& i, const Operands& so_far) {
+    const Operands next = Combine(r, so_far, Element(r, {i}));
+    StoreAll(results, i, next);
+    return next;
+  });
+}
+
+// Sums of blocks, then what precedes each block, then the prefixes in each.
+void ReductionLowering::ScanBlocks(const Reduction& r, const std::vector<const Var*>& results,
+                                   int64_t block, bool parallel) {
+  const Operand count = CeilDiv(r.extents[0], Int(block));
+  const std::vector<const Var*> before = AllocateParts(r.binding, count);
+  const Attributes kind = parallel ? Parallel(CostOf(*r.binding.blocks[0]) * block) : Attributes{};
+  const auto ends = [&](const Operand& part) {
+    const Operand lo = builder().Mul(part, Int(block));
+    return std::pair{lo, Min(builder().Add(lo, Int(block)), r.extents[0])};
+  };
+  // Part k first holds the total of block k - 1, so that what precedes a block is an inclusive
+  // scan in place.
+  Loop(Int(1), count, kind, [&](const Operand& part) {
+    const auto [lo, hi] = ends(builder().Sub(part, Int(1)));
+    StoreAll(before, part, FoldRun(r, {}, lo, hi));
+  });
+  const bool has_init = !r.inits.empty();
+  if (has_init) StoreAll(before, Int(0), r.inits);
+  Loop(has_init ? Int(1) : Int(2), count, {}, [&](const Operand& part) {
+    const Operands so_far = LoadAll(before, builder().Sub(part, Int(1)));
+    StoreAll(before, part, Combine(r, so_far, LoadAll(before, part)));
+  });
+  Loop(Int(0), count, kind, [&](const Operand& part) {
+    const auto [lo, hi] = ends(part);
+    const Operand follows =
+        has_init ? Operand::Bool(true) : builder().Scalar(OpCode::kGt, {part, Int(0)});
+    ScanRange(r, results, lo, hi, [&](const Operands& first) {
+      return Choose(
+          follows, [&] { return Combine(r, LoadAll(before, part), first); }, [&] { return first; });
+    });
+  });
+}
+
+}  // namespace parakeet::passes

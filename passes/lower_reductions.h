@@ -1,0 +1,75 @@
+#ifndef PARAKEET_PASSES_LOWER_REDUCTIONS_H_
+#define PARAKEET_PASSES_LOWER_REDUCTIONS_H_
+
+#include <functional>
+
+#include "passes/loop_writer.h"
+
+namespace parakeet::passes {
+
+// The part of lower_to_loops that writes reductions and scans, in exactly the order that
+// ir/reduction_tree.h says.
+class ReductionLowering : public LoopWriter {
+ public:
+  using LoopWriter::LoopWriter;
+
+ protected:
+  void LowerReduce(const ir::Binding& b);
+  void LowerScan(const ir::Binding& b);
+
+  // A scalar is stored at `index`; an array is copied to the slice there.
+  void StoreElement(const ir::Operand& array, const Operands& index, const ir::Operand& value);
+
+  bool in_lanes_ = false;  // Whether a loop around takes the lanes.
+
+ private:
+  // A reduction being written: the values of an element at an index (each call writes a copy of
+  // its code).
+  struct Reduction {
+    const ir::Binding& binding;
+    Operands extents;
+    Operands inits;   // the user's, or empty
+    Operands starts;  // the identities of the combines, or empty
+    int64_t lanes;
+    bool has_arrays;
+  };
+
+  Reduction Describe(const ir::Binding& b);
+  Operands Element(const Reduction& r, const Operands& index);
+  Operands Combine(const Reduction& r, const Operands& left, const Operands& right);
+
+  Operands FoldAll(const Reduction& r);
+  Operands FoldTree(const Reduction& r, int64_t block, bool parallel);
+  Operands FoldInOrder(const Reduction& r, const Operands& outer, const Operands& so_far,
+                       bool peeled);
+  ir::Operand Owned(const ir::Operand& value);
+  void CopySlice(const ir::Operand& array, const Operands& index, const ir::Operand& value,
+                 const Operands& inner);
+
+  // The elements of one row from lo to hi, not empty unless there are identities.
+  Operands FoldRun(const Reduction& r, const Operands& row, const ir::Operand& lo,
+                   const ir::Operand& hi);
+  Operands RunLanes(const Reduction& r, const Operands& row, const ir::Operand& lo,
+                    const ir::Operand& hi);
+  // The rows from first to last, each from lo to hi.
+  Operands FoldRows(const Reduction& r, const ir::Operand& first, const ir::Operand& last,
+                    const ir::Operand& lo, const ir::Operand& hi);
+  Operands FoldBlocks(const Reduction& r, int64_t block, bool parallel);
+  // Combines neighbours, then neighbours of neighbours, in place; the first part is the whole.
+  void CombineParts(const Reduction& r, const std::vector<const ir::Var*>& parts,
+                    const ir::Operand& count);
+  std::vector<const ir::Var*> AllocateParts(const ir::Binding& b, const ir::Operand& count);
+  Operands LoadAll(const std::vector<const ir::Var*>& arrays, const ir::Operand& index);
+  void StoreAll(const std::vector<const ir::Var*>& arrays, const ir::Operand& index,
+                const Operands& values);
+
+  void ScanBlocks(const Reduction& r, const std::vector<const ir::Var*>& results, int64_t block,
+                  bool parallel);
+  void ScanRange(const Reduction& r, const std::vector<const ir::Var*>& results,
+                 const ir::Operand& lo, const ir::Operand& hi,
+                 const std::function<Operands(const Operands& first)>& start);
+};
+
+}  // namespace parakeet::passes
+
+#endif  // PARAKEET_PASSES_LOWER_REDUCTIONS_H_

@@ -1,0 +1,227 @@
+// Writes every operator of index form as loops over buffers, as schedule and choose_trees have
+// said.
+//
+// Before:
+//   %r: [n]f64 = imap (%i) in (%n) {parallel = 1, vector = 0} { %a: f64 = load %x[%i]  yield %a }
+// After:
+//   %r: [n]f64 = alloc (%n)
+//   parallel for %t in 0 to %n step 4096 cost 512 {
+//     %h = min (%t + 4096), %n
+//     vector for %i in %t to %h step 1 { %a: f64 = load %x[%i]  store %r[%i], %a } }
+//
+// Assumes: schedule and choose_trees have run.
+// Refuses: nothing; a reduction of arrays combines in order, whatever its tree says.
+#include "ir/builder.h"
+#include "passes/find_cost.h"
+#include "passes/lower_contractions.h"
+#include "passes/pass.h"
+
+namespace parakeet::passes {
+namespace {
+
+using ir::Attr;
+using ir::Attributes;
+using ir::Binding;
+using ir::Block;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+
+constexpr int64_t kMostElementsAtOnce =
+    4096;  // Elements of a map that one thread takes at a time, at most,
+constexpr int64_t kChunkCycles = 16384;  // and about how long it should take for them.
+constexpr int64_t kUsualLanes = 8;
+
+class Lowering : public ContractionLowering {
+ public:
+  using ContractionLowering::ContractionLowering;
+
+ protected:
+  void Visit(const Binding* b) override {
+    switch (b->op) {
+      case OpCode::kImap: return LowerImap(*b);
+      case OpCode::kForeach: return LowerForeach(*b);
+      case OpCode::kIreduce: return LowerReduce(*b);
+      case OpCode::kIscan: return LowerScan(*b);
+      case OpCode::kIfilter: return LowerFilter(*b);
+      case OpCode::kContract: return LowerContract(*b);
+      default: return Mutator::Visit(b);
+    }
+  }
+
+ private:
+  using Body = std::function<void(const Operands& index)>;
+
+  void LowerImap(const Binding& b) {
+    std::vector<const Var*> results;
+    for (const Var* result : b.results) results.push_back(Allocate(result));
+    LowerNest(b, [&](const Operands& index) {
+      const Operands values = VisitBody(*b.blocks[0], index);
+      for (size_t k = 0; k < values.size(); ++k) StoreElement(results[k], index, values[k]);
+    });
+  }
+
+  void LowerForeach(const Binding& b) {
+    LowerNest(b, [&](const Operands& index) { VisitBody(*b.blocks[0], index); });
+  }
+
+  // The result's buffer, which stands for the result from here on.
+  const Var* Allocate(const Var* result) {
+    const Var* buffer = builder().NewVar(Apply(result->type), result->hint);
+    builder().Emit(OpCode::kAlloc, {buffer}, buffer->type.dims());
+    Replace(result, buffer);
+    return buffer;
+  }
+
+  static Attributes VectorKind() { return {{Attr::kKind, std::string("vector")}}; }
+  static Attributes ParallelKind(int64_t cost) {
+    return {{Attr::kKind, std::string("parallel")}, {Attr::kCost, std::max<int64_t>(1, cost)}};
+  }
+
+  // The loops of an imap or foreach: the vector index innermost, the first of the others over
+  // threads.
+  void LowerNest(const Binding& b, const Body& body) {
+    const Operands extents = Apply(b.operands);
+    const int vector = static_cast<int>(b.attrs.Int(Attr::kVector, -1));
+    const bool parallel = b.attrs.Int(Attr::kParallel) != 0;
+    const int64_t cost = CostOf(*b.blocks[0]);
+    const bool outer_lanes = std::exchange(in_lanes_, in_lanes_ || vector >= 0);
+    const Nest nest{extents, LoopOrder(extents.size(), vector), vector, body};
+    if (parallel && !extents.empty()) {
+      LowerChunks(nest, cost);
+    } else {
+      LowerAxes(nest, Operands(extents.size()), 0);
+    }
+    in_lanes_ = outer_lanes;
+  }
+
+  static std::vector<int> LoopOrder(size_t rank, int vector) {
+    std::vector<int> order;
+    for (int axis = 0; axis < static_cast<int>(rank); ++axis) {
+      if (axis != vector) order.push_back(axis);
+    }
+    if (vector >= 0) order.push_back(vector);
+    return order;
+  }
+
+  // A nest of loops to write, outermost first.
+  struct Nest {
+    Operands extents;
+    std::vector<int> order;
+    int vector;
+    const Body& body;
+  };
+
+  // Threads take chunks of the outermost index, of about as much work each whatever the inner
+  // extents turn out to be: a
+  // nest of one chunk is too small to share.
+  void LowerChunks(const Nest& nest, int64_t cost) {
+    const int64_t lanes = nest.vector >= 0 ? kUsualLanes : 1;
+    const int64_t elements = ElementsAtOnce(cost, lanes);
+    const Operand extent = nest.extents[nest.order[0]];
+    const Attributes kind = ParallelKind(std::max<int64_t>(1, cost * elements / lanes));
+    const auto chunk = [&](const Operand& start, const Operand& width) {
+      const Operand end = Min(builder().Add(start, width), extent);
+      LowerAxis(nest, Operands(nest.extents.size()), 0, start, end);
+    };
+    if (nest.extents.size() == 1) {
+      return Loop(
+          Int(0), extent, kind, [&](const Operand& start) { chunk(start, Int(elements)); },
+          elements);
+    }
+    Operands inner;
+    for (size_t depth = 1; depth < nest.order.size(); ++depth)
+      inner.push_back(nest.extents[nest.order[depth]]);
+    const Operand row = builder().Scalar(OpCode::kMax, {Product(inner), Int(1)});
+    const Operand fitting = builder().Scalar(OpCode::kFloorDiv, {Int(elements), row});
+    const Operand rows = builder().Scalar(OpCode::kMax, {fitting, Int(1)});
+    Loop(Int(0), CeilDiv(extent, rows), kind,
+         [&](const Operand& at) { chunk(builder().Mul(at, rows), rows); });
+  }
+
+  // A power of two, so that chunks of a contiguous array begin where vectors do.
+  static int64_t ElementsAtOnce(int64_t cost, int64_t lanes) {
+    int64_t elements = kMostElementsAtOnce;
+    while (elements > 1 && elements * cost > kChunkCycles * lanes) elements /= 2;
+    return elements;
+  }
+
+  void LowerAxes(const Nest& nest, Operands index, size_t depth) {
+    if (depth == nest.order.size()) return nest.body(index);
+    LowerAxis(nest, std::move(index), depth, Int(0), nest.extents[nest.order[depth]]);
+  }
+
+  void LowerAxis(const Nest& nest, Operands index, size_t depth, const Operand& lo,
+                 const Operand& hi) {
+    const int axis = nest.order[depth];
+    Loop(lo, hi, axis == nest.vector ? VectorKind() : Attributes{}, [&](const Operand& i) {
+      index[axis] = i;
+      LowerAxes(nest, index, depth + 1);
+    });
+  }
+
+  // Kept values are written one after the other into buffers for all of them; the results are
+  // their beginnings.
+  void LowerFilter(const Binding& b) {
+    const Operands extents = Apply(b.operands);
+    const Operand most = Product(extents);
+    std::vector<const Var*> kept;
+    for (size_t k = 1; k < b.results.size(); ++k) {
+      kept.push_back(builder().NewVar(ir::Type::Array(b.results[k]->type.dtype(), {most}),
+                                      b.results[k]->hint));
+      builder().Emit(OpCode::kAlloc, {kept.back()}, {most});
+    }
+    const Operands count =
+        Carry(Int(0), most, {Int(0)}, [&](const Operand& i, const Operands& so_far) {
+          const Operands values = VisitBody(*b.blocks[0], Delinear(i, extents));
+          return Choose(
+              values[0],
+              [&] {
+                for (size_t k = 0; k < kept.size(); ++k)
+                  builder().Store(kept[k], so_far, values[k + 1]);
+                return Operands{builder().Add(so_far[0], Int(1))};
+              },
+              [&] { return so_far; });
+        });
+    Replace(b.results[0], count[0]);
+    for (size_t k = 0; k < kept.size(); ++k) {
+      const ir::Type type = ir::Type::Array(kept[k]->type.dtype(), {count[0]});
+      Replace(b.results[k + 1], builder().EmitOne(OpCode::kView, type, {kept[k], Int(0), Int(1)}));
+    }
+  }
+
+  // The nest as it says itself: a map over the free indices of a reduction over the rest.
+  void LowerContract(const Binding& b) {
+    const size_t free = b.attrs.Int(Attr::kFree);
+    const size_t indices = b.blocks[0]->params.size();
+    const Var* result = Allocate(b.result());
+    if (LowerTiled(b, result)) return;
+    Binding reduce{
+        OpCode::kIreduce, {}, {b.operands.begin() + free, b.operands.end()}, {}, {}, b.span};
+    reduce.results = {builder().NewVar(b.result()->type.dtype(), "s")};
+    Block element = *b.blocks[0];
+    element.params.erase(element.params.begin(), element.params.begin() + free);
+    reduce.blocks = {arena()->New(std::move(element)), b.blocks[1]};
+    reduce.attrs =
+        Attributes{{Attr::kBlock, int64_t{0}}, {Attr::kLanes, b.attrs.Int(Attr::kLanes, 1)}};
+    Binding nest{OpCode::kImap, {b.result()}, {b.operands.begin(), b.operands.begin() + free}, {},
+                 b.attrs,       b.span};
+    Block body{{b.blocks[0]->params.begin(), b.blocks[0]->params.end() - (indices - free)},
+               {arena()->New(reduce)},
+               {Operand(reduce.results[0])}};
+    nest.blocks = {arena()->New(std::move(body))};
+    LowerNest(nest, [&](const Operands& index) {
+      StoreElement(result, index, VisitBody(*nest.blocks[0], index)[0]);
+    });
+  }
+};
+
+}  // namespace
+
+ir::Program LowerToLoops(const ir::Program& program, Context&) {
+  return ForEachFunction(program, [&](const ir::Function* function) {
+    return Lowering(program.arena.get()).Run(function);
+  });
+}
+
+}  // namespace parakeet::passes

@@ -1,0 +1,70 @@
+#ifndef PARAKEET_PASSES_PASS_H_
+#define PARAKEET_PASSES_PASS_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/node.h"
+#include "ir/ops.h"
+#include "ir/span.h"
+
+namespace parakeet::passes {
+
+// What the user's report shows: something a pass did or refused, where, and why.
+struct Remark {
+  std::string pass;
+  ir::Span span;
+  std::string text;
+};
+
+// What a pass may know beside the program. Serial and parallel take the same options: one schedule
+// serves both.
+struct Options {
+  bool fastmath = false;
+};
+
+// A pass's surroundings: its options, and where its remarks go.
+struct Context {
+  Options options;
+  std::vector<Remark> remarks;
+
+  // Keeps a remark of the running pass, which the pass manager names.
+  void Note(const ir::Span& span, std::string text) {
+    remarks.push_back({running, span, std::move(text)});
+  }
+  std::string running;
+};
+
+// A pass is a function of its input and options. It returns the same function pointers where it
+// changes nothing.
+using PassFunction = ir::Program (*)(const ir::Program&, Context&);
+
+// One row of passes.def.
+struct Pass {
+  std::string_view name;  // as in --passes=: "fuse-vertically"
+  PassFunction run;
+  ir::Stage before;  // the stage its input verifies at
+  ir::Stage after;   // the stage its output verifies at
+  std::string_view doc;
+};
+
+const std::vector<Pass>& AllPasses();
+// The pass of that name; null when there is none.
+const Pass* FindPass(std::string_view name);
+
+// A value as remarks name it: "%x", or what it is where it has no name.
+std::string NameOf(const ir::Var* value);
+
+#define PARAKEET_PASS(Function, name, before, after, doc) \
+  ir::Program Function(const ir::Program&, Context&);
+#include "passes/passes.def"
+
+// The program with `rewrite` applied to every function.
+ir::Program ForEachFunction(const ir::Program& program,
+                            const std::function<const ir::Function*(const ir::Function*)>& rewrite);
+
+}  // namespace parakeet::passes
+
+#endif  // PARAKEET_PASSES_PASS_H_

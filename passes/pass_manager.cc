@@ -1,0 +1,83 @@
+#include "passes/pass_manager.h"
+
+#include <chrono>
+#include <string>
+#include <unordered_map>
+
+#include "ir/diagnostics.h"
+#include "ir/printer.h"
+#include "ir/verifier.h"
+
+namespace parakeet::passes {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double MillisecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+// The stage after `pass` for a program at `stage`.
+ir::Stage StageAfter(const Pass& pass, ir::Stage stage) {
+  return pass.before == pass.after ? stage : pass.after;
+}
+
+void RequireStage(const Pass& pass, ir::Stage stage) {
+  if (pass.before == pass.after || pass.before == stage) return;
+  ir::FailBug("pass " + std::string(pass.name) + " takes " + std::string(Name(pass.before)) +
+              " IR, not " + std::string(Name(stage)));
+}
+
+void RequireVerified(const Pass& pass, const ir::Program& program, ir::Stage stage) {
+  const std::vector<std::string> problems = ir::Verify(program, stage);
+  if (!problems.empty())
+    ir::FailBug("after pass " + std::string(pass.name) + ": " + problems.front());
+}
+
+// The texts of functions by their pointers: what stays the same pointer must stay the same text.
+using Texts = std::unordered_map<const ir::Function*, std::string>;
+
+Texts TextsOf(const ir::Program& program) {
+  Texts texts;
+  for (const ir::Function* function : program.functions) texts[function] = ir::Print(*function);
+  return texts;
+}
+
+void RequireHonest(const Pass& pass, const Texts& before, const ir::Program& after) {
+  for (const ir::Function* function : after.functions) {
+    const auto earlier = before.find(function);
+    if (earlier == before.end() || earlier->second == ir::Print(*function)) continue;
+    ir::FailBug("pass " + std::string(pass.name) + " changed @" + function->name +
+                " without making a new one");
+  }
+}
+
+}  // namespace
+
+PipelineResult RunPipeline(const ir::Program& program, ir::Stage stage,
+                           const std::vector<std::string_view>& pipeline, Context& context,
+                           const RunOptions& options) {
+  PipelineResult result{program, stage, {}};
+  for (std::string_view name : pipeline) {
+    const Pass* pass = FindPass(name);
+    if (pass == nullptr) ir::FailBug("no pass is called " + std::string(name));
+    if (options.disabled.contains(name)) continue;
+    RequireStage(*pass, result.stage);
+    context.running = name;
+    const Texts before = options.verify ? TextsOf(result.program) : Texts();
+    const Clock::time_point start = Clock::now();
+    ir::Program output = pass->run(result.program, context);
+    const bool changed = output.functions != result.program.functions;
+    result.timings.push_back({std::string(name), MillisecondsSince(start), changed});
+    result.program = std::move(output);
+    result.stage = StageAfter(*pass, result.stage);
+    if (options.verify) {
+      RequireVerified(*pass, result.program, result.stage);
+      RequireHonest(*pass, before, result.program);
+    }
+    if (options.after_pass) options.after_pass(name, result.program);
+  }
+  return result;
+}
+
+}  // namespace parakeet::passes

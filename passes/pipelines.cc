@@ -1,0 +1,50 @@
+#include "passes/pipelines.h"
+
+namespace parakeet::passes {
+
+const std::vector<std::string_view>& CpuPipeline() {
+  static const auto* const kPasses = new std::vector<std::string_view>{
+      "inline-calls",
+      "simplify",
+      "eliminate-common-subexpressions",
+      "eliminate-dead-code",
+      "express-by-index",
+      "simplify",
+      // Bounds first: a check that stays hides independence and forbids fusion.
+      "prove-bounds",
+      "simplify",
+      "hoist-invariants",
+      "eliminate-common-subexpressions",
+      "eliminate-dead-code",
+      "parallelize-loops",
+      "combine-nested-maps",
+      // Again: nests combined above may fill whole arrays.
+      "parallelize-loops",
+      "fuse-vertically",
+      "combine-nested-maps",
+      "simplify",
+      "eliminate-common-subexpressions",
+      "eliminate-dead-code",
+      "fuse-horizontally",
+      "eliminate-common-subexpressions",
+      "recognize-contractions",
+      "choose-trees",
+      "schedule",
+      "lower-to-loops",
+      "simplify",
+      "eliminate-dead-code",
+      "vectorize-loops",
+      "simplify",
+      "eliminate-common-subexpressions",
+      "eliminate-dead-code",
+      // Frees name what is left, so nothing may run after it.
+      "plan-memory",
+  };
+  return *kPasses;
+}
+
+const std::vector<std::string_view>* FindPipeline(std::string_view name) {
+  return name == "cpu" ? &CpuPipeline() : nullptr;
+}
+
+}  // namespace parakeet::passes

@@ -1,0 +1,18 @@
+#ifndef PARAKEET_PASSES_PIPELINES_H_
+#define PARAKEET_PASSES_PIPELINES_H_
+
+#include <string_view>
+#include <vector>
+
+namespace parakeet::passes {
+
+// The order of passes for serial and parallel targets, from the frontend's IR to what backends/
+// takes.
+const std::vector<std::string_view>& CpuPipeline();
+
+// The pipeline of that name ("cpu"), or null.
+const std::vector<std::string_view>* FindPipeline(std::string_view name);
+
+}  // namespace parakeet::passes
+
+#endif  // PARAKEET_PASSES_PIPELINES_H_

@@ -1,0 +1,171 @@
+// Decides comparisons of indexes and sizes by what their ranges prove, so that checks, wraps and
+// clips disappear.
+//
+// Before:
+//   imap (%i) in (%n) { %ok: bool = lt %i, %n  check %ok, site 0 at (1, %i) with (%i, %n)  %a =
+//   load %x[%i]  yield %a }
+// After:
+//   imap (%i) in (%n) { %a = load %x[%i]  yield %a }
+//
+// What a check or a branch has said counts after it, or inside it.
+//
+// Assumes: what ranges.h says of the sizes of arrays; it runs at every stage before loops are
+// written.
+// Refuses: what linear forms of indexes, sizes, constants, min, max and select do not show; those
+// comparisons stay.
+#include <unordered_map>
+
+#include "ir/fold.h"
+#include "ir/mutator.h"
+#include "passes/pass.h"
+#include "passes/ranges.h"
+
+namespace parakeet::passes {
+namespace {
+
+using ir::Binding;
+using ir::Block;
+using ir::DType;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+
+class BoundsProver : public ir::Mutator {
+ public:
+  BoundsProver(ir::Arena* arena, const ir::Function& function) : Mutator(arena) {
+    for (const Var* size : function.Sizes()) ranges_.IsSize(size);
+  }
+
+ protected:
+  void Visit(const Binding* b) override {
+    if (b->results.size() == 1 && b->blocks.empty()) {
+      std::vector<Operand> operands = Apply(b->operands);
+      if (auto value = Folded(*b, operands)) return Replace(b->result(), *value);
+      if (auto value = Decide(b->op, operands)) return Replace(b->result(), *value);
+    }
+    if (b->op == OpCode::kCheck && Apply(b->operands[0]).IsInt(1)) return;
+    const size_t mark = ranges_.Enter();
+    BoundIndexes(*b);
+    AssumeInBlocks(*b);
+    const Binding* rewritten = Rewrite(b);
+    ranges_.Leave(mark);
+    builder().Append(rewritten);
+    ranges_.Define(*rewritten);
+    if (b->op == OpCode::kCheck) ranges_.Assume(rewritten->operands[0], true);
+  }
+
+  const Block* VisitBlock(const Block* block) override {
+    const size_t mark = ranges_.Enter();
+    if (const auto known = assumed_.find(block); known != assumed_.end()) {
+      const Assumption assumption = known->second;
+      ranges_.Assume(Apply(assumption.condition), assumption.value, assumption.renames);
+    }
+    const Block* rewritten = Mutator::VisitBlock(block);
+    ranges_.Leave(mark);
+    return rewritten;
+  }
+
+ private:
+  // What holds where a block begins.
+  struct Assumption {
+    Operand condition;
+    bool value = true;
+    Ranges::Renames renames;
+  };
+
+  // A branch knows its condition; a loop's body that the loop's condition was true of its values.
+  void AssumeInBlocks(const Binding& b) {
+    if (b.op == OpCode::kIf) {
+      assumed_[b.blocks[0]] = {b.operands[0], true, {}};
+      assumed_[b.blocks[1]] = {b.operands[0], false, {}};
+    } else if (b.op == OpCode::kWhile) {
+      Assumption assumption{b.blocks[0]->results[0], true, {}};
+      for (size_t k = 0; k < b.blocks[0]->params.size(); ++k) {
+        assumption.renames.emplace_back(b.blocks[0]->params[k], b.blocks[1]->params[k]);
+      }
+      assumed_[b.blocks[1]] = std::move(assumption);
+    }
+  }
+
+  // Tells the ranges of the indexes that the binding's block runs over.
+  void BoundIndexes(const Binding& b) {
+    if (b.op == OpCode::kFor || b.op == OpCode::kLanes) {
+      const int64_t step = b.op == OpCode::kFor ? b.operands[2].constant().integer : 1;
+      ranges_.Bound(b.blocks[0]->params[0], Apply(b.operands[0]), Apply(b.operands[1]), step);
+    } else if (InfoOf(b.op).format == ir::OpFormat::kIndices) {
+      for (size_t axis = 0; axis < b.blocks[0]->params.size(); ++axis) {
+        ranges_.Bound(b.blocks[0]->params[axis], Operand::Int(0), Apply(b.operands[axis]), 1);
+      }
+    }
+  }
+
+  // What a decision makes plain is used at once: the next bound may rest on it.
+  static std::optional<Operand> Folded(const Binding& b, const std::vector<Operand>& operands) {
+    return ir::IsScalarOp(b.op) ? ir::Fold(b.op, operands, b.result()->type) : std::nullopt;
+  }
+
+  std::optional<Operand> Decide(OpCode op, const std::vector<Operand>& in) {
+    if (in.empty() || !TypeOf(in.back()).IsScalar() || ir::DTypeOf(in.back()) != DType::kI64)
+      return std::nullopt;
+    switch (op) {
+      case OpCode::kLt: return Compare(in[0], in[1], true);
+      case OpCode::kLe: return Compare(in[0], in[1], false);
+      case OpCode::kGt: return Compare(in[1], in[0], true);
+      case OpCode::kGe: return Compare(in[1], in[0], false);
+      case OpCode::kEq: return Equal(in[0], in[1], true);
+      case OpCode::kNe: return Equal(in[0], in[1], false);
+      case OpCode::kMin: return Smaller(in[0], in[1]);
+      case OpCode::kMax: return Larger(in[0], in[1]);
+      case OpCode::kAdd:
+      case OpCode::kSub: return Normal(op, in);
+      default: return std::nullopt;
+    }
+  }
+
+  std::optional<Operand> Compare(const Operand& a, const Operand& b, bool strict) const {
+    if (strict ? ranges_.ProvesLt(a, b) : ranges_.ProvesLe(a, b)) return Operand::Bool(true);
+    if (strict ? ranges_.ProvesLe(b, a) : ranges_.ProvesLt(b, a)) return Operand::Bool(false);
+    return std::nullopt;
+  }
+
+  std::optional<Operand> Equal(const Operand& a, const Operand& b, bool wanted) const {
+    if (ranges_.ProvesLt(a, b) || ranges_.ProvesLt(b, a)) return Operand::Bool(!wanted);
+    if (ranges_.ProvesLe(a, b) && ranges_.ProvesLe(b, a)) return Operand::Bool(wanted);
+    return std::nullopt;
+  }
+
+  std::optional<Operand> Smaller(const Operand& a, const Operand& b) const {
+    if (ranges_.ProvesLe(a, b)) return a;
+    if (ranges_.ProvesLe(b, a)) return b;
+    return std::nullopt;
+  }
+
+  std::optional<Operand> Larger(const Operand& a, const Operand& b) const {
+    if (ranges_.ProvesLe(a, b)) return b;
+    if (ranges_.ProvesLe(b, a)) return a;
+    return std::nullopt;
+  }
+
+  // A sum whose terms cancel to a constant, or to one value.
+  std::optional<Operand> Normal(OpCode op, const std::vector<Operand>& in) const {
+    LinearForm form = ranges_.FormOf(in[0]);
+    form.Add(ranges_.FormOf(in[1]), op == OpCode::kAdd ? 1 : -1);
+    if (form.IsConstant()) return Operand::Int(form.constant);
+    const bool one_value =
+        form.constant == 0 && form.terms.size() == 1 && form.terms[0].second == 1;
+    return one_value ? std::optional<Operand>(form.terms[0].first) : std::nullopt;
+  }
+
+  Ranges ranges_;
+  std::unordered_map<const Block*, Assumption> assumed_;
+};
+
+}  // namespace
+
+ir::Program ProveBounds(const ir::Program& program, Context&) {
+  return ForEachFunction(program, [&](const ir::Function* function) {
+    return BoundsProver(program.arena.get(), *function).Run(function);
+  });
+}
+
+}  // namespace parakeet::passes

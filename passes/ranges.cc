@@ -1,0 +1,350 @@
+#include "passes/ranges.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+
+#include "ir/dtype.h"
+
+namespace parakeet::passes {
+
+using ir::Binding;
+using ir::DType;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+
+namespace {
+
+// Forms with larger numbers are not looked at, so that adding a few of them overflows nothing.
+constexpr int64_t kLargestCoefficient = int64_t{1} << 40;
+constexpr int64_t kLargestConstant = int64_t{1} << 50;
+constexpr int64_t kLargestStep = 1024;
+constexpr double kFar = 281474976710656.0;              // 2^48
+constexpr double kWithoutWrap = 4611686018427387904.0;  // 2^62
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int kBudget = 200;  // Steps of a proof before it is given up.
+
+bool IsI64(const Operand& operand) { return ir::TypeOf(operand) == ir::Type(DType::kI64); }
+
+bool HasSmallNumbers(const LinearForm& form) {
+  for (const auto& [var, coefficient] : form.terms) {
+    if (std::abs(coefficient) > kLargestCoefficient) return false;
+  }
+  return std::abs(form.constant) <= kLargestConstant;
+}
+
+LinearForm Plus(LinearForm form, int64_t constant) {
+  form.constant += constant;
+  return form;
+}
+
+// The comparison that is true where `op` is false.
+OpCode Opposite(OpCode op) {
+  switch (op) {
+    case OpCode::kLt: return OpCode::kGe;
+    case OpCode::kLe: return OpCode::kGt;
+    case OpCode::kGt: return OpCode::kLe;
+    case OpCode::kGe: return OpCode::kLt;
+    case OpCode::kEq: return OpCode::kNe;
+    default: return OpCode::kEq;
+  }
+}
+
+}  // namespace
+
+// Values that no walk has defined (parameters, what loops carry) come as they are first met.
+int Ranges::OrderOf(const Var* var) const {
+  return order_.try_emplace(var, static_cast<int>(order_.size())).first->second;
+}
+
+void Ranges::Order(const LinearForm& form) const {
+  for (const auto& [var, coefficient] : form.terms) OrderOf(var);
+}
+
+Ranges::Facts& Ranges::Change(const Var* var) {
+  OrderOf(var);
+  Facts& facts = facts_[var];
+  undo_.emplace_back(var, facts);
+  return facts;
+}
+
+void Ranges::Leave(size_t mark) {
+  for (; undo_.size() > mark; undo_.pop_back()) {
+    facts_[undo_.back().first] = std::move(undo_.back().second);
+  }
+}
+
+// --- What becomes known. ---
+
+void Ranges::Define(const Binding& b) {
+  for (const Var* result : b.results) {
+    definitions_[result] = &b;
+    for (const Operand& dim : result->type.dims()) IsSize(dim);
+  }
+  if (b.results.size() != 1 || !IsI64(b.result()) || !ir::IsScalarOp(b.op)) return;
+  if (auto sum = ExactSum(b)) sums_[b.result()] = std::move(*sum);
+  BoundByDefinition(b);
+  OrderOf(b.result());
+}
+
+void Ranges::IsSize(const Operand& size) {
+  if (!size.IsVar()) return;
+  const auto known = facts_.find(size.var());
+  if (known != facts_.end() && known->second.below_high && known->second.above_low) return;
+  Facts& facts = Change(size.var());
+  facts.lower.push_back(LinearForm::Of(int64_t{0}));
+  facts.above_low = facts.below_high = true;
+}
+
+void Ranges::Bound(const Var* index, const Operand& lo, const Operand& hi, int64_t step) {
+  const LinearForm first = FormOf(lo);
+  const LinearForm end = FormOf(hi);
+  Order(first);
+  Order(end);
+  const bool up = step > 0;
+  const bool slow = std::abs(step) <= kLargestStep;
+  // The loop runs, so that its end is past its beginning.
+  AssumeNonNegative(Plus(up ? Difference(end, first) : Difference(first, end), -1));
+  const auto is_near = [&](bool high, const LinearForm& form) {
+    return IsWithin(kFar, high, form);
+  };
+  Facts facts;
+  facts.lower.push_back(up ? first : Plus(end, 1));
+  facts.upper.push_back(up ? Plus(end, -1) : first);
+  facts.above_low =
+      up ? is_near(false, first) : is_near(false, end) || (is_near(false, first) && slow);
+  facts.below_high =
+      up ? is_near(true, end) || (is_near(true, first) && slow) : is_near(true, first);
+  Change(index) = std::move(facts);
+}
+
+void Ranges::Assume(const Operand& condition, bool value, const Renames& renames) {
+  const auto found = condition.IsVar() ? definitions_.find(condition.var()) : definitions_.end();
+  if (found == definitions_.end()) return;
+  const Binding& b = *found->second;
+  const auto form = [&](int k) {
+    LinearForm result = FormOf(b.operands[k]);
+    for (const auto& [from, to] : renames) result = result.With(from, LinearForm::Of(to));
+    return result;
+  };
+  switch (b.op) {
+    case OpCode::kNot: return Assume(b.operands[0], !value, renames);
+    case OpCode::kAnd:
+    case OpCode::kOr:
+      if (value != (b.op == OpCode::kAnd)) return;
+      for (const Operand& part : b.operands) Assume(part, value, renames);
+      return;
+    case OpCode::kLt:
+    case OpCode::kLe:
+    case OpCode::kGt:
+    case OpCode::kGe:
+    case OpCode::kEq:
+    case OpCode::kNe:
+      if (IsI64(b.operands[0])) AssumeRelation(value ? b.op : Opposite(b.op), form(0), form(1));
+      return;
+    default: return;
+  }
+}
+
+void Ranges::AssumeRelation(OpCode op, const LinearForm& a, const LinearForm& b) {
+  const LinearForm up = Difference(b, a);
+  const LinearForm down = Difference(a, b);
+  switch (op) {
+    case OpCode::kLt: return AssumeNonNegative(Plus(up, -1));
+    case OpCode::kLe: return AssumeNonNegative(up);
+    case OpCode::kGt: return AssumeNonNegative(Plus(down, -1));
+    case OpCode::kGe: return AssumeNonNegative(down);
+    case OpCode::kEq: AssumeNonNegative(up); return AssumeNonNegative(down);
+    default: return;
+  }
+}
+
+// A bound of the form's latest value.
+void Ranges::AssumeNonNegative(const LinearForm& gap) {
+  if (!HasSmallNumbers(gap)) return;
+  const std::pair<const Var*, int64_t>* latest = nullptr;
+  for (const auto& term : gap.terms) {
+    if (latest == nullptr || OrderOf(term.first) > OrderOf(latest->first)) latest = &term;
+  }
+  if (latest == nullptr || std::abs(latest->second) != 1) return;
+  // v + rest >= 0 says v >= -rest; -v + rest >= 0 says v <= rest.
+  const auto [var, coefficient] = *latest;
+  LinearForm bound;
+  for (const auto& [term, times] : gap.terms) {
+    if (term != var) bound.Add(LinearForm::Of(term), times * -coefficient);
+  }
+  bound.constant = gap.constant * -coefficient;
+  Facts& facts = Change(var);
+  (coefficient > 0 ? facts.lower : facts.upper).push_back(std::move(bound));
+}
+
+// --- What definitions say. ---
+
+std::optional<LinearForm> Ranges::ExactSum(const Binding& b) const {
+  LinearForm form;
+  if (b.op == OpCode::kAdd || b.op == OpCode::kSub) {
+    form = FormOf(b.operands[0]);
+    form.Add(FormOf(b.operands[1]), b.op == OpCode::kAdd ? 1 : -1);
+  } else if (b.op == OpCode::kMul && (b.operands[0].IsConstant() || b.operands[1].IsConstant())) {
+    const int side = b.operands[1].IsConstant() ? 0 : 1;
+    const int64_t times = b.operands[1 - side].constant().integer;
+    if (std::abs(times) > kLargestCoefficient) return std::nullopt;
+    form.Add(FormOf(b.operands[side]), times);
+  } else {
+    return std::nullopt;
+  }
+  if (!HasSmallNumbers(form)) return std::nullopt;
+  // One value moved one way wraps around at one end only.
+  const bool is_one = form.terms.size() == 1 && form.terms[0].second == 1;
+  const bool can_fall = !is_one || form.constant < 0;
+  const bool can_rise = !is_one || form.constant > 0;
+  if (can_fall && !IsWithin(kWithoutWrap, false, form)) return std::nullopt;
+  if (can_rise && !IsWithin(kWithoutWrap, true, form)) return std::nullopt;
+  return form;
+}
+
+void Ranges::BoundByDefinition(const Binding& b) {
+  const auto form = [&](int k) { return FormOf(b.operands[k]); };
+  Facts facts;
+  switch (b.op) {
+    case OpCode::kMin: facts = {{}, {form(0), form(1)}, {form(0), form(1)}}; break;
+    case OpCode::kMax: facts = {{form(0), form(1)}, {}, {form(0), form(1)}}; break;
+    case OpCode::kSelect: facts = {{}, {}, {form(1), form(2)}}; break;
+    case OpCode::kMod:  // below a positive constant, and not negative
+      if (!b.operands[1].IsConstant() || b.operands[1].constant().integer <= 0) return;
+      facts.lower = {LinearForm::Of(int64_t{0})};
+      facts.upper = {LinearForm::Of(b.operands[1].constant().integer - 1)};
+      break;
+    case OpCode::kFloorDiv:  // of what is not negative by a positive constant: no more
+      if (!b.operands[1].IsConstant() || b.operands[1].constant().integer <= 0) return;
+      if (!ProvesLe(Operand::Int(0), b.operands[0])) return;
+      facts.lower = {LinearForm::Of(int64_t{0})};
+      facts.upper = {form(0)};
+      break;
+    case OpCode::kCast: return BoundCast(b);
+    case OpCode::kMul: return BoundProduct(b);
+    default: return;
+  }
+  for (const Operand& operand : b.operands) {
+    if (IsI64(operand)) Order(FormOf(operand));
+  }
+  Change(b.result()) = std::move(facts);
+}
+
+// An index times 0 or 1, where an axis may be repeated.
+void Ranges::BoundProduct(const Binding& b) {
+  for (const int side : {0, 1}) {
+    const auto times = definitions_.find(b.operands[side].var());
+    if (times == definitions_.end() || times->second->op != OpCode::kCast) continue;
+    if (ir::DTypeOf(times->second->operands[0]) != DType::kBool) continue;
+    if (!ProvesLe(Operand::Int(0), b.operands[1 - side])) continue;
+    const LinearForm index = FormOf(b.operands[1 - side]);
+    Order(index);
+    Facts& facts = Change(b.result());
+    facts.lower = {LinearForm::Of(int64_t{0})};
+    facts.upper = {index};
+  }
+}
+
+// A narrower integer has all its values.
+void Ranges::BoundCast(const Binding& b) {
+  const DType from = ir::DTypeOf(b.operands[0]);
+  const int bits = ir::IsBool(from) ? 1 : ir::SizeInBits(from);
+  if ((!ir::IsBool(from) && !ir::IsInteger(from)) || bits > 32) return;
+  const int64_t half = int64_t{1} << (bits - 1);
+  const bool is_signed = ir::IsInteger(from) && !ir::IsUnsigned(from);
+  Facts& facts = Change(b.result());
+  facts.lower = {LinearForm::Of(is_signed ? -half : 0)};
+  facts.upper = {LinearForm::Of(is_signed ? half - 1 : 2 * half - 1)};
+}
+
+// --- Questions. ---
+
+LinearForm Ranges::FormOf(const Operand& operand) const {
+  if (operand.IsConstant()) return LinearForm::Of(operand.constant().integer);
+  const auto sum = sums_.find(operand.var());
+  return sum == sums_.end() ? LinearForm::Of(operand.var()) : sum->second;
+}
+
+double Ranges::Reach(bool high, const LinearForm& form, int& budget) const {
+  if (!HasSmallNumbers(form)) return kInfinity;
+  double reach = std::max(0.0, static_cast<double>(high ? form.constant : -form.constant));
+  for (const auto& [var, coefficient] : form.terms) {
+    reach +=
+        std::abs(static_cast<double>(coefficient)) * Reach(high == (coefficient > 0), var, budget);
+  }
+  return reach;
+}
+
+// Bounds are made of earlier values, so this ends.
+double Ranges::Reach(bool high, const Var* var, int& budget) const {
+  const auto found = facts_.find(var);
+  if (found == facts_.end() || --budget < 0) return kInfinity;
+  const Facts& facts = found->second;
+  double reach = (high ? facts.below_high : facts.above_low) ? kFar : kInfinity;
+  for (const LinearForm& limit : high ? facts.upper : facts.lower) {
+    if (reach > kFar) reach = std::min(reach, Reach(high, limit, budget));
+  }
+  if (reach <= kFar || facts.one_of.empty()) return reach;
+  double most = 0.0;
+  for (const LinearForm& one : facts.one_of) most = std::max(most, Reach(high, one, budget));
+  return std::min(reach, most);
+}
+
+bool Ranges::IsWithin(double limit, bool high, const LinearForm& form) const {
+  int budget = kBudget;
+  return Reach(high, form, budget) <= limit;
+}
+
+bool Ranges::ProvesLe(const Operand& a, const Operand& b) const {
+  return ProvesNonNegative(Difference(FormOf(b), FormOf(a)));
+}
+
+bool Ranges::ProvesLt(const Operand& a, const Operand& b) const {
+  return ProvesNonNegative(Plus(Difference(FormOf(b), FormOf(a)), -1));
+}
+
+bool Ranges::ProvesNonNegative(const LinearForm& form) const {
+  int budget = kBudget;
+  return ProvesNonNegative(form, budget);
+}
+
+// Replaces the latest value by what bounds it, until a constant is left or nothing is known. The
+// forms are of exact values, so that their numbers need only not overflow themselves.
+bool Ranges::ProvesNonNegative(const LinearForm& form, int& budget) const {
+  if (form.IsConstant()) return form.constant >= 0;
+  if (--budget < 0 || !HasSmallNumbers(form)) return false;
+  const std::pair<const Var*, int64_t>* latest = &form.terms.front();
+  for (const auto& term : form.terms) {
+    if (OrderOf(term.first) > OrderOf(latest->first)) latest = &term;
+  }
+  const auto [var, coefficient] = *latest;
+  const auto found = facts_.find(var);
+  if (found == facts_.end()) return false;
+  const auto holds_with = [&](const LinearForm& value) {
+    return ProvesNonNegative(form.With(var, value), budget);
+  };
+  const std::vector<LinearForm>& limits =
+      coefficient > 0 ? found->second.lower : found->second.upper;
+  if (std::any_of(limits.begin(), limits.end(), holds_with)) return true;
+  // What the value is, unless its bounds say that it is not: max(x, 0) in a loop that runs is x.
+  const auto holds_if = [&](const LinearForm& one) {
+    return holds_with(one) || IsExcluded(found->second, one, budget);
+  };
+  const std::vector<LinearForm>& all = found->second.one_of;
+  return !all.empty() && std::all_of(all.begin(), all.end(), holds_if);
+}
+
+bool Ranges::IsExcluded(const Facts& facts, const LinearForm& value, int& budget) const {
+  const auto is_below = [&](const LinearForm& bound) {
+    return ProvesNonNegative(Plus(Difference(bound, value), -1), budget);
+  };
+  const auto is_above = [&](const LinearForm& bound) {
+    return ProvesNonNegative(Plus(Difference(value, bound), -1), budget);
+  };
+  return std::any_of(facts.lower.begin(), facts.lower.end(), is_below) ||
+         std::any_of(facts.upper.begin(), facts.upper.end(), is_above);
+}
+
+}  // namespace parakeet::passes

@@ -1,0 +1,88 @@
+#ifndef PARAKEET_PASSES_RANGES_H_
+#define PARAKEET_PASSES_RANGES_H_
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "ir/node.h"
+#include "passes/linear_forms.h"
+
+namespace parakeet::passes {
+
+// What is known of the i64 values of a function where a walk stands: bounds of sizes and indexes,
+// and what checks and branches have said. A value is taken as the sum that defines it only where
+// that sum cannot wrap around; data may be any i64.
+//
+// Assumes that arrays have less than 2^48 elements an axis, and that no loop gets past 2^48 by
+// steps of at most 1024.
+class Ranges {
+ public:
+  // A binding that the walk leaves behind, its operands as they are written.
+  void Define(const ir::Binding& binding);
+  // The size of an array: not negative.
+  void IsSize(const ir::Operand& size);
+  // `index` goes from `lo` by `step` as long as it is below `hi`, or above for a negative step.
+  // True
+  // inside the loop, which therefore runs.
+  void Bound(const ir::Var* index, const ir::Operand& lo, const ir::Operand& hi, int64_t step);
+  // Values standing for others: (from, to).
+  using Renames = std::vector<std::pair<const ir::Var*, const ir::Var*>>;
+  // The bool `condition`, read with `renames`, is `value`.
+  void Assume(const ir::Operand& condition, bool value, const Renames& renames = {});
+
+  // What is learned inside a block holds only there: an array whose size proves something may not
+  // be made on the way around it. Leave forgets what was learned since the Enter that gave `mark`.
+  size_t Enter() const { return undo_.size(); }
+  void Leave(size_t mark);
+
+  // The value as an exact sum of others.
+  LinearForm FormOf(const ir::Operand& operand) const;
+  // True when a <= b, or a < b, whatever the values are.
+  bool ProvesLe(const ir::Operand& a, const ir::Operand& b) const;
+  bool ProvesLt(const ir::Operand& a, const ir::Operand& b) const;
+
+ private:
+  // A value is at least each of `lower` and at most each of `upper`; it is one of `one_of`, where
+  // that is not empty. `above_low` says that it is above -2^48, `below_high` below 2^48.
+  struct Facts {
+    std::vector<LinearForm> lower;
+    std::vector<LinearForm> upper;
+    std::vector<LinearForm> one_of;
+    bool above_low = false;
+    bool below_high = false;
+  };
+
+  int OrderOf(const ir::Var* var) const;
+  void Order(const LinearForm& form) const;
+  Facts& Change(const ir::Var* var);
+  void BoundByDefinition(const ir::Binding& b);
+  void BoundCast(const ir::Binding& b);
+  void BoundProduct(const ir::Binding& b);
+  std::optional<LinearForm> ExactSum(const ir::Binding& b) const;
+  // `op` of the two is true.
+  void AssumeRelation(ir::OpCode op, const LinearForm& a, const LinearForm& b);
+  // gap >= 0.
+  void AssumeNonNegative(const LinearForm& gap);
+  // How far above 0 (or below, where not `high`) the value may be; infinite where nothing says.
+  double Reach(bool high, const LinearForm& form, int& budget) const;
+  double Reach(bool high, const ir::Var* var, int& budget) const;
+  bool IsWithin(double limit, bool high, const LinearForm& form) const;
+  bool ProvesNonNegative(const LinearForm& form, int& budget) const;
+  bool ProvesNonNegative(const LinearForm& form) const;
+  // True where a value with these facts cannot be `value`.
+  bool IsExcluded(const Facts& facts, const LinearForm& value, int& budget) const;
+
+  std::unordered_map<const ir::Var*, const ir::Binding*> definitions_;
+  std::unordered_map<const ir::Var*, LinearForm> sums_;
+  std::unordered_map<const ir::Var*, Facts> facts_;
+  std::vector<std::pair<const ir::Var*, Facts>> undo_;
+  // A bound is made of values that are earlier in this order.
+  mutable std::unordered_map<const ir::Var*, int> order_;
+};
+
+}  // namespace parakeet::passes
+
+#endif  // PARAKEET_PASSES_RANGES_H_

@@ -1,0 +1,113 @@
+// Says of every operator whether it is spread over threads, and which of its indexes lanes take.
+//
+// Before:
+//   %r: [n][m]f64 = imap (%i, %j) in (%n, %m) { %a: f64 = load %x[%i, %j]  yield %a }
+// After:
+//   %r: [n][m]f64 = imap (%i, %j) in (%n, %m) {parallel = 1, vector = 1} { %a: f64 = load %x[%i,
+//   %j]  yield %a }
+//
+// Assumes: choose_trees has run: what it chose stays.
+// Refuses: threads inside an operator that has them; lanes where vectorize_loops says why not, and
+// where no access
+// moves to the next element with the index and some access does with none.
+#include "ir/mutator.h"
+#include "passes/access_patterns.h"
+#include "passes/pass.h"
+#include "passes/vector_legality.h"
+
+namespace parakeet::passes {
+namespace {
+
+using ir::Attr;
+using ir::Binding;
+using ir::OpCode;
+using ir::Var;
+
+class Scheduler : public ir::Mutator {
+ public:
+  Scheduler(ir::Arena* arena, const ir::Function& function, Context& context)
+      : Mutator(arena), patterns_(function), context_(context) {}
+
+ protected:
+  void Visit(const Binding* b) override {
+    switch (b->op) {
+      case OpCode::kImap:
+      case OpCode::kForeach: return ScheduleNest(*b);
+      case OpCode::kContract:
+      case OpCode::kIreduce:
+      case OpCode::kIscan:
+        return Inside(*b, {}, b->op != OpCode::kIreduce || b->attrs.Int(Attr::kBlock) > 0);
+      case OpCode::kIfilter: return Inside(*b, {}, false);
+      default: return Mutator::Visit(b);
+    }
+  }
+
+ private:
+  void ScheduleNest(const Binding& b) {
+    ir::Attributes attrs;
+    const int axis = in_lanes_ ? -1 : VectorAxis(b);
+    if (axis >= 0) attrs = attrs.With(Attr::kVector, int64_t{axis});
+    const bool outer_lanes = std::exchange(in_lanes_, in_lanes_ || axis >= 0);
+    Inside(b, attrs, true);
+    in_lanes_ = outer_lanes;
+  }
+
+  // Appends `b` with `attrs` added, and `parallel` where it may be and nothing around it is.
+  void Inside(const Binding& b, const ir::Attributes& attrs, bool may_be_parallel) {
+    const bool parallel = may_be_parallel && !in_parallel_;
+    const bool outer = std::exchange(in_parallel_, true);
+    Binding copy = *Rewrite(&b);
+    in_parallel_ = outer;
+    for (const auto& [attr, value] : attrs.entries()) copy.attrs = copy.attrs.With(attr, value);
+    if (parallel) copy.attrs = copy.attrs.With(Attr::kParallel, int64_t{1});
+    NoteSchedule(copy);
+    builder().Append(arena()->New(std::move(copy)));
+  }
+
+  void NoteSchedule(const Binding& b) {
+    const bool parallel = b.attrs.Has(Attr::kParallel);
+    const bool lanes = b.attrs.Has(Attr::kVector) || b.attrs.Int(Attr::kLanes) > 1;
+    if (parallel)
+      context_.Note(b.span, lanes ? "spread over threads and lanes" : "spread over threads");
+    if (!parallel && lanes) context_.Note(b.span, "spread over lanes");
+  }
+
+  // The index with the most accesses to the next element; of equal ones the last.
+  int VectorAxis(const Binding& b) {
+    const std::vector<const Var*>& params = b.blocks[0]->params;
+    int best = -1;
+    int most = -1;
+    for (int axis = static_cast<int>(params.size()); axis-- > 0;) {
+      const int count = patterns_.UnitStrides(*b.blocks[0], params[axis]) + StoresNext(b, axis);
+      if (count > most) {
+        best = axis;
+        most = count;
+      }
+    }
+    if (best < 0) return -1;
+    const std::string reason = WhyNotVector(*b.blocks[0], params[best]);
+    if (reason.empty()) return best;
+    context_.Note(b.span, "not vectorised: " + reason);
+    return -1;
+  }
+
+  // An imap stores its elements one after the other along its last index.
+  static int StoresNext(const Binding& b, int axis) {
+    return b.op == OpCode::kImap && axis + 1 == static_cast<int>(b.blocks[0]->params.size());
+  }
+
+  AccessPatterns patterns_;
+  Context& context_;
+  bool in_parallel_ = false;
+  bool in_lanes_ = false;
+};
+
+}  // namespace
+
+ir::Program Schedule(const ir::Program& program, Context& context) {
+  return ForEachFunction(program, [&](const ir::Function* function) {
+    return Scheduler(program.arena.get(), *function, context).Run(function);
+  });
+}
+
+}  // namespace parakeet::passes

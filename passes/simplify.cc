@@ -1,0 +1,345 @@
+// Local algebra, one equation a line, and sizes that checks have made equal.
+//
+// Before:
+//   %s: i64 = broadcast_size %n, %n, site 0 at (1)
+//   %a: f64 = add 1.0, %x
+//   %b: f64 = log %a
+// After:
+//   %b: f64 = log1p %x
+//
+// Assumes: nothing; it runs at every stage.
+// Refuses: what changes a value: floats keep their order of additions and products; only rules
+// that are as exact or more
+// stand in the table.
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/fold.h"
+#include "ir/mutator.h"
+#include "ir/uses.h"
+#include "passes/pass.h"
+
+namespace parakeet::passes {
+namespace {
+
+using ir::Attr;
+using ir::Binding;
+using ir::Block;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+
+class Simplifier : public ir::Mutator {
+ public:
+  Simplifier(ir::Arena* arena, const ir::Function& function) : Mutator(arena) {
+    if (!function.entry) return;
+    for (const Var* size : function.Sizes()) not_one_.insert(size);
+  }
+
+ protected:
+  void Visit(const Binding* b) override {
+    if (b->op == OpCode::kIf) Assume(*b);
+    const Binding* rewritten = Rewrite(b);
+    // Its results may have new types; what reads the old ones reads the new.
+    if (auto value = Simpler(*rewritten)) return Stand(*b, *rewritten, *value);
+    if (TakeBranch(*b, *rewritten) || DropCheck(*rewritten)) return;
+    if (rewritten->op == OpCode::kBroadcastSize && MakeCheck(*b, *rewritten)) return;
+    rewritten = WithoutBroadcast(*rewritten);
+    builder().Append(rewritten);
+    Define(*rewritten);
+    if (rewritten->op == OpCode::kCheck) Learn(rewritten->operands[0], true);
+  }
+
+  // What a check or a branch says holds to the end of its block.
+  const Block* VisitBlock(const Block* block) override {
+    const size_t outer = learned_.size();
+    if (const auto known = assumed_.find(block); known != assumed_.end()) {
+      Learn(Apply(known->second.condition), known->second.value);
+    }
+    const Block* rewritten = Mutator::VisitBlock(block);
+    while (learned_.size() > outer) {
+      Restore(learned_.back());
+      learned_.pop_back();
+    }
+    return rewritten;
+  }
+
+ private:
+  // What holds in one block of an `if`.
+  struct Assumption {
+    Operand condition;
+    bool value;
+  };
+
+  void Assume(const Binding& b) {
+    assumed_[b.blocks[0]] = {b.operands[0], true};
+    assumed_[b.blocks[1]] = {b.operands[0], false};
+  }
+
+  void Define(const Binding& b) {
+    for (const Var* result : b.results) definitions_[result] = &b;
+  }
+
+  // `value` reads for the result from here on, under both its names.
+  void Stand(const Binding& from, const Binding& to, const Operand& value) {
+    Replace(from.results[0], value);
+    if (from.results[0] != to.results[0]) Replace(to.results[0], value);
+  }
+
+  // A scalar operation that the rules see in turn.
+  Operand Make(OpCode op, std::vector<Operand> operands, std::string_view hint = "") {
+    const size_t count = builder().bindings().size();
+    const Operand value = builder().Scalar(op, std::move(operands), hint);
+    if (builder().bindings().size() > count) Define(*builder().bindings().back());
+    return value;
+  }
+
+  std::optional<Operand> Simpler(const Binding& b) {
+    if (b.op == OpCode::kBroadcastSize) return SimplerSize(b);
+    if (b.op == OpCode::kAscribe || b.op == OpCode::kBroadcast || b.op == OpCode::kReshape)
+      return SameView(b);
+    if (b.op == OpCode::kTranspose) return SimplerTranspose(b);
+    if (!ir::IsScalarOp(b.op)) return std::nullopt;
+    if (auto folded = ir::Fold(b.op, b.operands, b.result()->type)) return folded;
+    return ApplyRules(b);
+  }
+
+  // A view that sees its operand as it is.
+  static std::optional<Operand> SameView(const Binding& b) {
+    const ir::Type type = ir::TypeOf(b.operands[0]);
+    return type == b.result()->type ? std::optional(b.operands[0]) : std::nullopt;
+  }
+
+  // transpose(transpose(x)) => x
+  std::optional<Operand> SimplerTranspose(const Binding& b) const {
+    const std::vector<int64_t>& perm = b.attrs.Ints(Attr::kPerm);
+    bool same = true;
+    for (size_t axis = 0; axis < perm.size(); ++axis)
+      same &= perm[axis] == static_cast<int64_t>(axis);
+    if (same) return b.operands[0];
+    const Binding* inner = DefinitionOf(b.operands[0]);
+    if (inner == nullptr || inner->op != OpCode::kTranspose) return std::nullopt;
+    for (size_t axis = 0; axis < perm.size(); ++axis) {
+      if (inner->attrs.Ints(Attr::kPerm)[perm[axis]] != static_cast<int64_t>(axis))
+        return std::nullopt;
+    }
+    return inner->operands[0];
+  }
+
+  // --- Scalar rules. ---
+
+  const Binding* DefinitionOf(const Operand& operand) const {
+    const auto found = operand.IsVar() ? definitions_.find(operand.var()) : definitions_.end();
+    return found == definitions_.end() ? nullptr : found->second;
+  }
+
+  const Binding* DefinedBy(const Operand& operand, OpCode op) const {
+    const Binding* definition = DefinitionOf(operand);
+    return definition != nullptr && definition->op == op ? definition : nullptr;
+  }
+
+  static bool IsOne(const Operand& operand) {
+    return operand.IsConstant() &&
+           operand.constant() == ir::ConstantOf(operand.constant().dtype, 1);
+  }
+
+  std::optional<Operand> ApplyRules(const Binding& b) {
+    const std::vector<Operand>& in = b.operands;
+    switch (b.op) {
+      case OpCode::kLog: {  // log(1 + x) => log1p(x)
+        const Binding* sum = DefinedBy(in[0], OpCode::kAdd);
+        if (sum == nullptr || !ir::IsFloat(b.result()->type.dtype())) return std::nullopt;
+        if (IsOne(sum->operands[0]))
+          return Make(OpCode::kLog1p, {sum->operands[1]}, b.result()->hint);
+        if (IsOne(sum->operands[1]))
+          return Make(OpCode::kLog1p, {sum->operands[0]}, b.result()->hint);
+        return std::nullopt;
+      }
+      case OpCode::kSub: {
+        const Binding* power = DefinedBy(in[0], OpCode::kExp);  // exp(x) - 1 => expm1(x)
+        if (power != nullptr && IsOne(in[1]) && ir::IsFloat(b.result()->type.dtype())) {
+          return Make(OpCode::kExpm1, {power->operands[0]}, b.result()->hint);
+        }
+        return SimplerDifference(b);
+      }
+      case OpCode::kNot: {  // not (not x) => x
+        const Binding* inner = DefinedBy(in[0], OpCode::kNot);
+        return inner == nullptr ? std::nullopt : std::optional(inner->operands[0]);
+      }
+      case OpCode::kPow: return SimplerPower(b);
+      case OpCode::kEq:
+      case OpCode::kNe: return ComparedWithOne(b);
+      case OpCode::kAdd: return SimplerSum(b);
+      default: return std::nullopt;
+    }
+  }
+
+  // (x + c) - x => c, (x + c) - c => x, (x + c) - d => x + (c - d), of integers
+  std::optional<Operand> SimplerDifference(const Binding& b) {
+    const bool is_integer = ir::IsInteger(b.result()->type.dtype());
+    const Binding* sum = is_integer ? DefinedBy(b.operands[0], OpCode::kAdd) : nullptr;
+    if (sum == nullptr) return std::nullopt;
+    if (sum->operands[0] == b.operands[1]) return sum->operands[1];
+    if (sum->operands[1] == b.operands[1]) return sum->operands[0];
+    return Joined(*sum, OpCode::kSub, b.operands[1], b.result()->hint);
+  }
+
+  // (x - y) + y => x, (x + c) + d => x + (c + d), of integers
+  std::optional<Operand> SimplerSum(const Binding& b) {
+    if (!ir::IsInteger(b.result()->type.dtype())) return std::nullopt;
+    for (const int side : {0, 1}) {
+      const Operand& other = b.operands[1 - side];
+      const Binding* difference = DefinedBy(b.operands[side], OpCode::kSub);
+      if (difference != nullptr && difference->operands[1] == other) return difference->operands[0];
+      const Binding* sum = DefinedBy(b.operands[side], OpCode::kAdd);
+      if (sum == nullptr) continue;
+      if (auto joined = Joined(*sum, OpCode::kAdd, other, b.result()->hint)) return joined;
+    }
+    return std::nullopt;
+  }
+
+  // x + (c op d) for x + c with the constant d beside it.
+  std::optional<Operand> Joined(const Binding& sum, OpCode op, const Operand& d,
+                                std::string_view hint) {
+    for (const int side : {0, 1}) {
+      const Operand& c = sum.operands[side];
+      if (!c.IsConstant() || !d.IsConstant()) continue;
+      return Make(OpCode::kAdd, {sum.operands[1 - side], Make(op, {c, d})}, hint);
+    }
+    return std::nullopt;
+  }
+
+  // x ** 2 => x * x, x ** 0.5 => sqrt(x) (sqrt(-0.0) is -0.0 where pow gives 0.0, so not that), x
+  // ** 1 => x
+  std::optional<Operand> SimplerPower(const Binding& b) {
+    const Operand& base = b.operands[0];
+    if (IsOne(b.operands[1])) return base;
+    const bool squares =
+        b.operands[1].IsConstant() && b.operands[1].constant() == ir::ConstantOf(DTypeOf(base), 2);
+    return squares ? std::optional(Make(OpCode::kMul, {base, base}, b.result()->hint))
+                   : std::nullopt;
+  }
+
+  // --- Sizes. ---
+
+  // A parameter's axis is not 1 where its type does not say so.
+  std::optional<Operand> ComparedWithOne(const Binding& b) const {
+    for (const int side : {0, 1}) {
+      const Operand& size = b.operands[side];
+      if (size.IsVar() && not_one_.contains(size.var()) && b.operands[1 - side].IsInt(1)) {
+        return Operand::Bool(b.op == OpCode::kNe);
+      }
+    }
+    return std::nullopt;
+  }
+
+  bool IsNotOne(const Operand& size) const {
+    return size.IsVar() ? not_one_.contains(size.var()) : !size.IsInt(1);
+  }
+
+  // broadcast_size(n, n) => n; broadcast_size(1, n) => n
+  std::optional<Operand> SimplerSize(const Binding& b) const {
+    if (b.operands[0] == b.operands[1] || b.operands[1].IsInt(1)) return b.operands[0];
+    if (b.operands[0].IsInt(1)) return b.operands[1];
+    return std::nullopt;
+  }
+
+  // Where neither size is 1 there is nothing to broadcast: they are equal, or it is an error.
+  bool MakeCheck(const Binding& original, const Binding& b) {
+    const Operand& n = b.operands[0];
+    const Operand& m = b.operands[1];
+    if (!IsNotOne(n) || !IsNotOne(m)) return false;
+    const Operand equal = Make(OpCode::kEq, {n, m});
+    std::vector<Operand> operands = {equal};
+    operands.insert(operands.end(), b.operands.begin() + 2, b.operands.end());
+    const auto count = static_cast<int64_t>(operands.size() - 1);
+    operands.push_back(n);
+    operands.push_back(m);
+    const ir::Attributes attrs{{Attr::kSite, b.attrs.Int(Attr::kSite)}, {Attr::kAt, count}};
+    builder().Emit(OpCode::kCheck, {}, std::move(operands), attrs);
+    Learn(equal, true);
+    Replace(original.results[0], n);
+    return true;
+  }
+
+  // --- What is known. ---
+
+  // From here to the end of the block `condition` reads as `value`, and so do its parts: both sides
+  // of a true `and` are true, two integers that are equal are one.
+  void Learn(const Operand& condition, bool value) {
+    if (!condition.IsVar()) return;
+    Read(condition.var(), Operand::Bool(value));
+    const Binding* b = DefinitionOf(condition);
+    if (b == nullptr) return;
+    if (b->op == OpCode::kNot) Learn(b->operands[0], !value);
+    if (b->op == (value ? OpCode::kAnd : OpCode::kOr)) {
+      for (const Operand& part : b->operands) Learn(part, value);
+    }
+    if (b->op == (value ? OpCode::kEq : OpCode::kNe)) LearnEqual(b->operands[0], b->operands[1]);
+  }
+
+  // A constant stands for both; else the value that is given from outside, else the first.
+  void LearnEqual(const Operand& a, const Operand& b) {
+    if (DTypeOf(a) != ir::DType::kI64 || !TypeOf(a).IsScalar()) return;
+    const bool b_is_given = b.IsVar() && DefinitionOf(b) == nullptr;
+    const bool swap = b.IsConstant() || (a.IsVar() && DefinitionOf(a) != nullptr && b_is_given);
+    const Operand& kept = swap ? b : a;
+    const Operand& gone = swap ? a : b;
+    if (gone.IsVar() && !(kept == gone)) Read(gone.var(), kept);
+  }
+
+  void Read(const Var* var, const Operand& as) {
+    Replace(var, as);
+    learned_.push_back(var);
+  }
+
+  // broadcast x (n, m) => ascribe x (n, m) where no axis is repeated
+  const Binding* WithoutBroadcast(const Binding& b) {
+    if (b.op != OpCode::kBroadcast) return &b;
+    const ir::Type from = Apply(ir::TypeOf(b.operands[0]));
+    if (from.rank() != b.result()->type.rank()) return &b;
+    for (int axis = 0; axis < from.rank(); ++axis) {
+      if (from.dims()[axis] != b.result()->type.dims()[axis]) return &b;
+    }
+    Binding copy = b;
+    copy.op = OpCode::kAscribe;
+    return arena()->New(std::move(copy));
+  }
+
+  // --- Control. ---
+
+  // An `if` on a constant is the block it takes.
+  bool TakeBranch(const Binding& original, const Binding& b) {
+    if (b.op != OpCode::kIf || !b.operands[0].IsConstant()) return false;
+    const Block& taken = *b.blocks[b.operands[0].constant().integer ? 0 : 1];
+    for (const Binding* inner : taken.bindings) {
+      builder().Append(inner);
+      Define(*inner);
+    }
+    for (size_t k = 0; k < b.results.size(); ++k) {
+      Replace(original.results[k], taken.results[k]);
+      if (b.results[k] != original.results[k]) Replace(b.results[k], taken.results[k]);
+    }
+    return true;
+  }
+
+  static bool DropCheck(const Binding& b) {
+    return b.op == OpCode::kCheck && b.operands[0].IsInt(1);
+  }
+
+  ir::VarSet not_one_;
+  std::vector<const Var*> learned_;  // in order, what reads as something else to its block's end
+  std::unordered_map<const Block*, Assumption> assumed_;
+  std::unordered_map<const Var*, const Binding*> definitions_;
+};
+
+}  // namespace
+
+ir::Program Simplify(const ir::Program& program, Context&) {
+  return ForEachFunction(program, [&](const ir::Function* function) {
+    return Simplifier(program.arena.get(), *function).Run(function);
+  });
+}
+
+}  // namespace parakeet::passes

@@ -1,0 +1,352 @@
+// Writes `vector for` loops and `lanes` with values of several lanes: a loop of whole vectors,
+// then one masked step for
+// what is left.
+//
+// Before:
+//   vector for %i in %lo to %hi step 1 { %a: f64 = load %x[%i]  %b: f64 = tanh %a  store %r[%i],
+//   %b }
+// After:
+//   for %i in %lo to %m step 8 { %a: f64x8 = load_lanes %x[%i] {axis = 0}  %b: f64x8 = tanh %a
+//   store_lanes %r[%i], %b {axis = 0} }
+//   if %some { the same once from %m, each access masked }
+//
+// Assumes: vector_legality.cc found no reason against the loop. Tails take the same vector
+// operations, so a value does
+// not depend on its position.
+// Refuses: nothing; what it cannot write is a Bug of whoever made the loop.
+#include <algorithm>
+#include <optional>
+
+#include "ir/diagnostics.h"
+#include "ir/uses.h"
+#include "passes/lane_values.h"
+#include "passes/loop_writer.h"
+#include "passes/pass.h"
+
+namespace parakeet::passes {
+namespace {
+
+using ir::Attr;
+using ir::Attributes;
+using ir::Binding;
+using ir::Block;
+using ir::DType;
+using ir::OpCode;
+using ir::Operand;
+using ir::Type;
+using ir::Var;
+
+constexpr int kVectorBytes = 64;
+constexpr int kMostLanes = 32;
+
+// As many lanes as the widest element that the body moves or computes has room for in one wide
+// register.
+int LanesFor(const Block& body) {
+  int widest = 0;
+  ir::ForEachBinding(body, [&](const Binding& b) {
+    for (const Var* result : b.results) {
+      const bool is_index = result->type.dtype() == DType::kI64 && b.op != OpCode::kLoad;
+      if (!is_index) widest = std::max(widest, ir::SizeInBytes(result->type.dtype()));
+    }
+    if (b.op == OpCode::kStore)
+      widest = std::max(widest, ir::SizeInBytes(ir::DTypeOf(b.operands[0])));
+  });
+  return widest == 0 ? 8 : std::min(kMostLanes, kVectorBytes / widest);
+}
+
+class Vectorizer : public LoopWriter {
+ public:
+  using LoopWriter::LoopWriter;
+
+ protected:
+  void Visit(const Binding* b) override {
+    if (lanes_ != nullptr) return VisitInLanes(*b);
+    if (b->op == OpCode::kFor && b->attrs.Text(Attr::kKind) == "vector") return WriteLoop(*b);
+    if (b->op == OpCode::kLanes) return WriteReduction(*b);
+    Mutator::Visit(b);
+  }
+
+ private:
+  // --- The two kinds of loop. ---
+
+  // Runs `write` with the lanes of iterations from `start` on, under `mask` where it is given.
+  template <typename Write>
+  auto InLanes(int count, const Var* index, const Operand& start, std::optional<Operand> mask,
+               Write write) {
+    LaneValues values(count);
+    if (index != nullptr) values.Set(index, {LaneValue::kLinear, start, 1});
+    lanes_ = &values;
+    mask_ = mask;
+    diverged_ = false;
+    auto result = write();
+    lanes_ = nullptr;
+    mask_.reset();
+    return result;
+  }
+
+  // Where whole vectors end: lo + (hi - lo) / lanes * lanes.
+  Operand EndOfWhole(const Operand& lo, const Operand& hi, int lanes) {
+    const Operand span = builder().Scalar(OpCode::kMax, {builder().Sub(hi, lo), Int(0)});
+    const Operand rest = builder().Scalar(OpCode::kMod, {span, Int(lanes)});
+    return builder().Add(lo, builder().Sub(span, rest));
+  }
+
+  Operand TailMask(const Operand& start, const Operand& hi, int lanes) {
+    const LaneValues values(lanes);
+    const Operand left = values.Splat(builder(), builder().Sub(hi, start));
+    return builder().Scalar(OpCode::kLt, {values.Iota(builder()), left});
+  }
+
+  Operands WriteCopy(const Block& body, int lanes, const Operand& start,
+                     std::optional<Operand> mask, bool as_vectors) {
+    const Block* copy = ir::CloneBlock(arena(), body);
+    return InLanes(lanes, copy->params[0], start, mask, [&] {
+      for (const Binding* b : copy->bindings) Visit(b);
+      Operands results;
+      if (as_vectors) {
+        for (const Operand& result : copy->results) results.push_back(AsVector(result));
+      }
+      return results;
+    });
+  }
+
+  void WriteLoop(const Binding& b) {
+    const Operand lo = Apply(b.operands[0]);
+    const Operand hi = Apply(b.operands[1]);
+    const Block& body = *b.blocks[0];
+    const int lanes = LanesFor(body);
+    const Operand end = EndOfWhole(lo, hi, lanes);
+    Loop(
+        lo, end, {}, [&](const Operand& i) { WriteCopy(body, lanes, i, std::nullopt, false); },
+        lanes);
+    Choose(
+        builder().Scalar(OpCode::kLt, {end, hi}),
+        [&] { return WriteCopy(body, lanes, end, TailMask(end, hi, lanes), false); },
+        [] { return Operands{}; });
+  }
+
+  void WriteReduction(const Binding& b) {
+    const Operands operands = Apply(b.operands);
+    const Operand& lo = operands[0];
+    const Operand& hi = operands[1];
+    const int lanes = static_cast<int>(b.attrs.Int(Attr::kLanes));
+    const LaneValues values(lanes);
+    Operands starts;
+    for (size_t k = 2; k < operands.size(); ++k)
+      starts.push_back(values.Splat(builder(), operands[k]));
+    const Operand end = EndOfWhole(lo, hi, lanes);
+    const Operands whole = Carry(
+        lo, end, starts,
+        [&](const Operand& i, const Operands& so_far) {
+          return CombineVectors(b, so_far, WriteCopy(*b.blocks[0], lanes, i, std::nullopt, true));
+        },
+        lanes);
+    Operands all = Choose(
+        builder().Scalar(OpCode::kLt, {end, hi}),
+        [&] {
+          const Operand mask = TailMask(end, hi, lanes);
+          Operands more = CombineVectors(b, whole, WriteCopy(*b.blocks[0], lanes, end, mask, true));
+          for (size_t k = 0; k < more.size(); ++k)
+            more[k] = builder().Scalar(OpCode::kSelect, {mask, more[k], whole[k]});
+          return more;
+        },
+        [&] { return whole; });
+    for (int left = lanes; left > 1; left /= 2)
+      all = CombineVectors(b, Half(all, false), Half(all, true));
+    for (size_t k = 0; k < b.results.size(); ++k) Replace(b.results[k], all[k]);
+  }
+
+  // The combine is scalar code on its parameters, so it reads the same with vectors for them.
+  Operands CombineVectors(const Binding& b, const Operands& left, const Operands& right) {
+    const Block& combine = *b.blocks[1];
+    if (combine.results.size() == 1 && ir::CombineOp(combine) == OpCode::kAdd) {
+      if (auto fused = FuseMultiplyAdd(left[0], right[0])) return {*fused};
+    }
+    Operands results;
+    for (size_t k = 0; k < left.size(); ++k) {
+      const auto op = ir::CombineOp(combine, static_cast<int>(k));
+      if (!op) ir::FailBug("lanes take combines of one operation an accumulator", b.span);
+      results.push_back(builder().Scalar(*op, {left[k], right[k]}));
+    }
+    return results;
+  }
+
+  Operands Half(const Operands& vectors, bool high) {
+    Operands halves;
+    for (const Operand& vector : vectors) {
+      const Type type = ir::TypeOf(vector);
+      if (type.lanes() == 2) {
+        halves.push_back(builder().EmitOne(OpCode::kExtract, type.dtype(), {vector, Int(high)}));
+      } else {
+        const Type half = Type::Vector(type.dtype(), type.lanes() / 2);
+        halves.push_back(
+            builder().EmitOne(high ? OpCode::kHighHalf : OpCode::kLowHalf, half, {vector}));
+      }
+    }
+    return halves;
+  }
+
+  // --- A body in lanes. ---
+
+  LaneValue ValueOf(const Operand& operand) { return lanes_->Of(Apply(operand)); }
+  Operand AsVector(const Operand& operand) { return lanes_->Vector(builder(), ValueOf(operand)); }
+  bool Varies(const Operand& operand) { return ValueOf(operand).kind != LaneValue::kUniform; }
+  bool AnyVaries(const Binding& b) {
+    return std::any_of(b.operands.begin(), b.operands.end(),
+                       [&](const Operand& o) { return Varies(o); });
+  }
+
+  void VisitInLanes(const Binding& b) {
+    if (ir::IsScalarOp(b.op)) return AnyVaries(b) ? SetFrom(b) : Mutator::Visit(&b);
+    switch (b.op) {
+      case OpCode::kLoad: return AnyVaries(b) ? AccessLanes(b) : LoadUniform(b);
+      case OpCode::kStore: return AccessLanes(b);
+      case OpCode::kIf: return Varies(b.operands[0]) ? Diverge(b) : Branch(b);
+      case OpCode::kFor: return CarryLanes(b);
+      case OpCode::kCheck: return CheckUniform(b);
+      default: ir::FailBug("no lanes for " + std::string(Name(b.op)), b.span);
+    }
+  }
+
+  void SetFrom(const Binding& b) {
+    Binding applied = b;
+    applied.operands = Apply(b.operands);
+    lanes_->Set(b.result(), lanes_->Apply(builder(), applied));
+  }
+
+  void SetVector(const Var* var, const Operand& vector) {
+    lanes_->Set(var, {LaneValue::kVarying, vector, 0});
+  }
+
+  Operand AnyActive() { return builder().EmitOne(OpCode::kAny, DType::kBool, {*mask_}); }
+
+  // Where lanes have parted, none of those here may be active: what is read for all of them is
+  // read for at least one.
+  void LoadUniform(const Binding& b) {
+    if (!diverged_) return Mutator::Visit(&b);
+    const Operands value = Choose(
+        AnyActive(),
+        [&] {
+          return Operands{builder().EmitOne(OpCode::kLoad, b.result()->type, Apply(b.operands))};
+        },
+        [&] { return Operands{ir::ZeroOf(b.result()->type.dtype())}; });
+    Replace(b.result(), value[0]);
+  }
+
+  void CheckUniform(const Binding& b) {
+    if (AnyVaries(b)) ir::FailBug("a check differs from lane to lane", b.span);
+    if (!diverged_) return Mutator::Visit(&b);
+    Choose(
+        AnyActive(),
+        [&] {
+          Mutator::Visit(&b);
+          return Operands{};
+        },
+        [] { return Operands{}; });
+  }
+
+  void AccessLanes(const Binding& b) {
+    const bool is_load = b.op == OpCode::kLoad;
+    const size_t rank = b.operands.size() - (is_load ? 1 : 2);
+    int linear = -1;
+    int moving = 0;
+    for (size_t axis = 0; axis < rank; ++axis) {
+      const LaneValue index = ValueOf(b.operands[1 + axis]);
+      if (index.kind == LaneValue::kUniform) continue;
+      ++moving;
+      if (index.kind == LaneValue::kLinear) linear = static_cast<int>(axis);
+    }
+    const bool contiguous = moving == 1 && linear >= 0;
+    Attributes attrs;
+    Operands operands = {Apply(b.operands[0])};
+    for (size_t axis = 0; axis < rank; ++axis) {
+      const LaneValue index = ValueOf(b.operands[1 + axis]);
+      const bool scalar = index.kind == LaneValue::kUniform || contiguous;
+      operands.push_back(scalar ? index.value : lanes_->Vector(builder(), index));
+    }
+    if (contiguous) {
+      attrs = Attributes{{Attr::kAxis, int64_t{linear}}};
+      const int64_t step = ValueOf(b.operands[1 + linear]).step;
+      if (step != 1) attrs = attrs.With(Attr::kStep, step);
+    } else if (moving == 0) {
+      operands.back() = lanes_->Splat(builder(), operands.back());
+    }
+    if (!is_load) operands.push_back(AsVector(b.operands.back()));
+    if (mask_) {
+      operands.push_back(*mask_);
+      attrs = attrs.With(Attr::kMasked, int64_t{1});
+    }
+    const OpCode op = is_load ? (contiguous ? OpCode::kLoadLanes : OpCode::kGatherLanes)
+                              : (contiguous ? OpCode::kStoreLanes : OpCode::kScatterLanes);
+    if (!is_load) return void(builder().Emit(op, {}, std::move(operands), attrs));
+    const Type type = Type::Vector(b.result()->type.dtype(), lanes_->lanes());
+    SetVector(b.result(),
+              builder().EmitOne(op, type, std::move(operands), attrs, {}, b.result()->hint));
+  }
+
+  Operands WriteVectors(const Block& block) {
+    for (const Binding* b : block.bindings) Visit(b);
+    Operands results;
+    for (const Operand& result : block.results) results.push_back(AsVector(result));
+    return results;
+  }
+
+  // Every lane takes the same way.
+  void Branch(const Binding& b) {
+    const Operands results = Choose(
+        Apply(b.operands[0]), [&] { return WriteVectors(*b.blocks[0]); },
+        [&] { return WriteVectors(*b.blocks[1]); });
+    for (size_t k = 0; k < results.size(); ++k) SetVector(b.results[k], results[k]);
+  }
+
+  // Both ways, each under the mask of the lanes that take it.
+  void Diverge(const Binding& b) {
+    const Operand condition = AsVector(b.operands[0]);
+    const Operands then = WriteUnder(*b.blocks[0], condition);
+    const Operands otherwise =
+        WriteUnder(*b.blocks[1], builder().Scalar(OpCode::kNot, {condition}));
+    for (size_t k = 0; k < b.results.size(); ++k) {
+      SetVector(b.results[k],
+                builder().Scalar(OpCode::kSelect, {condition, then[k], otherwise[k]}));
+    }
+  }
+
+  Operands WriteUnder(const Block& block, const Operand& condition) {
+    const std::optional<Operand> outer_mask = mask_;
+    const bool outer_diverged = std::exchange(diverged_, true);
+    mask_ = outer_mask ? builder().Scalar(OpCode::kAnd, {*outer_mask, condition}) : condition;
+    Operands results = WriteVectors(block);
+    mask_ = outer_mask;
+    diverged_ = outer_diverged;
+    return results;
+  }
+
+  // A loop that every lane runs as often: its carried values are vectors.
+  void CarryLanes(const Binding& b) {
+    const Block& body = *b.blocks[0];
+    Operands inits;
+    for (size_t k = 3; k < b.operands.size(); ++k) inits.push_back(AsVector(b.operands[k]));
+    const auto write = [&](const Operand& i, const Operands& carried) {
+      Replace(body.params[0], i);
+      for (size_t k = 0; k < carried.size(); ++k) SetVector(body.params[1 + k], carried[k]);
+      return WriteVectors(body);
+    };
+    const Operands results = Carry(Apply(b.operands[0]), Apply(b.operands[1]), inits, write,
+                                   b.operands[2].constant().integer);
+    for (size_t k = 0; k < results.size(); ++k) SetVector(b.results[k], results[k]);
+  }
+
+  LaneValues* lanes_ = nullptr;
+  std::optional<Operand> mask_;
+  bool diverged_ = false;  // Some lanes may be off for another reason than the loop's end.
+};
+
+}  // namespace
+
+ir::Program VectorizeLoops(const ir::Program& program, Context&) {
+  return ForEachFunction(program, [&](const ir::Function* function) {
+    return Vectorizer(program.arena.get()).Run(function);
+  });
+}
+
+}  // namespace parakeet::passes

@@ -1,0 +1,115 @@
+#include "tests/passes/differential.h"
+
+#include <algorithm>
+
+#include "ir/diagnostics.h"
+#include "ir/printer.h"
+#include "ir/uses.h"
+#include "passes/pass_manager.h"
+#include "passes/pipelines.h"
+
+namespace parakeet {
+namespace {
+
+bool Holds(const ir::Program& program, const std::vector<ir::OpCode>& ops) {
+  bool found = false;
+  for (const ir::Function* function : program.functions) {
+    ir::ForEachBinding(*function->body, [&](const ir::Binding& b) {
+      found = found || std::find(ops.begin(), ops.end(), b.op) != ops.end();
+    });
+  }
+  return found;
+}
+
+bool HoldsDType(const ir::Program& program, ir::DType dtype) {
+  bool found = false;
+  for (const ir::Function* function : program.functions) {
+    ir::ForEachBinding(*function->body, [&](const ir::Binding& b) {
+      for (const ir::Var* result : b.results) found = found || result->type.dtype() == dtype;
+    });
+  }
+  return found;
+}
+
+// Follows one program through its passes.
+class Follower {
+ public:
+  Follower(const ir::Program& program, const std::vector<ir::Values>& arguments)
+      : original_(program), before_(program), arguments_(arguments) {
+    using enum ir::OpCode;
+    loose_ =
+        HoldsDType(program, ir::DType::kF32) || HoldsDType(program, ir::DType::kC64) ? 1e-4 : 1e-10;
+    rules_round_ = Holds(program, {kLog, kExp, kPow});
+    for (const ir::Values& values : arguments) {
+      expected_.push_back(RunOn(program, values));
+      result_.runs += expected_.back().bug.empty();
+    }
+  }
+
+  void See(std::string_view pass, const ir::Program& after) {
+    const bool changed = after.functions != before_.functions;
+    const bool fuses = Holds(after, {ir::OpCode::kFma});
+    const bool chooses = pass == "choose-trees";
+    const bool rounds = fuses || chooses || (rules_round_ && pass == "simplify");
+    for (size_t i = 0; changed && i < arguments_.size() && result_.failure.empty(); ++i) {
+      if (!expected_[i].bug.empty()) continue;
+      Outcome actual = RunOn(after, arguments_[i]);
+      const std::string difference = Difference(expected_[i], actual, rounds ? loose_ : kExactly);
+      if (!difference.empty()) Fail(pass, after, difference);
+      expected_[i] = std::move(actual);
+    }
+    before_ = after;
+  }
+
+  void Fail(std::string_view pass, const ir::Program& after, const std::string& why) {
+    result_.failure = "after " + std::string(pass) + ": " + why + "\n--- program\n" +
+                      ir::Print(original_) + "--- before the pass\n" + ir::Print(before_) +
+                      "--- after the pass\n" + ir::Print(after);
+  }
+
+  DifferentialResult& result() { return result_; }
+  const ir::Program& before() const { return before_; }
+
+ private:
+  ir::Program original_;
+  ir::Program before_;
+  const std::vector<ir::Values>& arguments_;
+  std::vector<Outcome> expected_;
+  double loose_ = 0.0;
+  bool rules_round_ = false;
+  DifferentialResult result_;
+};
+
+}  // namespace
+
+std::vector<std::string_view> CpuPassesFrom(ir::Stage stage) {
+  const std::vector<std::string_view>& all = passes::CpuPipeline();
+  auto first = all.begin();
+  if (stage == ir::Stage::kIndexed) first = std::find(all.begin(), all.end(), "express-by-index");
+  if (stage == ir::Stage::kScheduled) first = std::find(all.begin(), all.end(), "lower-to-loops");
+  if (stage != ir::Stage::kParallel) ++first;
+  return {first, all.end()};
+}
+
+DifferentialResult RunDifferential(const ir::Program& program, ir::Stage stage,
+                                   const std::vector<std::string_view>& passes,
+                                   const std::vector<ir::Values>& arguments) {
+  Follower follower(program, arguments);
+  passes::Context context;
+  passes::RunOptions options;
+  options.after_pass = [&](std::string_view pass, const ir::Program& after) {
+    if (follower.result().failure.empty()) follower.See(pass, after);
+  };
+  try {
+    passes::RunPipeline(program, stage, passes, context, options);
+  } catch (const ir::Failure& failure) {
+    if (follower.result().failure.empty()) {
+      follower.Fail(context.running, follower.before(), failure.what());
+    }
+  } catch (const std::exception& error) {
+    follower.Fail(context.running, follower.before(), error.what());
+  }
+  return follower.result();
+}
+
+}  // namespace parakeet

@@ -1,0 +1,33 @@
+#ifndef PARAKEET_TESTS_PASSES_DIFFERENTIAL_H_
+#define PARAKEET_TESTS_PASSES_DIFFERENTIAL_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/node.h"
+#include "tests/passes/outcome.h"
+
+namespace parakeet {
+
+// The passes of the CPU pipeline that take a program of this stage, to its end.
+std::vector<std::string_view> CpuPassesFrom(ir::Stage stage);
+
+// How the runs of one program went.
+struct DifferentialResult {
+  int runs = 0;         // sets of arguments for which the program is valid
+  std::string failure;  // the first disagreement with program, pass and texts; empty for none
+};
+
+// Runs the program on each set of arguments before all passes and after each of them. Results,
+// errors and stores into arguments must agree: bit for bit while no pass chooses the trees of
+// reductions (within a tolerance where simplify has rules for a float operation in it), within a
+// tolerance from before choose-trees to after it, and from there bit for bit again, except for what
+// an fma rounds once.
+DifferentialResult RunDifferential(const ir::Program& program, ir::Stage stage,
+                                   const std::vector<std::string_view>& passes,
+                                   const std::vector<ir::Values>& arguments);
+
+}  // namespace parakeet
+
+#endif  // PARAKEET_TESTS_PASSES_DIFFERENTIAL_H_

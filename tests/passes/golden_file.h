@@ -1,0 +1,39 @@
+#ifndef PARAKEET_TESTS_PASSES_GOLDEN_FILE_H_
+#define PARAKEET_TESTS_PASSES_GOLDEN_FILE_H_
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "ir/ops.h"
+
+namespace parakeet {
+
+// One case of a golden file: a program, and after which passes its text is shown.
+struct GoldenCase {
+  std::string title;  // the line that opens it, with ##
+  std::string input;
+  std::vector<std::string> after;  // passes after which output is shown; empty text: the last one
+};
+
+// A golden file (tests/golden_test.cc says how one reads), without its expected parts.
+struct GoldenFile {
+  std::vector<std::string> header;  // the lines before the first case
+  std::vector<std::string> passes;
+  ir::Stage stage = ir::Stage::kParallel;
+  std::vector<GoldenCase> cases;
+};
+
+GoldenFile ParseGoldenFile(const std::string& text);
+
+// The folder that paths of golden files start from: PARAKEET_GOLDEN_UPDATE where it is set, else
+// the current one.
+std::filesystem::path GoldenRoot();
+std::string ReadText(const std::filesystem::path& path);
+
+// The paths, from GoldenRoot, of every golden file, sorted.
+std::vector<std::string> GoldenFiles();
+
+}  // namespace parakeet
+
+#endif  // PARAKEET_TESTS_PASSES_GOLDEN_FILE_H_
