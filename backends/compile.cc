@@ -1,0 +1,101 @@
+#include "backends/compile.h"
+
+#include <chrono>
+
+#include "backends/llvm/emit_object.h"
+#include "backends/llvm/emit_program.h"
+#include "backends/llvm/link_image.h"
+#include "backends/llvm/optimize.h"
+#include "backends/llvm/target.h"
+#include "backends/llvm/vector_math.h"
+#include "backends/openmp/emit_parallel.h"
+#include "ir/diagnostics.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+namespace parakeet::backends {
+namespace {
+
+// Runs `work` and notes how long it took.
+template <typename Work>
+auto Timed(std::vector<Phase>& phases, const char* name, Work work) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  struct Note {
+    std::vector<Phase>& phases;
+    const char* name;
+    Clock::time_point start;
+    ~Note() {
+      const std::chrono::duration<double, std::milli> elapsed = Clock::now() - start;
+      phases.push_back({name, elapsed.count()});
+    }
+  } note{phases, name, start};
+  return work();
+}
+
+// OpenMPIRBuilder's outlined functions need these too, so they are set at the end.
+void SetTarget(llvm::Module& module, const Target& target) {
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration()) continue;
+    function.addFnAttr("target-cpu", target.machine().getTargetCPU());
+    function.addFnAttr("target-features", target.machine().getTargetFeatureString());
+    function.addFnAttr("prefer-vector-width", std::to_string(target.vector_bits()));
+    // Calls of libm and the runtime mean what they say.
+    function.addFnAttr("no-builtins");
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+    function.setUWTableKind(llvm::UWTableKind::None);
+  }
+}
+
+#ifdef NDEBUG
+constexpr bool kVerifies = false;
+#else
+constexpr bool kVerifies = true;
+#endif
+
+void Verify(llvm::Module& module) {
+  std::string problems;
+  llvm::raw_string_ostream stream(problems);
+  if (llvm::verifyModule(module, &stream)) ir::FailBug("code is not valid LLVM: " + problems);
+}
+
+std::string TextOf(const llvm::Module& module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream, nullptr);
+  return text;
+}
+
+}  // namespace
+
+Compiled Compile(const ir::Program& program, const CompileOptions& options) {
+  Compiled compiled;
+  const Target target(options.cpu, options.features);
+  llvm::LLVMContext context;
+  llvm::Module module("parakeet", context);
+  module.setDataLayout(target.machine().createDataLayout());
+  module.setTargetTriple(target.machine().getTargetTriple().str());
+  Timed(compiled.phases, "emit", [&] {
+    const HostMath math(target.vector_bits(), options.has_vector_function);
+    const OpenMpRunner runner;
+    Emission emission(&module, options, &math, options.parallel ? &runner : nullptr);
+    EmitProgram(emission, program);
+    SetTarget(module, target);
+    if (kVerifies || options.keep_ir) Verify(module);
+  });
+  Timed(compiled.phases, "optimize", [&] { Optimize(module, target.machine()); });
+  if (options.keep_ir) compiled.llvm_ir = TextOf(module);
+  if (options.keep_assembly) {
+    const auto text = EmitAssembly(*llvm::CloneModule(module), target.machine());
+    compiled.assembly.assign(text.begin(), text.end());
+  }
+  const auto object =
+      Timed(compiled.phases, "generate", [&] { return EmitObject(module, target.machine()); });
+  compiled.image = Timed(compiled.phases, "link", [&] {
+    return LinkImage(llvm::StringRef(object.data(), object.size()), kEntrySymbol);
+  });
+  return compiled;
+}
+
+}  // namespace parakeet::backends

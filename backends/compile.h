@@ -1,0 +1,52 @@
+// Machine code from scheduled IR. No LLVM type shows here.
+#ifndef PARAKEET_BACKENDS_COMPILE_H_
+#define PARAKEET_BACKENDS_COMPILE_H_
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ir/node.h"
+
+namespace parakeet::backends {
+
+struct CompileOptions {
+  // Whether loops of kind "parallel" become OpenMP regions; otherwise the same body runs in plain
+  // loops, and the image needs no OpenMP library. The results are the same bits.
+  bool parallel = true;
+  // LLVM's names of fast-math flags, each allowed on every float operation: "nnan", "ninf", "nsz",
+  // "arcp", "contract", "afn", "reassoc"; "fast" is all of them. Empty: NumPy's arithmetic.
+  std::set<std::string> fastmath;
+  // LLVM's names of a processor and of features ("+avx2,-avx512f"); empty: the host's.
+  std::string cpu;
+  std::string features;
+  // Whether the process that will run the code has a function of libmvec ("_ZGVeN8v_tanh"); what it
+  // lacks is called lane by lane. Empty: it has all of glibc 2.35's.
+  std::function<bool(const char*)> has_vector_function;
+  // Whether to keep texts for people to read; the assembly costs as much time as the code.
+  bool keep_ir = false;
+  bool keep_assembly = false;
+};
+
+// One phase of a compilation and its wall time in milliseconds.
+struct Phase {
+  std::string name;
+  double ms = 0.0;
+};
+
+struct Compiled {
+  std::string image;          // the bytes that runtime::LoadImage takes (runtime/abi.h)
+  std::string llvm_ir;        // after optimisation; empty unless asked for
+  std::string assembly;       // empty unless asked for
+  std::vector<Phase> phases;  // emit, optimize, generate, link; in this order
+};
+
+// Compiles a program at stage scheduled, without `vector for` and `lanes`: the entry function comes
+// first, and others only where recursion calls them. Throws ir::Failure of kind kBug when the
+// program is none of that. Any thread may call it, several at once.
+Compiled Compile(const ir::Program& program, const CompileOptions& options);
+
+}  // namespace parakeet::backends
+
+#endif  // PARAKEET_BACKENDS_COMPILE_H_

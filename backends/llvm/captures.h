@@ -1,0 +1,48 @@
+// The values that the body of a parallel loop takes from the function around it.
+#ifndef PARAKEET_BACKENDS_LLVM_CAPTURES_H_
+#define PARAKEET_BACKENDS_LLVM_CAPTURES_H_
+
+#include <unordered_map>
+#include <vector>
+
+#include "backends/llvm/emission.h"
+
+namespace parakeet::backends {
+
+class Captures {
+ public:
+  // `body` reads them from `memory`, its argument, in the block `entry`, which is still open.
+  Captures(Emission& emission, llvm::BasicBlock* entry, llvm::Value* memory)
+      : emission_(emission), entry_(entry), memory_(memory) {}
+
+  // The outer value inside the body.
+  llvm::Value* Take(llvm::Value* outer);
+
+  // Drops what the finished body does not use and gives the rest their places.
+  void Finish();
+
+  // After Finish, in the outer function: fills memory of `bytes()` bytes, aligned to `alignment()`.
+  void Store(llvm::IRBuilder<>& builder, llvm::Value* memory) const;
+  uint64_t bytes() const { return bytes_; }
+  llvm::Align alignment() const { return alignment_; }
+
+ private:
+  struct Entry {
+    llvm::Value* outer;
+    llvm::GetElementPtrInst* address;
+    llvm::LoadInst* inner;
+    uint64_t offset = 0;
+  };
+
+  Emission& emission_;
+  llvm::BasicBlock* entry_;
+  llvm::Value* memory_;
+  std::vector<Entry> entries_;
+  std::unordered_map<llvm::Value*, llvm::Value*> inner_of_;
+  uint64_t bytes_ = 0;
+  llvm::Align alignment_{8};
+};
+
+}  // namespace parakeet::backends
+
+#endif  // PARAKEET_BACKENDS_LLVM_CAPTURES_H_

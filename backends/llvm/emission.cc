@@ -1,0 +1,78 @@
+#include "backends/llvm/emission.h"
+
+#include "ir/diagnostics.h"
+#include "llvm/IR/DerivedTypes.h"
+
+namespace parakeet::backends {
+namespace {
+
+llvm::FastMathFlags FlagsOf(const std::set<std::string>& names) {
+  llvm::FastMathFlags flags;
+  for (const std::string& name : names) {
+    if (name == "fast") flags.setFast();
+    else if (name == "nnan") flags.setNoNaNs();
+    else if (name == "ninf") flags.setNoInfs();
+    else if (name == "nsz") flags.setNoSignedZeros();
+    else if (name == "arcp") flags.setAllowReciprocal();
+    else if (name == "contract") flags.setAllowContract(true);
+    else if (name == "afn") flags.setApproxFunc();
+    else if (name == "reassoc") flags.setAllowReassoc();
+    else ir::FailBug("no fast-math flag is called " + name);
+  }
+  return flags;
+}
+
+llvm::Type* Widen(llvm::Type* element, int lanes) {
+  return lanes == 1 ? element : llvm::FixedVectorType::get(element, lanes);
+}
+
+llvm::Type* ElementType(llvm::LLVMContext& context, ir::DType dtype) {
+  if (ir::IsComplex(dtype)) dtype = ir::PartOf(dtype);
+  if (!ir::IsFloat(dtype)) return llvm::Type::getIntNTy(context, ir::SizeInBits(dtype));
+  switch (dtype) {
+    case ir::DType::kF16: return llvm::Type::getHalfTy(context);
+    case ir::DType::kF32: return llvm::Type::getFloatTy(context);
+    default: return llvm::Type::getDoubleTy(context);
+  }
+}
+
+}  // namespace
+
+Emission::Emission(llvm::Module* module, const CompileOptions& options, const MathLibrary* math,
+                   const ParallelRunner* parallel)
+    : module(*module), builder(module->getContext()), math(*math), parallel(parallel) {
+  builder.setFastMathFlags(FlagsOf(options.fastmath));
+}
+
+llvm::Function* Emission::Declare(llvm::StringRef name, llvm::Type* result,
+                                  llvm::ArrayRef<llvm::Type*> params) {
+  if (llvm::Function* known = module.getFunction(name)) return known;
+  auto* type = llvm::FunctionType::get(result, params, false);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, &module);
+  function->setDoesNotThrow();
+  return function;
+}
+
+llvm::Function* Emission::DeclarePure(llvm::StringRef name, llvm::Type* result,
+                                      llvm::ArrayRef<llvm::Type*> params) {
+  llvm::Function* function = Declare(name, result, params);
+  function->setDoesNotAccessMemory();
+  function->setWillReturn();
+  return function;
+}
+
+llvm::Type* RegisterType(Emission& emission, ir::DType dtype, int lanes) {
+  if (ir::IsBool(dtype)) return Widen(emission.builder.getInt1Ty(), lanes);
+  return Widen(ElementType(emission.context(), dtype), lanes);
+}
+
+llvm::Type* MemoryType(Emission& emission, ir::DType dtype, int lanes) {
+  return Widen(ElementType(emission.context(), dtype), lanes);
+}
+
+llvm::Type* WithElement(llvm::Type* like, llvm::Type* element) {
+  auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(like);
+  return vector == nullptr ? element : Widen(element, vector->getNumElements());
+}
+
+}  // namespace parakeet::backends

@@ -1,0 +1,76 @@
+// What the emission of one module shares: the module, the place of writing, the options.
+#ifndef PARAKEET_BACKENDS_LLVM_EMISSION_H_
+#define PARAKEET_BACKENDS_LLVM_EMISSION_H_
+
+#include <string_view>
+
+#include "backends/compile.h"
+#include "ir/type.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
+
+namespace parakeet::backends {
+
+// A scalar, or the lanes of a vector. A bool is i1 here and i8 in memory. `imag` is null unless the
+// number is complex.
+struct Number {
+  llvm::Value* value = nullptr;
+  llvm::Value* imag = nullptr;
+};
+
+struct Emission;
+
+// The functions of mathematics that a target has.
+class MathLibrary {
+ public:
+  virtual ~MathLibrary() = default;
+  // `name` is C's for double ("exp", "atan2"); the operands are floats or doubles, or vectors of
+  // them, all of one type, which is the result's.
+  virtual llvm::Value* Call(Emission& emission, std::string_view name,
+                            llvm::ArrayRef<llvm::Value*> operands) const = 0;
+  // C's functions of complex numbers, by the name for double ("cexp", "cpow").
+  virtual Number CallComplex(Emission& emission, std::string_view name,
+                             llvm::ArrayRef<Number> operands) const = 0;
+};
+
+// How a target runs the pieces of a parallel loop.
+class ParallelRunner {
+ public:
+  virtual ~ParallelRunner() = default;
+  // Writes code that runs `body`, a function (call, captures, begin, end) of no result, on disjoint
+  // ranges that cover 0 .. trips. `cost` is the estimate in cycles of one trip, 0 when it is
+  // unknown and large.
+  virtual void Run(Emission& emission, llvm::Value* call, llvm::Function* body,
+                   llvm::Value* captures, llvm::Value* trips, int64_t cost) const = 0;
+};
+
+struct Emission {
+  Emission(llvm::Module* module, const CompileOptions& options, const MathLibrary* math,
+           const ParallelRunner* parallel);
+
+  llvm::LLVMContext& context() { return module.getContext(); }
+
+  // A function outside the module, declared once.
+  llvm::Function* Declare(llvm::StringRef name, llvm::Type* result,
+                          llvm::ArrayRef<llvm::Type*> params);
+  // The same for one that has no effect and reads only its operands.
+  llvm::Function* DeclarePure(llvm::StringRef name, llvm::Type* result,
+                              llvm::ArrayRef<llvm::Type*> params);
+
+  llvm::Module& module;
+  llvm::IRBuilder<> builder;
+  const MathLibrary& math;
+  // Null where parallel loops become plain ones.
+  const ParallelRunner* parallel;
+};
+
+// The type of a number's value (or part) in registers, and of an element (or part) in memory.
+llvm::Type* RegisterType(Emission& emission, ir::DType dtype, int lanes = 1);
+llvm::Type* MemoryType(Emission& emission, ir::DType dtype, int lanes = 1);
+
+// `like`'s type with another element type.
+llvm::Type* WithElement(llvm::Type* like, llvm::Type* element);
+
+}  // namespace parakeet::backends
+
+#endif  // PARAKEET_BACKENDS_LLVM_EMISSION_H_

@@ -1,0 +1,163 @@
+// Blocks, branches and sequential loops.
+#include "backends/llvm/emit_scalars.h"
+#include "backends/llvm/function_emitter.h"
+#include "ir/diagnostics.h"
+
+namespace parakeet::backends {
+namespace {
+
+using ir::OpCode;
+using ir::Operand;
+using llvm::BasicBlock;
+using llvm::PHINode;
+using llvm::Value;
+
+std::vector<PHINode*> PhisLike(llvm::IRBuilder<>& builder, llvm::ArrayRef<Value*> parts) {
+  std::vector<PHINode*> phis;
+  for (Value* part : parts) phis.push_back(builder.CreatePHI(part->getType(), 2));
+  return phis;
+}
+
+void AddIncoming(llvm::ArrayRef<PHINode*> phis, llvm::ArrayRef<Value*> parts, BasicBlock* from) {
+  for (size_t i = 0; i < phis.size(); ++i) phis[i]->addIncoming(parts[i], from);
+}
+
+std::vector<Value*> AsValues(llvm::ArrayRef<PHINode*> phis) {
+  return std::vector<Value*>(phis.begin(), phis.end());
+}
+
+// A loop's parameters behind its index.
+std::vector<const ir::Var*> CarriedParams(const ir::Block& body) {
+  return std::vector<const ir::Var*>(body.params.begin() + 1, body.params.end());
+}
+
+}  // namespace
+
+BasicBlock* FunctionEmitter::NewBlock(const char* name) {
+  return BasicBlock::Create(emission_.context(), name, function_);
+}
+
+void FunctionEmitter::EmitBlock(const ir::Block& block) {
+  for (const ir::Binding* binding : block.bindings) EmitBinding(*binding);
+}
+
+void FunctionEmitter::EmitBinding(const ir::Binding& binding) {
+  if (ir::IsScalarOp(binding.op)) return EmitScalar(binding);
+  switch (binding.op) {
+    case OpCode::kCheck: return EmitCheck(binding);
+    case OpCode::kView: return EmitView(binding);
+    case OpCode::kCall: return EmitCall(binding);
+    case OpCode::kAlloc: return EmitAlloc(binding);
+    case OpCode::kFree: return EmitFree(binding);
+    case OpCode::kLoad: return EmitLoad(binding);
+    case OpCode::kStore: return EmitStore(binding);
+    case OpCode::kIf: return EmitIf(binding);
+    case OpCode::kFor: return EmitFor(binding);
+    case OpCode::kWhile: return EmitWhile(binding);
+    case OpCode::kSplat:
+    case OpCode::kIota:
+    case OpCode::kLoadLanes:
+    case OpCode::kStoreLanes:
+    case OpCode::kGatherLanes:
+    case OpCode::kScatterLanes:
+    case OpCode::kLowHalf:
+    case OpCode::kHighHalf:
+    case OpCode::kExtract:
+    case OpCode::kAny:
+    case OpCode::kAllLanes: return EmitLanes(binding);
+    default:
+      ir::FailBug("no code for " + std::string(ir::Name(binding.op)) +
+                      ", which the scheduled stage has not after vectorize_loops",
+                  binding.span);
+  }
+}
+
+void FunctionEmitter::EmitScalar(const ir::Binding& binding) {
+  llvm::SmallVector<Number, 3> operands;
+  for (const Operand& operand : binding.operands) operands.push_back(NumberOf(operand));
+  const size_t typical = binding.op == OpCode::kSelect ? 1 : 0;
+  const ir::DType dtype = DTypeOf(binding.operands[typical]);
+  numbers_[binding.result()] =
+      EmitScalarOp(emission_, binding.op, operands, dtype, binding.result()->type.dtype());
+}
+
+void FunctionEmitter::EmitIf(const ir::Binding& binding) {
+  BasicBlock* const entries[] = {NewBlock("then"), NewBlock("else")};
+  BasicBlock* after = NewBlock("after");
+  builder_.CreateCondBr(ValueOf(binding.operands[0]), entries[0], entries[1]);
+  Parts parts[2];
+  BasicBlock* ends[2];
+  for (int side = 0; side < 2; ++side) {
+    const ir::Block& block = *binding.blocks[side];
+    builder_.SetInsertPoint(entries[side]);
+    EmitBlock(block);
+    parts[side] = PartsOf(binding.results, block.results);
+    ends[side] = builder_.GetInsertBlock();
+    builder_.CreateBr(after);
+  }
+  builder_.SetInsertPoint(after);
+  const std::vector<PHINode*> phis = PhisLike(builder_, parts[0]);
+  for (int side = 0; side < 2; ++side) AddIncoming(phis, parts[side], ends[side]);
+  DefineFromParts(binding.results, AsValues(phis));
+}
+
+// Tested at its end, with one test before it: the form that LLVM's loop passes like.
+void FunctionEmitter::EmitFor(const ir::Binding& binding) {
+  const std::string& kind = binding.attrs.Text(ir::Attr::kKind);
+  if (kind == "parallel") return EmitParallel(binding);
+  if (!kind.empty()) ir::FailBug("no code for a loop of kind " + kind, binding.span);
+  const ir::Block& body = *binding.blocks[0];
+  const std::vector<const ir::Var*> carried = CarriedParams(body);
+  const int64_t step = binding.operands[2].constant().integer;
+  const auto is_inside = [&](Value* index, Value* end) {
+    return step > 0 ? builder_.CreateICmpSLT(index, end) : builder_.CreateICmpSGT(index, end);
+  };
+  Value *lo = ValueOf(binding.operands[0]), *hi = ValueOf(binding.operands[1]);
+  const Parts initial = PartsOf(carried, llvm::ArrayRef<Operand>(binding.operands).drop_front(3));
+  BasicBlock *before = builder_.GetInsertBlock(), *head = NewBlock("loop"),
+             *after = NewBlock("after");
+  builder_.CreateCondBr(is_inside(lo, hi), head, after);
+  builder_.SetInsertPoint(head);
+  PHINode* index = builder_.CreatePHI(builder_.getInt64Ty(), 2);
+  const std::vector<PHINode*> phis = PhisLike(builder_, initial);
+  numbers_[body.params[0]] = {index, nullptr};
+  DefineFromParts(carried, AsValues(phis));
+  EmitBlock(body);
+  const Parts next = PartsOf(carried, body.results);
+  Value* next_index = builder_.CreateNSWAdd(index, I64(step));
+  BasicBlock* latch = builder_.GetInsertBlock();
+  builder_.CreateCondBr(is_inside(next_index, hi), head, after);
+  index->addIncoming(lo, before);
+  index->addIncoming(next_index, latch);
+  AddIncoming(phis, initial, before);
+  AddIncoming(phis, next, latch);
+  builder_.SetInsertPoint(after);
+  const std::vector<PHINode*> results = PhisLike(builder_, initial);
+  AddIncoming(results, initial, before);
+  AddIncoming(results, next, latch);
+  DefineFromParts(binding.results, AsValues(results));
+}
+
+void FunctionEmitter::EmitWhile(const ir::Binding& binding) {
+  const ir::Block &test = *binding.blocks[0], &body = *binding.blocks[1];
+  const Parts initial = PartsOf(test.params, binding.operands);
+  BasicBlock *before = builder_.GetInsertBlock(), *head = NewBlock("test"),
+             *trip = NewBlock("trip"), *after = NewBlock("after");
+  builder_.CreateBr(head);
+  builder_.SetInsertPoint(head);
+  const std::vector<PHINode*> phis = PhisLike(builder_, initial);
+  AddIncoming(phis, initial, before);
+  DefineFromParts(test.params, AsValues(phis));
+  EmitBlock(test);
+  builder_.CreateCondBr(ValueOf(test.results[0]), trip, after);
+  builder_.SetInsertPoint(trip);
+  DefineFromParts(body.params, AsValues(phis));
+  EmitBlock(body);
+  const Parts next = PartsOf(body.params, body.results);
+  AddIncoming(phis, next, builder_.GetInsertBlock());
+  builder_.CreateBr(head);
+  builder_.SetInsertPoint(after);
+  DefineFromParts(binding.results, AsValues(phis));
+}
+
+}  // namespace parakeet::backends

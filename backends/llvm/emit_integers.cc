@@ -1,0 +1,225 @@
+#include "backends/llvm/emit_scalars.h"
+
+namespace parakeet::backends {
+namespace {
+
+using ir::OpCode;
+using llvm::Value;
+
+class Integers {
+ public:
+  Integers(Emission& emission, llvm::ArrayRef<Number> operands, bool is_signed)
+      : emission_(emission),
+        builder_(emission.builder),
+        is_signed_(is_signed),
+        a_(operands[0].value),
+        b_(operands.size() > 1 ? operands[1].value : nullptr),
+        type_(a_->getType()) {}
+
+  Value* Emit(OpCode op) {
+    if (Value* value = b_ == nullptr ? Unary(op) : Binary(op)) return value;
+    return Test(op);
+  }
+
+ private:
+  Value* Int(int64_t value) { return llvm::ConstantInt::getSigned(type_, value); }
+  Value* IsNegative(Value* value) { return builder_.CreateICmpSLT(value, Int(0)); }
+  unsigned Width() { return type_->getScalarSizeInBits(); }
+
+  Value* Unary(OpCode op) {
+    switch (op) {
+      case OpCode::kNeg: return builder_.CreateNeg(a_);
+      case OpCode::kNot: return builder_.CreateNot(a_);
+      case OpCode::kAbs: return is_signed_ ? Magnitude() : a_;
+      case OpCode::kSign: return Sign();
+      case OpCode::kFloor:
+      case OpCode::kCeil:
+      case OpCode::kTrunc:
+      case OpCode::kRint:
+      case OpCode::kReal:
+      case OpCode::kConj: return a_;
+      case OpCode::kImag: return Int(0);
+      default: return nullptr;
+    }
+  }
+
+  Value* Binary(OpCode op) {
+    switch (op) {
+      case OpCode::kAdd: return builder_.CreateAdd(a_, b_);
+      case OpCode::kSub: return builder_.CreateSub(a_, b_);
+      case OpCode::kMul: return builder_.CreateMul(a_, b_);
+      case OpCode::kFloorDiv: return FloorQuotient();
+      case OpCode::kMod: return FloorRemainder();
+      case OpCode::kFmod: return Remainder();
+      case OpCode::kPow: return Power();
+      case OpCode::kMin:
+      case OpCode::kFmin:
+        return Intrinsic(is_signed_ ? llvm::Intrinsic::smin : llvm::Intrinsic::umin);
+      case OpCode::kMax:
+      case OpCode::kFmax:
+        return Intrinsic(is_signed_ ? llvm::Intrinsic::smax : llvm::Intrinsic::umax);
+      case OpCode::kAnd: return builder_.CreateAnd(a_, b_);
+      case OpCode::kOr: return builder_.CreateOr(a_, b_);
+      case OpCode::kXor: return builder_.CreateXor(a_, b_);
+      case OpCode::kShl: return ShiftLeft();
+      case OpCode::kShr: return ShiftRight();
+      default: return nullptr;
+    }
+  }
+
+  Value* Test(OpCode op) {
+    using llvm::CmpInst;
+    llvm::Type* mask = WithElement(type_, builder_.getInt1Ty());
+    switch (op) {
+      case OpCode::kIsNan:
+      case OpCode::kIsInf: return llvm::Constant::getNullValue(mask);
+      case OpCode::kIsFinite: return llvm::Constant::getAllOnesValue(mask);
+      case OpCode::kSignbit:
+        return is_signed_ ? IsNegative(a_) : llvm::Constant::getNullValue(mask);
+      case OpCode::kEq: return builder_.CreateICmpEQ(a_, b_);
+      case OpCode::kNe: return builder_.CreateICmpNE(a_, b_);
+      case OpCode::kLt: return Compare(CmpInst::ICMP_SLT, CmpInst::ICMP_ULT);
+      case OpCode::kLe: return Compare(CmpInst::ICMP_SLE, CmpInst::ICMP_ULE);
+      case OpCode::kGt: return Compare(CmpInst::ICMP_SGT, CmpInst::ICMP_UGT);
+      case OpCode::kGe: return Compare(CmpInst::ICMP_SGE, CmpInst::ICMP_UGE);
+      default: return nullptr;
+    }
+  }
+
+  Value* Compare(llvm::CmpInst::Predicate of_signed, llvm::CmpInst::Predicate of_unsigned) {
+    return builder_.CreateICmp(is_signed_ ? of_signed : of_unsigned, a_, b_);
+  }
+
+  Value* Intrinsic(llvm::Intrinsic::ID id) { return builder_.CreateBinaryIntrinsic(id, a_, b_); }
+
+  // The least integer stays as it is.
+  Value* Magnitude() {
+    return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, a_, builder_.getFalse());
+  }
+
+  Value* Sign() {
+    Value* is_nonzero = builder_.CreateZExt(builder_.CreateICmpNE(a_, Int(0)), type_);
+    if (!is_signed_) return is_nonzero;
+    return builder_.CreateSelect(IsNegative(a_), Int(-1), is_nonzero);
+  }
+
+  // The divisor where it is one constant in all lanes, else null.
+  const llvm::APInt* ConstantDivisor() {
+    auto* constant = llvm::dyn_cast<llvm::Constant>(b_);
+    if (constant != nullptr && type_->isVectorTy()) constant = constant->getSplatValue();
+    auto* integer = llvm::dyn_cast_or_null<llvm::ConstantInt>(constant);
+    return integer == nullptr ? nullptr : &integer->getValue();
+  }
+
+  // Floors of quotients by powers of two are shifts, whatever the dividend's sign.
+  const llvm::APInt* PowerOfTwoDivisor() {
+    const llvm::APInt* constant = ConstantDivisor();
+    const bool is_power =
+        constant != nullptr && constant->isPowerOf2() && !(is_signed_ && constant->isNegative());
+    return is_power ? constant : nullptr;
+  }
+
+  // A divisor that cannot trap: 1 in place of 0, and of -1 under the least integer, for which 1
+  // gives the wrapped quotient and the remainder as they are.
+  Value* SafeDivisor() {
+    const llvm::APInt* constant = ConstantDivisor();
+    if (constant != nullptr && !constant->isZero() && !constant->isAllOnes()) return b_;
+    Value* unsafe = builder_.CreateICmpEQ(b_, Int(0));
+    if (is_signed_) {
+      const llvm::APInt least = llvm::APInt::getSignedMinValue(Width());
+      Value* is_least = builder_.CreateICmpEQ(a_, llvm::ConstantInt::get(type_, least));
+      Value* overflows = builder_.CreateAnd(is_least, builder_.CreateICmpEQ(b_, Int(-1)));
+      unsafe = builder_.CreateOr(unsafe, overflows);
+    }
+    return builder_.CreateSelect(unsafe, Int(1), b_);
+  }
+
+  Value* ZeroUnderZero(Value* value) {
+    return builder_.CreateSelect(builder_.CreateICmpEQ(b_, Int(0)), Int(0), value);
+  }
+
+  struct Division {
+    Value* quotient;
+    Value* remainder;
+    Value* rounds_down;  // the floor is one below the truncated quotient; null for unsigned
+  };
+
+  Division Divide() {
+    Value* divisor = SafeDivisor();
+    if (!is_signed_) {
+      Value* quotient = builder_.CreateUDiv(a_, divisor);
+      return {quotient, builder_.CreateURem(a_, divisor), nullptr};
+    }
+    Value* quotient = builder_.CreateSDiv(a_, divisor);
+    Value* remainder = builder_.CreateSRem(a_, divisor);
+    Value* signs_differ = IsNegative(builder_.CreateXor(remainder, divisor));
+    Value* is_inexact = builder_.CreateICmpNE(remainder, Int(0));
+    return {quotient, remainder, builder_.CreateAnd(is_inexact, signs_differ)};
+  }
+
+  Value* FloorQuotient() {
+    if (const llvm::APInt* power = PowerOfTwoDivisor()) {
+      Value* count = Int(power->logBase2());
+      return is_signed_ ? builder_.CreateAShr(a_, count) : builder_.CreateLShr(a_, count);
+    }
+    const Division division = Divide();
+    Value* quotient = division.quotient;
+    if (is_signed_) {
+      quotient = builder_.CreateAdd(quotient, builder_.CreateSExt(division.rounds_down, type_));
+    }
+    return ZeroUnderZero(quotient);
+  }
+
+  Value* FloorRemainder() {
+    if (const llvm::APInt* power = PowerOfTwoDivisor()) {
+      return builder_.CreateAnd(a_, llvm::ConstantInt::get(type_, *power - 1));
+    }
+    const Division division = Divide();
+    Value* remainder = division.remainder;
+    if (is_signed_) {
+      Value* moved = builder_.CreateAdd(remainder, b_);
+      remainder = builder_.CreateSelect(division.rounds_down, moved, remainder);
+    }
+    return ZeroUnderZero(remainder);
+  }
+
+  Value* Remainder() { return ZeroUnderZero(Divide().remainder); }
+
+  Value* Power() {
+    Value* power = EmitIntegerPower(emission_, a_, b_);
+    if (!is_signed_) return power;
+    return builder_.CreateSelect(IsNegative(b_), Int(1), power);
+  }
+
+  // LLVM's shifts by the width or more have no value, so the count is bounded first.
+  Value* Bounded(Value* in_range) { return builder_.CreateSelect(in_range, b_, Int(0)); }
+
+  Value* ShiftLeft() {
+    Value* in_range = builder_.CreateICmpULT(b_, Int(Width()));
+    return builder_.CreateSelect(in_range, builder_.CreateShl(a_, Bounded(in_range)), Int(0));
+  }
+
+  Value* ShiftRight() {
+    Value* in_range = builder_.CreateICmpULT(b_, Int(Width()));
+    if (is_signed_) {
+      return builder_.CreateAShr(a_, builder_.CreateSelect(in_range, b_, Int(Width() - 1)));
+    }
+    return builder_.CreateSelect(in_range, builder_.CreateLShr(a_, Bounded(in_range)), Int(0));
+  }
+
+  Emission& emission_;
+  llvm::IRBuilder<>& builder_;
+  bool is_signed_;
+  Value* a_;
+  Value* b_;
+  llvm::Type* type_;
+};
+
+}  // namespace
+
+Value* EmitIntegerOp(Emission& emission, OpCode op, llvm::ArrayRef<Number> operands,
+                     bool is_signed) {
+  return Integers(emission, operands, is_signed).Emit(op);
+}
+
+}  // namespace parakeet::backends

@@ -1,0 +1,107 @@
+// Arrays: allocation, elements, views.
+#include "backends/llvm/function_emitter.h"
+#include "backends/llvm/runtime_calls.h"
+
+namespace parakeet::backends {
+namespace {
+
+using ir::Attr;
+using ir::Operand;
+using llvm::Value;
+
+// The product of two numbers that are not negative, with `overflows` or'ed to whether it does not
+// fit i64.
+Value* CheckedProduct(llvm::IRBuilder<>& builder, Value* a, Value* b, Value*& overflows) {
+  auto* x = llvm::dyn_cast<llvm::ConstantInt>(a);
+  auto* y = llvm::dyn_cast<llvm::ConstantInt>(b);
+  int64_t product;
+  if (x && y && !__builtin_mul_overflow(x->getSExtValue(), y->getSExtValue(), &product)) {
+    return builder.getInt64(product);
+  }
+  Value* both = builder.CreateBinaryIntrinsic(llvm::Intrinsic::smul_with_overflow, a, b);
+  Value* overflow = builder.CreateExtractValue(both, 1);
+  overflows = overflows == nullptr ? overflow : builder.CreateOr(overflows, overflow);
+  return builder.CreateExtractValue(both, 0);
+}
+
+}  // namespace
+
+// A size that does not fit asks for -1 bytes, which the runtime refuses.
+void FunctionEmitter::EmitAlloc(const ir::Binding& alloc) {
+  const ir::Type& type = alloc.result()->type;
+  ArrayValue array;
+  array.sizes = SizesOf(type);
+  Value* overflows = nullptr;
+  Value* bytes = I64(ir::SizeInBytes(type.dtype()));
+  for (Value* size : array.sizes) bytes = CheckedProduct(builder_, bytes, size, overflows);
+  if (overflows != nullptr) bytes = builder_.CreateSelect(overflows, I64(-1), bytes);
+  array.base = builder_.CreateCall(PkAlloc(emission_), {Local(call_), bytes});
+  ContinueUnless(builder_.CreateIsNull(array.base));
+  array.data = array.base;
+  array.root = I64(-1);
+  array.strides = ContiguousStrides(type, facts_.Of(alloc.result()).order, array.sizes);
+  arrays_[alloc.result()] = std::move(array);
+}
+
+void FunctionEmitter::EmitFree(const ir::Binding& free) {
+  builder_.CreateCall(PkFree(emission_), {Local(call_), ArrayOf(free.operands[0]).base});
+}
+
+MemoryTraits FunctionEmitter::TraitsOf(const Operand& array) {
+  const ArrayFacts& facts = facts_.Of(array.var());
+  const ir::DType dtype = DTypeOf(array);
+  const int parts = ir::IsComplex(dtype) ? 2 : 1;
+  const llvm::Align alignment(facts.aligned ? ir::SizeInBytes(dtype) / parts : 1);
+  return {dtype, alignment, scopes_.Of(facts)};
+}
+
+Value* FunctionEmitter::AddressOf(const Operand& array, llvm::ArrayRef<Operand> index,
+                                  bool inside) {
+  const ArrayValue value = ArrayOf(array);
+  Value* address = value.data;
+  for (size_t axis = 0; axis < index.size(); ++axis) {
+    address = Advance(emission_, address, ValueOf(index[axis]), value.strides[axis], DTypeOf(array),
+                      inside);
+  }
+  return address;
+}
+
+void FunctionEmitter::EmitLoad(const ir::Binding& load) {
+  const Operand& array = load.operands[0];
+  Value* address = AddressOf(array, llvm::ArrayRef<Operand>(load.operands).drop_front(), true);
+  numbers_[load.result()] = LoadNumber(emission_, TraitsOf(array), address);
+}
+
+void FunctionEmitter::EmitStore(const ir::Binding& store) {
+  const Operand& array = store.operands[0];
+  const llvm::ArrayRef<Operand> operands(store.operands);
+  Value* address = AddressOf(array, operands.drop_front().drop_back(), true);
+  StoreNumber(emission_, TraitsOf(array), address, NumberOf(operands.back()));
+}
+
+// data = root's at the offsets; a stride is the sum of the root's, times its coefficients.
+void FunctionEmitter::EmitView(const ir::Binding& view) {
+  const ir::Type& type = view.result()->type;
+  const ir::DType dtype = type.dtype();
+  ArrayValue array = ArrayOf(view.operands[0]);
+  std::vector<Value*> steps = array.strides;
+  if (view.attrs.Int(Attr::kFlat)) steps = {I64(ir::SizeInBytes(dtype))};
+  const size_t root_rank = steps.size();
+  for (size_t k = 0; k < root_rank; ++k) {
+    array.data = Advance(emission_, array.data, ValueOf(view.operands[1 + k]), steps[k], dtype,
+                         /*inside=*/false);
+  }
+  array.sizes = SizesOf(type);
+  array.strides.assign(type.rank(), I64(0));
+  for (size_t k = 0; k < root_rank; ++k) {
+    for (int j = 0; j < type.rank(); ++j) {
+      const Operand& coefficient = view.operands[1 + root_rank + k * type.rank() + j];
+      if (coefficient.IsInt(0)) continue;
+      Value* part = builder_.CreateMul(ValueOf(coefficient), steps[k]);
+      array.strides[j] = builder_.CreateAdd(array.strides[j], part);
+    }
+  }
+  arrays_[view.result()] = std::move(array);
+}
+
+}  // namespace parakeet::backends

@@ -1,0 +1,102 @@
+// Loops of kind "parallel": as a function that a team runs on ranges of trips, or as a plain loop.
+//
+// Both run the same body on the same trips, so their results are the same bits. Inside the body of
+// a parallel loop others are plain: the team is at work already.
+#include "backends/llvm/function_emitter.h"
+#include "ir/diagnostics.h"
+
+namespace parakeet::backends {
+
+using llvm::BasicBlock;
+using llvm::PHINode;
+using llvm::Value;
+
+void FunctionEmitter::EmitParallel(const ir::Binding& loop) {
+  if (!loop.results.empty()) ir::FailBug("a parallel loop carries no values", loop.span);
+  llvm::AllocaInst* flag = OnStack(builder_.getInt32Ty());
+  llvm::StoreInst* clear = builder_.CreateStore(builder_.getInt32(0), flag);
+  if (emission_.parallel != nullptr && captures_ == nullptr) {
+    EmitForked(loop, flag);
+  } else {
+    EmitTrips(loop, I64(0), TripCount(loop), flag);
+  }
+  if (!flag->hasNUsesOrMore(2)) {  // nothing in the loop can fail
+    clear->eraseFromParent();
+    flag->eraseFromParent();
+    return;
+  }
+  FailIfSet(flag);
+}
+
+void FunctionEmitter::FailIfSet(llvm::AllocaInst* flag) {
+  ContinueUnless(builder_.CreateIsNotNull(builder_.CreateLoad(builder_.getInt32Ty(), flag)));
+}
+
+// ceil((hi - lo) / step), and 0 where that is negative.
+Value* FunctionEmitter::TripCount(const ir::Binding& loop) {
+  const int64_t step = loop.operands[2].constant().integer;
+  Value *lo = ValueOf(loop.operands[0]), *hi = ValueOf(loop.operands[1]);
+  Value* distance = step > 0 ? builder_.CreateSub(hi, lo) : builder_.CreateSub(lo, hi);
+  const int64_t size = step > 0 ? step : -step;
+  distance = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, distance, I64(0));
+  return builder_.CreateUDiv(builder_.CreateAdd(distance, I64(size - 1)), I64(size));
+}
+
+// The trips from `begin` to `end`; a failing one sets `flag` and the next goes on.
+void FunctionEmitter::EmitTrips(const ir::Binding& loop, Value* begin, Value* end, Value* flag) {
+  const ir::Block& body = *loop.blocks[0];
+  BasicBlock *before = builder_.GetInsertBlock(), *head = NewBlock("trip"),
+             *latch = NewBlock("next"), *after = NewBlock("after");
+  builder_.CreateCondBr(builder_.CreateICmpSLT(begin, end), head, after);
+  builder_.SetInsertPoint(head);
+  PHINode* trip = builder_.CreatePHI(builder_.getInt64Ty(), 2);
+  Value* moved = builder_.CreateNSWMul(trip, ValueOf(loop.operands[2]));
+  numbers_[body.params[0]] = {builder_.CreateNSWAdd(ValueOf(loop.operands[0]), moved), nullptr};
+  const FailureTarget outer = failure_;
+  failure_ = {latch, flag};
+  EmitBlock(body);
+  failure_ = outer;
+  builder_.CreateBr(latch);
+  builder_.SetInsertPoint(latch);
+  Value* next = builder_.CreateNSWAdd(trip, I64(1));
+  builder_.CreateCondBr(builder_.CreateICmpSLT(next, end), head, after);
+  trip->addIncoming(begin, before);
+  trip->addIncoming(next, latch);
+  builder_.SetInsertPoint(after);
+}
+
+void FunctionEmitter::EmitForked(const ir::Binding& loop, llvm::AllocaInst* flag) {
+  Value* trips = TripCount(loop);
+  llvm::Type *pointer = builder_.getPtrTy(), *word = builder_.getInt64Ty();
+  auto* type = llvm::FunctionType::get(builder_.getVoidTy(), {pointer, pointer, word, word}, false);
+  auto* body = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage,
+                                      function_->getName() + ".parallel", &emission_.module);
+  body->addParamAttr(1, llvm::Attribute::NoAlias);
+  body->addParamAttr(1, llvm::Attribute::ReadOnly);
+  BasicBlock* entry = BasicBlock::Create(emission_.context(), "entry", body);
+  Captures captures(emission_, entry, body->getArg(1));
+
+  const llvm::IRBuilder<>::InsertPoint here = builder_.saveIP();
+  llvm::Function* const outer = function_;
+  Value* const outer_call = call_;
+  function_ = body;
+  call_ = body->getArg(0);
+  captures_ = &captures;
+  BasicBlock* start = NewBlock("start");
+  builder_.SetInsertPoint(start);
+  EmitTrips(loop, body->getArg(2), body->getArg(3), flag);
+  builder_.CreateRetVoid();
+  llvm::BranchInst::Create(start, entry);
+  function_ = outer;
+  call_ = outer_call;
+  captures_ = nullptr;
+  builder_.restoreIP(here);
+
+  captures.Finish();
+  llvm::AllocaInst* memory = OnStack(llvm::ArrayType::get(builder_.getInt8Ty(), captures.bytes()));
+  memory->setAlignment(captures.alignment());
+  captures.Store(builder_, memory);
+  emission_.parallel->Run(emission_, call_, body, memory, trips, loop.attrs.Int(ir::Attr::kCost));
+}
+
+}  // namespace parakeet::backends

@@ -1,0 +1,42 @@
+// The scalar operations of the IR, on scalars and on lanes alike. Their meaning is ir/evaluate.h's.
+#ifndef PARAKEET_BACKENDS_LLVM_EMIT_SCALARS_H_
+#define PARAKEET_BACKENDS_LLVM_EMIT_SCALARS_H_
+
+#include "backends/llvm/emission.h"
+#include "ir/ops.h"
+#include "ir/type.h"
+
+namespace parakeet::backends {
+
+Number EmitConstant(Emission& emission, const ir::Constant& constant);
+
+// `dtype` is the operands' (of select, the second's), `result` the result's. Throws a Bug where the
+// operation has no meaning on the dtype.
+Number EmitScalarOp(Emission& emission, ir::OpCode op, llvm::ArrayRef<Number> operands,
+                    ir::DType dtype, ir::DType result);
+
+// Its parts, by what the operands are. Null where the operation has no meaning there; tests give
+// i1, everything else the operands' type.
+llvm::Value* EmitBoolOp(Emission& emission, ir::OpCode op, llvm::ArrayRef<Number> operands);
+llvm::Value* EmitIntegerOp(Emission& emission, ir::OpCode op, llvm::ArrayRef<Number> operands,
+                           bool is_signed);
+// Of float, double and, for what does not round, half.
+llvm::Value* EmitFloatOp(Emission& emission, ir::OpCode op, llvm::ArrayRef<Number> operands);
+// Parts and tests give a number without imaginary part.
+Number EmitComplexOp(Emission& emission, ir::OpCode op, llvm::ArrayRef<Number> operands);
+Number EmitCast(Emission& emission, const Number& operand, ir::DType from, ir::DType to);
+
+// Integers by squaring: a ** b, wrapping, with b unsigned.
+llvm::Value* EmitIntegerPower(Emission& emission, llvm::Value* base, llvm::Value* exponent);
+// Complex numbers, as NumPy's: whole exponents by squaring, others by C's cpow.
+Number EmitComplexPower(Emission& emission, const Number& base, const Number& exponent);
+Number EmitComplexExp(Emission& emission, const Number& z);
+Number EmitComplexProduct(Emission& emission, const Number& a, const Number& b);
+Number EmitComplexQuotient(Emission& emission, const Number& a, const Number& b);
+
+// NumPy's minimum and maximum of floats; `op` is min, max, fmin or fmax.
+llvm::Value* EmitFloatExtreme(Emission& emission, ir::OpCode op, llvm::Value* a, llvm::Value* b);
+
+}  // namespace parakeet::backends
+
+#endif  // PARAKEET_BACKENDS_LLVM_EMIT_SCALARS_H_

@@ -1,0 +1,155 @@
+// Writes one function of scheduled IR, with the bodies of its parallel loops, into a module.
+//
+// The parts by file: emit_function.cc (parameters, values), emit_returns.cc, emit_control.cc
+// (blocks, if, loops), emit_parallel_loops.cc, emit_checks.cc, emit_memory.cc, emit_lanes.cc,
+// emit_calls.cc.
+#ifndef PARAKEET_BACKENDS_LLVM_FUNCTION_EMITTER_H_
+#define PARAKEET_BACKENDS_LLVM_FUNCTION_EMITTER_H_
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "backends/llvm/alias_scopes.h"
+#include "backends/llvm/array_facts.h"
+#include "backends/llvm/captures.h"
+#include "backends/llvm/emission.h"
+#include "backends/llvm/memory_access.h"
+#include "ir/node.h"
+
+namespace parakeet::backends {
+
+// An array value at run time. `root` is abi.h's number of a parameter, or -1 where it is memory of
+// its own, whose address as pk_alloc gave it is `base`. Sizes are in elements, strides in bytes;
+// all three are i64.
+struct ArrayValue {
+  llvm::Value* data = nullptr;
+  llvm::Value* base = nullptr;
+  llvm::Value* root = nullptr;
+  std::vector<llvm::Value*> sizes;
+  std::vector<llvm::Value*> strides;
+};
+
+// The functions that calls may go to, by name.
+using CalleeTable = std::map<std::string, llvm::Function*, std::less<>>;
+
+class FunctionEmitter {
+ public:
+  // As entry: `function` has the signature of PkEntry. Else: that of CalleeType. All arguments
+  // outlive the emitter.
+  FunctionEmitter(Emission& emission, const CalleeTable& callees, const ir::Function& source,
+                  llvm::Function* function, bool as_entry);
+
+  // Throws a Bug for what is not of the scheduled stage.
+  void Emit();
+
+  // (call, place of the caller or null, memory for results, parts of each parameter) -> failed.
+  static llvm::FunctionType* CalleeType(Emission& emission, const ir::Function& source);
+
+ private:
+  using Parts = std::vector<llvm::Value*>;
+
+  // Where control goes after a failure: to a block, once `flag`, if there is one, holds 1.
+  struct FailureTarget {
+    llvm::BasicBlock* block = nullptr;
+    llvm::Value* flag = nullptr;
+  };
+
+  // emit_function.cc
+  void EmitEntryParams();
+  void EmitCalleeParams();
+  void EmitParamArray(const ir::Param& param, ArrayValue array);
+  void EmitEnter();
+  void EmitFailureExit();
+  // A value of the function as the code being written sees it: captured, inside a parallel body.
+  llvm::Value* Local(llvm::Value* value);
+  Number NumberOf(const ir::Operand& operand);
+  llvm::Value* ValueOf(const ir::Operand& operand) { return NumberOf(operand).value; }
+  ArrayValue ArrayOf(const ir::Operand& operand);
+  std::vector<llvm::Value*> SizesOf(const ir::Type& type);
+  std::vector<llvm::Value*> ContiguousStrides(const ir::Type& type, MemoryOrder order,
+                                              const std::vector<llvm::Value*>& sizes);
+
+  // The LLVM values that make a value of the type and order of `like`: what phis and calls carry.
+  // Sizes are not among them, and strides only where the order does not give them.
+  void AppendParts(const ir::Var* like, const ir::Operand& from, Parts& parts);
+  Parts PartsOf(const std::vector<const ir::Var*>& like, llvm::ArrayRef<ir::Operand> from);
+  void DefineFromParts(const std::vector<const ir::Var*>& vars, llvm::ArrayRef<llvm::Value*> parts);
+
+  // emit_returns.cc
+  void EmitEntryReturn();
+  void EmitCalleeReturn();
+  llvm::Value* AsSlot(llvm::Value* value, ir::DType dtype);
+  void EmitArrayResult(const ArrayValue& array, llvm::Value* root, int64_t slot);
+
+  // emit_control.cc
+  void EmitBlock(const ir::Block& block);
+  void EmitBinding(const ir::Binding& binding);
+  void EmitScalar(const ir::Binding& binding);
+  void EmitIf(const ir::Binding& binding);
+  void EmitFor(const ir::Binding& binding);
+  void EmitWhile(const ir::Binding& binding);
+  llvm::BasicBlock* NewBlock(const char* name);
+
+  // emit_parallel_loops.cc
+  void EmitParallel(const ir::Binding& loop);
+  void EmitForked(const ir::Binding& loop, llvm::AllocaInst* flag);
+  void EmitTrips(const ir::Binding& loop, llvm::Value* begin, llvm::Value* end, llvm::Value* flag);
+  llvm::Value* TripCount(const ir::Binding& loop);
+  void FailIfSet(llvm::AllocaInst* flag);
+
+  // emit_checks.cc
+  void EmitCheck(const ir::Binding& check);
+  void GoToFailure();
+  void ContinueUnless(llvm::Value* failed);
+  // The operands as slots on the stack; null when there are none.
+  llvm::Value* StoreSlots(llvm::ArrayRef<ir::Operand> operands, llvm::Value*& count);
+  // What a callee's checks put before their places, as a node of PlaceNode's type.
+  llvm::Value* EmitPlaceNode(llvm::ArrayRef<ir::Operand> place);
+
+  // emit_memory.cc
+  void EmitAlloc(const ir::Binding& alloc);
+  void EmitFree(const ir::Binding& free);
+  void EmitLoad(const ir::Binding& load);
+  void EmitStore(const ir::Binding& store);
+  void EmitView(const ir::Binding& view);
+  MemoryTraits TraitsOf(const ir::Operand& array);
+  llvm::Value* AddressOf(const ir::Operand& array, llvm::ArrayRef<ir::Operand> index, bool inside);
+
+  // emit_lanes.cc
+  void EmitLanes(const ir::Binding& binding);
+  LanesPlace PlaceOf(const ir::Binding& binding, int lanes);
+  void AddIndexVectors(const ir::Binding& binding, LanesPlace& place);
+
+  // emit_calls.cc
+  void EmitCall(const ir::Binding& call);
+
+  llvm::Value* I64(int64_t value) { return builder_.getInt64(value); }
+  // The address of a slot of 8 bytes.
+  llvm::Value* SlotAddress(llvm::Value* slots, int64_t index);
+  // Memory of the frame of the function being written.
+  llvm::AllocaInst* OnStack(llvm::Type* type);
+
+  Emission& emission_;
+  llvm::IRBuilder<>& builder_;
+  const CalleeTable& callees_;
+  const ir::Function& source_;
+  bool as_entry_;
+  bool may_recurse_;
+  ArrayAnalysis facts_;
+  AliasScopes scopes_;
+
+  llvm::Function* function_;  // the one being written: the function itself or a parallel body
+  llvm::Value* call_ = nullptr;
+  llvm::Value* caller_place_ = nullptr;  // null in an entry function
+  llvm::Value* results_ = nullptr;
+  FailureTarget failure_;
+  Captures* captures_ = nullptr;  // of the parallel body being written
+  std::unordered_map<const ir::Var*, Number> numbers_;
+  std::unordered_map<const ir::Var*, ArrayValue> arrays_;
+};
+
+}  // namespace parakeet::backends
+
+#endif  // PARAKEET_BACKENDS_LLVM_FUNCTION_EMITTER_H_

@@ -1,0 +1,179 @@
+// The part of memory_access.h about lanes.
+#include "backends/llvm/memory_access.h"
+#include "ir/dtype.h"
+
+namespace parakeet::backends {
+namespace {
+
+using llvm::FixedVectorType;
+using llvm::SmallVector;
+using llvm::Value;
+
+// One access: dtype, place and how to write it.
+class LanesAccess {
+ public:
+  LanesAccess(Emission& emission, const MemoryTraits& traits, const LanesPlace& place)
+      : emission_(emission), builder_(emission.builder), traits_(traits), place_(place) {
+    size_ = ir::SizeInBytes(traits.dtype);
+    is_complex_ = ir::IsComplex(traits.dtype);
+    part_type_ = MemoryType(emission, traits.dtype, place.lanes);
+    if (place.stride == nullptr) return;
+    if (auto* constant = llvm::dyn_cast<llvm::ConstantInt>(place.stride)) {
+      step_ = constant->getSExtValue() == size_ ? 1 : constant->getSExtValue() == -size_ ? -1 : 0;
+    }
+  }
+
+  Number Load() {
+    if (step_ == 0) return LoadApart();
+    return is_complex_ ? LoadPairs() : Number{Reversed(LoadRun(part_type_, MaskOfRun())), nullptr};
+  }
+
+  void Store(const Number& number) {
+    if (step_ == 0) return StoreApart(number);
+    if (is_complex_) return StorePairs(number);
+    StoreRun(Reversed(number.value), MaskOfRun());
+  }
+
+ private:
+  // Neighbours in memory are one vector access; lane 0 is at its end where the step is -1.
+  Value* RunAddress() {
+    if (step_ == 1) return place_.address;
+    const int64_t offset = -size_ * (place_.lanes - 1);
+    return builder_.CreateConstGEP1_64(builder_.getInt8Ty(), place_.address, offset);
+  }
+
+  Value* Reversed(Value* value) {
+    return step_ == 1 || value == nullptr ? value : builder_.CreateVectorReverse(value);
+  }
+
+  Value* MaskOfRun() { return Reversed(place_.mask); }
+
+  Value* LoadRun(llvm::Type* type, Value* mask) {
+    llvm::Instruction* load;
+    if (mask == nullptr) {
+      load = builder_.CreateAlignedLoad(type, RunAddress(), traits_.alignment);
+    } else {
+      load = builder_.CreateMaskedLoad(type, RunAddress(), traits_.alignment, mask,
+                                       llvm::Constant::getNullValue(type));
+    }
+    traits_.scopes.Mark(load);
+    return load;
+  }
+
+  void StoreRun(Value* value, Value* mask) {
+    llvm::Instruction* store;
+    if (mask == nullptr) {
+      store = builder_.CreateAlignedStore(value, RunAddress(), traits_.alignment);
+    } else {
+      store = builder_.CreateMaskedStore(value, RunAddress(), traits_.alignment, mask);
+    }
+    traits_.scopes.Mark(store);
+  }
+
+  // Complex numbers lie as pairs: 2n parts.
+  Value* MaskOfPairs() {
+    Value* mask = MaskOfRun();
+    if (mask == nullptr) return nullptr;
+    SmallVector<int, 64> places;
+    for (int lane = 0; lane < place_.lanes; ++lane) places.append({lane, lane});
+    return builder_.CreateShuffleVector(mask, places);
+  }
+
+  Number LoadPairs() {
+    llvm::Type* type = MemoryType(emission_, traits_.dtype, 2 * place_.lanes);
+    Value* pairs = LoadRun(type, MaskOfPairs());
+    SmallVector<int, 64> even, odd;
+    for (int lane = 0; lane < place_.lanes; ++lane) {
+      even.push_back(2 * lane);
+      odd.push_back(2 * lane + 1);
+    }
+    return {Reversed(builder_.CreateShuffleVector(pairs, even)),
+            Reversed(builder_.CreateShuffleVector(pairs, odd))};
+  }
+
+  void StorePairs(const Number& number) {
+    Value *real = Reversed(number.value), *imag = Reversed(number.imag);
+    SmallVector<int, 64> places;
+    for (int lane = 0; lane < place_.lanes; ++lane) places.append({lane, place_.lanes + lane});
+    StoreRun(builder_.CreateShuffleVector(real, imag, places), MaskOfPairs());
+  }
+
+  // Lanes at any distance are gathered and scattered, part by part.
+  Value* Addresses() {
+    Value* offsets = place_.offsets;
+    int64_t unit = place_.unit;
+    if (offsets == nullptr) {
+      SmallVector<llvm::Constant*, 64> count;
+      for (int lane = 0; lane < place_.lanes; ++lane) count.push_back(builder_.getInt64(lane));
+      Value* iota = llvm::ConstantVector::get(count);
+      offsets = builder_.CreateMul(iota, builder_.CreateVectorSplat(place_.lanes, place_.stride));
+      unit = 1;
+    }
+    llvm::Type* element = llvm::ArrayType::get(builder_.getInt8Ty(), unit);
+    if (unit == size_ && !is_complex_) element = MemoryType(emission_, traits_.dtype);
+    return builder_.CreateGEP(unit == 1 ? builder_.getInt8Ty() : element, place_.address, offsets);
+  }
+
+  Value* ImagAddresses(Value* addresses) {
+    return builder_.CreateGEP(builder_.getInt8Ty(), addresses, builder_.getInt64(size_ / 2));
+  }
+
+  Value* AllLanes() {
+    auto* type = FixedVectorType::get(builder_.getInt1Ty(), place_.lanes);
+    return place_.mask != nullptr ? place_.mask : llvm::Constant::getAllOnesValue(type);
+  }
+
+  Value* Gather(Value* addresses) {
+    auto* load = builder_.CreateMaskedGather(part_type_, addresses, traits_.alignment, AllLanes(),
+                                             llvm::Constant::getNullValue(part_type_));
+    traits_.scopes.Mark(load);
+    return load;
+  }
+
+  Number LoadApart() {
+    Value* addresses = Addresses();
+    Number number = {Gather(addresses), nullptr};
+    if (is_complex_) number.imag = Gather(ImagAddresses(addresses));
+    return number;
+  }
+
+  void Scatter(Value* value, Value* addresses) {
+    traits_.scopes.Mark(
+        builder_.CreateMaskedScatter(value, addresses, traits_.alignment, AllLanes()));
+  }
+
+  void StoreApart(const Number& number) {
+    Value* addresses = Addresses();
+    Scatter(number.value, addresses);
+    if (is_complex_) Scatter(number.imag, ImagAddresses(addresses));
+  }
+
+  Emission& emission_;
+  llvm::IRBuilder<>& builder_;
+  const MemoryTraits& traits_;
+  const LanesPlace& place_;
+  int64_t size_;
+  bool is_complex_;
+  llvm::Type* part_type_;
+  int step_ = 0;  // 1 or -1 where lanes are neighbours in memory
+};
+
+}  // namespace
+
+Number LoadLanes(Emission& emission, const MemoryTraits& traits, const LanesPlace& place) {
+  Number number = LanesAccess(emission, traits, place).Load();
+  if (ir::IsBool(traits.dtype)) number.value = emission.builder.CreateIsNotNull(number.value);
+  return number;
+}
+
+void StoreLanes(Emission& emission, const MemoryTraits& traits, const LanesPlace& place,
+                const Number& number) {
+  Number stored = number;
+  if (ir::IsBool(traits.dtype)) {
+    stored.value =
+        emission.builder.CreateZExt(number.value, MemoryType(emission, traits.dtype, place.lanes));
+  }
+  LanesAccess(emission, traits, place).Store(stored);
+}
+
+}  // namespace parakeet::backends

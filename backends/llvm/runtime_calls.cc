@@ -1,0 +1,52 @@
+#include "backends/llvm/runtime_calls.h"
+
+#include "runtime/abi.h"
+
+namespace parakeet::backends {
+namespace {
+
+llvm::Function* Declare(Emission& emission, const char* name, llvm::Type* result,
+                        llvm::ArrayRef<llvm::Type*> params) {
+  llvm::Function* function = emission.Declare(name, result, params);
+  function->setMemoryEffects(llvm::MemoryEffects::inaccessibleOrArgMemOnly());
+  return function;
+}
+
+}  // namespace
+
+llvm::Function* PkAlloc(Emission& emission) {
+  llvm::IRBuilder<>& builder = emission.builder;
+  llvm::Function* function =
+      Declare(emission, "pk_alloc", builder.getPtrTy(), {builder.getPtrTy(), builder.getInt64Ty()});
+  llvm::AttrBuilder attributes(emission.context());
+  attributes.addAttribute(llvm::Attribute::NoAlias);
+  attributes.addAlignmentAttr(kPkBufferAlignment);
+  function->addRetAttrs(attributes);
+  return function;
+}
+
+llvm::Function* PkFree(Emission& emission) {
+  llvm::IRBuilder<>& builder = emission.builder;
+  return Declare(emission, "pk_free", builder.getVoidTy(),
+                 {builder.getPtrTy(), builder.getPtrTy()});
+}
+
+llvm::Function* PkFail(Emission& emission) {
+  llvm::IRBuilder<>& builder = emission.builder;
+  llvm::Type *pointer = builder.getPtrTy(), *count = builder.getInt32Ty();
+  llvm::Function* function = Declare(emission, "pk_fail", builder.getVoidTy(),
+                                     {pointer, count, count, pointer, count, pointer});
+  function->addFnAttr(llvm::Attribute::Cold);
+  return function;
+}
+
+llvm::Function* PkEnter(Emission& emission) {
+  return Declare(emission, "pk_enter", emission.builder.getInt32Ty(),
+                 {emission.builder.getPtrTy()});
+}
+
+llvm::Function* PkLeave(Emission& emission) {
+  return Declare(emission, "pk_leave", emission.builder.getVoidTy(), {emission.builder.getPtrTy()});
+}
+
+}  // namespace parakeet::backends

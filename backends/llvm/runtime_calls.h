@@ -1,0 +1,19 @@
+// The functions of the runtime that compiled code calls (runtime/abi.h), declared for LLVM.
+#ifndef PARAKEET_BACKENDS_LLVM_RUNTIME_CALLS_H_
+#define PARAKEET_BACKENDS_LLVM_RUNTIME_CALLS_H_
+
+#include "backends/llvm/emission.h"
+
+namespace parakeet::backends {
+
+// None of them touches memory that compiled code reads, but for what it is handed: LLVM may move
+// loads and stores of arrays across them.
+llvm::Function* PkAlloc(Emission& emission);
+llvm::Function* PkFree(Emission& emission);
+llvm::Function* PkFail(Emission& emission);
+llvm::Function* PkEnter(Emission& emission);
+llvm::Function* PkLeave(Emission& emission);
+
+}  // namespace parakeet::backends
+
+#endif  // PARAKEET_BACKENDS_LLVM_RUNTIME_CALLS_H_

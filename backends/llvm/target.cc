@@ -1,0 +1,105 @@
+#include "backends/llvm/target.h"
+
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "ir/diagnostics.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetOptions.h"
+#include "llvm/TargetParser/Host.h"
+
+namespace parakeet::backends {
+namespace {
+
+struct Pool {
+  std::mutex mutex;
+  std::map<std::string, std::vector<std::unique_ptr<llvm::TargetMachine>>> idle;
+};
+
+// Never destroyed: a thread may still compile while the process ends.
+Pool& ThePool() {
+  static Pool* const pool = new Pool;
+  return *pool;
+}
+
+void InitializeOnce() {
+  [[maybe_unused]] static const bool done = [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    return true;
+  }();
+}
+
+const std::string& HostCpu() {
+  static const auto* const name = new std::string(llvm::sys::getHostCPUName());
+  return *name;
+}
+
+const std::string& HostFeatures() {
+  static const auto* const features = [] {
+    auto* text = new std::string;
+    for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
+      if (!text->empty()) *text += ',';
+      *text += (feature.second ? '+' : '-') + feature.first().str();
+    }
+    return text;
+  }();
+  return *features;
+}
+
+std::unique_ptr<llvm::TargetMachine> MakeMachine(const std::string& cpu,
+                                                 const std::string& features) {
+  InitializeOnce();
+  const char* const triple = "x86_64-unknown-linux-gnu";
+  std::string error;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (target == nullptr) ir::FailBug("no code generator for " + std::string(triple));
+  const std::unique_ptr<llvm::MCSubtargetInfo> known(target->createMCSubtargetInfo(triple, "", ""));
+  if (!known->isCPUStringValid(cpu)) ir::FailBug("no processor is called " + cpu);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(triple, cpu, features, options, llvm::Reloc::PIC_,
+                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
+}
+
+int VectorBitsOf(const llvm::TargetMachine& machine) {
+  const llvm::MCSubtargetInfo& info = *machine.getMCSubtargetInfo();
+  if (info.checkFeatures("+avx512f,+avx512vl,+avx512dq,+avx512bw")) return 512;
+  return info.checkFeatures("+avx2") ? 256 : 128;
+}
+
+}  // namespace
+
+Target::Target(const std::string& cpu, const std::string& features) {
+  const std::string real_cpu = cpu.empty() ? HostCpu() : cpu;
+  // The features of a named processor are its own, not the host's.
+  const std::string real_features = features.empty() && cpu.empty() ? HostFeatures() : features;
+  key_ = real_cpu + ' ' + real_features;
+  Pool& pool = ThePool();
+  {
+    const std::lock_guard lock(pool.mutex);
+    auto& idle = pool.idle[key_];
+    if (!idle.empty()) {
+      machine_ = std::move(idle.back());
+      idle.pop_back();
+    }
+  }
+  if (machine_ == nullptr) machine_ = MakeMachine(real_cpu, real_features);
+  vector_bits_ = VectorBitsOf(*machine_);
+}
+
+Target::~Target() {
+  Pool& pool = ThePool();
+  const std::lock_guard lock(pool.mutex);
+  pool.idle[key_].push_back(std::move(machine_));
+}
+
+}  // namespace parakeet::backends

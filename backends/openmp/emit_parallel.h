@@ -1,0 +1,23 @@
+// Parallel loops on the host: OpenMP regions, written by LLVM's OpenMPIRBuilder.
+#ifndef PARAKEET_BACKENDS_OPENMP_EMIT_PARALLEL_H_
+#define PARAKEET_BACKENDS_OPENMP_EMIT_PARALLEL_H_
+
+#include "backends/llvm/emission.h"
+
+namespace parakeet::backends {
+
+// Runs bodies on the team of the call. A loop that is too small for a fork, and every loop of a
+// team of one, is one direct call of its body.
+//
+// The trips are cut into pieces: one a thread where trips are alike, several where their cost is
+// unknown, which threads then take one after another. Pieces depend on the team, never on which
+// threads the OpenMP library grants.
+class OpenMpRunner : public ParallelRunner {
+ public:
+  void Run(Emission& emission, llvm::Value* call, llvm::Function* body, llvm::Value* captures,
+           llvm::Value* trips, int64_t cost) const override;
+};
+
+}  // namespace parakeet::backends
+
+#endif  // PARAKEET_BACKENDS_OPENMP_EMIT_PARALLEL_H_

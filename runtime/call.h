@@ -1,0 +1,66 @@
+// One running call of compiled code: its error slot and the buffers it has not given away.
+//
+//   Call call(ThreadCount());
+//   if (entry(&call, args, results) != 0) { ... call.error() ... }
+//   KeepResult(&call, base);   // for each fresh buffer among the results
+//   // the end of `call` frees every other buffer
+//
+// It lies on the caller's stack and takes a few stores to begin and a comparison to end.
+#ifndef PARAKEET_RUNTIME_CALL_H_
+#define PARAKEET_RUNTIME_CALL_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "runtime/abi.h"
+#include "runtime/error_slot.h"
+#include "runtime/spin_lock.h"
+
+namespace parakeet::runtime {
+
+struct Block;
+
+class Call : public PkCall {
+ public:
+  // `team` >= 1. With a team of 1 only the calling thread may use the call.
+  explicit Call(int32_t team) : PkCall{0, team} {}
+  ~Call() {
+    if (buffers_ != nullptr) FreeBuffers();
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  bool has_failed() const { return slot_.is_set(); }
+
+  // Assumes has_failed() and that no thread of the call runs any more.
+  const ErrorRecord& error() const { return slot_.record(); }
+
+  // What the functions of abi.h do, for callers written in C++.
+  void* AllocateBuffer(int64_t bytes);
+  void FreeBuffer(void* buffer);
+  void Fail(int32_t site, int32_t place_count, const int64_t* place, int32_t scalar_count,
+            const int64_t* scalars);
+
+  // Takes a buffer off the list: it is the caller's, to be freed with Release (buffers.h).
+  void Keep(void* buffer);
+
+ private:
+  class Lock;
+  void Unlink(Block* block);
+  void FreeBuffers();
+
+  SpinLock lock_;             // held only where the team is larger than 1
+  Block* buffers_ = nullptr;  // linked through the headers
+  ErrorSlot slot_;
+};
+
+inline void KeepResult(PkCall* call, void* buffer) { static_cast<Call*>(call)->Keep(buffer); }
+
+// How many calls of pk_enter may be open on one thread before RecursionError; 1000 at first, as in
+// Python. Applies to the calls that begin afterwards and to those running.
+void SetRecursionLimit(int32_t limit);
+int32_t RecursionLimit();
+
+}  // namespace parakeet::runtime
+
+#endif  // PARAKEET_RUNTIME_CALL_H_

@@ -1,0 +1,213 @@
+#include "runtime/call.h"
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <climits>
+#include <thread>
+#include <vector>
+
+#include "runtime/buffers.h"
+
+namespace parakeet::runtime {
+namespace {
+
+using Numbers = std::vector<int64_t>;
+
+void Fail(PkCall* call, int32_t site, const Numbers& place, const Numbers& scalars = {}) {
+  pk_fail(call, site, int32_t(place.size()), place.data(), int32_t(scalars.size()), scalars.data());
+}
+
+TEST(Call, BeginsWithItsTeamAndNoError) {
+  Call call(5);
+  EXPECT_EQ(call.team, 5);
+  EXPECT_EQ(call.failed, 0);
+  EXPECT_FALSE(call.has_failed());
+  // Compiled code sees the two fields at the start of the object.
+  PkCall* seen = &call;
+  EXPECT_EQ(static_cast<void*>(seen), static_cast<void*>(&call));
+}
+
+TEST(Call, EndFreesWhatWasNotKept) {
+  const BufferCounters before = ReadBufferCounters();
+  void* kept;
+  {
+    Call call(1);
+    std::vector<void*> buffers;
+    for (int i = 0; i < 20; ++i) buffers.push_back(pk_alloc(&call, 100 * i));
+    pk_free(&call, buffers[0]);
+    pk_free(&call, buffers[19]);
+    pk_free(&call, buffers[7]);
+    pk_free(&call, nullptr);
+    kept = buffers[10];
+    KeepResult(&call, kept);
+    EXPECT_EQ(ReadBufferCounters().live_buffers - before.live_buffers, 17);
+  }
+  EXPECT_EQ(ReadBufferCounters().live_buffers - before.live_buffers, 1);
+  Release(kept);
+  EXPECT_EQ(ReadBufferCounters().live_bytes, before.live_bytes);
+}
+
+TEST(Call, AnErrorFreesEverything) {
+  const BufferCounters before = ReadBufferCounters();
+  {
+    Call call(2);
+    pk_alloc(&call, 1000000);
+    pk_alloc(&call, 10);
+    Fail(&call, 3, {1});
+  }
+  EXPECT_EQ(ReadBufferCounters().live_buffers, before.live_buffers);
+}
+
+TEST(Call, ImpossibleSizesAreMemoryErrors) {
+  for (int64_t bytes : {int64_t{-1}, INT64_MIN, INT64_MAX}) {
+    Call call(1);
+    EXPECT_EQ(pk_alloc(&call, bytes), nullptr);
+    EXPECT_EQ(call.failed, 1);
+    ASSERT_TRUE(call.has_failed());
+    EXPECT_EQ(call.error().site, kPkSiteMemory);
+    EXPECT_TRUE(call.error().place.empty());
+    EXPECT_EQ(call.error().scalars, Numbers{bytes});
+  }
+}
+
+TEST(Call, WorkersShareTheList) {
+  const BufferCounters before = ReadBufferCounters();
+  {
+    Call call(4);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&call, i] {
+        void* last = nullptr;
+        for (int k = 0; k < 5000; ++k) {
+          void* buffer = pk_alloc(&call, 64 * (i + 1));
+          if (k % 3 != 0) pk_free(&call, last);
+          last = buffer;
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_GT(ReadBufferCounters().live_buffers, before.live_buffers);
+  }
+  EXPECT_EQ(ReadBufferCounters().live_buffers, before.live_buffers);
+  EXPECT_EQ(ReadBufferCounters().live_bytes, before.live_bytes);
+}
+
+TEST(ErrorSlot, KeepsTheLeastPlace) {
+  Call call(1);
+  Fail(&call, 1, {2, 5, 0}, {7});
+  EXPECT_EQ(call.error().site, 1);
+  Fail(&call, 2, {2, 4, 9, 9}, {8, 9});
+  EXPECT_EQ(call.error().site, 2);
+  Fail(&call, 3, {2, 5});
+  EXPECT_EQ(call.error().site, 2);
+  Fail(&call, 4, {2, -1, 3});
+  EXPECT_EQ(call.error().site, 4);
+  EXPECT_EQ(call.error().place, (Numbers{2, -1, 3}));
+  EXPECT_TRUE(call.error().scalars.empty());
+}
+
+TEST(ErrorSlot, APrefixIsLess) {
+  Call call(1);
+  Fail(&call, 1, {2, 5, 0});
+  Fail(&call, 2, {2, 5});
+  EXPECT_EQ(call.error().site, 2);
+  Fail(&call, 3, {2, 5, -9});
+  EXPECT_EQ(call.error().site, 2);
+  Fail(&call, 4, {});
+  EXPECT_EQ(call.error().site, 4);
+}
+
+TEST(ErrorSlot, OfEqualPlacesTheFirstStays) {
+  Call call(1);
+  Fail(&call, 1, {3, 3}, {10});
+  Fail(&call, 2, {3, 3}, {20});
+  EXPECT_EQ(call.error().site, 1);
+  EXPECT_EQ(call.error().scalars, Numbers{10});
+}
+
+TEST(ErrorSlot, SeveralThreadsAgreeOnTheLeast) {
+  for (int round = 0; round < 20; ++round) {
+    Call call(4);
+    std::atomic<int> ready{0};
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < 4; ++thread) {
+      threads.emplace_back([&, thread] {
+        ++ready;
+        while (ready < 4) std::this_thread::yield();
+        // Falling places, so that the slot changes as often as it can.
+        for (int64_t i = 500; i >= 0; --i) Fail(&call, thread, {1, i * 4 + thread}, {thread, i});
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(call.failed, 1);
+    EXPECT_EQ(call.error().site, 0);
+    EXPECT_EQ(call.error().place, (Numbers{1, 0}));
+    EXPECT_EQ(call.error().scalars, (Numbers{0, 0}));
+  }
+}
+
+// Recurses until refused; returns the depth reached. `kFrame` bytes of each frame are used.
+template <int kFrame>
+int64_t Recurse(PkCall* call, volatile char* outer) {
+  if (pk_enter(call) != 0) return 0;
+  volatile char frame[kFrame];
+  frame[0] = outer == nullptr ? 1 : outer[0];
+  const int64_t depth = Recurse<kFrame>(call, frame) + frame[0];
+  pk_leave(call);
+  return depth;
+}
+
+TEST(Recursion, EndsAtTheLimit) {
+  Call call(1);
+  EXPECT_EQ(Recurse<16>(&call, nullptr), RecursionLimit());
+  EXPECT_EQ(call.error().site, kPkSiteRecursion);
+  EXPECT_EQ(call.error().scalars, Numbers{RecursionLimit()});
+  // The depth is back where it was.
+  Call next(1);
+  EXPECT_EQ(Recurse<16>(&next, nullptr), RecursionLimit());
+}
+
+TEST(Recursion, LimitCanBeSet) {
+  const int32_t limit = RecursionLimit();
+  SetRecursionLimit(10);
+  Call call(1);
+  EXPECT_EQ(Recurse<16>(&call, nullptr), 10);
+  SetRecursionLimit(limit);
+}
+
+struct Deep {
+  int64_t depth = 0;
+  int32_t site = 0;
+};
+
+void* RecurseOnSmallStack(void* result) {
+  Call call(1);
+  auto* deep = static_cast<Deep*>(result);
+  deep->depth = Recurse<8192>(&call, nullptr);
+  deep->site = call.has_failed() ? call.error().site : 0;
+  return nullptr;
+}
+
+TEST(Recursion, EndsBeforeTheStackDoes) {
+  const int32_t limit = RecursionLimit();
+  SetRecursionLimit(INT32_MAX);
+  for (size_t stack : {256 * 1024, 1024 * 1024, 16 * 1024 * 1024}) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, stack);
+    Deep deep;
+    pthread_t thread;
+    ASSERT_EQ(pthread_create(&thread, &attributes, RecurseOnSmallStack, &deep), 0);
+    pthread_join(thread, nullptr);
+    pthread_attr_destroy(&attributes);
+    EXPECT_EQ(deep.site, kPkSiteRecursion);
+    EXPECT_GT(deep.depth, 0);
+    EXPECT_LT(deep.depth, int64_t(stack / 8192));
+  }
+  SetRecursionLimit(limit);
+}
+
+}  // namespace
+}  // namespace parakeet::runtime
