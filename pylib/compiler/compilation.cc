@@ -1,0 +1,144 @@
+#include "pylib/compiler/compilation.h"
+
+#include <chrono>
+#include <cstdio>
+#include <utility>
+
+#include "ir/printer.h"
+#include "ir/verifier.h"
+#include "passes/pipelines.h"
+#include "pylib/compiler/decode_key.h"
+#include "pylib/compiler/estimate_cost.h"
+#include "pylib/compiler/type_sites.h"
+
+namespace parakeet::pylib {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double MillisecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+void DumpProgram(std::string_view pass, const ir::Program& program) {
+  std::fprintf(stderr, "// after %.*s\n%s\n", int(pass.size()), pass.data(),
+               ir::Print(program).c_str());
+}
+
+std::set<std::string> FlagsOf(PyObject* tuple) {
+  std::set<std::string> flags;
+  for (Py_ssize_t i = 0; i < PyTuple_Size(tuple); ++i) {
+    const char* flag = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(tuple, i), nullptr);
+    if (flag != nullptr) flags.insert(flag);
+  }
+  return flags;
+}
+
+}  // namespace
+
+Compilation::Compilation(const PkCompileRequest& request)
+    : request_(request), target_(TargetOf(request.key[0])), debug_(ReadDebugOptions()),
+      sources_(std::make_shared<ir::SourceMap>()) {
+  fastmath_ = FlagsOf(request.fastmath);
+}
+
+void Compilation::AddPhase(const std::string& name, double ms) {
+  description_.manifest.phases.push_back({name, ms});
+}
+
+void Compilation::BuildProgram() {
+  const Clock::time_point start = Clock::now();
+  DecodedKey key = DecodeKey(request_);
+  frontend::Request request;
+  request.function = request_.function;
+  request.arguments = std::move(key.arguments);
+  frontend::Built built = frontend::BuildIr(request, sources_);
+  if (MayOverlap(request_.key[0])) {
+    ir::Function entry = *built.program.functions.front();
+    entry.may_overlap = true;
+    built.program.functions.front() = built.program.arena->New(std::move(entry));
+  }
+  description_ = DescribeBuilt(built, key);
+  TypedSites typed = TypeSites(built.program);
+  program_ = std::move(typed.program);
+  if (!program_.sites.empty()) {
+    description_.manifest.sites = DescribeSites(program_, typed.scalars, FindFunctions());
+  }
+  if (!request_.boundscheck) program_ = DropIndexChecks(program_);
+  description_.manifest.written = FindWritten(program_);
+  last_program_ = program_;
+  if (debug_.verify) ir::VerifyOrFail(program_, ir::Stage::kParallel, "frontend");
+  if (Dumps("frontend")) DumpProgram("frontend", program_);
+  AddPhase("frontend", MillisecondsSince(start));
+}
+
+// Every function whose source the program may be made from, the library's excepted.
+FunctionFinder Compilation::FindFunctions() const {
+  FunctionFinder finder;
+  finder.Add(request_.function);
+  for (Py_ssize_t i = 0; i < PyTuple_Size(request_.statics); ++i) {
+    finder.Add(PyTuple_GetItem(request_.statics, i));
+  }
+  for (const frontend::PyRef& object : description_.objects) finder.Add(object.get());
+  return finder;
+}
+
+bool Compilation::Dumps(std::string_view pass) const {
+  return !debug_.dumps.empty() && debug_.Dumps(pass, program_.functions.front()->name);
+}
+
+void Compilation::RunPasses(
+    const std::function<void(std::string_view, const ir::Program&)>& after_pass) {
+  passes::Context context;
+  context.options.fastmath = !fastmath_.empty();
+  passes::RunOptions options;
+  options.verify = debug_.verify;
+  options.disabled = debug_.disabled;
+  // The cost is read off the last program whose extents are still whole.
+  ir::Program indexed = program_;
+  options.after_pass = [&](std::string_view pass, const ir::Program& program) {
+    last_program_ = program;
+    if (passes::FindPass(pass)->after == ir::Stage::kIndexed) indexed = program;
+    if (Dumps(pass)) DumpProgram(pass, program);
+    if (after_pass) after_pass(pass, program);
+  };
+  passes::PipelineResult result;
+  try {
+    result = passes::RunPipeline(program_, ir::Stage::kParallel, passes::CpuPipeline(), context,
+                                 options);
+  } catch (...) {
+    running_ = context.running;
+    throw;
+  }
+  program_ = std::move(result.program);
+  for (const passes::PassTiming& timing : result.timings) AddPhase(timing.name, timing.ms);
+  KeepRemarks(context);
+  CostEstimate estimate = EstimateCost(*indexed.functions.front());
+  description_.manifest.cost = std::move(estimate.terms);
+  description_.manifest.is_bounded = estimate.is_bounded;
+  description_.manifest.written = FindWritten(program_);
+}
+
+void Compilation::KeepRemarks(const passes::Context& context) {
+  for (const passes::Remark& remark : context.remarks) {
+    std::string place;
+    if (remark.span.IsKnown() && remark.span.file < sources_->size()) {
+      place = sources_->At(remark.span.file).name + ":" + std::to_string(remark.span.line) + ": ";
+    }
+    description_.manifest.remarks.push_back(place + remark.pass + ": " + remark.text);
+  }
+}
+
+backends::Compiled Compilation::Generate(bool keep_ir, bool keep_assembly) {
+  running_ = "backend";
+  backends::CompileOptions options;
+  options.parallel = target_ == Target::kParallel;
+  options.fastmath = fastmath_;
+  options.keep_ir = keep_ir;
+  options.keep_assembly = keep_assembly;
+  backends::Compiled compiled = backends::Compile(program_, options);
+  for (const backends::Phase& phase : compiled.phases) AddPhase(phase.name, phase.ms);
+  return compiled;
+}
+
+}  // namespace parakeet::pylib

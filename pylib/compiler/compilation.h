@@ -1,0 +1,59 @@
+// One compilation, from a request to what dispatch is given: frontend, passes, backend.
+#ifndef PARAKEET_PYLIB_COMPILER_COMPILATION_H_
+#define PARAKEET_PYLIB_COMPILER_COMPILATION_H_
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "backends/compile.h"
+#include "passes/pass_manager.h"
+#include "pylib/compiler/debug_options.h"
+#include "pylib/compiler/write_manifest.h"
+#include "pylib/compiler_interface.h"
+
+namespace parakeet::pylib {
+
+// The steps are called in order; each throws ir::Failure, and BuildProgram frontend::NeedStatic.
+class Compilation {
+ public:
+  explicit Compilation(const PkCompileRequest& request);
+
+  // Python source to the IR of the parallel stage. With the GIL held.
+  void BuildProgram();
+  // To the scheduled stage. Without the GIL; `after_pass` may be empty.
+  void RunPasses(const std::function<void(std::string_view, const ir::Program&)>& after_pass = {});
+  // To machine code. Without the GIL.
+  backends::Compiled Generate(bool keep_ir, bool keep_assembly);
+
+  Target target() const { return target_; }
+  const ir::Program& program() const { return program_; }
+  const ir::SourceMap& sources() const { return *sources_; }
+  // What travels with the code, complete after Generate (for the interpreter: BuildProgram).
+  Description& description() { return description_; }
+  // What a bug report needs: the program as the failing step was given it, and that step's name.
+  const ir::Program& last_program() const { return last_program_; }
+  const std::string& running() const { return running_; }
+
+ private:
+  FunctionFinder FindFunctions() const;
+  bool Dumps(std::string_view pass) const;
+  void KeepRemarks(const passes::Context& context);
+  void AddPhase(const std::string& name, double ms);
+
+  const PkCompileRequest& request_;
+  const Target target_;
+  const DebugOptions debug_;
+  std::set<std::string> fastmath_;
+  std::shared_ptr<ir::SourceMap> sources_;
+  ir::Program program_;
+  ir::Program last_program_;
+  std::string running_ = "frontend";
+  Description description_;
+};
+
+}  // namespace parakeet::pylib
+
+#endif  // PARAKEET_PYLIB_COMPILER_COMPILATION_H_

@@ -1,0 +1,68 @@
+#include "pylib/compiler/debug_options.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "ir/diagnostics.h"
+#include "passes/pass.h"
+
+namespace parakeet::pylib {
+namespace {
+
+std::string PassName(std::string_view text) {
+  std::string name(text);
+  std::replace(name.begin(), name.end(), '_', '-');
+  const bool is_known = name == "frontend" || name == "all" || passes::FindPass(name) != nullptr;
+  if (!is_known) ir::FailUser("ValueError", "PARAKEET_DEBUG: no pass is called " + name, {});
+  return name;
+}
+
+bool TakePrefix(std::string_view* text, std::string_view prefix) {
+  if (!text->starts_with(prefix)) return false;
+  text->remove_prefix(prefix.size());
+  return true;
+}
+
+void ParseWord(std::string_view word, DebugOptions* options) {
+  const std::string whole(word);
+  if (word == "verify") {
+    options->verify = true;
+  } else if (TakePrefix(&word, "dump:after:")) {
+    const size_t at = word.find('@');
+    const std::string function(at == word.npos ? "" : word.substr(at + 1));
+    options->dumps.push_back({PassName(word.substr(0, at)), function});
+  } else if (TakePrefix(&word, "disable:")) {
+    options->disabled.insert(PassName(word));
+  } else {
+    ir::FailUser("ValueError",
+                 "PARAKEET_DEBUG: cannot read \"" + whole +
+                     "\"; expected dump:after:<pass>[@<function>], disable:<pass> or verify",
+                 {});
+  }
+}
+
+}  // namespace
+
+bool DebugOptions::Dumps(std::string_view pass, std::string_view function) const {
+  return std::any_of(dumps.begin(), dumps.end(), [&](const Dump& dump) {
+    return (dump.pass == pass || dump.pass == "all") &&
+           (dump.function.empty() || dump.function == function);
+  });
+}
+
+DebugOptions ParseDebugOptions(std::string_view text) {
+  DebugOptions options;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(','), text.size());
+    if (end > 0) ParseWord(text.substr(0, end), &options);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return options;
+}
+
+DebugOptions ReadDebugOptions() {
+  const char* text = std::getenv("PARAKEET_DEBUG");
+  return ParseDebugOptions(text == nullptr ? "" : text);
+}
+
+}  // namespace parakeet::pylib

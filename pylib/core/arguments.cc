@@ -1,0 +1,267 @@
+#include "pylib/core/arguments.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "pylib/core/content.h"
+#include "pylib/core/numpy_access.h"
+
+namespace parakeet::pylib {
+
+PyTypeObject* array_placeholder_type = nullptr;
+
+namespace {
+
+// Tuples deeper than this are refused: the walk is recursive.
+constexpr int kMaxDepth = 50;
+
+ArrayLayout LayoutOf(int flags) {
+  if (flags & kFlagC) return ArrayLayout::kC;
+  return flags & kFlagFortran ? ArrayLayout::kFortran : ArrayLayout::kStrided;
+}
+
+bool IsNative(const DescriptorFields* descriptor) {
+  return descriptor->byte_order == '=' || descriptor->byte_order == '|';
+}
+
+class Encoder {
+ public:
+  explicit Encoder(Arguments* arguments) : arguments_(*arguments) {}
+
+  Encoded Argument(PyObject* value, bool is_static, int depth);
+  // A leaf, with its word.
+  Encoded Leaf(PyObject* value, uint64_t* word);
+
+ private:
+  Encoded Array(PyObject* array, PyObject* original, uint64_t* word);
+  Encoded PythonScalar(PyObject* value, uint64_t* word);
+  Encoded Integer(PyObject* value, uint64_t* word);
+  Encoded List(PyObject* list, uint64_t* word);
+  Encoded Placeholder(PyObject* placeholder, uint64_t* word);
+  Encoded Tuple(PyObject* tuple, bool is_static, int depth);
+  Encoded Slice(PyObject* slice, bool is_static, int depth);
+  Encoded Static(PyObject* value);
+
+  Arguments& arguments_;
+};
+
+Encoded Encoder::Array(PyObject* array, PyObject* original, uint64_t* word) {
+  const ArrayFields* fields = FieldsOf(array);
+  const int type = CanonicalType(fields->descriptor->type);
+  const int rank = fields->rank;
+  if (type < 0 || !IsNative(fields->descriptor) || rank > kMaxRank) return Encoded::kRefused;
+  uint64_t* slots = arguments_.slots.Extend(1 + 2 * rank);
+  slots[0] = reinterpret_cast<uint64_t>(fields->data);
+  uint64_t unit_axes = 0;
+  for (int axis = 0; axis < rank; ++axis) {
+    unit_axes |= uint64_t(fields->sizes[axis] == 1) << axis;
+    slots[1 + axis] = uint64_t(fields->sizes[axis]);
+    slots[1 + rank + axis] = uint64_t(fields->strides[axis]);
+  }
+  arguments_.arrays.Append({array, original});
+  *word = ArgumentWord::Array(type, rank, LayoutOf(fields->flags), fields->flags & kFlagWritable,
+                              fields->flags & kFlagAligned, unit_axes)
+              .bits();
+  return Encoded::kYes;
+}
+
+Encoded Encoder::Integer(PyObject* value, uint64_t* word) {
+  int overflow = 0;
+  const long long integer = PyLong_AsLongLongAndOverflow(value, &overflow);
+  if (overflow != 0) {
+    PyErr_Format(PyExc_OverflowError, "Python int %.100R does not fit 64 bits", value);
+    return Encoded::kFailed;
+  }
+  if (integer == -1 && PyErr_Occurred()) return Encoded::kFailed;
+  arguments_.slots.Append(uint64_t(integer));
+  *word = ArgumentWord::Scalar(kInt64, true).bits();
+  return Encoded::kYes;
+}
+
+// Python's numbers, and of their subclasses those that are no NumPy scalars.
+Encoded Encoder::PythonScalar(PyObject* value, uint64_t* word) {
+  if (PyBool_Check(value)) {
+    arguments_.slots.Append(value == Py_True);
+    *word = ArgumentWord::Scalar(kBool, true).bits();
+  } else if (PyLong_Check(value)) {
+    return Integer(value, word);
+  } else if (PyFloat_Check(value)) {
+    const double real = PyFloat_AsDouble(value);
+    ScalarToSlots(kFloat64, &real, arguments_.slots.Extend(1));
+    *word = ArgumentWord::Scalar(kFloat64, true).bits();
+  } else if (PyComplex_Check(value)) {
+    const double parts[] = {PyComplex_RealAsDouble(value), PyComplex_ImagAsDouble(value)};
+    ScalarToSlots(kComplex128, parts, arguments_.slots.Extend(2));
+    *word = ArgumentWord::Scalar(kComplex128, true).bits();
+  } else {
+    return Encoded::kRefused;
+  }
+  return Encoded::kYes;
+}
+
+// Whether every number in a list, at any depth, is Python's.
+bool HoldsPythonNumbers(PyObject* object, int depth) {
+  if (PyList_Check(object) && depth < kMaxDepth) {
+    for (Py_ssize_t i = 0; i < PyList_Size(object); ++i) {
+      if (!HoldsPythonNumbers(PyList_GetItem(object, i), depth + 1)) return false;
+    }
+    return true;
+  }
+  return !IsArray(object) && ScalarTypeOf(object) < 0;
+}
+
+Encoded Encoder::List(PyObject* list, uint64_t* word) {
+  static PyObject* make_array = nullptr;
+  if (make_array == nullptr) {
+    Ref module = Ref::Steal(PyImport_ImportModule("numpy"));
+    if (module) make_array = PyObject_GetAttrString(module.get(), "array");
+    if (make_array == nullptr) return Encoded::kFailed;
+  }
+  Ref array = Ref::Steal(PyObject_CallFunctionObjArgs(make_array, list, nullptr));
+  if (!array) {
+    PyErr_Clear();  // ragged: the refusal says so
+    return Encoded::kRefused;
+  }
+  const Encoded result = Array(array.get(), list, word);
+  if (result != Encoded::kYes) return result;
+  *word = ArgumentWord(*word).AsList(HoldsPythonNumbers(list, 0)).bits();
+  arguments_.owned.push_back(std::move(array));
+  return result;
+}
+
+Encoded Encoder::Placeholder(PyObject* placeholder, uint64_t* word) {
+  Ref dtype = Ref::Steal(PyObject_GetAttrString(placeholder, "dtype"));
+  Ref rank = Ref::Steal(PyObject_GetAttrString(placeholder, "ndim"));
+  Ref number = dtype ? Ref::Steal(PyObject_GetAttrString(dtype.get(), "num")) : Ref();
+  if (!number || !rank) return Encoded::kFailed;
+  const int type = CanonicalType(int(PyLong_AsLong(number.get())));
+  const long ndim = PyLong_AsLong(rank.get());
+  if (type < 0 || ndim < 0 || ndim > kMaxRank) return Encoded::kRefused;
+  std::fill_n(arguments_.slots.Extend(1 + 2 * ndim), 1 + 2 * ndim, uint64_t{0});
+  arguments_.arrays.Append({placeholder, placeholder});
+  *word = ArgumentWord::Array(type, int(ndim), ArrayLayout::kC, true, true, 0).bits();
+  return Encoded::kYes;
+}
+
+Encoded Encoder::Leaf(PyObject* value, uint64_t* word) {
+  if (IsArray(value)) return Array(value, value, word);
+  const int type = ScalarTypeOf(value);
+  if (type >= 0) {
+    uint64_t slots[2];
+    const int count = ScalarToSlots(type, ScalarData(value), slots);
+    std::memcpy(arguments_.slots.Extend(count), slots, count * sizeof(uint64_t));
+    *word = ArgumentWord::Scalar(type, false).bits();
+    return Encoded::kYes;
+  }
+  if (PyList_Check(value)) return List(value, word);
+  if (array_placeholder_type != nullptr && Py_TYPE(value) == array_placeholder_type) {
+    return Placeholder(value, word);
+  }
+  return PythonScalar(value, word);
+}
+
+Encoded Encoder::Tuple(PyObject* tuple, bool is_static, int depth) {
+  if (depth == kMaxDepth) return Encoded::kRefused;
+  const Py_ssize_t length = PyTuple_Size(tuple);
+  arguments_.key.Append(ArgumentWord::Tuple(uint32_t(length)).bits());
+  for (Py_ssize_t i = 0; i < length; ++i) {
+    const Encoded result = Argument(PyTuple_GetItem(tuple, i), is_static, depth + 1);
+    if (result != Encoded::kYes) return result;
+  }
+  return Encoded::kYes;
+}
+
+Encoded Encoder::Slice(PyObject* slice, bool is_static, int depth) {
+  arguments_.key.Append(ArgumentWord::Slice().bits());
+  for (const char* name : {"start", "stop", "step"}) {
+    Ref part = Ref::Steal(PyObject_GetAttrString(slice, name));
+    if (!part) return Encoded::kFailed;
+    const Encoded result = Argument(part.get(), is_static, depth + 1);
+    if (result != Encoded::kYes) return result;
+    arguments_.owned.push_back(std::move(part));
+  }
+  return Encoded::kYes;
+}
+
+Encoded Encoder::Static(PyObject* value) {
+  arguments_.key.Append(ArgumentWord::Static().bits());
+  arguments_.key.Append(HashContent(value));
+  arguments_.statics.Append(value);
+  return Encoded::kYes;
+}
+
+Encoded Encoder::Argument(PyObject* value, bool is_static, int depth) {
+  if (PyTuple_Check(value)) return Tuple(value, is_static, depth);
+  if (Py_TYPE(value) == &PySlice_Type) return Slice(value, is_static, depth);
+  if (is_static && !IsArray(value) && !PyList_Check(value)) return Static(value);
+  uint64_t word = 0;
+  const Encoded result = Leaf(value, &word);
+  if (result == Encoded::kYes) arguments_.key.Append(word);
+  if (result == Encoded::kRefused && MayBeStatic(value)) return Static(value);
+  return result;
+}
+
+// The addresses that an array covers, [low, high).
+struct Extent {
+  uint64_t low;
+  uint64_t high;
+};
+
+Extent ExtentOf(const ArrayFields* array) {
+  const uint64_t data = reinterpret_cast<uint64_t>(array->data);
+  Extent extent = {data, data + SizeOfType(CanonicalType(array->descriptor->type))};
+  for (int axis = 0; axis < array->rank; ++axis) {
+    if (array->sizes[axis] == 0) return {0, 0};
+    const int64_t reach = (array->sizes[axis] - 1) * array->strides[axis];
+    (reach < 0 ? extent.low : extent.high) += uint64_t(reach);
+  }
+  return extent;
+}
+
+// Whether two indexes may name one element: each axis, from the smallest stride up, must step over
+// all that the axes before it reach.
+bool OverlapsItself(const ArrayFields* array) {
+  if (array->flags & (kFlagC | kFlagFortran)) return false;
+  int axes[kMaxRank], count = 0;
+  for (int axis = 0; axis < array->rank; ++axis) {
+    if (array->sizes[axis] == 0) return false;
+    if (array->sizes[axis] > 1) axes[count++] = axis;
+  }
+  const auto step = [&](int axis) { return std::llabs(array->strides[axis]); };
+  std::sort(axes, axes + count, [&](int a, int b) { return step(a) < step(b); });
+  int64_t reach = SizeOfType(CanonicalType(array->descriptor->type));
+  for (int k = 0; k < count; ++k) {
+    if (step(axes[k]) < reach) return true;
+    reach += (array->sizes[axes[k]] - 1) * step(axes[k]);
+  }
+  return false;
+}
+
+}  // namespace
+
+Encoded EncodeArgument(PyObject* value, bool is_static, Arguments* arguments) {
+  return Encoder(arguments).Argument(value, is_static, 0);
+}
+
+Encoded EncodeCapture(PyObject* value, uint64_t* word, Arguments* arguments) {
+  return Encoder(arguments).Leaf(value, word);
+}
+
+bool HasOverlap(const Arguments& arguments, const std::vector<uint8_t>& written) {
+  const size_t count = arguments.arrays.size();
+  for (size_t i = 0; i < count; ++i) {
+    if (!written[i]) continue;
+    const ArrayFields* array = FieldsOf(arguments.arrays[i].array);
+    if (OverlapsItself(array)) return true;
+    const Extent extent = ExtentOf(array);
+    for (size_t j = 0; j < count; ++j) {
+      if (j == i) continue;
+      const Extent other = ExtentOf(FieldsOf(arguments.arrays[j].array));
+      if (extent.low < other.high && other.low < extent.high) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace parakeet::pylib

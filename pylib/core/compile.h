@@ -1,0 +1,29 @@
+// The slow half of a call: what happens when a function has no code for its arguments yet.
+#ifndef PARAKEET_PYLIB_CORE_COMPILE_H_
+#define PARAKEET_PYLIB_CORE_COMPILE_H_
+
+#include "pylib/core/arguments.h"
+#include "pylib/core/function.h"
+#include "pylib/core/specialization.h"
+
+namespace parakeet::pylib {
+
+enum class CompileOutcome : uint8_t {
+  kDone,
+  kFailed,      // a Python exception is set
+  kKeyChanged,  // the function has one static parameter more: encode the arguments again
+};
+
+// Compiles for the key of `call` and adds the result to the function's table, unless another thread
+// has done so meanwhile. `made` is set when the outcome is kDone.
+CompileOutcome Compile(FunctionState* function, const Arguments& call, Specialization** made);
+
+// A text about a compilation (PkCompilerDump): a new reference to a str. Null with an exception
+// set, or without one when the key has changed.
+PyObject* Dump(FunctionState* function, const Arguments& call, const char* what, const char* stage);
+PyObject* DumpSpecialization(FunctionState* function, const Specialization& code, const char* what,
+                             const char* stage);
+
+}  // namespace parakeet::pylib
+
+#endif  // PARAKEET_PYLIB_CORE_COMPILE_H_

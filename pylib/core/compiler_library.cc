@@ -1,0 +1,79 @@
+#include "pylib/core/compiler_library.h"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <memory>
+
+#include "pylib/build_id.h"
+#include "pylib/take_gil.h"
+#include "runtime/clock.h"
+#include "runtime/symbols.h"
+
+namespace parakeet::pylib {
+namespace {
+
+std::atomic<const CompilerLibrary*> opened = nullptr;
+
+template <typename T>
+bool Find(void* handle, const char* name, T* function) {
+  *function = reinterpret_cast<T>(dlsym(handle, name));
+  if (*function == nullptr) PyErr_Format(PyExc_ImportError, "the compiler library has no %s", name);
+  return *function != nullptr;
+}
+
+void* Load(const std::string& path) {
+  std::string why;
+  PyThreadState* state = PyEval_SaveThread();
+  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) why = dlerror();
+  PkTakeGil(state);
+  if (handle == nullptr)
+    PyErr_Format(PyExc_ImportError, "cannot open the compiler: %s", why.c_str());
+  return handle;
+}
+
+}  // namespace
+
+const std::string& PackageFolder() {
+  static const std::string* const kFolder = [] {
+    Dl_info info;
+    const void* here = reinterpret_cast<const void*>(&PackageFolder);
+    if (dladdr(here, &info) == 0 || info.dli_fname == nullptr) return new std::string();
+    const std::string file = info.dli_fname;
+    const size_t slash = file.rfind('/');
+    return new std::string(slash == std::string::npos ? "." : file.substr(0, slash));
+  }();
+  return *kFolder;
+}
+
+const CompilerLibrary* OpenCompiler() {
+  if (const CompilerLibrary* library = opened.load(std::memory_order_acquire)) return library;
+  const int64_t start = runtime::NowNanoseconds();
+  void* handle = Load(PackageFolder() + "/libparakeet_compiler.so");
+  if (handle == nullptr) return nullptr;
+  auto library = std::make_unique<CompilerLibrary>();
+  PkCompilerInit init = nullptr;
+  if (!Find(handle, "parakeet_compiler_init", &init) ||
+      !Find(handle, "parakeet_compiler_compile", &library->compile) ||
+      !Find(handle, "parakeet_compiler_interpret", &library->interpret) ||
+      !Find(handle, "parakeet_compiler_free", &library->free) ||
+      !Find(handle, "parakeet_compiler_dump", &library->dump)) {
+    return nullptr;
+  }
+  if (init(runtime::Table(), BuildId()) != 0) return nullptr;
+  library->open_ms = double(runtime::NowNanoseconds() - start) / 1e6;
+  // Two threads may come here together: both open the same library, and the second's table is kept.
+  opened.store(library.get(), std::memory_order_release);
+  return library.release();
+}
+
+bool IsCompilerOpen() { return opened.load(std::memory_order_acquire) != nullptr; }
+
+int32_t Interpret(void* program, PkCall* call, const uint64_t* args, uint64_t* results) {
+  return opened.load(std::memory_order_acquire)->interpret(program, call, args, results);
+}
+
+void FreeProgram(void* program) { opened.load(std::memory_order_acquire)->free(program); }
+
+}  // namespace parakeet::pylib

@@ -1,0 +1,229 @@
+#include "pylib/core/content.h"
+
+#include <cstring>
+
+#include "pylib/core/arguments.h"
+#include "pylib/core/function.h"
+#include "pylib/core/numpy_access.h"
+
+namespace parakeet::pylib {
+namespace {
+
+// How deep tuples and closures are followed; below that identity decides. A nested function that
+// calls itself is in its own closure.
+constexpr int kMaxDepth = 8;
+
+PyTypeObject* function_type = nullptr;
+PyTypeObject* cell_type = nullptr;
+PyTypeObject* dtype_type = nullptr;  // np.dtype, of which every dtype's class is a subclass
+
+// types.CellType's struct: one reference behind the header; checked by LoadContent.
+PyObject* const* CellPlace(PyObject* cell) {
+  return reinterpret_cast<PyObject* const*>(reinterpret_cast<char*>(cell) + sizeof(PyObject));
+}
+
+uint64_t Mix(uint64_t hash, uint64_t word) {
+  hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+  return hash ^ hash >> 32;
+}
+
+uint64_t Identity(const void* pointer) { return reinterpret_cast<uint64_t>(pointer) >> 4; }
+
+// An attribute, borrowed: the object itself keeps it alive. Null where there is none.
+PyObject* AttributeOf(PyObject* object, const char* name) {
+  PyObject* value = PyObject_GetAttrString(object, name);
+  if (value == nullptr) {
+    PyErr_Clear();
+    return nullptr;
+  }
+  Py_DECREF(value);
+  return value;
+}
+
+bool IsCapturable(PyObject* object) { return IsArray(object) || PyList_Check(object); }
+
+// The leaf word of an outside array, 0 where it has none.
+uint64_t LeafWord(PyObject* object) {
+  Arguments scratch;
+  uint64_t word = 0;
+  if (EncodeCapture(object, &word, &scratch) == Encoded::kYes) return word;
+  PyErr_Clear();
+  return 0;
+}
+
+// A scalar's type and the bits of its value.
+struct ScalarBits {
+  uint64_t word = 0;
+  uint64_t slots[2] = {0, 0};
+  bool operator==(const ScalarBits&) const = default;
+};
+
+bool ReadScalar(PyObject* object, ScalarBits* bits) {
+  const bool is_number = ScalarTypeOf(object) >= 0 || PyFloat_Check(object) ||
+                         PyLong_Check(object) || PyComplex_Check(object);
+  if (!is_number) return false;
+  Arguments scratch;
+  if (EncodeCapture(object, &bits->word, &scratch) != Encoded::kYes) {
+    PyErr_Clear();  // beyond 64 bits
+    return false;
+  }
+  std::memcpy(bits->slots, scratch.slots.data(), scratch.slots.size() * sizeof(uint64_t));
+  return true;
+}
+
+uint64_t HashObject(PyObject* object, int depth, bool in_closure);
+
+uint64_t HashFunction(PyObject* function, int depth) {
+  uint64_t hash = Identity(AttributeOf(function, "__code__"));
+  for (const char* name : {"__defaults__", "__kwdefaults__"}) {
+    if (PyObject* part = AttributeOf(function, name))
+      hash = Mix(hash, HashObject(part, depth, false));
+  }
+  PyObject* closure = AttributeOf(function, "__closure__");
+  if (closure == nullptr || !PyTuple_Check(closure)) return hash;
+  for (Py_ssize_t i = 0; i < PyTuple_Size(closure); ++i) {
+    PyObject* value = CellContents(PyTuple_GetItem(closure, i));
+    hash = Mix(hash, value == nullptr ? 0 : HashObject(value, depth, depth == 1));
+  }
+  return hash;
+}
+
+uint64_t HashPlain(PyObject* object) {
+  const Py_hash_t hash = PyObject_Hash(object);
+  if (hash == -1) PyErr_Clear();
+  return uint64_t(hash);
+}
+
+uint64_t HashObject(PyObject* object, int depth, bool in_closure) {
+  object = Unwrap(object);
+  if (depth >= kMaxDepth) return 0;
+  ScalarBits bits;
+  if (ReadScalar(object, &bits)) return Mix(Mix(bits.word, bits.slots[0]), bits.slots[1]);
+  if (PyUnicode_Check(object) || PyBytes_Check(object)) return HashPlain(object);
+  if (PyObject_TypeCheck(object, dtype_type)) return HashPlain(object);
+  if (Py_TYPE(object) == function_type) return HashFunction(object, depth + 1);
+  if (in_closure && IsCapturable(object)) return LeafWord(object);
+  if (PyTuple_Check(object)) {
+    uint64_t hash = uint64_t(PyTuple_Size(object));
+    for (Py_ssize_t i = 0; i < PyTuple_Size(object); ++i) {
+      hash = Mix(hash, HashObject(PyTuple_GetItem(object, i), depth + 1, in_closure));
+    }
+    return hash;
+  }
+  if (PyDict_Check(object)) return uint64_t(PyDict_Size(object));  // keyword defaults
+  return Identity(object);
+}
+
+bool IsSame(PyObject* a, PyObject* b, int depth, bool in_closure);
+
+bool AreSameTuples(PyObject* a, PyObject* b, int depth, bool in_closure) {
+  const Py_ssize_t size = PyTuple_Size(a);
+  if (PyTuple_Size(b) != size) return false;
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    if (!IsSame(PyTuple_GetItem(a, i), PyTuple_GetItem(b, i), depth, in_closure)) return false;
+  }
+  return true;
+}
+
+bool AreSameDicts(PyObject* a, PyObject* b, int depth) {
+  if (PyDict_Size(a) != PyDict_Size(b)) return false;
+  PyObject *key = nullptr, *value = nullptr;
+  for (Py_ssize_t at = 0; PyDict_Next(a, &at, &key, &value);) {
+    PyObject* other = PyDict_GetItemWithError(b, key);
+    if (other == nullptr || !IsSame(value, other, depth, false)) return false;
+  }
+  return true;
+}
+
+bool AreSameParts(PyObject* a, PyObject* b, const char* name, int depth) {
+  PyObject *left = AttributeOf(a, name), *right = AttributeOf(b, name);
+  return left != nullptr && right != nullptr && IsSame(left, right, depth, false);
+}
+
+bool AreSameClosures(PyObject* a, PyObject* b, int depth) {
+  PyObject *left = AttributeOf(a, "__closure__"), *right = AttributeOf(b, "__closure__");
+  if (left == right) return true;
+  if (left == nullptr || right == nullptr) return false;
+  if (!PyTuple_Check(left) || !PyTuple_Check(right)) return false;
+  if (PyTuple_Size(left) != PyTuple_Size(right)) return false;
+  for (Py_ssize_t i = 0; i < PyTuple_Size(left); ++i) {
+    PyObject* x = CellContents(PyTuple_GetItem(left, i));
+    PyObject* y = CellContents(PyTuple_GetItem(right, i));
+    if (x == y) continue;
+    if (x == nullptr || y == nullptr || !IsSame(x, y, depth, depth == 1)) return false;
+  }
+  return true;
+}
+
+bool AreSameFunctions(PyObject* a, PyObject* b, int depth) {
+  return AttributeOf(a, "__code__") == AttributeOf(b, "__code__") &&
+         AttributeOf(a, "__globals__") == AttributeOf(b, "__globals__") &&
+         AreSameParts(a, b, "__defaults__", depth) && AreSameParts(a, b, "__kwdefaults__", depth) &&
+         AreSameClosures(a, b, depth);
+}
+
+bool IsEqual(PyObject* a, PyObject* b) {
+  const int equal = PyObject_RichCompareBool(a, b, Py_EQ);
+  if (equal < 0) PyErr_Clear();
+  return equal == 1;
+}
+
+bool IsSame(PyObject* a, PyObject* b, int depth, bool in_closure) {
+  a = Unwrap(a);
+  b = Unwrap(b);
+  if (a == b) return true;
+  if (depth >= kMaxDepth || Py_TYPE(a) != Py_TYPE(b)) return false;
+  ScalarBits left, right;
+  if (ReadScalar(a, &left)) return ReadScalar(b, &right) && left == right;
+  if (PyUnicode_Check(a) || PyBytes_Check(a)) return IsEqual(a, b);
+  if (PyObject_TypeCheck(a, dtype_type)) return IsEqual(a, b);
+  if (Py_TYPE(a) == function_type) return AreSameFunctions(a, b, depth + 1);
+  if (in_closure && IsCapturable(a)) return LeafWord(a) != 0 && LeafWord(a) == LeafWord(b);
+  if (PyTuple_Check(a)) return AreSameTuples(a, b, depth + 1, in_closure);
+  if (PyDict_Check(a)) return AreSameDicts(a, b, depth + 1);
+  return false;
+}
+
+PyTypeObject* TypeNamed(const char* module_name, const char* name) {
+  Ref module = Ref::Steal(PyImport_ImportModule(module_name));
+  if (!module) return nullptr;
+  return reinterpret_cast<PyTypeObject*>(PyObject_GetAttrString(module.get(), name));
+}
+
+}  // namespace
+
+bool LoadContent() {
+  function_type = TypeNamed("types", "FunctionType");
+  cell_type = TypeNamed("types", "CellType");
+  dtype_type = TypeNamed("numpy", "dtype");
+  if (function_type == nullptr || cell_type == nullptr || dtype_type == nullptr) return false;
+  Ref cell = Ref::Steal(
+      PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(cell_type), Py_Ellipsis, nullptr));
+  if (!cell) return false;
+  if (*CellPlace(cell.get()) == Py_Ellipsis) return true;
+  PyErr_SetString(PyExc_ImportError, "closure cells of this Python are laid out differently");
+  return false;
+}
+
+uint64_t HashContent(PyObject* object) { return HashObject(object, 0, false); }
+
+bool HasSameContent(PyObject* a, PyObject* b) { return IsSame(a, b, 0, false); }
+
+bool MayBeStatic(PyObject* object) {
+  if (object == Py_None || object == Py_Ellipsis || PyUnicode_Check(object)) return true;
+  if (PyObject_TypeCheck(object, dtype_type) || PyType_Check(object)) return true;
+  if (PyCallable_Check(object)) return true;
+  // An object of a user's own class: `self` of a method. Data of other libraries announces itself.
+  for (const char* name : {"__array__", "__array_interface__", "__len__", "__iter__", "__next__"}) {
+    if (AttributeOf(object, name) != nullptr) return false;
+  }
+  return true;
+}
+
+PyObject* Unwrap(PyObject* object) { return IsFunction(object) ? WrappedFunction(object) : object; }
+
+PyObject* CellContents(PyObject* cell) {
+  return Py_TYPE(cell) == cell_type ? *CellPlace(cell) : nullptr;
+}
+
+}  // namespace parakeet::pylib

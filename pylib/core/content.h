@@ -1,0 +1,42 @@
+// When two Python objects are the same to a compiler: what static arguments and outside names are
+// compared by.
+//
+//   numbers, strings, bytes    by type and value, floats bit by bit
+//   tuples                     element by element
+//   Python functions           by code object, globals, and the content of closure and defaults; so
+//                              a fresh lambda at each call is the same one
+//   jitted functions           as what they wrap
+//   dtypes                     by their own equality
+//   everything else            by identity
+//
+// An array or list in the closure of a function that is an argument is read anew for each call, so
+// there only its leaf word counts (pylib/key.h).
+#ifndef PARAKEET_PYLIB_CORE_CONTENT_H_
+#define PARAKEET_PYLIB_CORE_CONTENT_H_
+
+#include <cstdint>
+
+#include "pylib/python.h"
+
+namespace parakeet::pylib {
+
+// Prepares the types below; false with an exception set.
+bool LoadContent();
+
+// Equal for objects of the same content. Leaves no exception set.
+uint64_t HashContent(PyObject* object);
+bool HasSameContent(PyObject* a, PyObject* b);
+
+// Whether an argument that is no leaf may be static: None, a string, a dtype, a function, a type,
+// or another object that the compiler may know; not a container or array of some other library.
+bool MayBeStatic(PyObject* object);
+
+// The plain function that a jitted one wraps, else the object itself. Borrowed.
+PyObject* Unwrap(PyObject* object);
+
+// What a closure cell holds, borrowed; null when it is empty.
+PyObject* CellContents(PyObject* cell);
+
+}  // namespace parakeet::pylib
+
+#endif  // PARAKEET_PYLIB_CORE_CONTENT_H_

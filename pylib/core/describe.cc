@@ -1,0 +1,104 @@
+#include "pylib/core/describe.h"
+
+#include <string>
+
+#include "pylib/key.h"
+
+namespace parakeet::pylib {
+namespace {
+
+std::string NumpyName(int type) {
+  switch (type) {
+    case kBool: return "bool";
+    case kInt8: return "int8";
+    case kUint8: return "uint8";
+    case kInt16: return "int16";
+    case kUint16: return "uint16";
+    case kInt32: return "int32";
+    case kUint32: return "uint32";
+    case kInt64: return "int64";
+    case kUint64: return "uint64";
+    case kFloat16: return "float16";
+    case kFloat32: return "float32";
+    case kFloat64: return "float64";
+    case kComplex64: return "complex64";
+    default: return "complex128";
+  }
+}
+
+std::string PythonName(int type) {
+  switch (type) {
+    case kBool: return "bool";
+    case kInt64: return "int";
+    case kFloat64: return "float";
+    default: return "complex";
+  }
+}
+
+std::string DescribeArray(ArgumentWord word) {
+  std::string text = word.python() ? PythonName(word.type()) : NumpyName(word.type());
+  text += '[';
+  for (int axis = 0; axis < word.rank(); ++axis) {
+    if (axis > 0) text += ", ";
+    text += word.IsUnitAxis(axis) ? '1' : ':';
+  }
+  text += ']';
+  if (word.is_list()) text = "list " + text;
+  if (word.layout() == ArrayLayout::kFortran) text += 'F';
+  if (word.layout() == ArrayLayout::kStrided) text += 'S';
+  if (!word.writable()) text += 'r';
+  if (!word.aligned()) text += 'u';
+  return text;
+}
+
+std::string ReprOf(PyObject* object) {
+  Ref repr = Ref::Steal(PyObject_Repr(object));
+  const char* text = repr ? PyUnicode_AsUTF8AndSize(repr.get(), nullptr) : nullptr;
+  if (text != nullptr) return text;
+  PyErr_Clear();
+  return "?";
+}
+
+class Describer {
+ public:
+  Describer(const std::vector<uint64_t>& key, const std::vector<Ref>& statics)
+      : key_(key), statics_(statics) {}
+
+  std::string All() {
+    std::string text;
+    while (at_ < key_.size()) text += (text.empty() ? "" : ", ") + Argument();
+    return "(" + text + ")";
+  }
+
+ private:
+  std::string Argument() {
+    const ArgumentWord word(key_[at_++]);
+    switch (word.kind()) {
+      case ArgumentKind::kArray: return DescribeArray(word);
+      case ArgumentKind::kScalar:
+        return word.python() ? PythonName(word.type()) : NumpyName(word.type());
+      case ArgumentKind::kStatic: ++at_; return "=" + ReprOf(statics_[static_++].get());
+      case ArgumentKind::kTuple: return Children("(", word.length());
+      case ArgumentKind::kSlice: return Children("slice(", 3);
+    }
+    return "";
+  }
+  std::string Children(std::string text, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) text += (i == 0 ? "" : ", ") + Argument();
+    return text + ")";
+  }
+
+  const std::vector<uint64_t>& key_;
+  const std::vector<Ref>& statics_;
+  size_t at_ = 1;  // behind the header
+  size_t static_ = 0;
+};
+
+}  // namespace
+
+PyObject* Describe(const std::vector<uint64_t>& key, const std::vector<Ref>& statics) {
+  const std::string text = Describer(key, statics).All();
+  return PyUnicode_DecodeUTF8(text.data(), Py_ssize_t(text.size()), "replace");
+}
+
+}  // namespace parakeet::pylib

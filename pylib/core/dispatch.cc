@@ -1,0 +1,182 @@
+#include "pylib/core/dispatch.h"
+
+#include <atomic>
+#include <memory>
+
+#include "pylib/core/arguments.h"
+#include "pylib/core/compile.h"
+#include "pylib/core/raise.h"
+#include "pylib/core/results.h"
+#include "pylib/take_gil.h"
+#include "runtime/call.h"
+#include "runtime/clock.h"
+#include "runtime/team.h"
+
+namespace parakeet::pylib {
+namespace {
+
+std::atomic<bool> is_timing = false;
+
+bool Encode(FunctionState* function, Target target, PyObject* const* values, Arguments* call) {
+  call->key.Append(HeaderWord(target, false));
+  const size_t count = function->parameters.size();
+  for (size_t i = 0; i < count; ++i) {
+    switch (EncodeArgument(values[i], function->is_static[i] != 0, call)) {
+      case Encoded::kYes: break;
+      case Encoded::kRefused: RaiseRefusal(function->function.get(), i, values[i]); return false;
+      case Encoded::kFailed: return false;
+    }
+  }
+  return true;
+}
+
+// What to run for an encoded call, with its captures appended.
+class Selection {
+ public:
+  Selection(FunctionState* function, Arguments* call) : function_(function), call_(call) {}
+
+  CompileOutcome Select(Specialization** selected) {
+    const size_t slots = call_->slots.size(), arrays = call_->arrays.size();
+    for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+      Specialization* found = function_->table.Find(*call_);
+      if (found == nullptr || !found->outside.Holds()) {
+        const CompileOutcome outcome = Compile(function_, *call_, &found);
+        if (outcome != CompileOutcome::kDone) return outcome;
+      }
+      call_->slots.Shrink(slots);
+      call_->arrays.Shrink(arrays);
+      const Encoded captured = found->outside.ReadCaptures(found->manifest, call_);
+      if (captured == Encoded::kFailed) return CompileOutcome::kFailed;
+      if (captured == Encoded::kRefused) {
+        function_->table.Drop(found);
+        continue;
+      }
+      if (IsRightVariant(*found)) {
+        *selected = found;
+        return CompileOutcome::kDone;
+      }
+      call_->key[0] |= HeaderWord(Target(0), true);
+    }
+    PyErr_SetString(PyExc_RuntimeError, "outside names changed while the function was compiled");
+    return CompileOutcome::kFailed;
+  }
+
+ private:
+  static constexpr int kMaxAttempts = 4;
+
+  // Arguments that share memory need code that assumes nothing, where it stores to them.
+  bool IsRightVariant(const Specialization& found) const {
+    if (!found.writes_arguments || MayOverlap(call_->key[0])) return true;
+    return !HasOverlap(*call_, found.manifest.written);
+  }
+
+  FunctionState* function_;
+  Arguments* call_;
+};
+
+// Encodes and selects until no further parameter has to be static; each round makes one more so.
+Specialization* Select(FunctionState* function, Target target, PyObject* const* values,
+                       std::unique_ptr<Arguments>* later, Arguments* first) {
+  Arguments* call = first;
+  for (size_t round = 0; round <= function->parameters.size(); ++round) {
+    if (!Encode(function, target, values, call)) return nullptr;
+    Specialization* selected = nullptr;
+    const CompileOutcome outcome = Selection(function, call).Select(&selected);
+    if (outcome == CompileOutcome::kDone) return selected;
+    if (outcome == CompileOutcome::kFailed) return nullptr;
+    *later = std::make_unique<Arguments>();
+    call = later->get();
+  }
+  PyErr_SetString(PyExc_SystemError, "the compiler needs the value of a parameter in vain");
+  return nullptr;
+}
+
+// Keeps a specialization from being freed while code of it runs without the GIL.
+class Running {
+ public:
+  explicit Running(Specialization* specialization) : specialization_(specialization) {
+    ++specialization_->running;
+    ++specialization_->calls;
+  }
+  ~Running() { --specialization_->running; }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  Specialization* specialization_;
+};
+
+int32_t RunCode(Specialization* code, runtime::Call* call, const uint64_t* args,
+                uint64_t* results) {
+  if (!code->IsLong(args)) return code->Run(call, args, results);
+  PyThreadState* state = PyEval_SaveThread();
+  const int32_t status = code->Run(call, args, results);
+  PkTakeGil(state);
+  return status;
+}
+
+int32_t RunTimed(Specialization* code, runtime::Call* call, const uint64_t* args,
+                 uint64_t* results) {
+  const int64_t start = runtime::NowNanoseconds();
+  const int32_t status = RunCode(code, call, args, results);
+  code->run_ns += runtime::NowNanoseconds() - start;
+  ++code->timed_calls;
+  return status;
+}
+
+PyObject* RunCall(Specialization* code, Target target, const Arguments& arguments) {
+  const Running running(code);
+  InlineVector<uint64_t, 32> results;
+  results.Extend(code->manifest.result_slots);
+  runtime::Call call(target == Target::kParallel ? runtime::ThreadCount() : 1);
+  const auto run = is_timing.load(std::memory_order_relaxed) ? RunTimed : RunCode;
+  const int32_t status = run(code, &call, arguments.slots.data(), results.data());
+  if (status == 0) return BuildResult(code->manifest, arguments, &call, results.data());
+  if (status > 0) RaiseRunError(code->manifest, call.error());
+  return nullptr;
+}
+
+bool HasPlaceholder(const Arguments& call) {
+  for (const ArrayArgument& argument : call.arrays) {
+    if (Py_TYPE(argument.array) == array_placeholder_type) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+PyObject* Dispatch(FunctionState* function, Target target, PyObject* const* values) {
+  Arguments first;
+  std::unique_ptr<Arguments> later;
+  Specialization* code = Select(function, target, values, &later, &first);
+  if (code == nullptr) return nullptr;
+  const Arguments& call = later ? *later : first;
+  if (array_placeholder_type != nullptr && HasPlaceholder(call)) {
+    PyErr_SetString(PyExc_TypeError, "array_type stands for an array in compile() only");
+    return nullptr;
+  }
+  function->last = code;
+  return RunCall(code, target, call);
+}
+
+Specialization* Prepare(FunctionState* function, Target target, PyObject* const* values) {
+  Arguments first;
+  std::unique_ptr<Arguments> later;
+  return Select(function, target, values, &later, &first);
+}
+
+PyObject* DumpFor(FunctionState* function, Target target, PyObject* const* values, const char* what,
+                  const char* stage) {
+  for (size_t round = 0; round <= function->parameters.size(); ++round) {
+    Arguments call;
+    if (!Encode(function, target, values, &call)) return nullptr;
+    PyObject* text = Dump(function, call, what, stage);
+    if (text != nullptr || PyErr_Occurred()) return text;
+  }
+  PyErr_SetString(PyExc_SystemError, "the compiler needs the value of a parameter in vain");
+  return nullptr;
+}
+
+void SetTiming(bool is_on) { is_timing.store(is_on, std::memory_order_relaxed); }
+
+}  // namespace parakeet::pylib

@@ -1,0 +1,27 @@
+// The life of a call, once its arguments are bound to parameters.
+#ifndef PARAKEET_PYLIB_CORE_DISPATCH_H_
+#define PARAKEET_PYLIB_CORE_DISPATCH_H_
+
+#include "pylib/core/function.h"
+#include "pylib/key.h"
+#include "pylib/python.h"
+
+namespace parakeet::pylib {
+
+// Calls a function with one value a parameter (borrowed). Returns a new reference, or null with an
+// exception set. Throws std::bad_alloc.
+PyObject* Dispatch(FunctionState* function, Target target, PyObject* const* values);
+
+// Compiles for such a call where that is still to do, and runs nothing. Null with an exception set.
+Specialization* Prepare(FunctionState* function, Target target, PyObject* const* values);
+
+// The text of Dump (compile.h) for such a call.
+PyObject* DumpFor(FunctionState* function, Target target, PyObject* const* values, const char* what,
+                  const char* stage);
+
+// Whether calls are timed: two clock reads each.
+void SetTiming(bool is_on);
+
+}  // namespace parakeet::pylib
+
+#endif  // PARAKEET_PYLIB_CORE_DISPATCH_H_

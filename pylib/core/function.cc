@@ -1,0 +1,239 @@
+#include "pylib/core/function.h"
+
+#include <structmember.h>
+
+#include <cstddef>
+#include <new>
+
+#include "pylib/core/dispatch.h"
+#include "pylib/core/inspect.h"
+#include "pylib/core/raise.h"
+#include "pylib/core/targets.h"
+
+namespace parakeet::pylib {
+namespace {
+
+using Vectorcall = PyObject* (*)(PyObject*, PyObject* const*, size_t, PyObject*);
+
+struct FunctionObject {
+  PyObject head;
+  Vectorcall vectorcall;
+  PyObject* dictionary;
+  PyObject* weak_references;
+  FunctionState* state;
+};
+
+// Parts of vectorcall that 3.11's limited API lacks; their values are the same in every later
+// version (PEP 590).
+constexpr unsigned long kHasVectorcall = 1UL << 11;
+constexpr unsigned long kMethodDescriptor = 1UL << 17;
+constexpr size_t kArgumentsOffset = size_t{1} << (8 * sizeof(size_t) - 1);
+
+PyObject* type_object = nullptr;
+PyObject* method_type = nullptr;
+PyObject* target_word = nullptr;
+PyObject* backend_word = nullptr;
+
+FunctionObject* Of(PyObject* object) { return reinterpret_cast<FunctionObject*>(object); }
+
+// The keywords of a call that are ours, not the function's.
+struct OwnKeywords {
+  PyObject* target = nullptr;
+  uint64_t places = 0;
+};
+
+bool IsWord(PyObject* name, PyObject* word) {
+  return name == word || PyUnicode_Compare(name, word) == 0;
+}
+
+OwnKeywords TakeKeywords(const FunctionState& state, PyObject* names, PyObject* const* values) {
+  OwnKeywords own;
+  if (names == nullptr || state.owns_target_keyword) return own;
+  const Py_ssize_t count = PyTuple_Size(names);
+  for (Py_ssize_t i = 0; i < count && i < 64; ++i) {
+    PyObject* name = PyTuple_GetItem(names, i);
+    if (!IsWord(name, target_word) && !IsWord(name, backend_word)) continue;
+    own.target = values[i];
+    own.places |= uint64_t{1} << i;
+  }
+  return own;
+}
+
+// target="python": the function as it was written.
+PyObject* CallPlain(const FunctionState& state, PyObject* const* args, size_t positional,
+                    PyObject* names, uint64_t skipped) {
+  Ref tuple = Ref::Steal(PyTuple_New(Py_ssize_t(positional)));
+  Ref keywords = Ref::Steal(PyDict_New());
+  if (!tuple || !keywords) return nullptr;
+  for (size_t i = 0; i < positional; ++i) {
+    PyTuple_SetItem(tuple.get(), Py_ssize_t(i), Ref::Borrow(args[i]).release());
+  }
+  const Py_ssize_t count = names == nullptr ? 0 : PyTuple_Size(names);
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (i < 64 && (skipped >> i & 1) != 0) continue;
+    PyObject* value = args[positional + i];
+    if (PyDict_SetItem(keywords.get(), PyTuple_GetItem(names, i), value) != 0) return nullptr;
+  }
+  return PyObject_Call(state.function.get(), tuple.get(), keywords.get());
+}
+
+PyObject* CallWith(FunctionState* state, PyObject* const* args, size_t positional,
+                   PyObject* names) {
+  const OwnKeywords own = TakeKeywords(*state, names, args + positional);
+  const int target = ChooseTarget(own.target, state->target);
+  if (target < 0) return nullptr;
+  if (Target(target) == Target::kPython) {
+    return CallPlain(*state, args, positional, names, own.places);
+  }
+  if (names == nullptr && state->parameters.IsDirect(positional)) {
+    return Dispatch(state, Target(target), args);
+  }
+  BoundValues bound;
+  if (!state->parameters.Bind(args, positional, names, own.places, &bound)) {
+    if (!PyErr_Occurred()) RaiseBindingError(state->function.get(), args, positional, names);
+    return nullptr;
+  }
+  return Dispatch(state, Target(target), bound.values.data());
+}
+
+PyObject* CallFast(PyObject* self, PyObject* const* args, size_t counts, PyObject* names) {
+  try {
+    return CallWith(Of(self)->state, args, counts & ~kArgumentsOffset, names);
+  } catch (const std::bad_alloc&) {
+    return PyErr_NoMemory();
+  }
+}
+
+// For callers that have a tuple and a dictionary.
+PyObject* CallSlow(PyObject* self, PyObject* tuple, PyObject* keywords) {
+  InlineVector<PyObject*, 16> values;
+  const Py_ssize_t positional = PyTuple_Size(tuple);
+  for (Py_ssize_t i = 0; i < positional; ++i) values.Append(PyTuple_GetItem(tuple, i));
+  if (keywords == nullptr || PyDict_Size(keywords) == 0) {
+    return CallFast(self, values.data(), size_t(positional), nullptr);
+  }
+  Ref names = Ref::Steal(PyTuple_New(PyDict_Size(keywords)));
+  if (!names) return nullptr;
+  PyObject *name = nullptr, *value = nullptr;
+  Py_ssize_t count = 0;
+  for (Py_ssize_t at = 0; PyDict_Next(keywords, &at, &name, &value); ++count) {
+    PyTuple_SetItem(names.get(), count, Ref::Borrow(name).release());
+    values.Append(value);
+  }
+  return CallFast(self, values.data(), size_t(positional), names.get());
+}
+
+// A method: bound to the instance that it is looked up on.
+PyObject* BindToInstance(PyObject* self, PyObject* instance, PyObject*) {
+  if (instance == nullptr || instance == Py_None) return Ref::Borrow(self).release();
+  return PyObject_CallFunctionObjArgs(method_type, self, instance, nullptr);
+}
+
+bool Fill(FunctionState* state, PyObject* function, PyObject* fastmath, int boundscheck,
+          int target) {
+  state->function = Ref::Borrow(function);
+  state->fastmath = Ref::Borrow(fastmath);
+  state->boundscheck = boundscheck != 0;
+  state->target = target;
+  if (!state->parameters.Read(function)) return false;
+  state->is_static.assign(state->parameters.size(), 0);
+  state->owns_target_keyword =
+      state->parameters.Has(target_word) || state->parameters.Has(backend_word);
+  return true;
+}
+
+PyObject* New(PyTypeObject* type, PyObject* args, PyObject* keywords) {
+  static const char* kNames[] = {"function", "target", "fastmath", "boundscheck", nullptr};
+  PyObject *function = nullptr, *fastmath = nullptr;
+  int target = -1, boundscheck = 1;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "OiO!p:Function", const_cast<char**>(kNames),
+                                   &function, &target, &PyTuple_Type, &fastmath, &boundscheck)) {
+    return nullptr;
+  }
+  Ref self = Ref::Steal(PyType_GenericAlloc(type, 0));
+  if (!self) return nullptr;
+  Of(self.get())->vectorcall = CallFast;
+  Of(self.get())->state = new (std::nothrow) FunctionState();
+  if (Of(self.get())->state == nullptr) return PyErr_NoMemory();
+  if (!Fill(Of(self.get())->state, function, fastmath, boundscheck, target)) return nullptr;
+  return self.release();
+}
+
+// Specializations hold outside objects of the function too; they are reached through it.
+int Traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(reinterpret_cast<PyObject*>(Py_TYPE(self)));
+  Py_VISIT(Of(self)->dictionary);
+  if (Of(self)->state != nullptr) Py_VISIT(Of(self)->state->function.get());
+  return 0;
+}
+
+int Clear(PyObject* self) {
+  Py_CLEAR(Of(self)->dictionary);
+  return 0;
+}
+
+void Free(PyObject* self) {
+  PyObject_GC_UnTrack(self);
+  if (Of(self)->weak_references != nullptr) PyObject_ClearWeakRefs(self);
+  Clear(self);
+  delete Of(self)->state;
+  PyObject* type = reinterpret_cast<PyObject*>(Py_TYPE(self));
+  PyObject_GC_Del(self);
+  Py_DECREF(type);
+}
+
+PyMemberDef members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(FunctionObject, vectorcall), READONLY, nullptr},
+    {"__dictoffset__", T_PYSSIZET, offsetof(FunctionObject, dictionary), READONLY, nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(FunctionObject, weak_references), READONLY,
+     nullptr},
+    {nullptr, 0, 0, 0, nullptr},
+};
+
+PyGetSetDef properties[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+template <typename F>
+void* Slot(F* function) {
+  return reinterpret_cast<void*>(function);
+}
+
+}  // namespace
+
+bool AddFunctionType(PyObject* module) {
+  target_word = PyUnicode_InternFromString("target");
+  backend_word = PyUnicode_InternFromString("_backend");
+  Ref types = Ref::Steal(PyImport_ImportModule("types"));
+  if (types) method_type = PyObject_GetAttrString(types.get(), "MethodType");
+  if (target_word == nullptr || backend_word == nullptr || method_type == nullptr) return false;
+  static PyType_Slot slots[] = {
+      {Py_tp_new, Slot(New)},
+      {Py_tp_dealloc, Slot(Free)},
+      {Py_tp_traverse, Slot(Traverse)},
+      {Py_tp_clear, Slot(Clear)},
+      {Py_tp_call, Slot(CallSlow)},
+      {Py_tp_descr_get, Slot(BindToInstance)},
+      {Py_tp_members, members},
+      {Py_tp_getset, properties},
+      {Py_tp_methods, InspectionMethods()},
+      {0, nullptr},
+  };
+  static PyType_Spec spec = {
+      "parakeet._core.Function", sizeof(FunctionObject), 0,
+      unsigned(Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | kHasVectorcall | kMethodDescriptor),
+      slots};
+  type_object = PyType_FromSpec(&spec);
+  return type_object != nullptr && PyModule_AddObjectRef(module, "Function", type_object) == 0;
+}
+
+bool IsFunction(PyObject* object) {
+  return reinterpret_cast<PyObject*>(Py_TYPE(object)) == type_object;
+}
+
+PyObject* WrappedFunction(PyObject* function) { return Of(function)->state->function.get(); }
+
+FunctionState* StateOf(PyObject* function) { return Of(function)->state; }
+
+}  // namespace parakeet::pylib

@@ -1,0 +1,41 @@
+// The jitted function as a Python object: `_core.Function`, which parakeet.jit makes.
+#ifndef PARAKEET_PYLIB_CORE_FUNCTION_H_
+#define PARAKEET_PYLIB_CORE_FUNCTION_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "pylib/core/compile_lock.h"
+#include "pylib/core/parameters.h"
+#include "pylib/core/specialization.h"
+#include "pylib/key.h"
+#include "pylib/python.h"
+
+namespace parakeet::pylib {
+
+// What the object holds beside what Python needs.
+struct FunctionState {
+  Ref function;  // the plain Python function
+  Parameters parameters;
+  Ref fastmath;  // a tuple of LLVM's flag names
+  bool boundscheck = true;
+  int target = -1;                   // a Target, or -1: whatever is set elsewhere
+  bool owns_target_keyword = false;  // a parameter of its own is called `target` or `_backend`
+  // For each parameter, whether its value belongs into the key. Only grows.
+  std::vector<uint8_t> is_static;
+  SpecializationTable table;
+  Specialization* last = nullptr;  // called last; null after Clear
+  CompileLock lock;
+};
+
+// Makes the type and adds it to the module as "Function"; false with an exception set.
+bool AddFunctionType(PyObject* module);
+
+bool IsFunction(PyObject* object);
+// Of a Function: what it wraps (borrowed), and its state.
+PyObject* WrappedFunction(PyObject* function);
+FunctionState* StateOf(PyObject* function);
+
+}  // namespace parakeet::pylib
+
+#endif  // PARAKEET_PYLIB_CORE_FUNCTION_H_

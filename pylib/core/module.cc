@@ -1,0 +1,139 @@
+// The extension module parakeet._core.
+
+#include <string>
+
+#include "pylib/build_id.h"
+#include "pylib/core/arguments.h"
+#include "pylib/core/compile_lock.h"
+#include "pylib/core/compiler_library.h"
+#include "pylib/core/content.h"
+#include "pylib/core/dispatch.h"
+#include "pylib/core/function.h"
+#include "pylib/core/numpy_access.h"
+#include "pylib/core/targets.h"
+#include "runtime/buffers.h"
+#include "runtime/call.h"
+#include "runtime/openmp_library.h"
+#include "runtime/team.h"
+
+namespace parakeet::pylib {
+namespace {
+
+PyObject* None() { return Ref::Borrow(Py_None).release(); }
+
+PyObject* GetNumThreads(PyObject*, PyObject*) { return PyLong_FromLong(runtime::ThreadCount()); }
+
+PyObject* SetNumThreads(PyObject*, PyObject* count) {
+  const long value = PyLong_AsLong(count);
+  if (value == -1 && PyErr_Occurred()) return nullptr;
+  const bool is_in_range = value >= 1 && value <= runtime::kMaxThreads;
+  if (is_in_range && runtime::SetThreadCount(int32_t(value))) return None();
+  return PyErr_Format(PyExc_ValueError, "the number of threads must be from 1 to %d, not %ld",
+                      runtime::kMaxThreads, value);
+}
+
+PyObject* PySetDefaultTarget(PyObject*, PyObject* number) {
+  const long target = PyLong_AsLong(number);
+  if (target == -1 && PyErr_Occurred()) return nullptr;
+  SetDefaultTarget(int(target));
+  return None();
+}
+
+PyObject* GetDefaultTarget(PyObject*, PyObject*) { return PyLong_FromLong(DefaultTarget()); }
+
+PyObject* PyCountTargetBlocks(PyObject*, PyObject* change) {
+  const long value = PyLong_AsLong(change);
+  if (value == -1 && PyErr_Occurred()) return nullptr;
+  CountTargetBlocks(int(value));
+  return None();
+}
+
+PyObject* PySetTiming(PyObject*, PyObject* value) {
+  const int is_on = PyObject_IsTrue(value);
+  if (is_on < 0) return nullptr;
+  SetTiming(is_on != 0);
+  return None();
+}
+
+PyObject* SetArrayType(PyObject*, PyObject* type) {
+  array_placeholder_type = reinterpret_cast<PyTypeObject*>(Ref::Borrow(type).release());
+  return None();
+}
+
+PyObject* BufferCounters(PyObject*, PyObject*) {
+  const runtime::BufferCounters counters = runtime::ReadBufferCounters();
+  return Py_BuildValue("{sLsLsLsLsL}", "live_bytes", (long long)counters.live_bytes, "live_buffers",
+                       (long long)counters.live_buffers, "peak_bytes",
+                       (long long)counters.peak_bytes, "pooled_bytes",
+                       (long long)counters.pooled_bytes, "allocations",
+                       (long long)counters.allocations);
+}
+
+PyObject* TrimPool(PyObject*, PyObject*) {
+  runtime::TrimPool();
+  return None();
+}
+
+PyObject* OpenMpFile(PyObject*, PyObject*) {
+  return PyUnicode_DecodeFSDefault(runtime::OpenMpLibraryFile().c_str());
+}
+
+PyObject* CompilerIsOpen(PyObject*, PyObject*) { return PyBool_FromLong(IsCompilerOpen()); }
+
+PyObject* AfterFork(PyObject*, PyObject*) {
+  CompileLock::ForgetHolders();
+  return None();
+}
+
+PyMethodDef functions[] = {
+    {"get_num_threads", GetNumThreads, METH_NOARGS, nullptr},
+    {"set_num_threads", SetNumThreads, METH_O, nullptr},
+    {"get_default_target", GetDefaultTarget, METH_NOARGS, nullptr},
+    {"set_default_target", PySetDefaultTarget, METH_O, nullptr},
+    {"count_target_blocks", PyCountTargetBlocks, METH_O, nullptr},
+    {"set_timing", PySetTiming, METH_O, nullptr},
+    {"set_array_type", SetArrayType, METH_O, nullptr},
+    {"buffer_counters", BufferCounters, METH_NOARGS, nullptr},
+    {"trim_pool", TrimPool, METH_NOARGS, nullptr},
+    {"openmp_file", OpenMpFile, METH_NOARGS, nullptr},
+    {"compiler_is_open", CompilerIsOpen, METH_NOARGS, nullptr},
+    {"_after_fork_in_child", AfterFork, METH_NOARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                          "parakeet._core",
+                          "dispatch of jitted functions",
+                          -1,
+                          functions,
+                          nullptr,
+                          nullptr,
+                          nullptr,
+                          nullptr};
+
+bool StartRuntime() {
+  runtime::SetOpenMpPath(PackageFolder() + "/lib/libomp.so");
+  PyObject* function = PySys_GetObject("getrecursionlimit");
+  Ref limit = function != nullptr ? Ref::Steal(PyObject_CallObject(function, nullptr)) : Ref();
+  if (!limit) return false;
+  runtime::SetRecursionLimit(int32_t(PyLong_AsLong(limit.get())));
+  const std::string problem = runtime::ThreadCountProblem();
+  return problem.empty() || PyErr_WarnEx(PyExc_RuntimeWarning, problem.c_str(), 2) == 0;
+}
+
+bool Fill(PyObject* module) {
+  return LoadNumpy() && LoadContent() && AddFunctionType(module) &&
+         PyModule_AddStringConstant(module, "build_id", BuildId()) == 0 &&
+         PyModule_AddIntConstant(module, "max_threads", runtime::kMaxThreads) == 0 &&
+         StartRuntime();
+}
+
+}  // namespace
+}  // namespace parakeet::pylib
+
+extern "C" __attribute__((visibility("default"))) PyObject* PyInit__core() {
+  using parakeet::pylib::Ref;
+  Ref module = Ref::Steal(PyModule_Create(&parakeet::pylib::definition));
+  if (!module || !parakeet::pylib::Fill(module.get())) return nullptr;
+  return module.release();
+}

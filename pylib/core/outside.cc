@@ -1,0 +1,180 @@
+#include "pylib/core/outside.h"
+
+#include "pylib/core/content.h"
+
+namespace parakeet::pylib {
+namespace {
+
+Ref Attribute(PyObject* object, const char* name) {
+  return Ref::Steal(PyObject_GetAttrString(object, name));
+}
+
+// The number of a free variable among a function's cells, or -1.
+Py_ssize_t CellNumber(PyObject* function, PyObject* name) {
+  Ref code = Attribute(function, "__code__");
+  Ref names = code ? Attribute(code.get(), "co_freevars") : Ref();
+  return names ? PySequence_Index(names.get(), name) : -1;
+}
+
+// Where the default of parameter `name` stands: its number in __defaults__, or -1 for
+// __kwdefaults__. False where there is no such parameter.
+bool FindDefault(PyObject* function, PyObject* name, Py_ssize_t* number) {
+  Ref code = Attribute(function, "__code__");
+  Ref names = code ? Attribute(code.get(), "co_varnames") : Ref();
+  Ref count = code ? Attribute(code.get(), "co_argcount") : Ref();
+  Ref defaults = Attribute(function, "__defaults__");
+  if (!names || !count || !defaults) return false;
+  const Py_ssize_t place = PySequence_Index(names.get(), name);
+  const Py_ssize_t positional = PyLong_AsSsize_t(count.get());
+  const Py_ssize_t given = PyTuple_Check(defaults.get()) ? PyTuple_Size(defaults.get()) : 0;
+  *number = place < positional ? place - (positional - given) : -1;
+  return place >= 0;
+}
+
+// Borrowed from the function; null where there is none.
+PyObject* ReadDefault(PyObject* function, PyObject* name, Py_ssize_t number) {
+  Ref defaults = Attribute(function, number < 0 ? "__kwdefaults__" : "__defaults__");
+  if (!defaults) {
+    PyErr_Clear();
+    return nullptr;
+  }
+  if (number < 0) {
+    return PyDict_Check(defaults.get()) ? PyDict_GetItemWithError(defaults.get(), name) : nullptr;
+  }
+  const bool is_there = PyTuple_Check(defaults.get()) && number < PyTuple_Size(defaults.get());
+  return is_there ? PyTuple_GetItem(defaults.get(), number) : nullptr;
+}
+
+// `__builtins__` is a dictionary or a module.
+Ref BuiltinsOf(PyObject* globals) {
+  PyObject* builtins = PyDict_GetItemString(globals, "__builtins__");
+  if (builtins == nullptr) return Ref::Borrow(PyEval_GetBuiltins());
+  if (PyDict_Check(builtins)) return Ref::Borrow(builtins);
+  return Ref::Borrow(PyModule_GetDict(builtins));
+}
+
+// Which static argument is this function, unwrapped; -1 for none.
+int ArgumentThatIs(PyObject* function, const std::vector<Ref>& statics) {
+  for (size_t i = 0; i < statics.size(); ++i) {
+    if (Unwrap(statics[i].get()) == function) return int(i);
+  }
+  return -1;
+}
+
+}  // namespace
+
+PyObject* OutsideObjects::Place::Read() const {
+  switch (space) {
+    case Namespace::kClosure: return CellContents(holder.get());
+    case Namespace::kBuiltin:
+      if (PyDict_GetItemWithError(globals.get(), name.get()) != nullptr) return nullptr;
+      return PyDict_GetItemWithError(holder.get(), name.get());
+    case Namespace::kGlobal: return PyDict_GetItemWithError(holder.get(), name.get());
+    case Namespace::kDefault: break;
+  }
+  return ReadDefault(holder.get(), name.get(), number);
+}
+
+bool OutsideObjects::Locate(const OutsideName& from, PyObject* function, Place* place) {
+  place->space = from.space;
+  place->name = Ref::Steal(PyUnicode_InternFromString(from.name.c_str()));
+  if (!place->name) return false;
+  if (from.space == Namespace::kDefault) {
+    place->holder = Ref::Borrow(function);
+    return FindDefault(function, place->name.get(), &place->number);
+  }
+  if (from.space == Namespace::kClosure) {
+    const Py_ssize_t number = CellNumber(function, place->name.get());
+    Ref closure = Attribute(function, "__closure__");
+    if (number < 0 || !closure) return false;
+    place->holder = Ref::Borrow(PyTuple_GetItem(closure.get(), number));
+    return bool(place->holder);
+  }
+  Ref globals = Attribute(function, "__globals__");
+  if (!globals) return false;
+  if (from.space == Namespace::kGlobal) {
+    place->holder = std::move(globals);
+  } else {
+    place->holder = BuiltinsOf(globals.get());
+    place->globals = std::move(globals);
+  }
+  return true;
+}
+
+bool OutsideObjects::Bind(const Manifest& manifest, PyObject* functions, PyObject* objects,
+                          const std::vector<Ref>& statics) {
+  for (size_t i = 0; i < manifest.dependencies.size(); ++i) {
+    const OutsideName& from = manifest.dependencies[i];
+    PyObject* object = PyTuple_GetItem(objects, Py_ssize_t(i));
+    PyObject* function = PyTuple_GetItem(functions, from.function);
+    if (object == nullptr || function == nullptr) return false;
+    // Modules are not guarded, and the closure of an argument has been compared with the argument.
+    if (PyModule_Check(object)) continue;
+    if (from.space == Namespace::kClosure && ArgumentThatIs(function, statics) >= 0) continue;
+    Guard guard;
+    if (!Locate(from, function, &guard.place)) return false;
+    guard.object = Ref::Borrow(object);
+    guards_.push_back(std::move(guard));
+  }
+  for (const CaptureSource& source : manifest.captures) {
+    PyObject* function = PyTuple_GetItem(functions, source.from.function);
+    Capture capture;
+    if (function == nullptr || !Locate(source.from, function, &capture.place)) return false;
+    if (source.from.space == Namespace::kClosure) {
+      capture.argument = ArgumentThatIs(function, statics);
+      capture.cell = CellNumber(function, capture.place.name.get());
+    }
+    capture.path = source.path;
+    captures_.push_back(std::move(capture));
+  }
+  return true;
+}
+
+bool OutsideObjects::Holds() {
+  for (Guard& guard : guards_) {
+    PyObject* object = guard.place.Read();
+    if (object == guard.object.get()) continue;
+    if (object == nullptr || !HasSameContent(object, guard.object.get())) return false;
+    guard.object = Ref::Borrow(object);
+  }
+  return true;
+}
+
+// The captured object as it is now; none where it is gone.
+Ref OutsideObjects::Follow(const Capture& capture, const Arguments& call) {
+  PyObject* object = nullptr;
+  if (capture.argument >= 0) {
+    Ref closure = Attribute(Unwrap(call.statics[capture.argument]), "__closure__");
+    if (!closure || !PyTuple_Check(closure.get())) return Ref();
+    PyObject* cell = PyTuple_GetItem(closure.get(), capture.cell);
+    object = cell == nullptr ? nullptr : CellContents(cell);
+  } else {
+    object = capture.place.Read();
+  }
+  for (uint32_t step : capture.path) {
+    if (object == nullptr || !PyTuple_Check(object)) return Ref();
+    if (step >= size_t(PyTuple_Size(object))) return Ref();
+    object = PyTuple_GetItem(object, step);
+  }
+  return Ref::Borrow(object);
+}
+
+Encoded OutsideObjects::ReadCaptures(const Manifest& manifest, Arguments* call) const {
+  const size_t first = manifest.leaves.size() - captures_.size();
+  for (size_t i = 0; i < captures_.size(); ++i) {
+    Ref object = Follow(captures_[i], *call);
+    if (!object) {
+      PyErr_Clear();
+      return Encoded::kRefused;
+    }
+    uint64_t word = 0;
+    const Encoded result = EncodeCapture(object.get(), &word, call);
+    if (result != Encoded::kYes) return result;
+    if (word != manifest.leaves[first + i]) return Encoded::kRefused;
+    // Another thread may bind the name anew while the code runs without the GIL.
+    call->owned.push_back(std::move(object));
+  }
+  return Encoded::kYes;
+}
+
+}  // namespace parakeet::pylib

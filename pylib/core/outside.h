@@ -1,0 +1,62 @@
+// The outside names of a specialization: globals, closure cells and builtins that its compilation
+// read. Those that decided about the code are guards, compared before each call; arrays and lists
+// are captures, read again for each call and passed as arguments.
+#ifndef PARAKEET_PYLIB_CORE_OUTSIDE_H_
+#define PARAKEET_PYLIB_CORE_OUTSIDE_H_
+
+#include <vector>
+
+#include "pylib/core/arguments.h"
+#include "pylib/manifest.h"
+#include "pylib/python.h"
+
+namespace parakeet::pylib {
+
+class OutsideObjects {
+ public:
+  // `functions` and `objects` are what the compiler returned with the manifest; `statics` are the
+  // specialization's. False with an exception set.
+  bool Bind(const Manifest& manifest, PyObject* functions, PyObject* objects,
+            const std::vector<Ref>& statics);
+
+  // Whether every guarded name still means what it meant. An object that was replaced by one of
+  // equal content is remembered, so that the next comparison is by identity.
+  bool Holds();
+  // Appends the captured arrays to the slots of a call. kRefused: one is no longer what the code
+  // was compiled for, and the specialization is stale.
+  Encoded ReadCaptures(const Manifest& manifest, Arguments* call) const;
+
+ private:
+  // Where a name is read.
+  struct Place {
+    Namespace space = Namespace::kGlobal;
+    // The cell; the globals; the builtins; the function whose default it is.
+    Ref holder;
+    Ref name;
+    Ref globals;            // of a builtin: they must not have the name
+    Py_ssize_t number = 0;  // of a default: its place in __defaults__, or -1: in __kwdefaults__
+
+    // Borrowed; null where nothing is bound.
+    PyObject* Read() const;
+  };
+  struct Guard {
+    Place place;
+    Ref object;
+  };
+  struct Capture {
+    Place place;
+    int argument = -1;  // the static argument in whose closure it is, or -1: `place` says
+    Py_ssize_t cell = 0;
+    std::vector<uint32_t> path;
+  };
+
+  static bool Locate(const OutsideName& from, PyObject* function, Place* place);
+  static Ref Follow(const Capture& capture, const Arguments& call);
+
+  std::vector<Guard> guards_;
+  std::vector<Capture> captures_;
+};
+
+}  // namespace parakeet::pylib
+
+#endif  // PARAKEET_PYLIB_CORE_OUTSIDE_H_

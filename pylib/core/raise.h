@@ -1,0 +1,27 @@
+// Exceptions that need words: each is built by parakeet.errors, where text is easier to write than
+// here. These functions always leave an exception set.
+#ifndef PARAKEET_PYLIB_CORE_RAISE_H_
+#define PARAKEET_PYLIB_CORE_RAISE_H_
+
+#include <cstddef>
+
+#include "pylib/manifest.h"
+#include "pylib/python.h"
+#include "runtime/error_slot.h"
+
+namespace parakeet::pylib {
+
+// The check that failed, as the exception of its site, with a traceback that ends in the user's
+// file, function and line.
+void RaiseRunError(const Manifest& manifest, const runtime::ErrorRecord& error);
+
+// Argument number `index` of a Python function cannot be taken.
+void RaiseRefusal(PyObject* function, size_t index, PyObject* value);
+
+// The TypeError that Python raises for a call whose arguments do not fit the parameters.
+void RaiseBindingError(PyObject* function, PyObject* const* arguments, size_t positional,
+                       PyObject* names);
+
+}  // namespace parakeet::pylib
+
+#endif  // PARAKEET_PYLIB_CORE_RAISE_H_

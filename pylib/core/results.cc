@@ -1,0 +1,206 @@
+#include "pylib/core/results.h"
+
+#include <cstring>
+#include <vector>
+
+#include "pylib/core/numpy_access.h"
+#include "runtime/buffers.h"
+
+namespace parakeet::pylib {
+namespace {
+
+// Makes a field of an array that NumPy has no function for.
+ArrayFields* MutableFields(PyObject* array) { return reinterpret_cast<ArrayFields*>(array); }
+
+// An array over memory that something else owns.
+Ref NewArray(int type, int rank, const uint64_t* sizes, const uint64_t* strides, void* data,
+             bool is_writable) {
+  PyObject* descriptor = numpy.descriptors[type];
+  Py_INCREF(descriptor);
+  return Ref::Steal(numpy.new_from_descr(numpy.array_type, descriptor, rank,
+                                         reinterpret_cast<const Py_ssize_t*>(sizes),
+                                         reinterpret_cast<const Py_ssize_t*>(strides), data,
+                                         is_writable ? kFlagWritable : 0, nullptr));
+}
+
+// Hands a buffer of the call over to the array that begins with it.
+void Own(PyObject* array, runtime::Call* call, void* buffer) {
+  ArrayFields* fields = MutableFields(array);
+  Py_INCREF(numpy.memory_handler);
+  fields->memory_handler = numpy.memory_handler;
+  fields->flags |= kFlagOwnData;
+  runtime::KeepResult(call, buffer);
+}
+
+class ResultBuilder {
+ public:
+  ResultBuilder(const Manifest& manifest, const Arguments& arguments, runtime::Call* call,
+                const uint64_t* slots)
+      : nodes_(manifest.results), arguments_(arguments), call_(call), slots_(slots) {}
+
+  // The node at `next_` and all below it.
+  Ref Build() {
+    const ResultNode& node = nodes_[next_++];
+    switch (node.kind) {
+      case ResultKind::kNone: return Ref::Borrow(Py_None);
+      case ResultKind::kScalar:
+        return Ref::Steal(BuildScalar(node.type, node.python, slots_ + node.slot));
+      case ResultKind::kArray: return Array(next_ - 1);
+      case ResultKind::kTuple: break;
+    }
+    Ref tuple = Ref::Steal(PyTuple_New(node.length));
+    for (uint32_t i = 0; tuple && i < node.length; ++i) {
+      Ref item = Build();
+      if (!item) return item;
+      PyTuple_SetItem(tuple.get(), i, item.release());
+    }
+    return tuple;
+  }
+
+ private:
+  // Slots of an array result: root, base, data, sizes, strides (runtime/abi.h).
+  int64_t RootOf(const ResultNode& node) const { return int64_t(slots_[node.slot]); }
+  void* BaseOf(const ResultNode& node) const {
+    return reinterpret_cast<void*>(slots_[node.slot + 1]);
+  }
+  void* DataOf(const ResultNode& node) const {
+    return reinterpret_cast<void*>(slots_[node.slot + 2]);
+  }
+
+  Ref Array(size_t at) {
+    if (nodes_.size() == 1) return RootOf(nodes_[0]) >= 0 ? ArgumentView(nodes_[0]) : Fresh(0);
+    if (Ref same = Earlier(at)) return same;
+    Ref array = RootOf(nodes_[at]) >= 0 ? ArgumentView(nodes_[at]) : Fresh(at);
+    built_.push_back({at, array});
+    return array;
+  }
+
+  bool IsSameArray(const ResultNode& a, const ResultNode& b) const {
+    return b.kind == ResultKind::kArray && a.type == b.type && a.rank == b.rank &&
+           std::memcmp(slots_ + a.slot, slots_ + b.slot, (3 + 2 * a.rank) * sizeof(uint64_t)) == 0;
+  }
+
+  // The same array returned twice is one object.
+  Ref Earlier(size_t at) const {
+    for (const Built& built : built_) {
+      if (IsSameArray(nodes_[at], nodes_[built.node])) return built.array;
+    }
+    return Ref();
+  }
+
+  // A whole fresh buffer is owned by its array; views of one buffer share a base that owns it.
+  Ref Fresh(size_t at) {
+    const ResultNode& node = nodes_[at];
+    if (DataOf(node) == BaseOf(node) && IsOnlyUser(node)) {
+      Ref array = View(node, true);
+      if (array) Own(array.get(), call_, BaseOf(node));
+      return array;
+    }
+    Ref owner = OwnerOf(node);
+    Ref array = owner ? View(node, true) : Ref();
+    if (array && numpy.set_base(array.get(), owner.release()) != 0) return Ref();
+    return array;
+  }
+
+  bool IsOnlyUser(const ResultNode& node) const {
+    if (nodes_.size() == 1) return true;
+    for (const ResultNode& other : nodes_) {
+      if (other.kind == ResultKind::kArray && RootOf(other) == RootOf(node) &&
+          !IsSameArray(node, other)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // An array of bytes that owns the buffer.
+  Ref OwnerOf(const ResultNode& node) {
+    for (const Owner& owner : owners_) {
+      if (owner.root == RootOf(node)) return owner.array;
+    }
+    const uint64_t size = runtime::CapacityOfBuffer(BaseOf(node)), stride = 1;
+    Ref array = NewArray(kUint8, 1, &size, &stride, BaseOf(node), true);
+    if (!array) return array;
+    Own(array.get(), call_, BaseOf(node));
+    owners_.push_back({RootOf(node), array});
+    return array;
+  }
+
+  Ref View(const ResultNode& node, bool is_writable) const {
+    const uint64_t* sizes = slots_ + node.slot + 3;
+    return NewArray(node.type, node.rank, sizes, sizes + node.rank, DataOf(node), is_writable);
+  }
+
+  Ref ArgumentView(const ResultNode& node) {
+    const ArrayArgument& argument = arguments_.arrays[size_t(RootOf(node))];
+    const ArrayFields* fields = FieldsOf(argument.array);
+    if (IsWhole(node, fields)) return Ref::Borrow(argument.original);
+    Ref view = View(node, fields->flags & kFlagWritable);
+    if (!view) return view;
+    Py_INCREF(argument.array);
+    if (numpy.set_base(view.get(), argument.array) != 0) return Ref();
+    return view;
+  }
+
+  // Strides of axes that have one element or none say nothing.
+  bool IsWhole(const ResultNode& node, const ArrayFields* array) const {
+    if (DataOf(node) != array->data || node.rank != array->rank) return false;
+    if (CanonicalType(array->descriptor->type) != node.type) return false;
+    const uint64_t* sizes = slots_ + node.slot + 3;
+    for (int axis = 0; axis < array->rank; ++axis) {
+      if (int64_t(sizes[axis]) != array->sizes[axis]) return false;
+      const bool counts = array->sizes[axis] > 1;
+      if (counts && int64_t(sizes[node.rank + axis]) != array->strides[axis]) return false;
+    }
+    return true;
+  }
+
+  struct Built {
+    size_t node;
+    Ref array;
+  };
+  struct Owner {
+    int64_t root;
+    Ref array;
+  };
+
+  const std::vector<ResultNode>& nodes_;
+  const Arguments& arguments_;
+  runtime::Call* call_;
+  const uint64_t* slots_;
+  size_t next_ = 0;
+  std::vector<Built> built_;
+  std::vector<Owner> owners_;
+};
+
+template <typename T>
+T FromBits(const uint64_t* slot) {
+  T value;
+  std::memcpy(&value, slot, sizeof(T));
+  return value;
+}
+
+}  // namespace
+
+PyObject* BuildScalar(int type, bool python, const uint64_t* slots) {
+  if (!python) {
+    alignas(16) char value[16];
+    SlotsToScalar(type, slots, value);
+    return numpy.scalar(value, numpy.descriptors[type], nullptr);
+  }
+  switch (type) {
+    case kBool: return PyBool_FromLong(slots[0] != 0);
+    case kFloat64: return PyFloat_FromDouble(FromBits<double>(slots));
+    case kComplex128:
+      return PyComplex_FromDoubles(FromBits<double>(slots), FromBits<double>(slots + 1));
+    case kUint64: return PyLong_FromUnsignedLongLong(slots[0]);
+    default: return PyLong_FromLongLong(int64_t(slots[0]));
+  }
+}
+
+PyObject* BuildResult(const Manifest& manifest, const Arguments& arguments, runtime::Call* call,
+                      const uint64_t* slots) {
+  return ResultBuilder(manifest, arguments, call, slots).Build().release();
+}
+
+}  // namespace parakeet::pylib

@@ -1,0 +1,25 @@
+// From the result slots of a call to the Python objects that it returns.
+#ifndef PARAKEET_PYLIB_CORE_RESULTS_H_
+#define PARAKEET_PYLIB_CORE_RESULTS_H_
+
+#include <cstdint>
+
+#include "pylib/core/arguments.h"
+#include "pylib/manifest.h"
+#include "pylib/python.h"
+#include "runtime/call.h"
+
+namespace parakeet::pylib {
+
+// A new reference, or null with an exception set. Arrays over fresh buffers own them; a view of an
+// argument has the argument as its base; an argument that comes back unchanged is the same object.
+// Buffers that no array took over stay on the call's list.
+PyObject* BuildResult(const Manifest& manifest, const Arguments& arguments, runtime::Call* call,
+                      const uint64_t* slots);
+
+// The scalar of a type whose value is in slots, as Python's or as NumPy's.
+PyObject* BuildScalar(int type, bool python, const uint64_t* slots);
+
+}  // namespace parakeet::pylib
+
+#endif  // PARAKEET_PYLIB_CORE_RESULTS_H_

@@ -1,0 +1,82 @@
+// One compiled form of a function, and the table in which calls find theirs.
+#ifndef PARAKEET_PYLIB_CORE_SPECIALIZATION_H_
+#define PARAKEET_PYLIB_CORE_SPECIALIZATION_H_
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pylib/core/arguments.h"
+#include "pylib/core/outside.h"
+#include "pylib/manifest.h"
+#include "pylib/python.h"
+#include "runtime/image.h"
+
+namespace parakeet::pylib {
+
+uint64_t HashKey(const uint64_t* words, size_t count);
+
+// Written once when it is made, apart from its counters. All members are used with the GIL held,
+// `image` and `program` excepted.
+class Specialization {
+ public:
+  Specialization() = default;
+  ~Specialization();
+  Specialization(const Specialization&) = delete;
+  Specialization& operator=(const Specialization&) = delete;
+
+  bool Matches(const Arguments& call) const;
+  // Whether the call may take so long that others should run meanwhile.
+  bool IsLong(const uint64_t* slots) const;
+  // Runs the code. As PkEntry, or -1 with a Python exception set.
+  int32_t Run(PkCall* call, const uint64_t* args, uint64_t* results) const;
+
+  std::vector<uint64_t> key;
+  uint64_t hash = 0;
+  std::vector<Ref> statics;
+  Manifest manifest;
+  OutsideObjects outside;
+  bool writes_arguments = false;
+  std::unique_ptr<runtime::Image> image;  // or, for the interpreter:
+  void* program = nullptr;
+
+  double compile_ms = 0;  // from the miss to the first run
+  int64_t calls = 0;
+  int64_t timed_calls = 0;  // of `calls`, those with config.timing
+  int64_t run_ns = 0;       // in timed calls
+  int32_t running = 0;      // calls that are in its code now
+};
+
+// A function's specializations by key. Readers take no lock: a table is never changed, only
+// replaced by a larger one. A specialization that is replaced (an outside name has changed) is kept
+// until no call runs in it.
+class SpecializationTable {
+ public:
+  SpecializationTable();
+  ~SpecializationTable();
+
+  // Null where there is none.
+  Specialization* Find(const Arguments& call) const;
+  // Takes the place of one with the same key and statics, if there is one.
+  void Insert(std::unique_ptr<Specialization> specialization);
+  // Takes out one that is stale.
+  void Drop(const Specialization* specialization);
+  void Clear();
+  // In the order in which they were made.
+  const std::vector<std::unique_ptr<Specialization>>& all() const { return all_; }
+
+ private:
+  struct Slots;
+  void Retire(const Specialization& like);
+  void Publish();
+
+  mutable std::atomic<Specialization*> recent_ = nullptr;
+  std::atomic<const Slots*> slots_;
+  std::vector<std::unique_ptr<Specialization>> all_;
+  std::vector<std::unique_ptr<Specialization>> retired_;
+};
+
+}  // namespace parakeet::pylib
+
+#endif  // PARAKEET_PYLIB_CORE_SPECIALIZATION_H_

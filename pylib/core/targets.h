@@ -1,0 +1,29 @@
+// Which target a call runs on: the keyword of the call, then `with parakeet.target(...)`, then the
+// decorator, then the configuration. Names are read by parakeet.targets, which refuses what it does
+// not know.
+#ifndef PARAKEET_PYLIB_CORE_TARGETS_H_
+#define PARAKEET_PYLIB_CORE_TARGETS_H_
+
+#include "pylib/key.h"
+#include "pylib/python.h"
+
+namespace parakeet::pylib {
+
+// The number that a name stands for (kPython included), or -1 with an exception set.
+int TargetNamed(PyObject* name);
+
+// `keyword` is the call's own (null: none), `decorated` the decorator's (-1: none). -1 with an
+// exception set.
+int ChooseTarget(PyObject* keyword, int decorated);
+
+// The configured target.
+void SetDefaultTarget(int target);
+int DefaultTarget();
+
+// How many `with parakeet.target(...)` blocks are open in the process: where there is none, no call
+// looks for one.
+void CountTargetBlocks(int change);
+
+}  // namespace parakeet::pylib
+
+#endif  // PARAKEET_PYLIB_CORE_TARGETS_H_

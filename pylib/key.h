@@ -1,0 +1,137 @@
+// The key of a call: what dispatch found out about its arguments, as words of 64 bits. Two calls
+// with equal keys (and equal static objects, which the words only hash) run the same compiled code.
+// The compiler knows nothing of the arguments beside the key, so that what it assumes is what
+// dispatch has checked.
+//
+//   key        = header, then one argument a parameter
+//   argument   = leaf word                            array or scalar
+//              | static word, hash of its content     the object itself is kept beside the key
+//              | tuple word, arguments...
+//              | slice word, three arguments
+//
+// The leaf words in order are the arguments of the compiled entry, captures after them.
+#ifndef PARAKEET_PYLIB_KEY_H_
+#define PARAKEET_PYLIB_KEY_H_
+
+#include <cstdint>
+
+namespace parakeet::pylib {
+
+// How code is run. The interpreter runs the frontend's IR; kPython is the function as written.
+enum class Target : uint8_t { kSerial, kParallel, kInterpreter, kPython };
+
+constexpr uint64_t HeaderWord(Target target, bool may_overlap) {
+  return uint64_t(target) | uint64_t(may_overlap) << 8;
+}
+constexpr Target TargetOf(uint64_t header) { return Target(header & 0xff); }
+constexpr bool MayOverlap(uint64_t header) { return (header >> 8 & 1) != 0; }
+
+enum class ArgumentKind : uint8_t { kArray, kScalar, kStatic, kTuple, kSlice };
+enum class ArrayLayout : uint8_t { kC, kFortran, kStrided };
+
+inline constexpr int kMaxRank = 32;
+
+// Bits 0-3 kind; 4-8 NumPy's type number; 9-14 rank; 15-16 layout; then one bit each; 21-52 one bit
+// an axis. Of a tuple: bits 4-35 its length.
+class ArgumentWord {
+ public:
+  constexpr explicit ArgumentWord(uint64_t bits) : bits_(bits) {}
+
+  // `type` is NumPy's type number, with 7 and 8 for every 64-bit integer.
+  static constexpr ArgumentWord Scalar(int type, bool python) {
+    return ArgumentWord(uint64_t(ArgumentKind::kScalar) | uint64_t(type) << 4 |
+                        uint64_t(python) << kPythonBit);
+  }
+  // The unit axes have bit k set where axis k has length 1.
+  static constexpr ArgumentWord Array(int type, int rank, ArrayLayout layout, bool writable,
+                                      bool aligned, uint64_t unit_axes) {
+    return ArgumentWord(uint64_t(ArgumentKind::kArray) | uint64_t(type) << 4 | uint64_t(rank) << 9 |
+                        uint64_t(layout) << 15 | uint64_t(writable) << kWritableBit |
+                        uint64_t(aligned) << kAlignedBit | unit_axes << 21);
+  }
+  // A list of numbers, which dispatch copies to an array. `python`: all of them are Python's.
+  constexpr ArgumentWord AsList(bool python) const {
+    return ArgumentWord(bits_ | uint64_t{1} << kListBit | uint64_t(python) << kPythonBit);
+  }
+  static constexpr ArgumentWord Static() { return ArgumentWord(uint64_t(ArgumentKind::kStatic)); }
+  static constexpr ArgumentWord Slice() { return ArgumentWord(uint64_t(ArgumentKind::kSlice)); }
+  static constexpr ArgumentWord Tuple(uint32_t length) {
+    return ArgumentWord(uint64_t(ArgumentKind::kTuple) | uint64_t(length) << 4);
+  }
+
+  constexpr uint64_t bits() const { return bits_; }
+  constexpr ArgumentKind kind() const { return ArgumentKind(bits_ & 0xf); }
+  constexpr bool IsLeaf() const { return kind() <= ArgumentKind::kScalar; }
+  constexpr bool IsArray() const { return kind() == ArgumentKind::kArray; }
+  constexpr int type() const { return int(bits_ >> 4 & 0x1f); }
+  constexpr int rank() const { return int(bits_ >> 9 & 0x3f); }
+  constexpr ArrayLayout layout() const { return ArrayLayout(bits_ >> 15 & 3); }
+  constexpr bool writable() const { return Bit(kWritableBit); }
+  constexpr bool aligned() const { return Bit(kAlignedBit); }
+  constexpr bool is_list() const { return Bit(kListBit); }
+  constexpr bool python() const { return Bit(kPythonBit); }
+  constexpr bool IsUnitAxis(int axis) const { return Bit(21 + axis); }
+  constexpr uint32_t length() const { return uint32_t(bits_ >> 4); }
+
+ private:
+  static constexpr int kWritableBit = 17;
+  static constexpr int kAlignedBit = 18;
+  static constexpr int kListBit = 19;
+  static constexpr int kPythonBit = 20;
+
+  constexpr bool Bit(int bit) const { return (bits_ >> bit & 1) != 0; }
+
+  uint64_t bits_;
+};
+
+// NumPy's type numbers of what compiled code takes; the rest is refused.
+enum NumpyType : int {
+  kBool = 0,
+  kInt8 = 1,
+  kUint8 = 2,
+  kInt16 = 3,
+  kUint16 = 4,
+  kInt32 = 5,
+  kUint32 = 6,
+  kInt64 = 7,
+  kUint64 = 8,
+  kLongLong = 9,    // read as kInt64
+  kULongLong = 10,  // read as kUint64
+  kFloat32 = 11,
+  kFloat64 = 12,
+  kComplex64 = 14,
+  kComplex128 = 15,
+  kFloat16 = 23,
+};
+
+// The type number that stands for `type` in keys and manifests, or -1 for what is refused.
+constexpr int CanonicalType(int type) {
+  if (type == kLongLong) return kInt64;
+  if (type == kULongLong) return kUint64;
+  const bool known = (type >= kBool && type <= kFloat64) || type == kComplex64 ||
+                     type == kComplex128 || type == kFloat16;
+  return known ? type : -1;
+}
+
+// Bytes an element of a canonical type.
+constexpr int SizeOfType(int type) {
+  switch (type) {
+    case kBool:
+    case kInt8:
+    case kUint8: return 1;
+    case kInt16:
+    case kUint16:
+    case kFloat16: return 2;
+    case kInt32:
+    case kUint32:
+    case kFloat32: return 4;
+    case kComplex128: return 16;
+    default: return 8;
+  }
+}
+
+constexpr bool IsComplexType(int type) { return type == kComplex64 || type == kComplex128; }
+
+}  // namespace parakeet::pylib
+
+#endif  // PARAKEET_PYLIB_KEY_H_

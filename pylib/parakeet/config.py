@@ -1,0 +1,182 @@
+"""Settings: attributes of `config`, environment variables, and a file.
+
+An attribute set in the program wins over `PARAKEET_<NAME>`, which wins over
+`~/.config/parakeet/config.toml` (or `$XDG_CONFIG_HOME/parakeet/config.toml`), which wins over the
+default. Targets and thread counts are kept by `_core`, where calls read them.
+"""
+
+import os
+import warnings
+from pathlib import Path
+
+from parakeet import _core
+from parakeet.targets import canonical, name_of, number_of
+
+
+def _flag(text):
+    """A bool from the environment or the file."""
+    if isinstance(text, bool):
+        return text
+    lowered = str(text).strip().lower()
+    if lowered in ("1", "true", "yes", "on"):
+        return True
+    if lowered in ("", "0", "false", "no", "off"):
+        return False
+    raise ValueError(f"expected a flag (0 or 1), not {text!r}")
+
+
+class Config:
+    """The settings of this process.
+
+    target       where calls run that say nothing else: "parallel" at first
+    num_threads  how many threads a parallel region gets, from 1 on
+    timing       whether each call is timed (two clock reads); calls are counted always
+    disable_jit  whether jitted functions run as plain Python, for debuggers
+    """
+
+    __slots__ = ("_disable_jit", "_target", "_timing")
+
+    def __init__(self):
+        self._disable_jit = False
+        self._timing = False
+        self._target = name_of(_core.get_default_target())
+
+    @property
+    def target(self):
+        return self._target
+
+    @target.setter
+    def target(self, name):
+        number_of(name)  # refuses what cannot run
+        self._target = canonical(name)
+        self._publish()
+
+    @property
+    def disable_jit(self):
+        return self._disable_jit
+
+    @disable_jit.setter
+    def disable_jit(self, value):
+        self._disable_jit = _flag(value)
+        self._publish()
+
+    @property
+    def num_threads(self):
+        return _core.get_num_threads()
+
+    @num_threads.setter
+    def num_threads(self, count):
+        _core.set_num_threads(int(count))
+
+    @property
+    def timing(self):
+        return self._timing
+
+    @timing.setter
+    def timing(self, value):
+        self._timing = _flag(value)
+        _core.set_timing(self._timing)
+
+    def _publish(self):
+        _core.set_default_target(number_of("python" if self._disable_jit else self._target))
+
+    def __repr__(self):
+        return "\n".join(f"{name} = {getattr(self, name)!r}" for name in SETTINGS)
+
+
+SETTINGS = ("target", "num_threads", "timing", "disable_jit")
+
+
+def config_file():
+    """Where the settings file is looked for."""
+    home = os.environ.get("XDG_CONFIG_HOME")
+    base = Path(home) if home else Path.home() / ".config"
+    return base / "parakeet" / "config.toml"
+
+
+def _read_file():
+    try:
+        text = config_file().read_bytes()
+    except (OSError, RuntimeError):
+        return {}  # there is none, or no home folder
+    import tomllib
+
+    return tomllib.loads(text.decode())
+
+
+def _apply(name, value, source):
+    try:
+        setattr(config, name, value)
+    except Exception as error:
+        warnings.warn(f"parakeet ignores {source}: {error}", RuntimeWarning, stacklevel=2)
+
+
+def _load():
+    try:
+        settings = _read_file()
+    except ValueError as error:
+        warnings.warn(f"parakeet ignores {config_file()}: {error}", RuntimeWarning, stacklevel=2)
+        settings = {}
+    for name, value in settings.items():
+        if name in SETTINGS:
+            _apply(name, value, f"{name} in {config_file()}")
+        else:
+            message = f"parakeet knows no setting {name!r}, in {config_file()}"
+            warnings.warn(message, RuntimeWarning, stacklevel=2)
+    for name in SETTINGS:
+        variable = f"PARAKEET_{name.upper()}"
+        # The runtime has read PARAKEET_NUM_THREADS itself, and said what was wrong with it.
+        if variable in os.environ and name != "num_threads":
+            _apply(name, os.environ[variable], variable)
+    if "PARAKEET_NUM_THREADS" in os.environ and "num_threads" in settings:
+        _apply("num_threads", os.environ["PARAKEET_NUM_THREADS"], "PARAKEET_NUM_THREADS")
+
+
+config = Config()
+_load()
+
+
+def set_num_threads(count):
+    """Gives every later parallel region `count` threads. ValueError when that is out of range."""
+    _core.set_num_threads(count)
+
+
+def get_num_threads():
+    """How many threads the next parallel region gets."""
+    return _core.get_num_threads()
+
+
+def show_config():
+    """Prints the settings and what this process runs on."""
+    import platform
+
+    import numpy
+
+    import parakeet
+
+    print(f"parakeet {parakeet.__version__}, build {_core.build_id[:12]}")
+    print(f"Python {platform.python_version()}, NumPy {numpy.__version__}")
+    print(config)
+    print(f"settings file = {str(config_file())!r}")
+    print(f"OpenMP library = {_core.openmp_file() or 'not opened yet'!r}")
+    print(f"compiler opened = {_core.compiler_is_open()}")
+
+
+def clear_cache():
+    """Forgets all compiled code of this process: the next call of each function compiles anew."""
+    from parakeet.jit import living_functions
+
+    for function in living_functions():
+        function._clear()
+
+
+def cache_info():
+    """Counts: jitted functions alive, specializations compiled for them, bytes of result memory."""
+    from parakeet.jit import living_functions
+
+    functions = living_functions()
+    return {
+        "functions": len(functions),
+        "specializations": sum(len(function._specializations()) for function in functions),
+        **_core.buffer_counters(),
+    }

@@ -1,0 +1,193 @@
+"""What a jitted function shows of itself: `f.explain()`, `f.ir()`, `f.timings()` and the rest.
+
+The functions here are the methods of jitted functions (jit.py). Those that take arguments compile
+for them where that is still to do, and run nothing; without arguments they show the specialization
+that was called last, and raise ValueError where there was none.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from parakeet import _core
+from parakeet.errors import Limitation
+from parakeet.targets import name_of, number_in_context, number_of
+
+
+class Text(str):
+    """A text that an interactive prompt shows as it is."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        return str(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayType:
+    """Stands for an array in `f.compile`: C-ordered, writable, no axis of length 1."""
+
+    dtype: np.dtype
+    ndim: int
+
+    def __repr__(self):
+        return f"array_type({self.dtype.name!r}, {self.ndim})"
+
+
+_core.set_array_type(ArrayType)
+
+
+def array_type(dtype, ndim):
+    """An example argument for `f.compile`: an array of `ndim` axes. ValueError if `ndim` < 0."""
+    if ndim < 0:
+        raise ValueError(f"an array has no {ndim} axes")
+    return ArrayType(np.dtype(dtype), int(ndim))
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """One specialization. `phases` says where its compile time went; `run_ms` is the mean of the
+    calls that were timed (`config.timing`), None where there were none."""
+
+    signature: str
+    target: str
+    compile_ms: float
+    phases: dict
+    calls: int
+    run_ms: float | None
+
+    def __str__(self):
+        phases = ", ".join(f"{name} {ms:.2f}" for name, ms in self.phases.items())
+        run = "not timed" if self.run_ms is None else f"{self.run_ms:.4f} ms each"
+        return (
+            f"{self.target} {self.signature}\n"
+            f"  compiled in {self.compile_ms:.2f} ms: {phases}\n"
+            f"  called {self.calls} times, {run}"
+        )
+
+
+class Timings(list):
+    """The timings of a function, shown as text."""
+
+    def __repr__(self):
+        return "\n".join(map(str, self)) or "not compiled yet"
+
+
+def timings(function):
+    """One Timing a specialization, in the order in which they were compiled."""
+    return Timings(_timing(record) for record in function._specializations())
+
+
+def _timing(record):
+    timed = record["timed_calls"]
+    return Timing(
+        signature=record["signature"],
+        target=name_of(record["target"]),
+        compile_ms=record["compile_ms"],
+        phases=record["phases"],
+        calls=record["calls"],
+        run_ms=record["run_ns"] / timed / 1e6 if timed else None,
+    )
+
+
+def signatures(function):
+    """The targets and argument types that a function has been compiled for, one text each."""
+    return [_title(record) for record in function._specializations()]
+
+
+def _title(record):
+    return f"{name_of(record['target'])} {record['signature']}"
+
+
+def compile(function, *args, target=None, **kwargs):
+    """Compiles ahead of the first call, for arguments like these; `array_type(dtype, ndim)` stands
+    for an array."""
+    number = _target_number(function, target)
+    if number != number_of("python"):
+        function._compile(number, args, kwargs)
+
+
+def _target_number(function, name):
+    """Where a call of the function with `target=name` would run."""
+    if name is not None:
+        return number_of(name)
+    in_context = number_in_context()
+    if in_context <= number_of("python"):
+        return in_context
+    decorated = function._options["target"]
+    return _core.get_default_target() if decorated is None else number_of(decorated)
+
+
+def _compiled_target(function, name):
+    number = _target_number(function, name)
+    if number == number_of("python"):
+        raise ValueError("target 'python' compiles nothing; name another")
+    return number
+
+
+def _show(function, what, stage, args, kwargs, target):
+    if args or kwargs:
+        number = _compiled_target(function, target)
+        return Text(function._dump(what, stage, number, args, kwargs))
+    text = function._dump_last(what, stage)
+    if text is None:
+        raise ValueError(f"{function.__name__} has not been called yet; give arguments")
+    return Text(text)
+
+
+def ir(function, *args, stage="parallel", target=None, **kwargs):
+    """The intermediate code: at stage "parallel", "indexed" or "scheduled", or after the pass of
+    that name. ValueError for another stage."""
+    return _show(function, "ir", stage, args, kwargs, target)
+
+
+def llvm(function, *args, target=None, **kwargs):
+    """LLVM's code, after its optimisations."""
+    return _show(function, "llvm", "", args, kwargs, target)
+
+
+def asm(function, *args, target=None, **kwargs):
+    """The assembly of this machine."""
+    return _show(function, "asm", "", args, kwargs, target)
+
+
+def ptx(function, *args, target=None, **kwargs):
+    """The assembly of a GPU, which this version does not make."""
+    raise Limitation("PTX comes with target 'gpu', which is not in this version")
+
+
+def explain(function, *args, target=None, **kwargs):
+    """One screen: what ran in parallel, was fused or vectorised, on which target, and why not."""
+    record = _record_for(function, args, kwargs, target)
+    lines = [f"{function.__qualname__} {record['signature']} on {name_of(record['target'])}"]
+    by_pass = {}
+    for remark in record["remarks"]:
+        place, name, text = _split_remark(remark)
+        by_pass.setdefault(name, []).append((place, text))
+    for name, remarks in by_pass.items():
+        lines.append(f"  {name}")
+        # The same thing said of several copies of a line is said once.
+        lines += [f"    {place}{text}" for place, text in dict.fromkeys(remarks)]
+    if not by_pass:
+        lines.append("  no pass has a remark")
+    phases = ", ".join(f"{name} {ms:.2f}" for name, ms in record["phases"].items() if ms >= 0.005)
+    lines.append(f"  compiled in {record['compile_ms']:.2f} ms: {phases}")
+    return Text("\n".join(lines))
+
+
+def _record_for(function, args, kwargs, target):
+    if args or kwargs:
+        return function._compile(_compiled_target(function, target), args, kwargs)
+    for record in function._specializations():
+        if record["is_last"]:
+            return record
+    raise ValueError(f"{function.__name__} has not been called yet; give arguments")
+
+
+def _split_remark(remark):
+    """Place (ending in a colon and a space, or empty), pass and text of "file:line: pass: text"."""
+    first, _, rest = remark.partition(": ")
+    if ":" not in first:
+        return "", first, rest
+    name, _, text = rest.partition(": ")
+    return first.rpartition("/")[2] + ": ", name, text

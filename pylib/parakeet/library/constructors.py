@@ -1,0 +1,149 @@
+"""New arrays."""
+
+import math
+
+import numpy as np
+
+from parakeet.library import intrinsics
+from parakeet.library.intrinsics import (
+    asarray,
+    astype,
+    expand_dims,
+    normalize_axes,
+    promote_types,
+    result_type,
+    select,
+    strong,
+)
+from parakeet.library.registry import overload
+from parakeet.operators import imap
+
+
+@overload(np.array)
+def array(object, dtype=None, copy=True, order="K", ndmin=0):
+    made = make_array(object, dtype, copy)
+    axes = normalize_axes(None, ndmin)
+    return made if made.ndim >= ndmin else expand_dims(made, axes[: ndmin - made.ndim])
+
+
+def make_array(object, dtype, copy):
+    if isinstance(object, tuple) or isinstance(object, list) or not copy:
+        return asarray(object, dtype)
+    if dtype is None:
+        return intrinsics.copy(asarray(object))
+    return astype(asarray(object), dtype)
+
+
+@overload(np.asarray, np.asanyarray, np.ascontiguousarray)
+def asarray_(a, dtype=None, order=None):
+    return asarray(a, dtype)
+
+
+@overload(np.copy, method="copy")
+def copy(a, order="K"):
+    return intrinsics.copy(asarray(a))
+
+
+@overload(method="astype")
+def cast(x, dtype, order="K", casting="unsafe", subok=True, copy=True):
+    return astype(x, dtype)
+
+
+@overload(np.empty)
+def empty(shape, dtype=float, order="C"):
+    return intrinsics.empty(shape, dtype)
+
+
+@overload(np.zeros)
+def zeros(shape, dtype=float, order="C"):
+    return intrinsics.full(shape, 0, dtype)
+
+
+@overload(np.ones)
+def ones(shape, dtype=float, order="C"):
+    return intrinsics.full(shape, 1, dtype)
+
+
+@overload(np.full)
+def full(shape, fill_value, dtype=None, order="C"):
+    return intrinsics.full(shape, fill_value, dtype)
+
+
+@overload(np.empty_like)
+def empty_like(prototype, dtype=None, order="K", subok=True, shape=None):
+    x = asarray(prototype)
+    if shape is None:
+        return intrinsics.empty_like(x, dtype)
+    return intrinsics.empty(shape, x.dtype if dtype is None else dtype)
+
+
+@overload(np.full_like)
+def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None):
+    x = asarray(a)
+    if shape is None:
+        return intrinsics.full_like(x, fill_value, dtype)
+    return intrinsics.full(shape, fill_value, x.dtype if dtype is None else dtype)
+
+
+@overload(np.zeros_like)
+def zeros_like(a, dtype=None, order="K", subok=True, shape=None):
+    return full_like(a, 0, dtype=dtype, shape=shape)
+
+
+@overload(np.ones_like)
+def ones_like(a, dtype=None, order="K", subok=True, shape=None):
+    return full_like(a, 1, dtype=dtype, shape=shape)
+
+
+@overload(method="fill")
+def fill(x, value):
+    x[...] = value
+
+
+def count_steps(start, stop, step):
+    """How many values arange gives."""
+    if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
+        if step == 0:
+            raise ZeroDivisionError("division by zero")
+        return max(-((start - stop) // step), 0)
+    return max(int(math.ceil((stop - start) / step)), 0)
+
+
+@overload(np.arange)
+def arange(start, stop=None, step=1, dtype=None):
+    if stop is None:
+        return arange(0, start, step, dtype)
+    if dtype is None:
+        dtype = promote_types(strong(start).dtype, strong(stop).dtype)
+        dtype = promote_types(promote_types(dtype, strong(step).dtype), np.int64)
+    count = count_steps(start, stop, step)
+    first = astype(start, dtype)
+    delta = astype(start + step, dtype) - first
+    return imap(lambda i: first + astype(i, dtype) * delta, count)
+
+
+@overload(np.linspace)
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
+    if num < 0:
+        raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    inner = result_type(start, stop, 1.0)
+    steps = num - 1 if endpoint else num
+    first = astype(start, inner)
+    last = astype(stop, inner)
+    step = (last - first) / max(steps, 1)
+
+    def at(i):
+        value = astype(i, inner) * step + first
+        if endpoint:
+            value = select((i == num - 1) & (num > 1), last, value)
+        return value
+
+    values = imap(at, num)
+    if dtype is not None:
+        kind = result_type(dtype).kind
+        if kind == "i" or kind == "u":
+            values = np.floor(values)
+        values = asarray(values, dtype)
+    if retstep:
+        return values, step if steps > 0 else step * np.nan
+    return values

@@ -1,0 +1,80 @@
+"""The intrinsics that the library is written with, and the objects that are intrinsics."""
+
+import builtins
+
+import numpy as np
+
+from parakeet import operators
+from parakeet.library.registry import functions, methods, register
+
+
+class Intrinsic:
+    """A function that the front end itself knows. It means something inside jitted code only."""
+
+    parakeet_kind = "intrinsic"
+
+    def __init__(self, name):
+        self.name = self.__name__ = name
+
+    def __call__(self, *args, **kwargs):
+        raise TypeError(f"{self.name} can be called inside jitted code only")
+
+    def __repr__(self):
+        return f"<intrinsic {self.name}>"
+
+
+# Views.
+transpose = Intrinsic("transpose")
+reshape = Intrinsic("reshape")
+reshape_by = Intrinsic("reshape_by")  # x, then the sizes one by one or as a tuple
+broadcast_to = Intrinsic("broadcast_to")
+expand_dims = Intrinsic("expand_dims")
+squeeze = Intrinsic("squeeze")
+moveaxis = Intrinsic("moveaxis")
+ascribe = Intrinsic("ascribe")  # x, shape: sizes that an earlier check made equal
+
+# Arrays.
+empty = Intrinsic("empty")
+empty_like = Intrinsic("empty_like")  # x, dtype
+full = Intrinsic("full")
+full_like = Intrinsic("full_like")  # x, value, dtype
+asarray = Intrinsic("asarray")  # no copy where x is such an array already
+copy = Intrinsic("copy")
+astype = Intrinsic("astype")
+nonzero = Intrinsic("nonzero")
+select = Intrinsic("where")  # condition, x, y
+item = Intrinsic("item")
+strong = Intrinsic("strong")  # a Python scalar becomes the NumPy scalar of its default dtype
+
+# Known at compile time.
+result_type = Intrinsic("result_type")
+promote_types = Intrinsic("promote_types")
+sum_type = Intrinsic("sum_type")  # what NumPy's sums of a dtype accumulate in
+float_type = Intrinsic("float_type")  # the dtype of arctan2 and its like of such operands
+normalize_axes = Intrinsic("normalize_axes")  # axis, rank: a tuple of axes from 0 on; None: all
+
+_BUILTINS = """
+    len min max sum all any range enumerate zip reversed tuple list slice abs int float bool complex
+    round divmod pow isinstance
+""".split()
+
+for _name in _BUILTINS:
+    register(Intrinsic(_name), getattr(builtins, _name))
+register(operators.map, builtins.map)
+register(operators.filter, builtins.filter)
+
+register(Intrinsic("ndarray"), np.ndarray)
+register(Intrinsic("ndindex"), np.ndindex)
+for _function, _entry in {
+    np.broadcast_to: broadcast_to,
+    np.expand_dims: expand_dims,
+    np.moveaxis: moveaxis,
+    np.nonzero: nonzero,
+    np.promote_types: promote_types,
+    np.reshape: reshape,
+    np.result_type: result_type,
+    np.squeeze: squeeze,
+}.items():
+    register(_entry, _function)
+    functions[_entry.name] = _entry
+methods.update(item=item, nonzero=nonzero, reshape=reshape_by, squeeze=squeeze)

@@ -1,0 +1,31 @@
+"""Rounding to decimals."""
+
+import numpy as np
+
+from parakeet.library.intrinsics import astype, strong
+from parakeet.library.registry import overload
+from parakeet.library.ufuncs import give
+from parakeet.primitives import rint
+
+
+@overload(np.round, np.around, method="round")
+def round(a, decimals=0, out=None):
+    x = strong(a)
+    is_integer = x.dtype.kind == "i" or x.dtype.kind == "u"
+    if is_integer:
+        if decimals >= 0:
+            return give(x, out)
+        unit = 10.0**-decimals
+        return give(astype(rint(x / unit) * unit, x.dtype), out)
+    if x.dtype == bool or decimals == 0:
+        return give(rint(x), out)
+    if decimals > 0:
+        unit = 10.0**decimals
+        return give(rint(x * unit) / unit, out)
+    unit = 10.0**-decimals
+    return give(rint(x / unit) * unit, out)
+
+
+@overload(np.fix)
+def fix(x, out=None):
+    return give(np.trunc(x), out)

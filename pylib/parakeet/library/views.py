@@ -1,0 +1,74 @@
+"""Arrays in another shape, and what their shape is."""
+
+import numpy as np
+
+from parakeet.library import intrinsics
+from parakeet.library.intrinsics import asarray, normalize_axes
+from parakeet.library.registry import methods, overload
+
+
+@overload(np.transpose, getattr(np, "permute_dims", np.transpose))
+def transpose(a, axes=None):
+    return intrinsics.transpose(a, axes)
+
+
+def transpose_by(x, *axes):
+    """The method: axes as one tuple or one by one."""
+    if len(axes) == 0:
+        return intrinsics.transpose(x)
+    if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], tuple)):
+        return intrinsics.transpose(x, axes[0])
+    return intrinsics.transpose(x, axes)
+
+
+# Of NumPy's orders, "A" and "K" ask how an array lies in memory; they are taken for "C".
+
+
+@overload(np.reshape)
+def reshape(a, shape, order="C", copy=None):
+    if order == "F":
+        sizes = shape[::-1] if isinstance(shape, tuple) or isinstance(shape, list) else shape
+        return intrinsics.transpose(intrinsics.reshape(intrinsics.transpose(a), sizes))
+    return intrinsics.reshape(asarray(a), shape)
+
+
+def reshape_by(x, *shape, order="C", copy=None):
+    """The method: sizes as one tuple or one by one."""
+    if len(shape) == 1:
+        return reshape(x, shape[0], order)
+    return reshape(x, shape, order)
+
+
+@overload(np.ravel, method="ravel")
+def ravel(a, order="C"):
+    return reshape(a, -1, order)
+
+
+def flatten(x, order="C"):
+    return intrinsics.copy(reshape(x, -1, order))
+
+
+methods.update(transpose=transpose_by, flatten=flatten, reshape=reshape_by)
+
+
+@overload(np.swapaxes, method="swapaxes")
+def swapaxes(a, axis1, axis2):
+    return intrinsics.moveaxis(asarray(a), (axis1, axis2), (axis2, axis1))
+
+
+@overload(np.shape)
+def shape(a):
+    return asarray(a).shape
+
+
+@overload(np.ndim)
+def ndim(a):
+    return asarray(a).ndim
+
+
+@overload(np.size)
+def size(a, axis=None):
+    x = asarray(a)
+    if axis is None:
+        return x.size
+    return x.shape[normalize_axes(axis, x.ndim)[0]]

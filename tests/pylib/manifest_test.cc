@@ -1,0 +1,124 @@
+#include "pylib/manifest.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "pylib/key.h"
+
+namespace parakeet::pylib {
+namespace {
+
+// One of everything.
+Manifest MakeManifest() {
+  Manifest manifest;
+  manifest.leaves = {ArgumentWord::Array(kFloat64, 2, ArrayLayout::kC, true, true, 1).bits(),
+                     ArgumentWord::Scalar(kComplex64, true).bits()};
+  manifest.written = {1};
+  manifest.results = {{ResultKind::kTuple, 0, false, 0, 0, 3},
+                      {ResultKind::kNone},
+                      {ResultKind::kScalar, kComplex128, true, 0, 0, 0},
+                      {ResultKind::kTuple, 0, false, 0, 0, 1},
+                      {ResultKind::kArray, kInt8, false, 2, 2, 0}};
+  manifest.result_slots = 9;
+  manifest.captures = {{{Namespace::kClosure, 0, "table"}, {1, 0}}};
+  manifest.dependencies = {{Namespace::kBuiltin, 1, "len"}};
+  manifest.sites = {{"IndexError", "index {}", {kInt64}, "demo.py", "f", 3, 4, 5, 6}};
+  manifest.is_bounded = true;
+  manifest.cost = {{2.5, {1, 2}}, {10, {}}};
+  manifest.phases = {{"frontend", 1.25}};
+  manifest.remarks = {"demo.py:3: fuse: fused"};
+  return manifest;
+}
+
+TEST(ManifestTest, ParsesToWhatWasSerialized) {
+  const std::string bytes = Serialize(MakeManifest());
+  const auto parsed = ParseManifest(bytes);
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(Serialize(*parsed), bytes);
+  EXPECT_EQ(parsed->leaves, MakeManifest().leaves);
+  EXPECT_EQ(parsed->results[4].rank, 2);
+  EXPECT_EQ(parsed->results[2].type, kComplex128);
+  EXPECT_TRUE(parsed->results[2].python);
+  EXPECT_EQ(parsed->captures[0].path, (std::vector<uint32_t>{1, 0}));
+  EXPECT_EQ(parsed->dependencies[0].space, Namespace::kBuiltin);
+  EXPECT_EQ(parsed->sites[0].message, "index {}");
+  EXPECT_EQ(parsed->sites[0].end_column, 6);
+  EXPECT_EQ(parsed->cost[0].cycles, 2.5);
+  EXPECT_EQ(parsed->phases[0].ms, 1.25);
+}
+
+TEST(ManifestTest, AnyPrefixIsRefused) {
+  const std::string bytes = Serialize(MakeManifest());
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_FALSE(ParseManifest(std::string_view(bytes).substr(0, size))) << size;
+  }
+  EXPECT_FALSE(ParseManifest(bytes + '\0'));
+}
+
+// A damaged byte may change a name or a number; it must never be read out of bounds, ask for more
+// memory than there are bytes, or give a manifest that breaks its own rules.
+TEST(ManifestTest, AnyDamagedByteIsSafe) {
+  const std::string bytes = Serialize(MakeManifest());
+  for (size_t at = 0; at < bytes.size(); ++at) {
+    for (const char damage : {'\0', '\1', '\x7f', '\xff'}) {
+      std::string damaged = bytes;
+      damaged[at] = damage;
+      const auto parsed = ParseManifest(damaged);
+      if (!parsed) continue;
+      for (const ResultNode& node : parsed->results) EXPECT_LE(node.slot, parsed->result_slots);
+      EXPECT_EQ(parsed->written.size(), 1u);
+    }
+  }
+}
+
+void ExpectRefused(void (*damage)(Manifest*)) {
+  Manifest manifest = MakeManifest();
+  damage(&manifest);
+  EXPECT_FALSE(ParseManifest(Serialize(manifest)));
+}
+
+TEST(ManifestTest, BrokenRulesAreRefused) {
+  ExpectRefused([](Manifest* m) { m->results[0].length = 4; });      // a child too many
+  ExpectRefused([](Manifest* m) { m->results[0].length = 2; });      // a node that is nobody's
+  ExpectRefused([](Manifest* m) { m->results.clear(); });            // no result at all
+  ExpectRefused([](Manifest* m) { m->results[4].slot = 3; });        // runs past the slots
+  ExpectRefused([](Manifest* m) { m->results[4].type = 13; });       // long double
+  ExpectRefused([](Manifest* m) { m->results[4].rank = 33; });       // too deep
+  ExpectRefused([](Manifest* m) { m->written.push_back(0); });       // more arrays than leaves
+  ExpectRefused([](Manifest* m) { m->cost[0].extents = {7}; });      // no such argument slot
+  ExpectRefused([](Manifest* m) { m->leaves[0] = ArgumentWord::Static().bits(); });
+}
+
+TEST(KeyTest, WordsSayWhatTheyWereMadeOf) {
+  const ArgumentWord word =
+      ArgumentWord::Array(kFloat16, 32, ArrayLayout::kStrided, false, true, 0x80000001);
+  EXPECT_EQ(word.kind(), ArgumentKind::kArray);
+  EXPECT_EQ(word.type(), kFloat16);
+  EXPECT_EQ(word.rank(), 32);
+  EXPECT_EQ(word.layout(), ArrayLayout::kStrided);
+  EXPECT_FALSE(word.writable());
+  EXPECT_TRUE(word.aligned());
+  EXPECT_TRUE(word.IsUnitAxis(0));
+  EXPECT_FALSE(word.IsUnitAxis(1));
+  EXPECT_TRUE(word.IsUnitAxis(31));
+  EXPECT_FALSE(word.is_list());
+  EXPECT_TRUE(word.AsList(true).is_list());
+  EXPECT_TRUE(word.AsList(true).python());
+  EXPECT_FALSE(word.AsList(false).python());
+  EXPECT_EQ(ArgumentWord::Tuple(123456).length(), 123456u);
+  EXPECT_TRUE(ArgumentWord::Scalar(kInt64, true).python());
+  EXPECT_EQ(TargetOf(HeaderWord(Target::kInterpreter, true)), Target::kInterpreter);
+  EXPECT_TRUE(MayOverlap(HeaderWord(Target::kSerial, true)));
+  EXPECT_FALSE(MayOverlap(HeaderWord(Target::kSerial, false)));
+}
+
+TEST(KeyTest, LongLongIsInt64) {
+  EXPECT_EQ(CanonicalType(kLongLong), kInt64);
+  EXPECT_EQ(CanonicalType(kULongLong), kUint64);
+  EXPECT_EQ(CanonicalType(13), -1);
+  EXPECT_EQ(CanonicalType(17), -1);
+}
+
+}  // namespace
+}  // namespace parakeet::pylib

@@ -1,0 +1,35 @@
+"""What every Python test stands on: the installed wheel, a fresh cache, repeatable examples."""
+
+import os
+import tempfile
+
+# Before anything imports parakeet or OpenMP. Idle OpenMP threads that spin would steal the cores
+# that the next compilation needs; a cache left by another build could hide a miss.
+os.environ.setdefault("KMP_BLOCKTIME", "0")
+if "PARAKEET_CACHE_DIR" not in os.environ:
+    _cache = tempfile.TemporaryDirectory(prefix="parakeet-tests-")
+    os.environ["PARAKEET_CACHE_DIR"] = _cache.name
+
+import pytest  # noqa: E402
+from hypothesis import settings  # noqa: E402
+
+# A first call compiles, so no example has a deadline; a failure must come again on the next run.
+# An example is mostly a compilation, so there are few, unless asked for more.
+settings.register_profile("parakeet", deadline=None, derandomize=True, max_examples=40)
+settings.register_profile("long", deadline=None, max_examples=1000)
+
+
+def pytest_addoption(parser):
+    parser.addoption("--long", action="store_true", help="run the tests that take minutes too")
+
+
+def pytest_configure(config):
+    settings.load_profile("long" if config.getoption("--long") else "parakeet")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--long"):
+        return
+    for item in items:
+        if "long" in item.keywords:
+            item.add_marker(pytest.mark.skip(reason="long: runs under ./dev test --long"))

@@ -1,0 +1,267 @@
+"""Functions: keywords, defaults, closures, lambdas, functions as arguments, recursion, nesting."""
+
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+from agreement import check_agreement
+
+import parakeet
+from parakeet import jit
+
+TARGETS = ("interpreter", "serial", "parallel")
+X = np.array([1.0, -2.0, 3.5])
+SCALE = 3
+TABLE = np.array([10.0, 20.0, 30.0])
+
+
+def polynomial(x, a, b=2, *, c=3):
+    return a * x + b - c
+
+
+def variadic(x, *rest):
+    return x + len(rest) + sum(rest)
+
+
+@jit
+def jitted_inner(x, k=2):
+    return x * k
+
+
+def plain_inner(x):
+    return jitted_inner(x, k=5) + SCALE
+
+
+PROGRAMS = {
+    "positions": lambda x: polynomial(x, 1, 2),
+    "keywords": lambda x: polynomial(b=1, a=2, x=x),
+    "keyword_only": lambda x: polynomial(x, 1, c=x.sum()),
+    "starred_call": lambda x: polynomial(*(x, 4), c=1),
+    "variadic": lambda x: variadic(x, 1, 2.5),
+    "variadic_none": lambda x: variadic(x),
+    "a_jitted_function": lambda x: jitted_inner(x) + jitted_inner(x, k=x[0]),
+    "through_a_plain_function": lambda x: plain_inner(x),
+    "a_global": lambda x: x * SCALE,
+    "a_global_array": lambda x: x + TABLE,
+    "an_immediate_lambda": lambda x: (lambda y, k=2: y * k)(x),
+    "lambdas_on_one_line": lambda x: (lambda a: a + 1)(x) * (lambda a: a - 1)(x),
+    "lambda_in_a_loop": lambda x: np.array([(lambda y: y * v)(v) for v in x]),
+    "a_numpy_function_by_name": lambda x: apply(np.sqrt, abs(x)),
+    "a_builtin_by_name": lambda x: apply(abs, x),
+    "a_function_of_functions": lambda x: compose(lambda y: y + 1, lambda y: y * 2)(x),
+    "no_result": lambda x: nothing(x),
+    "a_nested_tuple": lambda x: (1, (x, (2.5, None))),
+}
+
+
+def apply(f, x):
+    return f(x)
+
+
+def compose(f, g):
+    return lambda y: f(g(y))
+
+
+def nothing(x):
+    x + 1
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_call(name):
+    # NumPy's square root is exact, so these all are.
+    check_agreement(jit(PROGRAMS[name]), PROGRAMS[name], lambda: (X.copy(),))
+
+
+CALLS = {
+    "positions": ((X, 1, 2), {}),
+    "default": ((X, 1), {}),
+    "keywords": ((), {"x": X, "a": 2, "c": 1}),
+    "arrays_and_scalars": ((X, X), {"b": np.float32(1)}),
+    "missing": ((X,), {}),
+    "too_many": ((X, 1, 2, 3), {}),
+    "unknown": ((X, 1), {"d": 1}),
+    "twice": ((X, 1), {"x": X}),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_python_binds_arguments(name):
+    """Arguments bind as Python binds them, and what does not bind fails in Python's words."""
+    positional, keywords = CALLS[name]
+    try:
+        expected = polynomial(*positional, **keywords)
+    except TypeError as error:
+        with pytest.raises(TypeError) as caught:
+            jit(polynomial)(*positional, **keywords)
+        assert str(caught.value) == str(error)
+        return
+    for target in TARGETS:
+        result = jit(polynomial)(*positional, **keywords, target=target)
+        np.testing.assert_array_equal(result, expected, strict=True)
+
+
+def test_functions_are_arguments():
+    applied = jit(apply)
+    for target in TARGETS:
+        assert (applied(lambda y: y * 2, X, target=target) == X * 2).all()
+        assert (applied(lambda y: y + X, X, target=target) == X + X).all()
+        assert (applied(jitted_inner, X, target=target) == X * 2).all()
+        assert (applied(np.abs, X, target=target) == abs(X)).all()
+
+
+def test_a_fresh_lambda_of_the_same_code_is_not_compiled_again():
+    applied = jit(apply)
+    for _ in range(5):
+        applied(lambda y: y * 2, X)
+    assert len(applied.signatures) == 1
+
+
+def test_a_closure_sees_what_it_captured():
+    def make(k):
+        return jit(lambda x: x * k)
+
+    two, three = make(2), make(3)
+    for target in TARGETS:
+        assert (two(X, target=target) == X * 2).all()
+        assert (three(X, target=target) == X * 3).all()
+
+
+def test_a_changed_closure_cell_is_seen():
+    k = 2
+
+    @jit
+    def scaled(x):
+        return x * k
+
+    assert (scaled(X) == X * 2).all()
+    k = 5
+    assert (scaled(X) == X * 5).all()
+    k = 2.5
+    assert (scaled(X) == X * 2.5).all()
+
+
+def test_a_changed_global_is_seen(monkeypatch):
+    scaled = jit(PROGRAMS["a_global"])
+    assert (scaled(X) == X * 3).all()
+    monkeypatch.setitem(globals(), "SCALE", 7)
+    assert (scaled(X) == X * 7).all()
+    monkeypatch.setitem(globals(), "SCALE", np.float32(0.5))
+    assert (scaled(X) == X * np.float32(0.5)).all()
+
+
+def test_a_global_array_is_read_at_each_call(monkeypatch):
+    added = jit(PROGRAMS["a_global_array"])
+    monkeypatch.setitem(globals(), "TABLE", np.zeros(3))
+    assert (added(X) == X).all()
+    TABLE[:] = 1.0
+    assert (added(X) == X + 1).all()
+
+
+def test_a_changed_callee_is_seen(monkeypatch):
+    call = jit(PROGRAMS["positions"])
+    assert (call(X) == X + 2 - 3).all()
+    monkeypatch.setitem(globals(), "polynomial", lambda x, a, b: x - a - b)
+    assert (call(X) == X - 3).all()
+
+
+def test_recursion_has_a_depth():
+    @jit
+    def endless(n):
+        return endless(n + 1) + 1
+
+    def bounded(n):
+        return 0 if n == 0 else bounded(n - 1) + 1
+
+    for target in TARGETS:
+        assert jit(bounded)(100, target=target) == 100
+        with pytest.raises(RecursionError):
+            jit(bounded)(10_000_000, target=target)
+
+
+def test_recursion_over_arrays():
+    def total(x):
+        if len(x) == 0:
+            return 0.0
+        if len(x) == 1:
+            return x[0]
+        middle = len(x) // 2
+        return total(x[:middle]) + total(x[middle:])
+
+    check_agreement(jit(total), total, lambda: (np.arange(37.0),))
+
+
+def test_a_method_is_compiled():
+    class Model:
+        scale = 2.0
+
+        @staticmethod
+        @jit
+        def doubled(x):
+            return x * 2
+
+    assert (Model.doubled(X) == X * 2).all()
+    assert (Model().doubled(X) == X * 2).all()
+
+
+def test_a_jitted_function_looks_like_the_function():
+    """A docstring that is kept."""
+    def documented(x, alpha=0.5):
+        """What it does."""
+        return x * alpha
+
+    f = jit(documented)
+    assert f.__name__ == "documented"
+    assert f.__doc__ == "What it does."
+    assert f.__wrapped__ is documented
+    assert inspect.signature(f) == inspect.signature(documented)
+    assert {f: 1}[f] == 1
+
+
+def test_a_jitted_function_can_be_pickled():
+    again = pickle.loads(pickle.dumps(jitted_inner))
+    assert (again(X, k=3) == X * 3).all()
+
+
+def test_the_decorator_takes_options():
+    @jit(target="serial", fastmath=True)
+    def total(x):
+        return x.sum()
+
+    @jit()
+    def double(x):
+        return x * 2
+
+    assert total(X) == X.sum()
+    assert (double(X) == X * 2).all()
+
+
+class TestTargets:
+    def test_the_original_s_names(self):
+        f = jit(lambda x: x + 1)
+        for name in ("c", "openmp", "interp"):
+            assert (f(X, target=name) == X + 1).all()
+            assert (f(X, _backend=name) == X + 1).all()
+
+    def test_plain_python(self):
+        seen = []
+        f = jit(lambda x: seen.append(1) or x)
+        assert f(X, target="python") is X
+        assert seen == [1]
+
+    def test_a_context(self):
+        f = jit(lambda x: x + 1)
+        with parakeet.target("serial"):
+            assert (f(X) == X + 1).all()
+
+    def test_an_unknown_name(self):
+        with pytest.raises(ValueError, match="quantum"):
+            jit(lambda x: x)(X, target="quantum")
+
+    def test_a_parameter_of_that_name_is_the_user_s(self):
+        def aim(x, target):
+            return x - target
+
+        assert (jit(aim)(X, target=2.0) == X - 2.0).all()
+        with parakeet.target("serial"):
+            assert (jit(aim)(X, 3.0) == X - 3.0).all()

@@ -1,0 +1,90 @@
+"""A bounded run of fuzz.py, and that the fuzzer finds what it looks for."""
+
+import ast
+
+import fuzz
+import fuzz_judge
+import numpy as np
+import pytest
+from random_programs import is_python, make_program
+
+SEED = 20_000
+COUNT = 60
+
+
+def test_random_programs_agree():
+    failures, verdicts = fuzz.fuzz(SEED, COUNT)
+    assert not [f"seed {failure.seed}: {failure.target} {failure.reason}" for failure in failures]
+    # Most are compared: what plain Python cannot follow is the exception.
+    assert verdicts["ok"] > COUNT
+
+
+def test_programs_are_python_and_varied():
+    sources = [make_program(seed)[0] for seed in range(300)]
+    assert all(is_python(source) for source in sources)
+    seen = {type(node).__name__ for source in sources for node in ast.walk(ast.parse(source))}
+    assert {"For", "While", "If", "ListComp", "Lambda", "Subscript", "AugAssign", "BoolOp", "IfExp",
+            "Break", "Continue", "Slice", "Try", "Dict"} <= seen
+
+
+def test_a_seed_is_a_program():
+    assert make_program(17) == make_program(17)
+    assert make_program(17) != make_program(18)
+
+
+@pytest.fixture
+def child():
+    child = fuzz.Child()
+    yield child
+    child.stop()
+
+
+def answer(child, line: str, in_subset=True) -> dict:
+    return child.judge(f"def f(x, y, m, n, a):\n    return {line}\n", in_subset, 0)
+
+
+def test_a_crash_is_a_failure_and_the_next_program_runs(child):
+    answer(child, "x")
+    child.process.kill()
+    assert answer(child, "x")["reason"] == "crashed: SIGKILL"
+    assert answer(child, "x + 1")["verdict"] == "ok"
+
+
+def test_a_refusal_of_the_subset_is_a_failure_and_near_it_is_none(child):
+    assert answer(child, "{1: x}")["verdict"] == "failed"
+    assert answer(child, "{1: x}", in_subset=False)["verdict"] == "ok"
+
+
+@pytest.mark.parametrize(("actual", "expected"), [
+    (1, 2), (1, 1.0), (np.float64(1), 1.0), ((1, 2), (1, 3)), ((1,), (1, 2)), (None, 1),
+    (np.ones(2), np.ones(3)), (np.ones(2), np.zeros(2)), (np.ones(2), np.ones(2, np.float32)),
+    (np.array([np.nan]), np.ones(1)), ((1, (np.ones(2),)), (1, (np.zeros(2),)))], ids=repr)
+def test_a_difference_is_told(actual, expected):
+    assert fuzz_judge.differ(actual, expected, strict=True)
+    assert not fuzz_judge.differ(expected, expected, strict=True)
+
+
+def test_types_may_be_joined_near_the_subset():
+    assert not fuzz_judge.differ(np.float64(1), 1, strict=False)
+    assert fuzz_judge.differ(np.float64(2), 1, strict=False)
+
+
+@pytest.mark.parametrize(("ours", "plain", "in_subset", "fails"), [
+    (("error", "IndexError", "index 3 is"), ("error", "IndexError", "index 3 is"), True, False),
+    (("error", "IndexError", "index 3 is"), ("value", 1, ()), False, True),
+    (("error", "TypeError", "<program 1>:2:3: no"), ("value", 1, ()), False, False),
+    (("error", "TypeError", "<program 1>:2:3: no"), ("value", 1, ()), True, True),
+    (("error", "CompilerBug", "in fuse"), ("error", "CompilerBug", ""), False, True),
+    (("value", 1, ()), ("error", "ValueError", "no"), False, True)])
+def test_an_outcome_is_judged(ours, plain, in_subset, fails):
+    assert bool(fuzz_judge.judge_run(ours, plain, in_subset)) == fails
+
+
+def test_a_failure_is_reduced(child):
+    source = ("def f(x, y, m, n, a):\n    b = 1\n    for i in range(3):\n        b += i\n"
+              "    if b > 0:\n        c = {1: x}\n    return b, x\n")
+    failure = fuzz.Failure(0, 0, source, *map(child.judge(source, True, 0).get,
+                                              ("target", "reason")))
+    reduced = fuzz.reduce_failure(child, failure, True)
+    assert reduced.category == failure.category
+    assert reduced.source.rstrip() == "def f(x, y, m, n, a):\n    c = {1: x}"

@@ -1,0 +1,315 @@
+"""Indexing, slicing and storing: every kind of index, in and out of range, on every target."""
+
+import numpy as np
+import pytest
+from agreement import check_agreement, run
+
+from parakeet import jit
+
+TARGETS = ("interpreter", "serial", "parallel")
+
+
+def table() -> np.ndarray:
+    return np.arange(42.0).reshape(6, 7)
+
+
+READS = {
+    "integer": lambda x: x[2],
+    "negative": lambda x: x[-1],
+    "element": lambda x: x[2, 3],
+    "negative_element": lambda x: x[-6, -7],
+    "element_of_a_row": lambda x: x[2][3],
+    "column": lambda x: x[:, 2],
+    "last_column": lambda x: x[:, -1],
+    "all": lambda x: x[:],
+    "tail": lambda x: x[2:],
+    "head": lambda x: x[:-2],
+    "beyond_the_end": lambda x: x[4:100],
+    "before_the_start": lambda x: x[-100:2],
+    "empty": lambda x: x[4:2],
+    "steps": lambda x: x[::2, 1::3],
+    "negative_steps": lambda x: x[::-1, ::-2],
+    "negative_steps_between": lambda x: x[4:1:-1, -2:0:-3],
+    "negative_step_to_the_start": lambda x: x[3::-1],
+    "negative_step_beyond": lambda x: x[100:-100:-2],
+    "slice_of_a_slice": lambda x: x[1:][::2, 1:-1][1],
+    "transposed": lambda x: x.T[2],
+    "slice_of_a_transpose": lambda x: x.T[1:3, ::-1],
+    "ellipsis": lambda x: x[..., 0],
+    "ellipsis_alone": lambda x: x[...],
+    "ellipsis_before": lambda x: x[1, ...],
+    "newaxis": lambda x: x[np.newaxis, 1, :, None],
+    "newaxis_and_ellipsis": lambda x: x[None, ..., 1:3],
+    "tuple_of_indexes": lambda x: x[(1, 2)],
+    "slice_object": lambda x: x[slice(1, None, 2)],
+    "computed": lambda x: x[len(x) // 2, x.shape[1] - 1],
+    "reshaped": lambda x: x.reshape(7, 6)[1],
+    "reshaped_by_minus_one": lambda x: x.reshape(-1, 2)[:, 0],
+    "flat": lambda x: x.ravel()[8:12],
+    "bool_is_an_element": lambda x: x[int(x[1, 1] > 3)],
+}
+
+
+@pytest.mark.parametrize("name", READS)
+def test_read(name):
+    check_agreement(jit(READS[name]), READS[name], lambda: (table(),), targets=TARGETS)
+
+
+INDEXES = [0, 5, -1, -6, 6, 7, -7, 100, -100, 2**31, -2**31, 2**62, -2**62]
+
+
+def at(x, i):
+    return x[i]
+
+
+def at_both(x, i):
+    return x[i, i] + x[0, i]
+
+
+def slice_from(x, i):
+    return x[i:]
+
+
+def slice_to(x, i):
+    return x[:i, ::-1]
+
+
+def slice_by(x, i):
+    return x[::i]
+
+
+def store_at(x, i):
+    x[0, 0] = -1.0
+    x[i, 1] = -2.0
+    return x
+
+
+JITTED = {f: jit(f) for f in (at, at_both, slice_from, slice_to, slice_by, store_at)}
+
+
+@pytest.mark.parametrize("index", INDEXES)
+@pytest.mark.parametrize("function", JITTED, ids=lambda f: f.__name__)
+def test_every_index(function, index):
+    """Values, or the exception; and after an exception what had been stored stays stored."""
+    expected = run(function, lambda: (table(), index))
+    for target in TARGETS:
+        actual = run(JITTED[function], lambda: (table(), index), target=target)
+        assert str(actual.error) == str(expected.error), target
+        assert type(actual.error) is type(expected.error), target
+        np.testing.assert_array_equal(actual.arguments[0], expected.arguments[0])
+        if expected.error is None:
+            np.testing.assert_array_equal(actual.result, expected.result, strict=True)
+
+
+def test_a_step_of_zero():
+    for target in TARGETS:
+        with pytest.raises(ValueError, match="^slice step cannot be zero$"):
+            JITTED[slice_by](table(), 0, target=target)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint32", "int64", "uint64"])
+def test_integers_of_every_width_index(dtype):
+    def chosen(x, indexes):
+        return np.array([x[i] for i in indexes])
+
+    indexes = np.array([0, 3, 5], dtype)
+    check_agreement(jit(chosen), chosen, lambda: (table(), indexes.copy()), targets=TARGETS)
+    check_agreement(JITTED[at], at, lambda: (table(), indexes[1]), targets=TARGETS)
+
+
+def store_row(x, v):
+    x[1] = v
+    return x
+
+
+def store_scalar_in_slice(x):
+    x[1:4, ::2] = 9
+    return x
+
+
+def store_broadcast(x):
+    x[2:4] = x[0, :] * 2
+    return x
+
+
+def store_shifted(x):
+    x[1:] = x[:-1]
+    return x
+
+
+def store_shifted_back(x):
+    x[:-1] = x[1:]
+    return x
+
+
+def store_reversed(x):
+    x[::-1] = x
+    return x
+
+
+def store_transposed(x):
+    x[:6, :6] = x[:6, :6].T
+    return x
+
+
+def augmented_element(x):
+    x[1, 2] += 5
+    x[-1, -1] *= 2
+    return x
+
+
+def augmented_slice(x):
+    x[1:, 1:] -= x[:-1, :-1]
+    x[0] /= 2
+    return x
+
+
+def store_through_a_view(x):
+    row = x[2]
+    row[1:3] = -1
+    other = row[::-1]
+    other[0] = 100
+    return x
+
+
+def store_a_tuple(x):
+    x[0, :2] = 7, 8
+    x[1] = -x[1]
+    return x
+
+
+def swap_rows(x):
+    for j in range(x.shape[1]):
+        x[0, j], x[1, j] = x[1, j], x[0, j]
+    return x
+
+
+STORES = [store_scalar_in_slice, store_broadcast, store_shifted, store_shifted_back,
+          store_reversed, store_transposed, augmented_element, augmented_slice,
+          store_through_a_view, store_a_tuple, swap_rows]
+
+
+@pytest.mark.parametrize("function", STORES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("dtype", ["float64", "int32"])
+def test_store(function, dtype):
+    check_agreement(jit(function), function, lambda: (table().astype(dtype),), targets=TARGETS)
+
+
+@pytest.mark.parametrize("value", [3, 2.5, np.arange(7.0), np.arange(7), np.ones(1),
+                                   np.float32(1.5)], ids=repr)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_store_converts(value, dtype):
+    check_agreement(jit(store_row), store_row, lambda: (table().astype(dtype), value),
+                    targets=TARGETS)
+
+
+def test_a_large_overlapping_store_is_as_if_copied_first():
+    """Past the cost threshold, where threads share the work."""
+    x = np.arange(200_000.0)
+    for function in (store_shifted, store_shifted_back, store_reversed):
+        check_agreement(jit(function), function, lambda: (x.copy(),), targets=TARGETS[1:])
+
+
+def test_a_store_of_a_wrong_shape_names_both():
+    for target in TARGETS:
+        x = table()
+        with pytest.raises(ValueError, match=r"could not broadcast input array from shape "
+                                             r"\(6,\) into shape \(7,\)"):
+            jit(store_row)(x, np.zeros(6), target=target)
+        np.testing.assert_array_equal(x, table())
+
+
+class TestIdentity:
+    """What is returned shares memory with an argument exactly where it does in Python."""
+
+    def test_the_argument_itself(self):
+        same = jit(lambda x: x)
+        x = table()
+        for target in TARGETS:
+            assert same(x, target=target) is x
+
+    def test_the_argument_after_a_store(self):
+        x = table()
+        for target in TARGETS:
+            assert jit(store_scalar_in_slice)(x, target=target) is x
+
+    @pytest.mark.parametrize("name", ["column", "tail", "steps", "negative_steps", "transposed",
+                                      "newaxis", "slice_of_a_slice", "flat", "reshaped"])
+    def test_a_view(self, name):
+        x = table()
+        expected = READS[name](x)
+        for target in TARGETS:
+            view = jit(READS[name])(x, target=target)
+            assert view.__array_interface__["data"] == expected.__array_interface__["data"]
+            assert view.strides == expected.strides
+            assert view.base is not None
+            view[...] = 5.0
+            np.testing.assert_array_equal(expected, 5.0)
+            x[...] = table()
+
+    def test_a_new_array_owns_its_memory(self):
+        fresh = jit(lambda x: x + 1)
+        for target in TARGETS:
+            result = fresh(table(), target=target)
+            assert result.flags.owndata and result.flags.writeable
+
+    def test_two_results_of_one_array_are_one_object(self):
+        def twice(x):
+            y = x + 1
+            return y, y
+
+        for target in TARGETS:
+            a, b = jit(twice)(table(), target=target)
+            assert a is b
+
+    def test_a_result_and_its_view_share_memory(self):
+        def with_view(x):
+            y = x + 1
+            return y, y[1:]
+
+        for target in TARGETS:
+            y, tail = jit(with_view)(table(), target=target)
+            tail[...] = 0.0
+            assert (y[1:] == 0.0).all()
+
+    @pytest.mark.xfail(strict=True, reason="element-wise results are in C order as yet")
+    def test_order_is_kept(self):
+        add = jit(lambda x, y: x + y)
+        fortran = np.asfortranarray(table())
+        for target in TARGETS:
+            assert add(fortran, fortran, target=target).flags.f_contiguous
+            assert add(fortran, table(), target=target).flags.c_contiguous
+            assert add(table(), table(), target=target).flags.c_contiguous
+
+
+def test_a_read_only_argument_refuses_a_store():
+    x = table()
+    x.flags.writeable = False
+    for target in TARGETS:
+        with pytest.raises(ValueError, match="^assignment destination is read-only$"):
+            jit(store_scalar_in_slice)(x, target=target)
+
+
+def test_arguments_that_overlap():
+    """Two views of one buffer, one of them written."""
+    def shifted_sum(x, y):
+        for i in range(len(y)):
+            y[i] += x[i]
+
+    def views():
+        buffer = np.arange(1000.0)
+        return buffer[:-1], buffer[1:]
+
+    check_agreement(jit(shifted_sum), shifted_sum, views, targets=TARGETS)
+
+
+def test_an_argument_that_overlaps_itself():
+    def counted(x):
+        for i in range(len(x)):
+            x[i] += 1
+        return x
+
+    def same_place():
+        return (np.lib.stride_tricks.as_strided(np.zeros(1), (1000,), (0,)),)
+
+    check_agreement(jit(counted), counted, same_place, targets=TARGETS)

@@ -1,0 +1,149 @@
+"""NumPy's functions, one expression a row, on every target: value, dtype and shape as NumPy gives.
+
+A row is an expression over the arguments of its group; each is compiled for every set of arguments.
+"""
+
+import math
+import pickle
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from agreement import TRANSCENDENTAL, check_agreement, deep_copies
+from from_source import define
+from layouts import values
+from library_rows import CUBE, F64, GROUPS, I8, U8
+
+import parakeet
+from parakeet import jit
+
+ROWS = [pytest.param(group, expression, arguments, id=f"{group}-{name}-{expression}")
+        for group, table in GROUPS.items()
+        for name, arguments in table.arguments.items()
+        for expression in table.expressions()]
+
+
+@pytest.mark.parametrize(("group", "expression", "arguments"), ROWS)
+def test_function(group, expression, arguments):
+    table = GROUPS[group]
+    plain = define(f"def f({table.names}):\n    return {expression}\n")
+    check_agreement(jit(plain), plain, deep_copies(arguments), table.tolerance)
+
+
+def windows_of(f, x, width):
+    """f of the window around every place of a vector, clipped at its ends."""
+    starts = [i - width // 2 for i in range(len(x))]
+    return np.array([f(x[max(s, 0):s + width]) for s in starts])
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 5, 100])
+def test_pmap1(width):
+    x = values(50)
+    expected = windows_of(np.sum, x, width)
+    np.testing.assert_allclose(parakeet.pmap1(np.sum, x, width), expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("width", [(3, 3), (1, 2), (4, 5), 3])
+def test_pmap2(width):
+    x = values((6, 8))
+    rows, columns = width if isinstance(width, tuple) else (width, width)
+    expected = np.array([
+        [x[max(i - rows // 2, 0):i - rows // 2 + rows,
+           max(j - columns // 2, 0):j - columns // 2 + columns].max() for j in range(8)]
+        for i in range(6)])
+    np.testing.assert_array_equal(parakeet.pmap2(np.max, x, width), expected)
+
+
+@pytest.mark.parametrize(("width", "step"), [
+    ((3, 3), (1, 1)), ((2, 3), (2, 1)), (2, 3), ((9, 1), 1)])
+def test_pmap2_trim(width, step):
+    x = values((6, 8))
+    windows = np.lib.stride_tricks.sliding_window_view
+    across = width if isinstance(width, tuple) else (width, width)
+    down, right = step if isinstance(step, tuple) else (step, step)
+    if across[0] > 6:
+        expected = np.empty((0, 8))
+    else:
+        expected = windows(x, across)[::down, ::right].max(axis=(2, 3))
+    np.testing.assert_array_equal(parakeet.pmap2_trim(np.max, x, width, step), expected)
+
+
+def test_old_names():
+    assert (parakeet.alen(CUBE), parakeet.rank(CUBE)) == (3, 3)
+    assert (parakeet.alen(7), parakeet.rank(7)) == (1, 0)
+    assert jit(lambda x: (parakeet.alen(x), parakeet.rank(x)))(CUBE) == (3, 3)
+
+
+MATH = [f"math.{name}(x)" for name in (
+    "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan",
+    "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "atanh", "erf", "erfc", "fabs",
+    "floor", "ceil", "trunc", "degrees", "radians", "isnan", "isinf", "isfinite")]
+MATH += ["math.acosh(x + 1)", "math.atan2(x, 2)", "math.hypot(x, 2)", "math.pow(x, 2)",
+         "math.log(x, 3)", "math.copysign(x, -1)", "math.fmod(x, 0.3)", "math.pi * x", "math.inf",
+         "math.tau", "math.e"]
+
+
+@pytest.mark.parametrize("x", [0.75, np.float32(0.25), True], ids=["float", "float32", "bool"])
+@pytest.mark.parametrize("expression", MATH)
+def test_math(expression, x):
+    if expression == "math.trunc(x)":
+        x = float(x)  # NumPy's scalars have no __trunc__
+    if x is True and ("atanh" in expression or "log" in expression):
+        x = 0.5  # True is no number of their domain
+    plain = define(f"import math\ndef f(x):\n    return {expression}\n")
+    check_agreement(jit(plain), plain, lambda: (x,), TRANSCENDENTAL)
+
+
+def test_the_table_of_primitives_is_the_compilers():
+    table = Path(__file__).parents[2] / "frontend/primitives.def"
+    rows = re.findall(r'^PARAKEET_PRIMITIVE\("(\w+)", \w+, (\d),', table.read_text(), re.MULTILINE)
+    assert {name: int(arity) for name, arity in rows} == {
+        name: primitive.arity for name, primitive in parakeet.primitives.PRIMITIVES.items()}
+
+
+@pytest.mark.parametrize("module", [parakeet.operators, parakeet.primitives])
+def test_the_stubs_have_every_name(module):
+    stub = Path(module.__file__).with_suffix(".pyi").read_text()
+    names = re.findall(r"^(\w+): (?:Primitive|_\w+)$", stub, re.MULTILINE)
+    assert set(names) == set(module.__all__)
+
+
+@pytest.mark.parametrize("name", parakeet.primitives.PRIMITIVES)
+def test_a_primitive_is_called_from_python(name):
+    primitive = getattr(parakeet, name)
+    assert pickle.loads(pickle.dumps(primitive)) is primitive
+    operands = (U8, U8[::-1])[:primitive.arity]
+    if name in ("erf", "erfc"):
+        expected = np.vectorize(getattr(math, name))(U8.astype(np.float16)).astype(np.float16)
+        np.testing.assert_allclose(primitive(U8), expected, rtol=2e-3)
+        return
+    expected = getattr(np, name)(*operands)
+    actual = primitive(*operands)
+    assert actual.dtype == expected.dtype
+    tolerance = 4e-3 if expected.dtype == np.float16 else 1e-15
+    np.testing.assert_allclose(actual, expected, rtol=tolerance)
+
+
+def test_primitives_take_keywords_and_a_target():
+    out = np.zeros(3)
+    assert parakeet.add(1.0, np.ones(3), out=out, target="serial") is out
+    np.testing.assert_array_equal(out, [2, 2, 2])
+    assert parakeet.add(I8, I8, dtype=np.float32).dtype == np.float32
+
+
+def test_public_names_are_found():
+    for name in ("add", "exp", "float32", "zeros", "sum", "mean", "true_divide", "map", "pmap2"):
+        assert getattr(parakeet, name) is not None
+        assert name in dir(parakeet)
+
+
+def test_a_user_gives_a_function_its_meaning():
+    def doubled(x):  # stands for a function that nobody else knows
+        raise AssertionError("is compiled by its overload only")
+
+    @parakeet.overload(doubled)
+    def _(x):
+        return 2 * x
+
+    np.testing.assert_array_equal(jit(lambda x: doubled(x))(F64), 2 * F64)

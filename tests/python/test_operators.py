@@ -1,0 +1,196 @@
+"""The data-parallel operators: what f is given, axes, init, tuples, no elements, from Python."""
+
+import numpy as np
+import pytest
+from agreement import REDUCED, bound_for, check_same
+from layouts import values
+
+import parakeet
+from parakeet import jit
+
+TARGETS = ("interpreter", "serial", "parallel")
+X = values(7, seed=1)
+Y = values(7, seed=2)
+M = values((3, 4), seed=3)
+N = values((5, 4), seed=4)
+I = np.array([3, -1, 4, 1, -5], dtype=np.int32)
+
+
+def tuple_sum(a, b):
+    return a[0] + b[0], a[1] + b[1]
+
+
+# Program, arguments, and what NumPy gives for it.
+CASES = {
+    "map_of_one": (lambda x: parakeet.map(lambda a: a * 2, x), (X,), X * 2),
+    "map_with_a_scalar": (lambda x: parakeet.map(lambda a, k: a * k, x, 3), (X,), X * 3),
+    "map_of_rows_to_scalars": (lambda m: parakeet.map(lambda r: r[0] - r[-1], m), (M,),
+                               M[:, 0] - M[:, -1]),
+    "map_of_columns": (lambda m: parakeet.map(lambda c: c[::-1], m, axis=1), (M,), M[::-1].T),
+    "map_of_negative_axis": (lambda m: parakeet.map(lambda c: c[0], m, axis=-1), (M,), M[0]),
+    "map_stacks_longer_rows": (lambda m: parakeet.map(lambda r: r[1:] - r[:-1], m), (M,),
+                               np.diff(M)),
+    "map_to_a_tuple": (lambda x: parakeet.map(lambda a: (a, a * 2), x), (X,), (X, X * 2)),
+    "map_to_a_nested_tuple": (lambda x: parakeet.map(lambda a: (a, (a > 0, a)), x), (X,),
+                              (X, (X > 0, X))),
+    "map_of_elements": (lambda m, x: parakeet.map(lambda a, b: a + b, m, x, axis=None),
+                        (M, M[0]), M + M[0]),
+    "each_is_map": (lambda x: parakeet.each(lambda a: -a, x), (X,), -X),
+    "bare_map": (lambda x: map(lambda a: a + 1, x), (X,), X + 1),
+    "map_of_a_primitive": (lambda x: parakeet.map(parakeet.sqrt, x), (abs(X),), np.sqrt(abs(X))),
+    "map_in_a_map": (lambda m: parakeet.map(lambda r: parakeet.map(lambda a: a * 2, r), m), (M,),
+                     M * 2),
+    "map_with_a_capture": (lambda m, x: parakeet.map(lambda r: r + x, m), (M, M[0]), M + M[0]),
+    "map_calls_numpy": (lambda m: parakeet.map(lambda r: np.max(r), m), (M,), M.max(axis=1)),
+    "reduce_all": (lambda m: parakeet.reduce(parakeet.add, m), (M,), M.sum()),
+    "reduce_axis_0": (lambda m: parakeet.reduce(np.add, m, axis=0), (M,), M.sum(axis=0)),
+    "reduce_axis_1": (lambda m: parakeet.reduce(np.minimum, m, axis=1), (M,), M.min(axis=1)),
+    "reduce_negative_axis": (lambda m: parakeet.reduce(np.maximum, m, axis=-1), (M,),
+                             M.max(axis=-1)),
+    "reduce_with_init": (lambda x: parakeet.reduce(np.add, x, init=100.0), (X,), X.sum() + 100),
+    "reduce_rows_with_a_row": (lambda m: parakeet.reduce(lambda r, s: r * s, m, axis=0,
+                                                         init=np.ones(4)), (M,), M.prod(axis=0)),
+    "reduce_a_lambda": (lambda x: parakeet.reduce(lambda a, b: a if a > b else b, x), (X,),
+                        X.max()),
+    "reduce_pairs": (lambda x, y: parakeet.reduce(tuple_sum, x, y, axis=0), (X, Y),
+                     (X.sum(), Y.sum())),
+    "reduce_pairs_with_init": (lambda x, y: parakeet.reduce(tuple_sum, x, y, axis=0,
+                                                            init=(1.0, 2.0)), (X, Y),
+                               (X.sum() + 1, Y.sum() + 2)),
+    # init decides the type of the result, from the left.
+    "reduce_ints_from_a_float": (lambda i: parakeet.reduce(np.add, i, init=0.5), (I,),
+                                 np.float64(I.sum() + 0.5)),
+    "reduce_ints_from_an_int": (lambda i: parakeet.reduce(np.add, i, init=0), (I,),
+                                np.int32(I.sum())),
+    "reduce_nothing_from_init": (lambda i: parakeet.reduce(np.add, i, init=5), (I[:0],),
+                                 np.int32(5)),
+    "reduce_nothing_from_a_float": (lambda i: parakeet.reduce(np.add, i, init=5.0), (I[:0],),
+                                    np.float64(5.0)),
+    # Not commutative: the order of the elements is kept.
+    "reduce_keeps_order": (lambda x: parakeet.reduce(lambda a, b: b, x), (X,), X[-1]),
+    "reduce_keeps_the_first": (lambda x: parakeet.reduce(lambda a, b: a, x), (X,), X[0]),
+    "reduce_with_a_capture": (lambda x, k: parakeet.reduce(lambda a, b: np.minimum(a, b + 0 * k),
+                                                           x), (X, 2), X.min()),
+    "scan": (lambda x: parakeet.scan(np.add, x), (X,), X.cumsum()),
+    "scan_axis_0": (lambda m: parakeet.scan(np.add, m), (M,), M.cumsum(axis=0)),
+    "scan_axis_1": (lambda m: parakeet.scan(np.add, m, axis=1), (M,), M.cumsum(axis=1)),
+    "scan_with_init": (lambda x: parakeet.scan(np.add, x, init=10.0), (X,), X.cumsum() + 10),
+    "scan_ints": (lambda i: parakeet.scan(np.multiply, i), (I,),
+                  np.multiply.accumulate(I, dtype=np.int32)),
+    "scan_nothing": (lambda i: parakeet.scan(np.add, i), (I[:0],), I[:0]),
+    "scan_keeps_order": (lambda x: parakeet.scan(lambda a, b: b, x), (X,), X),
+    "scan_pairs": (lambda x, y: parakeet.scan(tuple_sum, x, y), (X, Y), (X.cumsum(), Y.cumsum())),
+    "imap_of_an_int": (lambda n: parakeet.imap(lambda i: i * i, n), (5,), np.arange(5) ** 2),
+    "imap_of_a_1_tuple": (lambda n: parakeet.imap(lambda i: i * i, (n,)), (5,), np.arange(5) ** 2),
+    "imap_of_separate_indexes": (lambda m: parakeet.imap(lambda i, j: m[i, j] + i, m.shape), (M,),
+                                 M + np.arange(3.0)[:, None]),
+    "imap_of_a_tuple": (lambda m: parakeet.imap(lambda ij: m[ij] * 2, m.shape), (M,), M * 2),
+    "imap_of_a_tuple_unpacked": (lambda m: parakeet.imap(lambda ij: m[ij[0], ij[1]], m.shape),
+                                 (M,), M),
+    "imap_in_three_dimensions": (lambda n: parakeet.imap(lambda i, j, k: i * 100 + j * 10 + k,
+                                                         (n, n + 1, 2)), (2,),
+                                 np.arange(2)[:, None, None] * 100
+                                 + np.arange(3)[:, None] * 10 + np.arange(2)),
+    "imap_to_rows": (lambda m: parakeet.imap(lambda i: m[:, i], m.shape[1]), (M,), M.T),
+    "imap_of_nothing": (lambda n: parakeet.imap(lambda i: i * 0.5, n), (0,), np.zeros(0)),
+    "ireduce": (lambda x: parakeet.ireduce(lambda i: x[i] ** 2, np.add, len(x)), (X,),
+                (X ** 2).sum()),
+    "ireduce_plane": (lambda m: parakeet.ireduce(lambda i, j: m[i, j], np.maximum, m.shape), (M,),
+                      M.max()),
+    "ireduce_with_init": (lambda n: parakeet.ireduce(lambda i: i, np.add, n, init=0.5), (4,),
+                          np.float64(6.5)),
+    "ireduce_nothing_from_init": (lambda n: parakeet.ireduce(lambda i: i, np.add, n, init=0.5),
+                                  (0,), np.float64(0.5)),
+    "outer_map": (lambda x, y: parakeet.outer_map(lambda a, b: a - b, x, y), (X, Y),
+                  X[:, None] - Y),
+    "outer_map_of_three": (lambda x: parakeet.outer_map(lambda a, b, c: a + b * c, x, x, x),
+                           (X[:3],), X[:3, None, None] + X[:3, None] * X[:3]),
+    "outer_map_of_rows": (lambda m, n: parakeet.outer_map(lambda r, s: np.dot(r, s), m, n),
+                          (M, N), M @ N.T),
+    "outer_map_of_an_axis_each": (lambda m, n: parakeet.outer_map(lambda r, c: np.dot(r, c), m, n,
+                                                                  axis=(0, 1)), (M, N.T), M @ N.T),
+    "allpairs": (lambda m: parakeet.allpairs(lambda r, s: ((r - s) ** 2).sum(), m, m), (M,),
+                 ((M[:, None] - M) ** 2).sum(axis=-1)),
+}
+JITTED = {name: jit(program) for name, (program, _, _) in CASES.items()}
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("target", TARGETS)
+def test_operator(name, target):
+    _, arguments, expected = CASES[name]
+    check_same(JITTED[name](*arguments, target=target), expected, bound_for(REDUCED, arguments))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_ireduce_over_ints(target):
+    result = jit(lambda n: parakeet.ireduce(lambda i: i * i, parakeet.add, n))(4, target=target)
+    assert result == 14
+
+
+FROM_PYTHON = {
+    "map": (lambda: parakeet.map(lambda a, b: a * b, X, Y), X * Y),
+    "map_axis": (lambda: parakeet.map(lambda c: c[0], M, axis=1), M[0]),
+    "reduce": (lambda: parakeet.reduce(np.add, M, axis=1), M.sum(axis=1)),
+    "reduce_lambda": (lambda: parakeet.reduce(lambda a, b: a + b, X, init=1.0), X.sum() + 1),
+    "scan": (lambda: parakeet.scan(parakeet.add, X), X.cumsum()),
+    "imap": (lambda: parakeet.imap(lambda i, j: i - j, (2, 3)),
+             np.arange(2)[:, None] - np.arange(3)),
+    "ireduce": (lambda: parakeet.ireduce(lambda i: X[i], np.add, len(X)), X.sum()),
+    "outer_map": (lambda: parakeet.outer_map(lambda a, b: a - b, X, Y), X[:, None] - Y),
+    "allpairs": (lambda: parakeet.allpairs(lambda a, b: a - b, X, Y), X[:, None] - Y),
+}
+
+
+@pytest.mark.parametrize("name", FROM_PYTHON)
+def test_operator_called_from_python(name):
+    call, expected = FROM_PYTHON[name]
+    check_same(call(), expected, bound_for(REDUCED, (X, Y, M)))
+
+
+@pytest.mark.parametrize("program", [
+    lambda x: parakeet.reduce(np.add, x),
+    lambda x: parakeet.reduce(lambda a, b: a * b, x, axis=0),
+    lambda x: parakeet.ireduce(lambda i: x[i], np.add, len(x))], ids=["all", "axis", "index"])
+@pytest.mark.parametrize("target", TARGETS)
+def test_nothing_without_init_is_refused(program, target):
+    with pytest.raises(ValueError, match="^zero-size array to reduction operation .* which "
+                                         "has no identity$"):
+        jit(program)(np.zeros(0), target=target)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_lengths_that_differ_are_named(target):
+    with pytest.raises(ValueError) as caught:
+        jit(CASES["map_of_elements"][0])(np.zeros((2, 3)), np.zeros(4), target=target)
+    assert "(2,3)" in str(caught.value) and "(4,)" in str(caught.value)
+    with pytest.raises(ValueError):
+        jit(lambda x, y: parakeet.map(lambda a, b: a + b, x, y))(X, Y[:3], target=target)
+
+
+@pytest.mark.parametrize("size", [8191, 8192, 8193, 100_003])
+def test_blocks_of_a_reduction(size):
+    """Around the ends of a block; order kept, init entered once, the same bits on any target."""
+    x = values(size)
+    total = jit(lambda x: parakeet.reduce(np.add, x, init=3.0))
+    last = jit(lambda x: parakeet.reduce(lambda a, b: b, x))
+    running = jit(lambda x: parakeet.scan(lambda a, b: a + b, x, init=3.0))
+    for target in TARGETS[1:]:
+        check_same(total(x, target=target), x.sum() + 3.0, bound_for(REDUCED, x))
+        assert last(x, target=target) == x[-1]
+        check_same(running(x, target=target), x.cumsum() + 3.0, bound_for(REDUCED, x))
+    assert total(x, target="serial") == total(x, target="parallel")
+    assert (running(x, target="serial") == running(x, target="parallel")).all()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 7])
+def test_the_bits_do_not_depend_on_the_number_of_threads(threads):
+    x = values(1_000_003)
+    total = jit(lambda x: (x * x).sum())
+    expected = total(x, target="serial")
+    before = parakeet.get_num_threads()
+    try:
+        parakeet.set_num_threads(threads)
+        assert total(x, target="parallel") == expected
+    finally:
+        parakeet.set_num_threads(before)

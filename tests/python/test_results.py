@@ -1,0 +1,200 @@
+"""What calls return: objects, ownership, views, scalars, tuples, and the memory behind them."""
+
+import gc
+import sys
+import weakref
+
+import numpy as np
+import pytest
+
+import parakeet
+from parakeet import _core, jit
+
+TARGETS = ("interpreter", "serial", "parallel")
+DTYPES = ("?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "c8", "c16")
+
+
+@pytest.fixture(params=TARGETS)
+def on_target(request):
+    with parakeet.target(request.param):
+        yield request.param
+
+
+@pytest.mark.parametrize("value", [True, False, 0, -3, 2**63 - 1, -2**63, 1.5, -0.0, 1 - 2j])
+def test_python_scalars_come_back_as_they_are(on_target, value):
+    result = jit(lambda x: x)(value)
+    assert type(result) is type(value)
+    assert repr(result) == repr(value)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_numpy_scalars_come_back_as_they_are(on_target, dtype):
+    for value in np.array([0, 1, 77], dtype):
+        result = jit(lambda x: x)(value)
+        assert type(result) is type(value)
+        assert result.tobytes() == value.tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8", "f2", "f4", "f8", "c8", "c16"])
+def test_negative_values_of_every_width(on_target, dtype):
+    value = np.array(-5, dtype)[()]
+    assert jit(lambda x: -x)(value) == 5
+    assert jit(lambda x: x)(value) == -5
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(), (0,), (5,), (2, 3), (1, 4, 1)])
+def test_fresh_arrays_of_every_dtype(on_target, dtype, shape):
+    x = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(dtype)
+    result = jit(lambda x: x.copy())(x)
+    np.testing.assert_array_equal(result, x, strict=True)
+    assert result is not x and type(result) is np.ndarray
+    assert result.flags.owndata and result.base is None and result.flags.writeable
+
+
+def test_results_are_aligned_for_every_vector():
+    for n in (1, 10, 100_000):
+        result = jit(lambda x: x + 1)(np.ones(n))
+        assert result.ctypes.data % 64 == 0
+
+
+def test_an_argument_comes_back_as_the_same_object(on_target):
+    f = jit(lambda x, y: (y, x, x))
+    x, y = np.ones(3), np.ones((2, 2))[:, ::-1]
+    result = f(x, y)
+    assert result[0] is y and result[1] is x and result[2] is x
+
+
+@pytest.mark.parametrize("view", [
+    lambda x: x[::2], lambda x: x.T, lambda x: x[1], lambda x: x[:, ::-1], lambda x: x[None],
+    lambda x: x[1:1], lambda x: x.reshape(6), lambda x: x[..., 1:],
+])
+def test_views_of_arguments(on_target, view):
+    x = np.arange(6.0).reshape(2, 3).copy()
+    result, expected = jit(view)(x), view(x)
+    np.testing.assert_array_equal(result, expected, strict=True)
+    assert result.base is x
+    if expected.size:
+        assert np.shares_memory(result, x)
+        result[...] = 7
+        assert (x == 7).sum() == expected.size
+    assert result.strides == expected.strides or result.size <= 1 or 0 in result.shape
+
+
+def test_a_view_keeps_its_argument_alive(on_target):
+    x = np.arange(10.0)
+    alive = weakref.ref(x)
+    view = jit(lambda x: x[2:])(x)
+    del x
+    gc.collect()
+    assert alive() is not None
+    np.testing.assert_array_equal(view, np.arange(2.0, 10.0))
+    del view
+    gc.collect()
+    assert alive() is None
+
+
+def test_a_view_of_a_read_only_argument_is_read_only(on_target):
+    x = np.arange(4.0)
+    x.flags.writeable = False
+    assert not jit(lambda x: x[1:])(x).flags.writeable
+
+
+def test_results_that_share_a_buffer(on_target):
+    @jit
+    def f(x):
+        y = x + 1
+        return y, y, y[1:], (y[::2],)
+
+    y, same, tail, (even,) = f(np.zeros(4))
+    assert y is same
+    y[:] = 5, 6, 7, 8
+    np.testing.assert_array_equal(tail, [6, 7, 8])
+    np.testing.assert_array_equal(even, [5, 7])
+    del y, same, even
+    gc.collect()
+    np.testing.assert_array_equal(tail, [6, 7, 8])
+
+
+def test_a_slice_of_a_fresh_array(on_target):
+    result = jit(lambda x: (x + 1)[1:])(np.zeros(4))
+    np.testing.assert_array_equal(result, [1, 1, 1])
+    assert result.base is not None
+
+
+def test_nothing_and_tuples(on_target):
+    def nothing(x):
+        pass
+
+    assert jit(nothing)(1) is None
+    assert jit(lambda x: ())(1) == ()
+    assert jit(lambda x: (x, (None, (x,)), ()))(1) == (1, (None, (1,)), ())
+
+
+def live_buffers():
+    gc.collect()
+    return _core.buffer_counters()["live_buffers"]
+
+
+def test_buffers_return_when_results_die(on_target):
+    f = jit(lambda x: (x + 1, x + 2, (x + 3)[1:], x.sum()))
+    f(np.ones(100))
+    before = live_buffers()
+    results = [f(np.ones(n)) for n in (1, 10, 100_000)]
+    assert live_buffers() == before + 9
+    del results
+    assert live_buffers() == before
+
+
+def test_buffers_return_when_a_call_fails(on_target):
+    @jit
+    def f(x, i):
+        y = x + 1
+        return y, y[i]
+
+    f(np.ones(10), 1)
+    before = live_buffers()
+    for _ in range(3):
+        with pytest.raises(IndexError):
+            f(np.ones(10), 10)
+    assert live_buffers() == before
+
+
+def test_numpy_may_resize_a_result():
+    result = jit(lambda x: x + 1)(np.zeros(4))
+    result.resize(1000, refcheck=False)
+    np.testing.assert_array_equal(result[:4], 1)
+    assert not result[4:].any()
+
+
+def test_results_are_ordinary_arrays():
+    result = jit(lambda x: x + 1)(np.zeros(4))
+    result.shape = (2, 2)
+    assert bytes(memoryview(result)) == np.ones(4).tobytes()
+    np.testing.assert_array_equal(np.copy(result), np.ones((2, 2)))
+
+
+def test_references_are_neither_lost_nor_kept(on_target):
+    x, y = np.ones(3), 12345.678
+    f = jit(lambda x, y, k=None: (x, x[1:], x + y, y))
+    f(x, y), f(x, k=None, y=y)
+    with pytest.raises(TypeError):
+        f(x, {})
+    counts = [sys.getrefcount(value) for value in (x, y, None)]
+    for _ in range(100):
+        f(x, y), f(x, k=None, y=y)
+        with pytest.raises(TypeError):
+            f(x, {})
+    after = [sys.getrefcount(value) for value in (x, y, None)]
+    # The interpreter's own use of None varies a little.
+    assert after[:2] == counts[:2] and abs(after[2] - counts[2]) < 50
+
+
+def test_memory_that_cannot_be_had(on_target):
+    @jit
+    def huge(n):
+        return np.empty((n, n), np.float64)
+
+    with pytest.raises(MemoryError):
+        huge(2**28)
+    assert huge(2).shape == (2, 2)
