@@ -57,6 +57,7 @@ const FunctionCode& Machine::CodeOf(std::string_view function) {
 }
 
 Values Machine::Call(std::string_view function, Values arguments) {
+  if (depth_ == 0) Lend(arguments);
   const FunctionCode& code = CodeOf(function);
   const bool stack_is_used_up = stack_start_ - StackPointer() > kStackBytes;
   if (++depth_ > kRecursionLimit || stack_is_used_up) {
@@ -70,6 +71,13 @@ Values Machine::Call(std::string_view function, Values arguments) {
   frame_ = std::move(caller);
   --depth_;
   return results;
+}
+
+void Machine::Lend(const Values& arguments) {
+  for (const RuntimeValue& argument : arguments) {
+    const auto* array = std::get_if<ArrayValue>(&argument);
+    if (array != nullptr) lent_.insert(array->storage.get());
+  }
 }
 
 void Machine::BindArguments(const FunctionCode& code, Values arguments) {

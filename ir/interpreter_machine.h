@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "ir/interpreter.h"
@@ -24,6 +26,7 @@ class Machine {
  private:
   // --- interpreter.cc ---
   const FunctionCode& CodeOf(std::string_view function);
+  void Lend(const Values& arguments);
   void BindArguments(const FunctionCode& code, Values arguments);
   void Run(const BlockCode& block);
   // Sets the block's parameters, from `first` on, and runs it.
@@ -128,6 +131,9 @@ class Machine {
   Values frame_;
   std::vector<Constant> scratch_;
   int depth_ = 0;
+  std::unordered_set<const void*> lent_;  // Storages of the arguments: not the program's to free.
+  // Freed storages; a new one at the address of one that is gone is another.
+  std::set<std::weak_ptr<Storage::element_type>, std::owner_less<>> freed_;
   const std::byte* stack_start_;
 };
 

@@ -20,7 +20,11 @@ void Machine::Alloc(const Step& step) {
 // The memory stays, so that a later read shows 0xdd rather than crashes.
 void Machine::Free(const Step& step) {
   const Storage& storage = ArrayAt(step.operands[0]).storage;
-  if (storage == nullptr) FailBug("an argument is not the program's to free", step.binding->span);
+  if (storage == nullptr || lent_.contains(storage.get())) return;
+  for (size_t i = 1; i < step.operands.size(); ++i) {
+    if (ArrayAt(step.operands[i]).storage == storage) return;
+  }
+  if (!freed_.insert(storage).second) FailBug("a buffer is freed twice", step.binding->span);
   std::fill(storage->begin(), storage->end(), kFreed);
 }
 

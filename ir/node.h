@@ -70,6 +70,7 @@ struct Block;
 //                   the extents, then no or one init a result; block 1 combines
 //   lanes           lo, hi, one init a result; block 1 combines
 //   alloc           the sizes
+//   free            the array whose buffer is given back, then those that may share it and go on
 //   load            the array, one index an axis
 //   store           the array, one index an axis, the value
 //   load_lanes ...  as load and store, then the mask when masked

@@ -32,6 +32,8 @@ enum class OpFormat : uint8_t {
   kCall,
   // %r: [n]f64 = alloc (%n)
   kAlloc,
+  // free %a unless (%b, %c)
+  kFree,
   // %a: f64 = load %x[%i, %j]
   // store %x[%i], %v
   kAccess,

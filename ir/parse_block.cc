@@ -69,6 +69,7 @@ void BlockParser::ReadInFormat(Binding& binding) {
     case OpFormat::kIndices: return ReadIndices(binding);
     case OpFormat::kCall: return ReadCall(binding);
     case OpFormat::kAlloc: AppendOperands(binding); return reader_.ReadAttributes(binding.attrs);
+    case OpFormat::kFree: return ReadFree(binding);
     case OpFormat::kAccess: return ReadAccess(binding);
     case OpFormat::kIf: return ReadIf(binding);
     case OpFormat::kFor: return ReadFor(binding);
@@ -117,6 +118,12 @@ void BlockParser::ReadPlain(Binding& binding) {
       binding.operands.push_back(reader_.ReadOperand());
     } while (reader_.TakeIf(","));
   }
+  reader_.ReadAttributes(binding.attrs);
+}
+
+void BlockParser::ReadFree(Binding& binding) {
+  binding.operands.push_back(reader_.ReadOperand());
+  if (reader_.TakeIf("unless")) AppendOperands(binding);
   reader_.ReadAttributes(binding.attrs);
 }
 

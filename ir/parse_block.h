@@ -24,6 +24,7 @@ class BlockParser {
   void ReadGeneric(Binding& binding);
   void ReadPlain(Binding& binding);
   void ReadCheck(Binding& binding);
+  void ReadFree(Binding& binding);
   void ReadSlice(Binding& binding);
   void ReadView(Binding& binding);
   void ReadElements(Binding& binding);

@@ -113,6 +113,7 @@ void BlockPrinter::PrintInFormat(const Binding& binding) {
     case OpFormat::kAlloc:
       out_ += "alloc (" + List(binding.operands) + ")";
       return PrintAttributes(binding);
+    case OpFormat::kFree: return PrintFree(binding);
     case OpFormat::kAccess: return PrintAccess(binding);
     case OpFormat::kIf: return PrintIf(binding);
     case OpFormat::kFor: return PrintFor(binding);
@@ -133,6 +134,12 @@ void BlockPrinter::PrintGeneric(const Binding& binding) {
 void BlockPrinter::PrintPlain(const Binding& binding) {
   out_ += std::string(Name(binding.op)) + (binding.operands.empty() ? "" : " ") +
           List(binding.operands);
+  PrintAttributes(binding);
+}
+
+void BlockPrinter::PrintFree(const Binding& binding) {
+  out_ += "free " + Text(binding.operands[0]);
+  if (binding.operands.size() > 1) out_ += " unless (" + List(binding.operands, 1) + ")";
   PrintAttributes(binding);
 }
 

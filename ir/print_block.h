@@ -47,6 +47,7 @@ class BlockPrinter {
   void PrintGeneric(const Binding& binding);
   void PrintPlain(const Binding& binding);
   void PrintCheck(const Binding& binding);
+  void PrintFree(const Binding& binding);
   void PrintSlice(const Binding& binding);
   void PrintView(const Binding& binding);
   void PrintElements(const Binding& binding);

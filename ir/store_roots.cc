@@ -82,7 +82,7 @@ void StoreRoots::Add(const Binding& binding, int depth) {
         Own(param, depth);  // An operand's memory, which is outside.
     }
     if (binding.op == OpCode::kAlloc || binding.op == OpCode::kCall) {
-      freeable_.insert(binding.results.begin(), binding.results.end());
+      makers_.insert(makers_.end(), binding.results.begin(), binding.results.end());
     }
   }
 }
@@ -101,15 +101,28 @@ void StoreRoots::Propagate() {
   }
 }
 
+// What may be an array that the function makes.
+void StoreRoots::FindMade() {
+  std::vector<const Var*> reached = makers_;
+  while (!reached.empty()) {
+    const Var* next = reached.back();
+    reached.pop_back();
+    if (!made_.insert(next).second) continue;
+    const std::vector<const Var*>& dependents = nodes_[next].dependents;
+    reached.insert(reached.end(), dependents.begin(), dependents.end());
+  }
+}
+
 void StoreRoots::Report(Breaches& breaches) {
   if (effects_.empty()) return;
   Propagate();
+  FindMade();
   for (const Effect& effect : effects_) {
     breaches.Enter(effect.binding);
     const std::string name = breaches.Text(effect.array);
     if (effect.binding->op == OpCode::kFree) {
-      breaches.Require(freeable_.contains(effect.array), Invariant::kFreesAreOwn,
-                       name + " is not allocated here");
+      breaches.Require(made_.contains(effect.array), Invariant::kFreesAreOwn,
+                       name + " is never what the function allocates");
     }
     const auto node = nodes_.find(effect.array);
     const bool is_local = node == nodes_.end() || node->second.depth >= effect.depth;

@@ -40,11 +40,13 @@ class StoreRoots {
   // `var` may be the memory of `from`.
   void Derive(const Var* var, const Operand& from);
   void Propagate();
+  void FindMade();
 
   std::unordered_map<const Var*, Node> nodes_;
   std::vector<std::vector<const Var*>> owned_;  // By depth.
   std::vector<Effect> effects_;
-  std::unordered_set<const Var*> freeable_;
+  std::vector<const Var*> makers_;  // Results of allocations and calls.
+  std::unordered_set<const Var*> made_;
 };
 
 // True for the operators whose blocks may store only to what they allocate.

@@ -191,6 +191,7 @@ bool FitsFormat(const Binding& binding) {
     case OpFormat::kIndices: return FitsIndices(binding);
     case OpFormat::kCall: return no_blocks && FitsCall(binding);
     case OpFormat::kAlloc: return no_blocks;
+    case OpFormat::kFree: return no_blocks && !binding.operands.empty();
     case OpFormat::kAccess: return no_blocks && FitsAccess(binding);
     case OpFormat::kIf: return FitsIf(binding);
     case OpFormat::kFor: return FitsFor(binding);

@@ -48,7 +48,7 @@ Counts CountsOf(OpCode op) {
     case OpCode::kWhile: return {kAny, kAny, 2};
     case OpCode::kCall: return {kAny, kAny, 0};
     case OpCode::kAlloc: return {kAny, 1, 0};
-    case OpCode::kFree: return {1, 0, 0};
+    case OpCode::kFree: return {1, 0, 0, true};
     case OpCode::kStore:
     case OpCode::kStoreLanes:
     case OpCode::kScatterLanes: return {2, 0, 0, true};

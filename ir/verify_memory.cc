@@ -115,7 +115,9 @@ void BindingVerifier::Alloc() {
     SizeAgrees(ResultType().dims()[i], b_.operands[i]);
 }
 
-void BindingVerifier::Free() { RequireArray(0); }
+void BindingVerifier::Free() {
+  for (size_t i = 0; i < b_.operands.size(); ++i) RequireArray(i);
+}
 
 void BindingVerifier::Copy() {
   if (RequireArray(0) && RequireArray(1)) RequireType(TypeAt(0), TypeAt(1), "the source");

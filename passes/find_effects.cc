@@ -41,9 +41,7 @@ class FlowFinder {
         for (size_t i = 0; i < b.blocks[0]->params.size(); ++i)
           Flow(b.operands[i], b.blocks[0]->params[i]);
         break;
-      case OpCode::kCall:
-        for (const Var* result : b.results) FlowFromAll(b.operands, result);
-        break;
+      case OpCode::kCall: FlowFromCall(b); break;
       default: break;
     }
   }
@@ -66,9 +64,15 @@ class FlowFinder {
     for (size_t i = 0; i < to.size(); ++i) Flow(from[i], to[i]);
   }
 
-  void FlowFromAll(const std::vector<Operand>& from, const Var* to) {
-    for (const Operand& operand : from) Flow(operand, to);
-    if (to->type.IsArray()) flows_[to].push_back(to);
+  // A result may be an argument, or new memory, which it may share with the other results.
+  void FlowFromCall(const Binding& call) {
+    const Var* first = nullptr;
+    for (const Var* result : call.results) {
+      if (!result->type.IsArray()) continue;
+      for (const Operand& operand : call.operands) Flow(operand, result);
+      if (first == nullptr) first = result;
+      flows_[result].push_back(first);
+    }
   }
 
   void Flow(const Operand& from, const Var* to) {

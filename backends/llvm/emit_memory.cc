@@ -43,8 +43,16 @@ void FunctionEmitter::EmitAlloc(const ir::Binding& alloc) {
   arrays_[alloc.result()] = std::move(array);
 }
 
+// An argument's base is null, which the runtime allows.
 void FunctionEmitter::EmitFree(const ir::Binding& free) {
-  builder_.CreateCall(PkFree(emission_), {Local(call_), ArrayOf(free.operands[0]).base});
+  Value* base = ArrayOf(free.operands[0]).base;
+  Value* none = llvm::ConstantPointerNull::get(builder_.getPtrTy());
+  Value* freed = base;
+  for (size_t i = 1; i < free.operands.size(); ++i) {
+    Value* goes_on = builder_.CreateICmpEQ(base, ArrayOf(free.operands[i]).base);
+    freed = builder_.CreateSelect(goes_on, none, freed);
+  }
+  builder_.CreateCall(PkFree(emission_), {Local(call_), freed});
 }
 
 MemoryTraits FunctionEmitter::TraitsOf(const Operand& array) {

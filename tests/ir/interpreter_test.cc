@@ -234,5 +234,20 @@ TEST(Interpreter, FreedAndUnwrittenMemoryShows) {
   EXPECT_EQ(Show(RunText(kText, {})), "203, 221");
 }
 
+TEST(Interpreter, FreesNoArgumentAndNoBufferThatGoesOn) {
+  constexpr char kText[] =
+      "fn @f(%x: [1]i64, %c: bool) -> (i64, i64) { %y: [1]i64 = alloc (1) store %y[0], 7 "
+      "%v: [1]i64 = if %c { yield %y } else { yield %x } free %v unless (%y) free %v "
+      "%a: i64 = load %x[0] %b: i64 = load %y[0] return %a, %b }";
+  EXPECT_EQ(Show(RunText(kText, {I64Array({1}, {5}), Constant::Bool(false)})), "5, 7");
+  EXPECT_EQ(Show(RunText(kText, {I64Array({1}, {5}), Constant::Bool(true)})),
+            "5, -2459565876494606883");
+}
+
+TEST(Interpreter, FreeingTwiceIsABug) {
+  EXPECT_EQ(BugOf("fn @f() { %x: [1]u8 = alloc (1) free %x free %x return }", {}),
+            "a buffer is freed twice");
+}
+
 }  // namespace
 }  // namespace parakeet::ir

@@ -43,9 +43,8 @@ TEST(Printer, ParseIsItsInverse) {
 
 // The whole text of one function, as it is printed.
 TEST(Printer, NestedOperators) {
-  constexpr char kText[] =
-      R"(fn @conv(%image: [h][w]f64, %weights: [a][b]f64 c readonly) ->)"
-      R"( (%h2: i64, [h2][w]f64) entry {
+  constexpr char kText[] = R"(fn @conv(%image: [h][w]f64, %weights: [a][b]f64 c readonly) ->)"
+                           R"( (%h2: i64, [h2][w]f64) entry {
   %h2: i64 = sub %h, 2
   %r: [h2][w]f64 = imap (%i, %j) in (%h2, %w) {
     %s: f64 = ireduce (%p, %q) in (%a, %b) add from 0.0 tree(block 8192, lanes 4) {

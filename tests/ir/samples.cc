@@ -104,7 +104,7 @@ fn @loops(%x: [n]f64 c, %rounds: i64) -> ([n]f64, f64, i64) entry {
   for %i in 0 to %n step 1 {why = "line 5: y[i] may be \"x[j]\""} {
     %e: f64 = load %x[%i]
     store %t[%i], %e }
-  free %t
+  free %t unless (%x, %y)
   %s: f64 = lanes (%i) in 0 to %n add from 0.0 tree(lanes 32) {
     %e: f64 = load %x[%i]
     yield %e }
