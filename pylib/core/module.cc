@@ -69,6 +69,11 @@ PyObject* BufferCounters(PyObject*, PyObject*) {
                        (long long)counters.allocations);
 }
 
+PyObject* ResetBufferPeak(PyObject*, PyObject*) {
+  runtime::ResetPeak();
+  return None();
+}
+
 PyObject* TrimPool(PyObject*, PyObject*) {
   runtime::TrimPool();
   return None();
@@ -94,6 +99,7 @@ PyMethodDef functions[] = {
     {"set_timing", PySetTiming, METH_O, nullptr},
     {"set_array_type", SetArrayType, METH_O, nullptr},
     {"buffer_counters", BufferCounters, METH_NOARGS, nullptr},
+    {"reset_buffer_peak", ResetBufferPeak, METH_NOARGS, nullptr},
     {"trim_pool", TrimPool, METH_NOARGS, nullptr},
     {"openmp_file", OpenMpFile, METH_NOARGS, nullptr},
     {"compiler_is_open", CompilerIsOpen, METH_NOARGS, nullptr},

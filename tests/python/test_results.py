@@ -160,6 +160,63 @@ def test_buffers_return_when_a_call_fails(on_target):
     assert live_buffers() == before
 
 
+def replaced_by_for(x, steps):
+    for _ in range(steps):
+        x = x[::-1] * 2.0
+    return x.sum()
+
+
+def replaced_by_while(x, steps):
+    y = x + 1.0
+    while steps > 0:
+        x, y = y, x[::-1] - y
+        steps -= 1
+    return x
+
+
+def replaced_where_asked(x, steps):
+    first = x
+    for i in range(steps):
+        if i % 3 == 0:
+            x = x[::-1].copy()
+        elif i % 7 == 0:
+            x = first
+    return x, first
+
+
+def replaced_by_calls(x, steps):
+    def deeper(y, n):
+        return y if n == 0 else deeper(y[::-1] + 1.0, n - 1)
+
+    for _ in range(steps):
+        x = deeper(x, 2)
+    return x.max()
+
+
+@pytest.mark.parametrize(
+    "program", [replaced_by_for, replaced_by_while, replaced_where_asked, replaced_by_calls]
+)
+@pytest.mark.parametrize("target", ["serial", "parallel"])
+def test_arrays_that_a_loop_replaces_do_not_pile_up(program, target):
+    x = np.linspace(0.0, 1.0, 10_000)
+    f = jit(program)
+    compare_results(f(x, 40, target=target), program(x, 40))
+    _core.reset_buffer_peak()
+    before = _core.buffer_counters()
+    f(x, 400, target=target)
+    after = _core.buffer_counters()
+    assert after["peak_bytes"] <= before["live_bytes"] + 6 * x.nbytes
+    assert after["live_buffers"] == before["live_buffers"]
+
+
+def compare_results(result, expected):
+    if isinstance(expected, tuple):
+        for one, other in zip(result, expected, strict=True):
+            compare_results(one, other)
+    else:
+        np.testing.assert_allclose(result, expected)
+
+
 def test_numpy_may_resize_a_result():
     result = jit(lambda x: x + 1)(np.zeros(4))
     result.resize(1000, refcheck=False)
