@@ -1,6 +1,7 @@
 """Every program of programs.py on plain Python with NumPy, interpreter, serial and parallel."""
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -248,3 +249,27 @@ def test_two_runs_in_parallel_give_the_same_bits(case):
                 for _ in range(3)]
     results = [bits(outcome.result) for outcome in outcomes]
     assert results[0] == results[1] == results[2]
+
+
+def text_without_names(program, stage, *arguments) -> str:
+    """The program's code at a stage, its values numbered in order and unused sites left out."""
+    numbers: dict[str, str] = {}
+    code = jit(program).ir(*arguments, stage=stage)
+    lines = [line for line in code.splitlines() if line and not line.startswith("site ")]
+    numbered = re.sub(r"%[\w.]+", lambda name: numbers.setdefault(name[0], f"%{len(numbers)}"),
+                      "\n".join(lines))
+    return numbered.replace("@" + program.__name__, "@f")
+
+
+@pytest.mark.parametrize("stage", ["fuse-vertically", "scheduled"])
+def test_a_loop_a_comprehension_and_an_expression_become_one_text(stage):
+    x = np.linspace(0.0, 1.0, 100)
+    texts = {text_without_names(program, stage, x) for program in (p.fast, p.loopy, p.comprehension)}
+    assert len(texts) == 1
+    assert "check" not in texts.pop()
+
+
+def test_a_loop_into_an_array_keeps_the_dtype_of_the_array():
+    x = np.linspace(0.0, 1.0, 100, dtype=np.float32)
+    assert jit(p.fast)(x).dtype == np.float32
+    assert jit(p.loopy)(x).dtype == np.float64
