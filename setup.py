@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parent
 
 # Where each library comes from, and its place in the package.
 OURS = {
-    "bazel-bin/pylib/core/_core.so": "_core.abi3.so",
-    "bazel-bin/pylib/compiler/libparakeet_compiler.so": "libparakeet_compiler.so",
+    ".bazel/bin/pylib/core/_core.so": "_core.abi3.so",
+    ".bazel/bin/pylib/compiler/libparakeet_compiler.so": "libparakeet_compiler.so",
 }
 LIBOMP = Path("/usr/lib/llvm-19/lib/libomp.so.5")
 

@@ -193,8 +193,9 @@ def print_table(jobs: list[Job]) -> None:
             scaled = f"   scaled up from {row.part}" if row.part else ""
             print(f"  {row.name:34}{time_text(row.execution):>12}{compilation:>14}{ratio:>12}"
                   f"{scaled}")
-    print("\ncompilation: the first call less a later one. speed-up: over the same function without "
-          "@jit.\nOne core and all cores give the same bits; the rest agrees within rounding.\n")
+    print("\ncompilation: the first call less a later one. speed-up: over the same function "
+          "without @jit.\n"
+          "One core and all cores give the same bits; the rest agrees within rounding.\n")
 
 
 def write_picture(path: Path, edges: np.ndarray) -> None:

@@ -264,7 +264,8 @@ def text_without_names(program, stage, *arguments) -> str:
 @pytest.mark.parametrize("stage", ["fuse-vertically", "scheduled"])
 def test_a_loop_a_comprehension_and_an_expression_become_one_text(stage):
     x = np.linspace(0.0, 1.0, 100)
-    texts = {text_without_names(program, stage, x) for program in (p.fast, p.loopy, p.comprehension)}
+    programs = (p.fast, p.loopy, p.comprehension)
+    texts = {text_without_names(program, stage, x) for program in programs}
     assert len(texts) == 1
     assert "check" not in texts.pop()
 
