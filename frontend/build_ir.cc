@@ -85,7 +85,7 @@ Value ProgramBuilder::MakeParameter(const Argument& argument, int number, const 
     case Argument::Kind::kScalar: {
       const ir::Var* var = builder.NewVar(argument.dtype, name);
       function->params.push_back({var});
-      return ScalarValue{var, argument.python, number};
+      return ScalarValue::Parameter(var, argument.python, number);
     }
     case Argument::Kind::kArray: {
       const ArrayParameter made = MakeArrayParameter(builder, argument, name);

@@ -96,7 +96,7 @@ class InputMaker {
     inputs_->key += std::string(ir::Name(dtype)) + ";";
     const ir::Var* var = builder_.NewVar(dtype, name);
     Add(var, scalar.op, true);
-    return ScalarValue{var, scalar.python, number};
+    return ScalarValue::Parameter(var, scalar.python, number);
   }
 
   Value MakeArray(const ArrayValue& array, const std::string& name) {

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -93,6 +94,37 @@ Value FloatPower(Context* context, const Operand& base, const Operand& exponent)
   return Value::Python(context->builder().Scalar(OpCode::kPow, {base, exponent}));
 }
 
+// What two ints known now would give without end to their size, unless that is beyond 128 bits too.
+std::optional<__int128> Exactly(OpCode code, int64_t a, int64_t b) {
+  __int128 result = a;
+  bool overflows = false;
+  switch (code) {
+    case OpCode::kAdd: return result + b;
+    case OpCode::kSub: return result - b;
+    case OpCode::kMul: return result * b;
+    case OpCode::kShl:
+      if (a == 0 || b < 0) return 0;
+      return b < 64 ? std::optional(result * (__int128{1} << b)) : std::nullopt;
+    case OpCode::kPow:
+      if (a >= -1 && a <= 1) return a == -1 && b % 2 == 0 ? 1 : b == 0 ? 1 : a;
+      result = 1;
+      for (int64_t k = 0; k < b && !overflows; ++k) {
+        overflows = __builtin_mul_overflow(result, a, &result);
+      }
+      return overflows ? std::nullopt : std::optional(result);
+    default: return 0;
+  }
+}
+
+// Python's ints have no end. Ours wrap, as documented; but where both operands are known, the
+// program would be another one, and says so.
+void RequireFitting(Context* context, OpCode code, const Operand& a, const Operand& b) {
+  if (!a.IsConstant() || !b.IsConstant() || !ir::IsInteger(ir::DTypeOf(a))) return;
+  const auto exact = Exactly(code, a.constant().integer, b.constant().integer);
+  if (exact && *exact == static_cast<int64_t>(*exact)) return;
+  context->FailLimitation("this integer does not fit 64 bits; write it as a float");
+}
+
 Value Power(Context* context, const Operand& base, const Operand& exponent) {
   ir::Builder& builder = context->builder();
   const DType dtype = ir::DTypeOf(base);
@@ -102,6 +134,7 @@ Value Power(Context* context, const Operand& base, const Operand& exponent) {
     return FloatPower(context, builder.Cast(base, DType::kF64),
                       builder.Cast(exponent, DType::kF64));
   }
+  RequireFitting(context, OpCode::kPow, base, exponent);
   context->Check(builder.Scalar(OpCode::kGe, {exponent, Operand::Int(0)}), "ValueError",
                  "Integers to negative integer powers are not allowed.");
   return Value::Python(builder.Scalar(OpCode::kPow, {base, exponent}));
@@ -112,6 +145,7 @@ Value Shift(Context* context, OpCode code, const Operand& left, const Operand& r
   const Operand ok = builder.Scalar(OpCode::kGe, {right, Operand::Int(0)});
   if (ok.IsInt(0)) context->Raise("ValueError", "negative shift count");
   context->Check(ok, "ValueError", "negative shift count");
+  RequireFitting(context, code, left, right);
   return Value::Python(builder.Scalar(code, {left, right}));
 }
 
@@ -150,6 +184,7 @@ Value PythonBinary(Context* context, BinaryOperator op, const ScalarValue& left,
     case BinaryOperator::kSub:
     case BinaryOperator::kMult: {
       const auto [a, b] = numbers();
+      RequireFitting(context, CodeOf(op), a, b);
       return Value::Python(builder.Scalar(CodeOf(op), {a, b}));
     }
     case BinaryOperator::kFloorDiv:

@@ -30,8 +30,7 @@ Operand CountOf(ir::Builder* builder, const Dims& dims) {
 // Without init there must be an element to reduce, as in NumPy even where there are no results.
 void RequireElements(Evaluator* evaluator, const Value& f, const Dims& reduced, const Dims&) {
   ir::Builder& builder = evaluator->builder();
-  const Operand ok =
-      builder.Scalar(OpCode::kNe, {CountOf(&builder, reduced), Operand::Int(0)});
+  const Operand ok = builder.Scalar(OpCode::kNe, {CountOf(&builder, reduced), Operand::Int(0)});
   const std::string message =
       "zero-size array to reduction operation " + NameOf(f) + " which has no identity";
   if (ok.IsInt(0)) evaluator->context().Raise("ValueError", message);

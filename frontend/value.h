@@ -38,6 +38,13 @@ struct EllipsisValue {};
 // parameter of the function being built that it is, unmodified (below -1: the loop whose index it
 // is), or -1: what can be made static.
 struct ScalarValue {
+  // A parameter of the function being built. Only whole numbers and bools are worth a compilation
+  // for each of their values.
+  static ScalarValue Parameter(const ir::Var* var, bool python, int number) {
+    const ir::DType dtype = var->type.dtype();
+    return {var, python, ir::IsInteger(dtype) || ir::IsBool(dtype) ? number : -1};
+  }
+
   ir::Operand op;
   bool python = false;
   int origin = -1;

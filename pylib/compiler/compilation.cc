@@ -37,7 +37,9 @@ std::set<std::string> FlagsOf(PyObject* tuple) {
 }  // namespace
 
 Compilation::Compilation(const PkCompileRequest& request)
-    : request_(request), target_(TargetOf(request.key[0])), debug_(ReadDebugOptions()),
+    : request_(request),
+      target_(TargetOf(request.key[0])),
+      debug_(ReadDebugOptions()),
       sources_(std::make_shared<ir::SourceMap>()) {
   fastmath_ = FlagsOf(request.fastmath);
 }

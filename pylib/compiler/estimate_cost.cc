@@ -12,8 +12,8 @@ namespace {
 
 using ir::Binding;
 using ir::OpCode;
-using ir::OpFormat;
 using ir::Operand;
+using ir::OpFormat;
 
 // A product of constants and argument slots.
 struct Product {

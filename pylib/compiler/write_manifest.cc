@@ -46,8 +46,7 @@ class Describer {
   }
 
  private:
-  OutsideName NameOf(frontend::NamespaceKind kind, const PyRef& function,
-                     const std::string& name) {
+  OutsideName NameOf(frontend::NamespaceKind kind, const PyRef& function, const std::string& name) {
     auto& functions = description_.functions;
     uint32_t number = 0;
     while (number < functions.size() && functions[number].get() != function.get()) ++number;

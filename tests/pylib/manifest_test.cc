@@ -79,14 +79,14 @@ void ExpectRefused(void (*damage)(Manifest*)) {
 }
 
 TEST(ManifestTest, BrokenRulesAreRefused) {
-  ExpectRefused([](Manifest* m) { m->results[0].length = 4; });      // a child too many
-  ExpectRefused([](Manifest* m) { m->results[0].length = 2; });      // a node that is nobody's
-  ExpectRefused([](Manifest* m) { m->results.clear(); });            // no result at all
-  ExpectRefused([](Manifest* m) { m->results[4].slot = 3; });        // runs past the slots
-  ExpectRefused([](Manifest* m) { m->results[4].type = 13; });       // long double
-  ExpectRefused([](Manifest* m) { m->results[4].rank = 33; });       // too deep
-  ExpectRefused([](Manifest* m) { m->written.push_back(0); });       // more arrays than leaves
-  ExpectRefused([](Manifest* m) { m->cost[0].extents = {7}; });      // no such argument slot
+  ExpectRefused([](Manifest* m) { m->results[0].length = 4; });  // a child too many
+  ExpectRefused([](Manifest* m) { m->results[0].length = 2; });  // a node that is nobody's
+  ExpectRefused([](Manifest* m) { m->results.clear(); });        // no result at all
+  ExpectRefused([](Manifest* m) { m->results[4].slot = 3; });    // runs past the slots
+  ExpectRefused([](Manifest* m) { m->results[4].type = 13; });   // long double
+  ExpectRefused([](Manifest* m) { m->results[4].rank = 33; });   // too deep
+  ExpectRefused([](Manifest* m) { m->written.push_back(0); });   // more arrays than leaves
+  ExpectRefused([](Manifest* m) { m->cost[0].extents = {7}; });  // no such argument slot
   ExpectRefused([](Manifest* m) { m->leaves[0] = ArgumentWord::Static().bits(); });
 }
 

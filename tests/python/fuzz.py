@@ -8,6 +8,7 @@ its seed and a reduced program, which `./dev fuzz --count 1 --seed` with that se
 
 import argparse
 import collections
+import contextlib
 import json
 import os
 import re
@@ -60,7 +61,8 @@ class Child:
         """Ends the process; returns its status, which is that of a crash if it crashed."""
         if self.process is None:
             return 0
-        self.process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # What was asked last may not have left yet.
+            self.process.stdin.close()
         try:
             status = self.process.wait(timeout=5)
         except subprocess.TimeoutExpired:
