@@ -333,9 +333,10 @@ BAD_LINES = (
     "x = np", "n = np.pi", "x = parakeet", "n = f", "x = type(x)", "x = x.dtype", "n = n.real",
 )
 BAD_VALUES = ("None", "'a'", "1.5", "x", "m", "n", "()", "(1, x)", "-1", "True",
-              "unknown", "np.nan", "lambda v: v", "f", "np", "10**30", "2**62", "2**63", "-2**62",
-              "1j", "x[0]", "slice(1, 2)", "...", "b'a'", "f'{n}'", "np.float32(1.5)", "np.int8(100)",
-              "{}", "{1}", "*x", "x[n]", "0", "1e400", "len", "range(3)", "1 if n else x")
+              "unknown", "np.nan", "lambda v: v", "f", "np", "10**30", "2**62", "2**63",
+              "-2**62", "1j", "x[0]", "slice(1, 2)", "...", "b'a'", "f'{n}'",
+              "np.float32(1.5)", "np.int8(100)", "{}", "{1}", "*x", "x[n]", "0", "1e400",
+              "len", "range(3)", "1 if n else x")
 TOKENS = re.compile(r"[A-Za-z_]\w*|\d+(?:\.\d+)?|[^\s\w]")
 
 
