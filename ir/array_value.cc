@@ -13,6 +13,8 @@ namespace parakeet::ir {
 namespace {
 
 constexpr std::byte kUnwritten{0xcb};
+// Bytes that a process can address at all. What asks for more is refused without asking the system.
+constexpr int64_t kAddressSpace = int64_t{1} << 47;
 constexpr int64_t kLargestElement = 16;
 
 template <typename T>
@@ -103,15 +105,10 @@ ArrayValue NewArray(DType dtype, std::vector<int64_t> sizes, bool fortran) {
     if (size < 0) FailBug("an array's size is negative: " + std::to_string(size));
   }
   const int64_t count = CountOf(sizes);
-  if (count < 0) throw std::bad_alloc();
+  if (count < 0 || count > kAddressSpace / SizeInBytes(dtype)) throw std::bad_alloc();
   ArrayValue array;
   array.dtype = dtype;
-  try {
-    array.storage =
-        std::make_shared<std::vector<std::byte>>(count * SizeInBytes(dtype), kUnwritten);
-  } catch (const std::length_error&) {
-    throw std::bad_alloc();
-  }
+  array.storage = std::make_shared<std::vector<std::byte>>(count * SizeInBytes(dtype), kUnwritten);
   array.data = array.storage->data();
   array.strides = ContiguousStrides(sizes, SizeInBytes(dtype), fortran);
   array.sizes = std::move(sizes);

@@ -23,5 +23,6 @@ def folder_cc_tests(deps, data = [], copts = []):
             srcs = [source],
             copts = copts,
             data = data,
+            timeout = "long",  # Fifteen minutes, for a sanitizer on a busy machine.
             deps = deps + [":shared", "@gtest//:main"],
         )

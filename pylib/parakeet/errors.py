@@ -13,6 +13,8 @@ import types
 class Limitation(NotImplementedError):
     """What the compiler does not take. The message has the place and says what works instead."""
 
+    __module__ = "parakeet"  # Where users find it.
+
 
 class CompilerBug(RuntimeError):
     """A mistake of ours. The message names the step and a file that runs it again."""
