@@ -17,6 +17,7 @@
 
 #include "ir/mutator.h"
 #include "ir/uses.h"
+#include "passes/carried_values.h"
 #include "passes/find_effects.h"
 #include "passes/pass.h"
 
@@ -36,9 +37,6 @@ bool IsStore(OpCode op) {
 }
 
 bool Carries(OpCode op) { return op == OpCode::kIf || op == OpCode::kFor || op == OpCode::kWhile; }
-
-// Where the carried values begin among the parameters of a loop's block.
-size_t FirstCarried(const Binding& b) { return b.op == OpCode::kFor ? 1 : 0; }
 
 // The array a store writes.
 const Var* StoredArray(const Binding& b) { return b.operands[b.op == OpCode::kCopy ? 1 : 0].var(); }
@@ -167,23 +165,7 @@ class Eliminator : public ir::Mutator {
   const Binding* WithoutDead(const Binding& original, const Binding& b) {
     std::vector<bool> keeps;
     for (size_t k = 0; k < b.results.size(); ++k) keeps.push_back(liveness_.IsCarried(original, k));
-    if (std::find(keeps.begin(), keeps.end(), false) == keeps.end()) return &b;
-    Binding copy = b;
-    const auto keep = [&](auto& list, size_t first) {
-      size_t at = 0;
-      std::erase_if(list, [&](const auto&) {
-        return at >= first && at - first < keeps.size() ? !keeps[at++ - first] : (++at, false);
-      });
-    };
-    keep(copy.results, 0);
-    if (b.op != OpCode::kIf) keep(copy.operands, b.operands.size() - keeps.size());
-    for (const Block*& block : copy.blocks) {
-      Block cleaned = *block;
-      if (b.op != OpCode::kIf) keep(cleaned.params, FirstCarried(b));
-      if (b.op != OpCode::kWhile || block == copy.blocks.back()) keep(cleaned.results, 0);
-      block = arena()->New(std::move(cleaned));
-    }
-    return arena()->New(std::move(copy));
+    return KeepResults(arena(), b, keeps);
   }
 
   const Liveness& liveness_;

@@ -28,6 +28,9 @@ const std::vector<std::string_view>& CpuPipeline() {
       "fuse-horizontally",
       "eliminate-common-subexpressions",
       "recognize-contractions",
+      // After all that looks for values, as stores are opaque to it; before schedule, which says how
+      // the new nests run.
+      "place-results",
       "choose-trees",
       "schedule",
       "lower-to-loops",

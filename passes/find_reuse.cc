@@ -1,0 +1,302 @@
+#include "passes/find_reuse.h"
+
+#include <algorithm>
+
+#include "passes/carried_values.h"
+#include "passes/pass.h"
+
+namespace parakeet::passes {
+
+using ir::Attr;
+using ir::Binding;
+using ir::Block;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+using ir::VarSet;
+
+namespace {
+
+bool Holds(const std::vector<Operand>& operands, const Var* value) {
+  return std::find(operands.begin(), operands.end(), Operand(value)) != operands.end();
+}
+
+// The arrays that the binding's blocks load from, in order, each once.
+std::vector<const Var*> ArraysRead(const Binding& b) {
+  std::vector<const Var*> arrays;
+  ir::ForEachBinding(*b.blocks[0], [&](const Binding& inner) {
+    if (inner.op != OpCode::kLoad) return;
+    const Var* array = inner.operands[0].var();
+    if (std::find(arrays.begin(), arrays.end(), array) == arrays.end()) arrays.push_back(array);
+  });
+  return arrays;
+}
+
+}  // namespace
+
+ReuseFinder::ReuseFinder(const ir::Function& function)
+    : roots_(function), definitions_(ir::Definitions(*function.body)) {
+  for (const ir::Param& param : function.params) params_.insert(param.var);
+  Define(*function.body);
+  Visit(*function.body, nullptr);
+}
+
+const Var* ReuseFinder::ReusedBy(const Var* result) const {
+  const auto found = reused_.find(result);
+  return found == reused_.end() ? nullptr : found->second;
+}
+
+void ReuseFinder::Define(const Block& block) {
+  for (const Var* param : block.params) places_[param] = {&block, -1};
+  for (size_t at = 0; at < block.bindings.size(); ++at) {
+    const Binding& b = *block.bindings[at];
+    for (const Var* result : b.results) places_[result] = {&block, static_cast<int>(at)};
+    for (const Block* inner : b.blocks) Define(*inner);
+  }
+}
+
+void ReuseFinder::Visit(const Block& block, const Binding* parent) {
+  frames_.push_back({&block, parent});
+  for (size_t at = 0; at < block.bindings.size(); ++at) {
+    frames_.back().at = at;
+    const Binding& b = *block.bindings[at];
+    for (const Block* inner : b.blocks) Visit(*inner, &b);
+    if (b.op == OpCode::kImap) Choose(b);
+  }
+  frames_.pop_back();
+}
+
+void ReuseFinder::Choose(const Binding& imap) {
+  for (const Operand& value : imap.blocks[0]->results) {
+    if (!ir::TypeOf(value).IsScalar()) return;
+  }
+  const size_t refusals = refusals_.size();
+  bool reuses = false;
+  for (const Var* result : imap.results)
+    reuses |= TryReads(imap, result) || TryCarried(imap, result);
+  refusals_.resize(std::min(refusals_.size(), reuses ? refusals : refusals + 1));
+}
+
+// Of what the imap reads, the first that will do. Nobody expects an argument to be written over.
+bool ReuseFinder::TryReads(const Binding& imap, const Var* result) {
+  for (const Var* array : ArraysRead(imap)) {
+    if (params_.contains(array)) continue;
+    const std::string reason = WhyNot(imap, result, array);
+    if (reason.empty()) {
+      Take(result, array);
+      return true;
+    }
+    refusals_.emplace_back(&imap, reason);
+  }
+  return false;
+}
+
+// What a loop carries to here and needs no more, though the imap does not read it.
+bool ReuseFinder::TryCarried(const Binding& imap, const Var* result) {
+  for (const Var* param : frames_.back().block->params) {
+    if (!param->type.IsArray() || Intersects(roots_.Of(param), taken_)) continue;
+    if (!WhyNot(imap, result, param).empty()) continue;
+    Take(result, param);
+    return true;
+  }
+  return false;
+}
+
+void ReuseFinder::Take(const Var* result, const Var* array) {
+  reused_[result] = array;
+  const VarSet& roots = roots_.Of(array);
+  taken_.insert(roots.begin(), roots.end());
+}
+
+std::string ReuseFinder::WhyNot(const Binding& imap, const Var* result, const Var* array) const {
+  const std::string name = NameOf(array);
+  if (array->type.dtype() != result->type.dtype()) return name + " is of another dtype";
+  if (!(array->type == result->type)) return name + " is of other sizes";
+  for (const Var* other : imap.results) {
+    const Var* taken = ReusedBy(other);
+    if (taken != nullptr && MayBeOne(taken, array)) return name + " holds another result";
+  }
+  std::string reason = WhyNotOwned(array);
+  if (reason.empty()) reason = WhyNotElementwise(imap, array);
+  return reason.empty() ? WhyAlive(array) : reason;
+}
+
+// --- Whose memory it is. ---
+
+std::string ReuseFinder::WhyNotOwned(const Var* array) const {
+  const std::string name = NameOf(array);
+  for (const Var* root : roots_.Of(array)) {
+    if (params_.contains(root)) return name + " may be an argument's memory";
+  }
+  for (const Var* root : roots_.Of(array)) {
+    const auto made = definitions_.find(root);
+    if (made != definitions_.end() && made->second->op == OpCode::kCall)
+      return name + " may be what a call returned";
+    if (!Makes(root)) return name + " is not made by an imap or alloc";
+  }
+  return IsWithinReach(array) ? "" : name + " is read by other iterations";
+}
+
+// True for an array in C order that its binding makes.
+bool ReuseFinder::Makes(const Var* value) const {
+  const auto made = definitions_.find(value);
+  if (made == definitions_.end()) return false;
+  const Binding& b = *made->second;
+  return b.op == OpCode::kImap || (b.op == OpCode::kAlloc && b.attrs.Int(Attr::kFortran) == 0);
+}
+
+int ReuseFinder::FrameOf(const Var* value) const {
+  const auto place = places_.find(value);
+  for (size_t k = 0; place != places_.end() && k < frames_.size(); ++k) {
+    const bool is_defined = place->second.binding < static_cast<int>(frames_[k].at);
+    if (frames_[k].block == place->second.block && is_defined) return static_cast<int>(k);
+  }
+  return -1;
+}
+
+// True where the array is defined as often as the walk comes to where it is: nothing but `if`
+// stands between. What a loop's condition takes is taken again by its body.
+bool ReuseFinder::IsWithinReach(const Var* array) const {
+  const int frame = FrameOf(array);
+  if (frame < 0) return false;
+  for (size_t k = frame + 1; k < frames_.size(); ++k) {
+    if (frames_[k].parent->op != OpCode::kIf) return false;
+  }
+  const bool is_param = places_.at(array).binding < 0;
+  const Binding* parent = frames_[frame].parent;
+  return !is_param || (IsLoop(parent->op) && frames_[frame].block == parent->blocks.back());
+}
+
+// --- What the imap itself reads. ---
+
+std::string ReuseFinder::WhyNotElementwise(const Binding& imap, const Var* array) const {
+  const Block& body = *imap.blocks[0];
+  const std::vector<Operand> index(body.params.begin(), body.params.end());
+  std::string reason;
+  const auto see = [&](const Operand& operand, bool is_own_element) {
+    const Var* read = operand.var();
+    if (read == nullptr || !read->type.IsArray() || is_own_element || FrameOf(read) < 0) return;
+    if (!MayBeOne(read, array)) return;
+    const std::string name = NameOf(array);
+    reason = (read == array ? name : name + " may be " + NameOf(read) + ", which") +
+             " is read at other indexes too";
+  };
+  ir::ForEachBinding(body, [&](const Binding& b) {
+    const bool is_own_element =
+        b.op == OpCode::kLoad &&
+        std::equal(b.operands.begin() + 1, b.operands.end(), index.begin(), index.end());
+    for (const Operand& operand : b.operands) see(operand, is_own_element);
+    for (const Block* block : b.blocks) {
+      for (const Operand& result : block->results) see(result, false);
+    }
+  });
+  return reason;
+}
+
+// --- What may look at it afterwards. ---
+
+std::string ReuseFinder::WhyAlive(const Var* array) const {
+  const std::string name = NameOf(array);
+  if (IsUsedAfter(array, FrameOf(array))) return name + " is read afterwards";
+  for (size_t k = 0; k < frames_.size(); ++k) {
+    const Frame& frame = frames_[k];
+    std::vector<const Var*> names = frame.block->params;
+    for (size_t at = 0; at < frame.at; ++at) {
+      const std::vector<const Var*>& results = frame.block->bindings[at]->results;
+      names.insert(names.end(), results.begin(), results.end());
+    }
+    for (const Var* other : names) {
+      if (!other->type.IsArray() || !MayBeOne(other, array)) continue;
+      if (IsUsedAfter(other, static_cast<int>(k)))
+        return name + " may be " + NameOf(other) + ", which is read afterwards";
+    }
+  }
+  return "";
+}
+
+// True when the value, defined in that frame, may be used again after the binding that the walk is
+// at. All of a loop around comes again.
+bool ReuseFinder::IsUsedAfter(const Var* value, int frame) const {
+  for (size_t k = frame; k < frames_.size(); ++k) {
+    const Frame& f = frames_[k];
+    if (Holds(f.block->results, value)) return true;
+    for (size_t later = f.at + 1; later < f.block->bindings.size(); ++later) {
+      if (FreeOf(*f.block->bindings[later]).contains(value)) return true;
+    }
+    if (static_cast<int>(k) == frame || f.parent->op == OpCode::kIf) continue;
+    for (const Block* block : f.parent->blocks) {
+      if (FreeOf(*block).contains(value)) return true;
+    }
+  }
+  // What the condition of a `while` takes, the body takes too.
+  const Frame& own = frames_[frame];
+  const bool is_param = places_.contains(value) && places_.at(value).binding < 0;
+  return is_param && own.parent != nullptr && own.parent->op == OpCode::kWhile &&
+         own.block == own.parent->blocks[0];
+}
+
+// True unless the two, both of which are seen where the walk is, are surely two arrays.
+bool ReuseFinder::MayBeOne(const Var* a, const Var* b) const {
+  if (a == b) return true;
+  if (!roots_.MayShare(a, b) || AreKeptApart(a, b)) return false;
+  const auto order = [&](const Var* value) {
+    const int frame = FrameOf(value);
+    return std::pair(frame, frame < 0 ? -1 : places_.at(value).binding);
+  };
+  // What is made later is new.
+  return !Makes(order(a) < order(b) ? b : a);
+}
+
+bool ReuseFinder::AreKeptApart(const Var* a, const Var* b) const {
+  const int frame = FrameOf(a);
+  if (frame < 0 || FrameOf(b) != frame) return false;
+  const Binding* parent = frames_[frame].parent;
+  if (parent == nullptr || !IsLoop(parent->op)) return false;
+  const VarSet apart = KeptApart(*parent);
+  return apart.contains(a) && apart.contains(b);
+}
+
+// The arrays carried by a loop of which no two are ever one: they begin as different ones, and each
+// iteration passes on different ones of them or what it makes.
+VarSet ReuseFinder::KeptApart(const Binding& loop) const {
+  const Block& body = *loop.blocks.back();
+  const size_t first = FirstCarried(loop);
+  const auto init = [&](size_t k) { return loop.operands[FirstInit(loop) + k].var(); };
+  VarSet apart;
+  for (size_t k = 0; k < loop.results.size(); ++k) {
+    if (loop.results[k]->type.IsArray()) apart.insert(body.params[first + k]);
+  }
+  const auto is_apart = [&](size_t k) {
+    const Var* next = body.results[k].var();
+    const auto place = places_.find(next);
+    const bool is_made = Makes(next) && place->second.block == &body;
+    if (!is_made && !apart.contains(next)) return false;
+    for (size_t other = 0; other < loop.results.size(); ++other) {
+      if (other == k || !apart.contains(body.params[first + other])) continue;
+      if (body.results[other].var() == next || roots_.MayShare(init(k), init(other))) return false;
+    }
+    return true;
+  };
+  for (size_t before = apart.size() + 1; apart.size() < before;) {
+    before = apart.size();
+    for (size_t k = 0; k < loop.results.size(); ++k) {
+      const Var* param = body.params[first + k];
+      if (apart.contains(param) && !is_apart(k)) apart.erase(param);
+    }
+  }
+  return apart;
+}
+
+const VarSet& ReuseFinder::FreeOf(const Binding& binding) const {
+  const auto [place, is_new] = free_.try_emplace(&binding);
+  if (is_new) place->second = ir::FreeVars(binding);
+  return place->second;
+}
+
+const VarSet& ReuseFinder::FreeOf(const Block& block) const {
+  const auto [place, is_new] = free_.try_emplace(&block);
+  if (is_new) place->second = ir::FreeVars(block);
+  return place->second;
+}
+
+}  // namespace parakeet::passes

@@ -1,0 +1,77 @@
+#ifndef PARAKEET_PASSES_FIND_REUSE_H_
+#define PARAKEET_PASSES_FIND_REUSE_H_
+
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "ir/node.h"
+#include "ir/uses.h"
+#include "passes/find_effects.h"
+
+namespace parakeet::passes {
+
+// Which results of a function's imaps may be written over an array that ends there: one of the
+// same type, made in the function, that the imap reads at no index but the one it writes, and that
+// nothing looks at afterwards under any name. Facts are those of the function as it stands; all
+// that are found hold together.
+class ReuseFinder {
+ public:
+  explicit ReuseFinder(const ir::Function& function);
+
+  // The array that `result` may be written over; null when there is none.
+  const ir::Var* ReusedBy(const ir::Var* result) const;
+  // For each imap that reads arrays and reuses none, in program order, why not.
+  const std::vector<std::pair<const ir::Binding*, std::string>>& refusals() const {
+    return refusals_;
+  }
+
+ private:
+  // A block that the walk is in, and the binding there that it has come to.
+  struct Frame {
+    const ir::Block* block;
+    const ir::Binding* parent;  // null for the function's body
+    size_t at = 0;
+  };
+  // Where a value is defined: by the binding of that number, or as a parameter (number -1).
+  struct Place {
+    const ir::Block* block = nullptr;
+    int binding = -1;
+  };
+
+  void Define(const ir::Block& block);
+  void Visit(const ir::Block& block, const ir::Binding* parent);
+  void Choose(const ir::Binding& imap);
+  bool TryReads(const ir::Binding& imap, const ir::Var* result);
+  bool TryCarried(const ir::Binding& imap, const ir::Var* result);
+  void Take(const ir::Var* result, const ir::Var* array);
+
+  std::string WhyNot(const ir::Binding& imap, const ir::Var* result, const ir::Var* array) const;
+  std::string WhyNotOwned(const ir::Var* array) const;
+  std::string WhyNotElementwise(const ir::Binding& imap, const ir::Var* array) const;
+  std::string WhyAlive(const ir::Var* array) const;
+  int FrameOf(const ir::Var* value) const;
+  bool IsWithinReach(const ir::Var* array) const;
+  bool IsUsedAfter(const ir::Var* value, int frame) const;
+  bool MayBeOne(const ir::Var* a, const ir::Var* b) const;
+  bool Makes(const ir::Var* value) const;
+  bool AreKeptApart(const ir::Var* a, const ir::Var* b) const;
+  ir::VarSet KeptApart(const ir::Binding& loop) const;
+  const ir::VarSet& FreeOf(const ir::Binding& binding) const;
+  const ir::VarSet& FreeOf(const ir::Block& block) const;
+
+  Roots roots_;
+  std::unordered_map<const ir::Var*, const ir::Binding*> definitions_;
+  std::unordered_map<const ir::Var*, Place> places_;
+  ir::VarSet params_;
+  std::vector<Frame> frames_;
+  std::unordered_map<const ir::Var*, const ir::Var*> reused_;
+  ir::VarSet taken_;  // the roots of what is reused
+  std::vector<std::pair<const ir::Binding*, std::string>> refusals_;
+  mutable std::unordered_map<const void*, ir::VarSet> free_;
+};
+
+}  // namespace parakeet::passes
+
+#endif  // PARAKEET_PASSES_FIND_REUSE_H_
