@@ -24,6 +24,7 @@
 #include <unordered_map>
 
 #include "passes/carried_values.h"
+#include "passes/find_copies.h"
 #include "passes/find_reuse.h"
 #include "passes/loop_writer.h"
 #include "passes/pass.h"
@@ -126,42 +127,64 @@ class Reuser : public ResultWriter {
   const std::unordered_map<const Var*, const Binding*> definitions_;
 };
 
-// Writes the rows that imaps yield straight into their results.
-class RowPlacer : public ResultWriter {
+// Writes rows that imaps yield, and arrays that are copied, straight to where they end up.
+class Placer : public ResultWriter {
  public:
-  RowPlacer(ir::Arena* arena, Context& context) : ResultWriter(arena), context_(context) {}
+  Placer(ir::Arena* arena, const CopyFinder& copies, Context& context)
+      : ResultWriter(arena), copies_(copies), context_(context) {}
 
  protected:
   void Visit(const Binding* b) override {
-    const bool is_placed =
-        !b->results.empty() && std::any_of(b->results.begin(), b->results.end(),
-                                           [&](const Var* r) { return places_.contains(r); });
     if (b->op == OpCode::kLoad || b->op == OpCode::kStore) return VisitAccess(*b);
+    if (copies_.IsCopy(b)) return;
+    if (b->op == OpCode::kAlloc || b->op == OpCode::kImap) PlaceCopied(*b);
+    const bool is_placed = std::any_of(b->results.begin(), b->results.end(),
+                                       [&](const Var* r) { return places_.contains(r); });
     if (b->op == OpCode::kAlloc && is_placed) return;
     if (b->op != OpCode::kImap || !(is_placed || YieldsNewRows(*b))) return Mutator::Visit(b);
     for (const Var* result : b->results) {
-      if (places_.contains(result)) continue;
-      Allocate(result);
-      places_[result] = {result, {}};
+      if (!places_.contains(result)) Allocate(result);
     }
     WriteInto(*b);
   }
 
  private:
-  // Where an array lies: at an index of the leading axes of another.
+  // Where an array lies: at an index of the leading axes of another, or where `map` takes its
+  // index.
   struct Place {
     const Var* array;
     Operands index;
+    const Block* map = nullptr;
   };
 
+  void PlaceCopied(const Binding& maker) {
+    for (const Var* result : maker.results) {
+      const CopiedArray* copied = copies_.Of(result);
+      if (copied != nullptr) places_[result] = {copied->target, {}, copied->index};
+    }
+  }
+
+  // Array and index for an element of an array that may lie in another, which may lie in another.
+  Operands Locate(const Var* array, Operands index) {
+    for (auto found = places_.find(array); found != places_.end(); found = places_.find(array)) {
+      const Place& place = found->second;
+      index.insert(index.begin(), place.index.begin(), place.index.end());
+      if (place.map != nullptr) index = ir::InlineBlock(builder(), *place.map, index);
+      array = place.array;
+    }
+    index.insert(index.begin(), Operand(array));
+    return index;
+  }
+
   void VisitAccess(const Binding& b) {
-    const auto found = places_.find(b.operands[0].var());
-    if (found == places_.end() || found->second.array == found->first) return Mutator::Visit(&b);
+    const Var* array = b.operands[0].var();
+    if (!places_.contains(array)) return Mutator::Visit(&b);
+    const size_t rank = array->type.rank();
     Binding copy = b;
     copy.operands = Apply(b.operands);
-    copy.operands[0] = found->second.array;
-    copy.operands.insert(copy.operands.begin() + 1, found->second.index.begin(),
-                         found->second.index.end());
+    const Operands rest(copy.operands.begin() + 1 + rank, copy.operands.end());
+    copy.operands = Locate(array, {copy.operands.begin() + 1, copy.operands.begin() + 1 + rank});
+    copy.operands.insert(copy.operands.end(), rest.begin(), rest.end());
     builder().Append(arena()->New(std::move(copy)));
   }
 
@@ -178,65 +201,53 @@ class RowPlacer : public ResultWriter {
   }
 
   static std::string WhyNotPlaced(const Block& block, const Var* row) {
-    const std::string name = NameOf(row);
-    const auto maker = std::find_if(block.bindings.begin(), block.bindings.end(), [&](auto* b) {
-      return std::find(b->results.begin(), b->results.end(), row) != b->results.end();
-    });
-    if (maker == block.bindings.end()) return name + " is made outside";
-    if ((*maker)->op != OpCode::kImap && (*maker)->op != OpCode::kAlloc)
-      return name + " is made by " + std::string(Name((*maker)->op));
+    if (MakerOf(block, row) < 0) return NameOf(row) + " is not made by an imap or alloc in it";
     if (std::count(block.results.begin(), block.results.end(), Operand(row)) > 1)
-      return name + " is yielded twice";
-    std::string reason;
-    ir::ForEachBinding(block, [&](const Binding& b) {
-      const bool accesses = b.op == OpCode::kLoad || b.op == OpCode::kStore;
-      const bool is_passed = std::count(b.operands.begin(), b.operands.end(), Operand(row)) > 0;
-      if (is_passed && !accesses) reason = name + " is passed on by " + std::string(Name(b.op));
-      for (const Block* inner : b.blocks) {
-        if (std::count(inner->results.begin(), inner->results.end(), Operand(row)) > 0)
-          reason = name + " is passed on by " + std::string(Name(b.op));
-      }
-    });
-    return reason;
+      return NameOf(row) + " is yielded twice";
+    return WhyWhole(block, row);
   }
 
   // The imap as a foreach that stores into the places of its results.
   void WriteInto(const Binding& imap) {
     const Block& block = *imap.blocks[0];
-    std::vector<Place> places;
+    const Operands index(block.params.begin(), block.params.end());
     std::vector<bool> is_placed;
     for (size_t k = 0; k < imap.results.size(); ++k) {
-      Place place = places_.at(imap.results[k]);
-      place.index.insert(place.index.end(), block.params.begin(), block.params.end());
       const Operand& row = block.results[k];
       is_placed.push_back(ir::TypeOf(row).IsArray() && WhyNotPlaced(block, row.var()).empty());
-      if (is_placed.back()) places_[row.var()] = place;
-      places.push_back(std::move(place));
+      if (is_placed.back()) places_[row.var()] = {imap.results[k], index};
     }
     WriteForeach(imap, [&](const Operands& values) {
       for (size_t k = 0; k < values.size(); ++k) {
-        if (!is_placed[k]) StoreInto(places[k], values[k]);
+        if (!is_placed[k]) StoreInto(imap.results[k], index, values[k]);
       }
     });
   }
 
-  // Stores a scalar, or copies an array, to a place.
-  void StoreInto(const Place& place, const Operand& value) {
+  // Stores a scalar, or copies an array.
+  void StoreInto(const Var* array, const Operands& index, const Operand& value) {
     const ir::Type type = ir::TypeOf(value);
-    if (!type.IsArray()) return builder().Store(place.array, place.index, value);
+    if (!type.IsArray()) return StoreAt(array, index, value);
     std::vector<const Var*> params;
     for (int axis = 0; axis < type.rank(); ++axis)
       params.push_back(builder().NewVar(ir::DType::kI64, "i"));
     const Block* body = BlockOf(params, [&] {
-      Operands index = place.index;
-      index.insert(index.end(), params.begin(), params.end());
-      const Operand element = builder().Load(value, {params.begin(), params.end()});
-      builder().Store(place.array, index, element);
+      const Operands within(params.begin(), params.end());
+      Operands whole = index;
+      whole.insert(whole.end(), params.begin(), params.end());
+      const Operands from = Locate(value.var(), within);
+      StoreAt(array, whole, builder().Load(from[0], {from.begin() + 1, from.end()}));
       return Operands{};
     });
     builder().Emit(OpCode::kForeach, {}, type.dims(), {}, {body});
   }
 
+  void StoreAt(const Var* array, const Operands& index, const Operand& value) {
+    const Operands place = Locate(array, index);
+    builder().Store(place[0], {place.begin() + 1, place.end()}, value);
+  }
+
+  const CopyFinder& copies_;
   Context& context_;
   std::unordered_map<const Var*, Place> places_;
 };
@@ -250,7 +261,10 @@ ir::Program PlaceResults(const ir::Program& program, Context& context) {
     for (const auto& [imap, reason] : finder.refusals())
       context.Note(imap->span, "not in place: " + reason);
     const ir::Function* reused = Reuser(arena, *function, finder).Run(function);
-    return RowPlacer(arena, context).Run(reused);
+    const CopyFinder copies(arena, *reused);
+    for (const auto& [foreach, reason] : copies.refusals())
+      context.Note(foreach->span, "copied: " + reason);
+    return Placer(arena, copies, context).Run(reused);
   });
 }
 
