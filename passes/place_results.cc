@@ -61,8 +61,12 @@ class ResultWriter : public LoopWriter {
 // Writes imaps over arrays that end there.
 class Reuser : public ResultWriter {
  public:
-  Reuser(ir::Arena* arena, const ir::Function& function, const ReuseFinder& finder)
-      : ResultWriter(arena), finder_(finder), definitions_(ir::Definitions(*function.body)) {}
+  Reuser(ir::Arena* arena, const ir::Function& function, const ReuseFinder& finder,
+         Context& context)
+      : ResultWriter(arena),
+        finder_(finder),
+        definitions_(ir::Definitions(*function.body)),
+        context_(context) {}
 
  protected:
   void Visit(const Binding* b) override {
@@ -78,7 +82,12 @@ class Reuser : public ResultWriter {
     if (!reuses) return Mutator::Visit(&b);
     for (const Var* result : b.results) {
       const Var* array = finder_.ReusedBy(result);
-      array != nullptr ? Replace(result, array) : Allocate(result);
+      if (array == nullptr) {
+        Allocate(result);
+        continue;
+      }
+      context_.Note(b.span, "written over " + NameOf(array) + ", which ends there");
+      Replace(result, array);
     }
     WriteForeach(b, [&](const Operands& values) {
       const std::vector<const Var*>& params = b.blocks[0]->params;
@@ -125,6 +134,7 @@ class Reuser : public ResultWriter {
 
   const ReuseFinder& finder_;
   const std::unordered_map<const Var*, const Binding*> definitions_;
+  Context& context_;
 };
 
 // Writes rows that imaps yield, and arrays that are copied, straight to where they end up.
@@ -160,7 +170,9 @@ class Placer : public ResultWriter {
   void PlaceCopied(const Binding& maker) {
     for (const Var* result : maker.results) {
       const CopiedArray* copied = copies_.Of(result);
-      if (copied != nullptr) places_[result] = {copied->target, {}, copied->index};
+      if (copied == nullptr) continue;
+      context_.Note(maker.span, "made where it is copied to");
+      places_[result] = {copied->target, {}, copied->index};
     }
   }
 
@@ -195,7 +207,8 @@ class Placer : public ResultWriter {
       if (!ir::TypeOf(row).IsArray()) continue;
       const std::string reason = WhyNotPlaced(*imap.blocks[0], row.var());
       some |= reason.empty();
-      if (!reason.empty()) context_.Note(imap.span, "its rows are copied: " + reason);
+      context_.Note(imap.span, reason.empty() ? "its rows are made in place"
+                                              : "its rows are copied: " + reason);
     }
     return some;
   }
@@ -260,7 +273,7 @@ ir::Program PlaceResults(const ir::Program& program, Context& context) {
     const ReuseFinder finder(*function);
     for (const auto& [imap, reason] : finder.refusals())
       context.Note(imap->span, "not in place: " + reason);
-    const ir::Function* reused = Reuser(arena, *function, finder).Run(function);
+    const ir::Function* reused = Reuser(arena, *function, finder, context).Run(function);
     const CopyFinder copies(arena, *reused);
     for (const auto& [foreach, reason] : copies.refusals())
       context.Note(foreach->span, "copied: " + reason);
