@@ -89,10 +89,34 @@ class Reuser : public ResultWriter {
       context_.Note(b.span, "written over " + NameOf(array) + ", which ends there");
       Replace(result, array);
     }
+    if (IsNothing(b)) return;
     WriteForeach(b, [&](const Operands& values) {
       const std::vector<const Var*>& params = b.blocks[0]->params;
-      for (size_t k = 0; k < values.size(); ++k)
+      for (size_t k = 0; k < values.size(); ++k) {
+        if (KeepsElements(b, k)) continue;
         builder().Store(Apply(b.results[k]), {params.begin(), params.end()}, values[k]);
+      }
+    });
+  }
+
+  // True where result `k` is the array that it is written over.
+  bool KeepsElements(const Binding& imap, size_t k) const {
+    const Block& body = *imap.blocks[0];
+    const auto load = definitions_.find(body.results[k].var());
+    if (load == definitions_.end() || load->second->op != OpCode::kLoad) return false;
+    const Operands& read = load->second->operands;
+    return read[0] == Operand(finder_.ReusedBy(imap.results[k])) &&
+           std::equal(read.begin() + 1, read.end(), body.params.begin(), body.params.end());
+  }
+
+  // True where no element changes and nothing else is done.
+  bool IsNothing(const Binding& imap) const {
+    for (size_t k = 0; k < imap.results.size(); ++k) {
+      if (!KeepsElements(imap, k)) return false;
+    }
+    const std::vector<const Binding*>& bindings = imap.blocks[0]->bindings;
+    return std::all_of(bindings.begin(), bindings.end(), [](const Binding* b) {
+      return b->op == OpCode::kLoad || ir::IsScalarOp(b->op);
     });
   }
 
