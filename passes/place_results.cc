@@ -1,5 +1,5 @@
-// Writes results where they are to be: rows straight into the array of rows, and an imap's result
-// over an array that ends there.
+// Writes results where they are to be: rows straight into the array of rows, an array that is only
+// copied straight to where it is copied, and an imap's result over an array that ends there.
 //
 // Before:
 //   %r: [n][m]f64 = imap (%i) in (%n) {
@@ -12,13 +12,15 @@
 //   foreach (%i) in (%n) {
 //     foreach (%j) in (%m) { ... store %r[%i, %j], %v }
 //     ... load %r[%i, %k] ... }
-//   foreach (%i) in (%n) { %a: f64 = load %t[%i]  ... store %t[%i], %w }    and %t is %s
+//   foreach (%i) in (%n) { %a: f64 = load %t[%i]  ... store %t[%i], %w }    and %s is %t
 //
-// A loop whose carried array is so written over carries it no more.
+// A loop whose carried array is so written over carries it no more; an imap that copies what ends
+// is nothing.
 //
 // Assumes: index form; fusion is over, which wants values and not stores.
-// Refuses: rows that are made by other than imaps and allocs, or seen as a whole by other than
-// their block; and reuse of what is another's, of another type, read at other indexes, or seen
+// Refuses: rows and copied arrays that are made by other than imaps and allocs, or passed on as a
+// whole; copies whose target is touched, or behind something that may raise, after the array is
+// made (find_copies.h); reuse of what is another's, of another type, read at other indexes, or seen
 // afterwards (find_reuse.h). An error within leaves arrays half written, which nobody sees.
 #include <algorithm>
 #include <unordered_map>
@@ -38,7 +40,7 @@ using ir::OpCode;
 using ir::Operand;
 using ir::Var;
 
-// Writes imaps as what stores their values.
+// Writes imaps as nests that store their values.
 class ResultWriter : public LoopWriter {
  protected:
   using LoopWriter::LoopWriter;
