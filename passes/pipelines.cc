@@ -28,8 +28,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "fuse-horizontally",
       "eliminate-common-subexpressions",
       "recognize-contractions",
-      // After all that looks for values, as stores are opaque to it; before schedule, which says how
-      // the new nests run.
+      // Behind all that looks for values, to which stores are opaque; before schedule, which says
+      // how the new nests run.
       "place-results",
       "choose-trees",
       "schedule",
