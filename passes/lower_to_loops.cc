@@ -12,6 +12,7 @@
 // Assumes: schedule and choose_trees have run.
 // Refuses: nothing; a reduction of arrays combines in order, whatever its tree says.
 #include "ir/builder.h"
+#include "ir/uses.h"
 #include "passes/find_cost.h"
 #include "passes/lower_contractions.h"
 #include "passes/pass.h"
@@ -31,6 +32,7 @@ constexpr int64_t kMostElementsAtOnce =
     4096;  // Elements of a map that one thread takes at a time, at most,
 constexpr int64_t kChunkCycles = 16384;  // and about how long it should take for them.
 constexpr int64_t kUsualLanes = 8;
+constexpr int64_t kUsualRegisters = 4;  // Of lanes that hold what a loop carries.
 
 class Lowering : public ContractionLowering {
  public:
@@ -84,15 +86,39 @@ class Lowering : public ContractionLowering {
     const Operands extents = Apply(b.operands);
     const int vector = static_cast<int>(b.attrs.Int(Attr::kVector, -1));
     const bool parallel = b.attrs.Int(Attr::kParallel) != 0;
-    const int64_t cost = CostOf(*b.blocks[0]);
     const bool outer_lanes = std::exchange(in_lanes_, in_lanes_ || vector >= 0);
     const Nest nest{extents, LoopOrder(extents.size(), vector), vector, body};
     if (parallel && !extents.empty()) {
-      LowerChunks(nest, cost);
+      LowerChunks(nest, WorkOf(*b.blocks[0]));
     } else {
       LowerAxes(nest, Operands(extents.size()), 0);
     }
     in_lanes_ = outer_lanes;
+  }
+
+  // What an element of a nest takes: a cost, as often as the product of some sizes says.
+  struct Work {
+    int64_t cost;
+    Operands trips;
+  };
+
+  // The sizes are those of the first reduction in the body whose index space is known before the
+  // nest runs.
+  Work WorkOf(const Block& body) {
+    int64_t cost = CostOf(body);
+    const ir::VarSet inside = ir::DefinedVars(body);
+    for (const Binding* b : body.bindings) {
+      if (b->op != OpCode::kIreduce) continue;
+      Operands trips;
+      for (size_t axis = 0; axis < b->blocks[0]->params.size(); ++axis) {
+        if (inside.contains(b->operands[axis].var())) return {cost, {}};
+        if (b->operands[axis].IsConstant()) continue;
+        trips.push_back(Apply(b->operands[axis]));
+        cost = std::max<int64_t>(1, cost / kUnknownTrips);
+      }
+      return {cost, trips};
+    }
+    return {cost, {}};
   }
 
   static std::vector<int> LoopOrder(size_t rank, int vector) {
@@ -115,26 +141,29 @@ class Lowering : public ContractionLowering {
   // Threads take chunks of the outermost index, of about as much work each whatever the inner
   // extents turn out to be: a
   // nest of one chunk is too small to share.
-  void LowerChunks(const Nest& nest, int64_t cost) {
+  void LowerChunks(const Nest& nest, const Work& work) {
     const int64_t lanes = nest.vector >= 0 ? kUsualLanes : 1;
-    const int64_t elements = ElementsAtOnce(cost, lanes);
+    const int64_t elements = ElementsAtOnce(work.cost, lanes);
     const Operand extent = nest.extents[nest.order[0]];
-    const Attributes kind = ParallelKind(std::max<int64_t>(1, cost * elements / lanes));
+    const Attributes kind = ParallelKind(std::max<int64_t>(1, work.cost * elements / lanes));
     const auto chunk = [&](const Operand& start, const Operand& width) {
       const Operand end = Min(builder().Add(start, width), extent);
       LowerAxis(nest, Operands(nest.extents.size()), 0, start, end);
     };
-    if (nest.extents.size() == 1) {
+    if (nest.extents.size() == 1 && work.trips.empty()) {
       return Loop(
           Int(0), extent, kind, [&](const Operand& start) { chunk(start, Int(elements)); },
           elements);
     }
-    Operands inner;
+    Operands inner = work.trips;
     for (size_t depth = 1; depth < nest.order.size(); ++depth)
       inner.push_back(nest.extents[nest.order[depth]]);
     const Operand row = builder().Scalar(OpCode::kMax, {Product(inner), Int(1)});
     const Operand fitting = builder().Scalar(OpCode::kFloorDiv, {Int(elements), row});
-    const Operand rows = builder().Scalar(OpCode::kMax, {fitting, Int(1)});
+    // Where lanes are split, whole vectors: several registers of them.
+    const int64_t least = nest.order[0] == nest.vector ? kUsualLanes * kUsualRegisters : 1;
+    const Operand rows = builder().Mul(
+        CeilDiv(builder().Scalar(OpCode::kMax, {fitting, Int(1)}), Int(least)), Int(least));
     Loop(Int(0), CeilDiv(extent, rows), kind,
          [&](const Operand& at) { chunk(builder().Mul(at, rows), rows); });
   }

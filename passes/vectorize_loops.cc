@@ -38,6 +38,7 @@ using ir::Var;
 
 constexpr int kVectorBytes = 64;
 constexpr int kMostLanes = 32;
+constexpr int kRegistersAtOnce = 4;
 
 // As many lanes as the widest element that the body moves or computes has room for in one wide
 // register.
@@ -52,6 +53,20 @@ int LanesFor(const Block& body) {
       widest = std::max(widest, ir::SizeInBytes(ir::DTypeOf(b.operands[0])));
   });
   return widest == 0 ? 8 : std::min(kMostLanes, kVectorBytes / widest);
+}
+
+// How many registers of lanes an iteration takes at once. One where each element does a little; more
+// where it carries a value through a loop of its own: their chains do not wait for one another, and
+// each trip reads that much more of a row.
+int RegistersFor(const Block& body) {
+  bool carries = false;
+  bool plain = true;
+  ir::ForEachBinding(body, [&](const Binding& b) {
+    carries |= b.op == OpCode::kFor && !b.results.empty();
+    plain &= ir::IsScalarOp(b.op) || b.op == OpCode::kLoad || b.op == OpCode::kStore ||
+             b.op == OpCode::kFor;
+  });
+  return carries && plain ? kRegistersAtOnce : 1;
 }
 
 class Vectorizer : public LoopWriter {
@@ -110,15 +125,23 @@ class Vectorizer : public LoopWriter {
     });
   }
 
+  // The loop of whole vectors; where it ends.
+  Operand WriteWhole(const Block& body, const Operand& lo, const Operand& hi, int lanes) {
+    const Operand end = EndOfWhole(lo, hi, lanes);
+    Loop(
+        lo, end, {}, [&](const Operand& i) { WriteCopy(body, lanes, i, std::nullopt, false); },
+        lanes);
+    return end;
+  }
+
   void WriteLoop(const Binding& b) {
     const Operand lo = Apply(b.operands[0]);
     const Operand hi = Apply(b.operands[1]);
     const Block& body = *b.blocks[0];
     const int lanes = LanesFor(body);
-    const Operand end = EndOfWhole(lo, hi, lanes);
-    Loop(
-        lo, end, {}, [&](const Operand& i) { WriteCopy(body, lanes, i, std::nullopt, false); },
-        lanes);
+    const int wide = lanes * RegistersFor(body);
+    const Operand whole = wide > lanes ? WriteWhole(body, lo, hi, wide) : lo;
+    const Operand end = WriteWhole(body, whole, hi, lanes);
     Choose(
         builder().Scalar(OpCode::kLt, {end, hi}),
         [&] { return WriteCopy(body, lanes, end, TailMask(end, hi, lanes), false); },
