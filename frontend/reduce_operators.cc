@@ -193,7 +193,9 @@ Value ScanOperator(Evaluator* evaluator, const std::string& name, Arguments argu
   const Values arrays = SameShape(evaluator, name, call.Rest());
   const int rank = arrays[0].As<ArrayValue>().rank();
   const int axis = StaticAxis(evaluator, axis_given, rank);
-  if (rank > 1 && f.Is<PrimitiveValue>() && arrays.size() == 1) {
+  // A primitive works element by element. Along the last axis rows are scanned one by one; along
+  // another, slices are combined, which leaves the result in the order of its axes.
+  if (axis > 0 && axis == rank - 1 && f.Is<PrimitiveValue>() && arrays.size() == 1) {
     return ScanEach(evaluator, f, init, arrays[0], axis);
   }
   Values leading;

@@ -1,5 +1,5 @@
-// Makes a reduction of arrays by an element-wise combine a map of reductions of their elements, so
-// that no array is made at each step.
+// Makes a reduction or scan of arrays by an element-wise combine one of their elements for each of
+// them, so that no array is made at each step.
 //
 // Before:
 //   %r: [m]f64 = ireduce (%i) in (%n) {
@@ -13,12 +13,14 @@
 //     %t: f64 = ireduce (%i) in (%n) add { %p: f64 = load %x[%i, %j]  yield %p }
 //     yield %t }
 //
+// A scan becomes a foreach of loops, which store every prefix in its row: a map of scans would have
+// the scanned axis last.
+//
 // Assumes: index form. Each element combines in the order in which its array did.
 // Refuses: a combine that reads another element than its own; blocks that store or may raise, since
 // iterations then run in another order; scalars accumulated beside arrays, or arrays of several
 // sizes; arrays that are no map or view of others; dear code that the elements of an array share,
-// or that would be computed again at another index; scans, whose results have the scanned axis
-// first: a map of scans would have it last.
+// or that would be computed again at another index.
 #include <algorithm>
 #include <unordered_map>
 
@@ -79,9 +81,6 @@ class ElementWriter : public ir::Mutator {
     builder() = std::move(outer);
     return written;
   }
-
-  // The element of an array from outside, in the block being written.
-  Operand Load(Builder& builder, const Operand& array) const { return builder.Load(array, own_); }
 
  protected:
   void Visit(const Binding* b) override {
@@ -238,61 +237,132 @@ class Interchanger : public ir::Mutator {
     const Binding* rewritten = Rewrite(b);
     const bool is_candidate =
         (b->op == OpCode::kIreduce || b->op == OpCode::kIscan) && HoldsArrays(*b->blocks[1]);
-    builder().Append(is_candidate ? Interchange(*rewritten) : rewritten);
+    if (!is_candidate || !Interchange(*rewritten)) builder().Append(rewritten);
   }
 
  private:
+  // What is reduced or scanned at one index of the arrays.
+  struct Element {
+    Index sizes;  // Of the arrays.
+    std::vector<const Var*> index;
+    Builder body;  // Where it is written; the inits are.
+    Index inits;
+    const Block* element = nullptr;
+    const Block* combine = nullptr;
+  };
+
   static bool HoldsArrays(const Block& combine) {
     return std::any_of(combine.results.begin(), combine.results.end(),
                        [](const Operand& result) { return ir::TypeOf(result).IsArray(); });
   }
 
   std::string WhyNot(const Binding& b) const {
-    if (b.op == OpCode::kIscan) return "its rows are stored as they come";
-    for (const Var* result : b.results) {
-      if (!result->type.IsArray()) return "it accumulates scalars and arrays together";
-      if (result->type.rank() == 0) return "its arrays have no axes";
-      if (result->type.dims() != b.results[0]->type.dims()) return "its arrays have several sizes";
+    const size_t accumulators = b.results.size();
+    for (size_t k = 0; k < accumulators; ++k) {
+      const ir::Type& type = b.blocks[1]->params[k]->type;
+      if (!type.IsArray()) return "it accumulates scalars and arrays together";
+      if (type.rank() == 0) return "its arrays have no axes";
+      if (b.results[k]->type.dims() != b.results[0]->type.dims())
+        return "its arrays have several sizes";
     }
     for (const Block* block : b.blocks) {
       const std::string which = block == b.blocks[0] ? "its elements" : "its combine";
       const Effects effects = EffectsOf(*block, roots_);
       if (effects.may_fail) return which + " may raise";
-      if (!effects.writes.empty()) return which + " store" + (block == b.blocks[0] ? "" : "s");
+      if (!effects.writes.empty()) return which + (block == b.blocks[0] ? " store" : " stores");
     }
     return "";
   }
 
-  // The binding itself where it stays.
-  const Binding* Interchange(const Binding& b) {
+  // Writes what stands for the binding; false where it stays.
+  bool Interchange(const Binding& b) {
     std::string reason = WhyNot(b);
-    const Binding* map = &b;
-    if (reason.empty()) map = MapOfReductions(b, reason);
-    context_.Note(b.span, reason.empty() ? "each element is reduced by itself"
-                                         : "not reduced element by element: " + reason);
-    return reason.empty() ? map : &b;
+    Element element{{}, {}, builder().Nested(), {}};
+    if (reason.empty()) reason = WriteElement(b, element);
+    const bool is_scan = b.op == OpCode::kIscan;
+    if (!reason.empty()) {
+      context_.Note(b.span, std::string(is_scan ? "not scanned" : "not reduced") +
+                                " element by element: " + reason);
+      return false;
+    }
+    context_.Note(b.span, is_scan ? "each element is scanned by itself"
+                                  : "each element is reduced by itself");
+    is_scan ? WriteScans(b, element) : WriteReductions(b, element);
+    return true;
   }
 
-  const Binding* MapOfReductions(const Binding& b, std::string& reason) {
-    Builder body = builder().Nested();
-    const std::vector<Operand>& dims = b.results[0]->type.dims();
-    std::vector<const Var*> params;
-    for (size_t axis = 0; axis < dims.size(); ++axis)
-      params.push_back(body.NewVar(ir::DType::kI64, "j"));
-    ElementWriter writer(arena(), dims, Index(params.begin(), params.end()));
-    const size_t extents = b.blocks[0]->params.size();
-    Index operands(b.operands.begin(), b.operands.begin() + extents);
-    for (size_t k = extents; k < b.operands.size(); ++k)
-      operands.push_back(writer.Load(body, b.operands[k]));
-    const std::vector<const Block*> blocks = {writer.Write(*b.blocks[0]),
-                                              writer.Write(*b.blocks[1])};
-    reason = writer.reason();
+  // Why the binding has no such element; empty where it has.
+  std::string WriteElement(const Binding& b, Element& e) const {
+    e.sizes = b.results[0]->type.dims();
+    if (b.op == OpCode::kIscan) e.sizes.erase(e.sizes.begin());
+    for (size_t axis = 0; axis < e.sizes.size(); ++axis)
+      e.index.push_back(e.body.NewVar(ir::DType::kI64, "j"));
+    const Index own(e.index.begin(), e.index.end());
+    for (size_t k = b.blocks[0]->params.size(); k < b.operands.size(); ++k)
+      e.inits.push_back(e.body.Load(b.operands[k], own));
+    ElementWriter writer(arena(), e.sizes, own);
+    e.element = writer.Write(*b.blocks[0]);
+    e.combine = writer.Write(*b.blocks[1]);
+    return writer.reason();
+  }
+
+  void WriteReductions(const Binding& b, Element& e) {
     std::vector<const Var*> totals;
     for (const Var* result : b.results)
-      totals.push_back(body.NewVar(result->type.dtype(), result->hint));
-    body.Emit(OpCode::kIreduce, totals, std::move(operands), b.attrs, blocks);
-    const Block* block = body.Finish(std::move(params), Index(totals.begin(), totals.end()));
-    return arena()->New(Binding{OpCode::kImap, b.results, dims, {block}, {}, b.span});
+      totals.push_back(e.body.NewVar(result->type.dtype(), result->hint));
+    Index operands(b.operands.begin(), b.operands.begin() + b.blocks[0]->params.size());
+    operands.insert(operands.end(), e.inits.begin(), e.inits.end());
+    e.body.Emit(OpCode::kIreduce, totals, std::move(operands), b.attrs, {e.element, e.combine});
+    const Block* block = e.body.Finish(e.index, Index(totals.begin(), totals.end()));
+    builder().Emit(OpCode::kImap, b.results, e.sizes, {}, {block});
+  }
+
+  // A loop an element, since a map of scans would have the scanned axis last. Without an init it
+  // starts behind the first element, where there is one.
+  void WriteScans(const Binding& b, Element& e) {
+    for (const Var* result : b.results)
+      builder().Emit(OpCode::kAlloc, {result}, result->type.dims());
+    const bool has_init = !e.inits.empty();
+    Index so_far = e.inits;
+    if (!has_init) {
+      so_far = ir::InlineBlock(e.body, *e.element, Index{Operand::Int(0)});
+      StoreAt(e.body, b, e, Operand::Int(0), so_far);
+    }
+    Builder step = e.body.Nested();
+    const Var* i = step.NewVar(ir::DType::kI64, "i");
+    std::vector<const Var*> params = {i};
+    std::vector<const Var*> totals;
+    for (const Operand& start : so_far) {
+      params.push_back(step.NewVar(ir::TypeOf(start), "acc"));
+      totals.push_back(step.NewVar(ir::TypeOf(start), "acc"));
+    }
+    Index both(params.begin() + 1, params.end());
+    const Index right = ir::InlineBlock(step, *e.element, Index{i});
+    both.insert(both.end(), right.begin(), right.end());
+    Index next = ir::InlineBlock(step, *e.combine, both);
+    StoreAt(step, b, e, i, next);
+    const Block* block = step.Finish(std::move(params), std::move(next));
+    Index operands = {Operand::Int(has_init ? 0 : 1), b.operands[0], Operand::Int(1)};
+    operands.insert(operands.end(), so_far.begin(), so_far.end());
+    e.body.Emit(OpCode::kFor, totals, std::move(operands), {}, {block});
+    WriteForeach(b, e, has_init);
+  }
+
+  void WriteForeach(const Binding& b, Element& e, bool even_of_none) {
+    const Block* each = e.body.Finish(e.index, {});
+    if (even_of_none) return void(builder().Emit(OpCode::kForeach, {}, e.sizes, {}, {each}));
+    Builder inner = builder().Nested();
+    inner.Emit(OpCode::kForeach, {}, e.sizes, {}, {each});
+    const Operand some = builder().Scalar(OpCode::kGt, {b.operands[0], Operand::Int(0)});
+    const Block* none = builder().Nested().Finish({}, {});
+    builder().Emit(OpCode::kIf, {}, {some}, {}, {inner.Finish({}, {}), none});
+  }
+
+  static void StoreAt(Builder& body, const Binding& b, const Element& e, const Operand& i,
+                      const Index& values) {
+    Index place = {i};
+    place.insert(place.end(), e.index.begin(), e.index.end());
+    for (size_t k = 0; k < values.size(); ++k) body.Store(b.results[k], place, values[k]);
   }
 
   Roots roots_;

@@ -102,23 +102,23 @@ class Lowering : public ContractionLowering {
     Operands trips;
   };
 
-  // The sizes are those of the first reduction in the body whose index space is known before the
-  // nest runs.
+  // The sizes are those of the first loop in the body, where they are known before the nest runs.
   Work WorkOf(const Block& body) {
-    int64_t cost = CostOf(body);
+    Work work{CostOf(body), {}};
     const ir::VarSet inside = ir::DefinedVars(body);
     for (const Binding* b : body.bindings) {
-      if (b->op != OpCode::kIreduce) continue;
-      Operands trips;
-      for (size_t axis = 0; axis < b->blocks[0]->params.size(); ++axis) {
-        if (inside.contains(b->operands[axis].var())) return {cost, {}};
-        if (b->operands[axis].IsConstant()) continue;
-        trips.push_back(Apply(b->operands[axis]));
-        cost = std::max<int64_t>(1, cost / kUnknownTrips);
+      if (b->op != OpCode::kIreduce && b->op != OpCode::kFor) continue;
+      Operands sizes(b->operands.begin(), b->operands.begin() + b->blocks[0]->params.size());
+      if (b->op == OpCode::kFor) sizes = {b->operands[1]};
+      for (const Operand& size : sizes) {
+        if (inside.contains(size.var())) return {CostOf(body), {}};
+        if (size.IsConstant()) continue;
+        work.trips.push_back(Apply(size));
+        work.cost = std::max<int64_t>(1, work.cost / kUnknownTrips);
       }
-      return {cost, trips};
+      break;
     }
-    return {cost, {}};
+    return work;
   }
 
   static std::vector<int> LoopOrder(size_t rank, int vector) {
