@@ -97,16 +97,6 @@ Value ReduceEach(Evaluator* evaluator, const Value& f, const std::optional<Value
   });
 }
 
-// The axes moved to the front and made one.
-Value OneLeadingAxis(Evaluator* evaluator, const Value& array, const std::vector<int>& axes) {
-  const Value moved = MoveFirst(evaluator, array, axes);
-  if (axes.size() == 1) return moved;
-  const Dims& dims = moved.As<ArrayValue>().dims();
-  Values shape = {Value::Int(-1)};
-  for (size_t i = axes.size(); i < dims.size(); ++i) shape.push_back(Value::Python(dims[i]));
-  return ReshapeArray(evaluator, {moved, Value::Tuple(std::move(shape))});
-}
-
 // NumPy lets an array of rank 0 be reduced along axis 0 or -1.
 void RequireAxisOfScalar(Evaluator* evaluator, const Value& axis) {
   if (axis.IsNone() || axis.Elements() != nullptr) return;
@@ -145,8 +135,8 @@ Value ReduceArrays(Evaluator* evaluator, const Value& f, const Value& axis,
     return Combination(evaluator, f, init).Reduce(arrays, rank);
   if (f.Is<PrimitiveValue>()) return ReduceEach(evaluator, f, init, arrays, axes);
   Values leading;
-  for (const Value& array : arrays) leading.push_back(OneLeadingAxis(evaluator, array, axes));
-  return Combination(evaluator, f, init).Reduce(leading, 1);
+  for (const Value& array : arrays) leading.push_back(MoveFirst(evaluator, array, axes));
+  return Combination(evaluator, f, init).Reduce(leading, static_cast<int>(axes.size()));
 }
 
 // Prefixes along `axis` for each index of the other axes.

@@ -1,5 +1,7 @@
 """The data-parallel operators: what f is given, axes, init, tuples, no elements, from Python."""
 
+import functools
+
 import numpy as np
 import pytest
 from agreement import REDUCED, bound_for, check_same
@@ -14,10 +16,20 @@ Y = values(7, seed=2)
 M = values((3, 4), seed=3)
 N = values((5, 4), seed=4)
 I = np.array([3, -1, 4, 1, -5], dtype=np.int32)
+P = values((6, 2, 2), seed=5)
+COLUMNS = values((9, 70), seed=6)  # More than the lanes of several registers.
 
 
 def tuple_sum(a, b):
     return a[0] + b[0], a[1] + b[1]
+
+
+def product_of(planes):
+    return functools.reduce(np.matmul, planes)
+
+
+def mirrored(rows):
+    return functools.reduce(lambda a, b: a + b[::-1], rows)
 
 
 # Program, arguments, and what NumPy gives for it.
@@ -50,6 +62,52 @@ CASES = {
     "reduce_with_init": (lambda x: parakeet.reduce(np.add, x, init=100.0), (X,), X.sum() + 100),
     "reduce_rows_with_a_row": (lambda m: parakeet.reduce(lambda r, s: r * s, m, axis=0,
                                                          init=np.ones(4)), (M,), M.prod(axis=0)),
+    "reduce_rows_element_by_element": (lambda m: parakeet.reduce(lambda r, s: r + s, m, axis=0),
+                                       (COLUMNS,), COLUMNS.sum(axis=0)),
+    "reduce_rows_from_a_number": (lambda m: parakeet.reduce(lambda r, s: np.maximum(r, s), m,
+                                                            axis=0, init=0.0), (COLUMNS,),
+                                  np.maximum(COLUMNS.max(axis=0), 0.0)),
+    "reduce_no_rows": (lambda m: parakeet.reduce(lambda r, s: r + s, m, axis=0, init=2.0),
+                       (M[:0],), np.full(4, 2.0)),
+    "reduce_rows_of_nothing": (lambda m: parakeet.reduce(lambda r, s: r + s, m, axis=0),
+                               (M[:, :0],), np.zeros(0)),
+    "reduce_columns": (lambda m: parakeet.reduce(lambda r, s: r + s, m, axis=1), (COLUMNS,),
+                       COLUMNS.sum(axis=1)),
+    "reduce_rows_with_a_captured_row": (
+        lambda m: parakeet.reduce(lambda r, s: r * m[0] + s, m, axis=0), (M,),
+        (M[0] * M[0] + M[1]) * M[0] + M[2]),
+    "reduce_rows_keeps_order": (lambda m: parakeet.reduce(lambda r, s: r - s, m, axis=0), (M,),
+                                M[0] - M[1] - M[2]),
+    "reduce_rows_of_ints_from_a_float": (
+        lambda i: parakeet.reduce(lambda r, s: r + s, i.reshape(5, 1), axis=0, init=0.5), (I,),
+        np.array([I.sum() + 0.5])),
+    "reduce_pairs_of_rows": (
+        lambda m: parakeet.reduce(tuple_sum, m, m * m, axis=0), (M,),
+        (M.sum(axis=0), (M * M).sum(axis=0))),
+    "reduce_planes": (lambda p: parakeet.reduce(lambda a, b: a * b, p, axis=0), (P,),
+                      P.prod(axis=0)),
+    "reduce_rows_along_two_axes": (
+        lambda p: parakeet.reduce(lambda a, b: a - b, p, axis=(0, 2)), (P,),
+        functools.reduce(np.subtract, P.transpose(0, 2, 1).reshape(12, 2))),
+    "reduce_mirrored_rows_along_two_axes": (
+        lambda p: parakeet.reduce(lambda a, b: a + b[::-1], p, axis=(0, 1)), (P,),
+        mirrored(P.reshape(12, 2))),
+    "reduce_products_of_matrices": (lambda p: parakeet.reduce(lambda a, b: a @ b, p, axis=0), (P,),
+                                    product_of(P)),
+    "reduce_products_of_matrices_from_one": (
+        lambda p: parakeet.reduce(lambda a, b: a @ b, p, axis=0, init=np.eye(2)), (P,),
+        product_of(P)),
+    "reduce_mirrored_rows": (lambda m: parakeet.reduce(lambda r, s: r + s[::-1], m, axis=0), (M,),
+                             mirrored(M)),
+    "reduce_rows_made": (
+        lambda m: parakeet.ireduce(lambda i: m[i] * (i + 1), lambda r, s: r + s, len(m)), (M,),
+        (M * np.arange(1.0, 4.0)[:, None]).sum(axis=0)),
+    "reduce_rows_divided": (
+        lambda m: parakeet.ireduce(lambda i: m[i] / m[i].sum(), lambda r, s: r + s, len(m)), (M,),
+        (M / M.sum(axis=1, keepdims=True)).sum(axis=0)),
+    "reduce_in_a_map": (
+        lambda p: parakeet.map(lambda m: parakeet.reduce(lambda r, s: r + s, m, axis=0), p), (P,),
+        P.sum(axis=1)),
     "reduce_a_lambda": (lambda x: parakeet.reduce(lambda a, b: a if a > b else b, x), (X,),
                         X.max()),
     "reduce_pairs": (lambda x, y: parakeet.reduce(tuple_sum, x, y, axis=0), (X, Y),
@@ -77,6 +135,21 @@ CASES = {
     "scan_with_init": (lambda x: parakeet.scan(np.add, x, init=10.0), (X,), X.cumsum() + 10),
     "scan_ints": (lambda i: parakeet.scan(np.multiply, i), (I,),
                   np.multiply.accumulate(I, dtype=np.int32)),
+    "scan_rows": (lambda m: parakeet.scan(lambda r, s: r + s, m), (COLUMNS,),
+                  COLUMNS.cumsum(axis=0)),
+    "scan_rows_from_a_number": (lambda m: parakeet.scan(lambda r, s: r * s, m, init=2.0), (M,),
+                                2.0 * M.cumprod(axis=0)),
+    "scan_no_rows": (lambda m: parakeet.scan(lambda r, s: r + s, m), (M[:0],), M[:0]),
+    "scan_rows_of_nothing": (lambda m: parakeet.scan(lambda r, s: r + s, m), (M[:, :0],),
+                             M[:, :0]),
+    "scan_columns": (lambda m: parakeet.scan(lambda r, s: r + s, m, axis=1), (M,),
+                     M.cumsum(axis=1)),
+    "scan_planes_by_the_middle_axis": (lambda p: parakeet.scan(np.add, p, axis=1), (P,),
+                                       P.cumsum(axis=1)),
+    "scan_pairs_of_rows": (lambda m: parakeet.scan(tuple_sum, m, m * m), (M,),
+                           (M.cumsum(axis=0), (M * M).cumsum(axis=0))),
+    "scan_products_of_matrices": (lambda p: parakeet.scan(lambda a, b: a @ b, p), (P,),
+                                  np.stack([product_of(P[:k + 1]) for k in range(len(P))])),
     "scan_nothing": (lambda i: parakeet.scan(np.add, i), (I[:0],), I[:0]),
     "scan_keeps_order": (lambda x: parakeet.scan(lambda a, b: b, x), (X,), X),
     "scan_pairs": (lambda x, y: parakeet.scan(tuple_sum, x, y), (X, Y), (X.cumsum(), Y.cumsum())),
