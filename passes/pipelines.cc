@@ -20,7 +20,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       "combine-nested-maps",
       // Again: nests combined above may fill whole arrays.
       "parallelize-loops",
-      // Before fusion: an array that is reduced as a whole, through views of its rows, is not fused.
+      // Before fusion: an array whose rows are reduced as wholes is not fused.
       "interchange-reductions",
       "fuse-vertically",
       "combine-nested-maps",

@@ -55,9 +55,9 @@ int LanesFor(const Block& body) {
   return widest == 0 ? 8 : std::min(kMostLanes, kVectorBytes / widest);
 }
 
-// How many registers of lanes an iteration takes at once. One where each element does a little; more
-// where it carries a value through a loop of its own: their chains do not wait for one another, and
-// each trip reads that much more of a row.
+// How many registers of lanes an iteration takes at once. More than one where it carries a value
+// through a loop of its own: their chains do not wait for one another, and each trip reads that
+// much more of a row.
 int RegistersFor(const Block& body) {
   bool carries = false;
   bool plain = true;
