@@ -75,8 +75,10 @@ class FlowFinder {
     }
   }
 
+  // What a loop carries on unchanged comes from nowhere new; a value that flows to itself is one
+  // that a call may have made.
   void Flow(const Operand& from, const Var* to) {
-    if (to->type.IsArray() && from.IsVar() && from.var()->type.IsArray())
+    if (to->type.IsArray() && from.IsVar() && from.var()->type.IsArray() && from.var() != to)
       flows_[to].push_back(from.var());
   }
 
