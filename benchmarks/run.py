@@ -7,6 +7,7 @@ import argparse
 import importlib
 import json
 import platform
+import re
 import sys
 from pathlib import Path
 
@@ -34,9 +35,15 @@ def _show(value) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
+def processor() -> str:
+    """The processor's name; Linux keeps it where Python's `platform` does not look."""
+    names = re.findall(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    return names[0] if names else platform.machine()
+
+
 def describe_machine() -> str:
     return (f"parakeet {parakeet.__version__}, Python {platform.python_version()}, "
-            f"NumPy {np.__version__}, {parakeet.get_num_threads()} threads, {platform.processor()}")
+            f"NumPy {np.__version__}, {parakeet.get_num_threads()} threads, {processor()}")
 
 
 def main() -> None:
