@@ -12,7 +12,7 @@ std::string ArrayKey(const Argument& argument) {
   switch (argument.layout) {
     case ir::Layout::kC: key += 'C'; break;
     case ir::Layout::kFortran: key += 'F'; break;
-    case ir::Layout::kStrided: key += 'S'; break;
+    case ir::Layout::kStrided: key += argument.strides_grow ? "FS" : "S"; break;
   }
   if (!argument.writable) key += 'r';
   if (!argument.aligned) key += 'u';

@@ -28,6 +28,8 @@ struct Argument {
   // kArray. One entry an axis: whether its length is 1.
   std::vector<bool> unit_axes;
   ir::Layout layout = ir::Layout::kStrided;
+  bool strides_grow =
+      false;  // Of kStrided: from the first axis to the last, axes of length 1 aside.
   bool writable = true;
   bool aligned = true;
   bool is_list = false;
@@ -44,8 +46,8 @@ struct Argument {
 };
 
 // A text equal for arguments that compile alike, the same in every process:
-// "f64[n][1]C", "py i64", "(f32, =None)". Layout letters: C, F, S; then r read-only, u unaligned,
-// l list.
+// "f64[n][1]C", "py i64", "(f32, =None)". Layout letters: C, F, S, FS for strides that grow; then r
+// read-only, u unaligned, l list.
 std::string KeyOf(const Argument& argument);
 
 }  // namespace parakeet::frontend

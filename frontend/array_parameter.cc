@@ -23,7 +23,10 @@ ArrayParameter MakeArrayParameter(const ir::Builder& builder, const Argument& ar
                            : ir::Operand(builder.NewVar(ir::DType::kI64, hint)));
   }
   const ir::Var* var = builder.NewVar(ir::Type::Array(argument.dtype, std::move(dims)), name);
-  return {ArrayValue{var, AccessOf(argument), argument.python},
+  const bool strides_grow = argument.layout == ir::Layout::kFortran || argument.strides_grow;
+  const bool is_fortran = strides_grow && var->type.rank() > 1;
+  return {ArrayValue{var, AccessOf(argument), argument.python,
+                     is_fortran ? Order::kFortran : Order::kC},
           {var, argument.layout, argument.writable, argument.aligned}};
 }
 

@@ -40,7 +40,7 @@ Value PartOf(Evaluator* evaluator, const char* primitive, const Value& value) {
   const bool is_array = value.IsArray();
   if (is_array && !ir::IsComplex(DTypeOf(value)) && std::string(primitive) == "real") return value;
   const Value part = ApplyPrimitive(evaluator, *FindPrimitive(primitive), {value});
-  if (part.IsArray()) return Value::Array(part.op(), Access::kPart);
+  if (part.IsArray()) return Value::Array(part.op(), Access::kPart, part.As<ArrayValue>().order);
   if (!value.IsPythonScalar()) return part;
   // An int's parts are ints, a bool's too.
   const bool is_bool = ir::IsBool(ir::DTypeOf(part.op()));

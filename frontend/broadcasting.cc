@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "frontend/memory_order.h"
+
 namespace parakeet::frontend {
 namespace {
 
@@ -91,7 +93,10 @@ Dims MeetShapes(Context* context, const std::vector<Dims>& shapes, const char* e
   Dims common(rank, ir::Operand::Int(1));
   for (size_t axis = 0; axis < rank; ++axis) {
     for (const Dims& dims : shapes) {
-      common[axis] = meeting.Meet(common[axis], SizeAt(dims, axis, rank));
+      const ir::Operand size = SizeAt(dims, axis, rank);
+      const bool is_narrow = context->IsNarrow(common[axis]) && context->IsNarrow(size);
+      common[axis] = meeting.Meet(common[axis], size);
+      if (is_narrow) context->AddNarrowSize(common[axis]);
     }
   }
   return common;
@@ -144,7 +149,8 @@ ir::Operand Evaluator::BroadcastTo(const ir::Operand& array, const std::vector<i
   return builder().EmitOne(ir::OpCode::kBroadcast, ir::Type::Array(type.dtype(), dims), {seen});
 }
 
-Value MapElements(Evaluator* evaluator, const Values& operands, const ElementBody& body) {
+Value MapElements(Evaluator* evaluator, const Values& operands, const ElementBody& body,
+                  std::optional<Order> order) {
   std::vector<ir::Operand> elements;
   if (IsScalarShaped(operands)) {
     for (const Value& value : operands) elements.push_back(value.op());
@@ -173,8 +179,11 @@ Value MapElements(Evaluator* evaluator, const Values& operands, const ElementBod
     result = body(elements);
   }
   const ir::Type type = ir::Type::Array(ir::DTypeOf(result), dims);
-  return Value::Array(evaluator->builder().EmitOne(ir::OpCode::kMap, type, std::move(arrays), {},
-                                                   {block.Finish(std::move(params), {result})}));
+  const Order kept = order.value_or(KeptOrder(evaluator->context(), dims, operands));
+  const ir::Operand made = evaluator->builder().EmitOne(
+      ir::OpCode::kMap, type, std::move(arrays), OrderAttributes(kept, dims.size()),
+      {block.Finish(std::move(params), {result})});
+  return Value::Array(made, Access::kWritable, dims.size() < 2 ? Order::kC : kept);
 }
 
 }  // namespace parakeet::frontend

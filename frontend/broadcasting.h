@@ -2,6 +2,7 @@
 #define PARAKEET_FRONTEND_BROADCASTING_H_
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,9 +33,10 @@ Value SettleNumber(Evaluator* evaluator, const Value& value, const std::string& 
 // Nothing in it may raise.
 using ElementBody = std::function<ir::Operand(const std::vector<ir::Operand>& elements)>;
 
-// `body` on scalars (gives a NumPy scalar), or over broadcast arrays (gives a new array). Operands
-// are settled.
-Value MapElements(Evaluator* evaluator, const Values& operands, const ElementBody& body);
+// `body` on scalars (gives a NumPy scalar), or over broadcast arrays (gives a new array, in the
+// order that NumPy's "K" takes from the operands unless another is given). Operands are settled.
+Value MapElements(Evaluator* evaluator, const Values& operands, const ElementBody& body,
+                  std::optional<Order> order = std::nullopt);
 
 }  // namespace parakeet::frontend
 

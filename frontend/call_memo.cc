@@ -65,7 +65,7 @@ std::string ShellKey(const Value& value) {
 
 class InputMaker {
  public:
-  InputMaker(const Context& context, Inputs* inputs)
+  InputMaker(Context& context, Inputs* inputs)
       : context_(context), builder_(context.builder()), inputs_(inputs) {}
 
   Value Make(const Value& value, int number, bool is_static, const std::string& name) {
@@ -103,11 +103,12 @@ class InputMaker {
     inputs_->key += std::string(ir::Name(array.dtype()));
     std::vector<ir::Operand> dims;
     for (const ir::Operand& dim : array.dims()) dims.push_back(SizeOf(dim));
-    inputs_->key +=
-        "a" + std::to_string(static_cast<int>(array.access)) + (array.python_elements ? "p;" : ";");
+    inputs_->key += "a" + std::to_string(static_cast<int>(array.access)) + "o" +
+                    std::to_string(static_cast<int>(array.order)) +
+                    (array.python_elements ? "p;" : ";");
     const ir::Var* var = builder_.NewVar(ir::Type::Array(array.dtype(), std::move(dims)), name);
     Add(var, array.op, array.access == Access::kWritable || array.access == Access::kUnknown);
-    return ArrayValue{var, array.access, array.python_elements};
+    return array.Seen(var);
   }
 
   ir::Operand SizeOf(const ir::Operand& dim) {
@@ -119,8 +120,9 @@ class InputMaker {
     while (number < sizes_.size() && !(sizes_[number].first == dim)) ++number;
     if (number == sizes_.size()) {
       sizes_.emplace_back(dim, builder_.NewVar(ir::DType::kI64, dim.var()->hint));
+      if (context_.IsNarrow(dim)) context_.AddNarrowSize(sizes_.back().second);
     }
-    inputs_->key += "[s" + std::to_string(number) + "]";
+    inputs_->key += (context_.IsNarrow(dim) ? "[1s" : "[s") + std::to_string(number) + "]";
     return sizes_[number].second;
   }
 
@@ -133,7 +135,7 @@ class InputMaker {
     inputs_->passed.push_back(passed);
   }
 
-  const Context& context_;
+  Context& context_;
   const ir::Builder& builder_;
   Inputs* inputs_;
   std::vector<std::pair<ir::Operand, ir::Operand>> sizes_;  // The caller's, the callee's.
@@ -141,7 +143,7 @@ class InputMaker {
 
 }  // namespace
 
-Inputs MakeInputs(const Context& context, const Values& values, const std::set<int>& statics,
+Inputs MakeInputs(Context& context, const Values& values, const std::set<int>& statics,
                   const std::vector<std::string>& names) {
   Inputs inputs;
   InputMaker maker(context, &inputs);

@@ -39,7 +39,7 @@ struct Inputs {
 // The inputs for the values of a caller: run-time scalars and arrays become parameters. Sizes that
 // are one operand in the caller are one size in the callee; constant sizes stay. Constants of the
 // inputs in `statics`, and Python bools, stay constants.
-Inputs MakeInputs(const Context& context, const Values& values, const std::set<int>& statics,
+Inputs MakeInputs(Context& context, const Values& values, const std::set<int>& statics,
                   const std::vector<std::string>& names);
 
 // One function of the program, complete or being built.

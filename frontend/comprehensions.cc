@@ -163,7 +163,7 @@ Value Evaluator::FlattenFirstAxes(const Value& nested) {
   dims[0] = builder().Mul(array.dims()[0], array.dims()[1]);
   const ir::Operand flat = builder().EmitOne(
       ir::OpCode::kReshape, ir::Type::Array(array.dtype(), std::move(dims)), {array.op});
-  return ArrayValue{flat, array.access, array.python_elements};
+  return ArrayValue{flat, array.access, array.python_elements, Order::kC};
 }
 
 }  // namespace parakeet::frontend

@@ -7,6 +7,7 @@
 #include "frontend/elementwise.h"
 #include "frontend/indexing.h"
 #include "frontend/intrinsics.h"
+#include "frontend/memory_order.h"
 #include "frontend/static_values.h"
 
 // New arrays, and numbers of another type.
@@ -17,9 +18,15 @@ using ir::DType;
 using ir::OpCode;
 using ir::Operand;
 
-Value Allocate(Evaluator* evaluator, DType dtype, const Dims& dims) {
+Value Allocate(Evaluator* evaluator, DType dtype, const Dims& dims, Order order) {
   const ir::Type type = ir::Type::Array(dtype, dims);
-  return Value::Array(evaluator->builder().EmitOne(OpCode::kAlloc, type, dims));
+  const ir::Attributes attrs = OrderAttributes(order, dims.size());
+  const Operand made = evaluator->builder().EmitOne(OpCode::kAlloc, type, dims, attrs);
+  return Value::Array(made, Access::kWritable, dims.size() < 2 ? Order::kC : order);
+}
+
+Dims DimsLike(Evaluator* evaluator, const ArrayValue& like, const Value& shape) {
+  return shape.IsNone() ? like.dims() : ShapeOf(evaluator, shape);
 }
 
 DType DTypeOr(Evaluator* evaluator, const Value& given, DType otherwise) {
@@ -39,21 +46,22 @@ Value ConvertElements(Evaluator* evaluator, const Value& value, DType dtype) {
 }
 
 // A new array with every element `given`, in its own dtype unless one is named.
-Value Fill(Evaluator* evaluator, const Dims& dims, const Value& given, std::optional<DType> named) {
+Value Fill(Evaluator* evaluator, const Dims& dims, const Value& given, std::optional<DType> named,
+           Order order) {
   const Value value = SettleOperand(evaluator, given);
   if (!value.IsScalar() && !value.IsArray()) {
     evaluator->context().FailType("an array is filled with numbers, not " + Describe(value));
   }
   const DType dtype = named.value_or(PromotionType(value).dtype);
   if (value.IsArray()) {
-    const Value array = Allocate(evaluator, dtype, dims);
+    const Value array = Allocate(evaluator, dtype, dims, order);
     evaluator->CopyInto(value, array);
     return array;
   }
   const Operand scalar = evaluator->AsScalar(value, dtype);
   if (dims.empty()) return evaluator->AsArray(Value::NumPy(scalar));
-  return evaluator->Tabulate(dims,
-                             [&](const std::vector<Operand>&) { return Value::NumPy(scalar); });
+  return evaluator->Tabulate(
+      dims, [&](const std::vector<Operand>&) { return Value::NumPy(scalar); }, order);
 }
 
 DType PythonType(DType dtype) {
@@ -66,25 +74,32 @@ DType PythonType(DType dtype) {
 
 Value MakeEmpty(Evaluator* evaluator, const Values& arguments) {
   const Dims dims = ShapeOf(evaluator, arguments[0]);
-  return Allocate(evaluator, DTypeOr(evaluator, arguments[1], DType::kF64), dims);
+  const Value order = arguments.size() > 2 ? arguments[2] : Value::None();
+  return Allocate(evaluator, DTypeOr(evaluator, arguments[1], DType::kF64), dims,
+                  StaticOrder(evaluator, order, dims.size(), nullptr));
 }
 
 Value MakeFull(Evaluator* evaluator, const Values& arguments) {
   const Dims dims = ShapeOf(evaluator, arguments[0]);
   const std::optional<DType> dtype =
       arguments[2].IsNone() ? std::nullopt : std::optional(StaticDType(evaluator, arguments[2]));
-  return Fill(evaluator, dims, arguments[1], dtype);
+  return Fill(evaluator, dims, arguments[1], dtype,
+              StaticOrder(evaluator, arguments[3], dims.size(), nullptr));
 }
 
 Value MakeEmptyLike(Evaluator* evaluator, const Values& arguments) {
   const auto& like = arguments[0].As<ArrayValue>();
-  return Allocate(evaluator, DTypeOr(evaluator, arguments[1], like.dtype()), like.dims());
+  const Dims dims = DimsLike(evaluator, like, arguments[3]);
+  return Allocate(evaluator, DTypeOr(evaluator, arguments[1], like.dtype()), dims,
+                  StaticOrder(evaluator, arguments[2], dims.size(), &arguments[0]));
 }
 
 Value MakeFullLike(Evaluator* evaluator, const Values& arguments) {
   const auto& like = arguments[0].As<ArrayValue>();
   const DType dtype = DTypeOr(evaluator, arguments[2], like.dtype());
-  return Fill(evaluator, like.dims(), arguments[1], dtype);
+  const Dims dims = DimsLike(evaluator, like, arguments[4]);
+  return Fill(evaluator, dims, arguments[1], dtype,
+              StaticOrder(evaluator, arguments[3], dims.size(), &arguments[0]));
 }
 
 Value MakeArray(Evaluator* evaluator, const Values& arguments) {
@@ -92,15 +107,17 @@ Value MakeArray(Evaluator* evaluator, const Values& arguments) {
   if (arguments[1].IsNone()) {
     const Value array = evaluator->AsArray(value);
     const auto& fields = array.As<ArrayValue>();
-    return Value::Array(fields.op,
-                        fields.access == Access::kList ? Access::kWritable : fields.access);
+    const bool is_list = fields.access == Access::kList;
+    return Value::Array(fields.op, is_list ? Access::kWritable : fields.access, fields.order);
   }
   const DType dtype = StaticDType(evaluator, arguments[1]);
   return evaluator->AsArray(ConvertElements(evaluator, value, dtype));
 }
 
 Value MakeCopy(Evaluator* evaluator, const Values& arguments) {
-  return evaluator->CopyArray(evaluator->AsArray(arguments[0]));
+  const Value array = evaluator->AsArray(arguments[0]);
+  const size_t rank = array.As<ArrayValue>().dims().size();
+  return evaluator->CopyArray(array, StaticOrder(evaluator, arguments[1], rank, &array));
 }
 
 Value CastTo(Evaluator* evaluator, const Values& arguments) {
@@ -108,8 +125,10 @@ Value CastTo(Evaluator* evaluator, const Values& arguments) {
   const Value& value = arguments[0];
   if (value.IsScalar()) return Value::NumPy(evaluator->AsScalar(value, dtype));
   const Value array = evaluator->AsArray(value);
-  const bool changes = array.As<ArrayValue>().dtype() != dtype;
-  return changes ? evaluator->CastArray(array, dtype) : evaluator->CopyArray(array);
+  const auto& fields = array.As<ArrayValue>();
+  const bool changes = fields.dtype() != dtype;
+  const Order order = StaticOrder(evaluator, arguments[2], fields.dims().size(), &array);
+  return changes ? evaluator->CastArray(array, dtype, order) : evaluator->CopyArray(array, order);
 }
 
 Value MakeStrong(Evaluator* evaluator, const Values& arguments) {
@@ -155,7 +174,7 @@ Value Evaluator::CallDType(DType dtype, Arguments arguments) {
   }
   if (arguments.positional.empty()) return Value::NumPy(ir::ZeroOf(dtype));
   const Value value = SettleOperand(this, arguments.positional[0]);
-  return value.IsArray() ? CastTo(this, {value, DTypeValue{dtype}})
+  return value.IsArray() ? CastTo(this, {value, DTypeValue{dtype}, Value::None()})
                          : Value::NumPy(AsScalar(value, dtype));
 }
 

@@ -10,6 +10,7 @@
 #include "ir/builder.h"
 #include "ir/diagnostics.h"
 #include "ir/node.h"
+#include "ir/uses.h"
 
 // Where IR is being appended, and what numbering, spans and failures need to know about it.
 namespace parakeet::frontend {
@@ -67,6 +68,13 @@ class Context {
     if (size.IsVar()) sizes_.push_back(size.var());
   }
   bool IsParameterSize(const ir::Operand& size) const;
+  // Sizes that cannot be more than 1: an axis of such a length has no stride to speak of.
+  void AddNarrowSize(const ir::Operand& size) {
+    if (size.IsVar()) narrow_.insert(size.var());
+  }
+  bool IsNarrow(const ir::Operand& size) const {
+    return size.IsVar() ? narrow_.contains(size.var()) : size.IsInt(1);
+  }
 
   // Failures at the current span.
   [[noreturn]] void FailUser(const std::string& exception, const std::string& message) const {
@@ -100,6 +108,7 @@ class Context {
   std::vector<ir::Operand> place_;
   int64_t next_number_ = 0;
   std::vector<const ir::Var*> sizes_;
+  ir::VarSet narrow_;
   std::vector<int> indexes_;  // Origins of the indexes of loops being built.
   int last_index_ = -1;       // They count down from here.
   bool in_library_ = false;

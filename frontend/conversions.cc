@@ -163,15 +163,16 @@ Operand Evaluator::AsIndex(const Value& value, const std::string& what) {
   return builder().Cast(scalar->op, DType::kI64);
 }
 
-Value Evaluator::CastArray(const Value& array, DType dtype) {
+Value Evaluator::CastArray(const Value& array, DType dtype, std::optional<Order> order) {
   if (array.As<ArrayValue>().dtype() == dtype) return array;
   if (array.As<ArrayValue>().rank() == 0) {
     return AsArray(Value::NumPy(builder().Cast(builder().Load(array.op(), {}), dtype)));
   }
-  return MapElements(this, {array}, [&](const std::vector<Operand>& elements) {
+  const auto cast = [&](const std::vector<Operand>& elements) {
     if (ir::IsBool(dtype)) return IsNonZero(&this->builder(), elements[0]);
     return this->builder().Cast(elements[0], dtype);
-  });
+  };
+  return MapElements(this, {array}, cast, order);
 }
 
 }  // namespace parakeet::frontend

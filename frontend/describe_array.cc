@@ -1,3 +1,5 @@
+#include <cstdint>
+#include <cstdlib>
 #include <utility>
 
 #include "frontend/python_errors.h"
@@ -42,6 +44,20 @@ ir::DType DTypeOfArray(PyObject* array, const std::string& name, const ir::Span&
                span);
 }
 
+// As pylib/core says it of an argument.
+bool StridesGrow(PyObject* array, const Argument& argument, const ir::Span& span) {
+  const PyRef strides = Get(array, "strides", span);
+  int64_t before = 0;
+  for (size_t axis = 0; axis < argument.unit_axes.size(); ++axis) {
+    const auto item = PyTuple_GetItem(strides.get(), static_cast<Py_ssize_t>(axis));
+    const int64_t stride = std::llabs(PyLong_AsLongLong(item));
+    if (argument.unit_axes[axis]) continue;
+    if (stride <= before) return false;
+    before = stride;
+  }
+  return argument.unit_axes.size() > 1;
+}
+
 }  // namespace
 
 Argument Resolver::Describe(PyObject* object, const std::string& name, const ir::Span& span) {
@@ -67,6 +83,8 @@ Argument Resolver::Describe(PyObject* object, const std::string& name, const ir:
   argument.layout = Flag(flags.get(), "c_contiguous", span)   ? ir::Layout::kC
                     : Flag(flags.get(), "f_contiguous", span) ? ir::Layout::kFortran
                                                               : ir::Layout::kStrided;
+  argument.strides_grow =
+      argument.layout == ir::Layout::kStrided && StridesGrow(array.get(), argument, span);
   argument.writable = !is_list && Flag(flags.get(), "writeable", span);
   argument.aligned = Flag(flags.get(), "aligned", span);
   argument.is_list = is_list;

@@ -93,9 +93,11 @@ class Evaluator {
   // --- tabulate.cc ---
   // An imap over `extents` of what `element` gives for its indexes, appended to the body's block:
   // scalars make an array, arrays stack, tuples make tuples of arrays. Sizes of element arrays are
-  // lifted out (design.md, Sizes). Where nothing is fallible in it, still an imap.
+  // lifted out (design.md, Sizes). Where nothing is fallible in it, still an imap. Only elements
+  // that store nothing outside may be given another `order` than C.
   Value Tabulate(const std::vector<ir::Operand>& extents,
-                 const std::function<Value(const std::vector<ir::Operand>&)>& element);
+                 const std::function<Value(const std::vector<ir::Operand>&)>& element,
+                 Order order = Order::kC);
 
   // --- operators: elementwise.cc and its neighbours (the NumPy half) ---
   Value Binary(BinaryOperator op, const Value& left, const Value& right);
@@ -119,16 +121,17 @@ class Evaluator {
   ir::Operand AsIndex(const Value& value, const std::string& what);
   // The array seen in the given larger shape, or with sizes known equal ascribed.
   ir::Operand BroadcastTo(const ir::Operand& array, const std::vector<ir::Operand>& dims);
-  // The elements of `array` as `dtype`: itself where they are that already.
-  Value CastArray(const Value& array, ir::DType dtype);
+  // The elements of `array` as `dtype`: itself where they are that already. A new array is in the
+  // array's order unless another is given.
+  Value CastArray(const Value& array, ir::DType dtype, std::optional<Order> order = std::nullopt);
 
   // --- indexing.cc, views.cc (the NumPy half) ---
   Value Subscript(const Value& value, const Value& index);
   void StoreSubscript(const Value& target, const Value& index, const Value& value);
   // Element or slice `index` of the first axis, which is in range: no check.
   Value ElementAt(const Value& array, const ir::Operand& index);
-  // A new array with the elements of `value`.
-  Value CopyArray(const Value& array);
+  // A new array with the elements of `array`, in its order unless another is given.
+  Value CopyArray(const Value& array, std::optional<Order> order = std::nullopt);
   // Writes `source`, broadcast, to all of `destination`, in NumPy's order where they overlap.
   void CopyInto(const Value& source, const Value& destination);
 

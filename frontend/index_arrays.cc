@@ -35,8 +35,7 @@ Value Flatten(Evaluator* evaluator, const Value& array, const Operand& count) {
   if (fields.rank() == 1 && fields.dims()[0] == count) return array;
   const ir::Type type = ir::Type::Array(fields.dtype(), {count});
   const OpCode op = fields.rank() == 1 ? OpCode::kAscribe : OpCode::kReshape;
-  return ArrayValue{evaluator->builder().EmitOne(op, type, {fields.op}), fields.access,
-                    fields.python_elements};
+  return fields.Seen(evaluator->builder().EmitOne(op, type, {fields.op}));
 }
 
 // The elements of `array` where `mask` is true, both 1-D and of one size: the count, the elements.

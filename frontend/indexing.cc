@@ -140,11 +140,6 @@ bool HasEllipsis(const Value& index) {
                      [](const Value& e) { return e.Is<EllipsisValue>(); });
 }
 
-// The view of `array` with the same access.
-Value ViewOf(const ArrayValue& array, const Operand& view) {
-  return ArrayValue{view, array.access, array.python_elements};
-}
-
 // The place in a range of `length` numbers that a Python index names.
 ir::Operand PlaceInRange(Context* context, const Operand& index, const Operand& length) {
   ir::Builder& builder = context->builder();
@@ -266,8 +261,8 @@ Value ViewBasic(Evaluator* evaluator, const Value& value, const std::vector<Inde
     dims.push_back(range.size);
   }
   const ir::Type type = ir::Type::Array(array.dtype(), dims);
-  return ViewOf(array, evaluator->builder().EmitOne(OpCode::kSlice, type, std::move(operands),
-                                                    {{ir::Attr::kAxes, axes}}));
+  return array.Seen(evaluator->builder().EmitOne(OpCode::kSlice, type, std::move(operands),
+                                                 {{ir::Attr::kAxes, axes}}));
 }
 
 Value ReadBasic(Evaluator* evaluator, const Value& value, const std::vector<IndexEntry>& entries) {
@@ -324,8 +319,8 @@ Value Evaluator::ElementAt(const Value& value, const Operand& index) {
     operands.insert(operands.end(), {Operand::Int(0), dim, Operand::Int(1)});
   }
   const ir::Type type = ir::Type::Array(array.dtype(), dims);
-  return ViewOf(array, builder().EmitOne(OpCode::kSlice, type, std::move(operands),
-                                         {{ir::Attr::kAxes, axes}}));
+  return array.Seen(
+      builder().EmitOne(OpCode::kSlice, type, std::move(operands), {{ir::Attr::kAxes, axes}}));
 }
 
 }  // namespace parakeet::frontend

@@ -48,6 +48,7 @@ std::optional<Pattern> ArrayOfDisplay(const Pattern& list) {
   if (!is_scalar && element.kind != Pattern::Kind::kArray) return std::nullopt;
   element.kind = Pattern::Kind::kArray;
   element.access = Access::kWritable;
+  element.order = Order::kC;
   element.dims.insert(element.dims.begin(),
                       ir::Operand::Int(static_cast<int64_t>(list.parts.size())));
   return element;
@@ -73,6 +74,7 @@ Pattern JoinArrays(const Pattern& a, const Pattern& b, int origin) {
   joined.dtype = Promote(a.dtype, b.dtype);
   joined.python = a.python && b.python;
   if (a.access != b.access) joined.access = Access::kUnknown;
+  if (a.order != b.order) joined.order = Order::kOther;
   for (size_t i = 0; i < a.dims.size(); ++i) {
     if (!(a.dims[i] && b.dims[i] && *a.dims[i] == *b.dims[i])) joined.dims[i] = std::nullopt;
   }
@@ -143,7 +145,7 @@ Value MakeArray(const ir::Builder& builder, const Pattern& pattern, const std::s
     dims.push_back(dim ? *dim : ir::Operand(vars->back()));
   }
   vars->push_back(builder.NewVar(ir::Type::Array(pattern.dtype, std::move(dims)), hint));
-  return ArrayValue{vars->back(), pattern.access, pattern.python};
+  return ArrayValue{vars->back(), pattern.access, pattern.python, pattern.order};
 }
 
 std::optional<Values> Both(const Values& first, const Values& second) {
@@ -197,7 +199,8 @@ bool operator==(const Pattern& a, const Pattern& b) {
     case Pattern::Kind::kStatic: return SameValue(a.prototype, b.prototype);
     case Pattern::Kind::kScalar: return a.dtype == b.dtype && a.python == b.python;
     case Pattern::Kind::kArray:
-      return a.dtype == b.dtype && a.python == b.python && a.access == b.access && a.dims == b.dims;
+      return a.dtype == b.dtype && a.python == b.python && a.access == b.access &&
+             a.order == b.order && a.dims == b.dims;
     case Pattern::Kind::kParts: return SameShell(a, b) && a.parts == b.parts;
   }
   return false;
@@ -217,6 +220,7 @@ Pattern PatternOf(const Value& value) {
     pattern.dtype = array->dtype();
     pattern.python = array->python_elements;
     pattern.access = array->access;
+    pattern.order = array->order;
     pattern.dims.assign(array->dims().begin(), array->dims().end());
   } else if (const std::optional<Values> parts = PartsOf(value)) {
     pattern.kind = Pattern::Kind::kParts;

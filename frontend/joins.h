@@ -31,6 +31,7 @@ struct Pattern {
   ir::DType dtype = ir::DType::kI64;
   bool python = false;  // Of a scalar, or of an array's elements.
   Access access = Access::kWritable;
+  Order order = Order::kC;
   std::vector<std::optional<ir::Operand>> dims;  // nullopt: a size carried beside the array.
   std::vector<Pattern> parts;
 

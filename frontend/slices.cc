@@ -71,10 +71,28 @@ class Cut {
       const Operand left = NotNegative(builder_.Sub(size_, Operand::Int(dropped)));
       return {Operand::Int(first), left, one};
     }
-    if (!start_) return {zero, Clip(*stop_, zero, size_), one};
+    if (!start_) {
+      const Operand size = Clip(*stop_, zero, size_);
+      if (stop_->IsInt(1)) context_.AddNarrowSize(size);
+      return {zero, size, one};
+    }
     const Operand start = Clip(*start_, zero, size_);
-    if (!stop_) return {start, builder_.Sub(size_, start), one};
-    return {start, NotNegative(builder_.Sub(Clip(*stop_, zero, size_), start)), one};
+    if (!stop_) {
+      const Operand size = builder_.Sub(size_, start);
+      if (start_->IsInt(-1)) context_.AddNarrowSize(size);
+      return {start, size, one};
+    }
+    const Operand size = NotNegative(builder_.Sub(Clip(*stop_, zero, size_), start));
+    if (IsAtMostOne()) context_.AddNarrowSize(size);
+    return {start, size, one};
+  }
+
+  // Whether start:stop is one place by what it says itself: 2:3, -3:-2.
+  bool IsAtMostOne() const {
+    if (!start_->IsConstant() || !stop_->IsConstant()) return false;
+    const int64_t start = start_->constant().integer;
+    const int64_t stop = stop_->constant().integer;
+    return (start < 0) == (stop < 0) && stop - start <= 1;
   }
 
   // ceil(distance / step) for distance >= 0.

@@ -178,12 +178,12 @@ Value Evaluator::AsArray(const Value& value) {
   context_->FailType("expected an array, got " + Describe(value));
 }
 
-Value Evaluator::CopyArray(const Value& array) {
+Value Evaluator::CopyArray(const Value& array, std::optional<Order> order) {
   if (array.As<ArrayValue>().rank() == 0) {
     return ArrayOfRankZero(this, builder().Load(array.op(), {}));
   }
-  return MapElements(this, {array},
-                     [](const std::vector<Operand>& elements) { return elements[0]; });
+  return MapElements(
+      this, {array}, [](const std::vector<Operand>& elements) { return elements[0]; }, order);
 }
 
 void Evaluator::CopyInto(const Value& source, const Value& destination) {

@@ -4,6 +4,7 @@
 #include "frontend/call_memo.h"
 #include "frontend/element_block.h"
 #include "frontend/evaluator.h"
+#include "frontend/memory_order.h"
 
 namespace parakeet::frontend {
 namespace {
@@ -47,10 +48,11 @@ std::vector<ir::Type> TypesOf(const ElementBlock& element,
 }
 
 std::vector<ir::Operand> EmitAsImap(ir::Builder& builder, ElementBlock* element,
-                                    const std::vector<ir::Type>& types) {
+                                    const std::vector<ir::Type>& types, Order order) {
   std::vector<const ir::Var*> results;
   for (const ir::Type& type : types) results.push_back(builder.NewVar(type));
-  builder.Emit(ir::OpCode::kImap, results, element->extents, {},
+  builder.Emit(ir::OpCode::kImap, results, element->extents,
+               OrderAttributes(order, element->extents.size()),
                {element->block.Finish(element->indexes, element->yielded)});
   return {results.begin(), results.end()};
 }
@@ -58,7 +60,8 @@ std::vector<ir::Operand> EmitAsImap(ir::Builder& builder, ElementBlock* element,
 }  // namespace
 
 Value Evaluator::Tabulate(const std::vector<ir::Operand>& extents,
-                          const std::function<Value(const std::vector<ir::Operand>&)>& element) {
+                          const std::function<Value(const std::vector<ir::Operand>&)>& element,
+                          Order order) {
   constexpr const char* kNames[] = {"i", "j", "k"};
   ElementBlock made{extents, {}, context_->NewBlock(), {}, context_->NextNumber(), 0};
   for (size_t i = 0; i < extents.size(); ++i) {
@@ -87,10 +90,11 @@ Value Evaluator::Tabulate(const std::vector<ir::Operand>& extents,
       made.block.bindings(), [this](const std::string& name) { return memo_->EffectsOf(name); });
   const std::vector<ir::Type> types = TypesOf(made, LiftSizes(context_, &made, !stores));
   const std::vector<ir::Operand> results =
-      stores ? EmitAsLoops(context_, &made, types) : EmitAsImap(builder(), &made, types);
+      stores ? EmitAsLoops(context_, &made, types) : EmitAsImap(builder(), &made, types, order);
   std::vector<Value> arrays;
   for (size_t i = 0; i < leaves.size(); ++i) {
-    arrays.push_back(ArrayValue{results[i], Access::kWritable, IsPython(leaves[i])});
+    const Order kept = types[i].rank() < 2 ? Order::kC : order;
+    arrays.push_back(ArrayValue{results[i], Access::kWritable, IsPython(leaves[i]), kept});
   }
   size_t next = 0;
   return WithLeaves(value, arrays, &next);

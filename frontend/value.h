@@ -55,6 +55,11 @@ struct ScalarValue {
 // imaginary parts of a complex array too: it is no view here.
 enum class Access : uint8_t { kWritable, kReadOnly, kList, kUnknown, kPart };
 
+// How an array's axes follow each other in memory: kC from the longest step to the shortest,
+// kFortran the other way round. What an element-wise operation makes keeps the order; nothing else
+// may rest on it.
+enum class Order : uint8_t { kC, kFortran, kOther };
+
 // An array; dtype, rank and sizes are those of the operand's type. A size that is the constant 1
 // broadcasts. `python_elements`: it stands for a list of Python scalars, so that elements read from
 // it are Python's. Views keep `access` of what they see.
@@ -62,11 +67,19 @@ struct ArrayValue {
   ir::Operand op;
   Access access = Access::kWritable;
   bool python_elements = false;
+  Order order = Order::kC;
 
+  // `view` of this array, its axes in the same order.
+  ArrayValue Seen(ir::Operand view) const;
   const std::vector<ir::Operand>& dims() const { return op.var()->type.dims(); }
   ir::DType dtype() const { return op.var()->type.dtype(); }
   int rank() const { return op.var()->type.rank(); }
 };
+
+inline ArrayValue ArrayValue::Seen(ir::Operand view) const {
+  const int rank = view.var()->type.rank();
+  return {view, access, python_elements, rank < 2 ? Order::kC : order};
+}
 
 struct TupleValue {
   ValuesPtr elements;
@@ -186,8 +199,8 @@ class Value {
   static Value Int(int64_t value) { return Python(ir::Operand::Int(value)); }
   static Value Bool(bool value) { return Python(ir::Operand::Bool(value)); }
   static Value Float(double value) { return Python(ir::Constant::Float(value)); }
-  static Value Array(ir::Operand op, Access access = Access::kWritable) {
-    return ArrayValue{op, access, false};
+  static Value Array(ir::Operand op, Access access = Access::kWritable, Order order = Order::kC) {
+    return ArrayValue{op, access, false, order};
   }
   static Value Tuple(Values elements) { return TupleValue{Share(std::move(elements))}; }
   static Value List(Values elements) { return ListValue{Share(std::move(elements))}; }

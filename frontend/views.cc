@@ -4,6 +4,7 @@
 
 #include "frontend/broadcasting.h"
 #include "frontend/intrinsics.h"
+#include "frontend/memory_order.h"
 #include "frontend/static_values.h"
 
 // Arrays seen in another shape: no element moves.
@@ -23,7 +24,7 @@ Value View(Evaluator* evaluator, const ArrayValue& array, OpCode op, const Dims&
   const ir::Type type = ir::Type::Array(array.dtype(), dims);
   const Operand view =
       evaluator->builder().EmitOne(op, type, std::move(operands), std::move(attrs));
-  return ArrayValue{view, array.access, array.python_elements};
+  return array.Seen(view);
 }
 
 Operand CountOf(ir::Builder* builder, const Dims& dims) {
@@ -156,7 +157,7 @@ Value SliceAxes(Evaluator* evaluator, const ArrayValue& array, const std::string
 }  // namespace
 
 Value TransposeAxes(Evaluator* evaluator, const Values& arguments) {
-  const ArrayValue array = ArrayOf(evaluator, arguments[0]);
+  ArrayValue array = ArrayOf(evaluator, arguments[0]);
   Context& context = evaluator->context();
   std::vector<int64_t> perm;
   if (arguments[1].IsNone()) {
@@ -176,13 +177,15 @@ Value TransposeAxes(Evaluator* evaluator, const Values& arguments) {
   if (std::is_sorted(perm.begin(), perm.end())) return array;
   Dims dims;
   for (int64_t axis : perm) dims.push_back(array.dims()[axis]);
+  array.order = TransposedOrder(context, array, perm);
   return View(evaluator, array, OpCode::kTranspose, dims, {array.op}, {{ir::Attr::kPerm, perm}});
 }
 
 Value ReshapeArray(Evaluator* evaluator, const Values& arguments) {
-  const ArrayValue array = ArrayOf(evaluator, arguments[0]);
+  ArrayValue array = ArrayOf(evaluator, arguments[0]);
   const Dims dims = SolveShape(evaluator, array, WantedOf(evaluator, arguments[1]));
   if (dims == array.dims()) return array;
+  array.order = Order::kC;
   return View(evaluator, array, OpCode::kReshape, dims, {array.op});
 }
 
@@ -217,8 +220,10 @@ Value BroadcastArray(Evaluator* evaluator, const Values& arguments) {
     }
     context.Check(ok, "ValueError", message, scalars);
   }
+  const bool repeats = array.dims() != dims && array.order != Order::kC;
   // NumPy's result is read-only, since its elements may repeat.
-  return Value::Array(evaluator->BroadcastTo(array.op, dims), Access::kReadOnly);
+  return Value::Array(evaluator->BroadcastTo(array.op, dims), Access::kReadOnly,
+                      repeats ? Order::kOther : array.order);
 }
 
 Value ExpandDims(Evaluator* evaluator, const Values& arguments) {

@@ -264,7 +264,8 @@ ArrayValue Machine::NewResult(const Step& step, size_t result, std::vector<int64
   for (size_t axis = leading.size(); axis < sizes.size(); ++axis) {
     leading.push_back(IntAt(sizes[axis]));
   }
-  return New(step.binding->results[result]->type.dtype(), std::move(leading));
+  const bool fortran = step.binding->attrs.Int(Attr::kFortran) != 0;
+  return New(step.binding->results[result]->type.dtype(), std::move(leading), fortran);
 }
 
 }  // namespace parakeet::ir

@@ -14,7 +14,12 @@ using ir::Var;
 
 AccessPatterns::AccessPatterns(const ir::Function& function)
     : definitions_(ir::Definitions(*function.body)) {
-  for (const ir::Param& param : function.params) layouts_[param.var] = param.layout;
+  for (const ir::Param& param : function.params) {
+    if (param.layout == ir::Layout::kFortran) fortran_.insert(param.var);
+  }
+  ir::ForEachBinding(*function.body, [&](const Binding& b) {
+    if (b.attrs.Int(ir::Attr::kFortran) != 0) fortran_.insert(b.results.begin(), b.results.end());
+  });
 }
 
 int AccessPatterns::UnitStrides(const ir::Block& block, const Var* index) const {
@@ -28,9 +33,7 @@ int AccessPatterns::UnitStrides(const ir::Block& block, const Var* index) const 
 bool AccessPatterns::IsNext(const Binding& access, const Var* index) const {
   const Var* array = access.operands[0].var();
   const int rank = array->type.rank();
-  const auto layout = layouts_.find(array);
-  const int fastest =
-      layout != layouts_.end() && layout->second == ir::Layout::kFortran ? 0 : rank - 1;
+  const int fastest = fortran_.contains(array) ? 0 : rank - 1;
   for (int axis = 0; axis < rank; ++axis) {
     bool known = true;
     const int64_t step = Coefficient(access.operands[1 + axis], index, known);

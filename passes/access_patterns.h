@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/node.h"
+#include "ir/uses.h"
 
 namespace parakeet::passes {
 
@@ -25,7 +26,8 @@ class AccessPatterns {
   int64_t Coefficient(const ir::Operand& operand, const ir::Var* index, bool& known) const;
 
   std::unordered_map<const ir::Var*, const ir::Binding*> definitions_;
-  std::unordered_map<const ir::Var*, ir::Layout> layouts_;
+  // Arrays in Fortran order; of any other the last axis is taken for the fastest.
+  ir::VarSet fortran_;
 };
 
 }  // namespace parakeet::passes

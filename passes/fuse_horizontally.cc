@@ -11,8 +11,7 @@
 // Refuses: a sibling that needs what stands between the two, or what the first makes; memory
 // effects in between that
 // conflict, and checks that may guard what it loads; more accumulators than registers hold well;
-// maps that read nothing
-// in common.
+// maps that read nothing in common, or of which one makes its result in Fortran order only.
 #include <algorithm>
 
 #include "ir/mutator.h"
@@ -102,9 +101,14 @@ class SiblingFuser : public ir::Mutator {
     return Intersects(first.effects.reads, later.effects.reads);
   }
 
+  static bool IsFortran(const Binding& b) { return b.attrs.Int(ir::Attr::kFortran) != 0; }
+
   // The later one moves up to the first.
   static std::string WhyNot(const std::vector<Member>& members, size_t first, size_t later) {
     const Member& mover = members[later];
+    if (IsFortran(*members[first].binding) != IsFortran(*mover.binding)) {
+      return "the two lie in memory in different orders";
+    }
     if (members[first].binding->results.size() + mover.binding->results.size() > kMostResults) {
       return "too many results for one traversal";
     }

@@ -103,12 +103,12 @@ Map MapOf(const Binding& b) {
 
 bool MakesContiguousArray(const Binding& b) {
   switch (b.op) {
-    case OpCode::kAlloc: return b.attrs.Int(Attr::kFortran) == 0;
+    case OpCode::kAlloc:
     case OpCode::kMap:
+    case OpCode::kImap: return b.attrs.Int(Attr::kFortran) == 0;
     case OpCode::kReduce:
     case OpCode::kScan:
     case OpCode::kFilter:
-    case OpCode::kImap:
     case OpCode::kIreduce:
     case OpCode::kIscan: return true;
     default: return false;

@@ -56,7 +56,7 @@ class Lowering : public ContractionLowering {
 
   void LowerImap(const Binding& b) {
     std::vector<const Var*> results;
-    for (const Var* result : b.results) results.push_back(Allocate(result));
+    for (const Var* result : b.results) results.push_back(Allocate(result, b));
     LowerNest(b, [&](const Operands& index) {
       const Operands values = VisitBody(*b.blocks[0], index);
       for (size_t k = 0; k < values.size(); ++k) StoreElement(results[k], index, values[k]);
@@ -67,13 +67,16 @@ class Lowering : public ContractionLowering {
     LowerNest(b, [&](const Operands& index) { VisitBody(*b.blocks[0], index); });
   }
 
-  // The result's buffer, which stands for the result from here on.
-  const Var* Allocate(const Var* result) {
+  // The buffer of a result of `b`, which stands for the result from here on.
+  const Var* Allocate(const Var* result, const Binding& b) {
     const Var* buffer = builder().NewVar(Apply(result->type), result->hint);
-    builder().Emit(OpCode::kAlloc, {buffer}, buffer->type.dims());
+    const Attributes order = IsFortran(b) ? Attributes{{Attr::kFortran, int64_t{1}}} : Attributes{};
+    builder().Emit(OpCode::kAlloc, {buffer}, buffer->type.dims(), order);
     Replace(result, buffer);
     return buffer;
   }
+
+  static bool IsFortran(const Binding& b) { return b.attrs.Int(Attr::kFortran) != 0; }
 
   static Attributes VectorKind() { return {{Attr::kKind, std::string("vector")}}; }
   static Attributes ParallelKind(int64_t cost) {
@@ -87,7 +90,10 @@ class Lowering : public ContractionLowering {
     const int vector = static_cast<int>(b.attrs.Int(Attr::kVector, -1));
     const bool parallel = b.attrs.Int(Attr::kParallel) != 0;
     const bool outer_lanes = std::exchange(in_lanes_, in_lanes_ || vector >= 0);
-    const Nest nest{extents, LoopOrder(extents.size(), vector), vector, body};
+    // Lanes along the first index are those of arrays in Fortran order. Where an element may raise,
+    // the first in program order has to come first.
+    const bool backwards = (IsFortran(b) || vector == 0) && !MayRaise(*b.blocks[0]);
+    const Nest nest{extents, LoopOrder(extents.size(), vector, backwards), vector, body};
     if (parallel && !extents.empty()) {
       LowerChunks(nest, WorkOf(*b.blocks[0]));
     } else {
@@ -121,9 +127,19 @@ class Lowering : public ContractionLowering {
     return work;
   }
 
-  static std::vector<int> LoopOrder(size_t rank, int vector) {
+  static bool MayRaise(const Block& block) {
+    bool raises = false;
+    ir::ForEachBinding(block, [&](const Binding& b) {
+      raises |= b.op == OpCode::kCheck || b.op == OpCode::kCall;
+    });
+    return raises;
+  }
+
+  // The indexes as they are nested, outermost first: in memory order, the vector index innermost.
+  static std::vector<int> LoopOrder(size_t rank, int vector, bool backwards) {
     std::vector<int> order;
-    for (int axis = 0; axis < static_cast<int>(rank); ++axis) {
+    for (int i = 0; i < static_cast<int>(rank); ++i) {
+      const int axis = backwards ? static_cast<int>(rank) - 1 - i : i;
       if (axis != vector) order.push_back(axis);
     }
     if (vector >= 0) order.push_back(vector);
@@ -223,7 +239,7 @@ class Lowering : public ContractionLowering {
   void LowerContract(const Binding& b) {
     const size_t free = b.attrs.Int(Attr::kFree);
     const size_t indices = b.blocks[0]->params.size();
-    const Var* result = Allocate(b.result());
+    const Var* result = Allocate(b.result(), b);
     if (LowerTiled(b, result)) return;
     Binding reduce{
         OpCode::kIreduce, {}, {b.operands.begin() + free, b.operands.end()}, {}, {}, b.span};

@@ -292,7 +292,8 @@ class LoopParallelizer : public ir::Mutator {
     for (size_t at = 0; at < copy.bindings.size(); ++at) {
       const std::vector<const Var*> filled = FilledBy(copy, at);
       if (filled.empty()) continue;
-      copy.bindings[at] = MapOf(*copy.bindings[at], filled);
+      const ir::Attributes& order = AllocationFor(copy, at, filled[0])->attrs;
+      copy.bindings[at] = MapOf(*copy.bindings[at], filled, order);
       at -= std::erase_if(copy.bindings, [&](const Binding* b) {
         return b->op == OpCode::kAlloc && std::count(filled.begin(), filled.end(), b->result()) > 0;
       });
@@ -320,7 +321,9 @@ class LoopParallelizer : public ir::Mutator {
     const VarSet read = ir::FreeVars(rest);
     for (size_t k = 0; k < filled.size(); ++k) {
       const bool again = std::count(filled.begin(), filled.end(), filled[k]) > 1;
-      if (again || read.contains(filled[k]) || !IsMadeFor(block, at, filled[k])) return {};
+      const Binding* alloc = AllocationFor(block, at, filled[k]);
+      if (again || read.contains(filled[k]) || alloc == nullptr) return {};
+      if (alloc->attrs != AllocationFor(block, at, filled[0])->attrs) return {};
     }
     return filled;
   }
@@ -333,19 +336,18 @@ class LoopParallelizer : public ir::Mutator {
            foreach.operands == store.operands[0].var()->type.dims();
   }
 
-  // True when the array is allocated in the block, in C order, and not touched before binding `at`.
-  static bool IsMadeFor(const Block& block, size_t at, const Var* array) {
+  // Where the array is allocated in the block; null when it is not, or touched before binding `at`.
+  static const Binding* AllocationFor(const Block& block, size_t at, const Var* array) {
     while (at-- > 0) {
       const Binding& earlier = *block.bindings[at];
-      if (earlier.op == OpCode::kAlloc && earlier.result() == array) {
-        return earlier.attrs.Int(Attr::kFortran) == 0;
-      }
-      if (ir::FreeVars(earlier).contains(array)) return false;
+      if (earlier.op == OpCode::kAlloc && earlier.result() == array) return &earlier;
+      if (ir::FreeVars(earlier).contains(array)) return nullptr;
     }
-    return false;
+    return nullptr;
   }
 
-  const Binding* MapOf(const Binding& foreach, const std::vector<const Var*>& filled) {
+  const Binding* MapOf(const Binding& foreach, const std::vector<const Var*>& filled,
+                       const ir::Attributes& order) {
     Block body = *foreach.blocks[0];
     for (size_t k = 0; k < filled.size(); ++k) {
       body.results.insert(body.results.begin(), body.bindings.back()->operands.back());
@@ -355,7 +357,7 @@ class LoopParallelizer : public ir::Mutator {
                                 filled,
                                 foreach.operands,
                                 {arena()->New(std::move(body))},
-                                {},
+                                order,
                                 foreach.span});
   }
 

@@ -101,7 +101,7 @@ class ContractionFinder : public ir::Mutator {
     const std::vector<const Var*>& free = map.blocks[0]->params;
     element.params.insert(element.params.begin(), free.begin(), free.end());
     contract.blocks = {arena()->New(std::move(element)), reduction.blocks[1]};
-    contract.attrs = ir::Attributes{{Attr::kFree, static_cast<int64_t>(free.size())}};
+    contract.attrs = map.attrs.With(Attr::kFree, static_cast<int64_t>(free.size()));
     return arena()->New(std::move(contract));
   }
 

@@ -72,14 +72,16 @@ class Scheduler : public ir::Mutator {
     if (!parallel && lanes) context_.Note(b.span, "spread over lanes");
   }
 
-  // The index with the most accesses to the next element; of equal ones the last.
+  // The index with the most accesses to the next element; of equal ones that of an imap's own
+  // result, else the last.
   int VectorAxis(const Binding& b) {
     const std::vector<const Var*>& params = b.blocks[0]->params;
     int best = -1;
     int most = -1;
     for (int axis = static_cast<int>(params.size()); axis-- > 0;) {
-      const int count = patterns_.UnitStrides(*b.blocks[0], params[axis]) + StoresNext(b, axis);
-      if (count > most) {
+      const int own = StoresNext(b, axis);
+      const int count = patterns_.UnitStrides(*b.blocks[0], params[axis]) + own;
+      if (count > most || (count == most && own > 0)) {
         best = axis;
         most = count;
       }
@@ -91,9 +93,11 @@ class Scheduler : public ir::Mutator {
     return -1;
   }
 
-  // An imap stores its elements one after the other along its last index.
+  // An imap stores its elements one after the other along its last index, in Fortran order along
+  // its first.
   static int StoresNext(const Binding& b, int axis) {
-    return b.op == OpCode::kImap && axis + 1 == static_cast<int>(b.blocks[0]->params.size());
+    const int last = static_cast<int>(b.blocks[0]->params.size()) - 1;
+    return b.op == OpCode::kImap && axis == (b.attrs.Int(Attr::kFortran) != 0 ? 0 : last);
   }
 
   AccessPatterns patterns_;

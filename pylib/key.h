@@ -27,7 +27,9 @@ constexpr Target TargetOf(uint64_t header) { return Target(header & 0xff); }
 constexpr bool MayOverlap(uint64_t header) { return (header >> 8 & 1) != 0; }
 
 enum class ArgumentKind : uint8_t { kArray, kScalar, kStatic, kTuple, kSlice };
-enum class ArrayLayout : uint8_t { kC, kFortran, kStrided };
+// kC and kFortran are contiguous; in kFortranStrides the strides grow from the first axis to the
+// last.
+enum class ArrayLayout : uint8_t { kC, kFortran, kStrided, kFortranStrides };
 
 inline constexpr int kMaxRank = 32;
 

@@ -67,6 +67,10 @@ class Decoder {
       case ArrayLayout::kC: argument.layout = ir::Layout::kC; break;
       case ArrayLayout::kFortran: argument.layout = ir::Layout::kFortran; break;
       case ArrayLayout::kStrided: argument.layout = ir::Layout::kStrided; break;
+      case ArrayLayout::kFortranStrides:
+        argument.layout = ir::Layout::kStrided;
+        argument.strides_grow = true;
+        break;
     }
     argument.writable = word.writable();
     argument.aligned = word.aligned();
@@ -101,7 +105,7 @@ uint64_t LeafWordOf(const Argument& argument) {
   for (size_t axis = 0; axis < argument.unit_axes.size(); ++axis) {
     unit_axes |= uint64_t(argument.unit_axes[axis]) << axis;
   }
-  ArrayLayout layout = ArrayLayout::kStrided;
+  ArrayLayout layout = argument.strides_grow ? ArrayLayout::kFortranStrides : ArrayLayout::kStrided;
   if (argument.layout == ir::Layout::kC) layout = ArrayLayout::kC;
   if (argument.layout == ir::Layout::kFortran) layout = ArrayLayout::kFortran;
   const ArgumentWord word = ArgumentWord::Array(type, int(argument.unit_axes.size()), layout,

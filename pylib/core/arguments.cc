@@ -16,9 +16,22 @@ namespace {
 // Tuples deeper than this are refused: the walk is recursive.
 constexpr int kMaxDepth = 50;
 
-ArrayLayout LayoutOf(int flags) {
-  if (flags & kFlagC) return ArrayLayout::kC;
-  return flags & kFlagFortran ? ArrayLayout::kFortran : ArrayLayout::kStrided;
+// Whether each axis has a longer stride than those before it, but for axes of length 1.
+bool StridesGrow(const ArrayFields* array) {
+  int64_t before = 0;
+  for (int axis = 0; axis < array->rank; ++axis) {
+    const int64_t stride = std::llabs(array->strides[axis]);
+    if (array->sizes[axis] == 1) continue;
+    if (stride <= before) return false;
+    before = stride;
+  }
+  return array->rank > 1;
+}
+
+ArrayLayout LayoutOf(const ArrayFields* array) {
+  if (array->flags & kFlagC) return ArrayLayout::kC;
+  if (array->flags & kFlagFortran) return ArrayLayout::kFortran;
+  return StridesGrow(array) ? ArrayLayout::kFortranStrides : ArrayLayout::kStrided;
 }
 
 bool IsNative(const DescriptorFields* descriptor) {
@@ -60,7 +73,7 @@ Encoded Encoder::Array(PyObject* array, PyObject* original, uint64_t* word) {
     slots[1 + rank + axis] = uint64_t(fields->strides[axis]);
   }
   arguments_.arrays.Append({array, original});
-  *word = ArgumentWord::Array(type, rank, LayoutOf(fields->flags), fields->flags & kFlagWritable,
+  *word = ArgumentWord::Array(type, rank, LayoutOf(fields), fields->flags & kFlagWritable,
                               fields->flags & kFlagAligned, unit_axes)
               .bits();
   return Encoded::kYes;

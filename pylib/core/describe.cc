@@ -46,6 +46,7 @@ std::string DescribeArray(ArgumentWord word) {
   if (word.is_list()) text = "list " + text;
   if (word.layout() == ArrayLayout::kFortran) text += 'F';
   if (word.layout() == ArrayLayout::kStrided) text += 'S';
+  if (word.layout() == ArrayLayout::kFortranStrides) text += "FS";
   if (!word.writable()) text += 'r';
   if (!word.aligned()) text += 'u';
   return text;

@@ -147,6 +147,14 @@ fn @f(%x: [n]i64) -> ([n]i64, [n]i64) {
   free %t
   return %a, %x })ir";
 
+// Results in Fortran order; what is flat is read in C order all the same.
+constexpr std::string_view kFortran = R"ir(
+fn @f(%x: [2][3]i64) -> ([2][3]i64, [2][3]i64, [6]i64) {
+  %a: [2][3]i64 = map (%e: i64 in %x) {fortran = 1} { %t: i64 = neg %e  yield %t }
+  %b: [2][3]i64 = imap (%i, %j) in (2, 3) {fortran = 1} { %t: i64 = load %a[%i, %j]  yield %t }
+  %c: [6]i64 = reshape %b
+  return %a, %b, %c })ir";
+
 constexpr std::string_view kControl = R"ir(
 fn @f(%n: i64, %x: [m]i64, %y: [m]i64) -> (i64, i64, i64, [m]i64, [m]i64) {
   %c: bool = gt %n, 3
@@ -307,6 +315,10 @@ std::vector<InterpreterCase> MemoryCases() {
        "5], [0 1 2]"},
       {"view", kViewOperation, {Count({2, 3})}, "[2 1 0], [[3 5] [0 2]], [[0 3] [1 4] [2 5]], []"},
       {"memory", kMemory, {Count({3})}, "[5 1 2], [0 1 9]"},
+      {"fortran",
+       kFortran,
+       {Count({2, 3})},
+       "[[0 -1 -2] [-3 -4 -5]], [[0 -1 -2] [-3 -4 -5]], [0 -1 -2 -3 -4 -5]"},
   };
 }
 

@@ -98,6 +98,20 @@ TEST(Interpreter, OperatorsMakeNewArrays) {
   }
 }
 
+TEST(Interpreter, MapsMakeFortranOrderWhereTheySaySo) {
+  constexpr char kText[] =
+      "fn @f(%x: [2][3]i64) -> ([2][3]i64, [2][3]i64, [2][3]i64) {"
+      "  %a: [2][3]i64 = map (%e: i64 in %x) {fortran = 1} { yield %e }"
+      "  %b: [2][3]i64 = imap (%i, %j) in (2, 3) {fortran = 1} { yield %i }"
+      "  %c: [2][3]i64 = map (%e: i64 in %a) { yield %e }"
+      "  return %a, %b, %c }";
+  const RunResult run = RunText(kText, {Count({2, 3})});
+  const auto strides = [&](int k) { return std::get<ArrayValue>(run.values[k]).strides; };
+  EXPECT_EQ(strides(0), (std::vector<int64_t>{8, 16}));
+  EXPECT_EQ(strides(1), (std::vector<int64_t>{8, 16}));
+  EXPECT_EQ(strides(2), (std::vector<int64_t>{24, 8}));
+}
+
 // NumPy's rule: a view where strides can say it, else a copy.
 TEST(Interpreter, ReshapeCopiesOnlyWhereItMust) {
   const auto shares = [](std::string_view view, std::string_view sizes) {

@@ -100,10 +100,21 @@ std::string Text(const ir::RunError& error) {
   return text + ")";
 }
 
+// The strides that can be told from the elements' places.
+std::vector<int64_t> StridesThatCount(const ArrayValue& array) {
+  std::vector<int64_t> strides = array.strides;
+  const bool is_empty = ir::CountOf(array.sizes) == 0;
+  for (size_t axis = 0; axis < strides.size(); ++axis) {
+    if (is_empty || array.sizes[axis] == 1) strides[axis] = 0;
+  }
+  return strides;
+}
+
 void AddValue(const ir::RuntimeValue& value, Outcome& outcome) {
   const auto* array = std::get_if<ArrayValue>(&value);
   outcome.values.push_back(Elements(value));
   outcome.shapes.push_back(array == nullptr ? std::vector<int64_t>() : array->sizes);
+  outcome.strides.push_back(array == nullptr ? std::vector<int64_t>() : StridesThatCount(*array));
 }
 
 // The first of the values that has the storage of `value`, or -1.
@@ -211,6 +222,7 @@ std::string Difference(const Outcome& expected, const Outcome& actual, double to
              ir::Text(expected.values[i][k]);
     }
   }
+  if (expected.strides != actual.strides) return "results lie in memory in another order";
   return expected.owners == actual.owners ? "" : "results share other memory than before";
 }
 

@@ -34,6 +34,7 @@ struct Outcome {
   std::string bug;  // why the program is not valid for these arguments; empty when it is
   std::vector<std::vector<ir::Constant>> values;
   std::vector<std::vector<int64_t>> shapes;
+  std::vector<std::vector<int64_t>> strides;  // 0 along what has fewer than two elements
   std::vector<int> owners;  // of each result, the argument or earlier result it shares memory with
   std::string error;
 };

@@ -400,14 +400,15 @@ class Writer {
     const std::string dtype = row != nullptr ? row->dtype : Chance(4) ? "i64" : "f64";
     Strings dims = space;
     if (row != nullptr) dims.push_back("%m");
+    const std::string order = Chance(4) ? " {fortran = 1}" : "";
     const std::string body =
-        head + " {\n" + text_ + "yield " + (row ? row->name : Yielded(inner, dtype)) + " }";
+        head + order + " {\n" + text_ + "yield " + (row ? row->name : Yielded(inner, dtype)) + " }";
     text_ = outer_text;
     if (dims.size() > 2) {
       text_ += New() + ": " + Array{"", dtype, dims}.Type() + " = " + body + "\n";
       return;
     }
-    AddArray(scope, {"", dtype, dims, !scope.in_operator, true}, body);
+    AddArray(scope, {"", dtype, dims, !scope.in_operator, order.empty()}, body);
   }
 
   std::string CombineText(const std::string& dtype) {

@@ -92,11 +92,11 @@ TEST(ManifestTest, BrokenRulesAreRefused) {
 
 TEST(KeyTest, WordsSayWhatTheyWereMadeOf) {
   const ArgumentWord word =
-      ArgumentWord::Array(kFloat16, 32, ArrayLayout::kStrided, false, true, 0x80000001);
+      ArgumentWord::Array(kFloat16, 32, ArrayLayout::kFortranStrides, false, true, 0x80000001);
   EXPECT_EQ(word.kind(), ArgumentKind::kArray);
   EXPECT_EQ(word.type(), kFloat16);
   EXPECT_EQ(word.rank(), 32);
-  EXPECT_EQ(word.layout(), ArrayLayout::kStrided);
+  EXPECT_EQ(word.layout(), ArrayLayout::kFortranStrides);
   EXPECT_FALSE(word.writable());
   EXPECT_TRUE(word.aligned());
   EXPECT_TRUE(word.IsUnitAxis(0));

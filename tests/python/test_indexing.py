@@ -272,7 +272,6 @@ class TestIdentity:
             tail[...] = 0.0
             assert (y[1:] == 0.0).all()
 
-    @pytest.mark.xfail(strict=True, reason="element-wise results are in C order as yet")
     def test_order_is_kept(self):
         add = jit(lambda x, y: x + y)
         fortran = np.asfortranarray(table())

@@ -21,17 +21,20 @@ from parakeet.operators import imap
 
 @overload(np.array)
 def array(object, dtype=None, copy=True, order="K", ndmin=0):
-    made = make_array(object, dtype, copy)
+    made = make_array(object, dtype, copy, order)
     axes = normalize_axes(None, ndmin)
     return made if made.ndim >= ndmin else expand_dims(made, axes[: ndmin - made.ndim])
 
 
-def make_array(object, dtype, copy):
-    if isinstance(object, tuple) or isinstance(object, list) or not copy:
+def make_array(object, dtype, copy, order):
+    if isinstance(object, tuple) or isinstance(object, list):
+        made = asarray(object, dtype)
+        return intrinsics.copy(made, order) if order == "F" else made
+    if not copy:
         return asarray(object, dtype)
     if dtype is None:
-        return intrinsics.copy(asarray(object))
-    return astype(asarray(object), dtype)
+        return intrinsics.copy(asarray(object), order)
+    return astype(asarray(object), dtype, order)
 
 
 @overload(np.asarray, np.asanyarray, np.ascontiguousarray)
@@ -39,60 +42,59 @@ def asarray_(a, dtype=None, order=None):
     return asarray(a, dtype)
 
 
-@overload(np.copy, method="copy")
+@overload(np.copy)
 def copy(a, order="K"):
-    return intrinsics.copy(asarray(a))
+    return intrinsics.copy(asarray(a), order)
+
+
+@overload(method="copy")
+def copy_method(x, order="C"):
+    return intrinsics.copy(x, order)
 
 
 @overload(method="astype")
 def cast(x, dtype, order="K", casting="unsafe", subok=True, copy=True):
-    return astype(x, dtype)
+    return astype(x, dtype, order)
 
 
 @overload(np.empty)
 def empty(shape, dtype=float, order="C"):
-    return intrinsics.empty(shape, dtype)
+    return intrinsics.empty(shape, dtype, order)
 
 
 @overload(np.zeros)
 def zeros(shape, dtype=float, order="C"):
-    return intrinsics.full(shape, 0, dtype)
+    return intrinsics.full(shape, 0, dtype, order)
 
 
 @overload(np.ones)
 def ones(shape, dtype=float, order="C"):
-    return intrinsics.full(shape, 1, dtype)
+    return intrinsics.full(shape, 1, dtype, order)
 
 
 @overload(np.full)
 def full(shape, fill_value, dtype=None, order="C"):
-    return intrinsics.full(shape, fill_value, dtype)
+    return intrinsics.full(shape, fill_value, dtype, order)
 
 
 @overload(np.empty_like)
 def empty_like(prototype, dtype=None, order="K", subok=True, shape=None):
-    x = asarray(prototype)
-    if shape is None:
-        return intrinsics.empty_like(x, dtype)
-    return intrinsics.empty(shape, x.dtype if dtype is None else dtype)
+    return intrinsics.empty_like(asarray(prototype), dtype, order, shape)
 
 
 @overload(np.full_like)
 def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None):
-    x = asarray(a)
-    if shape is None:
-        return intrinsics.full_like(x, fill_value, dtype)
-    return intrinsics.full(shape, fill_value, x.dtype if dtype is None else dtype)
+    return intrinsics.full_like(asarray(a), fill_value, dtype, order, shape)
 
 
 @overload(np.zeros_like)
 def zeros_like(a, dtype=None, order="K", subok=True, shape=None):
-    return full_like(a, 0, dtype=dtype, shape=shape)
+    return full_like(a, 0, dtype=dtype, order=order, shape=shape)
 
 
 @overload(np.ones_like)
 def ones_like(a, dtype=None, order="K", subok=True, shape=None):
-    return full_like(a, 1, dtype=dtype, shape=shape)
+    return full_like(a, 1, dtype=dtype, order=order, shape=shape)
 
 
 @overload(method="fill")

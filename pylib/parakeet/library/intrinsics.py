@@ -34,13 +34,13 @@ moveaxis = Intrinsic("moveaxis")
 ascribe = Intrinsic("ascribe")  # x, shape: sizes that an earlier check made equal
 
 # Arrays.
-empty = Intrinsic("empty")
-empty_like = Intrinsic("empty_like")  # x, dtype
-full = Intrinsic("full")
-full_like = Intrinsic("full_like")  # x, value, dtype
+empty = Intrinsic("empty")  # shape, dtype, order
+empty_like = Intrinsic("empty_like")  # x, dtype, order, shape
+full = Intrinsic("full")  # shape, value, dtype, order
+full_like = Intrinsic("full_like")  # x, value, dtype, order, shape
 asarray = Intrinsic("asarray")  # no copy where x is such an array already
-copy = Intrinsic("copy")
-astype = Intrinsic("astype")
+copy = Intrinsic("copy")  # x, order
+astype = Intrinsic("astype")  # x, dtype, order
 nonzero = Intrinsic("nonzero")
 select = Intrinsic("where")  # condition, x, y
 item = Intrinsic("item")
