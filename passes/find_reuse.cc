@@ -51,7 +51,16 @@ void ReuseFinder::Define(const Block& block) {
   for (size_t at = 0; at < block.bindings.size(); ++at) {
     const Binding& b = *block.bindings[at];
     for (const Var* result : b.results) places_[result] = {&block, static_cast<int>(at)};
+    if (IsLoop(b.op)) DefineCarried(b);
     for (const Block* inner : b.blocks) Define(*inner);
+  }
+}
+
+void ReuseFinder::DefineCarried(const Binding& loop) {
+  for (size_t k = 0; k < loop.results.size(); ++k) {
+    carried_[loop.results[k]] = {&loop, k};
+    for (const Block* block : loop.blocks)
+      carried_[block->params[FirstCarried(loop) + k]] = {&loop, k};
   }
 }
 
@@ -117,6 +126,9 @@ std::string ReuseFinder::WhyNot(const Binding& imap, const Var* result, const Va
     if (taken != nullptr && MayBeOne(taken, array)) return name + " holds another result";
   }
   std::string reason = WhyNotOwned(array);
+  VarSet seen;
+  if (reason.empty() && !LiesAs(imap, array, seen))
+    reason = name + " lies in memory in another order";
   if (reason.empty()) reason = WhyNotElementwise(imap, array);
   return reason.empty() ? WhyAlive(array) : reason;
 }
@@ -137,12 +149,36 @@ std::string ReuseFinder::WhyNotOwned(const Var* array) const {
   return IsWithinReach(array) ? "" : name + " is read by other iterations";
 }
 
-// True for an array in C order that its binding makes.
+// True for an array that its binding makes.
 bool ReuseFinder::Makes(const Var* value) const {
   const auto made = definitions_.find(value);
   if (made == definitions_.end()) return false;
   const Binding& b = *made->second;
-  return b.op == OpCode::kImap || (b.op == OpCode::kAlloc && b.attrs.Int(Attr::kFortran) == 0);
+  return b.op == OpCode::kImap || b.op == OpCode::kAlloc;
+}
+
+// True where the array is whole and in the order of the imap's result, whichever of the arrays it
+// is that are joined in it. Those in `seen` are asked already.
+bool ReuseFinder::LiesAs(const Binding& imap, const Var* array, VarSet& seen) const {
+  if (!seen.insert(array).second) return true;
+  const auto carried = carried_.find(array);
+  if (carried != carried_.end()) {
+    const auto& [loop, k] = carried->second;
+    return LiesAs(imap, loop->operands[FirstInit(*loop) + k].var(), seen) &&
+           LiesAs(imap, loop->blocks.back()->results[k].var(), seen);
+  }
+  if (Makes(array)) {
+    const Binding& made = *definitions_.at(array);
+    return made.attrs.Int(Attr::kFortran) == imap.attrs.Int(Attr::kFortran);
+  }
+  const auto found = definitions_.find(array);
+  if (found == definitions_.end() || found->second->op != OpCode::kIf) return false;
+  const Binding& chosen = *found->second;
+  const size_t k =
+      std::find(chosen.results.begin(), chosen.results.end(), array) - chosen.results.begin();
+  return std::all_of(chosen.blocks.begin(), chosen.blocks.end(), [&](const Block* block) {
+    return LiesAs(imap, block->results[k].var(), seen);
+  });
 }
 
 int ReuseFinder::FrameOf(const Var* value) const {

@@ -13,9 +13,9 @@
 namespace parakeet::passes {
 
 // Which results of a function's imaps may be written over an array that ends there: one of the
-// same type, made in the function, that the imap reads at no index but the one it writes, and that
-// nothing looks at afterwards under any name. Facts are those of the function as it stands; all
-// that are found hold together.
+// same type and order in memory, made in the function, that the imap reads at no index but the one
+// it writes, and that nothing looks at afterwards under any name. Facts are those of the function
+// as it stands; all that are found hold together.
 class ReuseFinder {
  public:
   explicit ReuseFinder(const ir::Function& function);
@@ -40,7 +40,14 @@ class ReuseFinder {
     int binding = -1;
   };
 
+  // What a loop carries under the name of a parameter: its number among the loop's results.
+  struct Carried {
+    const ir::Binding* loop;
+    size_t number;
+  };
+
   void Define(const ir::Block& block);
+  void DefineCarried(const ir::Binding& loop);
   void Visit(const ir::Block& block, const ir::Binding* parent);
   void Choose(const ir::Binding& imap);
   bool TryReads(const ir::Binding& imap, const ir::Var* result);
@@ -51,6 +58,7 @@ class ReuseFinder {
   std::string WhyNotOwned(const ir::Var* array) const;
   std::string WhyNotElementwise(const ir::Binding& imap, const ir::Var* array) const;
   std::string WhyAlive(const ir::Var* array) const;
+  bool LiesAs(const ir::Binding& imap, const ir::Var* array, ir::VarSet& seen) const;
   int FrameOf(const ir::Var* value) const;
   bool IsWithinReach(const ir::Var* array) const;
   bool IsUsedAfter(const ir::Var* value, int frame) const;
@@ -64,6 +72,7 @@ class ReuseFinder {
   Roots roots_;
   std::unordered_map<const ir::Var*, const ir::Binding*> definitions_;
   std::unordered_map<const ir::Var*, Place> places_;
+  std::unordered_map<const ir::Var*, Carried> carried_;
   ir::VarSet params_;
   std::vector<Frame> frames_;
   std::unordered_map<const ir::Var*, const ir::Var*> reused_;

@@ -20,8 +20,9 @@
 // Assumes: index form; fusion is over, which wants values and not stores.
 // Refuses: rows and copied arrays that are made by other than imaps and allocs, or passed on as a
 // whole; copies whose target is touched, or behind something that may raise, after the array is
-// made (find_copies.h); reuse of what is another's, of another type, read at other indexes, or seen
-// afterwards (find_reuse.h). An error within leaves arrays half written, which nobody sees.
+// made (find_copies.h); reuse of what is another's, of another type or order, read at other
+// indexes, or seen afterwards (find_reuse.h). An error within leaves arrays half written, which
+// nobody sees.
 #include <algorithm>
 #include <unordered_map>
 
@@ -45,8 +46,12 @@ class ResultWriter : public LoopWriter {
  protected:
   using LoopWriter::LoopWriter;
 
-  void Allocate(const Var* result) {
-    builder().Emit(OpCode::kAlloc, {result}, result->type.dims());
+  // A result of `imap`, in its order.
+  void Allocate(const Var* result, const Binding& imap) {
+    const bool is_fortran = imap.attrs.Int(ir::Attr::kFortran) != 0;
+    const ir::Attributes order =
+        is_fortran ? ir::Attributes{{ir::Attr::kFortran, int64_t{1}}} : ir::Attributes{};
+    builder().Emit(OpCode::kAlloc, {result}, result->type.dims(), order);
   }
 
   // A foreach of the imap's block, then of what `store` writes of its values.
@@ -56,7 +61,8 @@ class ResultWriter : public LoopWriter {
       store(VisitBody(*imap.blocks[0], Operands(params.begin(), params.end())));
       return Operands{};
     });
-    builder().Emit(OpCode::kForeach, {}, Apply(imap.operands), imap.attrs, {body});
+    const ir::Attributes attrs = imap.attrs.Without(ir::Attr::kFortran);
+    builder().Emit(OpCode::kForeach, {}, Apply(imap.operands), attrs, {body});
   }
 };
 
@@ -85,7 +91,7 @@ class Reuser : public ResultWriter {
     for (const Var* result : b.results) {
       const Var* array = finder_.ReusedBy(result);
       if (array == nullptr) {
-        Allocate(result);
+        Allocate(result, b);
         continue;
       }
       context_.Note(b.span, "written over " + NameOf(array) + ", which ends there");
@@ -179,7 +185,7 @@ class Placer : public ResultWriter {
     if (b->op == OpCode::kAlloc && is_placed) return;
     if (b->op != OpCode::kImap || !(is_placed || YieldsNewRows(*b))) return Mutator::Visit(b);
     for (const Var* result : b->results) {
-      if (!places_.contains(result)) Allocate(result);
+      if (!places_.contains(result)) Allocate(result, *b);
     }
     WriteInto(*b);
   }
