@@ -236,10 +236,12 @@ def test_recursion():
 
 
 LEAVES = st.sampled_from(("x", "y", "2.0", "x[:1]", "y[:, :1]", "y[0]", "x[::-1]"))
+# What a function gives is added to x: it does not say that a slice of one row has one row.
 EXPRESSIONS = st.recursive(LEAVES, lambda inner: st.one_of(
     st.builds("({} {} {})".format, inner, st.sampled_from("+-*"), inner),
-    st.builds("np.where({} > 1.0, {}, {})".format, inner, inner, inner),
-    st.builds("np.{}({})".format, st.sampled_from(("copy", "abs", "negative")), inner),
+    st.builds("np.where({} > 1.0, {} + x, {})".format, inner, inner, inner),
+    st.builds("np.copy({} + x)".format, inner),
+    st.builds("np.{}({})".format, st.sampled_from(("abs", "negative")), inner),
 ), max_leaves=6)
 
 
