@@ -17,9 +17,9 @@
 #include "ir/builder.h"
 #include "ir/mutator.h"
 #include "ir/uses.h"
-#include "passes/access_patterns.h"
+#include "passes/analyses/access_patterns.h"
+#include "passes/analyses/vector_legality.h"
 #include "passes/pass.h"
-#include "passes/vector_legality.h"
 
 namespace parakeet::passes {
 namespace {

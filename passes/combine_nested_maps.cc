@@ -13,8 +13,8 @@
 // what those store.
 #include "ir/mutator.h"
 #include "ir/uses.h"
-#include "passes/find_cost.h"
-#include "passes/find_effects.h"
+#include "passes/analyses/find_cost.h"
+#include "passes/analyses/find_effects.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {

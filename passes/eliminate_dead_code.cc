@@ -17,8 +17,8 @@
 
 #include "ir/mutator.h"
 #include "ir/uses.h"
-#include "passes/carried_values.h"
-#include "passes/find_effects.h"
+#include "passes/analyses/carried_values.h"
+#include "passes/analyses/find_effects.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {

@@ -20,7 +20,7 @@
 
 #include "ir/diagnostics.h"
 #include "ir/mutator.h"
-#include "passes/index_maps.h"
+#include "passes/analyses/index_maps.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {

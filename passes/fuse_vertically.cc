@@ -20,10 +20,10 @@
 
 #include "ir/mutator.h"
 #include "ir/uses.h"
-#include "passes/find_cost.h"
-#include "passes/find_effects.h"
-#include "passes/find_reads.h"
-#include "passes/linear_forms.h"
+#include "passes/analyses/find_cost.h"
+#include "passes/analyses/find_effects.h"
+#include "passes/analyses/find_reads.h"
+#include "passes/analyses/linear_forms.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {

@@ -22,7 +22,7 @@
 
 #include "ir/mutator.h"
 #include "ir/uses.h"
-#include "passes/find_effects.h"
+#include "passes/analyses/find_effects.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {

@@ -26,8 +26,8 @@
 
 #include "ir/mutator.h"
 #include "ir/uses.h"
-#include "passes/find_cost.h"
-#include "passes/find_effects.h"
+#include "passes/analyses/find_cost.h"
+#include "passes/analyses/find_effects.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {

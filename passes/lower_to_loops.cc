@@ -13,8 +13,8 @@
 // Refuses: nothing; a reduction of arrays combines in order, whatever its tree says.
 #include "ir/builder.h"
 #include "ir/uses.h"
-#include "passes/find_cost.h"
-#include "passes/lower_contractions.h"
+#include "passes/analyses/find_cost.h"
+#include "passes/lowering/lower_contractions.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {

@@ -26,10 +26,10 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "passes/carried_values.h"
-#include "passes/find_copies.h"
-#include "passes/find_reuse.h"
-#include "passes/loop_writer.h"
+#include "passes/analyses/carried_values.h"
+#include "passes/analyses/find_copies.h"
+#include "passes/analyses/find_reuse.h"
+#include "passes/lowering/loop_writer.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {

@@ -32,7 +32,7 @@
 #include <unordered_map>
 
 #include "ir/uses.h"
-#include "passes/find_effects.h"
+#include "passes/analyses/find_effects.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {

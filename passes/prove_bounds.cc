@@ -17,8 +17,8 @@
 
 #include "ir/fold.h"
 #include "ir/mutator.h"
+#include "passes/analyses/ranges.h"
 #include "passes/pass.h"
-#include "passes/ranges.h"
 
 namespace parakeet::passes {
 namespace {

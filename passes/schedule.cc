@@ -11,9 +11,9 @@
 // where no access
 // moves to the next element with the index and some access does with none.
 #include "ir/mutator.h"
-#include "passes/access_patterns.h"
+#include "passes/analyses/access_patterns.h"
+#include "passes/analyses/vector_legality.h"
 #include "passes/pass.h"
-#include "passes/vector_legality.h"
 
 namespace parakeet::passes {
 namespace {

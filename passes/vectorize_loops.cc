@@ -19,8 +19,8 @@
 
 #include "ir/diagnostics.h"
 #include "ir/uses.h"
-#include "passes/lane_values.h"
-#include "passes/loop_writer.h"
+#include "passes/lowering/lane_values.h"
+#include "passes/lowering/loop_writer.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {

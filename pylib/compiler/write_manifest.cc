@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "passes/find_effects.h"
+#include "passes/analyses/find_effects.h"
 #include "runtime/abi.h"
 
 namespace parakeet::pylib {

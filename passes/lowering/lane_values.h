@@ -1,5 +1,5 @@
-#ifndef PARAKEET_PASSES_LANE_VALUES_H_
-#define PARAKEET_PASSES_LANE_VALUES_H_
+#ifndef PARAKEET_PASSES_LOWERING_LANE_VALUES_H_
+#define PARAKEET_PASSES_LOWERING_LANE_VALUES_H_
 
 #include <cstdint>
 #include <unordered_map>
@@ -46,4 +46,4 @@ class LaneValues {
 
 }  // namespace parakeet::passes
 
-#endif  // PARAKEET_PASSES_LANE_VALUES_H_
+#endif  // PARAKEET_PASSES_LOWERING_LANE_VALUES_H_

@@ -1,4 +1,4 @@
-#include "passes/access_patterns.h"
+#include "passes/analyses/access_patterns.h"
 
 #include "ir/uses.h"
 

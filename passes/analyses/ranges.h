@@ -1,5 +1,5 @@
-#ifndef PARAKEET_PASSES_RANGES_H_
-#define PARAKEET_PASSES_RANGES_H_
+#ifndef PARAKEET_PASSES_ANALYSES_RANGES_H_
+#define PARAKEET_PASSES_ANALYSES_RANGES_H_
 
 #include <cstdint>
 #include <optional>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ir/node.h"
-#include "passes/linear_forms.h"
+#include "passes/analyses/linear_forms.h"
 
 namespace parakeet::passes {
 
@@ -85,4 +85,4 @@ class Ranges {
 
 }  // namespace parakeet::passes
 
-#endif  // PARAKEET_PASSES_RANGES_H_
+#endif  // PARAKEET_PASSES_ANALYSES_RANGES_H_

@@ -1,4 +1,4 @@
-#include "passes/linear_forms.h"
+#include "passes/analyses/linear_forms.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-#ifndef PARAKEET_PASSES_FIND_COPIES_H_
-#define PARAKEET_PASSES_FIND_COPIES_H_
+#ifndef PARAKEET_PASSES_ANALYSES_FIND_COPIES_H_
+#define PARAKEET_PASSES_ANALYSES_FIND_COPIES_H_
 
 #include <string>
 #include <unordered_map>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ir/node.h"
-#include "passes/find_effects.h"
+#include "passes/analyses/find_effects.h"
 
 namespace parakeet::passes {
 
@@ -57,4 +57,4 @@ int MakerOf(const ir::Block& block, const ir::Var* array);
 
 }  // namespace parakeet::passes
 
-#endif  // PARAKEET_PASSES_FIND_COPIES_H_
+#endif  // PARAKEET_PASSES_ANALYSES_FIND_COPIES_H_

@@ -1,4 +1,4 @@
-#include "passes/find_reads.h"
+#include "passes/analyses/find_reads.h"
 
 #include <algorithm>
 

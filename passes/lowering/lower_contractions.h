@@ -1,12 +1,12 @@
-#ifndef PARAKEET_PASSES_LOWER_CONTRACTIONS_H_
-#define PARAKEET_PASSES_LOWER_CONTRACTIONS_H_
+#ifndef PARAKEET_PASSES_LOWERING_LOWER_CONTRACTIONS_H_
+#define PARAKEET_PASSES_LOWERING_LOWER_CONTRACTIONS_H_
 
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
-#include "passes/lane_values.h"
-#include "passes/lower_reductions.h"
+#include "passes/lowering/lane_values.h"
+#include "passes/lowering/lower_reductions.h"
 
 namespace parakeet::passes {
 
@@ -65,4 +65,4 @@ class ContractionLowering : public ReductionLowering {
 
 }  // namespace parakeet::passes
 
-#endif  // PARAKEET_PASSES_LOWER_CONTRACTIONS_H_
+#endif  // PARAKEET_PASSES_LOWERING_LOWER_CONTRACTIONS_H_

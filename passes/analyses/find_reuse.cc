@@ -1,8 +1,8 @@
-#include "passes/find_reuse.h"
+#include "passes/analyses/find_reuse.h"
 
 #include <algorithm>
 
-#include "passes/carried_values.h"
+#include "passes/analyses/carried_values.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {

@@ -1,4 +1,4 @@
-#include "passes/find_effects.h"
+#include "passes/analyses/find_effects.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "passes/index_maps.h"
+#include "passes/analyses/index_maps.h"
 
 #include "ir/diagnostics.h"
 

@@ -1,10 +1,10 @@
-#include "passes/lower_contractions.h"
+#include "passes/lowering/lower_contractions.h"
 
 #include <algorithm>
 
 #include "ir/builder.h"
 #include "ir/uses.h"
-#include "passes/vector_legality.h"
+#include "passes/analyses/vector_legality.h"
 
 namespace parakeet::passes {
 

@@ -1,5 +1,5 @@
-#ifndef PARAKEET_PASSES_INDEX_MAPS_H_
-#define PARAKEET_PASSES_INDEX_MAPS_H_
+#ifndef PARAKEET_PASSES_ANALYSES_INDEX_MAPS_H_
+#define PARAKEET_PASSES_ANALYSES_INDEX_MAPS_H_
 
 #include <functional>
 #include <string_view>
@@ -8,7 +8,7 @@
 
 #include "ir/builder.h"
 #include "ir/node.h"
-#include "passes/find_effects.h"
+#include "passes/analyses/find_effects.h"
 
 namespace parakeet::passes {
 
@@ -74,4 +74,4 @@ class IndexMaps {
 
 }  // namespace parakeet::passes
 
-#endif  // PARAKEET_PASSES_INDEX_MAPS_H_
+#endif  // PARAKEET_PASSES_ANALYSES_INDEX_MAPS_H_

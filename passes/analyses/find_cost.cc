@@ -1,4 +1,4 @@
-#include "passes/find_cost.h"
+#include "passes/analyses/find_cost.h"
 
 #include <algorithm>
 

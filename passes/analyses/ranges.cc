@@ -1,4 +1,4 @@
-#include "passes/ranges.h"
+#include "passes/analyses/ranges.h"
 
 #include <algorithm>
 #include <cstdlib>

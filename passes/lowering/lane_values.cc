@@ -1,4 +1,4 @@
-#include "passes/lane_values.h"
+#include "passes/lowering/lane_values.h"
 
 #include <optional>
 #include <vector>

@@ -1,9 +1,9 @@
-#include "passes/lower_reductions.h"
+#include "passes/lowering/lower_reductions.h"
 
 #include <algorithm>
 
 #include "ir/builder.h"
-#include "passes/find_cost.h"
+#include "passes/analyses/find_cost.h"
 
 namespace parakeet::passes {
 

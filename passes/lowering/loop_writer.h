@@ -1,5 +1,5 @@
-#ifndef PARAKEET_PASSES_LOOP_WRITER_H_
-#define PARAKEET_PASSES_LOOP_WRITER_H_
+#ifndef PARAKEET_PASSES_LOWERING_LOOP_WRITER_H_
+#define PARAKEET_PASSES_LOWERING_LOOP_WRITER_H_
 
 #include <functional>
 #include <optional>
@@ -63,4 +63,4 @@ ir::Operand Int(int64_t value);
 
 }  // namespace parakeet::passes
 
-#endif  // PARAKEET_PASSES_LOOP_WRITER_H_
+#endif  // PARAKEET_PASSES_LOWERING_LOOP_WRITER_H_

@@ -1,5 +1,5 @@
-#ifndef PARAKEET_PASSES_FIND_COST_H_
-#define PARAKEET_PASSES_FIND_COST_H_
+#ifndef PARAKEET_PASSES_ANALYSES_FIND_COST_H_
+#define PARAKEET_PASSES_ANALYSES_FIND_COST_H_
 
 #include <functional>
 
@@ -20,4 +20,4 @@ inline constexpr int kHugeCost = 1 << 24;
 
 }  // namespace parakeet::passes
 
-#endif  // PARAKEET_PASSES_FIND_COST_H_
+#endif  // PARAKEET_PASSES_ANALYSES_FIND_COST_H_

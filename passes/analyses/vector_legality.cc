@@ -1,4 +1,4 @@
-#include "passes/vector_legality.h"
+#include "passes/analyses/vector_legality.h"
 
 #include <algorithm>
 

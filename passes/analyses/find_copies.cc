@@ -1,4 +1,4 @@
-#include "passes/find_copies.h"
+#include "passes/analyses/find_copies.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-#ifndef PARAKEET_PASSES_CARRIED_VALUES_H_
-#define PARAKEET_PASSES_CARRIED_VALUES_H_
+#ifndef PARAKEET_PASSES_ANALYSES_CARRIED_VALUES_H_
+#define PARAKEET_PASSES_ANALYSES_CARRIED_VALUES_H_
 
 #include <cstddef>
 #include <vector>
@@ -23,4 +23,4 @@ const ir::Binding* KeepResults(ir::Arena* arena, const ir::Binding& binding,
 
 }  // namespace parakeet::passes
 
-#endif  // PARAKEET_PASSES_CARRIED_VALUES_H_
+#endif  // PARAKEET_PASSES_ANALYSES_CARRIED_VALUES_H_

@@ -1,5 +1,5 @@
-#ifndef PARAKEET_PASSES_FIND_REUSE_H_
-#define PARAKEET_PASSES_FIND_REUSE_H_
+#ifndef PARAKEET_PASSES_ANALYSES_FIND_REUSE_H_
+#define PARAKEET_PASSES_ANALYSES_FIND_REUSE_H_
 
 #include <string>
 #include <unordered_map>
@@ -8,7 +8,7 @@
 
 #include "ir/node.h"
 #include "ir/uses.h"
-#include "passes/find_effects.h"
+#include "passes/analyses/find_effects.h"
 
 namespace parakeet::passes {
 
@@ -83,4 +83,4 @@ class ReuseFinder {
 
 }  // namespace parakeet::passes
 
-#endif  // PARAKEET_PASSES_FIND_REUSE_H_
+#endif  // PARAKEET_PASSES_ANALYSES_FIND_REUSE_H_

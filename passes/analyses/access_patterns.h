@@ -1,5 +1,5 @@
-#ifndef PARAKEET_PASSES_ACCESS_PATTERNS_H_
-#define PARAKEET_PASSES_ACCESS_PATTERNS_H_
+#ifndef PARAKEET_PASSES_ANALYSES_ACCESS_PATTERNS_H_
+#define PARAKEET_PASSES_ANALYSES_ACCESS_PATTERNS_H_
 
 #include <unordered_map>
 #include <vector>
@@ -32,4 +32,4 @@ class AccessPatterns {
 
 }  // namespace parakeet::passes
 
-#endif  // PARAKEET_PASSES_ACCESS_PATTERNS_H_
+#endif  // PARAKEET_PASSES_ANALYSES_ACCESS_PATTERNS_H_

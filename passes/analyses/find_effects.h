@@ -1,5 +1,5 @@
-#ifndef PARAKEET_PASSES_FIND_EFFECTS_H_
-#define PARAKEET_PASSES_FIND_EFFECTS_H_
+#ifndef PARAKEET_PASSES_ANALYSES_FIND_EFFECTS_H_
+#define PARAKEET_PASSES_ANALYSES_FIND_EFFECTS_H_
 
 #include <unordered_map>
 
@@ -51,4 +51,4 @@ bool Intersects(const ir::VarSet& a, const ir::VarSet& b);
 
 }  // namespace parakeet::passes
 
-#endif  // PARAKEET_PASSES_FIND_EFFECTS_H_
+#endif  // PARAKEET_PASSES_ANALYSES_FIND_EFFECTS_H_

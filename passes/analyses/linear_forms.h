@@ -1,5 +1,5 @@
-#ifndef PARAKEET_PASSES_LINEAR_FORMS_H_
-#define PARAKEET_PASSES_LINEAR_FORMS_H_
+#ifndef PARAKEET_PASSES_ANALYSES_LINEAR_FORMS_H_
+#define PARAKEET_PASSES_ANALYSES_LINEAR_FORMS_H_
 
 #include <cstdint>
 #include <unordered_map>
@@ -45,4 +45,4 @@ class WrappingForms {
 
 }  // namespace parakeet::passes
 
-#endif  // PARAKEET_PASSES_LINEAR_FORMS_H_
+#endif  // PARAKEET_PASSES_ANALYSES_LINEAR_FORMS_H_

@@ -1,4 +1,4 @@
-#include "passes/loop_writer.h"
+#include "passes/lowering/loop_writer.h"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
-#ifndef PARAKEET_PASSES_FIND_READS_H_
-#define PARAKEET_PASSES_FIND_READS_H_
+#ifndef PARAKEET_PASSES_ANALYSES_FIND_READS_H_
+#define PARAKEET_PASSES_ANALYSES_FIND_READS_H_
 
 #include <unordered_map>
 #include <vector>
@@ -45,4 +45,4 @@ class ReadFinder {
 
 }  // namespace parakeet::passes
 
-#endif  // PARAKEET_PASSES_FIND_READS_H_
+#endif  // PARAKEET_PASSES_ANALYSES_FIND_READS_H_

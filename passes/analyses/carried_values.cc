@@ -1,4 +1,4 @@
-#include "passes/carried_values.h"
+#include "passes/analyses/carried_values.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-#ifndef PARAKEET_PASSES_VECTOR_LEGALITY_H_
-#define PARAKEET_PASSES_VECTOR_LEGALITY_H_
+#ifndef PARAKEET_PASSES_ANALYSES_VECTOR_LEGALITY_H_
+#define PARAKEET_PASSES_ANALYSES_VECTOR_LEGALITY_H_
 
 #include <string>
 
@@ -14,4 +14,4 @@ std::string WhyNotVector(const ir::Block& block, const ir::Var* index);
 
 }  // namespace parakeet::passes
 
-#endif  // PARAKEET_PASSES_VECTOR_LEGALITY_H_
+#endif  // PARAKEET_PASSES_ANALYSES_VECTOR_LEGALITY_H_

@@ -1,9 +1,9 @@
-#ifndef PARAKEET_PASSES_LOWER_REDUCTIONS_H_
-#define PARAKEET_PASSES_LOWER_REDUCTIONS_H_
+#ifndef PARAKEET_PASSES_LOWERING_LOWER_REDUCTIONS_H_
+#define PARAKEET_PASSES_LOWERING_LOWER_REDUCTIONS_H_
 
 #include <functional>
 
-#include "passes/loop_writer.h"
+#include "passes/lowering/loop_writer.h"
 
 namespace parakeet::passes {
 
@@ -72,4 +72,4 @@ class ReductionLowering : public LoopWriter {
 
 }  // namespace parakeet::passes
 
-#endif  // PARAKEET_PASSES_LOWER_REDUCTIONS_H_
+#endif  // PARAKEET_PASSES_LOWERING_LOWER_REDUCTIONS_H_
