@@ -110,11 +110,22 @@ class Fuser : public ir::Mutator {
       }
     }
     const std::string reason = WhyNot(producer, seen, at);
-    if (!reason.empty()) return context_.Note(b.span, "not fused: " + reason);
+    if (!reason.empty()) {
+      if (IsRead(b)) context_.Note(b.span, "not fused: " + reason);
+      return;
+    }
     context_.Note(b.span, "fused into what reads it");
     for (producer.result = 0; producer.result < b.results.size(); ++producer.result) {
       producers_[b.results[producer.result]] = producer;
     }
+  }
+
+  // False for what is only given back: there is nothing to fuse it into, and nothing to say.
+  bool IsRead(const Binding& b) const {
+    return std::any_of(b.results.begin(), b.results.end(), [&](const Var* result) {
+      const Reads& reads = finder_.Of(result);
+      return reads.loads > 0 || reads.other != nullptr;
+    });
   }
 
   std::string WhyNot(const Producer& producer, const Seen& seen, size_t at) const {

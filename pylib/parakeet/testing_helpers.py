@@ -5,6 +5,7 @@ Every check runs the function on each target in TARGETS, on fresh copies of the 
 
 import sys
 import traceback
+import types
 
 import numpy as np
 
@@ -21,7 +22,7 @@ _TOLERANCES = {2: (1e-2, 1e-3), 4: (1e-4, 1e-6), 8: (1e-9, 1e-12)}
 def expect(fn, args, expected, msg=None, valid_types=None):
     """Asserts that a function gives `expected` (value, dtype, shape) on every target.
 
-    fn           a function, jitted or not
+    fn           a function, jitted or not, or a primitive such as parakeet.add and np.exp
     args         its arguments, a sequence
     msg          what a failure says first
     valid_types  classes of which the result must be an instance; None allows any
@@ -122,7 +123,19 @@ def _passes(name, test):
 
 
 def _jitted(fn):
-    return fn if hasattr(fn, "_specializations") else jit(fn)
+    if hasattr(fn, "_specializations"):
+        return fn
+    return jit(fn if isinstance(fn, types.FunctionType) else _calling(fn))
+
+
+def _calling(fn):
+    """A function of what is none of Python's: a primitive of ours, or of NumPy's."""
+
+    def call(*args):
+        return fn(*args)
+
+    call.__name__ = call.__qualname__ = _name(fn)
+    return call
 
 
 def _name(fn):

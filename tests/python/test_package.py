@@ -352,6 +352,8 @@ def test_compare_of_what_raises(capsys):
 def test_expect():
     testing_helpers.expect(fast, [X], np.tanh(X * 0.5) + 0.3)
     testing_helpers.expect_each(lambda x: x + 1, lambda x: x + 1, [1, 2.0, X])
+    testing_helpers.expect_each(np.exp, np.exp, [0.5, X])
+    testing_helpers.expect_allpairs(parakeet.add, np.add, [1.5, X])
     testing_helpers.expect_allpairs(lambda x, y: x * y, lambda x, y: x * y, [1, np.float32(2), X])
     testing_helpers.expect(lambda x: (x, None), [1], (1, None))
     testing_helpers.expect(lambda x: x, [1.5], 1.5, valid_types=float)
