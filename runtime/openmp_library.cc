@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace parakeet::runtime {
@@ -103,6 +104,22 @@ const Library* FindLocal() {
   return nullptr;
 }
 
+// A variable of the environment while this lives; then as it was.
+class Setting {
+ public:
+  Setting(const char* name, const char* value) : name_(name) {
+    if (const char* before = std::getenv(name)) before_ = before;
+    setenv(name, value, /*overwrite=*/1);
+  }
+  ~Setting() { before_ ? setenv(name_, before_->c_str(), /*overwrite=*/1) : unsetenv(name_); }
+  Setting(const Setting&) = delete;
+  Setting& operator=(const Setting&) = delete;
+
+ private:
+  const char* const name_;
+  std::optional<std::string> before_;
+};
+
 // The library reads its environment at the first question, not when it is opened.
 void MakeReadEnvironment(void* handle) {
   using ThreadNumber = int (*)(void* location);
@@ -125,11 +142,12 @@ const Library* OpenOwn(const std::string& path, std::string* error) {
     dlclose(handle);
     return nullptr;
   }
-  const bool sets_block_time =
-      std::getenv(kBlockTime) == nullptr && std::getenv("OMP_WAIT_POLICY") == nullptr;
-  if (sets_block_time) setenv(kBlockTime, kBlockTimeMilliseconds, /*overwrite=*/0);
+  const Setting starts_anew("KMP_INIT_AT_FORK", "TRUE");
+  std::optional<Setting> block_time;
+  if (std::getenv(kBlockTime) == nullptr && std::getenv("OMP_WAIT_POLICY") == nullptr) {
+    block_time.emplace(kBlockTime, kBlockTimeMilliseconds);
+  }
   MakeReadEnvironment(handle);
-  if (sets_block_time) unsetenv(kBlockTime);
   return new Library{handle, path};
 }
 

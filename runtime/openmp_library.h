@@ -2,13 +2,16 @@
 //
 // One that the process already holds is shared (Numba's, torch's or MKL's LLVM or Intel runtime),
 // because each would bring its own threads. Only where there is none do we open the package's own,
-// at the first parallel need, and then set two things in the environment:
+// at the first parallel need, and then set three things in the environment:
 //   KMP_DUPLICATE_LIB_OK=TRUE   unless set already, and for good: a second LLVM OpenMP runtime that
 //                               some other package loads later would otherwise abort the process.
 //   KMP_BLOCKTIME               only while our library reads it, and only where neither it nor
 //                               OMP_WAIT_POLICY is set: workers that spin for the default 200 ms
 //                               take a core from the compiler on a small machine.
 //                               A forked child reads the environment anew and has the default.
+//   KMP_INIT_AT_FORK=TRUE       only while our library reads it: a child of fork starts its threads
+//                               anew. scikit-learn sets FALSE, with which a child waits for ever
+//                               for threads that only its parent has.
 // An environment that another thread reads at the same moment without a lock is the caller's risk,
 // as with any setenv.
 #ifndef PARAKEET_RUNTIME_OPENMP_LIBRARY_H_

@@ -80,6 +80,27 @@ TEST_F(OpenMpLibraryDeathTest, KeepsTheUsersSettings) {
   EXPECT_SUCCESS_IN_CHILD(KeepUsersSettings());
 }
 
+// As scikit-learn sets it.
+void ForkWithoutStartingAnew() {
+  setenv("KMP_INIT_AT_FORK", "FALSE", 1);
+  SetOpenMpPath(TestOpenMpPath());
+  Require(BindOpenMp().empty() && RegionWorks(2), "bound");
+  Require(std::string(std::getenv("KMP_INIT_AT_FORK")) == "FALSE", "still in the environment");
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    _exit(RegionWorks(2) ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  Require(status == 0, "a region works in a forked child");
+  _exit(0);
+}
+
+TEST_F(OpenMpLibraryDeathTest, AForkedChildHasThreadsWhateverOthersSet) {
+  EXPECT_SUCCESS_IN_CHILD(ForkWithoutStartingAnew());
+}
+
 void KeepWaitPolicy() {
   setenv("OMP_WAIT_POLICY", "active", 1);
   SetOpenMpPath(TestOpenMpPath());
