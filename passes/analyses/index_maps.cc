@@ -1,5 +1,7 @@
 #include "passes/analyses/index_maps.h"
 
+#include <algorithm>
+
 #include "ir/diagnostics.h"
 
 namespace parakeet::passes {
@@ -101,11 +103,11 @@ Map MapOf(const Binding& b) {
   }
 }
 
-bool MakesContiguousArray(const Binding& b) {
-  switch (b.op) {
+bool MakesArrays(OpCode op) {
+  switch (op) {
     case OpCode::kAlloc:
     case OpCode::kMap:
-    case OpCode::kImap: return b.attrs.Int(Attr::kFortran) == 0;
+    case OpCode::kImap:
     case OpCode::kReduce:
     case OpCode::kScan:
     case OpCode::kFilter:
@@ -120,30 +122,39 @@ bool MakesContiguousArray(const Binding& b) {
 IndexMaps::IndexMaps(const ir::Function& function)
     : roots_(function), may_overlap_(function.may_overlap) {
   written_ = EffectsOf(*function.body, roots_).writes;
+  const auto learn = [this](const Var* array, bool is_fortran) {
+    if (!array->type.IsArray()) return;
+    const bool is_c = !is_fortran || array->type.rank() <= 1;
+    contiguity_[array] = is_c ? Contiguity::kYes : Contiguity::kNo;
+  };
   for (const ir::Param& param : function.params) {
-    if (param.var->type.IsArray() && param.layout == ir::Layout::kC) contiguous_.insert(param.var);
+    if (param.layout != ir::Layout::kStrided)
+      learn(param.var, param.layout == ir::Layout::kFortran);
   }
   ir::ForEachBinding(*function.body, [&](const Binding& b) {
-    if (MakesContiguousArray(b)) contiguous_.insert(b.results.begin(), b.results.end());
+    if (!MakesArrays(b.op)) return;
+    for (const Var* result : b.results) learn(result, b.attrs.Int(Attr::kFortran) != 0);
   });
 }
 
 void IndexMaps::Define(Builder& builder, const Var* result, const Binding& binding) {
   const bool is_reshape = binding.op == OpCode::kReshape;
-  View view{binding.operands[0], result->type, is_reshape, MapOf(binding)};
+  View view{binding.operands[0], result->type, is_reshape, ContiguityOfView(binding),
+            MapOf(binding)};
   if (!is_reshape || !MustCopy(binding)) {
     views_[result] = std::move(view);
     return;
   }
   views_[result] = view;
   const Operand copy = CopyOf(builder, result, result->type);
-  views_[result] =
-      View{copy, result->type, false, [](Builder&, const Index& index) { return index; }};
+  views_[result] = View{copy, result->type, false, Contiguity::kYes,
+                        [](Builder&, const Index& index) { return index; }};
 }
 
 void IndexMaps::DefineSlice(const Var* element, const ir::Type& type, const Operand& array,
                             const Index& leading) {
-  views_[element] = View{array, type, false, [leading](Builder&, const Index& index) {
+  const Contiguity contiguity = IsContiguous(array) ? Contiguity::kYes : Contiguity::kUnknown;
+  views_[element] = View{array, type, false, contiguity, [leading](Builder&, const Index& index) {
                            Index whole = leading;
                            whole.insert(whole.end(), index.begin(), index.end());
                            return whole;
@@ -193,18 +204,71 @@ void IndexMaps::Store(Builder& builder, const Operand& array, const Index& index
   builder.Store(root, resolved, value);
 }
 
-bool IndexMaps::IsContiguous(const Operand& operand) const {
-  if (const View* view = Find(operand)) return view->is_reshape && IsContiguous(view->source);
-  return contiguous_.contains(operand.var());
+IndexMaps::Contiguity IndexMaps::ContiguityOf(const Operand& operand) const {
+  if (const View* view = Find(operand)) return view->contiguity;
+  const auto known = contiguity_.find(operand.var());
+  return known == contiguity_.end() ? Contiguity::kUnknown : known->second;
+}
+
+IndexMaps::Contiguity IndexMaps::ContiguityOfView(const Binding& view) const {
+  const bool has_contiguous = IsContiguous(view.operands[0]);
+  switch (view.op) {
+    case OpCode::kSlice: return has_contiguous ? ContiguityOfSlice(view) : Contiguity::kUnknown;
+    case OpCode::kTranspose: {
+      const std::vector<int64_t>& perm = view.attrs.Ints(Attr::kPerm);
+      if (std::is_sorted(perm.begin(), perm.end())) return ContiguityOf(view.operands[0]);
+      return has_contiguous ? Contiguity::kNo : Contiguity::kUnknown;
+    }
+    case OpCode::kReshape: return has_contiguous ? Contiguity::kYes : Contiguity::kUnknown;
+    case OpCode::kAscribe: return ContiguityOf(view.operands[0]);
+    default: return Contiguity::kUnknown;
+  }
+}
+
+// Of a contiguous array: the axes in front may be cut to one index, the first of the rest to a run
+// of neighbours, and what follows must be whole.
+IndexMaps::Contiguity IndexMaps::ContiguityOfSlice(const Binding& slice) const {
+  const std::vector<Operand>& dims = ir::TypeOf(slice.operands[0]).dims();
+  size_t axis = 0;
+  size_t operand = 1;
+  bool whole_from_here = false;
+  for (const char kind : slice.attrs.Text(Attr::kAxes)) {
+    if (kind == 'n') continue;
+    if (kind == 'i') {
+      if (whole_from_here) return Contiguity::kNo;
+      ++operand;
+      ++axis;
+      continue;
+    }
+    const Operand* range = &slice.operands[operand];  // start, size, step
+    // With steps, NumPy needs no copy where those of two axes happen to fit.
+    if (!range[2].IsInt(1)) return Contiguity::kUnknown;
+    if (whole_from_here && !(range[0].IsInt(0) && range[1] == dims[axis])) {
+      const bool is_less = range[0].IsConstant() && range[0].constant().integer > 0;
+      return is_less ? Contiguity::kNo : Contiguity::kUnknown;
+    }
+    whole_from_here = true;
+    operand += 3;
+    ++axis;
+  }
+  return Contiguity::kYes;
 }
 
 // NumPy copies what it reshapes when it is not contiguous; that shows where either side is stored
-// to.
+// to. What it decides by the strides of an argument is not known here.
 bool IndexMaps::MustCopy(const Binding& reshape) const {
-  if (IsContiguous(reshape.operands[0])) return false;
+  const Contiguity contiguity = ContiguityOf(reshape.operands[0]);
+  if (contiguity == Contiguity::kYes) return false;
   Operand root = reshape.operands[0];
   while (const View* view = Find(root)) root = view->source;
-  return Intersects(roots_.Of(root.var()), written_);
+  if (!Intersects(roots_.Of(root.var()), written_)) return false;
+  if (contiguity == Contiguity::kUnknown) {
+    ir::FailLimitation(
+        "whether this reshape is a copy depends on the array's strides, and its elements are "
+        "stored to; reshape a copy, np.array(x)",
+        reshape.span);
+  }
+  return true;
 }
 
 Operand IndexMaps::Materialise(Builder& builder, const Operand& operand) const {
@@ -218,6 +282,13 @@ Operand IndexMaps::Materialise(Builder& builder, const Operand& operand) const {
   return MakeView(builder, *view, operand, false);
 }
 
+// The place in C order, in the array under all views, where a contiguous view of it begins.
+Operand IndexMaps::StartOf(Builder& builder, const Operand& operand) const {
+  Index index(ir::TypeOf(operand).rank(), Zero());
+  const Operand root = Resolve(builder, operand, index);
+  return Linear(builder, ir::TypeOf(root).dims(), index);
+}
+
 // Offsets and coefficients are read off the map itself: at index zero, and one step along each
 // axis.
 Operand IndexMaps::MakeView(Builder& builder, const View& view, const Operand& top,
@@ -228,7 +299,8 @@ Operand IndexMaps::MakeView(Builder& builder, const View& view, const Operand& t
     Index resolved = index;
     while (const View* next = Find(operand)) {
       if (next->is_reshape) {
-        resolved = {Linear(builder, next->type.dims(), resolved)};
+        resolved = {builder.Add(StartOf(builder, next->source),
+                                Linear(builder, next->type.dims(), resolved))};
         break;
       }
       resolved = next->map(builder, resolved);

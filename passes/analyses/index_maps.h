@@ -48,19 +48,29 @@ class IndexMaps {
   ir::Operand Materialise(ir::Builder& builder, const ir::Operand& operand) const;
 
  private:
+  // Whether an array's elements lie one after the other in C order.
+  enum class Contiguity { kYes, kNo, kUnknown };
+
   // `map` turns an index of the view into one of `source`; a reshape's is not affine.
   struct View {
     ir::Operand source;
     ir::Type type;
     bool is_reshape = false;
+    Contiguity contiguity = Contiguity::kUnknown;
     std::function<Index(ir::Builder&, const Index&)> map;
   };
 
   const View* Find(const ir::Operand& operand) const;
   // The array under all views of `operand`, and `index` as an index of it.
   ir::Operand Resolve(ir::Builder& builder, ir::Operand operand, Index& index) const;
-  bool IsContiguous(const ir::Operand& operand) const;
+  Contiguity ContiguityOf(const ir::Operand& operand) const;
+  Contiguity ContiguityOfView(const ir::Binding& view) const;
+  Contiguity ContiguityOfSlice(const ir::Binding& slice) const;
+  bool IsContiguous(const ir::Operand& operand) const {
+    return ContiguityOf(operand) == Contiguity::kYes;
+  }
   bool MustCopy(const ir::Binding& reshape) const;
+  ir::Operand StartOf(ir::Builder& builder, const ir::Operand& operand) const;
   ir::Operand MakeView(ir::Builder& builder, const View& view, const ir::Operand& top,
                        bool flat) const;
   ir::Operand CopyOf(ir::Builder& builder, const ir::Operand& operand, const ir::Type& type) const;
@@ -68,7 +78,7 @@ class IndexMaps {
   Roots roots_;
   bool may_overlap_;
   ir::VarSet written_;
-  ir::VarSet contiguous_;
+  std::unordered_map<const ir::Var*, Contiguity> contiguity_;  // Of what is no view.
   std::unordered_map<const ir::Var*, View> views_;
 };
 

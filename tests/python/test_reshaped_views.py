@@ -1,0 +1,89 @@
+"""A reshape is a view where NumPy's is one: what is stored through it shows, and what is returned
+shares memory."""
+
+import numpy as np
+import pytest
+
+import parakeet
+from parakeet import jit
+
+TARGETS = ("interpreter", "serial", "parallel")
+
+
+def stores(reshaped):
+    """The program that stores through what `reshaped` makes of its argument."""
+
+    def program(x):
+        y = reshaped(x)
+        for i in range(y.shape[0]):
+            y[i] = i + 1.0
+        return y.sum()
+
+    return program
+
+
+VIEWS = {
+    "whole": lambda x: x.ravel(),
+    "tail": lambda x: x[1:].ravel(),
+    "tail of rows": lambda x: x[1:, :].reshape(-1),
+    "head": lambda x: x[:-1].reshape(-1, 2),
+    "row": lambda x: x[1].reshape(2, 3),
+    "last row": lambda x: x[-1, :].reshape(-1),
+    "part of a row": lambda x: x[2, 1:5].reshape(2, 2),
+    "rows in between": lambda x: x[1:3].reshape(3, 4)[1:],
+    "twice": lambda x: x[1:].reshape(-1)[6:].reshape(2, -1),
+    "transposed line": lambda x: x[1].T.reshape(3, 2),
+    "new axis": lambda x: x[1:, None].reshape(-1),
+}
+COPIES = {
+    "transpose": lambda x: x.T.ravel(),
+}
+# NumPy decides these by sizes and strides.
+UNKNOWN = {
+    "columns": lambda x: x[:, 1:3].ravel(),
+    "every second column": lambda x: x[:, ::2].reshape(-1),
+    "some first columns": lambda x: x[:, : int(x[1, 0])].reshape(-1),
+    "tail of a transpose": lambda x: x.T[1:].reshape(-1),
+}
+
+
+def table():
+    return np.arange(24.0).reshape(4, 6)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", [*VIEWS, *COPIES])
+def test_stores_show_where_numpy_shows_them(name, target):
+    program = stores({**VIEWS, **COPIES}[name])
+    x, expected = table(), table()
+    assert jit(program)(x, target=target) == program(expected)
+    np.testing.assert_array_equal(x, expected)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_returned_view_is_at_its_place(name, target):
+    x = table()
+    result, expected = jit(VIEWS[name])(x, target=target), VIEWS[name](x)
+    np.testing.assert_array_equal(result, expected)
+    assert result.ctypes.data == expected.ctypes.data
+    assert result.strides == expected.strides
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_what_sizes_decide_is_refused_where_it_is_stored_to(name):
+    reshaped = UNKNOWN[name]
+    with pytest.raises(parakeet.Limitation, match="depends on the array's strides"):
+        jit(stores(reshaped))(table(), target="serial")
+    np.testing.assert_array_equal(jit(reshaped)(table()), reshaped(table()))
+
+
+@pytest.mark.parametrize("target", ["serial", "parallel"])
+def test_what_the_strides_decide_is_refused(target):
+    program = stores(lambda x: x.reshape(-1))
+    with pytest.raises(parakeet.Limitation, match="depends on the array's strides"):
+        jit(program)(np.zeros((4, 6))[:, ::2], target=target)
+    f = jit(program)
+    x, expected = np.zeros((4, 6), order="F"), np.zeros((4, 6), order="F")
+    assert f(x, target=target) == program(expected)
+    np.testing.assert_array_equal(x, expected)
