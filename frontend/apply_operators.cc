@@ -82,13 +82,6 @@ Value MatMul(Evaluator* evaluator, const Value& left, const Value& right) {
   return evaluator->Call(LibraryFunction("matmul"), {left, right});
 }
 
-void RequireSameKind(const Context& context, const std::string& name, ir::DType from,
-                     ir::DType to) {
-  if (CanCastSameKind(from, to)) return;
-  context.FailType("Cannot cast ufunc '" + name + "' output from dtype('" + NumpyName(from) +
-                   "') to dtype('" + NumpyName(to) + "') with casting rule 'same_kind'");
-}
-
 std::vector<Operand> Joined(const Dims& a, const Dims& b, const Dims& c = {}) {
   std::vector<Operand> all = a;
   all.insert(all.end(), b.begin(), b.end());
@@ -138,8 +131,8 @@ Value FitInPlace(Evaluator* evaluator, const Value& left, const Value& right) {
 // `left @= right`: the product must have the shape of `left` already.
 Value MatMulInPlace(Evaluator* evaluator, const Value& left, const Value& right) {
   const Value result = MatMul(evaluator, left, right);
-  RequireSameKind(evaluator->context(), "matmul", PromotionType(result).dtype,
-                  PromotionType(left).dtype);
+  RequireCast(evaluator->context(), "matmul' output", PromotionType(result).dtype,
+              PromotionType(left).dtype, Casting::kSameKind);
   evaluator->CopyInto(result, left);
   return left;
 }
@@ -189,8 +182,8 @@ Value Evaluator::BinaryInPlace(BinaryOperator op, const Value& left, const Value
   if (op == BinaryOperator::kMatMult) return MatMulInPlace(this, left, right);
   const Primitive& primitive = *FindPrimitive(PrimitiveName(op));
   const Value result = ApplyPrimitive(this, primitive, {left, FitInPlace(this, left, right)});
-  RequireSameKind(*context_, std::string(primitive.name), PromotionType(result).dtype,
-                  PromotionType(left).dtype);
+  RequireCast(*context_, std::string(primitive.name) + "' output", PromotionType(result).dtype,
+              PromotionType(left).dtype, Casting::kSameKind);
   CopyInto(result, left);
   return left;
 }

@@ -25,9 +25,10 @@ ArrayParameter MakeArrayParameter(const ir::Builder& builder, const Argument& ar
   const ir::Var* var = builder.NewVar(ir::Type::Array(argument.dtype, std::move(dims)), name);
   const bool strides_grow = argument.layout == ir::Layout::kFortran || argument.strides_grow;
   const bool is_fortran = strides_grow && var->type.rank() > 1;
-  return {ArrayValue{var, AccessOf(argument), argument.python,
-                     is_fortran ? Order::kFortran : Order::kC},
-          {var, argument.layout, argument.writable, argument.aligned}};
+  return {
+      ArrayValue{var, AccessOf(argument), argument.python, is_fortran ? Order::kFortran : Order::kC,
+                 argument.layout != ir::Layout::kStrided},
+      {var, argument.layout, argument.writable, argument.aligned}};
 }
 
 }  // namespace parakeet::frontend

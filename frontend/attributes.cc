@@ -138,8 +138,11 @@ Value Evaluator::Attribute(const Value& value, const std::string& name) {
   if (const auto* slice = value.TryAs<SliceValue>(); slice != nullptr && IsRangePart(name, &part)) {
     return (*slice->parts)[part];
   }
-  if (value.Is<PrimitiveValue>() && name == "__name__")
-    return Value::String(value.As<PrimitiveValue>().name);
+  if (const auto* function = value.TryAs<PrimitiveValue>()) {
+    if (name == "__name__") return Value::String(function->name);
+    if (name == "nin") return Value::Int(CountOperands(function->name));
+    if (LookUpUfuncMethod(name)) return Value::Method(value, name);
+  }
   if (value.Elements() != nullptr && (name == "index" || name == "count" || name == "append")) {
     context_->FailLimitation("methods of tuples and lists; use an array");
   }
@@ -175,7 +178,8 @@ std::optional<Value> Evaluator::StoreAttribute(const Value& value, const std::st
 }
 
 Value Evaluator::CallMethod(const Value& self, const std::string& name, Arguments arguments) {
-  const std::optional<Value> method = LookUpMethod(name);
+  const std::optional<Value> method =
+      self.Is<PrimitiveValue>() ? LookUpUfuncMethod(name) : LookUpMethod(name);
   if (!method) FailAttribute(*context_, self, name);
   if (self.IsPythonScalar()) return PartOf(this, "conjugate", self);  // Python's only method here.
   arguments.positional.insert(arguments.positional.begin(), self);

@@ -183,7 +183,7 @@ Value MapElements(Evaluator* evaluator, const Values& operands, const ElementBod
   const ir::Operand made = evaluator->builder().EmitOne(
       ir::OpCode::kMap, type, std::move(arrays), OrderAttributes(kept, dims.size()),
       {block.Finish(std::move(params), {result})});
-  return Value::Array(made, Access::kWritable, dims.size() < 2 ? Order::kC : kept);
+  return Value::NewArray(made, kept);
 }
 
 }  // namespace parakeet::frontend

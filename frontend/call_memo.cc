@@ -104,11 +104,13 @@ class InputMaker {
     std::vector<ir::Operand> dims;
     for (const ir::Operand& dim : array.dims()) dims.push_back(SizeOf(dim));
     inputs_->key += "a" + std::to_string(static_cast<int>(array.access)) + "o" +
-                    std::to_string(static_cast<int>(array.order)) +
+                    std::to_string(static_cast<int>(array.order)) + (array.dense ? "d" : "") +
                     (array.python_elements ? "p;" : ";");
     const ir::Var* var = builder_.NewVar(ir::Type::Array(array.dtype(), std::move(dims)), name);
     Add(var, array.op, array.access == Access::kWritable || array.access == Access::kUnknown);
-    return array.Seen(var);
+    ArrayValue passed = array.Seen(var);
+    passed.dense = array.dense;
+    return passed;
   }
 
   ir::Operand SizeOf(const ir::Operand& dim) {

@@ -22,7 +22,7 @@ Value Allocate(Evaluator* evaluator, DType dtype, const Dims& dims, Order order)
   const ir::Type type = ir::Type::Array(dtype, dims);
   const ir::Attributes attrs = OrderAttributes(order, dims.size());
   const Operand made = evaluator->builder().EmitOne(OpCode::kAlloc, type, dims, attrs);
-  return Value::Array(made, Access::kWritable, dims.size() < 2 ? Order::kC : order);
+  return Value::NewArray(made, order);
 }
 
 Dims DimsLike(Evaluator* evaluator, const ArrayValue& like, const Value& shape) {
@@ -64,6 +64,19 @@ Value Fill(Evaluator* evaluator, const Dims& dims, const Value& given, std::opti
       dims, [&](const std::vector<Operand>&) { return Value::NumPy(scalar); }, order);
 }
 
+// The array itself where it is known to lie without gaps in the order that is asked for, else a
+// copy that does.
+Value InOrder(Evaluator* evaluator, const ArrayValue& array, const Value& order) {
+  if (order.IsNone()) return array;
+  const size_t rank = array.dims().size();
+  const Value like = array;
+  const Order wanted = StaticOrder(evaluator, order, rank, &like);
+  const std::string text = StaticString(evaluator, order, "order");
+  const bool asks = text.find_first_of("CFcf") == 0;
+  const bool has = array.dense && (rank < 2 || wanted == array.order);
+  return !asks || has ? like : evaluator->CopyArray(like, wanted);
+}
+
 DType PythonType(DType dtype) {
   if (ir::IsBool(dtype)) return dtype;
   if (ir::IsComplex(dtype)) return DType::kC128;
@@ -103,15 +116,14 @@ Value MakeFullLike(Evaluator* evaluator, const Values& arguments) {
 }
 
 Value MakeArray(Evaluator* evaluator, const Values& arguments) {
-  const Value& value = arguments[0];
-  if (arguments[1].IsNone()) {
-    const Value array = evaluator->AsArray(value);
-    const auto& fields = array.As<ArrayValue>();
-    const bool is_list = fields.access == Access::kList;
-    return Value::Array(fields.op, is_list ? Access::kWritable : fields.access, fields.order);
+  Value value = arguments[0];
+  if (!arguments[1].IsNone()) {
+    value = ConvertElements(evaluator, value, StaticDType(evaluator, arguments[1]));
   }
-  const DType dtype = StaticDType(evaluator, arguments[1]);
-  return evaluator->AsArray(ConvertElements(evaluator, value, dtype));
+  ArrayValue array = evaluator->AsArray(value).As<ArrayValue>();
+  array.python_elements = false;
+  if (array.access == Access::kList) array.access = Access::kWritable;
+  return InOrder(evaluator, array, arguments.size() > 2 ? arguments[2] : Value::None());
 }
 
 Value MakeCopy(Evaluator* evaluator, const Values& arguments) {

@@ -115,16 +115,21 @@ Value ApplyMixedCompare(Evaluator* evaluator, const Primitive& primitive, const 
   });
 }
 
+// NumPy's dtype is that of the result, so a loop that gives bools is found by that name only.
 Signature ChooseLoop(Context* context, const Primitive& primitive,
-                     const std::vector<ScalarType>& types, std::optional<DType> forced) {
-  const std::vector<ScalarType> wanted(types.size(), ScalarType{forced.value_or(DType::kF64)});
-  const auto signature = SignatureOf(primitive, forced ? wanted : types);
-  if (!signature) context->FailType(NoLoopMessage(primitive, types));
+                     const std::vector<ScalarType>& types, const Loop& loop) {
+  const std::string name(primitive.name);
+  const auto own = SignatureOf(primitive, types);
+  const bool gives_bool = own && own->operand != own->result && ir::IsBool(own->result);
+  const bool tests = gives_bool || primitive.rule == PrimitiveRule::kLogical;
+  if (!own && !loop.dtype) context->FailType(NoLoopMessage(primitive, types));
+  if (tests && loop.dtype && !ir::IsBool(*loop.dtype)) FailNoLoop(*context, name);
+  if (tests) return *own;
+  const std::vector<ScalarType> wanted(types.size(), ScalarType{loop.dtype.value_or(DType::kF64)});
+  const auto signature = loop.dtype ? SignatureOf(primitive, wanted) : own;
+  if (!signature || (loop.dtype && signature->operand != *loop.dtype)) FailNoLoop(*context, name);
   for (DType dtype : ResolveWeak(types)) {
-    if (!forced || CanCastSameKind(dtype, signature->operand)) continue;
-    context->FailType("Cannot cast ufunc '" + std::string(primitive.name) + "' input from dtype('" +
-                      NumpyName(dtype) + "') to dtype('" + NumpyName(signature->operand) +
-                      "') with casting rule 'same_kind'");
+    RequireCast(*context, name + "' input", dtype, signature->operand, loop.casting);
   }
   return *signature;
 }
@@ -149,46 +154,23 @@ Value SimplePower(Evaluator* evaluator, const Values& operands) {
   return Value();
 }
 
-// What keyword arguments of NumPy's element-wise functions say.
-struct UfuncOptions {
-  std::optional<Value> out;
-  std::optional<Value> where;
-  std::optional<DType> dtype;
-};
-
-UfuncOptions TakeOptions(Evaluator* evaluator, const Primitive& primitive, Arguments* arguments) {
-  UfuncOptions options;
-  const auto given = [](std::optional<Value> value) {
-    return value && value->IsNone() ? std::nullopt : value;
-  };
-  options.out = given(arguments->Take("out"));
-  options.where = given(arguments->Take("where"));
-  if (const auto dtype = given(arguments->Take("dtype"))) {
-    options.dtype = StaticDType(evaluator, *dtype);
-  }
-  const size_t arity = primitive.arity;
-  if (arguments->positional.size() == arity + 1 && !options.out) {
-    options.out = given(arguments->positional.back());
-    arguments->positional.pop_back();
-  }
-  if (!arguments->keywords.empty()) {
-    evaluator->context().FailType(std::string(primitive.name) +
-                                  "() got an unexpected keyword argument '" +
-                                  arguments->keywords[0].first + "'");
-  }
-  if (arguments->positional.size() != arity) {
-    evaluator->context().FailType(std::string(primitive.name) + "() takes from " +
-                                  std::to_string(arity) + " to " + std::to_string(arity + 1) +
-                                  " positional arguments but " +
-                                  std::to_string(arguments->positional.size()) + " were given");
-  }
-  return options;
-}
-
 }  // namespace
 
+void FailNoLoop(const Context& context, const std::string& name) {
+  context.FailType("No loop matching the specified signature and casting was found for ufunc " +
+                   name);
+}
+
+void RequireCast(const Context& context, const std::string& what, DType from, DType to,
+                 Casting casting) {
+  if (CanCast(from, to, casting)) return;
+  context.FailType("Cannot cast ufunc '" + what + " from dtype('" + NumpyName(from) +
+                   "') to dtype('" + NumpyName(to) + "') with casting rule '" + NameOf(casting) +
+                   "'");
+}
+
 Value ApplyPrimitive(Evaluator* evaluator, const Primitive& primitive, const Values& operands,
-                     std::optional<DType> loop) {
+                     const Loop& loop) {
   Context& context = evaluator->context();
   Values settled;
   for (const Value& operand : operands) {
@@ -199,7 +181,7 @@ Value ApplyPrimitive(Evaluator* evaluator, const Primitive& primitive, const Val
   if (IsMixedSign(primitive, ResolveWeak(types))) {
     return ApplyMixedCompare(evaluator, primitive, settled);
   }
-  if (primitive.op == OpCode::kPow && !loop) {
+  if (primitive.op == OpCode::kPow && !loop.dtype) {
     Value simple = SimplePower(evaluator, settled);
     if (!simple.IsUndefined()) return simple;
   }
@@ -231,25 +213,6 @@ Value SelectElements(Evaluator* evaluator, const Value& condition, const Value& 
                           {IsNonZero(&builder, elements[0]), ToLoop(&builder, elements[1], dtype),
                            ToLoop(&builder, elements[2], dtype)});
   });
-}
-
-Value Evaluator::CallPrimitive(const std::string& name, Arguments arguments) {
-  const Primitive* primitive = FindPrimitive(name);
-  if (primitive == nullptr) ir::FailBug("no primitive is called " + name, context_->span());
-  const UfuncOptions options = TakeOptions(this, *primitive, &arguments);
-  Value result = ApplyPrimitive(this, *primitive, arguments.positional, options.dtype);
-  if (!options.out) return result;
-  if (!options.out->IsArray()) context_->FailType("return arrays must be of ArrayType");
-  const auto& out = options.out->As<ArrayValue>();
-  const DType dtype = PromotionType(result).dtype;
-  if (!CanCastSameKind(dtype, out.dtype())) {
-    context_->FailType("Cannot cast ufunc '" + name + "' output from dtype('" + NumpyName(dtype) +
-                       "') to dtype('" + NumpyName(out.dtype()) +
-                       "') with casting rule 'same_kind'");
-  }
-  if (options.where) result = SelectElements(this, *options.where, result, *options.out);
-  CopyInto(result, *options.out);
-  return *options.out;
 }
 
 }  // namespace parakeet::frontend

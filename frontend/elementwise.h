@@ -11,11 +11,23 @@
 // Primitives on values: NumPy's element-wise functions, and Python's operators on Python's scalars.
 namespace parakeet::frontend {
 
+// In which dtype an element-wise function runs (NumPy's keyword dtype; by the operands' where none
+// is named), and which conversions to it NumPy's keyword casting allows.
+struct Loop {
+  std::optional<ir::DType> dtype;
+  Casting casting = Casting::kSameKind;
+};
+
 // The primitive on scalars and arrays as NumPy applies it: broadcast, promoted, checked. Python's
-// scalars are weak; the result of scalars is a NumPy scalar. `loop` forces the operands' dtype
-// (NumPy's keyword dtype).
+// scalars are weak; the result of scalars is a NumPy scalar.
 Value ApplyPrimitive(Evaluator* evaluator, const Primitive& primitive, const Values& operands,
-                     std::optional<ir::DType> loop = std::nullopt);
+                     const Loop& loop = {});
+
+// Refuses a dtype that an element-wise function has no loop for.
+[[noreturn]] void FailNoLoop(const Context& context, const std::string& name);
+// Refuses a conversion that `casting` does not allow. `what`: "add' output".
+void RequireCast(const Context& context, const std::string& what, ir::DType from, ir::DType to,
+                 Casting casting);
 
 // The name of the primitive behind an operator: "add" for +. Empty for @.
 std::string PrimitiveName(BinaryOperator op);

@@ -107,9 +107,10 @@ class Evaluator {
   Value Unary(UnaryOperator op, const Value& operand);
   // One link of a comparison, `is` and `in` included.
   Value Compare(CompareOperator op, const Value& left, const Value& right);
-  // A primitive by its name in primitives.def, on scalars and arrays with broadcasting and
-  // promotion; `out`, `where` and `dtype` as keywords.
+  // An element-wise function by its name, a primitive's or one that the library composes, on
+  // scalars and arrays with broadcasting and promotion; with the keywords of NumPy's.
   Value CallPrimitive(const std::string& name, Arguments arguments);
+  int CountOperands(const std::string& name);
   // Python's truth of a value, as a bool operand; an array of more than one element is a ValueError
   // at run time.
   ir::Operand Truth(const Value& value);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "frontend/elementwise.h"
+#include "frontend/registry.h"
 #include "frontend/static_values.h"
 
 namespace parakeet::frontend {
@@ -237,6 +238,31 @@ bool IsBasicIndex(const Value& index) {
   return std::none_of(index.Elements()->begin(), index.Elements()->end(), is_array);
 }
 
+bool StepsByOne(const SliceValue& slice) {
+  return slice.step().IsNone() || (slice.step().IsStaticScalar() && slice.step().op().IsInt(1));
+}
+
+bool IsWhole(const SliceValue& slice) {
+  return slice.start().IsNone() && slice.stop().IsNone() && StepsByOne(slice);
+}
+
+// Whether the elements follow each other in an array that lies in C order: integers first, then one
+// slice of step 1, then whole axes.
+bool TakesRun(const std::vector<IndexEntry>& entries) {
+  bool has_slice = false;
+  for (const IndexEntry& entry : entries) {
+    if (entry.kind == IndexEntry::Kind::kNewAxis) continue;
+    if (entry.kind == IndexEntry::Kind::kInteger) {
+      if (has_slice) return false;
+      continue;
+    }
+    const auto& slice = entry.value.As<SliceValue>();
+    if (!StepsByOne(slice) || (has_slice && !IsWhole(slice))) return false;
+    has_slice = true;
+  }
+  return true;
+}
+
 Value ViewBasic(Evaluator* evaluator, const Value& value, const std::vector<IndexEntry>& entries) {
   const auto& array = value.As<ArrayValue>();
   std::vector<Operand> operands = {array.op};
@@ -261,8 +287,10 @@ Value ViewBasic(Evaluator* evaluator, const Value& value, const std::vector<Inde
     dims.push_back(range.size);
   }
   const ir::Type type = ir::Type::Array(array.dtype(), dims);
-  return array.Seen(evaluator->builder().EmitOne(OpCode::kSlice, type, std::move(operands),
-                                                 {{ir::Attr::kAxes, axes}}));
+  ArrayValue view = array.Seen(evaluator->builder().EmitOne(
+      OpCode::kSlice, type, std::move(operands), {{ir::Attr::kAxes, axes}}));
+  view.dense = array.dense && array.order == Order::kC && TakesRun(entries);
+  return view;
 }
 
 Value ReadBasic(Evaluator* evaluator, const Value& value, const std::vector<IndexEntry>& entries) {
@@ -272,6 +300,9 @@ Value ReadBasic(Evaluator* evaluator, const Value& value, const std::vector<Inde
 }
 
 Value Evaluator::Subscript(const Value& value, const Value& index) {
+  if (const auto* object = value.TryAs<ObjectValue>()) {
+    if (const auto read = LookUpSubscript(object->object.get())) return Call(*read, {index});
+  }
   if (value.Elements() != nullptr) {
     if (const auto* slice = index.TryAs<SliceValue>()) return SliceOf(this, value, *slice);
     return value.IsTuple() || index.IsScalar() ? ElementOf(this, value, index)
@@ -319,8 +350,10 @@ Value Evaluator::ElementAt(const Value& value, const Operand& index) {
     operands.insert(operands.end(), {Operand::Int(0), dim, Operand::Int(1)});
   }
   const ir::Type type = ir::Type::Array(array.dtype(), dims);
-  return array.Seen(
+  ArrayValue element = array.Seen(
       builder().EmitOne(OpCode::kSlice, type, std::move(operands), {{ir::Attr::kAxes, axes}}));
+  element.dense = array.dense && array.order == Order::kC;
+  return element;
 }
 
 }  // namespace parakeet::frontend

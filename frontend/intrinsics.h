@@ -23,9 +23,10 @@ Value MakeEmpty(Evaluator* evaluator, const Values& arguments);      // shape, d
 Value MakeEmptyLike(Evaluator* evaluator, const Values& arguments);  // x, dtype
 Value MakeFullLike(Evaluator* evaluator, const Values& arguments);   // x, value, dtype
 Value MakeFull(Evaluator* evaluator, const Values& arguments);       // shape, value, dtype
-Value MakeArray(Evaluator* evaluator, const Values& arguments);  // x, dtype: no copy of an array
-Value MakeCopy(Evaluator* evaluator, const Values& arguments);   // x
-Value CastTo(Evaluator* evaluator, const Values& arguments);     // x, dtype: a new array
+Value MakeArray(Evaluator* evaluator,
+                const Values& arguments);                       // x, dtype, order: itself if it can
+Value MakeCopy(Evaluator* evaluator, const Values& arguments);  // x
+Value CastTo(Evaluator* evaluator, const Values& arguments);    // x, dtype: a new array
 Value MakeStrong(Evaluator* evaluator,
                  const Values& arguments);  // x: Python scalars become NumPy's
 Value FindNonZero(Evaluator* evaluator, const Values& arguments);  // x: a tuple of index arrays
@@ -37,6 +38,11 @@ Value ResultTypeOf(Evaluator* evaluator, const Values& arguments);  // any value
 Value PromoteTypes(Evaluator* evaluator, const Values& arguments);  // two dtypes
 Value SumType(Evaluator* evaluator, const Values& arguments);    // dtype: what sums accumulate in
 Value FloatType(Evaluator* evaluator, const Values& arguments);  // what arctan2 gives for them
+Value MemoryOrder(Evaluator* evaluator,
+                  const Values& arguments);                      // array: "F" if it lies so, or "C"
+Value CanCastTo(Evaluator* evaluator, const Values& arguments);  // dtype or array, dtype, casting
+Value FloatInfo(Evaluator* evaluator, const Values& arguments);  // dtype or array: np.finfo of it
+Value IntegerInfo(Evaluator* evaluator, const Values& arguments);  // dtype or array: np.iinfo of it
 Value NormaliseAxes(Evaluator* evaluator, const Values& arguments);  // axis or axes, rank: a tuple
 Value IsInstance(Evaluator* evaluator, const Values& arguments);     // value, class or classes
 

@@ -49,6 +49,7 @@ std::optional<Pattern> ArrayOfDisplay(const Pattern& list) {
   element.kind = Pattern::Kind::kArray;
   element.access = Access::kWritable;
   element.order = Order::kC;
+  element.dense = true;
   element.dims.insert(element.dims.begin(),
                       ir::Operand::Int(static_cast<int64_t>(list.parts.size())));
   return element;
@@ -75,6 +76,7 @@ Pattern JoinArrays(const Pattern& a, const Pattern& b, int origin) {
   joined.python = a.python && b.python;
   if (a.access != b.access) joined.access = Access::kUnknown;
   if (a.order != b.order) joined.order = Order::kOther;
+  joined.dense = a.dense && b.dense;
   for (size_t i = 0; i < a.dims.size(); ++i) {
     if (!(a.dims[i] && b.dims[i] && *a.dims[i] == *b.dims[i])) joined.dims[i] = std::nullopt;
   }
@@ -145,7 +147,7 @@ Value MakeArray(const ir::Builder& builder, const Pattern& pattern, const std::s
     dims.push_back(dim ? *dim : ir::Operand(vars->back()));
   }
   vars->push_back(builder.NewVar(ir::Type::Array(pattern.dtype, std::move(dims)), hint));
-  return ArrayValue{vars->back(), pattern.access, pattern.python, pattern.order};
+  return ArrayValue{vars->back(), pattern.access, pattern.python, pattern.order, pattern.dense};
 }
 
 std::optional<Values> Both(const Values& first, const Values& second) {
@@ -200,7 +202,7 @@ bool operator==(const Pattern& a, const Pattern& b) {
     case Pattern::Kind::kScalar: return a.dtype == b.dtype && a.python == b.python;
     case Pattern::Kind::kArray:
       return a.dtype == b.dtype && a.python == b.python && a.access == b.access &&
-             a.order == b.order && a.dims == b.dims;
+             a.order == b.order && a.dense == b.dense && a.dims == b.dims;
     case Pattern::Kind::kParts: return SameShell(a, b) && a.parts == b.parts;
   }
   return false;
@@ -221,6 +223,7 @@ Pattern PatternOf(const Value& value) {
     pattern.python = array->python_elements;
     pattern.access = array->access;
     pattern.order = array->order;
+    pattern.dense = array->dense;
     pattern.dims.assign(array->dims().begin(), array->dims().end());
   } else if (const std::optional<Values> parts = PartsOf(value)) {
     pattern.kind = Pattern::Kind::kParts;

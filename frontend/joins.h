@@ -32,6 +32,7 @@ struct Pattern {
   bool python = false;  // Of a scalar, or of an array's elements.
   Access access = Access::kWritable;
   Order order = Order::kC;
+  bool dense = false;
   std::vector<std::optional<ir::Operand>> dims;  // nullopt: a size carried beside the array.
   std::vector<Pattern> parts;
 

@@ -96,6 +96,21 @@ bool CanCastSafely(DType from, DType to) { return Promote(from, to) == to; }
 
 bool CanCastSameKind(DType from, DType to) { return KindOrder(from) <= KindOrder(to); }
 
+bool CanCast(DType from, DType to, Casting casting) {
+  switch (casting) {
+    case Casting::kNo: return from == to;
+    case Casting::kSafe: return CanCastSafely(from, to);
+    case Casting::kSameKind: return CanCastSameKind(from, to);
+    case Casting::kUnsafe: return true;
+  }
+  return false;
+}
+
+const char* NameOf(Casting casting) {
+  constexpr const char* kNames[] = {"no", "safe", "same_kind", "unsafe"};
+  return kNames[static_cast<int>(casting)];
+}
+
 const char* NumpyName(DType dtype) {
   switch (dtype) {
     case DType::kBool: return "bool";

@@ -1,6 +1,7 @@
 #ifndef PARAKEET_FRONTEND_PROMOTION_H_
 #define PARAKEET_FRONTEND_PROMOTION_H_
 
+#include <cstdint>
 #include <vector>
 
 #include "ir/dtype.h"
@@ -31,6 +32,12 @@ ir::DType ResultDType(const std::vector<ScalarType>& types);
 // As np.can_cast with casting="safe" and casting="same_kind".
 bool CanCastSafely(ir::DType from, ir::DType to);
 bool CanCastSameKind(ir::DType from, ir::DType to);
+
+// NumPy's casting rules, each allowing what the one before does.
+enum class Casting : uint8_t { kNo, kSafe, kSameKind, kUnsafe };
+bool CanCast(ir::DType from, ir::DType to, Casting casting);
+// "same_kind", as NumPy writes it.
+const char* NameOf(Casting casting);
 
 // NumPy's name of a dtype, as its messages write it: "float32".
 const char* NumpyName(ir::DType dtype);

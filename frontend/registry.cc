@@ -42,16 +42,33 @@ std::optional<Value> EntryNamed(const char* table, const std::string& name) {
   return FromEntry(PyRef::Borrow(entry));
 }
 
-}  // namespace
-
-std::optional<Value> LookUpObject(PyObject* object) {
-  const PyRef lookup = Attribute(Registry().get(), "lookup");
+// What one of the registry's functions finds for an object, or none.
+std::optional<Value> LookUp(const char* function, PyObject* object) {
+  const PyRef lookup = Attribute(Registry().get(), function);
   const PyRef entry = Checked(PyObject_CallFunctionObjArgs(lookup.get(), object, nullptr));
   if (entry.IsNone()) return std::nullopt;
   return FromEntry(entry);
 }
 
+}  // namespace
+
+std::optional<Value> LookUpObject(PyObject* object) { return LookUp("lookup", object); }
+
+std::optional<Value> LookUpSubscript(PyObject* object) {
+  return LookUp("lookup_subscript", object);
+}
+
 std::optional<Value> LookUpMethod(const std::string& name) { return EntryNamed("methods", name); }
+
+std::optional<Value> LookUpUfuncMethod(const std::string& name) {
+  return EntryNamed("ufunc_methods", name);
+}
+
+Value ComposedUfunc(const std::string& name) {
+  const auto found = EntryNamed("composed", name);
+  if (!found) ir::FailBug("the library composes no element-wise function " + name);
+  return *found;
+}
 
 Value LibraryFunction(const std::string& name) {
   const auto found = EntryNamed("functions", name);

@@ -15,8 +15,17 @@ namespace parakeet::frontend {
 // does not know the object. Called with the GIL held.
 std::optional<Value> LookUpObject(PyObject* object);
 
+// The library function that is called with the index of `np.mgrid[...]` and its like.
+std::optional<Value> LookUpSubscript(PyObject* object);
+
 // The library function behind an array method, if it has one.
 std::optional<Value> LookUpMethod(const std::string& name);
+
+// The library function behind a method of element-wise functions (`np.add.reduce`), if any.
+std::optional<Value> LookUpUfuncMethod(const std::string& name);
+
+// The library function that computes an element-wise function which is no primitive.
+Value ComposedUfunc(const std::string& name);
 
 // The library function, primitive or operator that NumPy calls `name`: "matmul". A bug where there
 // is none.

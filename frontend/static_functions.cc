@@ -6,6 +6,7 @@
 #include "frontend/intrinsics.h"
 #include "frontend/primitives.h"
 #include "frontend/promotion.h"
+#include "frontend/python_errors.h"
 #include "frontend/static_values.h"
 
 // Functions whose results are known at compile time; the library decides its types with them.
@@ -48,6 +49,14 @@ bool IsOf(Evaluator* evaluator, const Value& value, const Value& type) {
       Describe(type));
 }
 
+// NumPy's own object, whose attributes are read at compile time.
+Value InfoOf(Evaluator* evaluator, const char* kind, const Value& value) {
+  const ir::Span& span = evaluator->context().span();
+  const DType dtype = TypeForPromotion(evaluator, value).dtype;
+  const PyRef numpy = Checked(PyImport_ImportModule("numpy"), span);
+  return ObjectValue{Checked(PyObject_CallMethod(numpy.get(), kind, "s", NumpyName(dtype)), span)};
+}
+
 }  // namespace
 
 Value ResultTypeOf(Evaluator* evaluator, const Values& arguments) {
@@ -78,6 +87,27 @@ Value FloatType(Evaluator* evaluator, const Values& arguments) {
   const auto signature = SignatureOf(primitive, types);
   if (!signature) evaluator->context().FailType(NoLoopMessage(primitive, types));
   return DTypeValue{signature->result};
+}
+
+Value MemoryOrder(Evaluator* evaluator, const Values& arguments) {
+  const Value array = evaluator->AsArray(arguments[0]);
+  return Value::String(array.As<ArrayValue>().order == Order::kFortran ? "F" : "C");
+}
+
+Value CanCastTo(Evaluator* evaluator, const Values& arguments) {
+  const DType from = TypeForPromotion(evaluator, arguments[0]).dtype;
+  const DType to = StaticDType(evaluator, arguments[1]);
+  const Casting casting =
+      arguments[2].IsNone() ? Casting::kSafe : StaticCasting(evaluator, arguments[2]);
+  return Value::Bool(CanCast(from, to, casting));
+}
+
+Value FloatInfo(Evaluator* evaluator, const Values& arguments) {
+  return InfoOf(evaluator, "finfo", arguments[0]);
+}
+
+Value IntegerInfo(Evaluator* evaluator, const Values& arguments) {
+  return InfoOf(evaluator, "iinfo", arguments[0]);
 }
 
 Value NormaliseAxes(Evaluator* evaluator, const Values& arguments) {

@@ -101,4 +101,15 @@ std::string StaticString(Evaluator* evaluator, const Value& value, const std::st
   return text->text;
 }
 
+Casting StaticCasting(Evaluator* evaluator, const Value& value) {
+  const std::string text = StaticString(evaluator, value, "casting");
+  if (text == "equiv") return Casting::kNo;  // They differ in the order of bytes.
+  for (const Casting rule : {Casting::kNo, Casting::kSafe, Casting::kSameKind, Casting::kUnsafe}) {
+    if (text == NameOf(rule)) return rule;
+  }
+  evaluator->context().FailUser(
+      "ValueError",
+      "casting must be one of 'no', 'equiv', 'safe', 'same_kind', 'unsafe' (got '" + text + "')");
+}
+
 }  // namespace parakeet::frontend

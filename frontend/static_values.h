@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "frontend/evaluator.h"
+#include "frontend/promotion.h"
 #include "frontend/value.h"
 #include "ir/dtype.h"
 
@@ -27,6 +28,9 @@ std::vector<ir::Operand> ShapeOf(Evaluator* evaluator, const Value& shape);
 
 // A string without holes, or a TypeError that names `what`.
 std::string StaticString(Evaluator* evaluator, const Value& value, const std::string& what);
+
+// NumPy's casting rule of that name.
+Casting StaticCasting(Evaluator* evaluator, const Value& value);
 
 }  // namespace parakeet::frontend
 

@@ -93,8 +93,7 @@ Value Evaluator::Tabulate(const std::vector<ir::Operand>& extents,
       stores ? EmitAsLoops(context_, &made, types) : EmitAsImap(builder(), &made, types, order);
   std::vector<Value> arrays;
   for (size_t i = 0; i < leaves.size(); ++i) {
-    const Order kept = types[i].rank() < 2 ? Order::kC : order;
-    arrays.push_back(ArrayValue{results[i], Access::kWritable, IsPython(leaves[i]), kept});
+    arrays.push_back(Value::NewArray(results[i], order, IsPython(leaves[i])));
   }
   size_t next = 0;
   return WithLeaves(value, arrays, &next);

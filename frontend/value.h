@@ -68,6 +68,7 @@ struct ArrayValue {
   Access access = Access::kWritable;
   bool python_elements = false;
   Order order = Order::kC;
+  bool dense = false;  // Known to lie without gaps, in that order.
 
   // `view` of this array, its axes in the same order.
   ArrayValue Seen(ir::Operand view) const;
@@ -201,6 +202,11 @@ class Value {
   static Value Float(double value) { return Python(ir::Constant::Float(value)); }
   static Value Array(ir::Operand op, Access access = Access::kWritable, Order order = Order::kC) {
     return ArrayValue{op, access, false, order};
+  }
+  // A new array, which lies without gaps.
+  static Value NewArray(ir::Operand op, Order order = Order::kC, bool python = false) {
+    const bool has_order = ir::TypeOf(op).rank() > 1;
+    return ArrayValue{op, Access::kWritable, python, has_order ? order : Order::kC, true};
   }
   static Value Tuple(Values elements) { return TupleValue{Share(std::move(elements))}; }
   static Value List(Values elements) { return ListValue{Share(std::move(elements))}; }

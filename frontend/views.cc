@@ -27,6 +27,13 @@ Value View(Evaluator* evaluator, const ArrayValue& array, OpCode op, const Dims&
   return array.Seen(view);
 }
 
+// A view that has all elements of `array`.
+Value KeptDense(const ArrayValue& array, const Value& view) {
+  ArrayValue seen = view.As<ArrayValue>();
+  seen.dense = array.dense;
+  return seen;
+}
+
 Operand CountOf(ir::Builder* builder, const Dims& dims) {
   Operand count = Operand::Int(1);
   for (const Operand& dim : dims) count = builder->Mul(count, dim);
@@ -178,15 +185,19 @@ Value TransposeAxes(Evaluator* evaluator, const Values& arguments) {
   Dims dims;
   for (int64_t axis : perm) dims.push_back(array.dims()[axis]);
   array.order = TransposedOrder(context, array, perm);
-  return View(evaluator, array, OpCode::kTranspose, dims, {array.op}, {{ir::Attr::kPerm, perm}});
+  const Value view =
+      View(evaluator, array, OpCode::kTranspose, dims, {array.op}, {{ir::Attr::kPerm, perm}});
+  return KeptDense(array, view);
 }
 
 Value ReshapeArray(Evaluator* evaluator, const Values& arguments) {
   ArrayValue array = ArrayOf(evaluator, arguments[0]);
   const Dims dims = SolveShape(evaluator, array, WantedOf(evaluator, arguments[1]));
   if (dims == array.dims()) return array;
+  const bool is_view = array.order == Order::kC;
   array.order = Order::kC;
-  return View(evaluator, array, OpCode::kReshape, dims, {array.op});
+  const Value view = View(evaluator, array, OpCode::kReshape, dims, {array.op});
+  return is_view ? KeptDense(array, view) : view;
 }
 
 Value ReshapeBy(Evaluator* evaluator, const Values& arguments) {
@@ -233,7 +244,7 @@ Value ExpandDims(Evaluator* evaluator, const Values& arguments) {
   const std::vector<int> axes = StaticAxes(evaluator, arguments[1], array.rank() + added);
   std::string entries(array.rank() + added, 'r');
   for (int axis : axes) entries[axis] = 'n';
-  return added == 0 ? Value(array) : SliceAxes(evaluator, array, entries);
+  return added == 0 ? Value(array) : KeptDense(array, SliceAxes(evaluator, array, entries));
 }
 
 Value SqueezeAxes(Evaluator* evaluator, const Values& arguments) {
@@ -260,7 +271,7 @@ Value SqueezeAxes(Evaluator* evaluator, const Values& arguments) {
     }
   }
   const bool unchanged = entries.find('i') == std::string::npos;
-  return unchanged ? Value(array) : SliceAxes(evaluator, array, entries);
+  return unchanged ? Value(array) : KeptDense(array, SliceAxes(evaluator, array, entries));
 }
 
 Value MoveAxes(Evaluator* evaluator, const Values& arguments) {
@@ -290,8 +301,8 @@ Value AscribeSizes(Evaluator* evaluator, const Values& arguments) {
   const ArrayValue array = ArrayOf(evaluator, arguments[0]);
   Dims dims;
   for (const Value& size : *arguments[1].Elements()) dims.push_back(size.op());
-  return dims == array.dims() ? Value(array)
-                              : View(evaluator, array, OpCode::kAscribe, dims, {array.op});
+  if (dims == array.dims()) return array;
+  return KeptDense(array, View(evaluator, array, OpCode::kAscribe, dims, {array.op}));
 }
 
 }  // namespace parakeet::frontend

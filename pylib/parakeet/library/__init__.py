@@ -12,7 +12,7 @@ import numpy as np
 from parakeet.library import registry
 
 _MODULES = """
-    intrinsics ufuncs constructors views reductions scans logic rounding linear_algebra
+    intrinsics ufuncs reductions ufunc_methods constructors views spread scans logic rounding linear_algebra
     math_functions rearrangements matrices comparisons statistics norms
 """.split()
 _TYPES = """

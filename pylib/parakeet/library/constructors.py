@@ -9,8 +9,10 @@ from parakeet.library.intrinsics import (
     asarray,
     astype,
     expand_dims,
+    moveaxis,
     normalize_axes,
     promote_types,
+    reshape,
     result_type,
     select,
     strong,
@@ -18,9 +20,11 @@ from parakeet.library.intrinsics import (
 from parakeet.library.registry import overload
 from parakeet.operators import imap
 
+# No subclass of arrays comes here, so `subok` says nothing; neither does `like`.
+
 
 @overload(np.array)
-def array(object, dtype=None, copy=True, order="K", ndmin=0):
+def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None):
     made = make_array(object, dtype, copy, order)
     axes = normalize_axes(None, ndmin)
     return made if made.ndim >= ndmin else expand_dims(made, axes[: ndmin - made.ndim])
@@ -37,13 +41,27 @@ def make_array(object, dtype, copy, order):
     return astype(asarray(object), dtype, order)
 
 
-@overload(np.asarray, np.asanyarray, np.ascontiguousarray)
-def asarray_(a, dtype=None, order=None):
-    return asarray(a, dtype)
+@overload(np.asarray, np.asanyarray)
+def asarray_(a, dtype=None, order=None, *, copy=None, like=None):
+    return array(a, dtype, copy=True, order=order) if copy else asarray(a, dtype, order)
+
+
+@overload(np.ascontiguousarray)
+def ascontiguousarray(a, dtype=None, *, like=None):
+    """Of at least one axis."""
+    x = asarray(a, dtype, "C")
+    return reshape(x, 1) if x.ndim == 0 else x
+
+
+@overload(np.asfortranarray)
+def asfortranarray(a, dtype=None, *, like=None):
+    """Of at least one axis."""
+    x = asarray(a, dtype, "F")
+    return reshape(x, 1) if x.ndim == 0 else x
 
 
 @overload(np.copy)
-def copy(a, order="K"):
+def copy(a, order="K", subok=False):
     return intrinsics.copy(asarray(a), order)
 
 
@@ -58,22 +76,22 @@ def cast(x, dtype, order="K", casting="unsafe", subok=True, copy=True):
 
 
 @overload(np.empty)
-def empty(shape, dtype=float, order="C"):
+def empty(shape, dtype=float, order="C", *, device=None, like=None):
     return intrinsics.empty(shape, dtype, order)
 
 
 @overload(np.zeros)
-def zeros(shape, dtype=float, order="C"):
+def zeros(shape, dtype=float, order="C", *, device=None, like=None):
     return intrinsics.full(shape, 0, dtype, order)
 
 
 @overload(np.ones)
-def ones(shape, dtype=float, order="C"):
+def ones(shape, dtype=float, order="C", *, device=None, like=None):
     return intrinsics.full(shape, 1, dtype, order)
 
 
 @overload(np.full)
-def full(shape, fill_value, dtype=None, order="C"):
+def full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
     return intrinsics.full(shape, fill_value, dtype, order)
 
 
@@ -112,7 +130,9 @@ def count_steps(start, stop, step):
 
 
 @overload(np.arange)
-def arange(start, stop=None, step=1, dtype=None):
+def arange(start=None, stop=None, step=1, dtype=None, *, device=None, like=None):
+    if start is None:
+        return arange(0, stop, step, dtype)
     if stop is None:
         return arange(0, start, step, dtype)
     if dtype is None:
@@ -125,7 +145,8 @@ def arange(start, stop=None, step=1, dtype=None):
 
 
 @overload(np.linspace)
-def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *,
+             device=None):
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     inner = result_type(start, stop, 1.0)
@@ -146,6 +167,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
         if kind == "i" or kind == "u":
             values = np.floor(values)
         values = asarray(values, dtype)
+    values = moveaxis(values, 0, axis)
     if retstep:
         return values, step if steps > 0 else step * np.nan
     return values

@@ -38,11 +38,12 @@ empty = Intrinsic("empty")  # shape, dtype, order
 empty_like = Intrinsic("empty_like")  # x, dtype, order, shape
 full = Intrinsic("full")  # shape, value, dtype, order
 full_like = Intrinsic("full_like")  # x, value, dtype, order, shape
-asarray = Intrinsic("asarray")  # no copy where x is such an array already
+asarray = Intrinsic("asarray")  # x, dtype, order: no copy where x is such an array already
 copy = Intrinsic("copy")  # x, order
 astype = Intrinsic("astype")  # x, dtype, order
 nonzero = Intrinsic("nonzero")
 select = Intrinsic("where")  # condition, x, y
+memory_order = Intrinsic("memory_order")  # "F" of an array whose first axis has the least stride
 item = Intrinsic("item")
 strong = Intrinsic("strong")  # a Python scalar becomes the NumPy scalar of its default dtype
 
@@ -51,6 +52,9 @@ result_type = Intrinsic("result_type")
 promote_types = Intrinsic("promote_types")
 sum_type = Intrinsic("sum_type")  # what NumPy's sums of a dtype accumulate in
 float_type = Intrinsic("float_type")  # the dtype of arctan2 and its like of such operands
+can_cast = Intrinsic("can_cast")  # from, to, casting
+finfo = Intrinsic("finfo")
+iinfo = Intrinsic("iinfo")
 normalize_axes = Intrinsic("normalize_axes")  # axis, rank: a tuple of axes from 0 on; None: all
 
 _BUILTINS = """
@@ -67,7 +71,10 @@ register(Intrinsic("ndarray"), np.ndarray)
 register(Intrinsic("ndindex"), np.ndindex)
 for _function, _entry in {
     np.broadcast_to: broadcast_to,
+    np.can_cast: can_cast,
     np.expand_dims: expand_dims,
+    np.finfo: finfo,
+    np.iinfo: iinfo,
     np.moveaxis: moveaxis,
     np.nonzero: nonzero,
     np.promote_types: promote_types,

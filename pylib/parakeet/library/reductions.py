@@ -6,6 +6,7 @@ from parakeet.library.intrinsics import (
     asarray,
     astype,
     broadcast_to,
+    can_cast,
     expand_dims,
     moveaxis,
     normalize_axes,
@@ -18,14 +19,27 @@ from parakeet.library.intrinsics import (
 from parakeet.library.registry import overload
 from parakeet.library.ufuncs import give
 from parakeet.operators import reduce
-from parakeet.primitives import add, logical_and, logical_or, maximum, minimum, multiply, sqrt
+from parakeet.primitives import add, logical_and, logical_or, maximum, minimum, multiply
 
 
 def finish(result, axis, keepdims, rank, out):
     """The result of a reduction of an array of `rank`, in the shape and place asked for."""
-    if keepdims:
+    if keepdims and rank > 0:
         result = expand_dims(result, normalize_axes(axis, rank))
+    require_shape(out, strong(result))
     return give(result, out)
+
+
+def require_shape(out, result):
+    """Nothing is broadcast to the place of a reduction's result."""
+    if out is None:
+        return
+    if out.ndim != result.ndim:
+        raise ValueError(f"output parameter for reduction operation has the wrong number of "
+                         f"dimensions: Found {out.ndim} but expected {result.ndim}")
+    for k in range(out.ndim):
+        if out.shape[k] != result.shape[k]:
+            raise ValueError("non-broadcastable output operand: a reduction's result does not fit")
 
 
 def count_along(x, axis):
@@ -33,9 +47,18 @@ def count_along(x, axis):
     if axis is None:
         return x.size
     count = 1
+    if x.ndim == 0:
+        return count
     for k in normalize_axes(axis, x.ndim):
         count *= x.shape[k]
     return count
+
+
+def mask_of(where):
+    """The mask as an array; None of True, which says nothing."""
+    if where is None or (isinstance(where, bool) and where):
+        return None
+    return asarray(where, bool)
 
 
 def where_or(x, where, otherwise):
@@ -46,6 +69,7 @@ def where_or(x, where, otherwise):
 
 
 def combine(f, x, axis, keepdims, out, init, where):
+    where = mask_of(where)
     if where is not None and init is None:
         raise ValueError("reduction operation does not have an identity, so to use a where mask "
                          "one has to specify 'initial'")
@@ -58,7 +82,7 @@ def combine(f, x, axis, keepdims, out, init, where):
 @overload(np.sum, method="sum")
 def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=None):
     x = asarray(a)
-    x = where_or(asarray(x, sum_type(x.dtype) if dtype is None else dtype), where, 0)
+    x = where_or(asarray(x, sum_type(x.dtype) if dtype is None else dtype), mask_of(where), 0)
     total = reduce(add, x, axis=axis, init=astype(initial, x.dtype))
     return finish(total, axis, keepdims, x.ndim, out)
 
@@ -66,7 +90,7 @@ def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=Non
 @overload(np.prod, method="prod")
 def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=None):
     x = asarray(a)
-    x = where_or(asarray(x, sum_type(x.dtype) if dtype is None else dtype), where, 1)
+    x = where_or(asarray(x, sum_type(x.dtype) if dtype is None else dtype), mask_of(where), 1)
     product = reduce(multiply, x, axis=axis, init=astype(initial, x.dtype))
     return finish(product, axis, keepdims, x.ndim, out)
 
@@ -83,13 +107,13 @@ def max(a, axis=None, out=None, keepdims=False, initial=None, where=None):
 
 @overload(np.all, method="all")
 def all(a, axis=None, out=None, keepdims=False, where=None):
-    x = where_or(asarray(a, bool), where, True)
+    x = where_or(asarray(a, bool), mask_of(where), True)
     return finish(reduce(logical_and, x, axis=axis, init=True), axis, keepdims, x.ndim, out)
 
 
 @overload(np.any, method="any")
 def any(a, axis=None, out=None, keepdims=False, where=None):
-    x = where_or(asarray(a, bool), where, False)
+    x = where_or(asarray(a, bool), mask_of(where), False)
     return finish(reduce(logical_or, x, axis=axis, init=False), axis, keepdims, x.ndim, out)
 
 
@@ -100,58 +124,34 @@ def wide_type(dtype):
     return result_type(dtype, 1.0)
 
 
+def count_where(x, axis, where):
+    """How many elements each result combines, of those that the mask chooses."""
+    if where is None:
+        return count_along(x, axis)
+    chosen = asarray(broadcast_to(where, x.shape), np.int64)
+    return reduce(add, chosen, axis=axis, init=0)
+
+
 def mean_of(x, axis, where):
     """The mean in the dtype that it accumulates in."""
     total = reduce(add, where_or(x, where, 0), axis=axis, init=0)
-    if where is None:
-        return total / count_along(x, axis)
-    chosen = asarray(broadcast_to(where, x.shape), np.int64)
-    return total / reduce(add, chosen, axis=axis, init=0).astype(total.real.dtype)
+    count = count_where(x, axis, where)
+    return total / count if where is None else total / count.astype(total.real.dtype)
+
+
+def narrowed(result, dtype, given):
+    """What accumulated in a wider dtype, in the one that was asked for or that was given."""
+    if dtype is not None:
+        return astype(result, dtype)
+    return astype(result, given) if given == np.float16 else result
 
 
 @overload(np.mean, method="mean")
 def mean(a, axis=None, dtype=None, out=None, keepdims=False, where=None):
     x = asarray(a)
-    if dtype is not None:
-        result = mean_of(asarray(x, dtype), axis, where)
-        return finish(result, axis, keepdims, x.ndim, out)
-    result = mean_of(asarray(x, wide_type(x.dtype)), axis, where)
-    if x.dtype == np.float16:
-        result = result.astype(np.float16)
-    return finish(result, axis, keepdims, x.ndim, out)
-
-
-def squares_of(x):
-    if x.dtype.kind == "c":
-        return x.real * x.real + x.imag * x.imag
-    return x * x
-
-
-def variance_of(x, axis, ddof):
-    """The variance in the dtype that it accumulates in."""
-    count = count_along(x, axis)
-    center = reduce(add, x, axis=axis, init=0) / count
-    if axis is not None:
-        center = expand_dims(center, normalize_axes(axis, x.ndim))
-    squares = squares_of(x - center)
-    freedom = count - ddof
-    return reduce(add, squares, axis=axis, init=0) / (freedom if freedom > 0 else 0)
-
-
-@overload(np.var, method="var")
-def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
-    x = asarray(a)
-    if dtype is not None:
-        return finish(variance_of(asarray(x, dtype), axis, ddof), axis, keepdims, x.ndim, out)
-    result = variance_of(asarray(x, wide_type(x.dtype)), axis, ddof)
-    if x.dtype == np.float16:
-        result = result.astype(np.float16)
-    return finish(result, axis, keepdims, x.ndim, out)
-
-
-@overload(np.std, method="std")
-def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
-    return give(sqrt(var(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims)), out)
+    inner = wide_type(x.dtype) if dtype is None else dtype
+    result = mean_of(asarray(x, inner), axis, mask_of(where))
+    return finish(narrowed(result, dtype, x.dtype), axis, keepdims, x.ndim, out)
 
 
 @overload(np.count_nonzero)
@@ -172,30 +172,31 @@ def first_place(x, best):
     return reduce(minimum, select(found, np.arange(n), n), axis=-1)
 
 
+def found_place(f, x, axis, keepdims, out):
+    if isinstance(axis, tuple):
+        raise TypeError("'tuple' object cannot be interpreted as an integer")
+    if count_along(x, axis) == 0:
+        raise ValueError("attempt to get the place of an extreme of an empty sequence")
+    place = finish(place_along(f, x, axis), axis, keepdims, x.ndim, None)
+    require_shape(out, strong(place))
+    if out is not None and not can_cast(out.dtype, np.int64, "safe"):
+        raise TypeError("Cannot cast array data from the output's dtype to dtype('int64') "
+                        "according to the rule 'safe'")
+    return give(place, out)
+
+
 def place_along(f, x, axis):
     """The place of what f, minimum or maximum, gives along an axis that has elements."""
-    x = reshape(x, -1) if axis is None else moveaxis(x, axis, -1)
+    x = reshape(x, -1) if axis is None or x.ndim == 0 else moveaxis(x, axis, -1)
     best = reduce(f, x, axis=-1)
     return first_place(x, best if x.ndim == 1 else expand_dims(best, -1))
 
 
 @overload(np.argmin, method="argmin")
 def argmin(a, axis=None, out=None, keepdims=False):
-    x = asarray(a)
-    if count_along(x, axis) == 0:
-        raise ValueError("attempt to get argmin of an empty sequence")
-    return finish(place_along(minimum, x, axis), axis, keepdims, x.ndim, out)
+    return found_place(minimum, asarray(a), axis, keepdims, out)
 
 
 @overload(np.argmax, method="argmax")
 def argmax(a, axis=None, out=None, keepdims=False):
-    x = asarray(a)
-    if count_along(x, axis) == 0:
-        raise ValueError("attempt to get argmax of an empty sequence")
-    return finish(place_along(maximum, x, axis), axis, keepdims, x.ndim, out)
-
-
-@overload(np.ptp)
-def ptp(a, axis=None, out=None, keepdims=False):
-    x = asarray(a)
-    return give(max(x, axis, keepdims=keepdims) - min(x, axis, keepdims=keepdims), out)
+    return found_place(maximum, asarray(a), axis, keepdims, out)

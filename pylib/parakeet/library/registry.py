@@ -10,14 +10,21 @@ import numpy as np
 _entries = {}
 # Entries by NumPy's name, for the operators and builtins that the front end maps to them.
 functions = {}
+# Functions of the index, by the identity of what is indexed (`np.mgrid`); the object is kept.
+_subscripts = {}
+# The functions behind the element-wise functions that are no primitives, by NumPy's name.
+composed = {}
+# Entries of the methods of element-wise functions (`np.add.reduce`); they take the function first.
+ufunc_methods = {}
 # Entries of the methods of arrays and NumPy scalars; they take the array first.
 methods = {}
 
 
 def register(entry, *objects):
-    """Lets `entry` stand for each of `objects`."""
+    """Lets `entry` stand for each of `objects`; None is what this NumPy has not."""
     for obj in objects:
-        _entries[id(obj)] = (obj, entry)
+        if obj is not None:
+            _entries[id(obj)] = (obj, entry)
 
 
 def overload(*objects, method=None):
@@ -35,9 +42,53 @@ def overload(*objects, method=None):
     return decorate
 
 
+class Composed:
+    """An element-wise function made of primitives: to the front end a primitive by another name,
+    which knows of `out`, `where`, `dtype` and the other keywords of NumPy's."""
+
+    parakeet_kind = "primitive"
+
+    def __init__(self, name):
+        self.name = self.__name__ = name
+
+    def __repr__(self):
+        return f"<element-wise function {self.name}>"
+
+
+def ufunc(*objects):
+    """Decorates what NumPy's element-wise functions `objects` give of numbers and arrays. It takes
+    the operands alone."""
+
+    def decorate(function):
+        name = objects[0].__name__
+        entry = Composed(name)
+        composed[name] = function
+        functions[name] = entry
+        register(entry, *objects)
+        return entry
+
+    return decorate
+
+
 def lookup(obj):
     """The entry for an object, or None where it has no meaning of its own."""
     if getattr(type(obj), "parakeet_kind", None) is not None:
         return obj
     found = _entries.get(id(obj))
+    return None if found is None else found[1]
+
+
+def subscript(obj):
+    """Decorates the function that is called with the index in `obj[index]`."""
+
+    def decorate(function):
+        _subscripts[id(obj)] = (obj, function)
+        return function
+
+    return decorate
+
+
+def lookup_subscript(obj):
+    """The function of the index, or None where an object is not indexed."""
+    found = _subscripts.get(id(obj))
     return None if found is None else found[1]

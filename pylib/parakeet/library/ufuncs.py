@@ -3,8 +3,9 @@
 import numpy as np
 
 from parakeet import primitives
-from parakeet.library.intrinsics import astype, float_type, select, strong
-from parakeet.library.registry import functions, methods, overload, register
+from parakeet.library.intrinsics import astype, float_type, result_type, select, strong
+from parakeet.library.registry import functions, methods, overload, register, ufunc
+from parakeet.operators import map
 from parakeet.primitives import (
     absolute,
     conjugate,
@@ -56,88 +57,130 @@ def give(result, out):
     return out
 
 
-@overload(np.square)
-def square(x, out=None):
+@ufunc(np.square)
+def square(x):
     x = strong(x)
     if x.dtype == bool:
         x = astype(x, np.int8)
-    return give(multiply(x, x), out)
+    return multiply(x, x)
 
 
-@overload(np.positive)
-def positive(x, out=None):
+@ufunc(np.positive)
+def positive(x):
     x = strong(x)
     if x.dtype == bool:
         raise TypeError("ufunc 'positive' did not contain a loop with signature matching types "
                         "<class 'numpy.dtypes.BoolDType'> -> None")
-    return give(negative(negative(x)), out)
+    return negative(negative(x))
 
 
-@overload(np.fabs)
-def fabs(x, out=None):
-    return give(absolute(astype(x, float_type(x))), out)
+@ufunc(np.fabs)
+def fabs(x):
+    return absolute(astype(x, float_type(x)))
 
 
-@overload(np.reciprocal)
-def reciprocal(x, out=None):
+@ufunc(np.reciprocal)
+def reciprocal(x):
     x = strong(x)
     if x.dtype == bool:
         x = astype(x, np.int8)
     if x.dtype.kind == "i" or x.dtype.kind == "u":
         # 1 / x without its fraction; over 0 what the processor makes of infinity.
-        return give(astype(1 / astype(x, np.float64), x.dtype), out)
-    return give(divide(1, x), out)
+        return astype(1 / astype(x, np.float64), x.dtype)
+    return divide(1, x)
 
 
-@overload(np.float_power)
-def float_power(x, y, out=None):
+@ufunc(np.float_power)
+def float_power(x, y):
     x = strong(x)
     y = strong(y)
     if x.dtype.kind == "c" or y.dtype.kind == "c":
-        return give(power(astype(x, np.complex128), y), out)
-    return give(power(astype(x, np.float64), y), out)
+        return power(astype(x, np.complex128), y)
+    return power(astype(x, np.float64), y)
 
 
-@overload(np.heaviside)
-def heaviside(x, y, out=None):
+@ufunc(np.heaviside)
+def heaviside(x, y):
     dtype = float_type(x, y)
     x = astype(x, dtype)
     from_zero = select(x == 0, astype(y, dtype), astype(1, dtype))
     step = select(x < 0, astype(0, dtype), from_zero)
-    return give(select(x != x, x, step), out)
+    return select(x != x, x, step)
 
 
-@overload(np.logaddexp)
-def logaddexp(x, y, out=None):
+def widened(x, dtype):
+    """float16 in float32, where several operations would each round."""
+    return astype(x, np.float32 if dtype == np.float16 else dtype)
+
+
+@ufunc(np.logaddexp)
+def logaddexp(x, y):
     dtype = float_type(x, y)
-    x = astype(x, dtype)
-    y = astype(y, dtype)
+    x = widened(x, dtype)
+    y = widened(y, dtype)
     apart = maximum(x, y) + log1p(exp(-absolute(x - y)))
-    return give(select(x == y, x + 0.6931471805599453, apart), out)
+    return astype(select(x == y, x + 0.6931471805599453, apart), dtype)
 
 
-@overload(np.logaddexp2)
-def logaddexp2(x, y, out=None):
+@ufunc(np.logaddexp2)
+def logaddexp2(x, y):
     dtype = float_type(x, y)
-    x = astype(x, dtype)
-    y = astype(y, dtype)
+    x = widened(x, dtype)
+    y = widened(y, dtype)
     apart = maximum(x, y) + 1.4426950408889634 * log1p(exp2(-absolute(x - y)))
-    return give(select(x == y, x + 1, apart), out)
+    return astype(select(x == y, x + 1, apart), dtype)
 
 
-@overload(np.rad2deg, np.degrees)
-def rad2deg(x, out=None):
-    return give(astype(x, float_type(x)) * (180 / 3.141592653589793), out)
+@ufunc(np.rad2deg, np.degrees)
+def rad2deg(x):
+    return astype(x, float_type(x)) * (180 / 3.141592653589793)
 
 
-@overload(np.deg2rad, np.radians)
-def deg2rad(x, out=None):
-    return give(astype(x, float_type(x)) * (3.141592653589793 / 180), out)
+@ufunc(np.deg2rad, np.radians)
+def deg2rad(x):
+    return astype(x, float_type(x)) * (3.141592653589793 / 180)
+
+
+def common_divisor(x, y):
+    """Of two numbers of one integer dtype, by Euclid."""
+    a = absolute(x)
+    b = absolute(y)
+    while b != 0:
+        a, b = b, primitives.remainder(a, b)
+    return absolute(a)
+
+
+def integer_operands(x, y):
+    dtype = result_type(x, y)
+    if dtype.kind != "i" and dtype.kind != "u":
+        raise TypeError("ufunc 'gcd' not supported for the input types, and the inputs could not "
+                        "be safely coerced to any supported types according to the casting rule "
+                        "''safe''")
+    return astype(x, dtype), astype(y, dtype)
+
+
+@ufunc(np.gcd)
+def gcd(x, y):
+    a, b = integer_operands(x, y)
+    return map(common_divisor, a, b, axis=None)
+
+
+def common_multiple(x, y):
+    divisor = common_divisor(x, y)
+    return absolute(x // divisor * y) if divisor != 0 else divisor
+
+
+@ufunc(np.lcm)
+def lcm(x, y):
+    a, b = integer_operands(x, y)
+    return map(common_multiple, a, b, axis=None)
 
 
 @overload(np.sinc)
 def sinc(x):
-    x = astype(x, float_type(x, 1.0))
+    x = strong(x)
+    if x.dtype.kind != "c":
+        x = astype(x, float_type(x, 1.0))
     y = 3.141592653589793 * x
     return select(x == 0, astype(1, x.dtype), primitives.sin(y) / y)
 
@@ -147,11 +190,46 @@ def divmod_(x, y):
     return primitives.floor_divide(x, y), primitives.remainder(x, y)
 
 
+@overload(np.modf)
+def modf(x):
+    x = astype(x, float_type(x))
+    whole = primitives.trunc(x)
+    part = select(primitives.isinf(x), astype(0, x.dtype), x - whole)
+    return primitives.copysign(part, x), whole
+
+
 @overload(np.real)
-def real(x):
-    return strong(x).real
+def real(val):
+    return val.real if isinstance(val, (bool, int, float, complex)) else strong(val).real
 
 
 @overload(np.imag)
-def imag(x):
-    return strong(x).imag
+def imag(val):
+    return val.imag if isinstance(val, (bool, int, float, complex)) else strong(val).imag
+
+
+@overload(np.angle)
+def angle(z, deg=False):
+    x = strong(z)
+    phase = primitives.arctan2(x.imag, x.real)
+    return phase * (180 / 3.141592653589793) if deg else phase
+
+
+@overload(np.iscomplex)
+def iscomplex(x):
+    return strong(x).imag != 0
+
+
+@overload(np.isreal)
+def isreal(x):
+    return imag(x) == 0
+
+
+@overload(np.isposinf)
+def isposinf(x):
+    return strong(x) == np.inf
+
+
+@overload(np.isneginf)
+def isneginf(x):
+    return strong(x) == -np.inf

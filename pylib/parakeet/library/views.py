@@ -3,7 +3,7 @@
 import numpy as np
 
 from parakeet.library import intrinsics
-from parakeet.library.intrinsics import asarray, normalize_axes
+from parakeet.library.intrinsics import asarray, memory_order, normalize_axes
 from parakeet.library.registry import methods, overload
 
 
@@ -21,12 +21,9 @@ def transpose_by(x, *axes):
     return intrinsics.transpose(x, axes)
 
 
-# Of NumPy's orders, "A" and "K" ask how an array lies in memory; they are taken for "C".
-
-
 @overload(np.reshape)
-def reshape(a, shape, order="C", copy=None):
-    if order == "F":
+def reshape(a, shape, order="C", *, copy=None):
+    if order == "F" or (order == "A" or order == "K") and memory_order(a) == "F":
         sizes = shape[::-1] if isinstance(shape, tuple) or isinstance(shape, list) else shape
         return intrinsics.transpose(intrinsics.reshape(intrinsics.transpose(a), sizes))
     return intrinsics.reshape(asarray(a), shape)
@@ -49,6 +46,25 @@ def flatten(x, order="C"):
 
 
 methods.update(transpose=transpose_by, flatten=flatten, reshape=reshape_by)
+
+
+@overload(getattr(np, "matrix_transpose", None))
+def matrix_transpose(x):
+    if asarray(x).ndim < 2:
+        raise ValueError("Input array must be at least 2-dimensional")
+    return intrinsics.moveaxis(asarray(x), -1, -2)
+
+
+@overload(np.atleast_1d)
+def atleast_1d(ary):
+    x = asarray(ary)
+    return intrinsics.reshape(x, 1) if x.ndim == 0 else x
+
+
+@overload(np.atleast_2d)
+def atleast_2d(ary):
+    x = atleast_1d(ary)
+    return x[None] if x.ndim == 1 else x
 
 
 @overload(np.swapaxes, method="swapaxes")

@@ -1,0 +1,150 @@
+"""The methods of NumPy's element-wise functions of two operands: reduce, accumulate, outer, at."""
+
+import numpy as np
+
+from parakeet.library.intrinsics import asarray, astype, moveaxis, normalize_axes, strong, sum_type
+from parakeet.library.reductions import finish, mask_of, where_or
+from parakeet.library.registry import ufunc_methods
+from parakeet.library.ufuncs import give
+from parakeet.operators import reduce, scan
+
+# Of functions that may combine in any order: by name, what each leaves as it is. None of those that
+# have no such number.
+_ADDS = ("add", "logical_or", "logical_xor", "bitwise_or", "bitwise_xor", "hypot", "gcd")
+_MULTIPLIES = ("multiply", "logical_and")
+_ADDS_LOGARITHMS = ("logaddexp", "logaddexp2")
+_LOGICAL = ("logical_and", "logical_or", "logical_xor")
+_PICKS = ("maximum", "minimum", "fmax", "fmin")
+
+
+def identity_of(name):
+    if name in _ADDS:
+        return 0
+    if name in _MULTIPLIES:
+        return 1
+    if name == "bitwise_and":
+        return -1
+    if name in _ADDS_LOGARITHMS:
+        return -np.inf
+    return None
+
+
+def is_reorderable(name):
+    return identity_of(name) is not None or name in _PICKS
+
+
+def require_binary(f, method):
+    if f.nin != 2:
+        raise ValueError(f"{method} only supported for binary functions")
+
+
+def loop_array(f, array, dtype):
+    """The array in the dtype that f gives for two elements of it."""
+    x = asarray(array)
+    if dtype is not None:
+        x = asarray(x, dtype)
+        one = astype(1, x.dtype)
+        if f(one, one).dtype != x.dtype:
+            raise TypeError("No loop matching the specified signature and casting was found")
+        return x
+    if f.__name__ == "add" or f.__name__ == "multiply":
+        return asarray(x, sum_type(x.dtype))
+    one = astype(1, x.dtype)
+    made = f(one, one)
+    if made.dtype == bool and x.dtype != bool and f.__name__ not in _LOGICAL:
+        raise TypeError("No loop matching the specified signature and casting was found")
+    return asarray(x, made.dtype)
+
+
+def fold(f, x, init, where):
+    """Along the first axis, from the left, for an f that another order would change."""
+    if init is None and x.shape[0] == 0:
+        raise ValueError("zero-size array to reduction operation which has no identity")
+    begin = 1 if init is None else 0
+    total = x[0] if init is None else astype(init, x.dtype)
+    if init is not None and x.ndim > 1:
+        total = np.full(x.shape[1:], total)
+    for i in range(begin, x.shape[0]):
+        step = f(total, x[i])
+        total = step if where is None else np.where(where[i], step, total)
+    return total
+
+
+def fold_along(f, x, axis, init, where):
+    axes = normalize_axes(axis, x.ndim)
+    if len(axes) > 1:
+        raise ValueError("reduction operation is not reorderable, so at most one axis may be "
+                         "specified")
+    mask = None if where is None else moveaxis(np.broadcast_to(where, x.shape), axes[0], 0)
+    return fold(f, moveaxis(x, axes[0], 0), init, mask)
+
+
+def reduce_by(f, array, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=None):
+    require_binary(f, "reduce")
+    x = loop_array(f, array, dtype)
+    mask = mask_of(where)
+    identity = identity_of(f.__name__)
+    first = identity if initial is None else initial
+    if mask is not None and first is None:
+        raise ValueError("reduction operation does not have an identity, so to use a where mask "
+                         "one has to specify 'initial'")
+    if first is not None:
+        first = astype(first, x.dtype)
+    if x.ndim == 0:
+        total = x[()] if initial is None else f(first, x[()])
+    elif is_reorderable(f.__name__):
+        passed_over = first if identity is None else identity
+        total = reduce(f, where_or(x, mask, passed_over), axis=axis, init=first)
+    else:
+        total = fold_along(f, x, axis, first, mask)
+    return finish(total, axis, keepdims, x.ndim, out)
+
+
+def prefixes_from_left(f, x):
+    """Along the first axis."""
+    made = np.empty(x.shape, x.dtype)
+    if x.shape[0] > 0:
+        made[0] = x[0]
+    for i in range(1, x.shape[0]):
+        made[i] = f(made[i - 1], x[i])
+    return made
+
+
+def accumulate_by(f, array, axis=0, dtype=None, out=None):
+    require_binary(f, "accumulate")
+    x = loop_array(f, array, dtype)
+    if x.ndim == 0:
+        raise TypeError("cannot accumulate on a scalar")
+    if is_reorderable(f.__name__):
+        return give(scan(f, x, axis=axis), out)
+    return give(moveaxis(prefixes_from_left(f, moveaxis(x, axis, 0)), 0, axis), out)
+
+
+def outer_by(f, A, B, /, out=None, where=True, casting="same_kind", order="K", dtype=None):
+    require_binary(f, "outer product")
+    a = strong(A)
+    b = strong(B)
+    rows = a if b.ndim == 0 else asarray(a)[(...,) + (None,) * b.ndim]
+    return f(rows, b, out=out, where=where, casting=casting, order=order, dtype=dtype)
+
+
+def at_by(f, a, indices, b=None, /):
+    """One place after the other, so that a place that is named twice takes part twice."""
+    if isinstance(indices, tuple):
+        for index in indices:
+            if isinstance(index, slice) or asarray(index).ndim > 0:
+                raise NotImplementedError("at() takes one array, slice or element")
+    if isinstance(indices, (int, slice, tuple)):
+        a[indices] = f(a[indices]) if b is None else f(a[indices], b)
+        return
+    places = asarray(indices)
+    if places.dtype == bool:
+        a[places] = f(a[places]) if b is None else f(a[places], b)
+        return
+    values = None if b is None else np.broadcast_to(b, places.shape + a.shape[1:])
+    for place in np.ndindex(places.shape):
+        i = places[place]
+        a[i] = f(a[i]) if b is None else f(a[i], values[place])
+
+
+ufunc_methods.update(reduce=reduce_by, accumulate=accumulate_by, outer=outer_by, at=at_by)
