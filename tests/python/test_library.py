@@ -8,16 +8,20 @@ import pickle
 import re
 from pathlib import Path
 
+import library_beside
+import library_keywords
+import library_rows
 import numpy as np
 import pytest
 from agreement import TRANSCENDENTAL, check_agreement, deep_copies
 from from_source import define
 from layouts import values
-from library_rows import CUBE, F64, GROUPS, I8, U8
+from library_rows import CUBE, F64, I8, U8
 
 import parakeet
 from parakeet import jit
 
+GROUPS = library_rows.GROUPS | library_keywords.GROUPS | library_beside.GROUPS
 ROWS = [pytest.param(group, expression, arguments, id=f"{group}-{name}-{expression}")
         for group, table in GROUPS.items()
         for name, arguments in table.arguments.items()

@@ -2,13 +2,15 @@
 
 import numpy as np
 
-from parakeet.library.intrinsics import asarray
+from parakeet.library.intrinsics import asarray, strong
 from parakeet.library.registry import overload
 from parakeet.primitives import absolute, isfinite
 
 
 @overload(np.isclose)
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+    a = strong(a)
+    b = strong(b)
     near = absolute(a - b) <= atol + rtol * absolute(b)
     close = (a == b) | (isfinite(b) & near)
     if equal_nan:

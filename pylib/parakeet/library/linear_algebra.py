@@ -2,7 +2,15 @@
 
 import numpy as np
 
-from parakeet.library.intrinsics import asarray, ascribe, astype, reshape, result_type, strong
+from parakeet.library.intrinsics import (
+    asarray,
+    ascribe,
+    astype,
+    broadcast_to,
+    reshape,
+    result_type,
+    strong,
+)
 from parakeet.library.registry import overload
 from parakeet.library.ufuncs import give
 from parakeet.operators import map, outer_map, reduce
@@ -54,12 +62,12 @@ def dot(a, b, out=None):
     if a.ndim == 0 or b.ndim == 0:
         return give(a * b, out)
     if a.ndim > 2 or b.ndim > 2:
-        raise NotImplementedError("dot of arrays of more than two axes")
+        return give(np.tensordot(a, b, (-1, 0 if b.ndim == 1 else -2)), out)
     require_aligned(a, b)
     return give(product(a, b), out)
 
 
-@overload(np.matmul)
+@overload(np.matmul, getattr(np.linalg, "matmul", None))
 def matmul(a, b, out=None):
     a = strong(a)
     b = strong(b)
@@ -73,19 +81,35 @@ def matmul(a, b, out=None):
             "matmul: Input operand 1 does not have enough dimensions (has 0, gufunc core with "
             "signature (n?,k),(k,m?)->(n?,m?) requires 1)"
         )
-    if a.ndim > 2 or b.ndim > 2:
-        raise NotImplementedError("matmul of arrays of more than two axes")
     n = a.shape[-1]
-    m = b.shape[0]
+    m = b.shape[0 if b.ndim == 1 else -2]
     if n != m:
         raise ValueError(
             "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
             f"(n?,k),(k,m?)->(n?,m?) (size {m} is different from {n})"
         )
-    return give(product(a, b), out)
+    return give(product(a, b) if a.ndim < 3 and b.ndim < 3 else stacked_product(a, b, n), out)
 
 
-@overload(np.outer)
+def stacked_product(a, b, inner):
+    """a @ b where one is a stack of matrices; their leading axes broadcast."""
+    if a.ndim == 1:
+        return stacked_product(a[None], b, inner)[..., 0, :]
+    if b.ndim == 1:
+        return stacked_product(a, b[:, None], inner)[..., 0]
+    shape = (np.empty(a.shape[:-2], bool) | np.empty(b.shape[:-2], bool)).shape
+    count = 1
+    for n in shape:
+        count = count * n
+    rows = a.shape[-2]
+    columns = b.shape[-1]
+    left = reshape(broadcast_to(a, shape + (rows, inner)), (count, rows, inner))
+    right = broadcast_to(ascribe(b, b.shape[:-2] + (inner, columns)), shape + (inner, columns))
+    right = reshape(right, (count, inner, columns))
+    return reshape(map(product, left, right), shape + (rows, columns))
+
+
+@overload(np.outer, getattr(np.linalg, "outer", None))
 def outer(a, b, out=None):
     return give(outer_map(multiply, reshape(asarray(a), -1), reshape(asarray(b), -1)), out)
 
@@ -103,4 +127,6 @@ def inner(a, b):
     b = strong(b)
     if a.ndim == 0 or b.ndim == 0:
         return a * b
+    if a.ndim > 2 or b.ndim > 2:
+        return np.tensordot(a, b, (-1, -1))
     return dot(a, b.T)

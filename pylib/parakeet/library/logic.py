@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from parakeet.library.intrinsics import asarray, nonzero, select, strong
+from parakeet.library.intrinsics import asarray, astype, nonzero, select, strong
 from parakeet.library.registry import overload
 from parakeet.library.ufuncs import give
 from parakeet.primitives import maximum, minimum
@@ -12,6 +12,8 @@ from parakeet.primitives import maximum, minimum
 def where(condition, x=None, y=None):
     if x is None and y is None:
         return nonzero(condition)
+    if x is None or y is None:
+        raise ValueError("either both or neither of x and y should be given")
     return asarray(select(condition, x, y))  # of numbers too
 
 
@@ -32,12 +34,14 @@ def at_most(x, high, is_alone):
 
 
 @overload(np.clip, method="clip")
-def clip(a, a_min=None, a_max=None, out=None, min=None, max=None):
+def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None, where=True, dtype=None):
     low = a_min if min is None else min
     high = a_max if max is None else max
-    x = strong(a)
+    x = strong(a) if dtype is None else astype(strong(a), dtype)
     if low is not None:
         x = at_least(x, low, high is None)
     if high is not None:
         x = at_most(x, high, low is None)
+    if out is not None:
+        x = select(where, x, out)
     return give(x, out)

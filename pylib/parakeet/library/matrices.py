@@ -1,8 +1,9 @@
-"""Matrices with a structure: identities, diagonals and triangles; grids."""
+"""Matrices with a structure: identities, diagonals and triangles."""
 
 import numpy as np
 
-from parakeet.library.intrinsics import asarray, astype
+from parakeet.library import intrinsics
+from parakeet.library.intrinsics import asarray, astype, moveaxis, reshape, select
 from parakeet.library.registry import overload
 from parakeet.library.ufuncs import give
 from parakeet.operators import imap
@@ -11,7 +12,8 @@ from parakeet.operators import imap
 @overload(np.eye)
 def eye(N, M=None, k=0, dtype=float, order="C"):
     columns = N if M is None else M
-    return imap(lambda i, j: astype(j - i == k, dtype), (N, columns))
+    made = imap(lambda i, j: astype(j - i == k, dtype), (N, columns))
+    return intrinsics.copy(made, order) if order == "F" else made
 
 
 @overload(np.identity)
@@ -25,55 +27,75 @@ def tri(N, M=None, k=0, dtype=float):
     return imap(lambda i, j: astype(j - i <= k, dtype), (N, columns))
 
 
+def last_axes(x):
+    """The shape of a matrix, or of each of a stack; a vector is every row of one."""
+    if x.ndim == 0:
+        raise TypeError("tri() missing 1 required positional argument: 'N'")
+    return x.shape[x.ndim - 2 if x.ndim > 1 else 0], x.shape[-1]
+
+
 @overload(np.tril)
 def tril(m, k=0):
     x = asarray(m)
-    zero = astype(0, x.dtype)
-    return imap(lambda i, j: x[i, j] if j - i <= k else zero, x.shape)
+    lower = imap(lambda i, j: j - i <= k, last_axes(x))
+    return select(lower, x, astype(0, x.dtype))
 
 
 @overload(np.triu)
 def triu(m, k=0):
     x = asarray(m)
-    zero = astype(0, x.dtype)
-    return imap(lambda i, j: x[i, j] if j - i >= k else zero, x.shape)
+    upper = imap(lambda i, j: j - i >= k, last_axes(x))
+    return select(upper, x, astype(0, x.dtype))
 
 
 def diagonal_length(n, m, k):
     return max(min(n, m - k) if k >= 0 else min(n + k, m), 0)
 
 
+@overload(np.diagonal, method="diagonal")
+def diagonal(a, offset=0, axis1=0, axis2=1):
+    """A copy, where NumPy gives a view that may not be stored to."""
+    x = asarray(a)
+    if x.ndim < 2:
+        raise ValueError("diag requires an array of at least two dimensions")
+    x = moveaxis(x, (axis1, axis2), (0, 1))
+    above = max(offset, 0)
+    below = max(-offset, 0)
+    n = diagonal_length(x.shape[0], x.shape[1], offset)
+    return moveaxis(imap(lambda i: x[i + below, i + above], n), 0, -1)
+
+
 @overload(np.diag)
 def diag(v, k=0):
     """A vector on the diagonal of a matrix of zeros, or the diagonal of a matrix, copied."""
     x = asarray(v)
+    if x.ndim != 1 and x.ndim != 2:
+        raise ValueError("Input must be 1- or 2-d.")
+    if x.ndim == 2:
+        return diagonal(x, k)
     above = max(k, 0)
     below = max(-k, 0)
-    if x.ndim == 1:
-        n = x.shape[0] + above + below
-        made = np.zeros((n, n), x.dtype)
-        for i in range(x.shape[0]):
-            made[i + below, i + above] = x[i]
-        return made
-    return imap(lambda i: x[i + below, i + above], diagonal_length(x.shape[0], x.shape[1], k))
+    n = x.shape[0] + above + below
+    made = np.zeros((n, n), x.dtype)
+    for i in range(x.shape[0]):
+        made[i + below, i + above] = x[i]
+    return made
+
+
+@overload(np.diagflat)
+def diagflat(v, k=0):
+    return diag(reshape(asarray(v), -1), k)
+
+
+@overload(np.fill_diagonal)
+def fill_diagonal(a, val, wrap=False):
+    """Of a matrix; `val` is one number."""
+    if a.ndim != 2 or wrap:
+        raise NotImplementedError("fill_diagonal of a matrix, without wrap")
+    for i in range(min(a.shape[0], a.shape[1])):
+        a[i, i] = val
 
 
 @overload(np.trace, method="trace")
 def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
-    x = np.moveaxis(asarray(a), (axis1, axis2), (0, 1))
-    above = max(offset, 0)
-    below = max(-offset, 0)
-    n = diagonal_length(x.shape[0], x.shape[1], offset)
-    return give(np.sum(imap(lambda i: x[i + below, i + above], n), axis=0, dtype=dtype), out)
-
-
-@overload(np.meshgrid)
-def meshgrid(x, y, indexing="xy"):
-    """Of two vectors."""
-    a = asarray(x)
-    b = asarray(y)
-    if indexing == "ij":
-        shape = (a.shape[0], b.shape[0])
-        return imap(lambda i, j: a[i], shape), imap(lambda i, j: b[j], shape)
-    shape = (b.shape[0], a.shape[0])
-    return imap(lambda i, j: a[j], shape), imap(lambda i, j: b[i], shape)
+    return give(np.sum(diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype), out)

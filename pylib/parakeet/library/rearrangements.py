@@ -4,6 +4,7 @@ import numpy as np
 
 from parakeet.library.intrinsics import (
     asarray,
+    can_cast,
     expand_dims,
     moveaxis,
     normalize_axes,
@@ -25,11 +26,15 @@ def flip(m, axis=None):
 
 @overload(np.flipud)
 def flipud(m):
+    if asarray(m).ndim < 1:
+        raise ValueError("Input must be >= 1-d.")
     return flip(m, 0)
 
 
 @overload(np.fliplr)
 def fliplr(m):
+    if asarray(m).ndim < 2:
+        raise ValueError("Input must be >= 2-d.")
     return flip(m, 1)
 
 
@@ -62,22 +67,44 @@ def roll(a, shift, axis=None):
     x = asarray(a)
     if axis is None:
         return reshape(roll_first(reshape(x, -1), shift), x.shape)
-    if isinstance(axis, tuple):
+    if isinstance(axis, (tuple, list)):
         for k, one in enumerate(axis):
-            x = roll_along(x, shift[k] if isinstance(shift, tuple) else shift, one)
+            x = roll_along(x, shift[k] if isinstance(shift, (tuple, list)) else shift, one)
+        return x
+    if isinstance(shift, (tuple, list)):
+        for one in shift:
+            x = roll_along(x, one, axis)
         return x
     return roll_along(x, shift, axis)
 
 
+def repeat_each(x, counts):
+    """The element i of the first axis counts[i] times; one count stands for all."""
+    n = x.shape[0]
+    if counts.ndim > 1:
+        raise ValueError("object too deep for desired array")
+    if counts.shape[0] != n and counts.shape[0] != 1:
+        raise ValueError(f"operands could not be broadcast together with shape ({n},) "
+                         f"({counts.shape[0]},)")
+    if np.any(counts < 0):
+        raise ValueError("repeats may not contain negative values.")
+    ends = np.cumsum(np.broadcast_to(counts, (n,)) if counts.shape[0] == 1 else counts)
+    total = ends[-1] if n > 0 else 0
+    return imap(lambda i: x[np.searchsorted(ends, i, "right")], total)
+
+
+def repeat_first(x, repeats):
+    if asarray(repeats).ndim > 0:
+        return repeat_each(x, asarray(repeats))
+    return imap(lambda i: x[i // repeats], x.shape[0] * repeats)
+
+
 @overload(np.repeat, method="repeat")
 def repeat(a, repeats, axis=None):
-    """`repeats` is one number: every element as often as every other."""
     x = asarray(a)
     if axis is None:
-        x = reshape(x, -1)
-        return imap(lambda i: x[i // repeats], x.shape[0] * repeats)
-    moved = moveaxis(x, axis, 0)
-    return moveaxis(imap(lambda i: moved[i // repeats], moved.shape[0] * repeats), 0, axis)
+        return repeat_first(reshape(x, -1), repeats)
+    return moveaxis(repeat_first(moveaxis(x, axis, 0), repeats), 0, axis)
 
 
 def tile_first(x, count):
@@ -131,13 +158,39 @@ def require_alike(arrays, axis):
                 )
 
 
-@overload(np.concatenate)
-def concatenate(arrays, axis=0, out=None, dtype=None):
+def require_castable(arrays, dtype, casting):
+    if not can_cast(joined_type(arrays), dtype, casting):
+        raise TypeError(f"Cannot cast array data according to the rule '{casting}'")
+
+
+def rows_joined(x, axis):
+    """The rows of one array, joined."""
+    if x.ndim == 0:
+        raise TypeError("iteration over a 0-d array")
+    if x.ndim == 1:
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    k = normalize_axes(axis, x.ndim - 1)[0]
+    shape = x.shape[1:]
+    shape = shape[:k] + (x.shape[0] * shape[k],) + shape[k + 1 :]
+    return reshape(moveaxis(x, 0, k), shape)
+
+
+@overload(np.concatenate, getattr(np, "concat", None))
+def concatenate(arrays, axis=0, out=None, dtype=None, casting="same_kind"):
+    if isinstance(arrays, np.ndarray):
+        joined = reshape(arrays, -1) if axis is None else rows_joined(arrays, axis)
+        return give(np.array(joined, dtype, order="C"), out)
+    if len(arrays) == 0:
+        raise ValueError("need at least one array to concatenate")
+    if dtype is not None:
+        require_castable(arrays, dtype, casting)
     kind = joined_type(arrays) if dtype is None else dtype
     if axis is None:
         parts = tuple([reshape(asarray(array), -1) for array in arrays])
-        return concatenate(parts, 0, out, kind)
+        return concatenate(parts, 0, out, kind, "unsafe")
     parts = tuple([asarray(array) for array in arrays])
+    if parts[0].ndim == 0:
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
     axis = normalize_axes(axis, parts[0].ndim)[0]
     require_alike(parts, axis)
     shape = parts[0].shape
@@ -153,8 +206,13 @@ def concatenate(arrays, axis=0, out=None, dtype=None):
 
 
 @overload(np.stack)
-def stack(arrays, axis=0, out=None, dtype=None):
-    return concatenate(tuple([expand_dims(array, axis) for array in arrays]), axis, out, dtype)
+def stack(arrays, axis=0, out=None, dtype=None, casting="same_kind"):
+    if isinstance(arrays, np.ndarray):
+        return give(np.array(moveaxis(arrays, 0, axis), dtype, order="C"), out)
+    if len(arrays) == 0:
+        raise ValueError("need at least one array to stack")
+    parts = tuple([expand_dims(array, axis) for array in arrays])
+    return concatenate(parts, axis, out, dtype, casting)
 
 
 def with_rank(array, rank):
@@ -164,15 +222,31 @@ def with_rank(array, rank):
     return x if x.ndim >= rank else expand_dims(x, axes[: rank - x.ndim])
 
 
-@overload(np.vstack)
-def vstack(tup, dtype=None):
-    return concatenate(tuple([with_rank(array, 2) for array in tup]), 0, None, dtype)
+@overload(np.vstack, getattr(np, "row_stack", None) if np.__version__ < "2" else None)
+def vstack(tup, *, dtype=None, casting="same_kind"):
+    if isinstance(tup, np.ndarray):
+        rows = tup if tup.ndim > 2 else reshape(tup, (tup.shape[0], 1, -1))
+        return concatenate(rows, 0, None, dtype, casting)
+    return concatenate(tuple([with_rank(array, 2) for array in tup]), 0, None, dtype, casting)
 
 
 @overload(np.hstack)
-def hstack(tup, dtype=None):
+def hstack(tup, *, dtype=None, casting="same_kind"):
+    if isinstance(tup, np.ndarray):
+        rows = tup if tup.ndim > 1 else reshape(tup, (-1, 1))
+        return concatenate(rows, 0 if rows.ndim == 2 else 1, None, dtype, casting)
     arrays = tuple([with_rank(array, 1) for array in tup])
-    return concatenate(arrays, 0 if arrays[0].ndim == 1 else 1, None, dtype)
+    return concatenate(arrays, 0 if arrays[0].ndim == 1 else 1, None, dtype, casting)
+
+
+@overload(np.dstack)
+def dstack(tup):
+    return concatenate(tuple([as_layers(array) for array in tup]), 2)
+
+
+def as_layers(array):
+    x = with_rank(array, 2)
+    return x if x.ndim > 2 else expand_dims(x, 2)
 
 
 def as_column(array):
@@ -185,9 +259,26 @@ def column_stack(tup):
     return concatenate(tuple([as_column(array) for array in tup]), 1)
 
 
+@overload(np.append)
+def append(arr, values, axis=None):
+    return concatenate((asarray(arr), asarray(values)), axis)
+
+
+def placed(indices, n, mode):
+    """Indices that are out of range brought into it, unless that is an error."""
+    if mode == "wrap":
+        return asarray(indices) % n
+    if mode == "clip":
+        return np.clip(asarray(indices), 0, n - 1)
+    if mode != "raise":
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got '{mode}')")
+    return indices
+
+
 @overload(np.take, method="take")
-def take(a, indices, axis=None, out=None):
+def take(a, indices, axis=None, out=None, mode="raise"):
     x = asarray(a)
     if axis is None:
-        return give(reshape(x, -1)[indices], out)
-    return give(x[(slice(None),) * normalize_axes(axis, x.ndim)[0] + (indices,)], out)
+        return give(reshape(x, -1)[placed(indices, x.size, mode)], out)
+    k = normalize_axes(axis, x.ndim)[0]
+    return give(x[(slice(None),) * k + (placed(indices, x.shape[k], mode),)], out)

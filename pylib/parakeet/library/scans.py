@@ -2,17 +2,17 @@
 
 import numpy as np
 
-from parakeet.library.intrinsics import asarray, moveaxis, normalize_axes, reshape, sum_type
+from parakeet.library.intrinsics import asarray, moveaxis, reshape, sum_type
 from parakeet.library.registry import overload
 from parakeet.library.ufuncs import give
 from parakeet.operators import scan
-from parakeet.primitives import add, multiply, not_equal
+from parakeet.primitives import add, multiply
 
 
 def prefixes(f, x, axis, dtype, out):
     x = asarray(x)
     x = asarray(x, sum_type(x.dtype) if dtype is None else dtype)
-    if axis is None:
+    if axis is None or x.ndim == 0:
         return give(scan(f, reshape(x, -1)), out)
     return give(scan(f, x, axis=axis), out)
 
@@ -27,22 +27,26 @@ def cumprod(a, axis=None, dtype=None, out=None):
     return prefixes(multiply, a, axis, dtype, out)
 
 
-def differences(x, n):
-    """Along the last axis."""
-    normalize_axes((), n)  # Asks for an n that is known at compile time, since this calls itself.
-    after = x[..., 1:]
-    before = x[..., :-1]
-    step = not_equal(after, before) if x.dtype == bool else after - before
-    return step if n == 1 else differences(step, n - 1)
+def prefixes_of_all(f, x, axis, dtype, out, include_initial, first):
+    """With what there is before the first element in front, where that is asked for."""
+    values = asarray(x)
+    if axis is None and values.ndim > 1:
+        raise ValueError("For arrays which have more than one dimension ``axis`` argument is "
+                         "required.")
+    made = prefixes(f, values, axis, dtype, None)
+    if include_initial:
+        rows = moveaxis(made, 0 if axis is None else axis, 0)
+        start = np.full((1,) + rows.shape[1:], first, made.dtype)
+        rows = np.concatenate((start, rows))
+        made = moveaxis(rows, 0, 0 if axis is None else axis)
+    return give(made, out)
 
 
-@overload(np.diff)
-def diff(a, n=1, axis=-1):
-    x = asarray(a)
-    if x.ndim == 0:
-        raise ValueError("diff requires input that is at least one dimensional")
-    if n < 0:
-        raise ValueError(f"order must be non-negative but got {n}")
-    if n == 0:
-        return x
-    return moveaxis(differences(moveaxis(x, axis, -1), n), -1, axis)
+@overload(getattr(np, "cumulative_sum", None))
+def cumulative_sum(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
+    return prefixes_of_all(add, x, axis, dtype, out, include_initial, 0)
+
+
+@overload(getattr(np, "cumulative_prod", None))
+def cumulative_prod(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
+    return prefixes_of_all(multiply, x, axis, dtype, out, include_initial, 1)

@@ -1,11 +1,9 @@
-"""Means and their like with weights, and reductions that leave out what is not a number."""
+"""Means with weights, and how rows vary together."""
 
 import numpy as np
 
-from parakeet.library.intrinsics import asarray, astype, select, strong
-from parakeet.library.reductions import combine
+from parakeet.library.intrinsics import asarray, astype, result_type, strong
 from parakeet.library.registry import overload
-from parakeet.primitives import fmax, fmin, isnan
 
 
 @overload(np.average)
@@ -19,6 +17,8 @@ def average(a, axis=None, weights=None, returned=False, keepdims=False):
         return mean
     w = weights_along(x, asarray(weights), axis)
     total = np.sum(w + np.zeros_like(x, dtype=w.dtype), axis=axis, keepdims=keepdims)
+    if np.any(total == 0):
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
     mean = np.sum(x * w, axis=axis, keepdims=keepdims) / total
     if returned:
         return mean, astype(total, strong(mean).dtype)
@@ -31,46 +31,79 @@ def weights_along(x, w, axis):
     return np.moveaxis(w[(np.newaxis,) * (x.ndim - 1)], -1, axis)
 
 
-def without_nan(a, otherwise):
-    x = asarray(a)
-    if x.dtype.kind != "f" and x.dtype.kind != "c":
-        return x
-    return select(isnan(x), astype(otherwise, x.dtype), x)
+def weights_of_columns(n, fweights, aweights):
+    """How much each observation counts."""
+    w = np.ones(n) if fweights is None else astype(asarray(fweights), np.float64)
+    if w.shape[0] != n:
+        raise RuntimeError("incompatible numbers of samples and fweights")
+    if fweights is not None and np.any(w < 0):
+        raise ValueError("fweights cannot be negative")
+    if fweights is not None and np.sum(w) == 0:
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    if aweights is None:
+        return w
+    a = astype(asarray(aweights), np.float64)
+    if a.shape[0] != n:
+        raise RuntimeError("incompatible numbers of samples and aweights")
+    if np.any(a < 0):
+        raise ValueError("aweights cannot be negative")
+    if np.sum(w * a) == 0:
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    return w * a
 
 
-@overload(np.nansum)
-def nansum(a, axis=None, dtype=None, out=None, keepdims=False):
-    return np.sum(without_nan(a, 0), axis=axis, dtype=dtype, out=out, keepdims=keepdims)
+def freedom_of_columns(w, ddof, aweights):
+    """By what the products are divided."""
+    total = np.sum(w)
+    if ddof == 0:
+        return total
+    if aweights is None:
+        return total - ddof
+    return total - ddof * np.sum(w * astype(asarray(aweights), np.float64)) / total
 
 
-@overload(np.nanprod)
-def nanprod(a, axis=None, dtype=None, out=None, keepdims=False):
-    return np.prod(without_nan(a, 1), axis=axis, dtype=dtype, out=out, keepdims=keepdims)
+def rows_of(m, rowvar, dtype):
+    """One row a variable."""
+    x = asarray(m)
+    if x.ndim > 2:
+        raise ValueError("m has more than 2 dimensions")
+    x = astype(x, dtype)
+    if x.ndim < 2:
+        return np.reshape(x, (1, -1))
+    return x if rowvar else x.T
 
 
-@overload(np.nanmean)
-def nanmean(a, axis=None, dtype=None, out=None, keepdims=False):
-    x = asarray(a)
-    if x.dtype.kind != "f" and x.dtype.kind != "c":
-        return np.mean(x, axis=axis, dtype=dtype, out=out, keepdims=keepdims)
-    return np.mean(x, axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=~isnan(x))
+@overload(np.cov)
+def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *,
+        dtype=None):
+    if dtype is None:
+        dtype = result_type(asarray(m).dtype, np.float64)
+        if y is not None:
+            dtype = result_type(dtype, asarray(y).dtype)
+    x = rows_of(m, rowvar, dtype)
+    if y is not None:
+        x = np.concatenate((x, rows_of(y, rowvar, dtype)))
+    taken = (0 if bias else 1) if ddof is None else ddof
+    w = weights_of_columns(x.shape[1], fweights, aweights)
+    freedom = freedom_of_columns(w, taken, aweights)
+    x = x - (np.sum(x * w, axis=1) / np.sum(w))[:, None]
+    turned = (x * w).T
+    if x.dtype.kind == "c":
+        turned = np.conjugate(turned)
+    made = np.dot(x, turned) * (1 / np.maximum(freedom, 0.0))
+    made = astype(made, dtype)
+    if asarray(m).ndim < 2 and y is None:
+        return np.reshape(made, ())
+    return made
 
 
-# fmin and fmax pass over a nan, so one is left only where there is nothing else.
-
-
-@overload(np.nanmin)
-def nanmin(a, axis=None, out=None, keepdims=False):
-    return combine(fmin, asarray(a), axis, keepdims, out, None, None)
-
-
-@overload(np.nanmax)
-def nanmax(a, axis=None, out=None, keepdims=False):
-    return combine(fmax, asarray(a), axis, keepdims, out, None, None)
-
-
-@overload(getattr(np, "trapezoid", None) or np.trapz)
-def trapezoid(y, x=None, dx=1.0, axis=-1):
-    heights = np.moveaxis(asarray(y), axis, -1)
-    steps = dx if x is None else np.diff(asarray(x))
-    return np.sum(steps * (heights[..., 1:] + heights[..., :-1]) / 2.0, axis=-1)
+@overload(np.corrcoef)
+def corrcoef(x, y=None, rowvar=True, *, dtype=None):
+    c = cov(x, y, rowvar, dtype=dtype)
+    if c.ndim == 0:
+        return c / c
+    spread = np.sqrt(np.diag(c).real)
+    c = c / spread[:, None] / spread[None, :]
+    if c.dtype.kind == "c":
+        return np.clip(c.real, -1, 1) + 1j * np.clip(c.imag, -1, 1)
+    return np.clip(c, -1, 1)

@@ -1,0 +1,115 @@
+"""How often values occur: bincount, histogram."""
+
+import numpy as np
+
+from parakeet.library.intrinsics import asarray, astype, can_cast, reshape, result_type
+from parakeet.library.registry import overload
+from parakeet.library.searching import first_greater
+
+
+@overload(np.bincount)
+def bincount(x, /, weights=None, minlength=0):
+    values = asarray(x)
+    if values.ndim != 1:
+        raise ValueError("object too deep for desired array")
+    if not can_cast(values.dtype, np.int64, "safe"):
+        raise TypeError("Cannot cast array data to dtype('int64') according to the rule 'safe'")
+    if minlength < 0:
+        raise ValueError("'minlength' must not be negative")
+    if np.any(values < 0):
+        raise ValueError("'list' argument must have no negative elements")
+    length = max(int(np.max(values, initial=-1)) + 1, minlength)
+    if weights is None:
+        counts = np.zeros(length, np.int64)
+        for value in values:
+            counts[value] += 1
+        return counts
+    return weights_at(values, asarray(weights, np.float64), length)
+
+
+def weights_at(places, weights, length):
+    if weights.shape[0] != places.shape[0]:
+        raise ValueError("The weights and list don't have the same length.")
+    sums = np.zeros(length, weights.dtype)
+    for i in range(places.shape[0]):
+        sums[places[i]] += weights[i]
+    return sums
+
+
+def outer_edges(x, range):
+    """Where the first bin begins and the last one ends; a range of no width gets one of 1."""
+    if range is not None:
+        first = astype(range[0], np.float64)
+        last = astype(range[1], np.float64)
+        if first > last:
+            raise ValueError("max must be larger than min in range parameter.")
+    elif x.size == 0:
+        first = astype(0.0, np.float64)
+        last = astype(1.0, np.float64)
+    else:
+        first = astype(np.min(x), np.float64)
+        last = astype(np.max(x), np.float64)
+    if not (np.isfinite(first) and np.isfinite(last)):
+        raise ValueError("supplied or autodetected range is not finite")
+    if first == last:
+        return first - 0.5, last + 0.5
+    return first, last
+
+
+@overload(np.histogram_bin_edges)
+def histogram_bin_edges(a, bins=10, range=None, weights=None):
+    x = reshape(asarray(a), -1)
+    if not isinstance(bins, int):
+        edges = asarray(bins)
+        if edges.ndim != 1:
+            raise ValueError("`bins` must be 1d, when an array")
+        if np.any(edges[1:] < edges[:-1]):
+            raise ValueError("`bins` must increase monotonically, when an array")
+        return edges
+    if bins < 1:
+        raise ValueError("`bins` must be positive, when an integer")
+    first, last = outer_edges(x, range)
+    dtype = np.float64 if range is None and x.dtype.kind != "f" else result_type(x.dtype, 1.0)
+    return np.linspace(first, last, bins + 1, dtype=dtype)
+
+
+def bin_of(value, edges):
+    """The bin that a value falls into; the number of bins where into none."""
+    n = edges.shape[0] - 1
+    if value == edges[n]:
+        return n - 1
+    place = first_greater(edges, value) - 1
+    return n if place < 0 else place
+
+
+@overload(np.histogram)
+def histogram(a, bins=10, range=None, density=None, weights=None):
+    x = reshape(asarray(a), -1)
+    if x.dtype == bool:
+        x = astype(x, np.uint8)
+    edges = histogram_bin_edges(x, bins, range)
+    counts = counts_between(x, edges, weights)
+    if density:
+        widths = astype(np.diff(edges), np.float64)
+        return counts / widths / np.sum(counts), edges
+    return counts, edges
+
+
+def counts_between(x, edges, weights):
+    n = edges.shape[0] - 1
+    if weights is None:
+        counts = np.zeros(n, np.int64)
+        for value in x:
+            place = bin_of(value, edges)
+            if place < n:
+                counts[place] += 1
+        return counts
+    w = reshape(asarray(weights), -1)
+    if w.shape[0] != x.shape[0]:
+        raise ValueError("weights should have the same shape as a.")
+    sums = np.zeros(n, w.dtype)
+    for i in range(x.shape[0]):
+        place = bin_of(x[i], edges)
+        if place < n:
+            sums[place] += w[i]
+    return sums

@@ -1,0 +1,101 @@
+"""Products of arrays of any rank."""
+
+import numpy as np
+
+from parakeet.library.intrinsics import asarray, ascribe, moveaxis, normalize_axes, reshape
+from parakeet.library.linear_algebra import product
+from parakeet.library.matrices import eye
+from parakeet.library.registry import overload
+
+
+def count_of(shape):
+    count = 1
+    for n in shape:
+        count = count * n
+    return count
+
+
+@overload(np.tensordot, getattr(np.linalg, "tensordot", None))
+def tensordot(a, b, axes=2):
+    x = asarray(a)
+    y = asarray(b)
+    if isinstance(axes, (tuple, list)):
+        from_x = normalize_axes(axes[0], x.ndim)
+        from_y = normalize_axes(axes[1], y.ndim)
+    else:
+        count = len(normalize_axes(None, axes))  # Known at compile time.
+        from_x = normalize_axes(None, x.ndim)[x.ndim - count :]
+        from_y = normalize_axes(None, y.ndim)[:count]
+    count = len(from_x)
+    if count != len(from_y):
+        raise ValueError("shape-mismatch for sum")
+    x = moveaxis(x, from_x, normalize_axes(None, x.ndim)[x.ndim - count :])
+    y = moveaxis(y, from_y, normalize_axes(None, y.ndim)[:count])
+    summed = x.shape[x.ndim - count :]
+    for k in range(count):
+        if summed[k] != y.shape[k]:
+            raise ValueError("shape-mismatch for sum")
+    rows = x.shape[: x.ndim - count]
+    columns = y.shape[count:]
+    inner = count_of(y.shape[:count])
+    left = reshape(x, (count_of(rows), inner))
+    right = reshape(y, (inner, count_of(columns)))
+    return reshape(product(left, right), rows + columns)
+
+
+@overload(np.kron)
+def kron(a, b):
+    x = asarray(a)
+    y = asarray(b)
+    if x.ndim == 0 or y.ndim == 0:
+        return asarray(x * y)
+    rank = max(x.ndim, y.ndim)
+    x = x[(None,) * (rank - x.ndim)]
+    y = y[(None,) * (rank - y.ndim)]
+    spread = x[(slice(None), None) * rank] * y[(None, slice(None)) * rank]
+    return reshape(spread, tuple([x.shape[k] * y.shape[k] for k in range(rank)]))
+
+
+@overload(np.cross, getattr(np.linalg, "cross", None))
+def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    """Of vectors of three; NumPy's of two are deprecated."""
+    x = moveaxis(asarray(a), axisa if axis is None else axis, -1)
+    y = moveaxis(asarray(b), axisb if axis is None else axis, -1)
+    if x.shape[-1] != 3 or y.shape[-1] != 3:
+        raise ValueError("incompatible dimensions for cross product (dimension must be 3)")
+    made = np.stack(
+        (
+            x[..., 1] * y[..., 2] - x[..., 2] * y[..., 1],
+            x[..., 2] * y[..., 0] - x[..., 0] * y[..., 2],
+            x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0],
+        ),
+        axis=-1,
+    )
+    return moveaxis(made, -1, axisc if axis is None else axis)
+
+
+@overload(np.linalg.matrix_power)
+def matrix_power(a, n):
+    """By squaring."""
+    x = asarray(a)
+    if x.ndim != 2:
+        raise NotImplementedError("matrix_power of a stack of matrices")
+    size = x.shape[0]
+    if x.shape[1] != size:
+        raise ValueError("Last 2 dimensions of the array must be square")
+    if n < 0:
+        raise NotImplementedError("matrix_power of an inverse")
+    if n == 0:
+        return eye(size, dtype=x.dtype)
+    square = np.copy(ascribe(x, (size, size)))
+    while n % 2 == 0:
+        square = product(square, square)
+        n = n // 2
+    power = square
+    n = n // 2
+    while n > 0:
+        square = product(square, square)
+        if n % 2 == 1:
+            power = product(power, square)
+        n = n // 2
+    return power

@@ -1,0 +1,72 @@
+"""Convolutions and correlations of vectors; polynomials."""
+
+import numpy as np
+
+from parakeet.library.intrinsics import asarray, astype, reshape, result_type, strong
+from parakeet.library.registry import overload
+from parakeet.operators import imap, map, reduce
+from parakeet.primitives import add
+
+
+def vector_of(x, name):
+    given = asarray(x)
+    if given.ndim > 1:
+        raise ValueError("object too deep for desired array")
+    vector = reshape(given, -1)
+    if vector.shape[0] == 0:
+        raise ValueError(f"{name} cannot be empty")
+    return vector
+
+
+def overlap(a, v, shift):
+    """The sum of a[i] * v[i - shift] over what both have."""
+    start = max(shift, 0)
+    stop = min(a.shape[0], v.shape[0] + shift)
+    products = a[start:stop] * v[start - shift : stop - shift]
+    return reduce(add, products, init=astype(0, products.dtype))
+
+
+def slide(a, v, mode):
+    """The overlaps of `a` with a `v` that is no longer, from left to right."""
+    n = a.shape[0]
+    m = v.shape[0]
+    if mode == "full":
+        return imap(lambda i: overlap(a, v, i - m + 1), n + m - 1)
+    if mode == "same":
+        return imap(lambda i: overlap(a, v, i - m // 2), n)
+    if mode == "valid":
+        return imap(lambda i: overlap(a, v, i), n - m + 1)
+    raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got '{mode}')")
+
+
+@overload(np.convolve)
+def convolve(a, v, mode="full"):
+    x = vector_of(a, "a")
+    y = vector_of(v, "v")
+    if y.shape[0] > x.shape[0]:
+        return slide(y, x[::-1], mode)
+    return slide(x, y[::-1], mode)
+
+
+@overload(np.correlate)
+def correlate(a, v, mode="valid"):
+    x = vector_of(a, "first array argument")
+    y = vector_of(v, "second array argument")
+    if y.dtype.kind == "c":
+        y = np.conjugate(y)
+    if y.shape[0] > x.shape[0]:
+        return slide(y, x, mode)[::-1]
+    return slide(x, y, mode)
+
+
+def horner(p, x):
+    total = astype(0, result_type(p.dtype, x))
+    for i in range(p.shape[0]):
+        total = total * x + p[i]
+    return total
+
+
+@overload(np.polyval)
+def polyval(p, x):
+    coefficients = asarray(p)
+    return strong(map(lambda value: horner(coefficients, value), strong(x), axis=None))
