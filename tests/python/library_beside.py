@@ -35,6 +35,7 @@ GROUPS = {
             np.diagonal(x); np.diagonal(a=x, offset=-1, axis1=1, axis2=0); x.diagonal(1)
             np.diagonal(x[0, 0]) if x.size else 0; np.diagonal(x, 0, 0, 0); np.diagflat(x[:1], 1)
             np.diag(x); np.diag(2.5); np.trace(x, 1, 1, 0); np.tril(x); np.triu(x, -1)
+            np.linalg.diagonal(x); np.linalg.trace(x, offset=1)
             np.tril(m=x, k=1); np.triu(x[:, 0]); np.tri(2, 4, 1, dtype=int); np.fliplr(x[0, 0])
         """,
         REDUCED),

@@ -99,3 +99,16 @@ def fill_diagonal(a, val, wrap=False):
 @overload(np.trace, method="trace")
 def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     return give(np.sum(diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype), out)
+
+
+# Of stacks of matrices, whose axes are the last two.
+
+
+@overload(getattr(np.linalg, "diagonal", None))
+def stacked_diagonal(x, /, *, offset=0):
+    return diagonal(x, offset, -2, -1)
+
+
+@overload(getattr(np.linalg, "trace", None))
+def stacked_trace(x, /, *, offset=0, dtype=None):
+    return trace(x, offset, -2, -1, dtype)
