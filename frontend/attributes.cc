@@ -74,10 +74,31 @@ constexpr ArrayAttribute kArrayAttributes[] = {
     {"imag", [](Evaluator* e, const Value& v) { return PartOf(e, "imag", v); }},
 };
 
+// What Python would ask for an attribute of such a value; none for what has no type outside.
+PyRef PythonTypeOf(const Value& value) {
+  std::string name = PythonTypeName(value);
+  const std::string prefix = "numpy.";
+  const bool of_numpy = value.Is<DTypeValue>() || name.compare(0, prefix.size(), prefix) == 0;
+  if (of_numpy) name = value.Is<DTypeValue>() ? "dtype" : name.substr(prefix.size());
+  const PyRef module = PyRef::Steal(PyImport_ImportModule(of_numpy ? "numpy" : "builtins"));
+  return module ? PyRef::Steal(PyObject_GetAttrString(module.get(), name.c_str())) : PyRef();
+}
+
+bool HasInPython(const Value& value, const std::string& name) {
+  const PyRef type = PythonTypeOf(value);
+  const bool has = type && PyObject_HasAttrString(type.get(), name.c_str()) == 1;
+  if (!type) PyErr_Clear();
+  return has;
+}
+
 [[noreturn]] void FailAttribute(const Context& context, const Value& value,
                                 const std::string& name) {
-  context.FailUser("AttributeError",
-                   "'" + PythonTypeName(value) + "' object has no attribute '" + name + "'");
+  const std::string type = PythonTypeName(value);
+  if (HasInPython(value, name)) {
+    context.FailLimitation("'" + name + "' of '" + type +
+                           "' is not among what jitted code may use");
+  }
+  context.FailUser("AttributeError", "'" + type + "' object has no attribute '" + name + "'");
 }
 
 Value DTypeAttribute(Evaluator* evaluator, const Value& value, const std::string& name) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "frontend/elementwise.h"
+#include "frontend/python_errors.h"
 #include "frontend/registry.h"
 #include "frontend/static_values.h"
 
@@ -302,6 +303,7 @@ Value ReadBasic(Evaluator* evaluator, const Value& value, const std::vector<Inde
 Value Evaluator::Subscript(const Value& value, const Value& index) {
   if (const auto* object = value.TryAs<ObjectValue>()) {
     if (const auto read = LookUpSubscript(object->object.get())) return Call(*read, {index});
+    context_->FailLimitation("jitted code cannot index " + NameOfObject(object->object.get()));
   }
   if (value.Elements() != nullptr) {
     if (const auto* slice = index.TryAs<SliceValue>()) return SliceOf(this, value, *slice);

@@ -317,6 +317,14 @@ GROUPS = {
             np.diag(x[0], -1); np.diag(x[0], 2); np.diag(x); np.diag(x, 1)
             np.meshgrid(x[0], x[:, 0])[0]; np.meshgrid(x[0], x[:, 0], indexing='ij')[1]
         """),
+    "grids": Group(
+        "n, m", {"int": (3, 4), "none": (0, 2), "negative": (-2, 3)},
+        """
+            np.ogrid[:n, :m]; np.mgrid[:n, 1:m]; np.ogrid[n:-5:-2]; np.mgrid[-1:1:5j, 0:m]
+            np.ogrid[0:1:4j]; np.mgrid[:n]; np.mgrid[0:1:1j, :m:0.5, n:9]; np.ogrid[0.1:m:0.3]
+            np.mgrid[0.1:m:0.3, :n]; np.ogrid[0:m:3.7j, :2]
+            np.arange(9)[np.s_[1:n]]; np.eye(5)[np.s_[::2, None, 1]]; np.eye(5)[np.index_exp[n:]]
+        """),
     "traces": Group(
         "x", of_each("F64", "CUBE", "I8"),
         """

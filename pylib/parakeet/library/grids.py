@@ -72,3 +72,13 @@ def ogrid(index):
     if isinstance(index, slice):
         return points_of(index)
     return meshgrid(*axes_of(index), indexing="ij", sparse=True)
+
+
+@subscript(np.s_)
+def s_(index):
+    return index
+
+
+@subscript(np.index_exp)
+def index_exp(index):
+    return index if isinstance(index, tuple) else (index,)
