@@ -17,8 +17,11 @@ from whole_programs import (
     images,
     learning,
     linear_algebra,
+    matching,
     memory,
     numbers,
+    numerics,
+    pictures,
     puzzles,
     sequences,
     signals,
@@ -46,8 +49,8 @@ from whole_programs.inputs import (
 
 from parakeet import Limitation, jit
 
-MODULES = (geometry, graphs, images, learning, linear_algebra, memory, numbers, puzzles, sequences,
-           signals, simulation, sorting, statistics)
+MODULES = (geometry, graphs, images, learning, linear_algebra, matching, memory, numbers, numerics,
+           pictures, puzzles, sequences, signals, simulation, sorting, statistics)
 
 ITERATED = Tolerance("sums of another order than NumPy's, and steps that build on them",
                      ulps=256.0, of_sum=16.0, of_one=256.0)
@@ -206,6 +209,24 @@ def cases_of_linear_algebra():
     ]
 
 
+def cases_of_matching():
+    p = matching
+    words = lambda n: integers(n, high=3, dtype="int8")
+    return [
+        Case(p.occurrences, lambda n: (words(n), np.array([0, 1, 0], dtype=np.int8)),
+             (0, 1, 20, 2000)),
+        Case(p.palindromes, lambda n: (words(n),), (1, 12, 2000)),
+        Case(p.suffix_order, lambda n: (words(n),), (1, 12, 60)),
+        Case(p.compressed, lambda n: (words(n),), (0, 1, 15, 200)),
+        Case(p.expanded_again,
+             lambda n: (np.minimum(integers(n, low=1, high=4), np.maximum(np.arange(n), 1)),
+                        np.minimum(integers(n, high=5), 5 * np.arange(n)), words(n)), (1, 9, 200)),
+        Case(p.move_to_front, lambda n: (words(n), 3), (0, 1, 12, 1000)),
+        Case(p.huffman_lengths, lambda n: (uniform(n),), (1, 2, 8, 40)),
+        Case(p.hamming_corrected, lambda n: (integers(n, 7),), (0, 1, 9, 300)),
+    ]
+
+
 def cases_of_memory():
     p = memory
     two = lambda n: (normal(n), normal(n, seed=1))
@@ -252,6 +273,52 @@ def cases_of_numbers():
         Case(p.bisection, lambda n: (5.0, 6.0, 1e-6), (1, 2), label="error"),
         Case(p.newton_roots, lambda n: (uniform(n, low=0.5, high=9),  1e-9), (1, 10, 20000)),
         Case(p.integral_of_cubic, lambda n: (0.0, 2.0, n), (2, 10, 2000), ITERATED),
+    ]
+
+
+def cases_of_numerics():
+    p = numerics
+    symmetric = lambda n: (lambda x: x + x.T)(normal(n, n))
+    return [
+        Case(p.descend, lambda n: (normal(n), 6), (2, 5, 40), CHAOTIC),
+        Case(p.nelder_mead, lambda n: (normal(n), 12), (2, 4, 12), CHAOTIC),
+        Case(p.least_of_each, lambda n: (normal(n),), (1, 5, 300)),
+        Case(p.annealed,
+             lambda n: (np.arange(n), normal(n), normal(n, seed=1), integers(20, 2, high=n),
+                        uniform(20)), (2, 6, 40), ITERATED),
+        Case(p.adaptive_runge_kutta, lambda n: (normal(n), 0.0, 2.0, 1e-4), (1, 5, 500)),
+        Case(p.romberg, lambda n: (0.0, 1.0, n), (1, 4, 8), ITERATED),
+        Case(p.v_cycle, lambda n: (np.zeros(n + 1), normal(n + 1), 1.0 / n), (2, 8, 256)),
+        Case(p.pyramid_energy, lambda n: (normal(n, n + 3),), (2, 7, 64), REDUCED),
+        Case(p.alternating_directions, lambda n: (normal(n, n + 1), 0.3, 2), (1, 5, 30)),
+        Case(p.strassen, lambda n: (normal(n, n), normal(n, n, seed=1)), (1, 4, 16), ITERATED),
+        Case(p.jacobi_rotations, lambda n: (symmetric(n), 3), (1, 4, 12)),
+        Case(p.householder, lambda n: (normal(n + 1, n),), (1, 4, 20), ITERATED),
+        Case(p.kalman, lambda n: (normal(n), 0.1, 0.5), (0, 1, 9, 200), ITERATED),
+        Case(p.simplex_tableau,
+             lambda n: (np.vstack((np.hstack((uniform(n, n, low=0.1), np.eye(n), np.ones((n, 1)))),
+                                   np.hstack((-uniform(1, n), np.zeros((1, n + 1)))))), 20),
+             (1, 4, 12)),
+    ]
+
+
+def cases_of_pictures():
+    p = pictures
+    return [
+        Case(p.mandelbrot_of_ogrid, lambda n: (n, n + 2, 10), (1, 6, 60)),
+        Case(p.disc, lambda n: (n, n / 3), (1, 6, 100)),
+        Case(p.flood_fill, lambda n: (integers(n, n), n // 2, n // 2, 7), (1, 6, 40)),
+        Case(p.line_drawn, lambda n: (np.zeros((n, n)), n - 1, 0, 0, n // 2, 1.0), (1, 6, 60)),
+        Case(p.hough, lambda n: (uniform(n, n) < 0.2, 12), (3, 6, 30)),
+        Case(p.seam_removed, lambda n: (normal(n, n + 2),), (1, 6, 40)),
+        Case(p.bilateral, lambda n: (uniform(n, n + 1), 2, 4.0, 0.1), (1, 5, 20), AFTER_EXP),
+        Case(p.anisotropic, lambda n: (uniform(n, n + 1), 0.2, 5), (2, 6, 60)),
+        Case(p.block_cosines, lambda n: (100 * uniform(8 * n, 8 * n),), (1, 2, 6), AFTER_EXP),
+        Case(p.distance_transform, lambda n: (uniform(n, n + 1) < 0.1,), (1, 6, 40)),
+        Case(p.non_maxima_suppressed, lambda n: (uniform(n, n), 0.5), (2, 6, 40)),
+        Case(p.matched, lambda n: (uniform(n, n), uniform(3, 3, seed=1)), (3, 6, 30), REDUCED),
+        Case(p.spectrum_of_plane, lambda n: (normal(n, n),), (1, 4, 12),
+             Tolerance("sums of complex products in another order", of_sum=16.0)),
     ]
 
 
@@ -419,8 +486,11 @@ TABLES = (
     cases_of_images,
     cases_of_learning,
     cases_of_linear_algebra,
+    cases_of_matching,
     cases_of_memory,
     cases_of_numbers,
+    cases_of_numerics,
+    cases_of_pictures,
     cases_of_puzzles,
     cases_of_sequences,
     cases_of_signals,
