@@ -74,31 +74,33 @@ constexpr ArrayAttribute kArrayAttributes[] = {
     {"imag", [](Evaluator* e, const Value& v) { return PartOf(e, "imag", v); }},
 };
 
-// What Python would ask for an attribute of such a value; none for what has no type outside.
-PyRef PythonTypeOf(const Value& value) {
-  std::string name = PythonTypeName(value);
-  const std::string prefix = "numpy.";
-  const bool of_numpy = value.Is<DTypeValue>() || name.compare(0, prefix.size(), prefix) == 0;
-  if (of_numpy) name = value.Is<DTypeValue>() ? "dtype" : name.substr(prefix.size());
-  const PyRef module = PyRef::Steal(PyImport_ImportModule(of_numpy ? "numpy" : "builtins"));
-  return module ? PyRef::Steal(PyObject_GetAttrString(module.get(), name.c_str())) : PyRef();
+// The type that such a value has outside: "numpy.ndarray", "float".
+std::string TypeOutside(const Value& value) {
+  if (value.Is<DTypeValue>()) return "numpy.dtype";
+  return value.Is<PrimitiveValue>() ? "numpy.ufunc" : PythonTypeName(value);
 }
 
-bool HasInPython(const Value& value, const std::string& name) {
-  const PyRef type = PythonTypeOf(value);
-  const bool has = type && PyObject_HasAttrString(type.get(), name.c_str()) == 1;
-  if (!type) PyErr_Clear();
-  return has;
+// Whether values of that type have the attribute in Python.
+bool HasInPython(const std::string& type, const std::string& name) {
+  const size_t dot = type.find('.');
+  const std::string module = dot == std::string::npos ? "builtins" : type.substr(0, dot);
+  const std::string part = dot == std::string::npos ? type : type.substr(dot + 1);
+  const PyRef imported = PyRef::Steal(PyImport_ImportModule(module.c_str()));
+  const PyRef object =
+      imported ? PyRef::Steal(PyObject_GetAttrString(imported.get(), part.c_str())) : PyRef();
+  if (!object) PyErr_Clear();  // "module", "function": no type by that name.
+  return object && PyObject_HasAttrString(object.get(), name.c_str()) == 1;
 }
 
 [[noreturn]] void FailAttribute(const Context& context, const Value& value,
                                 const std::string& name) {
-  const std::string type = PythonTypeName(value);
-  if (HasInPython(value, name)) {
+  const std::string type = TypeOutside(value);
+  if (HasInPython(type, name)) {
     context.FailLimitation("'" + name + "' of '" + type +
                            "' is not among what jitted code may use");
   }
-  context.FailUser("AttributeError", "'" + type + "' object has no attribute '" + name + "'");
+  context.FailUser("AttributeError",
+                   "'" + PythonTypeName(value) + "' object has no attribute '" + name + "'");
 }
 
 Value DTypeAttribute(Evaluator* evaluator, const Value& value, const std::string& name) {

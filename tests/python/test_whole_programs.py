@@ -94,6 +94,8 @@ def cases_of_geometry():
              lambda n: (normal(n, 3) / 9, normal(n, 3, seed=1), np.array([0.5, 0.2, 0.1]), 0.9),
              (1, 9, 3000), CANCELLED),
         Case(p.rotations, lambda n: (normal(n, 3),), (1, 4, 100), AFTER_EXP),
+        Case(p.mesh_area, lambda n: (normal(n, 3), integers(n, 3, high=n)), (3, 9, 300), REDUCED,
+             refused="np.cross"),
     ]
 
 
@@ -110,6 +112,8 @@ def cases_of_graphs():
         Case(p.spanning_tree, lambda n: (uniform(n, n),), (2, 6, 40)),
         Case(p.joined_parts, lambda n: (integers(n, high=n), integers(n, high=n, seed=1), n),
              (1, 6, 60)),
+        Case(p.degrees, lambda n: (integers(n, high=n), integers(n, high=n, seed=1), n),
+             (1, 9, 300), refused="np.add.at"),
     ]
 
 
@@ -139,6 +143,9 @@ def cases_of_images():
         Case(p.rotated, lambda n: (uniform(n, n + 1), 0.5, -1.0), (1, 8, 60)),
         Case(p.resized, lambda n: (uniform(n, n + 1, 3), 2 * n, n + 2), (2, 6, 40), ROUNDED),
         Case(p.grey, lambda n: (byte_image(n, n + 1, 3),), (0, 6, 100)),
+        Case(p.toned,
+             lambda n: (uniform(n, n), np.array([0.0, 0.3, 1.0]), np.array([0.0, 0.6, 1.0])),
+             (1, 6, 60), REDUCED, refused="np.interp"),
     ]
 
 
@@ -169,6 +176,8 @@ def cases_of_learning():
              lambda n: (normal(n, 2), integers(n, high=3), normal(n, 2, seed=1), 3), (4, 10, 60)),
         Case(p.nearest_by_sort, lambda n: (normal(n, 2), integers(n), normal(2), 3), (4, 10, 60),
              refused="np.argsort"),
+        Case(p.least_squares, lambda n: (normal(n, 3), normal(n)), (5, 10, 300), CHAOTIC,
+             refused="np.linalg.solve"),
     ]
 
 
@@ -206,6 +215,8 @@ def cases_of_linear_algebra():
              CANCELLED),
         Case(p.distances_by_loops, points, (0, 1, 6, 60), REDUCED),
         Case(p.distances_by_comprehension, points, (1, 6, 60), REDUCED),
+        Case(p.bilinear, lambda n: (normal(n, 3), normal(3, 4), normal(n, 4)), (1, 9, 300), REDUCED,
+             refused="np.einsum"),
     ]
 
 
@@ -299,6 +310,8 @@ def cases_of_numerics():
              lambda n: (np.vstack((np.hstack((uniform(n, n, low=0.1), np.eye(n), np.ones((n, 1)))),
                                    np.hstack((-uniform(1, n), np.zeros((1, n + 1)))))), 20),
              (1, 4, 12)),
+        Case(p.curvature, lambda n: (normal(n), normal(n, seed=1)), (3, 9, 300), TRANSCENDENTAL,
+             refused="np.gradient"),
     ]
 
 
@@ -366,6 +379,7 @@ def cases_of_sequences():
                         integers(n, high=4)), (1, 8, 200)),
         Case(p.knapsack, lambda n: (integers(n, low=1, high=9), integers(n, high=50), 3 * n),
              (1, 8, 60)),
+        Case(p.counted, lambda n: (integers(n, high=5),), (1, 12, 3000), refused="np.unique"),
     ]
 
 
@@ -382,6 +396,8 @@ def cases_of_signals():
         Case(p.low_pass,
              lambda n: (normal(n), np.array([1.0, -0.9, 0.2]), np.array([0.1, 0.2, 0.1])),
              (0, 1, 9, 2000)),
+        Case(p.without_high, lambda n: (normal(n), 2), (4, 9, 200), AFTER_EXP, refused="np.fft"),
+        Case(p.smoothed, lambda n: (normal(n), 3), (3, 9, 3000), REDUCED, refused="np.convolve"),
     ]
 
 
@@ -423,6 +439,7 @@ def cases_of_simulation():
         Case(p.elementary_automaton, lambda n: (integers(n, dtype="uint8"), 30, 10), (1, 9, 2000)),
         Case(p.sandpile, lambda n: (integers(n, n, high=8),), (1, 6, 40)),
         Case(p.ising, lambda n: (2 * integers(n, n) - 1, uniform(3, n, n), 0.4), (1, 5, 30)),
+        Case(p.life_by_padding, lambda n: (integers(n, n), 3), (1, 6, 60), refused="np.pad"),
     ]
 
 
@@ -477,6 +494,9 @@ def cases_of_statistics():
         Case(p.normal_mixture,
              lambda n: (np.concatenate((normal(n) - 2, normal(n, seed=1) + 2)),
                         np.array([-1.0, 1.0]), 5), (3, 9, 500), AFTER_EXP),
+        Case(p.box_plot, lambda n: (normal(n),), (1, 9, 500), REDUCED, refused="np.percentile"),
+        Case(p.correlated, lambda n: (normal(n), normal(n, seed=1)), (3, 9, 500), ITERATED,
+             refused="np.corrcoef"),
     ]
 
 

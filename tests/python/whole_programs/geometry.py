@@ -78,3 +78,9 @@ def rotations(angles):
         rz = np.array([[c[k, 2], -s[k, 2], 0], [s[k, 2], c[k, 2], 0], [0, 0, 1]])
         out[k] = rz @ ry @ rx
     return out
+
+
+def mesh_area(corners, triangles):
+    """The area of triangles (t, 3) of indices into corners (n, 3)."""
+    a, b, c = corners[triangles[:, 0]], corners[triangles[:, 1]], corners[triangles[:, 2]]
+    return 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()

@@ -95,3 +95,11 @@ def joined_parts(a, b, n):
             parent[ri] = rj
             parts -= 1
     return parts, np.array([find(i) for i in range(n)])
+
+
+def degrees(a, b, n):
+    """How many of the edges a, b (e,) each node (n,) has."""
+    degree = np.zeros(n, dtype=np.int64)
+    np.add.at(degree, a, 1)
+    np.add.at(degree, b, 1)
+    return degree

@@ -316,3 +316,8 @@ def grey(image):
     """Bytes (n, m) from colours (n, m, 3) of bytes."""
     r, g, b = image[..., 0], image[..., 1], image[..., 2]
     return (0.299 * r + 0.587 * g + 0.114 * b).astype(np.uint8)
+
+
+def toned(image, inputs, outputs):
+    """A curve of tones through points (k,), on an image (n, m)."""
+    return np.interp(image, inputs, outputs)

@@ -292,3 +292,8 @@ def distances_by_loops(x, y):
 
 def distances_by_comprehension(x, y):
     return np.array([[np.linalg.norm(a - b) for b in y] for a in x])
+
+
+def bilinear(x, a, y):
+    """(n,) of x (n, p), a (p, q) and y (n, q)."""
+    return np.einsum("np,pq,nq->n", x, a, y)

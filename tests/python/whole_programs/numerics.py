@@ -308,3 +308,9 @@ def simplex_tableau(tableau, most):
             if i != row:
                 tableau[i] -= tableau[i, column] * tableau[row]
     return most
+
+
+def curvature(x, y):
+    """Of a curve through x, y (n,)."""
+    dx, dy = np.gradient(x), np.gradient(y)
+    return (dx * np.gradient(dy) - dy * np.gradient(dx)) / (dx * dx + dy * dy) ** 1.5

@@ -175,3 +175,9 @@ def knapsack(weights, values, capacity):
         for c in range(capacity, weights[i] - 1, -1):
             best[c] = max(best[c], best[c - weights[i]] + values[i])
     return best[capacity]
+
+
+def counted(x):
+    """What is in x, sorted, how often, and the most frequent."""
+    values, counts = np.unique(x, return_counts=True)
+    return values, counts, values[counts.argmax()]

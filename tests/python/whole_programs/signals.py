@@ -76,3 +76,14 @@ def low_pass(x, a, b):
         z1 = b[1] * x[i] - a[1] * out[i] + z2
         z2 = b[2] * x[i] - a[2] * out[i]
     return out
+
+
+def without_high(x, keep):
+    """x (n,) with no more than the lowest frequencies."""
+    spectrum = np.fft.fft(x)
+    spectrum[keep:len(x) - keep + 1] = 0
+    return np.fft.ifft(spectrum).real
+
+
+def smoothed(x, width):
+    return np.convolve(x, np.ones(width) / width, mode="same")

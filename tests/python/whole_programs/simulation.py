@@ -354,3 +354,13 @@ def particles_in_cells(x, v, n, dt, steps):
             v[p] -= dt * field[int(x[p]) % n]
             x[p] = (x[p] + dt * v[p]) % n
     return charge
+
+
+def life_by_padding(cells, generations):
+    """The same by a border of zeros and sums of nine windows: a new array (n, m)."""
+    n, m = cells.shape
+    for _ in range(generations):
+        around = np.pad(cells, 1)
+        total = sum(around[i:i + n, j:j + m] for i in range(3) for j in range(3)) - cells
+        cells = ((total == 3) | ((cells == 1) & (total == 2))).astype(cells.dtype)
+    return cells

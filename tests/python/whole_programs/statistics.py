@@ -244,3 +244,15 @@ def normal_mixture(x, means, steps):
         deviations = np.sqrt((p * (x[:, None] - means) ** 2).sum(axis=0) / weight)
         shares = weight / len(x)
     return deviations, shares
+
+
+def box_plot(x):
+    """Quartiles, and what lies outside the whiskers."""
+    low, middle, high = np.percentile(x, 25), np.median(x), np.percentile(x, 75)
+    reach = 1.5 * (high - low)
+    return low, middle, high, x[(x < low - reach) | (x > high + reach)]
+
+
+def correlated(x, y):
+    """Pearson's, by NumPy."""
+    return np.corrcoef(x, y)[0, 1]
