@@ -80,7 +80,7 @@ def compressed(x):
 
 
 def expanded_again(distances, lengths, letters):
-    out = np.empty(lengths.sum() + len(letters), dtype=letters.dtype)
+    out = np.zeros(lengths.sum() + len(letters), dtype=letters.dtype)
     place = 0
     for d, length, letter in zip(distances, lengths, letters):
         for _ in range(length):
