@@ -145,6 +145,7 @@ Roots::Roots(const ir::Function& function) {
   }
   const Flows& flows = finder.flows();
   for (const auto& [var, sources] : flows) {
+    for (const Var* source : sources) dependents_[source].push_back(var);
     // The values reachable against the flow that take their memory from nowhere else.
     VarSet seen;
     VarSet found;
@@ -168,6 +169,19 @@ Roots::Roots(const ir::Function& function) {
 
 const VarSet& Roots::Of(const Var* array) const {
   return roots_.try_emplace(array, VarSet{array}).first->second;
+}
+
+VarSet Roots::ViewsOf(const Var* array) const {
+  VarSet views;
+  std::vector<const Var*> pending = {array};
+  while (!pending.empty()) {
+    const Var* next = pending.back();
+    pending.pop_back();
+    const auto found = dependents_.find(next);
+    if (!views.insert(next).second || found == dependents_.end()) continue;
+    pending.insert(pending.end(), found->second.begin(), found->second.end());
+  }
+  return views;
 }
 
 bool Roots::MayShare(const Var* a, const Var* b) const { return Intersects(Of(a), Of(b)); }

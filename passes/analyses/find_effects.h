@@ -2,6 +2,7 @@
 #define PARAKEET_PASSES_ANALYSES_FIND_EFFECTS_H_
 
 #include <unordered_map>
+#include <vector>
 
 #include "ir/node.h"
 #include "ir/uses.h"
@@ -18,6 +19,8 @@ class Roots {
 
   // The roots of an array value; itself for one that no binding of the function defines.
   const ir::VarSet& Of(const ir::Var* array) const;
+  // The values that may be views of this one, itself among them.
+  ir::VarSet ViewsOf(const ir::Var* array) const;
   // True when the two values may share memory.
   bool MayShare(const ir::Var* a, const ir::Var* b) const;
   // True when every root of the array was made in the function.
@@ -26,6 +29,8 @@ class Roots {
  private:
   ir::VarSet params_;
   mutable std::unordered_map<const ir::Var*, ir::VarSet> roots_;
+  // From a value to those that may take their memory from it.
+  std::unordered_map<const ir::Var*, std::vector<const ir::Var*>> dependents_;
 };
 
 // What running a binding, its blocks included, may do to memory and to the order of errors. A

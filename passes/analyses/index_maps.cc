@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/diagnostics.h"
+#include "passes/analyses/find_reshapes.h"
 
 namespace parakeet::passes {
 namespace {
@@ -122,6 +123,7 @@ bool MakesArrays(OpCode op) {
 IndexMaps::IndexMaps(const ir::Function& function)
     : roots_(function), may_overlap_(function.may_overlap) {
   written_ = EffectsOf(*function.body, roots_).writes;
+  exposed_ = FindExposedReshapes(function, roots_);
   const auto learn = [this](const Var* array, bool is_fortran) {
     if (!array->type.IsArray()) return;
     const bool is_c = !is_fortran || array->type.rank() <= 1;
@@ -262,7 +264,7 @@ bool IndexMaps::MustCopy(const Binding& reshape) const {
   Operand root = reshape.operands[0];
   while (const View* view = Find(root)) root = view->source;
   if (!Intersects(roots_.Of(root.var()), written_)) return false;
-  if (contiguity == Contiguity::kUnknown) {
+  if (contiguity == Contiguity::kUnknown && exposed_.contains(reshape.result())) {
     ir::FailLimitation(
         "whether this reshape is a copy depends on the array's strides, and its elements are "
         "stored to; reshape a copy, np.array(x)",

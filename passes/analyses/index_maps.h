@@ -78,6 +78,7 @@ class IndexMaps {
   Roots roots_;
   bool may_overlap_;
   ir::VarSet written_;
+  ir::VarSet exposed_;  // reshapes that would show whether they are copies
   std::unordered_map<const ir::Var*, Contiguity> contiguity_;  // Of what is no view.
   std::unordered_map<const ir::Var*, View> views_;
 };

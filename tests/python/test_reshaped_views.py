@@ -87,3 +87,27 @@ def test_what_the_strides_decide_is_refused(target):
     x, expected = np.zeros((4, 6), order="F"), np.zeros((4, 6), order="F")
     assert f(x, target=target) == program(expected)
     np.testing.assert_array_equal(x, expected)
+
+
+READ_ONLY = {
+    "mask": lambda g: g[g > 3].sum(),
+    "argmax": lambda g: g.argmax(),
+    "ravel": lambda g: g.ravel().sum(),
+    "cumsum": lambda g: np.cumsum(g)[-1],
+}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", READ_ONLY)
+def test_what_is_only_read_may_be_stored_to_elsewhere(name, target):
+    read = READ_ONLY[name]
+
+    def program(g):
+        before = read(g)
+        g[0] = 1.0
+        g[g > 3.0] += 1.0
+        return before, read(g)
+
+    x, expected = table()[:, ::2], table()[:, ::2]
+    assert jit(program)(x, target=target) == program(expected)
+    np.testing.assert_array_equal(x, expected)
