@@ -585,18 +585,9 @@ def test_agrees_where_arguments_overlap(case, shift):
     check(case, lambda arguments: laid_over(arguments, shift) or arguments)
 
 
-def laid_out(case: Case, layout: str):
-    """`a[mask] -= 1` flattens `a`, which is refused where its strides leave open whether that is
-    a copy; it is read at once, so a copy would do."""
-    marks = []
-    if case.program is simulation.sandpile and layout not in ("Fortran", "unaligned"):
-        marks = [pytest.mark.xfail(strict=True, reason="a reshape that strides decide")]
-    return pytest.param(case, layout, id=f"{case.name}-{layout}", marks=marks)
-
-
 @pytest.mark.long
 @pytest.mark.parametrize(("case", "layout"), [
-    laid_out(case, layout) for case in CASES if not case.refused
+    pytest.param(case, layout, id=f"{case.name}-{layout}") for case in CASES if not case.refused
     for layout in WRITABLE_LAYOUTS[1:]])
 def test_agrees_in_every_layout(case, layout):
     check(case, lambda arguments: tuple(
