@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "frontend/elementwise.h"
-#include "frontend/python_errors.h"
 #include "frontend/registry.h"
+#include "frontend/resolve.h"
 #include "frontend/static_values.h"
 
 namespace parakeet::frontend {

@@ -14,6 +14,7 @@ def bincount(x, /, weights=None, minlength=0):
         raise ValueError("object too deep for desired array")
     if not can_cast(values.dtype, np.int64, "safe"):
         raise TypeError("Cannot cast array data to dtype('int64') according to the rule 'safe'")
+    values = astype(values, np.int64)
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
     if np.any(values < 0):
