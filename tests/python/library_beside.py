@@ -119,7 +119,8 @@ GROUPS = {
         """
             np.bincount(np.abs(np.int64(x))); np.bincount(np.abs(np.int64(x)), minlength=9)
             np.bincount([1, 2, 2], [0.5, 1, 2], 6); np.bincount(np.int64(x)); np.bincount([[1, 2]])
-            np.bincount(x * 0.5); np.bincount(np.array([1, 2, 2], np.uint8)); np.bincount([1, 2], minlength=-1); np.bincount([1], [1, 2])
+            np.bincount(x * 0.5); np.bincount([1, 2], minlength=-1); np.bincount([1], [1, 2])
+            np.bincount(np.array([1, 2, 2], np.uint8))
             np.histogram(x); np.histogram(x, 5)[0]; np.histogram(x, bins=4, range=(-1, 1))
             np.histogram(x, bins=[-1, 0, 0.5, 2]); np.histogram(x, 4, density=True, range=(-1, 1))
             np.histogram(x, 4, weights=y); np.histogram(x, [-1., 0, 1], weights=y)
