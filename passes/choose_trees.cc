@@ -6,12 +6,10 @@
 //   %s: f64 = ireduce (%i) in (%n) add from 0.0 tree(block 8192, lanes 32) { ... }
 //
 // Assumes: index form. ir/reduction_tree.h says what a tree means. Threads and the width of
-// registers take no part: one
-// core and many give the same bits.
-// Refuses: lanes where a combine is not one commutative operation an accumulator, where an array
-// is accumulated, where
-// the extents are small constants, or where the index around the reduction is the one that memory
-// follows.
+// registers take no part: one core and many give the same bits.
+// Refuses: lanes where a combine is not one commutative operation an accumulator, where an array is
+// accumulated, where the extents are small constants, or where the index around the reduction is
+// the one that memory follows.
 #include <algorithm>
 
 #include "ir/builder.h"

@@ -8,9 +8,8 @@
 //
 // Assumes: index form.
 // Refuses: an inner map that is not all its block yields, or whose extents depend on the outer
-// index; dear or failing
-// code beside the inner map, which would run once for each of its elements, or code that reads
-// what those store.
+// index; dear or failing code beside the inner map, which would run once for each of its elements,
+// or code that reads what those store.
 #include "ir/mutator.h"
 #include "ir/uses.h"
 #include "passes/analyses/find_cost.h"

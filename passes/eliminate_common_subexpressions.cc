@@ -12,8 +12,8 @@
 // Of two checks of one condition, or two sizes of one pair, the second passes where the first has,
 // whatever their places.
 // Refuses: bindings that store; reads with a write to the same root between them; what makes
-// arrays,
-// reshapes that may copy among them, where one of the two is stored to, returned or yielded.
+// arrays, reshapes that may copy among them, where one of the two is stored to, returned or
+// yielded.
 #include <algorithm>
 #include <string>
 #include <unordered_map>

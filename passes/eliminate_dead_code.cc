@@ -10,8 +10,8 @@
 //
 // Assumes: nothing.
 // Refuses: checks, calls, and stores to memory that is read, returned or a parameter's; `while`
-// loops that something
-// reads (they may not end, but a user's loop without effect is dropped as any other).
+// loops that something reads (they may not end, but a user's loop without effect is dropped as any
+// other).
 #include <algorithm>
 #include <unordered_set>
 

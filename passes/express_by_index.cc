@@ -1,6 +1,5 @@
 // Rewrites every operator and view as a function of its index, after which a slice, transpose,
-// reshape or broadcast
-// costs nothing: it is arithmetic on indexes.
+// reshape or broadcast costs nothing: it is arithmetic on indexes.
 //
 // Before:
 //   %v: [k]f64 = slice %x[%s:%k:2]
@@ -13,9 +12,9 @@
 // read by the numbers that it keeps of them.
 //
 // Assumes: arrays of one map have equal leading sizes.
-// Refuses: nothing. A view that is returned, joined or passed to a call stays, as `view` of its
-// root; a reshape that
-// does so is copied where its root is not contiguous in C order.
+// Refuses: a reshape, stored to, of what may or may not be contiguous: whether NumPy copies there
+// depends on strides that only the call knows. A view that is returned, joined or passed to a call
+// stays, as `view` of its root; a reshape that does so is copied where its root is not contiguous.
 #include <utility>
 
 #include "ir/diagnostics.h"

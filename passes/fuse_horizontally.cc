@@ -9,9 +9,9 @@
 //
 // Assumes: index form.
 // Refuses: a sibling that needs what stands between the two, or what the first makes; memory
-// effects in between that
-// conflict, and checks that may guard what it loads; more accumulators than registers hold well;
-// maps that read nothing in common, or of which one makes its result in Fortran order only.
+// effects in between that conflict, and checks that may guard what it loads; more accumulators than
+// registers hold well; maps that read nothing in common, or of which one makes its result in
+// Fortran order only.
 #include <algorithm>
 
 #include "ir/mutator.h"

@@ -9,12 +9,10 @@
 //
 // Assumes: index form; a load of the producer's result is in range.
 // Refuses: a producer whose result is returned, joined, stored to or passed on; one that may fail
-// or stores; one that
-// reads memory which is written before the consumer reads it, unless the consumer is the writer
-// and each of its
-// iterations reads only the element that it writes; a dear one that would be computed again,
-// because several loads read
-// it or a load stands in a loop that its index does not follow.
+// or stores; one that reads memory which is written before the consumer reads it, unless the
+// consumer is the writer and each of its iterations reads only the element that it writes; a dear
+// one that would be computed again, because several loads read it or a load stands in a loop that
+// its index does not follow.
 #include <algorithm>
 #include <unordered_map>
 
@@ -174,8 +172,7 @@ class Fuser : public ir::Mutator {
 
   // True for a foreach each of whose iterations reads, through the producer, only those elements of
   // what it writes that it writes itself, and before it writes them. Its iterations are
-  // independent,
-  // so no other one writes them.
+  // independent, so no other one writes them.
   bool StoresWhatItReads(const Binding& producer, const Binding& foreach,
                          const VarSet& writes) const {
     if (foreach.op != OpCode::kForeach || may_overlap_) return false;

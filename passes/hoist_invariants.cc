@@ -1,6 +1,5 @@
 // Moves out of loops and operators what is the same in every iteration: scalar code, and checks
-// that come first; and in a
-// block, checks before the pure code that precedes them.
+// that come first; and in a block, checks before the pure code that precedes them.
 //
 // Before:
 //   imap (%i) in (%n) { %k = add %a, %b  %ok = lt %k, %m  check %ok, site 0 at (1, %i)  ... }
@@ -14,9 +13,8 @@
 //
 // Assumes: nothing; it runs at every stage before lanes are written.
 // Refuses: loads, which a check inside may guard; a check after another that stays, a call or a
-// store, which come first
-// in program order; checks of `while` loops, which may not run; anything in a
-// branch, which may be dear and not taken.
+// store, which come first in program order; checks of `while` loops, which may not run; anything in
+// a branch, which may be dear and not taken.
 #include <algorithm>
 #include <unordered_map>
 

@@ -4,9 +4,8 @@
 //   [--remarks] [--spans] [FILE]
 //
 // Reads FILE or standard input, verifies after every pass, prints the program. --remarks adds what
-// passes noted, as
-// comments. Exits with 1 and a message where the text does not parse, a pass is unknown or its
-// output is wrong.
+// passes noted, as comments. Exits with 1 and a message where the text does not parse, a pass is
+// unknown or its output is wrong.
 #include <algorithm>
 #include <fstream>
 #include <iostream>

@@ -155,8 +155,7 @@ class Lowering : public ContractionLowering {
   };
 
   // Threads take chunks of the outermost index, of about as much work each whatever the inner
-  // extents turn out to be: a
-  // nest of one chunk is too small to share.
+  // extents turn out to be: a nest of one chunk is too small to share.
   void LowerChunks(const Nest& nest, const Work& work) {
     const int64_t lanes = nest.vector >= 0 ? kUsualLanes : 1;
     const int64_t elements = ElementsAtOnce(work.cost, lanes);

@@ -1,6 +1,5 @@
 // Turns a `for` whose iterations are provably independent into an operator: a foreach, an ireduce
-// for sums and the like,
-// and an imap where a foreach fills a fresh array.
+// for sums and the like, and an imap where a foreach fills a fresh array.
 //
 // Before:
 //   %y: [n]f64 = alloc (%n)
@@ -10,11 +9,9 @@
 //
 // Assumes: index form; bounds proven first, so that checks do not hide what a loop does.
 // Refuses: (the reason is kept for the user's report) a root whose accesses do not all have the
-// loop's index, moved by
-// one same amount, on one same axis; calls; values carried in any way but acc = acc op x with an
-// associative op; stores
-// that would show after an error of an earlier iteration; checks whose places fall as the loop
-// runs.
+// loop's index, moved by one same amount, on one same axis; calls; values carried in any way but
+// acc = acc op x with an associative op; stores that would show after an error of an earlier
+// iteration; checks whose places fall as the loop runs.
 #include <algorithm>
 #include <cstdlib>
 

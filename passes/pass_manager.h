@@ -33,10 +33,8 @@ struct PipelineResult {
 };
 
 // Runs the passes in order. A pass whose rows in passes.def say `parallel -> parallel` runs at
-// whichever stage the
-// program is at and keeps it. Throws a Bug that names the pass when its output does not verify,
-// when a function
-// changed under the same pointer, or when a name is unknown.
+// whichever stage the program is at and keeps it. Throws a Bug that names the pass when its output
+// does not verify, when a function changed under the same pointer, or when a name is unknown.
 PipelineResult RunPipeline(const ir::Program& program, ir::Stage stage,
                            const std::vector<std::string_view>& pipeline, Context& context,
                            const RunOptions& options = {});

@@ -10,8 +10,8 @@
 // Assumes: index form after fusion; index structure alone is looked at, never how the user spelled
 // it.
 // Refuses: fewer than two operands with different free indices (there is nothing to reuse); an
-// element with control
-// flow, stores or checks; several or array accumulators; code beside the reduction.
+// element with control flow, stores or checks; several or array accumulators; code beside the
+// reduction.
 #include <algorithm>
 
 #include "ir/mutator.h"

@@ -8,8 +8,7 @@
 //
 // Assumes: choose_trees has run: what it chose stays.
 // Refuses: threads inside an operator that has them; lanes where vectorize_loops says why not, and
-// where no access
-// moves to the next element with the index and some access does with none.
+// where no access moves to the next element with the index and some access does with none.
 #include "ir/mutator.h"
 #include "passes/analyses/access_patterns.h"
 #include "passes/analyses/vector_legality.h"

@@ -8,9 +8,8 @@
 //   %b: f64 = log1p %x
 //
 // Assumes: nothing; it runs at every stage.
-// Refuses: what changes a value: floats keep their order of additions and products; only rules
-// that are as exact or more
-// stand in the table.
+// Refuses: what changes a value: floats keep their order of additions and products; only rules that
+// are as exact or more stand in the table.
 #include <string_view>
 #include <unordered_map>
 #include <vector>

@@ -1,6 +1,5 @@
-// Writes `vector for` loops and `lanes` with values of several lanes: a loop of whole vectors,
-// then one masked step for
-// what is left.
+// Writes `vector for` loops and `lanes` with values of several lanes: a loop of whole vectors, then
+// one masked step for what is left.
 //
 // Before:
 //   vector for %i in %lo to %hi step 1 { %a: f64 = load %x[%i]  %b: f64 = tanh %a  store %r[%i],
@@ -11,8 +10,7 @@
 //   if %some { the same once from %m, each access masked }
 //
 // Assumes: vector_legality.cc found no reason against the loop. Tails take the same vector
-// operations, so a value does
-// not depend on its position.
+// operations, so a value does not depend on its position.
 // Refuses: nothing; what it cannot write is a Bug of whoever made the loop.
 #include <algorithm>
 #include <optional>

@@ -12,11 +12,10 @@ extern "C" {
 #endif
 
 // PyEval_RestoreThread, except for a daemon thread that comes back when the interpreter has begun
-// to
-// end. Python before 3.14 ends such a thread with pthread_exit, which unwinds its stack: through
-// C++
-// frames whose destructors then touch Python's objects, and whose unwinder, linked statically, is
-// not the one at work. Here the thread sleeps until the process is gone, as it does from 3.14 on.
+// to end. Python before 3.14 ends such a thread with pthread_exit, which unwinds its stack: through
+// C++ frames whose destructors then touch Python's objects, and whose unwinder, linked statically,
+// is not the one at work. Here the thread sleeps until the process is gone, as it does from 3.14
+// on.
 void PkTakeGil(PyThreadState* state);
 
 #ifdef __cplusplus

@@ -10,8 +10,7 @@
 namespace parakeet::passes {
 
 // How many cheap accesses a loop over each index makes: accesses to memory next to that of the
-// index before. Found
-// from index structure and layout alone.
+// index before. Found from index structure and layout alone.
 class AccessPatterns {
  public:
   explicit AccessPatterns(const ir::Function& function);

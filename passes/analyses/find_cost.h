@@ -8,9 +8,8 @@
 namespace parakeet::passes {
 
 // Estimated cycles of running a block once on one core with its scalar operations vectorised
-// (ops.def's costs). An
-// inner loop counts for its extents where they are constants, else for kUnknownTrips. Saturates at
-// kHugeCost.
+// (ops.def's costs). An inner loop counts for its extents where they are constants, else for
+// kUnknownTrips. Saturates at kHugeCost.
 int CostOf(const ir::Block& block);
 // The same where `of_binding` says what a binding by itself costs, its blocks aside.
 int CostOf(const ir::Block& block, const std::function<int(const ir::Binding&)>& of_binding);

@@ -9,10 +9,9 @@
 
 namespace parakeet::passes {
 
-// The memory an array value may stand for: parameters, allocations and operators' results, by
-// their values. Where a
-// function's parameters may overlap, as those of a function that is not the entry may, one of them
-// stands for all.
+// The memory an array value may stand for: parameters, allocations and operators' results, by their
+// values. Where a function's parameters may overlap, as those of a function that is not the entry
+// may, one of them stands for all.
 class Roots {
  public:
   explicit Roots(const ir::Function& function);
@@ -46,9 +45,8 @@ struct Effects {
 Effects EffectsOf(const ir::Binding& binding, const Roots& roots);
 Effects EffectsOf(const ir::Block& block, const Roots& roots);
 
-// True when running the two in the other order could be seen: one writes what the other touches,
-// or a failure of one
-// would come before or after a write or failure of the other.
+// True when running the two in the other order could be seen: one writes what the other touches, or
+// a failure of one would come before or after a write or failure of the other.
 bool Conflict(const Effects& a, const Effects& b);
 
 // True when the sets share a root.

@@ -13,8 +13,7 @@
 namespace parakeet::passes {
 
 // What express_by_index knows of views: each is a function from its index to an index of another
-// array. Indexes are
-// i64 operands, one an axis.
+// array. Indexes are i64 operands, one an axis.
 class IndexMaps {
  public:
   using Index = std::vector<ir::Operand>;
@@ -22,8 +21,7 @@ class IndexMaps {
   explicit IndexMaps(const ir::Function& function);
 
   // Records that `result` is what the view `binding` makes of its operand. A reshape whose copy
-  // could be told from a
-  // view is made here, as an array of its own.
+  // could be told from a view is made here, as an array of its own.
   void Define(ir::Builder& builder, const ir::Var* result, const ir::Binding& binding);
   // Records that `element`, of type `type`, is the slice of `array` at `leading` indexes of its
   // first axes.
@@ -43,8 +41,7 @@ class IndexMaps {
   bool IsView(const ir::Operand& operand) const;
   bool AnyView(const Index& operands) const;
   // The operand itself, or for a view a `view` of its root (a copy where the view is of a reshape
-  // and no affine
-  // function of the root's elements).
+  // and no affine function of the root's elements).
   ir::Operand Materialise(ir::Builder& builder, const ir::Operand& operand) const;
 
  private:

@@ -25,8 +25,7 @@ class Ranges {
   // The size of an array: not negative.
   void IsSize(const ir::Operand& size);
   // `index` goes from `lo` by `step` as long as it is below `hi`, or above for a negative step.
-  // True
-  // inside the loop, which therefore runs.
+  // True inside the loop, which therefore runs.
   void Bound(const ir::Var* index, const ir::Operand& lo, const ir::Operand& hi, int64_t step);
   // Values standing for others: (from, to).
   using Renames = std::vector<std::pair<const ir::Var*, const ir::Var*>>;

@@ -12,8 +12,7 @@
 namespace parakeet::passes {
 
 // A mutator that writes loops around what it visits. Every function appends to the current block;
-// the functions given
-// to it write the inside of a loop by appending to the then-current block.
+// the functions given to it write the inside of a loop by appending to the then-current block.
 class LoopWriter : public ir::Mutator {
  public:
   using Operands = std::vector<ir::Operand>;
@@ -36,13 +35,12 @@ class LoopWriter : public ir::Mutator {
                   const std::function<Operands()>& otherwise);
 
   // The bindings of `block`, visited, its parameters standing for `arguments`; what it yields. A
-  // block may be given
-  // once only: a second time takes a clone.
+  // block may be given once only: a second time takes a clone.
   Operands VisitBody(const ir::Block& block, const Operands& arguments);
 
-  // What the combine of a reduction makes of two sets of accumulators. Where it adds a product
-  // just made, the two
-  // become one fma: one rounding instead of two, in every place where sums of products are written.
+  // What the combine of a reduction makes of two sets of accumulators. Where it adds a product just
+  // made, the two become one fma: one rounding instead of two, in every place where sums of
+  // products are written.
   Operands CombineWith(const ir::Block& combine, const Operands& left, const Operands& right);
   std::optional<ir::Operand> FuseMultiplyAdd(const ir::Operand& sum, const ir::Operand& product);
 

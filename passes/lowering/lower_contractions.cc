@@ -20,10 +20,9 @@ using ir::Var;
 
 namespace {
 
-// A tile is kRows rows of kVectors wide registers: 24 accumulators, three loads and one broadcast
-// a step fit the 32
-// registers of AVX-512. kTilesAtOnce tiles of rows share each panel of columns while it is in
-// cache.
+// A tile is kRows rows of kVectors wide registers: 24 accumulators, three loads and one broadcast a
+// step fit the 32 registers of AVX-512. kTilesAtOnce tiles of rows share each panel of columns
+// while it is in cache.
 constexpr int kRows = 8;
 constexpr int kVectors = 3;
 constexpr int kTilesAtOnce = 6;

@@ -16,11 +16,9 @@ namespace parakeet::passes {
 // combine.
 //
 // Two free indices are tiled: rows and columns. Loads that follow the columns are packed once, in
-// panels as wide as a
-// tile; loads that follow the rows are packed for a block of rows at a time; a tile of
-// accumulators then stays in
-// registers over the whole sum. Each element is summed in index order, so its bits do not depend
-// on the tile.
+// panels as wide as a tile; loads that follow the rows are packed for a block of rows at a time; a
+// tile of accumulators then stays in registers over the whole sum. Each element is summed in index
+// order, so its bits do not depend on the tile.
 class ContractionLowering : public ReductionLowering {
  public:
   using ReductionLowering::ReductionLowering;
