@@ -1,6 +1,7 @@
 #include "frontend/array_roots.h"
 
 #include "ir/ops.h"
+#include "ir/uses.h"
 
 namespace parakeet::frontend {
 namespace {
@@ -61,9 +62,8 @@ class RootFinder {
   }
 
   void Visit(const ir::Binding& binding) {
+    for (const size_t stored : ir::StoredOperands(binding)) Store(binding.operands[stored]);
     switch (binding.op) {
-      case OpCode::kStore: Store(binding.operands[0]); break;
-      case OpCode::kCopy: Store(binding.operands[1]); break;
       case OpCode::kCall: VisitCall(binding); break;
       case OpCode::kFor: VisitLoop(binding, *binding.blocks[0], 3, 1); break;
       case OpCode::kWhile:

@@ -42,6 +42,7 @@ constexpr Intrinsic kIntrinsics[] = {
     {"nonzero", "a", FindNonZero},
     {"where", "condition x y", SelectWhere},
     {"item", "x", TakeItem},
+    {"library_call", "*", CallRoutine},
     {"result_type", "*", ResultTypeOf},
     {"promote_types", "a b", PromoteTypes},
     {"sum_type", "dtype", SumType},

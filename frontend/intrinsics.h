@@ -33,6 +33,9 @@ Value FindNonZero(Evaluator* evaluator, const Values& arguments);  // x: a tuple
 Value SelectWhere(Evaluator* evaluator, const Values& arguments);  // condition, x, y
 Value TakeItem(Evaluator* evaluator, const Values& arguments);     // x: its only element, Python's
 
+// library_calls.cc
+Value CallRoutine(Evaluator* evaluator, const Values& arguments);  // name, then its operands
+
 // static_functions.cc
 Value ResultTypeOf(Evaluator* evaluator, const Values& arguments);  // any values and dtypes
 Value PromoteTypes(Evaluator* evaluator, const Values& arguments);  // two dtypes

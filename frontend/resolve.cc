@@ -126,10 +126,13 @@ std::optional<Value> DTypeValueOf(PyObject* object) {
   return DTypeValue{*dtype};
 }
 
+// Python's exceptions, and those that NumPy adds to them, which parakeet.errors finds by name.
 std::optional<Value> ExceptionOf(PyObject* object) {
-  const bool raises = IsSubclass(object, PyExc_Exception);
-  if (!raises || TextAttribute(object, "__module__") != "builtins") return std::nullopt;
-  return ExceptionValue{TextAttribute(object, "__name__")};
+  if (!IsSubclass(object, PyExc_Exception)) return std::nullopt;
+  const std::string name = TextAttribute(object, "__name__");
+  const bool is_numpy = name == "LinAlgError" || name == "AxisError";
+  if (!is_numpy && TextAttribute(object, "__module__") != "builtins") return std::nullopt;
+  return ExceptionValue{name};
 }
 
 // Mutable containers have no meaning: what they hold would be read once and then be stale.

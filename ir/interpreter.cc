@@ -34,17 +34,19 @@ bool Fits(const RuntimeValue& value, const Type& type) {
 
 }  // namespace
 
-RunResult Interpret(const Program& program, std::string_view function, Values arguments) {
+RunResult Interpret(const Program& program, std::string_view function, Values arguments,
+                    const CallLibrary& library) {
   RunResult result;
   try {
-    result.values = Machine(program).Call(function, std::move(arguments));
+    result.values = Machine(program, library).Call(function, std::move(arguments));
   } catch (RunError& error) {
     result.error = std::move(error);
   }
   return result;
 }
 
-Machine::Machine(const Program& program) : program_(program), stack_start_(StackPointer()) {}
+Machine::Machine(const Program& program, const CallLibrary& library)
+    : program_(program), library_(library), stack_start_(StackPointer()) {}
 
 const FunctionCode& Machine::CodeOf(std::string_view function) {
   std::unique_ptr<FunctionCode>& code = codes_[function];
@@ -129,6 +131,7 @@ void Machine::Execute(const Step& step) {
     case OpCode::kForeach: return Foreach(step);
     case OpCode::kLanes: return Lanes(step);
     case OpCode::kFree: return Free(step);
+    case OpCode::kLibraryCall: return LibraryCall(step);
     case OpCode::kCopy: return CopyElements(ArrayAt(step.operands[0]), ArrayAt(step.operands[1]));
     case OpCode::kSplat:
     case OpCode::kIota:

@@ -2,7 +2,9 @@
 #define PARAKEET_IR_INTERPRETER_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -43,14 +45,20 @@ struct RunResult {
   std::optional<RunError> error;
 };
 
+// Calls a routine of another library: its symbol, its signature, and its operands, all as
+// pk_library_call of runtime/abi.h has them. Gives the routine's status.
+using CallLibrary = std::function<int64_t(const std::string& symbol, const std::string& signature,
+                                          const std::vector<uint64_t>& operands)>;
+
 // Runs a function of a program of any stage: the meaning of the IR, slow and obvious. Everything
 // runs in program order and in the order of indexes, so the first check that fails is the one
 // reported; reductions follow their tree (ir/reduction_tree.h). Arguments must have the parameters'
 // dtypes, ranks and sizes; sizes that the parameters' types name are bound from them. An array that
 // comes back as a view of an argument, or as the argument, has its storage and points into its
 // data. Throws a Bug where the program is not valid: an access out of range, a size that its type
-// contradicts, an operation on what it does not take.
-RunResult Interpret(const Program& program, std::string_view function, Values arguments);
+// contradicts, an operation on what it does not take, a library_call where there is no `library`.
+RunResult Interpret(const Program& program, std::string_view function, Values arguments,
+                    const CallLibrary& library = {});
 
 }  // namespace parakeet::ir
 

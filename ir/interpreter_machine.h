@@ -19,7 +19,7 @@ namespace parakeet::ir {
 // not valid throws a Bug. Steps read and write the frame of the innermost call.
 class Machine {
  public:
-  explicit Machine(const Program& program);
+  Machine(const Program& program, const CallLibrary& library);
 
   Values Call(std::string_view function, Values arguments);
 
@@ -69,6 +69,10 @@ class Machine {
   void For(const Step& step);
   void While(const Step& step);
   void CallFunction(const Step& step);
+
+  // --- interpreter_library.cc ---
+  void LibraryCall(const Step& step);
+  void AppendOperand(const Step& step, size_t operand, std::vector<uint64_t>& words) const;
 
   // --- interpreter_memory.cc ---
   void Alloc(const Step& step);
@@ -127,6 +131,7 @@ class Machine {
   std::byte* LanePlace(const Step& step, int lane) const;
 
   const Program& program_;
+  const CallLibrary& library_;
   std::unordered_map<std::string_view, std::unique_ptr<FunctionCode>> codes_;
   Values frame_;
   std::vector<Constant> scratch_;

@@ -82,6 +82,7 @@ struct Block;
 //   if              the condition; both blocks yield the results
 //   call            the arguments, then `at` place operands, which inline_calls puts before the
 //                   callee's places
+//   library_call    as its row in library_routines.def says
 //   view            the root, one offset a root axis, then row-major coefficients: root index k of
 //                   element (j...) is offset[k] + sum over j of coefficient[k][j] * index[j]
 struct Binding {

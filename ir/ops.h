@@ -28,7 +28,8 @@ enum class OpFormat : uint8_t {
   kElements,
   // %s: f64 = ireduce (%i) in (%n) add from 0.0 { ... yield %x }
   kIndices,
-  // %r: f64 = call @f(%a, %b)
+  // %r: f64 = call @f(%a, %b) at (0, %i)
+  // %s: i64 = library_call @sort(%x)
   kCall,
   // %r: [n]f64 = alloc (%n)
   kAlloc,

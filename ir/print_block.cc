@@ -231,7 +231,8 @@ void BlockPrinter::PrintOperator(const Binding& binding, size_t first_init) {
 void BlockPrinter::PrintCall(const Binding& binding) {
   const std::string& callee = binding.attrs.Text(Attr::kCallee);
   const size_t arguments = binding.operands.size() - binding.attrs.Int(Attr::kAt);
-  out_ += "call @" + WordText(callee) + "(" + List(binding.operands, 0, arguments) + ")";
+  out_ += std::string(Name(binding.op)) + " @" + WordText(callee) + "(" +
+          List(binding.operands, 0, arguments) + ")";
   if (binding.attrs.Has(Attr::kAt)) out_ += " at (" + List(binding.operands, arguments) + ")";
   PrintAttributes(binding);
 }

@@ -3,19 +3,14 @@
 #include <algorithm>
 #include <string>
 
+#include "ir/uses.h"
+
 namespace parakeet::ir {
 namespace {
 
-// The operand that an operation writes to or frees, or -1.
-int TargetOf(OpCode op) {
-  switch (op) {
-    case OpCode::kStore:
-    case OpCode::kStoreLanes:
-    case OpCode::kScatterLanes:
-    case OpCode::kFree: return 0;
-    case OpCode::kCopy: return 1;
-    default: return -1;
-  }
+// The operands that a binding writes to or frees.
+std::vector<size_t> TargetsOf(const Binding& binding) {
+  return binding.op == OpCode::kFree ? std::vector<size_t>{0} : StoredOperands(binding);
 }
 
 }  // namespace
@@ -37,11 +32,12 @@ void StoreRoots::Derive(const Var* var, const Operand& from) {
 }
 
 void StoreRoots::AddEffect(const Binding& binding, int depth) {
-  const int target = TargetOf(binding.op);
-  if (target < 0 || target >= static_cast<int>(binding.operands.size())) return;
-  const Operand& array = binding.operands[target];
-  if (array.IsVar() && (depth > 0 || binding.op == OpCode::kFree))
-    effects_.push_back({&binding, array.var(), depth});
+  for (const size_t target : TargetsOf(binding)) {
+    if (target >= binding.operands.size()) return;
+    const Operand& array = binding.operands[target];
+    if (array.IsVar() && (depth > 0 || binding.op == OpCode::kFree))
+      effects_.push_back({&binding, array.var(), depth});
+  }
 }
 
 // Carried arrays are the initial ones or those of an earlier trip.

@@ -1,5 +1,7 @@
 #include "ir/uses.h"
 
+#include "ir/library_routines.h"
+
 namespace parakeet::ir {
 namespace {
 
@@ -42,6 +44,25 @@ void ForEachBinding(const Block& block, const std::function<void(const Binding&)
   for (const Binding* binding : block.bindings) {
     see(*binding);
     for (const Block* inner : binding->blocks) ForEachBinding(*inner, see);
+  }
+}
+
+std::vector<size_t> StoredOperands(const Binding& binding) {
+  switch (binding.op) {
+    case OpCode::kStore:
+    case OpCode::kStoreLanes:
+    case OpCode::kScatterLanes: return {0};
+    case OpCode::kCopy: return {1};
+    case OpCode::kLibraryCall: {
+      // The verifier asks of malformed ones, too.
+      const Routine* routine = TryRoutineOf(binding);
+      std::vector<size_t> stored;
+      for (size_t i = 0; routine != nullptr && i < routine->size(); ++i) {
+        if (routine->IsWritten(i)) stored.push_back(i);
+      }
+      return stored;
+    }
+    default: return {};
   }
 }
 

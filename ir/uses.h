@@ -4,6 +4,7 @@
 #include <functional>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "ir/node.h"
 
@@ -18,6 +19,9 @@ void ForEachUse(const Binding& binding, const std::function<void(const Var*)>& s
 // Calls `see` on every binding of the block and of the blocks inside it, outer before inner, in
 // order.
 void ForEachBinding(const Block& block, const std::function<void(const Binding&)>& see);
+
+// The operands whose elements the binding itself writes: not its blocks, nor what it calls.
+std::vector<size_t> StoredOperands(const Binding& binding);
 
 // The values that a block, or a binding with its blocks, reads but does not define.
 VarSet FreeVars(const Block& block);

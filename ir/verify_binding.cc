@@ -1,6 +1,7 @@
 #include "ir/verify_binding.h"
 
 #include "ir/evaluate.h"
+#include "ir/library_routines.h"
 #include "ir/printer.h"
 
 namespace parakeet::ir {
@@ -47,6 +48,7 @@ Counts CountsOf(OpCode op) {
     case OpCode::kContract:
     case OpCode::kWhile: return {kAny, kAny, 2};
     case OpCode::kCall: return {kAny, kAny, 0};
+    case OpCode::kLibraryCall:
     case OpCode::kAlloc: return {kAny, 1, 0};
     case OpCode::kFree: return {1, 0, 0, true};
     case OpCode::kStore:
@@ -168,6 +170,7 @@ void BindingVerifier::Dispatch() {
     case OpCode::kIfilter: return Ifilter();
     case OpCode::kContract: return Contract();
     case OpCode::kCall: return Call();
+    case OpCode::kLibraryCall: return LibraryCall();
     case OpCode::kAlloc: return Alloc();
     case OpCode::kFree: return Free();
     case OpCode::kLoad: return Load();
@@ -262,6 +265,23 @@ void BindingVerifier::Call() {
     RequireType(ResultType(i), callee.results[i]->type, "result " + std::to_string(i),
                 Invariant::kCallFits);
   }
+}
+
+void BindingVerifier::LibraryCall() {
+  const Routine* routine = FindRoutine(b_.attrs.Text(Attr::kCallee));
+  if (!Require(routine != nullptr, Invariant::kCallFits, "no such routine")) return;
+  if (!Require(b_.operands.size() == routine->size() && !b_.attrs.Has(Attr::kAt),
+               Invariant::kCallFits, "the routine takes another number of operands"))
+    return;
+  const DType dtype = DTypeOf(*routine, b_);
+  Require(!SymbolOf(*routine, dtype).empty(), Invariant::kCallFits,
+          "the routine has no such dtype");
+  for (size_t i = 0; i < routine->size(); ++i) {
+    const bool fits = TypeAt(i).IsArray() == routine->IsArray(i) && TypeAt(i).lanes() == 1 &&
+                      TypeAt(i).dtype() == routine->DTypeOf(i, dtype);
+    Require(fits, Invariant::kCallFits, "operand " + std::to_string(i) + " is " + Print(TypeAt(i)));
+  }
+  RequireType(ResultType(), DType::kI64, "the result", Invariant::kCallFits);
 }
 
 }  // namespace parakeet::ir

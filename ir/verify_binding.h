@@ -41,6 +41,7 @@ class BindingVerifier {
   void BroadcastSize();
   void SiteTakes(int scalars);
   void Call();
+  void LibraryCall();
 
   // --- verify_operators.cc ---
   void Map();

@@ -41,6 +41,15 @@ bool Carries(OpCode op) { return op == OpCode::kIf || op == OpCode::kFor || op =
 // The array a store writes.
 const Var* StoredArray(const Binding& b) { return b.operands[b.op == OpCode::kCopy ? 1 : 0].var(); }
 
+// True where the binding itself writes, or frees, what may be one of the roots.
+bool Writes(const Binding& b, const Roots& roots, const VarSet& written) {
+  if (b.op == OpCode::kFree) return Intersects(roots.Of(StoredArray(b)), written);
+  const std::vector<size_t> stored = ir::StoredOperands(b);
+  return std::any_of(stored.begin(), stored.end(), [&](size_t operand) {
+    return Intersects(roots.Of(b.operands[operand].var()), written);
+  });
+}
+
 // Marks what is live, from the function's results backwards, to a fixed point over loops and
 // memory.
 class Liveness {
@@ -101,7 +110,7 @@ class Liveness {
     }
     if (b.op == OpCode::kCheck || b.op == OpCode::kBroadcastSize || b.op == OpCode::kCall)
       return true;
-    if (IsStore(b.op)) return Intersects(roots_.Of(StoredArray(b)), live_roots_);
+    if (Writes(b, roots_, live_roots_)) return true;
     for (const Block* block : b.blocks) {
       for (const Binding* inner : block->bindings) {
         if (MustRun(*inner)) return true;

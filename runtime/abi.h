@@ -19,7 +19,7 @@
 // Version
 // ---------------------------------------------------------------------------------------------
 
-inline constexpr uint32_t kPkAbiVersion = 1;
+inline constexpr uint32_t kPkAbiVersion = 2;
 
 // A build may define PARAKEET_BUILD_ID as a string literal, so that a compiler library and a
 // `_core` of different builds refuse each other even where nobody raised the version.
@@ -110,6 +110,18 @@ void pk_fail(PkCall* call, int32_t site, int32_t place_count, const int64_t* pla
 int32_t pk_enter(PkCall* call);
 void pk_leave(PkCall* call);
 
+// Calls a routine of another library, imported by name, and gives its status.
+//
+//   signature   zero-terminated: a letter for the library, then one an operand.
+//               L: LAPACK ("pk_lapack_dgesv"), all by reference, with the status as last argument.
+//               S: NumPy's sort kernels ("pk_numpy_sort_f64", "pk_numpy_stable_sort_f64",
+//               "pk_numpy_argsort_f64"); the status is 0, or -1 where there was no memory.
+//               n an integer, u a letter by its code, K an array of i64, others arrays.
+//   operands    one word for n and u; for an array its address and its number of elements.
+//
+// Any thread may call it.
+int64_t pk_library_call(const void* routine, const char* signature, const uint64_t* operands);
+
 }  // extern "C"
 
 inline constexpr int64_t kPkBufferAlignment = 64;
@@ -131,6 +143,8 @@ typedef struct PkRuntime {
   //   pk_*                   the functions above
   //   __kmpc_*, omp_*        of the OpenMP library, which is bound by the first such question
   //   _ZGV*                  vector math, of libmvec.so.1
+  //   pk_lapack_*            of the LAPACK that NumPy's linalg is linked to
+  //   pk_numpy_*             sort kernels, of NumPy itself
   //   others                 of libm.so.6, then libc.so.6, then the few arithmetic helpers that
   //                          compilers call (__truncsfhf2, __divti3 ...)
   // Thread-safe.

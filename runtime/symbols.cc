@@ -6,7 +6,9 @@
 #include <string_view>
 
 #include "runtime/clock.h"
+#include "runtime/lapack_library.h"
 #include "runtime/openmp_library.h"
+#include "runtime/sort_kernels.h"
 
 // Of the compiler's own support library, which is linked statically: arithmetic that some targets
 // lack instructions for. Only their addresses are taken, so the types do not matter.
@@ -36,7 +38,7 @@ const void* AddressOf(Function* function) {
 const Named kOwn[] = {
     {"pk_alloc", AddressOf(pk_alloc)}, {"pk_free", AddressOf(pk_free)},
     {"pk_fail", AddressOf(pk_fail)},   {"pk_enter", AddressOf(pk_enter)},
-    {"pk_leave", AddressOf(pk_leave)},
+    {"pk_leave", AddressOf(pk_leave)}, {"pk_library_call", AddressOf(pk_library_call)},
 };
 
 const Named kSupport[] = {
@@ -113,6 +115,8 @@ const void* FindSymbol(const char* name, std::string* error) {
   if (const void* address = FindNamed(kOwn, name)) return address;
   if (BeginsWith(name, "__kmpc_") || BeginsWith(name, "omp_")) return FindOpenMp(name, error);
   if (BeginsWith(name, "_ZGV")) return FindVectorMath(name, error);
+  if (BeginsWith(name, "pk_lapack_")) return FindLapack(name + 10, error);
+  if (BeginsWith(name, "pk_numpy_")) return FindSortKernel(name + 9, error);
   const void* address = FindInCLibraries(name);
   if (address == nullptr) *error = std::string("no library has ") + name;
   return address;

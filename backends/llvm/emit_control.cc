@@ -47,6 +47,7 @@ void FunctionEmitter::EmitBinding(const ir::Binding& binding) {
     case OpCode::kCheck: return EmitCheck(binding);
     case OpCode::kView: return EmitView(binding);
     case OpCode::kCall: return EmitCall(binding);
+    case OpCode::kLibraryCall: return EmitLibraryCall(binding);
     case OpCode::kAlloc: return EmitAlloc(binding);
     case OpCode::kFree: return EmitFree(binding);
     case OpCode::kLoad: return EmitLoad(binding);

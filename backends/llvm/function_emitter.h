@@ -2,7 +2,7 @@
 //
 // The parts by file: emit_function.cc (parameters, values), emit_returns.cc, emit_control.cc
 // (blocks, if, loops), emit_parallel_loops.cc, emit_checks.cc, emit_memory.cc, emit_lanes.cc,
-// emit_calls.cc.
+// emit_calls.cc, emit_library_calls.cc.
 #ifndef PARAKEET_BACKENDS_LLVM_FUNCTION_EMITTER_H_
 #define PARAKEET_BACKENDS_LLVM_FUNCTION_EMITTER_H_
 
@@ -124,6 +124,9 @@ class FunctionEmitter {
 
   // emit_calls.cc
   void EmitCall(const ir::Binding& call);
+
+  // emit_library_calls.cc
+  void EmitLibraryCall(const ir::Binding& call);
 
   llvm::Value* I64(int64_t value) { return builder_.getInt64(value); }
   // The address of a slot of 8 bytes.

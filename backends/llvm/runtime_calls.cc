@@ -49,4 +49,10 @@ llvm::Function* PkLeave(Emission& emission) {
   return Declare(emission, "pk_leave", emission.builder.getVoidTy(), {emission.builder.getPtrTy()});
 }
 
+llvm::Function* PkLibraryCall(Emission& emission) {
+  llvm::Type* pointer = emission.builder.getPtrTy();
+  return emission.Declare("pk_library_call", emission.builder.getInt64Ty(),
+                          {pointer, pointer, pointer});
+}
+
 }  // namespace parakeet::backends

@@ -106,6 +106,10 @@ void AddOwnEffects(const Binding& b, const Roots& roots, Effects& effects) {
       Read(b.operands[0], roots, effects.reads);
       Read(b.operands[1], roots, effects.writes);
       break;
+    case OpCode::kLibraryCall:
+      for (const size_t stored : ir::StoredOperands(b))
+        Read(b.operands[stored], roots, effects.writes);
+      [[fallthrough]];
     case OpCode::kMap:
     case OpCode::kReduce:
     case OpCode::kScan:

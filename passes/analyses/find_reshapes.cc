@@ -18,14 +18,13 @@ bool IsAmong(const Operand& operand, const VarSet& arrays) {
 
 // True for what writes, or may write, through one of the values themselves.
 bool StoresTo(const Binding& b, const VarSet& arrays) {
-  switch (b.op) {
-    case OpCode::kStore: return IsAmong(b.operands[0], arrays);
-    case OpCode::kCopy: return IsAmong(b.operands[1], arrays);
-    case OpCode::kCall:
-      return std::any_of(b.operands.begin(), b.operands.end(),
-                         [&](const Operand& operand) { return IsAmong(operand, arrays); });
-    default: return false;
+  if (b.op == OpCode::kCall) {
+    return std::any_of(b.operands.begin(), b.operands.end(),
+                       [&](const Operand& operand) { return IsAmong(operand, arrays); });
   }
+  const std::vector<size_t> stored = ir::StoredOperands(b);
+  return std::any_of(stored.begin(), stored.end(),
+                     [&](size_t operand) { return IsAmong(b.operands[operand], arrays); });
 }
 
 class Finder {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/diagnostics.h"
 #include "ir/interpreter.h"
 
 namespace parakeet::pylib {
@@ -49,15 +50,22 @@ int ToSlots(const Constant& value, uint64_t* slots) {
 class Interpretation {
  public:
   Interpretation(const ir::Program& program, const PkRuntime& runtime, PkCall* call)
-      : program_(program), entry_(*program.functions.front()), call_(call) {
+      : program_(program), entry_(*program.functions.front()), runtime_(runtime), call_(call) {
     allocate_ = reinterpret_cast<decltype(allocate_)>(runtime.symbol("pk_alloc"));
     fail_ = reinterpret_cast<decltype(fail_)>(runtime.symbol("pk_fail"));
+    call_library_ = reinterpret_cast<decltype(call_library_)>(runtime.symbol("pk_library_call"));
   }
 
   int32_t Run(const uint64_t* args, uint64_t* results) {
     ir::Values arguments;
     for (const ir::Param& param : entry_.params) arguments.push_back(Take(param.var->type, &args));
-    ir::RunResult result = ir::Interpret(program_, entry_.name, std::move(arguments));
+    const ir::CallLibrary library = [this](const std::string& symbol, const std::string& signature,
+                                           const std::vector<uint64_t>& operands) {
+      const void* routine = runtime_.symbol(symbol.c_str());
+      if (routine == nullptr) ir::FailLimitation(runtime_.why_missing(symbol.c_str()), {});
+      return call_library_(routine, signature.c_str(), operands.data());
+    };
+    ir::RunResult result = ir::Interpret(program_, entry_.name, std::move(arguments), library);
     if (result.error) return Fail(*result.error);
     for (const ir::RuntimeValue& value : result.values) {
       if (const Constant* scalar = std::get_if<Constant>(&value)) {
@@ -134,9 +142,11 @@ class Interpretation {
 
   const ir::Program& program_;
   const ir::Function& entry_;
+  const PkRuntime& runtime_;
   PkCall* call_;
   std::byte* (*allocate_)(PkCall*, int64_t);
   decltype(&pk_fail) fail_;
+  decltype(&pk_library_call) call_library_;
   std::map<const void*, Root> roots_;
   int64_t fresh_ = 0;
 };

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "pylib/core/sort_kernels.h"
 #include "runtime/buffers.h"
 
 namespace parakeet::pylib {
@@ -151,7 +152,9 @@ bool LoadNumpy() {
   std::memcpy(&numpy.scalar, &table[kScalar], sizeof(void*));
   std::memcpy(&numpy.set_base, &table[kSetBase], sizeof(void*));
   numpy.memory_handler = PyCapsule_New(&handler, "mem_handler", nullptr);
-  return numpy.memory_handler != nullptr && LoadTypes(table) && CheckLayout() && CheckScalars();
+  if (numpy.memory_handler == nullptr || !LoadTypes(table)) return false;
+  LoadSortKernels(table);
+  return CheckLayout() && CheckScalars();
 }
 
 int ScalarTypeOf(PyObject* object) {

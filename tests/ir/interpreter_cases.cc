@@ -147,6 +147,13 @@ fn @f(%x: [n]i64) -> ([n]i64, [n]i64) {
   free %t
   return %a, %x })ir";
 
+constexpr std::string_view kRoutine = R"ir(
+fn @f(%x: [n]i64) -> (i64, [n]i64, [n]i64) {
+  %a: [n]i64 = alloc (%n)
+  copy %x, %a
+  %s: i64 = library_call @argsort(%x, %a)
+  return %s, %x, %a })ir";
+
 // Results in Fortran order; what is flat is read in C order all the same.
 constexpr std::string_view kFortran = R"ir(
 fn @f(%x: [2][3]i64) -> ([2][3]i64, [2][3]i64, [6]i64) {
@@ -278,8 +285,15 @@ std::string Show(const RunResult& result) {
   return text;
 }
 
+// Stands for the libraries: writes how many operands there are to where a routine may write.
+static int64_t TellWhatIsCalled(const std::string& symbol, const std::string& signature,
+                                const std::vector<uint64_t>& operands) {
+  *reinterpret_cast<int64_t*>(operands.at(2)) = static_cast<int64_t>(operands.size());
+  return symbol == "pk_numpy_argsort_i64" && signature == "StK" ? 7 : -1;
+}
+
 RunResult RunText(std::string_view text, Values arguments) {
-  return Interpret(Parse(text), "f", std::move(arguments));
+  return Interpret(Parse(text), "f", std::move(arguments), TellWhatIsCalled);
 }
 
 std::vector<InterpreterCase> OperatorCases() {
@@ -314,6 +328,7 @@ std::vector<InterpreterCase> MemoryCases() {
        "[5 3], [[1 4]], [[0 3] [1 4] [2 5]], [[[0 1 2] [3 4 5]] [[0 1 2] [3 4 5]]], 6, [0 3 1 4 2 "
        "5], [0 1 2]"},
       {"view", kViewOperation, {Count({2, 3})}, "[2 1 0], [[3 5] [0 2]], [[0 3] [1 4] [2 5]], []"},
+      {"routine", kRoutine, {Count({3})}, "7, [0 1 2], [4 1 2]"},
       {"memory", kMemory, {Count({3})}, "[5 1 2], [0 1 9]"},
       {"fortran",
        kFortran,

@@ -63,6 +63,7 @@ fn @whole_arrays(%x: [n]f64, %m: [h][w]f32 c, %k: i64)
     yield %a }
   %y: [n]f64 = alloc (%n)
   copy %x, %y
+  %status: i64 = library_call @sort(%y)
   %z: f64 = call @"<lambda>"(%x, %k) at (3, %k)
   return %count, %kept, %square, %z }
 

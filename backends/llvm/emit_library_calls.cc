@@ -1,0 +1,35 @@
+// Calls of routines of other libraries, through the runtime.
+#include "backends/llvm/function_emitter.h"
+#include "backends/llvm/runtime_calls.h"
+#include "ir/library_routines.h"
+
+namespace parakeet::backends {
+
+using llvm::Value;
+
+// A word for a scalar; address and number of elements for an array.
+void FunctionEmitter::EmitLibraryCall(const ir::Binding& call) {
+  const ir::Routine& routine = ir::RoutineOf(call);
+  Parts words;
+  for (const ir::Operand& operand : call.operands) {
+    if (!TypeOf(operand).IsArray()) {
+      words.push_back(ValueOf(operand));
+      continue;
+    }
+    const ArrayValue array = ArrayOf(operand);
+    Value* count = I64(1);
+    for (Value* size : array.sizes) count = builder_.CreateMul(count, size);
+    words.push_back(builder_.CreatePtrToInt(array.data, builder_.getInt64Ty()));
+    words.push_back(count);
+  }
+  Value* operands = OnStack(llvm::ArrayType::get(builder_.getInt64Ty(), words.size()));
+  for (size_t i = 0; i < words.size(); ++i)
+    builder_.CreateStore(words[i], SlotAddress(operands, static_cast<int64_t>(i)));
+  const std::string symbol = ir::SymbolOf(routine, ir::DTypeOf(routine, call));
+  llvm::Function* address = emission_.Declare(symbol, builder_.getInt64Ty(), {});
+  Value* signature = builder_.CreateGlobalString(ir::SignatureOf(routine));
+  numbers_[call.result()] = {
+      builder_.CreateCall(PkLibraryCall(emission_), {address, signature, operands})};
+}
+
+}  // namespace parakeet::backends
