@@ -12,7 +12,9 @@ from pathlib import Path
 
 import library_beside
 import library_keywords
+import library_linalg
 import library_rows
+import library_sorted
 import numpy as np
 import pytest
 from agreement import TRANSCENDENTAL, check_agreement, deep_copies
@@ -24,6 +26,7 @@ import parakeet
 from parakeet import jit
 
 GROUPS = library_rows.GROUPS | library_keywords.GROUPS | library_beside.GROUPS
+GROUPS |= library_sorted.GROUPS | library_linalg.GROUPS
 ROWS = [pytest.param(group, expression, arguments, id=f"{group}-{name}-{expression}")
         for group, table in GROUPS.items()
         for name, arguments in table.arguments.items()

@@ -135,7 +135,7 @@ def cases_of_images():
         Case(p.dilated, lambda n: (uniform(n, n + 1), 3), (1, 6, 50)),
         Case(p.dilated, lambda n: (byte_image(n, n + 1), 5), (6, 40), label="bytes"),
         Case(p.opened_and_closed, lambda n: (uniform(n, n + 1), 3), (1, 5, 30)),
-        Case(p.median_filtered, lambda n: (uniform(n, n + 1),), (2, 5, 30), refused="np.sort"),
+        Case(p.median_filtered, lambda n: (uniform(n, n + 1),), (2, 5, 30)),
         Case(p.grow_cut, lambda n: (*seeds_for_growing(n), 8), (2, 5, 12)),
         Case(p.components, lambda n: (uniform(n, n) < 0.6,), (1, 6, 20)),
         Case(p.equalised, lambda n: (byte_image(n, n),), (3, 8, 100)),
@@ -175,10 +175,8 @@ def cases_of_learning():
         Case(p.k_means_by_loops, lambda n: (normal(n, 2), 3, 4), (3, 12, 200), ITERATED),
         Case(p.nearest_neighbours,
              lambda n: (normal(n, 2), integers(n, high=3), normal(n, 2, seed=1), 3), (4, 10, 60)),
-        Case(p.nearest_by_sort, lambda n: (normal(n, 2), integers(n), normal(2), 3), (4, 10, 60),
-             refused="np.argsort"),
-        Case(p.least_squares, lambda n: (normal(n, 3), normal(n)), (5, 10, 300), CHAOTIC,
-             refused="np.linalg.solve"),
+        Case(p.nearest_by_sort, lambda n: (normal(n, 2), integers(n), normal(2), 3), (4, 10, 60)),
+        Case(p.least_squares, lambda n: (normal(n, 3), normal(n)), (5, 10, 300), CHAOTIC),
     ]
 
 
@@ -378,7 +376,7 @@ def cases_of_sequences():
                         integers(n, high=4)), (1, 8, 200)),
         Case(p.knapsack, lambda n: (integers(n, low=1, high=9), integers(n, high=50), 3 * n),
              (1, 8, 60)),
-        Case(p.counted, lambda n: (integers(n, high=5),), (1, 12, 3000), refused="np.unique"),
+        Case(p.counted, lambda n: (integers(n, high=5),), (1, 12, 3000)),
     ]
 
 
@@ -487,13 +485,13 @@ def cases_of_statistics():
         Case(p.histogram_by_numpy, lambda n: (normal(n), 7), (2, 9, 3000)),
         Case(p.moving_average, lambda n: (normal(n), 3), (3, 9, 50000), REDUCED),
         Case(p.exponential_average, lambda n: (normal(n), 0.2), (1, 9, 3000)),
-        Case(p.running_median, lambda n: (normal(n), 5), (5, 9, 300), refused="np.sort"),
+        Case(p.running_median, lambda n: (normal(n), 5), (5, 9, 300)),
         Case(p.autocorrelation, lambda n: (normal(n), 4), (4, 9, 1000), REDUCED),
         Case(p.fit_line, lambda n: (normal(n), normal(n, seed=1)), (3, 9, 3000), ITERATED),
         Case(p.normal_mixture,
              lambda n: (np.concatenate((normal(n) - 2, normal(n, seed=1) + 2)),
                         np.array([-1.0, 1.0]), 5), (3, 9, 500), AFTER_EXP),
-        Case(p.box_plot, lambda n: (normal(n),), (1, 9, 500), REDUCED, refused="np.percentile"),
+        Case(p.box_plot, lambda n: (normal(n),), (1, 9, 500), REDUCED),
         Case(p.correlated, lambda n: (normal(n), normal(n, seed=1)), (3, 9, 500), ITERATED),
     ]
 

@@ -47,6 +47,10 @@ memory_order = Intrinsic("memory_order")  # "F" of an array whose first axis has
 item = Intrinsic("item")
 strong = Intrinsic("strong")  # a Python scalar becomes the NumPy scalar of its default dtype
 
+# A routine of another library, by its row in ir/library_routines.def, and its operands, of which
+# arrays are new ones; gives the routine's status.
+library_call = Intrinsic("library_call")
+
 # Known at compile time.
 result_type = Intrinsic("result_type")
 promote_types = Intrinsic("promote_types")

@@ -4,15 +4,10 @@ import numpy as np
 
 from parakeet.library.intrinsics import asarray, ascribe, moveaxis, normalize_axes, reshape
 from parakeet.library.linear_algebra import product
+from parakeet.library.linear_equations import each_matrix, inv, require_square
 from parakeet.library.matrices import eye
 from parakeet.library.registry import overload
-
-
-def count_of(shape):
-    count = 1
-    for n in shape:
-        count = count * n
-    return count
+from parakeet.library.shapes import count_of
 
 
 @overload(np.tensordot, getattr(np.linalg, "tensordot", None))
@@ -78,16 +73,22 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
 def matrix_power(a, n):
     """By squaring."""
     x = asarray(a)
-    if x.ndim != 2:
-        raise NotImplementedError("matrix_power of a stack of matrices")
+    require_square(x)
+    return each_matrix(lambda matrix: power_of(matrix, n), x)
+
+
+def power_of(x, n):
     size = x.shape[0]
-    if x.shape[1] != size:
-        raise ValueError("Last 2 dimensions of the array must be square")
-    if n < 0:
-        raise NotImplementedError("matrix_power of an inverse")
     if n == 0:
         return eye(size, dtype=x.dtype)
     square = np.copy(ascribe(x, (size, size)))
+    if n < 0:
+        # Whether the result is of floats would depend on what the exponent is when it runs.
+        if x.dtype.kind in ("b", "i", "u"):
+            raise NotImplementedError("matrix_power of integers to a negative exponent: convert "
+                                      "the matrix with .astype(float)")
+        square = inv(square)
+        n = -n
     while n % 2 == 0:
         square = product(square, square)
         n = n // 2

@@ -4,6 +4,7 @@ import numpy as np
 
 from parakeet.library.intrinsics import asarray, astype, promote_types, strong
 from parakeet.library.registry import overload
+from parakeet.library.sorting import order_of_row
 from parakeet.operators import map
 
 
@@ -89,10 +90,22 @@ def interpolated(x, xp, fp, left, right):
     return fp[j] if xp[j] == x else between(x, xp, fp, j)
 
 
+def periodic(x, xp, fp, period):
+    """With the points of one period before and after those given."""
+    if period == 0:
+        raise ValueError("period must be a non-zero value")
+    length = np.absolute(period)
+    points = xp % length
+    order = order_of_row(points)
+    points = points[order]
+    values = fp[order]
+    points = np.concatenate((points[-1:] - length, points, points[:1] + length))
+    values = np.concatenate((values[-1:], values, values[:1]))
+    return interp(x % length, points, values)
+
+
 @overload(np.interp)
 def interp(x, xp, fp, left=None, right=None, period=None):
-    if period is not None:
-        raise NotImplementedError("interp of a period needs a sort")
     points = asarray(xp, np.float64)
     values = asarray(fp)
     values = asarray(values, np.complex128 if values.dtype.kind == "c" else np.float64)
@@ -102,6 +115,8 @@ def interp(x, xp, fp, left=None, right=None, period=None):
         raise ValueError("array of sample points is empty")
     if points.shape[0] != values.shape[0]:
         raise ValueError("fp and xp are not of the same length.")
+    if period is not None:
+        return periodic(astype(strong(x), np.float64), points, values, period)
     below = values[0] if left is None else astype(left, values.dtype)
     above = values[-1] if right is None else astype(right, values.dtype)
     places = astype(strong(x), np.float64)

@@ -1,0 +1,241 @@
+"""Medians and quantiles: what stands in certain places of sorted rows."""
+
+import numpy as np
+
+from parakeet.library.intrinsics import (
+    asarray,
+    astype,
+    expand_dims,
+    moveaxis,
+    normalize_axes,
+    reshape,
+    strong,
+)
+from parakeet.library.registry import overload
+from parakeet.library.shapes import count_of
+from parakeet.library.sorting import sorted_row
+from parakeet.library.ufuncs import give
+from parakeet.operators import map
+from parakeet.primitives import ceil, floor, isnan, rint
+
+
+def axes_last(x, axes):
+    return moveaxis(x, axes, normalize_axes(None, x.ndim)[x.ndim - len(axes) :])
+
+
+def sorted_rows(x, axis):
+    """Rows of what lies along the axes, each sorted, one for each place along the other axes."""
+    axes = normalize_axes(axis, x.ndim)
+    rest = x.ndim - len(axes)
+    moved = axes_last(x, axes)
+    shape = (count_of(moved.shape[:rest]), count_of(moved.shape[rest:]))
+    return map(sorted_row, reshape(moved, shape))
+
+
+def in_shape(made, x, axis, keepdims, leading, out):
+    """The results of rows, behind `leading` sizes, in the shape asked for."""
+    axes = normalize_axes(axis, x.ndim)
+    result = reshape(made, leading + axes_last(x, axes).shape[: x.ndim - len(axes)])
+    if keepdims and x.ndim > 0:
+        from_end = ()
+        for k in axes:
+            from_end = from_end + (k - x.ndim,)
+        result = expand_dims(result, from_end)
+    return give(result if result.ndim > 0 else result[()], out)
+
+
+def middle(row, n):
+    """The median of the first `n`."""
+    return np.mean(row[(n - 1) // 2 : n // 2 + 1])
+
+
+def median_of_row(row):
+    n = row.shape[0]
+    if row.dtype.kind in ("f", "c") and n > 0:
+        return row[-1] if isnan(row[-1]) else middle(row, n)
+    return middle(row, n)
+
+
+def count_not_nan(row):
+    n = row.shape[0]
+    if row.dtype.kind in ("f", "c"):
+        while n > 0 and isnan(row[n - 1]):
+            n = n - 1
+    return n
+
+
+@overload(np.median)
+def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+    x = asarray(a)
+    made = map(median_of_row, sorted_rows(x, axis))
+    return in_shape(made, x, axis, keepdims, (), out)
+
+
+@overload(np.nanmedian)
+def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+    x = asarray(a)
+    made = map(lambda row: middle(row, count_not_nan(row)), sorted_rows(x, axis))
+    return in_shape(made, x, axis, keepdims, (), out)
+
+
+def boundary(place, previous_stays):
+    """The element before or after a place."""
+    index = floor(place) if previous_stays else floor(place) + 1
+    return np.maximum(index, 0)
+
+
+def place_of(n, q, method):
+    """Where quantile `q` of `n` sorted elements stands, from 0 on; between two elements as a
+    rule."""
+    if method == "linear":
+        return (n - 1) * q
+    if method == "lower":
+        return floor((n - 1) * q)
+    if method == "higher":
+        return ceil((n - 1) * q)
+    if method == "midpoint":
+        return 0.5 * (floor((n - 1) * q) + ceil((n - 1) * q))
+    if method == "nearest":
+        return rint((n - 1) * q)
+    if method == "averaged_inverted_cdf":
+        return n * q - 1
+    if method == "inverted_cdf":
+        place = n * q - 1
+        return boundary(place, place == floor(place))
+    if method == "closest_observation":
+        place = n * q - 1 - 0.5
+        return boundary(place, (place == floor(place)) & (floor(place) % 2 == 1))
+    if method == "interpolated_inverted_cdf":
+        return between(n, q, 0, 1)
+    if method == "hazen":
+        return between(n, q, 0.5, 0.5)
+    if method == "weibull":
+        return between(n, q, 0, 0)
+    if method == "median_unbiased":
+        return between(n, q, 1 / 3, 1 / 3)
+    if method == "normal_unbiased":
+        return between(n, q, 3 / 8, 3 / 8)
+    raise ValueError(f"'{method}' is not a valid method")
+
+
+def between(n, q, alpha, beta):
+    """Hyndman and Fan's formula."""
+    return n * q + (alpha + q * (1 - alpha - beta)) - 1
+
+
+def part_of(place, previous, method):
+    """How far the place is from the element before it to the next."""
+    part = place - previous
+    if method == "averaged_inverted_cdf":
+        return 0.5 if part == 0 else 1.0
+    if method == "midpoint":
+        return 0.0 if part % 1 == 0 else 0.5
+    return part
+
+
+def quantile_of_row(row, n, q, method, weak):
+    """Of the first `n` elements. `weak`: the result keeps the dtype of floats."""
+    place = place_of(n, q, method)
+    if method in ("lower", "higher", "nearest", "inverted_cdf", "closest_observation"):
+        return row[np.minimum(int(place), n - 1)]
+    previous = strong(floor(place))
+    lower = int(previous)
+    upper = lower + 1
+    if place >= n - 1:
+        previous = astype(-1, previous.dtype)
+        lower = n - 1
+        upper = n - 1
+    elif place < 0:
+        previous = astype(0, previous.dtype)
+        lower = 0
+        upper = 0
+    part = astype(part_of(place, previous, method), previous.dtype)
+    return on_line(row[lower], row[upper], float(part) if weak else part)
+
+
+def on_line(a, b, part):
+    """Exact at both ends."""
+    return b - (b - a) * (1 - part) if part >= 0.5 else a + (b - a) * part
+
+
+def quantile_or_nan(row, n, q, method, weak):
+    if n == 0:
+        raise IndexError("index -1 is out of bounds for axis 0 with size 0")
+    value = quantile_of_row(row, n, q, method, weak)
+    if row.dtype.kind in ("f", "c"):
+        return row[n - 1] + value if isnan(row[n - 1]) else value
+    return value
+
+
+def quantiles(x, q, axis, out, method, keepdims, skips_nan):
+    weak = isinstance(q, (int, float))
+    rows = sorted_rows(x, axis)
+    each = strong(q)
+
+    def of_row(row, q):
+        n = row.shape[0]
+        if skips_nan:
+            n = count_not_nan(row)
+            if n == 0:
+                return quantile_of_row(row, row.shape[0], q, "linear", weak)
+        return quantile_or_nan(row, n, q, method, weak)
+
+    if each.ndim == 0:
+        return in_shape(map(lambda row: of_row(row, each), rows), x, axis, keepdims, (), out)
+    flat = reshape(each, -1)
+    made = map(lambda p: map(lambda row: of_row(row, p), rows), flat)
+    return in_shape(made, x, axis, keepdims, each.shape, out)
+
+
+def require_quantiles(q, weights, message):
+    if weights is not None:
+        raise NotImplementedError("quantiles with weights")
+    if not np.all((strong(q) >= 0) & (strong(q) <= 1)):
+        raise ValueError(message)
+
+
+def require_real(x):
+    if x.dtype.kind == "c":
+        raise TypeError("a must be an array of real numbers")
+
+
+@overload(np.quantile)
+def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *,
+             weights=None):
+    x = asarray(a)
+    require_real(x)
+    require_quantiles(q, weights, "Quantiles must be in the range [0, 1]")
+    return quantiles(x, q, axis, out, method, keepdims, False)
+
+
+@overload(np.percentile)
+def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False,
+               *, weights=None):
+    x = asarray(a)
+    require_real(x)
+    q = percent(q)
+    require_quantiles(q, weights, "Percentiles must be in the range [0, 100]")
+    return quantiles(x, q, axis, out, method, keepdims, False)
+
+
+def percent(q):
+    return q / 100 if isinstance(q, (int, float)) else asarray(q) / 100
+
+
+@overload(np.nanquantile)
+def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False,
+                *, weights=None):
+    x = asarray(a)
+    require_real(x)
+    require_quantiles(q, weights, "Quantiles must be in the range [0, 1]")
+    return quantiles(x, q, axis, out, method, keepdims, True)
+
+
+@overload(np.nanpercentile)
+def nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method="linear",
+                  keepdims=False, *, weights=None):
+    x = asarray(a)
+    require_real(x)
+    q = percent(q)
+    require_quantiles(q, weights, "Percentiles must be in the range [0, 100]")
+    return quantiles(x, q, axis, out, method, keepdims, True)
