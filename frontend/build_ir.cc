@@ -81,7 +81,7 @@ Value ProgramBuilder::MakeParameter(const Argument& argument, int number, const 
                                     ir::Function* function) {
   const ir::Builder builder(context_.arena());
   switch (argument.kind) {
-    case Argument::Kind::kStatic: return resolver_.FromPython(argument.object.get());
+    case Argument::Kind::kStatic: return resolver_.FromPython(argument.object.get(), PyRef());
     case Argument::Kind::kScalar: {
       const ir::Var* var = builder.NewVar(argument.dtype, name);
       function->params.push_back({var});

@@ -35,7 +35,6 @@ _OURS = {
 
 _PUBLIC = {name: getattr(np, name) for name in registry.functions if hasattr(np, name)}
 _PUBLIC |= {name: getattr(np, name) for name in _TYPES}
-_PUBLIC["overload"] = registry.overload
 
 __all__ = [*_PUBLIC, *_OURS]
 
