@@ -19,7 +19,7 @@ class ProgramBuilder {
   ProgramBuilder(const Request& request, const std::shared_ptr<ir::SourceMap>& sources)
       : request_(request),
         context_(&built_.program),
-        resolver_(sources.get()),
+        resolver_(sources.get(), request.library),
         evaluator_(&context_, &resolver_) {
     built_.program.sources = sources;
   }

@@ -151,6 +151,9 @@ std::string NameOfObject(PyObject* object) {
 
 FunctionSyntaxPtr Resolver::SyntaxOf(PyObject* function) {
   FunctionSyntaxPtr& syntax = syntax_[function];
+  if (syntax == nullptr && library_ != nullptr && IsLibraryFunction(function)) {
+    syntax = library_->Find(function, sources_);
+  }
   if (syntax == nullptr) syntax = ReadPythonFunction(function, sources_);
   return syntax;
 }

@@ -9,6 +9,7 @@
 #include "frontend/argument.h"
 #include "frontend/py_ref.h"
 #include "frontend/syntax.h"
+#include "frontend/syntax_archive.h"
 #include "frontend/value.h"
 #include "ir/node.h"
 
@@ -44,7 +45,8 @@ struct Capture {
 
 class Resolver {
  public:
-  explicit Resolver(ir::SourceMap* sources) : sources_(sources) {}
+  // `library` has the trees of functions that are read ahead of time; null for none.
+  Resolver(ir::SourceMap* sources, SyntaxArchive* library) : sources_(sources), library_(library) {}
 
   // The checked syntax tree of a Python function, read once a compilation.
   FunctionSyntaxPtr SyntaxOf(PyObject* function);
@@ -81,6 +83,7 @@ class Resolver {
   PyRef OverloadOf(PyObject* object, const PyRef& home);
 
   ir::SourceMap* sources_;
+  SyntaxArchive* library_;
   std::unordered_map<PyObject*, FunctionSyntaxPtr> syntax_;
   std::vector<Capture> captures_;
   std::vector<Dependency> dependencies_;

@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import linecache
 import os
 import pickle
 import subprocess
@@ -449,3 +450,13 @@ sys.stdout.buffer.write(pickle.dumps(f))
     script.unlink()
     result = run_python(f"import pickle; print(pickle.loads({data!r})(1.0))")
     assert result.stdout == "[1. 1.]\n", result.stderr
+
+
+def test_the_library_is_not_parsed(monkeypatch):
+    """The compiler carries its trees; only the user's own source is looked up."""
+    asked = []
+    look_up = linecache.getlines
+    monkeypatch.setattr(linecache, "getlines", lambda *args: asked.append(args[0]) or look_up(*args))
+    f = jit(lambda x: np.nancumsum(np.convolve(x, x)) / np.std(x), target="interpreter")
+    assert f(np.arange(4.0)).shape == (7,)
+    assert set(asked) == {__file__}
