@@ -36,10 +36,10 @@ Value FromEntry(const PyRef& entry) {
 
 // The entry under a string in one of the registry's tables, or none.
 std::optional<Value> EntryNamed(const char* table, const std::string& name) {
-  const PyRef entries = Attribute(Registry().get(), table);
-  PyObject* entry = PyDict_GetItemString(entries.get(), name.c_str());
-  if (entry == nullptr) return std::nullopt;
-  return FromEntry(PyRef::Borrow(entry));
+  const PyRef entry =
+      Checked(PyObject_CallMethod(Registry().get(), "named", "ss", table, name.c_str()));
+  if (entry.IsNone()) return std::nullopt;
+  return FromEntry(entry);
 }
 
 // What one of the registry's functions finds for an object, or none.
