@@ -1,12 +1,14 @@
 """How long compilation takes, by phase: whole programs, and functions of 75 to 300 lines.
 
 Each number is the median over fresh compilations in one process whose compiler is open: what a
-first call costs beside that is the suite `latency`'s.
+first call costs beside that is the suite `latency`'s. `processor` is the time of the processor
+for all of it, which says the same on a machine that others use too.
 """
 
 import inspect
 import statistics
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -46,15 +48,18 @@ def run(quick: bool):
 def _measure(program, arguments, repeat: int) -> dict:
     """The median of each phase; the first compilation, which may import, does not count."""
     compiled = jit(program)
-    phases = []
+    phases, cpu = [], []
     for _ in range(repeat + 1):
         compiled._clear()
+        start = time.process_time()
         compiled.compile(*arguments)
+        cpu.append((time.process_time() - start) * 1e3)
         phases.append(compiled.timings()[0].phases)
     median = {name: statistics.median(run.get(name, 0.0) for run in phases[1:])
               for name in phases[-1]}  # fmt: skip
     lines = len(inspect.getsourcelines(program)[0])
-    return {"program": program.__name__, "lines": lines, "phases": median}
+    return {"program": program.__name__, "lines": lines, "phases": median,
+            "cpu": statistics.median(cpu[1:])}
 
 
 def _long(lines: int, repeat: int) -> dict:
@@ -70,6 +75,7 @@ def _row(record: dict) -> dict:
         "program": record["program"],
         "lines": record["lines"],
         "all": sum(phases.values()),
+        "processor": record["cpu"],
         "frontend": phases["frontend"],
         "passes": sum(passes.values()),
         **{name: phases[name] for name in BACK},
