@@ -3,6 +3,7 @@
 import platform
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -32,6 +33,10 @@ class BuildWithBazel(build_ext):
             command = ["strip", "--strip-unneeded", "-o", package / name, ROOT / source]
             subprocess.run(command, check=True)
         shutil.copyfile(LIBOMP, package / "lib/libomp.so")
+        if not self.inplace:  # In a checkout it would soon be wrong.
+            command = [sys.executable, ROOT / "tools/index_library.py", package / "library"]
+            places = subprocess.run(command, check=True, capture_output=True).stdout
+            (package / "library/places.py").write_bytes(places)
 
 
 def wheel_options() -> dict:

@@ -16,7 +16,7 @@ import numpy as np
 import parakeet
 
 # Each is a module here with `run(quick)`, which gives a title and a list of rows (dictionaries).
-SUITES = ("latency",)
+SUITES = ("latency", "compile")
 
 
 def print_table(title: str, rows: list[dict]) -> None:

@@ -127,7 +127,7 @@ Value ObjectAttribute(Evaluator* evaluator, PyObject* object, const std::string&
   Context& context = evaluator->context();
   const PyRef found = PyRef::Steal(PyObject_GetAttrString(object, name.c_str()));
   if (!found) FailFromPython(context.span());
-  Value value = evaluator->resolver().FromPython(found.get());
+  Value value = evaluator->resolver().FromPython(found.get(), evaluator->frame().home);
   if (!value.IsUndefined()) return value;
   if (Resolver::IsArray(found.get())) {
     context.FailLimitation(
@@ -147,8 +147,9 @@ Value Evaluator::Attribute(const Value& value, const std::string& name) {
     const auto* found = std::find_if(std::begin(kArrayAttributes), std::end(kArrayAttributes),
                                      [&](const ArrayAttribute& a) { return name == a.name; });
     if (found != std::end(kArrayAttributes) && !python_only_parts) return found->read(this, value);
-    const bool has_method =
-        value.IsPythonScalar() ? name == "conjugate" : LookUpMethod(name).has_value();
+    const bool has_method = value.IsPythonScalar()
+                                ? name == "conjugate"
+                                : resolver_->MethodNamed(name, frame_->home).has_value();
     if (!has_method) FailAttribute(*context_, value, name);
     return Value::Method(value, name);
   }
@@ -165,6 +166,11 @@ Value Evaluator::Attribute(const Value& value, const std::string& name) {
     if (name == "__name__") return Value::String(function->name);
     if (name == "nin") return Value::Int(CountOperands(function->name));
     if (LookUpUfuncMethod(name)) return Value::Method(value, name);
+  }
+  if (const auto* function = value.TryAs<UserFunctionValue>();
+      function != nullptr && function->stands_for) {
+    const std::optional<Value> replaced = LookUpObject(function->stands_for.get());
+    if (replaced && replaced->Is<PrimitiveValue>()) return Attribute(*replaced, name);
   }
   if (value.Elements() != nullptr && (name == "index" || name == "count" || name == "append")) {
     context_->FailLimitation("methods of tuples and lists; use an array");
@@ -201,8 +207,9 @@ std::optional<Value> Evaluator::StoreAttribute(const Value& value, const std::st
 }
 
 Value Evaluator::CallMethod(const Value& self, const std::string& name, Arguments arguments) {
-  const std::optional<Value> method =
-      self.Is<PrimitiveValue>() ? LookUpUfuncMethod(name) : LookUpMethod(name);
+  const std::optional<Value> method = self.Is<PrimitiveValue>()
+                                          ? LookUpUfuncMethod(name)
+                                          : resolver_->MethodNamed(name, frame_->home);
   if (!method) FailAttribute(*context_, self, name);
   if (self.IsPythonScalar()) return PartOf(this, "conjugate", self);  // Python's only method here.
   arguments.positional.insert(arguments.positional.begin(), self);

@@ -19,7 +19,7 @@ class ProgramBuilder {
   ProgramBuilder(const Request& request, const std::shared_ptr<ir::SourceMap>& sources)
       : request_(request),
         context_(&built_.program),
-        resolver_(sources.get()),
+        resolver_(sources.get(), request.library),
         evaluator_(&context_, &resolver_) {
     built_.program.sources = sources;
   }
@@ -81,7 +81,7 @@ Value ProgramBuilder::MakeParameter(const Argument& argument, int number, const 
                                     ir::Function* function) {
   const ir::Builder builder(context_.arena());
   switch (argument.kind) {
-    case Argument::Kind::kStatic: return resolver_.FromPython(argument.object.get());
+    case Argument::Kind::kStatic: return resolver_.FromPython(argument.object.get(), PyRef());
     case Argument::Kind::kScalar: {
       const ir::Var* var = builder.NewVar(argument.dtype, name);
       function->params.push_back({var});

@@ -18,6 +18,7 @@ namespace parakeet::frontend {
 struct Request {
   PyObject* function = nullptr;
   std::vector<Argument> arguments;
+  SyntaxArchive* library = nullptr;  // The library's trees; null: all are read from source.
 };
 
 // What the entry function's results are, as Python sees them. Scalars and arrays are results of the

@@ -1,5 +1,6 @@
 #include "frontend/call_memo.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -165,22 +166,26 @@ BuiltFunction* CallMemo::Add(const std::string& key, const std::string& name) {
   auto function = std::make_unique<BuiltFunction>();
   function->name = UniqueName(name);
   order_.push_back(key);
+  named_[function->name] = function.get();
   return (functions_[key] = std::move(function)).get();
 }
 
 void CallMemo::Truncate(size_t size) {
   for (; order_.size() > size; order_.pop_back()) {
     const auto last = functions_.find(order_.back());
-    names_.erase(last->second->name);
+    const std::string& name = last->second->name;
+    const size_t dot = name.find('.');
+    const int number = dot == std::string::npos ? 0 : std::stoi(name.substr(dot + 1));
+    int& next = next_number_[name.substr(0, dot)];
+    next = std::min(next, number);
+    named_.erase(name);
     functions_.erase(last);
   }
 }
 
 const BuiltFunction* CallMemo::Named(const std::string& name) const {
-  for (const auto& [key, function] : functions_) {
-    if (function->name == name) return function.get();
-  }
-  return nullptr;
+  const auto found = named_.find(name);
+  return found == named_.end() ? nullptr : found->second;
 }
 
 const ArrayEffects* CallMemo::EffectsOf(const std::string& name) const {
@@ -189,9 +194,11 @@ const ArrayEffects* CallMemo::EffectsOf(const std::string& name) const {
 }
 
 std::string CallMemo::UniqueName(const std::string& name) {
-  std::string unique = name;
-  for (int i = 1; !names_.insert(unique).second; ++i) unique = name + "." + std::to_string(i);
-  return unique;
+  int& number = next_number_[name];
+  for (;; ++number) {
+    std::string unique = number == 0 ? name : name + "." + std::to_string(number);
+    if (!named_.contains(unique)) return unique;
+  }
 }
 
 }  // namespace parakeet::frontend

@@ -71,7 +71,7 @@ class CallMemo {
   // The effects of the function of that name; null while it is being built.
   const ArrayEffects* EffectsOf(const std::string& name) const;
   // Keeps a name from being given to a function.
-  void Reserve(const std::string& name) { names_.insert(name); }
+  void Reserve(const std::string& name) { named_[name] = nullptr; }
   // How many functions there are; Truncate forgets those that were added later.
   size_t size() const { return order_.size(); }
   void Truncate(size_t size);
@@ -85,7 +85,11 @@ class CallMemo {
   std::unordered_map<std::string, std::unique_ptr<BuiltFunction>> functions_;
   std::vector<std::string> order_;
   std::map<std::string, std::set<int>> statics_;
-  std::set<std::string> names_;
+  // By name; null for those that are reserved.
+  std::unordered_map<std::string, const BuiltFunction*> named_;
+  // For each name as Python has it, the first number behind it that may be free: a program of many
+  // calls has hundreds of functions of one name.
+  std::unordered_map<std::string, int> next_number_;
 };
 
 }  // namespace parakeet::frontend

@@ -36,7 +36,7 @@ Value Evaluator::ValueOfOutside(Capture place, PyObject* object) {
     }
     return Value::Tuple(std::move(elements));
   }
-  Value value = resolver_->FromPython(object);
+  Value value = resolver_->FromPython(object, place.function);
   if (value.IsUndefined()) {
     context_->FailLimitation("'" + place.name + "' is " + NameOfObject(object) +
                              ", which jitted code cannot use; pass numbers, arrays or tuples");

@@ -26,7 +26,7 @@ std::string TextAttribute(PyObject* object, const char* name) {
 // written in the language.
 Value FromEntry(const PyRef& entry) {
   const std::string kind = TextAttribute(entry.get(), "parakeet_kind");
-  if (kind.empty()) return UserFunctionValue{entry};
+  if (kind.empty()) return UserFunctionValue{entry, PyRef()};
   const std::string name = TextAttribute(entry.get(), "name");
   if (kind == "primitive") return PrimitiveValue{name, "", entry};
   if (kind == "operator") return OperatorValue{name};
@@ -36,10 +36,10 @@ Value FromEntry(const PyRef& entry) {
 
 // The entry under a string in one of the registry's tables, or none.
 std::optional<Value> EntryNamed(const char* table, const std::string& name) {
-  const PyRef entries = Attribute(Registry().get(), table);
-  PyObject* entry = PyDict_GetItemString(entries.get(), name.c_str());
-  if (entry == nullptr) return std::nullopt;
-  return FromEntry(PyRef::Borrow(entry));
+  const PyRef entry =
+      Checked(PyObject_CallMethod(Registry().get(), "named", "ss", table, name.c_str()));
+  if (entry.IsNone()) return std::nullopt;
+  return FromEntry(entry);
 }
 
 // What one of the registry's functions finds for an object, or none.
@@ -50,7 +50,23 @@ std::optional<Value> LookUp(const char* function, PyObject* object) {
   return FromEntry(entry);
 }
 
+PyRef AskOverloads(const char* function, PyObject* what, PyObject* home) {
+  const PyRef overloads = Checked(PyImport_ImportModule("parakeet.overloading"));
+  const PyRef lookup = Attribute(overloads.get(), function);
+  PyRef found = Checked(
+      PyObject_CallFunctionObjArgs(lookup.get(), what, home == nullptr ? Py_None : home, nullptr));
+  return found.IsNone() ? PyRef() : std::move(found);
+}
+
 }  // namespace
+
+PyRef LookUpOverload(PyObject* object, PyObject* home) {
+  return AskOverloads("lookup", object, home);
+}
+
+PyRef LookUpMethodOverload(const std::string& name, PyObject* home) {
+  return AskOverloads("lookup_method", Checked(PyUnicode_FromString(name.c_str())).get(), home);
+}
 
 std::optional<Value> LookUpObject(PyObject* object) { return LookUp("lookup", object); }
 
@@ -76,9 +92,12 @@ Value LibraryFunction(const std::string& name) {
   return *found;
 }
 
+bool IsOurFunction(PyObject* function) {
+  return TextAttribute(function, "__module__").starts_with("parakeet.");
+}
+
 bool IsLibraryFunction(PyObject* function) {
-  const std::string prefix = "parakeet.library";
-  return TextAttribute(function, "__module__").compare(0, prefix.size(), prefix) == 0;
+  return TextAttribute(function, "__module__").starts_with("parakeet.library");
 }
 
 }  // namespace parakeet::frontend

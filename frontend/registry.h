@@ -10,6 +10,13 @@
 // The Python side's table of what outside objects mean (parakeet.library.registry).
 namespace parakeet::frontend {
 
+// The user's function that is compiled in the place of `object` (parakeet.overloading), where the
+// function `home` reads it; a null `home` is none of them. A null reference for none.
+PyRef LookUpOverload(PyObject* object, PyObject* home);
+
+// The same for an array method.
+PyRef LookUpMethodOverload(const std::string& name, PyObject* home);
+
 // What a NumPy function, an operator or primitive of ours, a builtin or a function of `math` stands
 // for: a Primitive, an Operator, an Intrinsic or a library function. nullopt where the registry
 // does not know the object. Called with the GIL held.
@@ -30,6 +37,9 @@ Value ComposedUfunc(const std::string& name);
 // The library function, primitive or operator that NumPy calls `name`: "matmul". A bug where there
 // is none.
 Value LibraryFunction(const std::string& name);
+
+// True for a Python function of this package, which users' overloads do not reach.
+bool IsOurFunction(PyObject* function);
 
 // True for a Python function of the library (parakeet.library).
 bool IsLibraryFunction(PyObject* function);

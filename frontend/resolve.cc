@@ -154,6 +154,9 @@ std::string NameOfObject(PyObject* object) {
 
 FunctionSyntaxPtr Resolver::SyntaxOf(PyObject* function) {
   FunctionSyntaxPtr& syntax = syntax_[function];
+  if (syntax == nullptr && library_ != nullptr && IsLibraryFunction(function)) {
+    syntax = library_->Find(function, sources_);
+  }
   if (syntax == nullptr) syntax = ReadPythonFunction(function, sources_);
   return syntax;
 }
@@ -218,14 +221,35 @@ PyRef Resolver::DefaultOf(PyObject* function, const std::string& parameter) {
 // What the library reads of its own modules changes with the package alone.
 void Resolver::Record(NamespaceKind kind, PyObject* function, const std::string& name,
                       const PyRef& object) {
-  if (TextAttribute(function, "__module__").rfind("parakeet.", 0) == 0) return;
+  if (kind != NamespaceKind::kOverload && IsOurFunction(function)) return;
   for (const Dependency& known : dependencies_) {
     if (known.kind == kind && known.function.get() == function && known.name == name) return;
   }
   dependencies_.push_back({kind, PyRef::Borrow(function), name, object});
 }
 
-Value Resolver::FromPython(PyObject* object) {
+// The user's function for an object, or a null reference. Which it is depends on the registrations
+// of the moment, and is recorded; that a function does not stand for anything within itself never
+// changes.
+PyRef Resolver::OverloadOf(PyObject* object, const PyRef& home) {
+  if (home && IsOurFunction(home.get())) return PyRef();
+  const PyRef general = LookUpOverload(object, nullptr);
+  const PyRef none = PyRef::Borrow(Py_None);
+  Record(NamespaceKind::kOverload, object, NameOfObject(object), general ? general : none);
+  return general && home ? LookUpOverload(object, home.get()) : general;
+}
+
+std::optional<Value> Resolver::MethodNamed(const std::string& name, const PyRef& home) {
+  if (home && IsOurFunction(home.get())) return LookUpMethod(name);
+  const PyRef none = PyRef::Borrow(Py_None);
+  const PyRef general = LookUpMethodOverload(name, nullptr);
+  Record(NamespaceKind::kOverload, Py_None, name, general ? general : none);
+  PyRef overload = general && home ? LookUpMethodOverload(name, home.get()) : general;
+  if (overload) return UserFunctionValue{std::move(overload), PyRef()};
+  return LookUpMethod(name);
+}
+
+Value Resolver::FromPython(PyObject* object, const PyRef& home) {
   if (object == Py_None) return Value::None();
   if (object == Py_Ellipsis) return EllipsisValue{};
   if (const auto number = PythonNumber(object)) return *number;
@@ -236,23 +260,27 @@ Value Resolver::FromPython(PyObject* object) {
   if (PyTuple_Check(object)) {
     Values elements;
     for (Py_ssize_t i = 0; i < PyTuple_Size(object); ++i) {
-      elements.push_back(FromPython(PyTuple_GetItem(object, i)));
+      elements.push_back(FromPython(PyTuple_GetItem(object, i), home));
     }
     return Value::Tuple(std::move(elements));
   }
   if (PyObject_TypeCheck(object, &PySlice_Type)) {
     const auto part = [&](const char* name) {
       const PyRef value = Checked(PyObject_GetAttrString(object, name));
-      return FromPython(value.get());
+      return FromPython(value.get(), home);
     };
     return Value::Slice(part("start"), part("stop"), part("step"));
   }
   if (PyObject_TypeCheck(object, &PyModule_Type)) return ModuleValue{PyRef::Borrow(object)};
+  if (PyRef overload = OverloadOf(object, home)) {
+    return UserFunctionValue{std::move(overload), PyRef::Borrow(object)};
+  }
   if (auto known = LookUpObject(object)) return *known;
   if (auto scalar = NumpyScalar(object)) return *scalar;
   if (auto dtype = DTypeValueOf(object)) return *dtype;
   if (auto exception = ExceptionOf(object)) return *exception;
-  if (PyRef function = PlainFunction(object)) return UserFunctionValue{std::move(function)};
+  if (PyRef function = PlainFunction(object))
+    return UserFunctionValue{std::move(function), PyRef()};
   if (IsRefusedContainer(object) || IsArray(object)) return Value();
   return ObjectValue{PyRef::Borrow(object)};
 }

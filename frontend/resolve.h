@@ -1,6 +1,7 @@
 #ifndef PARAKEET_FRONTEND_RESOLVE_H_
 #define PARAKEET_FRONTEND_RESOLVE_H_
 
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "frontend/argument.h"
 #include "frontend/py_ref.h"
 #include "frontend/syntax.h"
+#include "frontend/syntax_archive.h"
 #include "frontend/value.h"
 #include "ir/node.h"
 
@@ -15,12 +17,14 @@
 // Values, and every one that was read is recorded.
 namespace parakeet::frontend {
 
-// The namespace that a name was read from; kDefault: a parameter's default value.
-enum class NamespaceKind : uint8_t { kClosure, kGlobal, kBuiltin, kDefault };
+// The namespace that a name was read from; kDefault: a parameter's default value; kOverload: what
+// users' overloads make of an object, or of an array method.
+enum class NamespaceKind : uint8_t { kClosure, kGlobal, kBuiltin, kDefault, kOverload };
 
 // One outside thing that a compilation read. It holds as long as `name` in that namespace of
 // `function` is the same object, or one of equal content. Attributes read from modules are not
-// recorded: modules are not guarded.
+// recorded: modules are not guarded. A kOverload holds as long as the same function, or None,
+// stands for the object `function`, called `name`; or for the method `name`, where that is None.
 struct Dependency {
   NamespaceKind kind;
   PyRef function;  // Whose closure, globals or builtins.
@@ -41,7 +45,8 @@ struct Capture {
 
 class Resolver {
  public:
-  explicit Resolver(ir::SourceMap* sources) : sources_(sources) {}
+  // `library` has the trees of functions that are read ahead of time; null for none.
+  Resolver(ir::SourceMap* sources, SyntaxArchive* library) : sources_(sources), library_(library) {}
 
   // The checked syntax tree of a Python function, read once a compilation.
   FunctionSyntaxPtr SyntaxOf(PyObject* function);
@@ -57,8 +62,11 @@ class Resolver {
   PyRef DefaultOf(PyObject* function, const std::string& parameter);
 
   // The value of a Python object that needs no parameter: numbers, strings, None, dtypes, modules,
-  // functions, tuples of these. Undefined for what has no meaning in the language.
-  Value FromPython(PyObject* object);
+  // functions, tuples of these. Undefined for what has no meaning in the language. `home` is the
+  // function that reads it, null where it is an argument; it may decide what a function means.
+  Value FromPython(PyObject* object, const PyRef& home);
+  // The function behind a method of arrays, if there is one, where `home` calls it.
+  std::optional<Value> MethodNamed(const std::string& name, const PyRef& home);
   // True for an array, and for a list, which is one where it holds numbers: they become captures.
   static bool IsArray(PyObject* object);
   // What a capture is: its dtype, rank and layout. Throws for what cannot be one, naming `name`.
@@ -72,8 +80,10 @@ class Resolver {
  private:
   Found Look(PyObject* function, const std::string& name) const;
   void Record(NamespaceKind kind, PyObject* function, const std::string& name, const PyRef& object);
+  PyRef OverloadOf(PyObject* object, const PyRef& home);
 
   ir::SourceMap* sources_;
+  SyntaxArchive* library_;
   std::unordered_map<PyObject*, FunctionSyntaxPtr> syntax_;
   std::vector<Capture> captures_;
   std::vector<Dependency> dependencies_;

@@ -130,9 +130,11 @@ struct ObjectValue {
   PyRef object;
 };
 
-// A Python function (jitted objects are unwrapped): compiled with its caller.
+// A Python function (jitted objects are unwrapped): compiled with its caller. `stands_for` is the
+// object that it is called in the place of (parakeet.overload), whose attributes stay; or null.
 struct UserFunctionValue {
   PyRef function;
+  PyRef stands_for;
 };
 
 // A nested function or lambda. While the frame that defined it is being built, `frame` is that

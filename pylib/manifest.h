@@ -25,8 +25,10 @@ struct ResultNode {
   uint32_t length = 0;  // tuple: how many nodes are directly below
 };
 
-// Which of a function's namespaces a name is read from; kDefault: the defaults of its parameters.
-enum class Namespace : uint8_t { kClosure, kGlobal, kBuiltin, kDefault };
+// Which of a function's namespaces a name is read from; kDefault: the defaults of its parameters;
+// kOverload: no namespace, but what stands for the object in the function's place, or for the array
+// method of that name where None is in its place.
+enum class Namespace : uint8_t { kClosure, kGlobal, kBuiltin, kDefault, kOverload };
 
 // A name that the compilation read outside the code. `function` indexes the functions that travel
 // with the manifest.

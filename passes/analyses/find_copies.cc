@@ -1,6 +1,7 @@
 #include "passes/analyses/find_copies.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "ir/uses.h"
 #include "passes/pass.h"
@@ -45,6 +46,23 @@ Copy CopyIn(const Binding& foreach) {
   return is_whole && is_plain ? copy : Copy{};
 }
 
+std::string PassedOn(const Var* array, OpCode by) {
+  return NameOf(array) + " is passed on by " + std::string(Name(by));
+}
+
+// What bindings take or yield as a whole, in program order.
+void ForEachPassed(const Block& block, const std::function<void(const Var*, OpCode)>& action) {
+  ir::ForEachBinding(block, [&](const Binding& b) {
+    const auto pass = [&](const std::vector<Operand>& operands) {
+      for (const Operand& operand : operands) {
+        if (operand.IsVar()) action(operand.var(), b.op);
+      }
+    };
+    if (b.op != OpCode::kLoad && b.op != OpCode::kStore) pass(b.operands);
+    for (const Block* inner : b.blocks) pass(inner->results);
+  });
+}
+
 }  // namespace
 
 int MakerOf(const Block& block, const Var* array) {
@@ -59,11 +77,8 @@ int MakerOf(const Block& block, const Var* array) {
 
 std::string WhyWhole(const Block& block, const Var* array) {
   std::string reason;
-  ir::ForEachBinding(block, [&](const Binding& b) {
-    const bool accesses = b.op == OpCode::kLoad || b.op == OpCode::kStore;
-    bool is_passed = Holds(b.operands, array) && !accesses;
-    for (const Block* inner : b.blocks) is_passed |= Holds(inner->results, array);
-    if (is_passed) reason = NameOf(array) + " is passed on by " + std::string(Name(b.op));
+  ForEachPassed(block, [&](const Var* passed, OpCode by) {
+    if (passed == array) reason = PassedOn(array, by);
   });
   return reason;
 }
@@ -86,6 +101,18 @@ void CopyFinder::Visit(const Block& block) {
   }
 }
 
+// Once for a block: a long one has many copies.
+const CopyFinder::Uses& CopyFinder::UsesIn(const Block& block) {
+  const auto [found, is_new] = uses_.try_emplace(&block);
+  Uses& uses = found->second;
+  if (!is_new) return uses;
+  for (size_t at = 0; at < block.bindings.size(); ++at) {
+    for (const Var* used : ir::FreeVars(*block.bindings[at])) uses.last[used] = at;
+  }
+  ForEachPassed(block, [&](const Var* passed, OpCode by) { uses.passed_by[passed] = by; });
+  return uses;
+}
+
 void CopyFinder::Choose(const Block& block, size_t at) {
   const Binding& foreach = *block.bindings[at];
   const Copy copy = CopyIn(foreach);
@@ -104,17 +131,17 @@ void CopyFinder::Choose(const Block& block, size_t at) {
 }
 
 std::string CopyFinder::WhyNot(const Block& block, size_t at, const CopiedArray& copied,
-                               const Var* array) const {
+                               const Var* array) {
   const std::string name = NameOf(array);
-  for (size_t later = at + 1; later < block.bindings.size(); ++later) {
-    if (ir::FreeVars(*block.bindings[later]).contains(array)) return name + " is read afterwards";
-  }
+  const Uses& uses = UsesIn(block);
+  if (uses.last.at(array) > at) return name + " is read afterwards";
   if (Holds(block.results, array)) return name + " is read afterwards";
   if (roots_.MayShare(copied.target, array)) return name + " is copied within itself";
   if (may_overlap_ && !roots_.IsFresh(copied.target))
     return "places of " + NameOf(copied.target) + " may overlap";
-  const std::string whole = WhyWhole(block, array);
-  return whole.empty() ? WhyNotEarlier(block, MakerOf(block, array), at, copied, array) : whole;
+  const auto passed = uses.passed_by.find(array);
+  if (passed != uses.passed_by.end()) return PassedOn(array, passed->second);
+  return WhyNotEarlier(block, MakerOf(block, array), at, copied, array);
 }
 
 // Why what the copy stores may not be stored as soon as it is known.

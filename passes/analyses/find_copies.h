@@ -33,10 +33,18 @@ class CopyFinder {
   }
 
  private:
+  // How a block's top level uses what is made there.
+  struct Uses {
+    std::unordered_map<const ir::Var*, size_t> last;  // the number of the last user
+    // The last that takes it other than to load or store elements of it.
+    std::unordered_map<const ir::Var*, ir::OpCode> passed_by;
+  };
+
   void Visit(const ir::Block& block);
+  const Uses& UsesIn(const ir::Block& block);
   void Choose(const ir::Block& block, size_t at);
   std::string WhyNot(const ir::Block& block, size_t at, const CopiedArray& copied,
-                     const ir::Var* array) const;
+                     const ir::Var* array);
   std::string WhyNotEarlier(const ir::Block& block, size_t made, size_t at,
                             const CopiedArray& copied, const ir::Var* array) const;
 
@@ -46,6 +54,7 @@ class CopyFinder {
   std::unordered_map<const ir::Var*, CopiedArray> arrays_;
   std::unordered_map<const ir::Binding*, const ir::Var*> copies_;
   std::vector<std::pair<const ir::Binding*, std::string>> refusals_;
+  std::unordered_map<const ir::Block*, Uses> uses_;
 };
 
 // Why the array, made at the block's top level, must be an array of its own: who sees it other than

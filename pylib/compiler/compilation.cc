@@ -10,6 +10,7 @@
 #include "pylib/compiler/decode_key.h"
 #include "pylib/compiler/estimate_cost.h"
 #include "pylib/compiler/type_sites.h"
+#include "pylib/library_syntax/library_syntax.h"
 
 namespace parakeet::pylib {
 namespace {
@@ -34,6 +35,12 @@ std::set<std::string> FlagsOf(PyObject* tuple) {
   return flags;
 }
 
+// Used with the GIL held.
+frontend::SyntaxArchive& LibraryTrees() {
+  static auto* const kArchive = new frontend::SyntaxArchive(LibrarySyntax());
+  return *kArchive;
+}
+
 }  // namespace
 
 Compilation::Compilation(const PkCompileRequest& request)
@@ -54,6 +61,7 @@ void Compilation::BuildProgram() {
   frontend::Request request;
   request.function = request_.function;
   request.arguments = std::move(key.arguments);
+  request.library = &LibraryTrees();
   frontend::Built built = frontend::BuildIr(request, sources_);
   if (MayOverlap(request_.key[0])) {
     ir::Function entry = *built.program.functions.front();

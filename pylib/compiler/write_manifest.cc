@@ -18,6 +18,7 @@ Namespace SpaceOf(frontend::NamespaceKind kind) {
     case frontend::NamespaceKind::kClosure: return Namespace::kClosure;
     case frontend::NamespaceKind::kGlobal: return Namespace::kGlobal;
     case frontend::NamespaceKind::kBuiltin: return Namespace::kBuiltin;
+    case frontend::NamespaceKind::kOverload: return Namespace::kOverload;
     case frontend::NamespaceKind::kDefault: break;
   }
   return Namespace::kDefault;

@@ -46,6 +46,7 @@ Ref StaticsOf(const Arguments& call) { return TupleOf(OwnedStatics(call)); }
 struct Answer {
   Ref image, manifest, functions, objects;
   void* program = nullptr;
+  uint64_t overloads_version = 0;  // as it was before the question
 };
 
 // Another thread may have marked it since the key was made; the caller bounds how often it asks.
@@ -90,6 +91,7 @@ CompileOutcome Ask(const CompilerLibrary& library, FunctionState* function, cons
   const PkCompileRequest request =
       RequestFor(*function, {call.key.data(), call.key.size()}, statics.get());
   PkCompileResult result = {};
+  answer->overloads_version = overloads_version;
   const int32_t status = library.compile(&request, &result);
   answer->image = Ref::Steal(result.image);
   answer->manifest = Ref::Steal(result.manifest);
@@ -130,6 +132,7 @@ bool LoadCode(const Answer& answer, Specialization* made) {
 // From the compiler's answer to a specialization that calls can find.
 std::unique_ptr<Specialization> Make(const Arguments& call, const Answer& answer) {
   auto made = std::make_unique<Specialization>();
+  made->outside = OutsideObjects(answer.overloads_version);
   if (!LoadCode(answer, made.get())) return nullptr;
   made->key.assign(call.key.begin(), call.key.end());
   made->hash = HashKey(call.key.data(), call.key.size());

@@ -184,6 +184,14 @@ bool IsSame(PyObject* a, PyObject* b, int depth, bool in_closure) {
   return false;
 }
 
+// A function that reads nothing but its arguments and globals.
+bool HasNoState(PyObject* function) {
+  for (const char* name : {"__closure__", "__defaults__", "__kwdefaults__"}) {
+    if (AttributeOf(function, name) != Py_None) return false;
+  }
+  return true;
+}
+
 PyTypeObject* TypeNamed(const char* module_name, const char* name) {
   Ref module = Ref::Steal(PyImport_ImportModule(module_name));
   if (!module) return nullptr;
@@ -208,6 +216,20 @@ bool LoadContent() {
 uint64_t HashContent(PyObject* object) { return HashObject(object, 0, false); }
 
 bool HasSameContent(PyObject* a, PyObject* b) { return IsSame(a, b, 0, false); }
+
+bool MayReplace(PyObject* a, PyObject* b) {
+  a = Unwrap(a);
+  b = Unwrap(b);
+  if (a == b) return true;
+  if (Py_TYPE(a) != Py_TYPE(b)) return false;
+  if (Py_TYPE(a) == function_type) return HasNoState(a) && HasNoState(b) && HasSameContent(a, b);
+  if (!PyTuple_Check(a)) return HasSameContent(a, b);
+  if (PyTuple_Size(a) != PyTuple_Size(b)) return false;
+  for (Py_ssize_t i = 0; i < PyTuple_Size(a); ++i) {
+    if (!MayReplace(PyTuple_GetItem(a, i), PyTuple_GetItem(b, i))) return false;
+  }
+  return true;
+}
 
 bool MayBeStatic(PyObject* object) {
   if (object == Py_None || object == Py_Ellipsis || PyUnicode_Check(object)) return true;

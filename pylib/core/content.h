@@ -27,6 +27,11 @@ bool LoadContent();
 uint64_t HashContent(PyObject* object);
 bool HasSameContent(PyObject* a, PyObject* b);
 
+// Whether an outside name that was `b` may be `a` without the code being another. As above, but a
+// function is another one unless it has neither closure nor defaults: code reads those, at each
+// call, from the function that it was compiled with.
+bool MayReplace(PyObject* a, PyObject* b);
+
 // Whether an argument that is no leaf may be static: None, a string, a dtype, a function, a type,
 // or another object that the compiler may know; not a container or array of some other library.
 bool MayBeStatic(PyObject* object);

@@ -10,6 +10,7 @@
 #include "pylib/core/dispatch.h"
 #include "pylib/core/function.h"
 #include "pylib/core/numpy_access.h"
+#include "pylib/core/outside.h"
 #include "pylib/core/targets.h"
 #include "runtime/buffers.h"
 #include "runtime/call.h"
@@ -55,6 +56,11 @@ PyObject* PySetTiming(PyObject*, PyObject* value) {
   return None();
 }
 
+PyObject* OverloadsChanged(PyObject*, PyObject*) {
+  ++overloads_version;
+  return None();
+}
+
 PyObject* SetArrayType(PyObject*, PyObject* type) {
   array_placeholder_type = reinterpret_cast<PyTypeObject*>(Ref::Borrow(type).release());
   return None();
@@ -97,6 +103,7 @@ PyMethodDef functions[] = {
     {"set_default_target", PySetDefaultTarget, METH_O, nullptr},
     {"count_target_blocks", PyCountTargetBlocks, METH_O, nullptr},
     {"set_timing", PySetTiming, METH_O, nullptr},
+    {"overloads_changed", OverloadsChanged, METH_NOARGS, nullptr},
     {"set_array_type", SetArrayType, METH_O, nullptr},
     {"buffer_counters", BufferCounters, METH_NOARGS, nullptr},
     {"reset_buffer_peak", ResetBufferPeak, METH_NOARGS, nullptr},

@@ -53,6 +53,15 @@ Ref BuiltinsOf(PyObject* globals) {
   return Ref::Borrow(PyModule_GetDict(builtins));
 }
 
+// What stands for an object, or for a method, by now; null with an exception set.
+Ref LookUpOverload(PyObject* replaced, PyObject* method) {
+  Ref overloads = Ref::Steal(PyImport_ImportModule("parakeet.overloading"));
+  const char* lookup = method == nullptr ? "lookup" : "lookup_method";
+  PyObject* what = method == nullptr ? replaced : method;
+  if (!overloads) return overloads;
+  return Ref::Steal(PyObject_CallMethod(overloads.get(), lookup, "OO", what, Py_None));
+}
+
 // Which static argument is this function, unwrapped; -1 for none.
 int ArgumentThatIs(PyObject* function, const std::vector<Ref>& statics) {
   for (size_t i = 0; i < statics.size(); ++i) {
@@ -63,6 +72,8 @@ int ArgumentThatIs(PyObject* function, const std::vector<Ref>& statics) {
 
 }  // namespace
 
+uint64_t overloads_version = 0;
+
 PyObject* OutsideObjects::Place::Read() const {
   switch (space) {
     case Namespace::kClosure: return CellContents(holder.get());
@@ -70,7 +81,8 @@ PyObject* OutsideObjects::Place::Read() const {
       if (PyDict_GetItemWithError(globals.get(), name.get()) != nullptr) return nullptr;
       return PyDict_GetItemWithError(holder.get(), name.get());
     case Namespace::kGlobal: return PyDict_GetItemWithError(holder.get(), name.get());
-    case Namespace::kDefault: break;
+    case Namespace::kDefault:
+    case Namespace::kOverload: break;
   }
   return ReadDefault(holder.get(), name.get(), number);
 }
@@ -108,6 +120,15 @@ bool OutsideObjects::Bind(const Manifest& manifest, PyObject* functions, PyObjec
     PyObject* object = PyTuple_GetItem(objects, Py_ssize_t(i));
     PyObject* function = PyTuple_GetItem(functions, from.function);
     if (object == nullptr || function == nullptr) return false;
+    if (from.space == Namespace::kOverload) {
+      Overload overload{Ref::Borrow(function), Ref(), Ref::Borrow(object)};
+      if (function == Py_None) {
+        overload.method = Ref::Steal(PyUnicode_FromString(from.name.c_str()));
+        if (!overload.method) return false;
+      }
+      overloads_.push_back(std::move(overload));
+      continue;
+    }
     // Modules are not guarded, and the closure of an argument has been compared with the argument.
     if (PyModule_Check(object)) continue;
     if (from.space == Namespace::kClosure && ArgumentThatIs(function, statics) >= 0) continue;
@@ -130,11 +151,25 @@ bool OutsideObjects::Bind(const Manifest& manifest, PyObject* functions, PyObjec
   return true;
 }
 
+// Whether each still is what it was compiled as. A registration is compared by identity: what its
+// function captures is read from that function's own cells.
+bool OutsideObjects::OverloadsHold() {
+  const uint64_t version = overloads_version;
+  for (const Overload& overload : overloads_) {
+    Ref now = LookUpOverload(overload.replaced.get(), overload.method.get());
+    if (!now) PyErr_Clear();
+    if (now.get() != overload.function.get()) return false;
+  }
+  version_ = version;
+  return true;
+}
+
 bool OutsideObjects::Holds() {
+  if (version_ != overloads_version && !OverloadsHold()) return false;
   for (Guard& guard : guards_) {
     PyObject* object = guard.place.Read();
     if (object == guard.object.get()) continue;
-    if (object == nullptr || !HasSameContent(object, guard.object.get())) return false;
+    if (object == nullptr || !MayReplace(object, guard.object.get())) return false;
     guard.object = Ref::Borrow(object);
   }
   return true;

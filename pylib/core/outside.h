@@ -1,9 +1,11 @@
 // The outside names of a specialization: globals, closure cells and builtins that its compilation
 // read. Those that decided about the code are guards, compared before each call; arrays and lists
-// are captures, read again for each call and passed as arguments.
+// are captures, read again for each call and passed as arguments. What users' functions stand for
+// is compared where some registration has changed since it last was.
 #ifndef PARAKEET_PYLIB_CORE_OUTSIDE_H_
 #define PARAKEET_PYLIB_CORE_OUTSIDE_H_
 
+#include <cstdint>
 #include <vector>
 
 #include "pylib/core/arguments.h"
@@ -12,8 +14,14 @@
 
 namespace parakeet::pylib {
 
+// Counts the registrations of users' overloads in this process. With the GIL held.
+extern uint64_t overloads_version;
+
 class OutsideObjects {
  public:
+  // `version` is overloads_version as it was before the compilation.
+  explicit OutsideObjects(uint64_t version = 0) : version_(version) {}
+
   // `functions` and `objects` are what the compiler returned with the manifest; `statics` are the
   // specialization's. False with an exception set.
   bool Bind(const Manifest& manifest, PyObject* functions, PyObject* objects,
@@ -43,6 +51,12 @@ class OutsideObjects {
     Place place;
     Ref object;
   };
+  // The object, or the name of a method; and the function that stands for it, or None.
+  struct Overload {
+    Ref replaced;
+    Ref method;
+    Ref function;
+  };
   struct Capture {
     Place place;
     int argument = -1;  // the static argument in whose closure it is, or -1: `place` says
@@ -50,11 +64,14 @@ class OutsideObjects {
     std::vector<uint32_t> path;
   };
 
+  bool OverloadsHold();
   static bool Locate(const OutsideName& from, PyObject* function, Place* place);
   static Ref Follow(const Capture& capture, const Arguments& call);
 
   std::vector<Guard> guards_;
   std::vector<Capture> captures_;
+  std::vector<Overload> overloads_;
+  uint64_t version_;
 };
 
 }  // namespace parakeet::pylib

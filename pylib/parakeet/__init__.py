@@ -28,6 +28,7 @@ _MODULES = {
     "cache_info": "parakeet.config",
     "clear_cache": "parakeet.config",
     "compare": "parakeet.comparison",
+    "overload": "parakeet.overloading",
 }
 _SUBMODULES = ("errors", "inspection", "library", "operators", "primitives", "testing_helpers")
 _FALLBACKS = ("parakeet.operators", "parakeet.primitives", "parakeet.library")
@@ -42,6 +43,7 @@ __all__ = [
     "devices",
     "get_num_threads",
     "jit",
+    "overload",
     "set_num_threads",
     "show_config",
     "target",

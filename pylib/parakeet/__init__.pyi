@@ -1,6 +1,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Generic, ParamSpec, TypeVar, overload
+from typing import Any, Generic, ParamSpec, TypeVar
+from typing import overload as typing_overload
 
 from numpy.typing import DTypeLike
 
@@ -13,6 +14,7 @@ from parakeet.inspection import ArrayType, Text, Timings
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 __version__: str
 config: Config
@@ -37,7 +39,7 @@ class Function(Generic[_P, _R]):
     @property
     def signatures(self) -> list[str]: ...
 
-@overload
+@typing_overload
 def jit(
     f: Callable[_P, _R],
     *,
@@ -47,7 +49,7 @@ def jit(
     cache: bool = True,
     name: str | None = None,
 ) -> Function[_P, _R]: ...
-@overload
+@typing_overload
 def jit(
     f: None = None,
     *,
@@ -71,6 +73,9 @@ def compare(
 ) -> Table: ...
 def devices() -> list[str]: ...
 def get_num_threads() -> int: ...
+def overload(
+    *functions: Callable[..., Any], method: str | None = None
+) -> Callable[[_F], _F]: ...
 def set_num_threads(count: int) -> None: ...
 def show_config() -> None: ...
 def target(name: str) -> AbstractContextManager[None]: ...

@@ -7,7 +7,6 @@ default. Targets and thread counts are kept by `_core`, where calls read them.
 
 import os
 import warnings
-from pathlib import Path
 
 from parakeet import _core
 from parakeet.targets import canonical, name_of, number_of
@@ -89,15 +88,16 @@ SETTINGS = ("target", "num_threads", "timing", "disable_jit")
 
 def config_file():
     """Where the settings file is looked for."""
-    home = os.environ.get("XDG_CONFIG_HOME")
-    base = Path(home) if home else Path.home() / ".config"
-    return base / "parakeet" / "config.toml"
+    # No pathlib: importing it would take longer than all else here.
+    base = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    return os.path.join(base, "parakeet", "config.toml")
 
 
 def _read_file():
     try:
-        text = config_file().read_bytes()
-    except (OSError, RuntimeError):
+        with open(config_file(), "rb") as file:
+            text = file.read()
+    except OSError:
         return {}  # there is none, or no home folder
     import tomllib
 
@@ -157,7 +157,7 @@ def show_config():
     print(f"parakeet {parakeet.__version__}, build {_core.build_id[:12]}")
     print(f"Python {platform.python_version()}, NumPy {numpy.__version__}")
     print(config)
-    print(f"settings file = {str(config_file())!r}")
+    print(f"settings file = {config_file()!r}")
     print(f"OpenMP library = {_core.openmp_file() or 'not opened yet'!r}")
     print(f"compiler opened = {_core.compiler_is_open()}")
 

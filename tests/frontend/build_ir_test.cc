@@ -25,10 +25,13 @@ def install():
     entries = {id(getattr(builtins, name)): Entry("intrinsic", name) for name in names}
     registry = types.ModuleType("parakeet.library.registry")
     registry.lookup = lambda o: entries.get(id(o)) or (o if isinstance(o, Entry) else None)
-    registry.methods, registry.functions = {}, {}
+    registry.named = lambda table, name: None
     for name in ("parakeet", "parakeet.library"):
         sys.modules.setdefault(name, types.ModuleType(name))
     sys.modules["parakeet.library.registry"] = registry
+    overloading = types.ModuleType("parakeet.overloading")
+    overloading.lookup = overloading.lookup_method = lambda what, home: None
+    sys.modules["parakeet.overloading"] = overloading
 install()
 empty = Entry("intrinsic", "empty")
 tanh = Entry("primitive", "tanh")

@@ -227,7 +227,7 @@ Built BuildWithStatics(PyObject* function, PyObject* arguments, ArgumentReader* 
 
 // The object that a capture names now.
 PyRef Reread(const Capture& capture) {
-  Resolver resolver(nullptr);
+  Resolver resolver(nullptr, nullptr);
   PyRef object = resolver.Find(capture.function.get(), capture.name).object;
   for (const int index : capture.path) {
     object = PyRef::Borrow(PyTuple_GetItem(object.get(), index));

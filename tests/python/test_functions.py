@@ -165,6 +165,30 @@ def test_a_changed_callee_is_seen(monkeypatch):
     assert (call(X) == X - 3).all()
 
 
+def test_a_callee_of_the_same_code_reads_its_own_closure(monkeypatch):
+    """What captured arrays and cells hold is read from the function that is called now."""
+
+    def make(array, factor=1):
+        def callee(x):
+            return x * factor + array[0]
+
+        def set_factor(value):
+            nonlocal factor
+            factor = value
+
+        return callee, set_factor
+
+    callee, _ = make(np.array([1.0]))
+    monkeypatch.setitem(globals(), "_callee", callee)
+    f = jit(lambda x: _callee(x), target="interpreter")  # noqa: F821
+    assert f(1.0) == 2
+    callee, set_factor = make(np.array([2.0]))
+    monkeypatch.setitem(globals(), "_callee", callee)
+    assert f(1.0) == 3
+    set_factor(5)
+    assert f(1.0) == 7
+
+
 def test_recursion_has_a_depth():
     @jit
     def endless(n):

@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import linecache
 import os
 import pickle
 import subprocess
@@ -449,3 +450,43 @@ sys.stdout.buffer.write(pickle.dumps(f))
     script.unlink()
     result = run_python(f"import pickle; print(pickle.loads({data!r})(1.0))")
     assert result.stdout == "[1. 1.]\n", result.stderr
+
+
+def test_the_library_is_not_parsed(monkeypatch):
+    """The compiler carries its trees; only the user's own source is looked up."""
+    asked = []
+    read = linecache.getlines
+    monkeypatch.setattr(linecache, "getlines", lambda *args: asked.append(args[0]) or read(*args))
+    f = jit(lambda x: np.nancumsum(np.convolve(x, x)) / np.std(x), target="interpreter")
+    assert f(np.arange(4.0)).shape == (7,)
+    assert set(asked) == {__file__}
+
+
+def test_of_the_library_is_imported_what_is_used():
+    """A wheel says where each function stands (tools/index_library.py)."""
+    text = """
+import sys
+import numpy as np
+from parakeet.library import registry
+registry.lookup(np.mean)
+print("parakeet.library.reductions" in sys.modules, "parakeet.library.matrices" in sys.modules)
+"""
+    assert run_python(text).stdout == "True False\n"
+
+
+def test_what_the_library_registers_is_found_before_it_is_imported():
+    text = """
+import parakeet.library
+from parakeet.library import registry
+expected = [set(registry._places[table]) | set(getattr(registry, table))
+            for table in registry._places]
+objects = set(registry._object_places) | set(registry._entries) | set(registry._subscripts)
+parakeet.library.__all__
+for table, known in zip(registry._places, expected):
+    print(table, set(getattr(registry, table)) - known)
+print([obj for table in (registry._entries, registry._subscripts)
+       for key, (obj, entry) in table.items() if key not in objects])
+"""
+    tables = ("methods", "functions", "composed", "ufunc_methods")
+    expected = "".join(f"{table} set()\n" for table in tables) + "[]\n"
+    assert run_python(text).stdout == expected

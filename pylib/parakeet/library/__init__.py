@@ -5,7 +5,9 @@ Outside jitted code `parakeet.sum` and its like are NumPy's own functions; those
 are jitted.
 """
 
+import functools
 import importlib
+import os
 
 import numpy as np
 
@@ -22,9 +24,6 @@ _TYPES = """
     bool_ intp
 """.split()
 
-for _name in _MODULES:
-    importlib.import_module(f"parakeet.library.{_name}")
-
 # Functions of ours, called from Python as any jitted function is.
 _OURS = {
     "alen": "old_names",
@@ -34,19 +33,51 @@ _OURS = {
     "rank": "old_names",
 }
 
-_PUBLIC = {name: getattr(np, name) for name in registry.functions if hasattr(np, name)}
-_PUBLIC |= {name: getattr(np, name) for name in _TYPES}
-_PUBLIC["overload"] = registry.overload
 
-__all__ = [*_PUBLIC, *_OURS]
+def _import_modules(names):
+    for name in names:
+        importlib.import_module(f"parakeet.library.{name}")
+
+
+def _read_places():
+    """Where a wheel says that each function stands; None in a checkout, or after an edit."""
+    try:
+        from parakeet.library import places
+
+        sizes = {name: os.stat(os.path.join(__path__[0], name)).st_size for name in places.SIZES}
+    except (ImportError, OSError):
+        return None
+    return places if sizes == places.SIZES else None
+
+
+# A module costs a fifth of a millisecond, and most programs use a few: where it is known what a
+# module registers, it is imported when that is looked up.
+if (_places := _read_places()) is None:
+    _import_modules(_MODULES)
+else:
+    _import_modules(name for name in _MODULES if name in _places.ALWAYS)
+    registry.expect(_places.PLACES)
+
+
+@functools.cache
+def _public():
+    _import_modules(_MODULES)
+    public = {name: getattr(np, name) for name in registry.functions if hasattr(np, name)}
+    return public | {name: getattr(np, name) for name in _TYPES}
+
+
+@functools.cache
+def _ours(name):
+    from parakeet.jit import jit  # Here, since tests of the front end have no such module.
+
+    return jit(getattr(importlib.import_module(f"parakeet.library.{_OURS[name]}"), name))
 
 
 def __getattr__(name):
+    if name == "__all__":
+        return [*_public(), *_OURS]
     if name in _OURS:
-        from parakeet.jit import jit  # Here, since tests of the front end have no such module.
-
-        module = importlib.import_module(f"parakeet.library.{_OURS[name]}")
-        _PUBLIC.setdefault(name, jit(getattr(module, name)))
-    if name in _PUBLIC:
-        return _PUBLIC[name]
+        return _ours(name)
+    if not name.startswith("_") and name in _public():
+        return _public()[name]
     raise AttributeError(f"module 'parakeet.library' has no attribute {name!r}")

@@ -4,6 +4,9 @@ The front end asks `lookup` about every object that a name leads to. An entry is
 Operator, an Intrinsic, or a Python function that is compiled in the object's place.
 """
 
+import importlib
+import operator
+
 import numpy as np
 
 # Entries by the identity of the object; the object is kept, so that its identity stays its own.
@@ -18,6 +21,42 @@ composed = {}
 ufunc_methods = {}
 # Entries of the methods of arrays and NumPy scalars; they take the array first.
 methods = {}
+# The modules, by name, that register what is not registered yet: for tables of names, and by the
+# identity of objects, which are kept. Where nothing is known, everything is imported.
+_places = {"methods": {}, "functions": {}, "composed": {}, "ufunc_methods": {}}
+_object_places = {}
+
+
+def expect(places):
+    """Lets what `places` lists be imported when it is looked up (tools/index_library.py)."""
+    for table in _places:
+        _places[table] = places[table]
+    for path, module in {**places["objects"], **places["subscripts"]}.items():
+        home, _, name = path.rpartition(".")
+        root, _, inner = home.partition(".")
+        holder = importlib.import_module(root)
+        # What a module makes when it is asked for is a deprecated name; and some NumPys have less.
+        obj = vars(operator.attrgetter(inner)(holder) if inner else holder).get(name)
+        if obj is not None:
+            _object_places[id(obj)] = (obj, module)
+
+
+def _find(table, key, module):
+    """What a table has, once the module that registers it is imported."""
+    if key not in table and module is not None:
+        importlib.import_module(f"parakeet.library.{module}")
+    return table.get(key)
+
+
+def named(table, name):
+    """The entry of that name in a table by its name, or None."""
+    return _find(globals()[table], name, _places[table].get(name))
+
+
+def _by_identity(table, obj):
+    place = _object_places.get(id(obj))
+    found = _find(table, id(obj), None if place is None else place[1])
+    return None if found is None else found[1]
 
 
 def register(entry, *objects):
@@ -74,8 +113,7 @@ def lookup(obj):
     """The entry for an object, or None where it has no meaning of its own."""
     if getattr(type(obj), "parakeet_kind", None) is not None:
         return obj
-    found = _entries.get(id(obj))
-    return None if found is None else found[1]
+    return _by_identity(_entries, obj)
 
 
 def subscript(obj):
@@ -90,5 +128,4 @@ def subscript(obj):
 
 def lookup_subscript(obj):
     """The function of the index, or None where an object is not indexed."""
-    found = _subscripts.get(id(obj))
-    return None if found is None else found[1]
+    return _by_identity(_subscripts, obj)
