@@ -43,9 +43,8 @@ HIDDEN = {
 }
 
 # Element-wise functions: the same keywords, so a line of names is enough.
-INTO = (" | where=True / (m, out=z); dtype=np.float64 / 'c16' / bool / np.int32; "
-        "signature='d->d' / 'dd->d' / 'd->?' / 'dd->?' / 'l->l' / 'll->l' / 'd->dd' / 'dd->dd' / "
-        "'?->?' / '??->?' / 'd->di'")
+INTO = (" | where=True / (m, out=z); dtype=np.float64 / 'c16' / bool / np.int32"
+        "; signature=-")
 ELEMENT_WISE = {
     "basic math and logic": """
         abs absolute sign reciprocal negative positive square fabs logical_not | add subtract
@@ -105,7 +104,9 @@ CALLS = {
         np.vander(v) | N=3; increasing=True
         np.meshgrid(v, w) | sparse=True; indexing='ij'
         np.indices((2, 3)) | sparse=True
-        np.mgrid[:n, 0:1:5j]; np.ogrid[:n, 0:1:5j]; np.s_[1:n]; np.index_exp[1:n]
+        np.mgrid[:n, 0:1:5j]; np.ogrid[:n, 0:1:5j]
+        np.s_ := v[np.s_[1:n]]
+        np.index_exp := v[np.index_exp[1:n]]
         np.r_[v, 1, 2:n]; np.c_[v, w]
         np.ix_(k, k)
         np.ndindex := np.array([i + j for i, j in np.ndindex(2, 3)])
@@ -170,7 +171,9 @@ CALLS = {
         np.kron(s, t)
         np.cross(s, t) | axisa=0; axisb=0; axisc=0; axis=0 / -1
         np.einsum('ij,jk->ik', s, t) | optimize=True / False / 'greedy'; dtype='f8' / 'c16'
-        np.einsum('ii', s); np.einsum('ij->j', x); np.einsum('...j,...j', x, y)
+        np.einsum of one := np.einsum('ii', s) + np.einsum('ij->j', x)[0] + np.einsum('ji->ij', s)
+        np.einsum of stacks := np.einsum('...j,...j', x, y)
+        np.einsum of three := np.einsum('ij,jk,kl->li', s, t, s)
     """,
     "choices": """
         np.where(m, x, y); np.select([m, x < -1], [x, y]) | default=5
@@ -369,4 +372,6 @@ equal_nan=True; sorted=True
 # What may stand in the column of differences, as it stands there: docs/differences.md says why.
 DOCUMENTED = (
     r"(np|np\.linalg|ndarray)\.diagonal: .*a copy",
+    r"(np|ndarray)\.(real|imag): .*a copy",
+    r"np\.\w*split: .*a tuple",
 )
