@@ -17,7 +17,7 @@ from parakeet.library.intrinsics import (
     result_type,
 )
 from parakeet.library.linear_algebra import product, stacked_product
-from parakeet.library.products import count_of
+from parakeet.library.products import as_matrices
 from parakeet.library.registry import overload
 from parakeet.library.ufuncs import give
 from parakeet.operators import reduce
@@ -95,19 +95,13 @@ def joined(x, x_labels, y, y_labels, needed):
     made = batch + rows + columns
     if len(summed) == 0:
         return spread(x, x_labels, made) * spread(y, y_labels, made), made
-    lengths = sizes_of(y, y_labels, summed)
-    inner = count_of(lengths)
+    left = as_matrices(in_order(x, x_labels, batch + rows + summed), len(batch), len(rows))
+    right = as_matrices(in_order(y, y_labels, batch + summed + columns), len(batch), len(summed))
+    total = product(left, right) if len(batch) == 0 else stacked_product(left, right)
+    if len(rows) == 1 and len(columns) == 1:
+        return total, made
     ends = sizes_of(x, x_labels, rows) + sizes_of(y, y_labels, columns)
-    left = in_order(x, x_labels, batch + rows + summed)
-    right = in_order(y, y_labels, batch + summed + columns)
-    before = left.shape[: len(batch)]
-    left = reshape(left, before + (count_of(sizes_of(x, x_labels, rows)), inner))
-    before = right.shape[: len(batch)]
-    right = reshape(right, before + (inner, count_of(sizes_of(y, y_labels, columns))))
-    if len(batch) == 0:
-        return reshape(product(left, right), ends), made
-    stacked = stacked_product(left, right, inner)
-    return reshape(stacked, stacked.shape[: len(batch)] + ends), made
+    return reshape(total, total.shape[: len(batch)] + ends), made
 
 
 def all_but(labels, k):

@@ -104,8 +104,7 @@ def matmul(a, b, out=None, *, casting="same_kind", order="K", dtype=None, subok=
     a = in_loop(a, dtype, casting)
     b = in_loop(b, dtype, casting)
     require_axes(a, b)
-    n = a.shape[-1]
-    made = product(a, b) if a.ndim < 3 and b.ndim < 3 else stacked_product(a, b, n)
+    made = product(a, b) if a.ndim < 3 and b.ndim < 3 else stacked_product(a, b)
     if out is not None:
         if not can_cast(strong(made).dtype, out.dtype, casting):
             raise TypeError(f"Cannot cast ufunc 'matmul' output according to the rule '{casting}'")
@@ -118,12 +117,13 @@ def matmul_of(x1, x2, /):
     return matmul(x1, x2)
 
 
-def stacked_product(a, b, inner):
+def stacked_product(a, b):
     """a @ b where one is a stack of matrices; their leading axes broadcast."""
     if a.ndim == 1:
-        return stacked_product(a[None], b, inner)[..., 0, :]
+        return stacked_product(a[None], b)[..., 0, :]
     if b.ndim == 1:
-        return stacked_product(a, b[:, None], inner)[..., 0]
+        return stacked_product(a, b[:, None])[..., 0]
+    inner = a.shape[-1]
     shape = (np.empty(a.shape[:-2], bool) | np.empty(b.shape[:-2], bool)).shape
     count = 1
     for n in shape:
