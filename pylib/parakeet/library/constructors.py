@@ -239,11 +239,12 @@ def depth_of(arrays):
 def rank_of(arrays, least):
     """The most axes of any array inside."""
     if isinstance(arrays, (tuple, list)):
-        for one in arrays:
+        for one in tuple(arrays):
             least = rank_of(one, least)
         return least
     rank = asarray(arrays).ndim
-    return max(rank, len(normalize_axes(None, least)))  # Known at compile time.
+    least = len(normalize_axes(None, least))  # Known at compile time.
+    return rank if rank > least else least
 
 
 @overload(np.block)

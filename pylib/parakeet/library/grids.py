@@ -98,7 +98,7 @@ def pieces_of(index):
 
 @subscript(np.r_)
 def r_(index):
-    return np.concatenate(tuple([np.atleast_1d(piece) for piece in pieces_of(index)]), -1)
+    return np.concatenate(tuple([np.atleast_1d(piece) for piece in pieces_of(index)]))
 
 
 def as_columns(piece):

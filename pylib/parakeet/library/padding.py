@@ -53,7 +53,7 @@ def with_elements(x, before, after, mode):
 def with_odd_elements(x, before, after, mode):
     """Reflected in the value at the edge too. Along the first axis."""
     n = x.shape[0]
-    if n == 1:
+    if n <= 1:
         return with_elements(x, before, after, "edge")
     period = n if mode == "symmetric" else n - 1
 

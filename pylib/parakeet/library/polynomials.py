@@ -16,6 +16,8 @@ def horner(p, x, dtype):
 
 @overload(np.polyval)
 def polyval(p, x):
+    if isinstance(p, (tuple, list)) and len(p) == 0:
+        return np.zeros_like(x)
     coefficients = asarray(p)
     given = strong(x)
     dtype = result_type(given, coefficients) if given.ndim == 0 else result_type(given.dtype,

@@ -63,7 +63,7 @@ def i0(x):
 @ufunc(np.spacing)
 def spacing(x):
     given = astype(x, float_type(x))
-    away = astype(select(primitives.signbit(given), -np.inf, np.inf), given.dtype)
+    away = astype(select(given < 0, -np.inf, np.inf), given.dtype)
     return select(
         primitives.isinf(given), astype(np.nan, given.dtype), primitives.nextafter(given, away)
         - given
@@ -71,8 +71,8 @@ def spacing(x):
 
 
 def ones_of(x):
-    """How many bits of a number are set; of a negative one those of its absolute value."""
-    rest = primitives.absolute(x)
+    """How many bits of an unsigned number are set."""
+    rest = x
     count = np.uint8(0)
     while rest != 0:
         count += np.uint8(rest & 1)
@@ -87,7 +87,8 @@ def bitwise_count(x):
         return astype(given, np.uint8)
     if given.dtype.kind != "i" and given.dtype.kind != "u":
         raise TypeError("ufunc 'bitwise_count' not supported for the input types")
-    return map(ones_of, given, axis=None)
+    # Of a negative number those of its absolute value, which every unsigned dtype holds.
+    return map(ones_of, astype(primitives.absolute(given), np.uint64), axis=None)
 
 
 def power_of_two(n):
