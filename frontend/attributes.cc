@@ -51,6 +51,14 @@ Value SizeInBytes(Evaluator*, const Value& value) {
   return Value::Int(ir::SizeInBytes(DTypeOf(value)));
 }
 
+// The last two axes change places.
+Value MatrixTranspose(Evaluator* evaluator, const Value& value) {
+  if (DimsOf(value).size() < 2) {
+    evaluator->context().FailUser("ValueError", "matrix transpose with ndim < 2 is undefined");
+  }
+  return MoveAxes(evaluator, {value, Value::Int(-1), Value::Int(-2)});
+}
+
 // Attributes of arrays and NumPy scalars.
 struct ArrayAttribute {
   const char* name;
@@ -70,6 +78,7 @@ constexpr ArrayAttribute kArrayAttributes[] = {
      }},
     {"T", [](Evaluator* e,
              const Value& v) { return v.IsArray() ? TransposeAxes(e, {v, Value::None()}) : v; }},
+    {"mT", MatrixTranspose},
     {"real", [](Evaluator* e, const Value& v) { return PartOf(e, "real", v); }},
     {"imag", [](Evaluator* e, const Value& v) { return PartOf(e, "imag", v); }},
 };

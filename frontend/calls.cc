@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "frontend/call_memo.h"
 #include "frontend/evaluator.h"
@@ -12,19 +15,6 @@ namespace {
 struct CalleeNeedsStatic {
   int input;
 };
-
-// The first run-time scalar of a value that a parameter of the caller's is; -1 for none.
-int OriginWithin(const Value& value) {
-  if (const auto* scalar = value.TryAs<ScalarValue>()) {
-    return scalar->op.IsVar() ? scalar->origin : -1;
-  }
-  if (const std::optional<Values> parts = PartsOf(value)) {
-    for (const Value& part : *parts) {
-      if (const int origin = OriginWithin(part); origin != -1) return origin;
-    }
-  }
-  return -1;
-}
 
 // A callee's result as the caller sees it: sizes of parameters are those of the arguments.
 Pattern SubstituteSizes(const Pattern& pattern,
@@ -259,6 +249,38 @@ bool Evaluator::BuildRound(const Callee& callee, BuiltFunction* built) {
   return is_stable;
 }
 
+namespace {
+
+// What a call gives for a result of the callee, where the call alone says it: a constant of the
+// callee, or a constant that it was passed.
+std::optional<ir::Operand> ConstantResult(const BuiltFunction& callee,
+                                          const std::vector<ir::Operand>& passed, size_t result) {
+  const ir::Operand& given = callee.function->body->results[result];
+  if (given.IsConstant()) return given;
+  for (size_t i = 0; i < callee.params.size(); ++i) {
+    if (callee.params[i].var == given.var() && passed[i].IsConstant()) return passed[i];
+  }
+  return std::nullopt;
+}
+
+// `value`, made of a call's results, with constants where the call says them: what a function knows
+// at compile time can be asked at compile time.
+Value WithConstants(const Value& value, const std::vector<const ir::Var*>& results,
+                    const BuiltFunction& callee, const std::vector<ir::Operand>& passed) {
+  if (const auto* scalar = value.TryAs<ScalarValue>(); scalar != nullptr) {
+    const auto found = std::find(results.begin(), results.end(), scalar->op.var());
+    if (scalar->op.IsConstant() || found == results.end()) return value;
+    const auto constant = ConstantResult(callee, passed, found - results.begin());
+    return constant ? Value(ScalarValue{*constant, scalar->python, -1}) : value;
+  }
+  std::optional<Values> parts = value.Is<ClosureValue>() ? std::nullopt : PartsOf(value);
+  if (!parts) return value;
+  for (Value& part : *parts) part = WithConstants(part, results, callee, passed);
+  return WithParts(value, std::move(*parts));
+}
+
+}  // namespace
+
 Value Evaluator::EmitCall(BuiltFunction* built, const Inputs& inputs) {
   // Nothing is known yet of a call of itself: another path says what it returns.
   if (built->is_open && !built->result_is_known) throw Leaves{};
@@ -276,6 +298,7 @@ Value Evaluator::EmitCall(BuiltFunction* built, const Inputs& inputs) {
   std::vector<const ir::Var*> results;
   const Pattern pattern = SubstituteSizes(built->result, sizes);
   Value value = MakeVars(builder(), pattern, "", &results);
+  if (built->function != nullptr) value = WithConstants(value, results, *built, operands);
   builder().Emit(
       ir::OpCode::kCall, std::move(results), std::move(operands),
       {{ir::Attr::kCallee, built->name}, {ir::Attr::kAt, static_cast<int64_t>(place.size())}});

@@ -182,9 +182,7 @@ Value Evaluator::EvaluateIf(const IfExpr& expr) {
 // decide the expression.
 int Evaluator::OriginOf(const Expr& expr) {
   if (const auto* name = TryAs<NameExpr>(&expr); name != nullptr && name->variable != nullptr) {
-    const Value& value = frame_->environment.Get(name->variable).value;
-    const auto* scalar = value.TryAs<ScalarValue>();
-    return scalar != nullptr && scalar->op.IsVar() ? scalar->origin : -1;
+    return OriginWithin(frame_->environment.Get(name->variable).value);
   }
   int origin = -1;
   ForEachChild(expr, [&](const Expr& child) {

@@ -51,6 +51,7 @@ constexpr Intrinsic kIntrinsics[] = {
     {"finfo", "dtype", FloatInfo},
     {"iinfo", "type", IntegerInfo},
     {"normalize_axes", "axis rank", NormaliseAxes},
+    {"einsum_labels", "subscripts ranks", EinsumLabels},
     {"isinstance", "value classes", IsInstance},
     {"len", "x", BuiltinLen},
     {"min", "*", BuiltinMin},

@@ -49,6 +49,9 @@ Value IntegerInfo(Evaluator* evaluator, const Values& arguments);  // dtype or a
 Value NormaliseAxes(Evaluator* evaluator, const Values& arguments);  // axis or axes, rank: a tuple
 Value IsInstance(Evaluator* evaluator, const Values& arguments);     // value, class or classes
 
+// einsum_subscripts.cc
+Value EinsumLabels(Evaluator* evaluator, const Values& arguments);  // subscripts, ranks: tuples
+
 // builtins.cc
 Value BuiltinLen(Evaluator* evaluator, const Values& arguments);
 Value BuiltinMin(Evaluator* evaluator, const Values& arguments);

@@ -166,6 +166,18 @@ Value WithClosureParts(const Closure& closure, const Values& parts) {
 
 }  // namespace
 
+int OriginWithin(const Value& value) {
+  if (const auto* scalar = value.TryAs<ScalarValue>()) {
+    return scalar->op.IsVar() ? scalar->origin : -1;
+  }
+  if (const std::optional<Values> parts = PartsOf(value)) {
+    for (const Value& part : *parts) {
+      if (const int origin = OriginWithin(part); origin != -1) return origin;
+    }
+  }
+  return -1;
+}
+
 std::optional<Values> PartsOf(const Value& value) {
   if (const Values* elements = value.Elements()) return *elements;
   if (const auto* slice = value.TryAs<SliceValue>()) return *slice->parts;

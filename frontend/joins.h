@@ -58,6 +58,8 @@ Value MakeVars(const ir::Builder& builder, const Pattern& pattern, const std::st
 // The values inside a compound value (a tuple's elements, a closure's captures), null for others.
 std::optional<Values> PartsOf(const Value& value);
 Value WithParts(const Value& value, Values parts);
+// The first origin of a run-time scalar in the value or inside it, -1 where there is none.
+int OriginWithin(const Value& value);
 
 }  // namespace parakeet::frontend
 

@@ -2,6 +2,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "frontend/broadcasting.h"
 #include "frontend/conversions.h"
@@ -19,7 +20,8 @@ namespace {
 using ir::DType;
 
 struct UfuncOptions {
-  std::optional<Value> out;
+  std::vector<std::optional<Value>> outs;  // One for each result that has a place.
+  bool by_position = false;                // Whether they were given without `out=`.
   std::optional<Value> where;
   Loop loop;
   Value order = Value::None();  // None for the order of the operands.
@@ -31,13 +33,16 @@ std::optional<Value> TakeGiven(Arguments* arguments, const char* keyword) {
   return value && value->IsNone() ? std::nullopt : value;
 }
 
-// One array, alone or as the only one of a tuple.
-std::optional<Value> OneOut(const Context& context, std::optional<Value> out) {
-  if (!out) return out;
-  if (out->IsTuple() && out->Elements()->size() == 1) out = (*out->Elements())[0];
-  if (out->IsNone()) return std::nullopt;
-  if (!out->IsArray()) context.FailType("return arrays must be of ArrayType");
-  return out;
+// The places of the results: an array, None, or a tuple of them.
+std::vector<std::optional<Value>> Places(const Context& context, const std::optional<Value>& out) {
+  if (!out) return {};
+  const Values given = out->IsTuple() ? *out->Elements() : Values{*out};
+  std::vector<std::optional<Value>> places;
+  for (const Value& place : given) {
+    if (!place.IsNone() && !place.IsArray()) context.FailType("return arrays must be of ArrayType");
+    places.push_back(place.IsNone() ? std::nullopt : std::optional<Value>(place));
+  }
+  return places;
 }
 
 // A mask; True alone says nothing.
@@ -65,10 +70,17 @@ void RequireCount(const Context& context, const std::string& name, size_t arity,
                    std::to_string(arguments.positional.size()) + " were given");
 }
 
+// NumPy's name for one of its own loops says what `dtype` says.
+void RefuseSignature(const Context& context, Arguments* arguments) {
+  if (arguments->Take("signature") || arguments->Take("sig")) {
+    context.FailLimitation("signature= names a loop of NumPy's own; give dtype= instead");
+  }
+}
+
 UfuncOptions TakeOptions(Evaluator* evaluator, const std::string& name, size_t arity,
                          Arguments* arguments) {
   UfuncOptions options;
-  options.out = TakeGiven(arguments, "out");
+  std::optional<Value> out = TakeGiven(arguments, "out");
   options.where = OneMask(evaluator, TakeGiven(arguments, "where"));
   if (const auto dtype = TakeGiven(arguments, "dtype")) {
     options.loop.dtype = StaticDType(evaluator, *dtype);
@@ -78,36 +90,56 @@ UfuncOptions TakeOptions(Evaluator* evaluator, const std::string& name, size_t a
   }
   if (const auto order = TakeGiven(arguments, "order")) options.order = *order;
   arguments->Take("subok");  // No subclasses come here.
-  if (arguments->positional.size() == arity + 1 && !options.out) {
-    options.out = arguments->positional.back();
-    arguments->positional.pop_back();
+  RefuseSignature(evaluator->context(), arguments);
+  Values& positional = arguments->positional;
+  if (positional.size() > arity && !out) {
+    options.by_position = true;
+    out =
+        Value::Tuple(Values(positional.begin() + static_cast<ptrdiff_t>(arity), positional.end()));
+    positional.resize(arity);
   }
   RequireCount(evaluator->context(), name, arity, *arguments);
-  options.out = OneOut(evaluator->context(), options.out);
+  options.outs = Places(evaluator->context(), out);
   return options;
 }
 
-// The result in the place and the order asked for. Where the mask is false, NumPy leaves what `out`
+// One result in the place and the order asked for. Where the mask is false, NumPy leaves what `out`
 // held; without `out` it says nothing of those elements.
-Value Deliver(Evaluator* evaluator, const std::string& name, Value result,
-              const UfuncOptions& options) {
-  const Value& kept = options.out ? *options.out : result;
+Value DeliverOne(Evaluator* evaluator, const std::string& name, Value result,
+                 const std::optional<Value>& out, const UfuncOptions& options) {
+  const Value& kept = out ? *out : result;
   const DType dtype = PromotionType(result).dtype;
-  if (options.out) {
-    const DType to = options.out->As<ArrayValue>().dtype();
+  if (out) {
+    const DType to = out->As<ArrayValue>().dtype();
     RequireCast(evaluator->context(), name + "' output", dtype, to, options.loop.casting);
   }
-  if (options.where && (options.out || options.where->IsArray())) {
+  if (options.where && (out || options.where->IsArray())) {
     result = SelectElements(evaluator, *options.where, result, kept);
   }
-  if (options.out) {
-    evaluator->CopyInto(result, *options.out);
-    return *options.out;
+  if (out) {
+    evaluator->CopyInto(result, *out);
+    return *out;
   }
   if (!result.IsArray() || options.order.IsNone()) return result;
   const auto& array = result.As<ArrayValue>();
   const Order order = StaticOrder(evaluator, options.order, array.dims().size(), &result);
   return order == array.order ? result : evaluator->CopyArray(result, order);
+}
+
+Value Deliver(Evaluator* evaluator, const std::string& name, const Value& result,
+              const UfuncOptions& options) {
+  const Values results = result.IsTuple() ? *result.Elements() : Values{result};
+  if (options.outs.size() > results.size()) {
+    const Context& context = evaluator->context();
+    if (options.by_position) context.FailType(name + "() takes fewer positional arguments");
+    context.FailUser("ValueError", "The 'out' tuple must have exactly one entry per ufunc output");
+  }
+  Values delivered;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const std::optional<Value> out = i < options.outs.size() ? options.outs[i] : std::nullopt;
+    delivered.push_back(DeliverOne(evaluator, name, results[i], out, options));
+  }
+  return result.IsTuple() ? Value::Tuple(std::move(delivered)) : delivered[0];
 }
 
 // Operands of a function that the library composes, in the dtype asked for.
@@ -146,7 +178,8 @@ Value Evaluator::CallPrimitive(const std::string& name, Arguments arguments) {
   const Values operands = InLoop(this, name, arguments.positional, options.loop);
   const Value result = Call(ComposedUfunc(name), operands);
   const auto& dtype = options.loop.dtype;
-  if (dtype && PromotionType(result).dtype != *dtype) FailNoLoop(*context_, name);
+  const Value& first = result.IsTuple() ? (*result.Elements())[0] : result;
+  if (dtype && PromotionType(first).dtype != *dtype) FailNoLoop(*context_, name);
   return Deliver(this, name, result, options);
 }
 

@@ -11,6 +11,7 @@ import zlib
 from pathlib import Path
 
 import library_beside
+import library_further
 import library_keywords
 import library_linalg
 import library_rows
@@ -25,8 +26,8 @@ from library_rows import CUBE, F64, I8, U8
 import parakeet
 from parakeet import jit
 
-GROUPS = library_rows.GROUPS | library_keywords.GROUPS | library_beside.GROUPS
-GROUPS |= library_sorted.GROUPS | library_linalg.GROUPS
+GROUPS = (library_rows.GROUPS | library_keywords.GROUPS | library_beside.GROUPS
+          | library_further.GROUPS | library_sorted.GROUPS | library_linalg.GROUPS)
 ROWS = [pytest.param(group, expression, arguments, id=f"{group}-{name}-{expression}")
         for group, table in GROUPS.items()
         for name, arguments in table.arguments.items()

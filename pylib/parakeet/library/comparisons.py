@@ -2,15 +2,18 @@
 
 import numpy as np
 
-from parakeet.library.intrinsics import asarray, strong
+from parakeet.library.intrinsics import asarray, astype, reshape, result_type, strong
 from parakeet.library.registry import overload
-from parakeet.primitives import absolute, isfinite
+from parakeet.operators import map, reduce
+from parakeet.primitives import absolute, isfinite, logical_or
 
 
 @overload(np.isclose)
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     a = strong(a)
     b = strong(b)
+    if b.dtype.kind == "b":
+        b = astype(b, np.float64)  # Of bools there are no differences.
     near = absolute(a - b) <= atol + rtol * absolute(b)
     close = (a == b) | (isfinite(b) & near)
     if equal_nan:
@@ -42,3 +45,34 @@ def array_equal(a1, a2, equal_nan=False):
     if equal_nan:
         same = same | ((x != x) & (y != y))
     return bool(np.all(same))
+
+
+@overload(np.array_equiv)
+def array_equiv(a1, a2):
+    """Whether they are equal where they broadcast; False where they do not."""
+    x = asarray(a1)
+    y = asarray(a2)
+    rank = max(x.ndim, y.ndim)
+    x = x[(None,) * (rank - x.ndim)]
+    y = y[(None,) * (rank - y.ndim)]
+    for k in range(rank):
+        if x.shape[k] != y.shape[k] and x.shape[k] != 1 and y.shape[k] != 1:
+            return False
+    return bool(np.all(x == y))
+
+
+def is_among(value, values):
+    return reduce(logical_or, values == value, init=False)
+
+
+@overload(np.isin, getattr(np, "in1d", None))
+def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None):
+    """Looks at every one of the test elements; `kind` and `assume_unique` say how NumPy does."""
+    if kind is not None and kind != "sort" and kind != "table":
+        raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
+    x = asarray(element)
+    values = reshape(asarray(test_elements), -1)
+    dtype = result_type(x.dtype, values.dtype)
+    values = astype(values, dtype)
+    found = asarray(map(lambda value: is_among(value, values), astype(x, dtype), axis=None))
+    return ~found if invert else found

@@ -24,7 +24,8 @@ from parakeet.operators import imap
 
 
 @overload(np.array)
-def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None):
+def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, ndmax=0, like=None):
+    """`ndmax` says how deep NumPy looks into lists of anything; here they hold numbers."""
     made = make_array(object, dtype, copy, order)
     axes = normalize_axes(None, ndmin)
     return made if made.ndim >= ndmin else expand_dims(made, axes[: ndmin - made.ndim])
@@ -34,16 +35,23 @@ def make_array(object, dtype, copy, order):
     if isinstance(object, tuple) or isinstance(object, list):
         made = asarray(object, dtype)
         return intrinsics.copy(made, order) if order == "F" else made
+    if copy is None:
+        return asarray(object, dtype, None if order == "K" else order)
     if not copy:
-        return asarray(object, dtype)
+        kind = asarray(object).dtype
+        if not isinstance(object, np.ndarray) or (dtype is not None and result_type(dtype) != kind):
+            raise ValueError("Unable to avoid copy while creating an array as requested.")
+        return asarray(object)
     if dtype is None:
         return intrinsics.copy(asarray(object), order)
     return astype(asarray(object), dtype, order)
 
 
 @overload(np.asarray, np.asanyarray)
-def asarray_(a, dtype=None, order=None, *, copy=None, like=None):
-    return array(a, dtype, copy=True, order=order) if copy else asarray(a, dtype, order)
+def asarray_(a, dtype=None, order=None, *, device=None, copy=None, like=None):
+    if copy is None:
+        return asarray(a, dtype, order)
+    return array(a, dtype, copy=copy, order="K" if order is None else order)
 
 
 @overload(np.ascontiguousarray)
@@ -96,22 +104,24 @@ def full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
 
 
 @overload(np.empty_like)
-def empty_like(prototype, dtype=None, order="K", subok=True, shape=None):
+def empty_like(prototype, dtype=None, order="K", subok=True, shape=None, *,
+               device=None):
     return intrinsics.empty_like(asarray(prototype), dtype, order, shape)
 
 
 @overload(np.full_like)
-def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None):
+def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *,
+              device=None):
     return intrinsics.full_like(asarray(a), fill_value, dtype, order, shape)
 
 
 @overload(np.zeros_like)
-def zeros_like(a, dtype=None, order="K", subok=True, shape=None):
+def zeros_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
     return full_like(a, 0, dtype=dtype, order=order, shape=shape)
 
 
 @overload(np.ones_like)
-def ones_like(a, dtype=None, order="K", subok=True, shape=None):
+def ones_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
     return full_like(a, 1, dtype=dtype, order=order, shape=shape)
 
 
@@ -171,3 +181,82 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     if retstep:
         return values, step if steps > 0 else step * np.nan
     return values
+
+
+@overload(np.logspace)
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
+    if asarray(base).ndim > 0:
+        raise NotImplementedError("logspace of one base")
+    exponents = linspace(start, stop, num, endpoint, axis=axis)
+    made = np.power(base, exponents)
+    return made if dtype is None else astype(made, dtype)
+
+
+@overload(np.geomspace)
+def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
+    if num < 0:
+        raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    inner = result_type(start, stop, float(num))
+    first = astype(start, inner)
+    last = astype(stop, inner)
+    if np.any(first == 0) or np.any(last == 0):
+        raise ValueError("Geometric sequence cannot include zero")
+    if inner.kind == "c":
+        raise NotImplementedError("geomspace of real numbers")
+    # All of one sign: along the logarithms of what is left without it.
+    sign = np.sign(first)
+    ratio = np.log10(last / sign)
+    exponents = linspace(np.log10(first / sign), ratio, num, endpoint, axis=0)
+    made = np.power(astype(10, inner), exponents)
+    if num > 0:
+        made[0] = first / sign
+        if num > 1 and endpoint:
+            made[-1] = last / sign
+    made = moveaxis(made * sign, 0, axis)
+    return made if dtype is None else astype(made, dtype)
+
+
+@overload(np.fromfunction)
+def fromfunction(function, shape, *, dtype=float, like=None):
+    return function(*tuple([np.indices(shape, dtype)[k] for k in normalize_axes(None, len(shape))]))
+
+
+def blocks_joined(arrays, axis, rank):
+    """A list of lists: this one along `axis`, those inside along the next."""
+    if not isinstance(arrays, (tuple, list)):
+        given = asarray(arrays)
+        axes = normalize_axes(None, rank)
+        return expand_dims(given, axes[: rank - given.ndim]) if given.ndim < rank else given
+    return np.concatenate(tuple([blocks_joined(one, axis + 1, rank) for one in arrays]), axis=axis)
+
+
+def depth_of(arrays):
+    if isinstance(arrays, (tuple, list)):
+        return 1 + depth_of(arrays[0])
+    return 0
+
+
+def rank_of(arrays, least):
+    """The most axes of any array inside."""
+    if isinstance(arrays, (tuple, list)):
+        for one in tuple(arrays):
+            least = rank_of(one, least)
+        return least
+    rank = asarray(arrays).ndim
+    least = len(normalize_axes(None, least))  # Known at compile time.
+    return rank if rank > least else least
+
+
+@overload(np.block)
+def block(arrays):
+    depth = depth_of(arrays)
+    rank = rank_of(arrays, depth)
+    return np.copy(blocks_joined(arrays, rank - depth, rank))
+
+
+@overload(np.asarray_chkfinite)
+def asarray_chkfinite(a, dtype=None, order=None):
+    made = asarray(a, dtype, order)
+    if not np.all(np.isfinite(made)):
+        raise ValueError("array must not contain infs or NaNs")
+    return made

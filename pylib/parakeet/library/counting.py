@@ -12,6 +12,8 @@ def bincount(x, /, weights=None, minlength=0):
     values = asarray(x)
     if values.ndim != 1:
         raise ValueError("object too deep for desired array")
+    if isinstance(x, (tuple, list)) and len(x) == 0:
+        values = astype(values, np.int64)
     if not can_cast(values.dtype, np.int64, "safe"):
         raise TypeError("Cannot cast array data to dtype('int64') according to the rule 'safe'")
     values = astype(values, np.int64)

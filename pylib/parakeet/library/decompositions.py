@@ -12,7 +12,7 @@ from parakeet.library.linear_equations import (
     require_square,
 )
 from parakeet.library.registry import overload
-from parakeet.library.shapes import count_of
+from parakeet.library.sizes import count_of
 from parakeet.operators import map
 
 

@@ -11,9 +11,10 @@ from parakeet.library.intrinsics import (
     normalize_axes,
     reshape,
     result_type,
+    select,
 )
 from parakeet.library.registry import overload
-from parakeet.primitives import not_equal
+from parakeet.primitives import absolute, not_equal, remainder
 
 
 def differences(x, n):
@@ -151,3 +152,27 @@ def gradient(f, *varargs, axis=None, edge_order=1):
     slopes = tuple([slopes_along(x, spacings[i], axes[i], edge_order)
                     for i in normalize_axes(None, len(axes))])
     return slopes[0] if len(slopes) == 1 else slopes
+
+
+@overload(np.unwrap)
+def unwrap(p, discont=None, axis=-1, *, period=6.283185307179586):
+    """Jumps of more than half a period are taken for turns that went unnoticed."""
+    x = asarray(p)
+    kind = result_type(x, period)
+    rows = moveaxis(astype(x, kind), axis, 0)
+    step = np.diff(rows, axis=0)
+    least = period / 2 if discont is None else discont
+    if kind.kind == "i" or kind.kind == "u":
+        half, odd = divmod(period, 2)
+        at_the_edge = odd == 0
+    else:
+        half = period / 2
+        at_the_edge = True
+    inside = remainder(step + half, period) - half
+    if at_the_edge:
+        inside = select((inside == -half) & (step > 0), astype(half, inside.dtype), inside)
+    turns = select(absolute(step) < least, astype(0, step.dtype), inside - step)
+    made = np.copy(rows)
+    made[1:] = rows[1:] + np.cumsum(turns, axis=0)
+    return moveaxis(made, 0, axis)
+

@@ -82,3 +82,31 @@ def s_(index):
 @subscript(np.index_exp)
 def index_exp(index):
     return index if isinstance(index, tuple) else (index,)
+
+
+def pieces_of(index):
+    """What stands between the brackets of np.r_, as arrays; slices are ranges."""
+    keys = index if isinstance(index, tuple) else (index,)
+    made = ()
+    for key in keys:
+        if isinstance(key, slice):
+            made = made + (points_of(key),)
+        else:
+            made = made + (asarray(key),)
+    return made
+
+
+@subscript(np.r_)
+def r_(index):
+    return np.concatenate(tuple([np.atleast_1d(piece) for piece in pieces_of(index)]))
+
+
+def as_columns(piece):
+    if piece.ndim > 1:
+        return piece
+    return reshape(piece, (-1, 1))
+
+
+@subscript(np.c_)
+def c_(index):
+    return np.concatenate(tuple([as_columns(piece) for piece in pieces_of(index)]), -1)

@@ -60,6 +60,8 @@ can_cast = Intrinsic("can_cast")  # from, to, casting
 finfo = Intrinsic("finfo")
 iinfo = Intrinsic("iinfo")
 normalize_axes = Intrinsic("normalize_axes")  # axis, rank: a tuple of axes from 0 on; None: all
+# subscripts, ranks: for each operand of einsum and for the result a tuple of a number for each axis
+einsum_labels = Intrinsic("einsum_labels")
 
 _BUILTINS = """
     len min max sum all any range enumerate zip reversed tuple list slice abs int float bool complex

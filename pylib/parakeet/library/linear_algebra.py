@@ -7,6 +7,7 @@ from parakeet.library.intrinsics import (
     ascribe,
     astype,
     broadcast_to,
+    can_cast,
     reshape,
     result_type,
     strong,
@@ -67,10 +68,8 @@ def dot(a, b, out=None):
     return give(product(a, b), out)
 
 
-@overload(np.matmul, getattr(np.linalg, "matmul", None))
-def matmul(a, b, out=None):
-    a = strong(a)
-    b = strong(b)
+def require_axes(a, b):
+    """A vector or more of each, in the words of NumPy's function."""
     if a.ndim == 0:
         raise ValueError(
             "matmul: Input operand 0 does not have enough dimensions (has 0, gufunc core with "
@@ -88,15 +87,43 @@ def matmul(a, b, out=None):
             "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
             f"(n?,k),(k,m?)->(n?,m?) (size {m} is different from {n})"
         )
-    return give(product(a, b) if a.ndim < 3 and b.ndim < 3 else stacked_product(a, b, n), out)
 
 
-def stacked_product(a, b, inner):
+def in_loop(x, dtype, casting):
+    """An operand in the dtype that was asked for."""
+    given = strong(x)
+    if dtype is None:
+        return given
+    if not can_cast(given.dtype, dtype, casting):
+        raise TypeError(f"Cannot cast ufunc 'matmul' input according to the rule '{casting}'")
+    return astype(given, dtype)
+
+
+@overload(np.matmul)
+def matmul(a, b, out=None, *, casting="same_kind", order="K", dtype=None, subok=True):
+    a = in_loop(a, dtype, casting)
+    b = in_loop(b, dtype, casting)
+    require_axes(a, b)
+    made = product(a, b) if a.ndim < 3 and b.ndim < 3 else stacked_product(a, b)
+    if out is not None:
+        if not can_cast(strong(made).dtype, out.dtype, casting):
+            raise TypeError(f"Cannot cast ufunc 'matmul' output according to the rule '{casting}'")
+        return give(made, out)
+    return made if order == "K" else np.array(made, order=order)[()]
+
+
+@overload(getattr(np.linalg, "matmul", None))
+def matmul_of(x1, x2, /):
+    return matmul(x1, x2)
+
+
+def stacked_product(a, b):
     """a @ b where one is a stack of matrices; their leading axes broadcast."""
     if a.ndim == 1:
-        return stacked_product(a[None], b, inner)[..., 0, :]
+        return stacked_product(a[None], b)[..., 0, :]
     if b.ndim == 1:
-        return stacked_product(a, b[:, None], inner)[..., 0]
+        return stacked_product(a, b[:, None])[..., 0]
+    inner = a.shape[-1]
     shape = (np.empty(a.shape[:-2], bool) | np.empty(b.shape[:-2], bool)).shape
     count = 1
     for n in shape:

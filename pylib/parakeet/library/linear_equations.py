@@ -14,7 +14,7 @@ from parakeet.library.intrinsics import (
 )
 from parakeet.library.matrices import eye
 from parakeet.library.registry import overload
-from parakeet.library.shapes import count_of
+from parakeet.library.sizes import count_of
 from parakeet.operators import map
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from parakeet.library.intrinsics import asarray, astype, nonzero, select, strong
+from parakeet.library.intrinsics import asarray, astype, can_cast, nonzero, select, strong
 from parakeet.library.registry import overload
 from parakeet.library.ufuncs import give
 from parakeet.primitives import maximum, minimum
@@ -34,14 +34,24 @@ def at_most(x, high, is_alone):
 
 
 @overload(np.clip, method="clip")
-def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None, where=True, dtype=None):
+def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None, where=True,
+         casting="same_kind", order="K", dtype=None, subok=True):
     low = a_min if min is None else min
     high = a_max if max is None else max
-    x = strong(a) if dtype is None else astype(strong(a), dtype)
+    x = strong(a)
+    if dtype is not None:
+        if not can_cast(x.dtype, dtype, casting):
+            raise TypeError(f"Cannot cast ufunc 'clip' input according to the rule '{casting}'")
+        x = astype(x, dtype)
+    is_new = low is None and high is None
     if low is not None:
         x = at_least(x, low, high is None)
     if high is not None:
         x = at_most(x, high, low is None)
-    if out is not None:
-        x = select(where, x, out)
-    return give(x, out)
+    if out is None:
+        if is_new:
+            return np.copy(x)[()]
+        return x if order == "K" or strong(x).ndim == 0 else np.array(x, order=order)
+    if not can_cast(strong(x).dtype, out.dtype, casting):
+        raise TypeError(f"Cannot cast ufunc 'clip' output according to the rule '{casting}'")
+    return give(select(where, x, out), out)

@@ -1,12 +1,16 @@
-"""The functions of Python's `math`: Python floats in, Python numbers out.
+"""The functions of Python's `math`: Python numbers in and out.
 
 Outside their domain they give nan or inf, where Python raises.
 """
 
 import math
 
+import numpy as np
+
 from parakeet import primitives
+from parakeet.library import special
 from parakeet.library.registry import overload
+from parakeet.library.ufuncs import common_divisor, common_multiple
 
 
 @overload(math.ceil)
@@ -198,3 +202,158 @@ def degrees(x):
 @overload(math.radians)
 def radians(x):
     return float(x) * (3.141592653589793 / 180)
+
+
+@overload(math.nextafter)
+def nextafter(x, y):
+    return float(primitives.nextafter(float(x), float(y)))
+
+
+@overload(math.ulp)
+def ulp(x):
+    size = abs(float(x))
+    if size != size or size == math.inf:
+        return size
+    above = float(primitives.nextafter(size, math.inf))
+    if above == math.inf:
+        return size - float(primitives.nextafter(size, 0.0))
+    return above - size
+
+
+@overload(math.remainder)
+def remainder(x, y):
+    a = float(x)
+    size = abs(float(y))
+    if a != a or size != size:
+        return a + size
+    if size == math.inf:
+        return math.nan if abs(a) == math.inf else a
+    # Exact: a remainder towards zero, and what is beyond half of y turned to the other side.
+    rest = float(primitives.fmod(abs(a), size))
+    other = size - rest
+    if rest > other:
+        rest = -other
+    elif rest == other:
+        rest = rest - 2.0 * float(primitives.fmod(0.5 * (abs(a) - rest), size))
+    return float(primitives.copysign(1.0, a)) * rest
+
+
+@overload(math.isclose)
+def isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0):
+    if rel_tol < 0 or abs_tol < 0:
+        raise ValueError("tolerances must be non-negative")
+    if a == b:
+        return True
+    if isinf(a) or isinf(b):
+        return False
+    apart = abs(float(a) - float(b))
+    return bool(apart <= rel_tol * max(abs(float(a)), abs(float(b))) or apart <= abs_tol)
+
+
+@overload(math.modf)
+def modf(x):
+    given = float(x)
+    whole = float(primitives.trunc(given))
+    part = 0.0 if isinf(given) else given - whole
+    return float(primitives.copysign(part, given)), whole
+
+
+@overload(math.ldexp)
+def ldexp(x, i):
+    return float(special.scaled(float(x), max(min(int(i), 5000), -5000)))
+
+
+@overload(math.frexp)
+def frexp(x):
+    exponent = int(special.exponent_of(float(x)))
+    return float(special.scaled(float(x), -exponent)), exponent
+
+
+@overload(math.dist)
+def dist(p, q):
+    if len(p) != len(q):
+        raise ValueError("both points must have the same number of dimensions")
+    total = 0.0
+    for a, b in zip(p, q):
+        total = hypot(total, float(a) - float(b))
+    return total
+
+
+@overload(math.prod)
+def prod(iterable, /, *, start=1):
+    total = start
+    for x in iterable:
+        total = total * x
+    return total
+
+
+# Of whole numbers, which have 64 bits here.
+
+
+def require_int(x):
+    if not isinstance(x, int) and np.result_type(x).kind not in ("i", "u", "b"):
+        raise TypeError("'float' object cannot be interpreted as an integer")
+    return int(x)
+
+
+@overload(math.gcd)
+def gcd(*integers):
+    total = 0
+    for one in integers:
+        total = int(common_divisor(total, require_int(one)))
+    return total
+
+
+@overload(math.lcm)
+def lcm(*integers):
+    total = 1
+    for one in integers:
+        total = int(common_multiple(total, require_int(one)))
+    return total
+
+
+@overload(math.isqrt)
+def isqrt(n):
+    given = require_int(n)
+    if given < 0:
+        raise ValueError("isqrt() argument must be nonnegative")
+    root = int(primitives.sqrt(float(given)))
+    while root * root > given or root > 3037000499:
+        root -= 1
+    while root < 3037000499 and (root + 1) * (root + 1) <= given:
+        root += 1
+    return root
+
+
+@overload(math.factorial)
+def factorial(n):
+    given = require_int(n)
+    if given < 0:
+        raise ValueError("factorial() not defined for negative values")
+    return perm(given, given)
+
+
+@overload(math.perm)
+def perm(n, k=None):
+    given = require_int(n)
+    count = given if k is None else require_int(k)
+    if given < 0 or count < 0:
+        raise ValueError("n and k must be non-negative integers")
+    total = 1
+    for i in range(count):
+        total = total * (given - i)
+    return total
+
+
+@overload(math.comb)
+def comb(n, k):
+    given = require_int(n)
+    count = require_int(k)
+    if given < 0 or count < 0:
+        raise ValueError("n and k must be non-negative integers")
+    if count > given:
+        return 0
+    total = 1
+    for i in range(min(count, given - count)):
+        total = total * (given - i) // (i + 1)
+    return total

@@ -3,26 +3,26 @@
 import numpy as np
 
 from parakeet.library import intrinsics
-from parakeet.library.intrinsics import asarray, astype, moveaxis, reshape, select
+from parakeet.library.intrinsics import asarray, astype, moveaxis, promote_types, reshape, select
 from parakeet.library.registry import overload
 from parakeet.library.ufuncs import give
 from parakeet.operators import imap
 
 
 @overload(np.eye)
-def eye(N, M=None, k=0, dtype=float, order="C"):
+def eye(N, M=None, k=0, dtype=float, order="C", *, device=None, like=None):
     columns = N if M is None else M
     made = imap(lambda i, j: astype(j - i == k, dtype), (N, columns))
     return intrinsics.copy(made, order) if order == "F" else made
 
 
 @overload(np.identity)
-def identity(n, dtype=float):
+def identity(n, dtype=float, *, like=None):
     return eye(n, dtype=dtype)
 
 
 @overload(np.tri)
-def tri(N, M=None, k=0, dtype=float):
+def tri(N, M=None, k=0, dtype=float, *, like=None):
     columns = N if M is None else M
     return imap(lambda i, j: astype(j - i <= k, dtype), (N, columns))
 
@@ -89,11 +89,40 @@ def diagflat(v, k=0):
 
 @overload(np.fill_diagonal)
 def fill_diagonal(a, val, wrap=False):
-    """Of a matrix; `val` is one number."""
-    if a.ndim != 2 or wrap:
-        raise NotImplementedError("fill_diagonal of a matrix, without wrap")
-    for i in range(min(a.shape[0], a.shape[1])):
-        a[i, i] = val
+    """Values are used again from the first one; `wrap` begins anew below a tall matrix."""
+    if a.ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    values = reshape(asarray(val), -1)
+    if a.ndim > 2:
+        for n in a.shape[1:]:
+            if n != a.shape[0]:
+                raise ValueError("All dimensions of input must be of equal length")
+    columns = a.shape[1]
+    count = a.shape[0] if wrap and a.ndim == 2 else min(a.shape[0], columns)
+    turn = columns + 1  # A tall matrix leaves a row between two diagonals.
+    if values.shape[0] == 0:
+        raise ValueError("could not broadcast input array from shape (0,)")
+    filled = 0
+    for i in range(count):
+        column = i % turn if a.ndim == 2 else i
+        if column < columns:
+            a[(i, column) if a.ndim == 2 else (i,) * a.ndim] = values[filled % values.shape[0]]
+            filled += 1
+
+
+@overload(np.vander)
+def vander(x, N=None, increasing=False):
+    given = asarray(x)
+    if given.ndim != 1:
+        raise ValueError("x must be a one-dimensional array or sequence.")
+    columns = given.shape[0] if N is None else N
+    dtype = promote_types(given.dtype, np.int64)
+    made = np.empty((given.shape[0], columns), dtype)
+    power = np.ones(given.shape[0], dtype)
+    for k in range(columns):
+        made[:, k if increasing else columns - 1 - k] = power
+        power = power * given
+    return made
 
 
 @overload(np.trace, method="trace")

@@ -50,28 +50,92 @@ def with_elements(x, before, after, mode):
     return imap(lambda i: x[source_of(i - before, n, mode)], before + n + after)
 
 
-def require_mode(mode):
-    known = ("constant", "edge", "wrap", "symmetric", "reflect", "empty")
-    if mode in known:
-        return
-    if mode in ("linear_ramp", "maximum", "mean", "median", "minimum"):
-        raise NotImplementedError("pad in a mode that looks at more than one element")
-    raise ValueError(f"mode '{mode}' is not supported")
+def with_odd_elements(x, before, after, mode):
+    """Reflected in the value at the edge too. Along the first axis."""
+    n = x.shape[0]
+    if n <= 1:
+        return with_elements(x, before, after, "edge")
+    period = n if mode == "symmetric" else n - 1
+
+    def element(i):
+        place = i - before
+        turn = place // period
+        inside = place % period
+        # Each turn adds what lies between the edges; every other one runs backwards.
+        forth = x[inside] if turn % 2 == 0 else x[0] + x[n - 1] - x[n - 1 - inside]
+        return astype(forth + turn * (x[n - 1] - x[0]), x.dtype)
+
+    return imap(element, before + n + after)
+
+
+def with_ramps(x, before, after, values):
+    """Linear from a value at the outer end to the edge. Along the first axis."""
+    if x.shape[0] == 0 and before + after > 0:
+        raise ValueError("can't extend empty axis using modes other than 'constant' or 'empty'")
+    first = astype(values[0], x.dtype)
+    last = astype(values[1], x.dtype)
+    start = np.linspace(np.full(x.shape[1:], first), x[0], before, endpoint=False, dtype=x.dtype)
+    stop = np.linspace(np.full(x.shape[1:], last), x[-1], after, endpoint=False, dtype=x.dtype)
+    return np.concatenate((start, x, stop[::-1]))
+
+
+def statistic_of(x, mode):
+    """Of the first axis."""
+    if mode == "maximum":
+        return np.max(x, axis=0)
+    if mode == "minimum":
+        return np.min(x, axis=0)
+    mean = np.mean(x, axis=0) if mode == "mean" else np.median(x, axis=0)
+    if x.dtype.kind == "i" or x.dtype.kind == "u":
+        mean = np.rint(mean)
+    return astype(mean, x.dtype)
+
+
+def with_statistics(x, before, after, mode, lengths):
+    """Those of so many elements at each end, all where `lengths` says nothing."""
+    n = x.shape[0]
+    if n == 0 and before + after > 0:
+        raise ValueError("can't extend empty axis using modes other than 'constant' or 'empty'")
+    near = n if lengths[0] is None else min(lengths[0], n)
+    far = n if lengths[1] is None else min(lengths[1], n)
+    if near < 0 or far < 0:
+        raise ValueError("index can't contain negative values")
+    if (near == 0 or far == 0) and (mode == "maximum" or mode == "minimum"):
+        raise ValueError("stat_length of 0 yields no value for padding")
+    made = np.empty((before + n + after,) + x.shape[1:], x.dtype)
+    made[:before] = statistic_of(x[:near], mode)
+    made[before : before + n] = x
+    made[before + n :] = statistic_of(x[n - far :], mode)
+    return made
+
+
+ONE_ELEMENT = ("edge", "wrap", "symmetric", "reflect")
+STATISTICS = ("maximum", "minimum", "mean", "median")
+
+
+def padded(rows, before, after, mode, values, ends, lengths, reflect_type):
+    if mode == "constant" or mode == "empty":
+        return with_constants(rows, before, after, values)
+    if mode == "linear_ramp":
+        return with_ramps(rows, before, after, ends)
+    if mode in STATISTICS:
+        return with_statistics(rows, before, after, mode, lengths)
+    if mode not in ONE_ELEMENT:
+        raise ValueError(f"mode '{mode}' is not supported")
+    if reflect_type == "odd" and (mode == "symmetric" or mode == "reflect"):
+        return with_odd_elements(rows, before, after, mode)
+    return with_elements(rows, before, after, mode)
 
 
 @overload(np.pad)
-def pad(array, pad_width, mode="constant", *, constant_values=0):
-    require_mode(mode)
+def pad(array, pad_width, mode="constant", *, constant_values=0, end_values=0, stat_length=None,
+        reflect_type="even"):
     x = asarray(array)
     for axis in range(x.ndim):
         before, after = pair_of(pad_width, axis)
         if before < 0 or after < 0:
             raise ValueError("index can't contain negative values")
-        rows = moveaxis(x, axis, 0)
-        if mode == "constant" or mode == "empty":
-            values = pair_of(constant_values, axis)
-            rows = with_constants(rows, before, after, values)
-        else:
-            rows = with_elements(rows, before, after, mode)
+        rows = padded(moveaxis(x, axis, 0), before, after, mode, pair_of(constant_values, axis),
+                      pair_of(end_values, axis), pair_of(stat_length, axis), reflect_type)
         x = moveaxis(rows, 0, axis)
     return x

@@ -7,7 +7,18 @@ from parakeet.library.linear_algebra import product
 from parakeet.library.linear_equations import each_matrix, inv, require_square
 from parakeet.library.matrices import eye
 from parakeet.library.registry import overload
-from parakeet.library.shapes import count_of
+from parakeet.library.sizes import count_of
+
+
+def as_matrices(x, leading, rows):
+    """x behind `leading` axes: the next `rows` as one and the others as one. A matrix stays as it
+    is, for its product to be recognised."""
+    leading = len(normalize_axes(None, leading))  # Both are known at compile time.
+    rows = len(normalize_axes(None, rows))
+    if rows == 1 and x.ndim == leading + 2:
+        return x
+    first = x.shape[leading : leading + rows]
+    return reshape(x, x.shape[:leading] + (count_of(first), count_of(x.shape[leading + rows :])))
 
 
 @overload(np.tensordot, getattr(np.linalg, "tensordot", None))
@@ -32,10 +43,10 @@ def tensordot(a, b, axes=2):
             raise ValueError("shape-mismatch for sum")
     rows = x.shape[: x.ndim - count]
     columns = y.shape[count:]
-    inner = count_of(y.shape[:count])
-    left = reshape(x, (count_of(rows), inner))
-    right = reshape(y, (inner, count_of(columns)))
-    return reshape(product(left, right), rows + columns)
+    left = as_matrices(x, 0, x.ndim - count)
+    right = as_matrices(y, 0, count)
+    made = product(left, right)
+    return made if len(rows) == 1 and len(columns) == 1 else reshape(made, rows + columns)
 
 
 @overload(np.kron)

@@ -12,7 +12,7 @@ from parakeet.library.intrinsics import (
     strong,
 )
 from parakeet.library.registry import overload
-from parakeet.library.shapes import count_of
+from parakeet.library.sizes import count_of
 from parakeet.library.sorting import sorted_row
 from parakeet.library.ufuncs import give
 from parakeet.operators import map

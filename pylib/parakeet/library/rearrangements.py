@@ -66,6 +66,8 @@ def roll_along(x, shift, axis):
 def roll(a, shift, axis=None):
     x = asarray(a)
     if axis is None:
+        if isinstance(shift, (tuple, list)):
+            return reshape(roll_first(reshape(x, -1), sum(shift)), x.shape)
         return reshape(roll_first(reshape(x, -1), shift), x.shape)
     if isinstance(axis, (tuple, list)):
         for k, one in enumerate(axis):

@@ -15,7 +15,7 @@ def round(a, decimals=0, out=None):
     is_integer = x.dtype.kind == "i" or x.dtype.kind == "u"
     if is_integer:
         if decimals >= 0:
-            return give(x, out)
+            return give(np.copy(x)[()], out)
         unit = 10.0**-decimals
         return give(astype(rint(x / unit) * unit, x.dtype), out)
     if x.dtype == bool and decimals != 0:

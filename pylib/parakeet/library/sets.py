@@ -4,7 +4,7 @@ import numpy as np
 
 from parakeet.library.intrinsics import asarray, moveaxis, nonzero, normalize_axes, reshape
 from parakeet.library.registry import overload
-from parakeet.library.shapes import count_of
+from parakeet.library.sizes import count_of
 from parakeet.library.sorting import order_by, order_of_row, sorted_row
 
 

@@ -1,9 +1,86 @@
-"""What is counted of shapes."""
+"""Arrays in other shapes, together or with other elements: broadcast, resized, inserted into."""
+
+import numpy as np
+
+from parakeet.library.intrinsics import (
+    asarray,
+    astype,
+    broadcast_to,
+    moveaxis,
+    normalize_axes,
+    reshape,
+)
+from parakeet.library.registry import overload
+from parakeet.operators import imap
 
 
-def count_of(shape):
-    """How many elements an array of the shape has."""
+@overload(np.broadcast_arrays)
+def broadcast_arrays(*args, subok=False):
+    arrays = tuple([asarray(array) for array in args])
+    shape = np.broadcast_shapes(*tuple([array.shape for array in arrays]))
+    return tuple([broadcast_to(array, shape) for array in arrays])
+
+
+@overload(np.rollaxis)
+def rollaxis(a, axis, start=0):
+    """The axis before the one that is at `start` now."""
+    x = asarray(a)
+    k = normalize_axes(axis, x.ndim)[0]
+    to = normalize_axes(start, x.ndim + 1)[0] if start >= 0 else start + x.ndim
+    return moveaxis(x, k, to - 1 if k < to else to)
+
+
+@overload(np.atleast_3d)
+def atleast_3d(*arys):
+    if len(arys) != 1:
+        return tuple([atleast_3d(array) for array in arys])
+    x = asarray(arys[0])
+    if x.ndim == 0:
+        return reshape(x, (1, 1, 1))
+    if x.ndim == 1:
+        return x[None, :, None]
+    return x[:, :, None] if x.ndim == 2 else x
+
+
+@overload(np.resize)
+def resize(a, new_shape):
+    """The elements in turn, from the first one again where there are too few."""
+    x = reshape(asarray(a), -1)
+    sizes = new_shape if isinstance(new_shape, (tuple, list)) else (new_shape,)
     count = 1
-    for n in shape:
+    for n in sizes:
+        if n < 0:
+            raise ValueError("all elements of `new_shape` must be non-negative")
         count = count * n
-    return count
+    if x.shape[0] == 0:
+        return np.zeros(sizes, x.dtype)
+    return reshape(imap(lambda i: x[i % x.shape[0]], count), sizes)
+
+
+@overload(np.delete)
+def delete(arr, obj, axis=None):
+    x = reshape(asarray(arr), -1) if axis is None else asarray(arr)
+    k = 0 if axis is None else axis
+    rows = moveaxis(x, k, 0)
+    kept = np.ones(rows.shape[0], bool)
+    kept[obj] = False
+    return moveaxis(rows[np.flatnonzero(kept)], 0, k)
+
+
+@overload(np.insert)
+def insert(arr, obj, values, axis=None):
+    """Before one place; the values broadcast to the slices there."""
+    x = reshape(asarray(arr), -1) if axis is None else asarray(arr)
+    if not isinstance(obj, int):
+        raise NotImplementedError("insert before one place, an int")
+    k = 0 if axis is None else axis
+    rows = moveaxis(x, k, 0)
+    n = rows.shape[0]
+    if obj < -n or obj > n:
+        raise IndexError(f"index {obj} is out of bounds for axis {k} with size {n}")
+    place = obj + n if obj < 0 else obj
+    given = astype(asarray(values), x.dtype)
+    between = given[(None,) * (rows.ndim - given.ndim)] if given.ndim < rows.ndim else given
+    if between.ndim > 1:
+        between = broadcast_to(between, (between.shape[0],) + rows.shape[1:])
+    return moveaxis(np.concatenate((rows[:place], between, rows[place:])), 0, k)

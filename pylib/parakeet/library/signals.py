@@ -1,10 +1,10 @@
-"""Convolutions and correlations of vectors; polynomials."""
+"""Convolutions and correlations of vectors."""
 
 import numpy as np
 
-from parakeet.library.intrinsics import asarray, astype, reshape, result_type, strong
+from parakeet.library.intrinsics import asarray, astype, reshape
 from parakeet.library.registry import overload
-from parakeet.operators import imap, map, reduce
+from parakeet.operators import imap, reduce
 from parakeet.primitives import add
 
 
@@ -57,16 +57,3 @@ def correlate(a, v, mode="valid"):
     if y.shape[0] > x.shape[0]:
         return slide(y, x, mode)[::-1]
     return slide(x, y, mode)
-
-
-def horner(p, x):
-    total = astype(0, result_type(p.dtype, x))
-    for i in range(p.shape[0]):
-        total = total * x + p[i]
-    return total
-
-
-@overload(np.polyval)
-def polyval(p, x):
-    coefficients = asarray(p)
-    return strong(map(lambda value: horner(coefficients, value), strong(x), axis=None))

@@ -13,7 +13,8 @@ def average(a, axis=None, weights=None, returned=False, keepdims=False):
     if weights is None:
         mean = np.mean(x, axis=axis, keepdims=keepdims)
         if returned:
-            return mean, np.full_like(mean, x.size / np.size(mean))
+            count = astype(x.size / np.size(mean), strong(mean).dtype)
+            return mean, count if strong(mean).ndim == 0 else np.full_like(mean, count)
         return mean
     w = weights_along(x, asarray(weights), axis)
     total = np.sum(w + np.zeros_like(x, dtype=w.dtype), axis=axis, keepdims=keepdims)
@@ -21,7 +22,8 @@ def average(a, axis=None, weights=None, returned=False, keepdims=False):
         raise ZeroDivisionError("Weights sum to zero, can't be normalized")
     mean = np.sum(x * w, axis=axis, keepdims=keepdims) / total
     if returned:
-        return mean, astype(total, strong(mean).dtype)
+        sums = astype(total, strong(mean).dtype)
+        return mean, sums if strong(mean).ndim == 0 else np.array(np.broadcast_to(sums, mean.shape))
     return mean
 
 

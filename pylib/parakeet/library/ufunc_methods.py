@@ -6,7 +6,7 @@ from parakeet.library.intrinsics import asarray, astype, moveaxis, normalize_axe
 from parakeet.library.reductions import finish, mask_of, where_or
 from parakeet.library.registry import ufunc_methods
 from parakeet.library.ufuncs import give
-from parakeet.operators import reduce, scan
+from parakeet.operators import imap, reduce, scan
 
 # Of functions that may combine in any order: by name, what each leaves as it is. None of those that
 # have no such number.
@@ -147,4 +147,34 @@ def at_by(f, a, indices, b=None, /):
         a[i] = f(a[i]) if b is None else f(a[i], values[place])
 
 
-ufunc_methods.update(reduce=reduce_by, accumulate=accumulate_by, outer=outer_by, at=at_by)
+def reduce_between(f, rows, start, stop):
+    """Of rows[start:stop], or rows[start] where that is nothing."""
+    total = rows[start]
+    for i in range(start + 1, stop):
+        total = f(total, rows[i])
+    return total
+
+
+def reduceat_by(f, array, indices, axis=0, dtype=None, out=None):
+    require_binary(f, "reduceat")
+    x = loop_array(f, array, dtype)
+    rows = moveaxis(x, axis, 0)
+    places = asarray(indices, np.int64)
+    n = rows.shape[0]
+    count = places.shape[0]
+    for place in places:
+        if place < 0 or place >= n:
+            raise IndexError(f"index {place} out-of-bounds in {f.__name__}.reduceat [0, {n})")
+
+    def between(k):
+        stop = n
+        if k + 1 < count:
+            stop = places[k + 1]
+        return reduce_between(f, rows, places[k], stop)
+
+    return give(moveaxis(imap(between, count), 0, axis), out)
+
+
+ufunc_methods.update(
+    reduce=reduce_by, accumulate=accumulate_by, outer=outer_by, at=at_by, reduceat=reduceat_by
+)

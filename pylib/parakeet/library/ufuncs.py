@@ -185,14 +185,14 @@ def sinc(x):
     return select(x == 0, astype(1, x.dtype), primitives.sin(y) / y)
 
 
-@overload(np.divmod)
+@ufunc(np.divmod)
 def divmod_(x, y):
     return primitives.floor_divide(x, y), primitives.remainder(x, y)
 
 
-@overload(np.modf)
+@ufunc(np.modf)
 def modf(x):
-    x = astype(x, float_type(x))
+    x = astype(strong(x), float_type(x))
     whole = primitives.trunc(x)
     part = select(primitives.isinf(x), astype(0, x.dtype), x - whole)
     return primitives.copysign(part, x), whole
@@ -226,10 +226,10 @@ def isreal(x):
 
 
 @overload(np.isposinf)
-def isposinf(x):
-    return strong(x) == np.inf
+def isposinf(x, out=None):
+    return give(strong(x) == np.inf, out)
 
 
 @overload(np.isneginf)
-def isneginf(x):
-    return strong(x) == -np.inf
+def isneginf(x, out=None):
+    return give(strong(x) == -np.inf, out)

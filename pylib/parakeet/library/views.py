@@ -23,6 +23,11 @@ def transpose_by(x, *axes):
 
 @overload(np.reshape)
 def reshape(a, shape, order="C", *, copy=None):
+    made = reshaped(a, shape, order)
+    return intrinsics.copy(made) if copy else made
+
+
+def reshaped(a, shape, order):
     if order == "F" or (order == "A" or order == "K") and memory_order(a) == "F":
         sizes = shape[::-1] if isinstance(shape, tuple) or isinstance(shape, list) else shape
         return intrinsics.transpose(intrinsics.reshape(intrinsics.transpose(a), sizes))
@@ -32,8 +37,8 @@ def reshape(a, shape, order="C", *, copy=None):
 def reshape_by(x, *shape, order="C", copy=None):
     """The method: sizes as one tuple or one by one."""
     if len(shape) == 1:
-        return reshape(x, shape[0], order)
-    return reshape(x, shape, order)
+        return reshape(x, shape[0], order, copy=copy)
+    return reshape(x, shape, order, copy=copy)
 
 
 @overload(np.ravel, method="ravel")
@@ -48,7 +53,7 @@ def flatten(x, order="C"):
 methods.update(transpose=transpose_by, flatten=flatten, reshape=reshape_by)
 
 
-@overload(getattr(np, "matrix_transpose", None))
+@overload(getattr(np, "matrix_transpose", None), getattr(np.linalg, "matrix_transpose", None))
 def matrix_transpose(x):
     if asarray(x).ndim < 2:
         raise ValueError("Input array must be at least 2-dimensional")
@@ -56,14 +61,18 @@ def matrix_transpose(x):
 
 
 @overload(np.atleast_1d)
-def atleast_1d(ary):
-    x = asarray(ary)
+def atleast_1d(*arys):
+    if len(arys) != 1:
+        return tuple([atleast_1d(array) for array in arys])
+    x = asarray(arys[0])
     return intrinsics.reshape(x, 1) if x.ndim == 0 else x
 
 
 @overload(np.atleast_2d)
-def atleast_2d(ary):
-    x = atleast_1d(ary)
+def atleast_2d(*arys):
+    if len(arys) != 1:
+        return tuple([atleast_2d(array) for array in arys])
+    x = atleast_1d(arys[0])
     return x[None] if x.ndim == 1 else x
 
 

@@ -1,0 +1,79 @@
+"""Stores into arrays by functions."""
+
+import numpy as np
+
+from parakeet.library.intrinsics import asarray, astype, can_cast, reshape, select
+from parakeet.library.rearrangements import placed
+from parakeet.library.registry import overload
+
+
+@overload(np.put, method="put")
+def put(a, ind, v, mode="raise"):
+    """Values are used again from the first one; an index that stands twice keeps the last."""
+    places = reshape(asarray(placed(ind, a.size, mode)), -1)
+    values = astype(reshape(asarray(v), -1), a.dtype)
+    count = values.shape[0]
+    if count == 0:
+        return
+    for k in range(places.shape[0]):
+        n = a.size
+        place = places[k]
+        if place < -n or place >= n:
+            raise IndexError(f"index {place} is out of bounds for axis 0 with size {n}")
+        put_one(a, place % n, values[k % count])
+
+
+def put_one(a, place, value):
+    """At a place counted in C order."""
+    if a.ndim == 0:
+        a[()] = value
+    elif a.ndim == 1:
+        a[place] = value
+    else:
+        inner = 1
+        for n in a.shape[1:]:
+            inner = inner * n
+        put_one(a[place // inner], place % inner, value)
+
+
+def repeated(values, places):
+    """The values in turn, where `places` counts."""
+    return values[places % values.shape[0]]
+
+
+@overload(np.place)
+def place(arr, mask, vals):
+    values = astype(reshape(asarray(vals), -1), arr.dtype)
+    chosen = reshape(asarray(mask, bool), -1)
+    if chosen.shape[0] != arr.size:
+        raise ValueError("place: mask and data must be the same size")
+    if values.shape[0] == 0:
+        if np.any(chosen):
+            raise ValueError("Cannot insert from an empty array!")
+    else:
+        turns = np.maximum(np.cumsum(chosen) - 1, 0)
+        given = reshape(repeated(values, turns), arr.shape)
+        arr[...] = select(reshape(chosen, arr.shape), given, arr)
+
+
+@overload(np.putmask)
+def putmask(a, /, mask, values):
+    chosen = reshape(asarray(mask, bool), -1)
+    given = reshape(astype(asarray(values), a.dtype), -1)
+    if chosen.shape[0] != a.size:
+        raise ValueError("putmask: mask and data must be the same size")
+    if given.shape[0] > 0:
+        turns = repeated(given, np.arange(a.size))
+        a[...] = select(reshape(chosen, a.shape), reshape(turns, a.shape), a)
+
+
+@overload(np.copyto)
+def copyto(dst, src, casting="same_kind", where=True):
+    given = asarray(src)
+    if not can_cast(src, dst.dtype, casting):
+        raise TypeError(f"Cannot cast array data according to the rule '{casting}'")
+    if isinstance(where, bool):
+        if where:
+            dst[...] = given
+    else:
+        dst[...] = select(asarray(where, bool), astype(given, dst.dtype), dst)
