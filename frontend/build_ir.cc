@@ -14,7 +14,8 @@
 namespace parakeet::frontend {
 
 // Builds the entry function, then gathers the functions that it needs.
-// The rank of the array that np.array makes of a value; nothing for tuples and lists of unlike parts.
+// The rank of the array that np.array makes of a value; nothing for tuples and lists of unlike
+// parts.
 std::optional<int> RankAsArray(const Value& value) {
   if (value.IsScalar()) return 0;
   if (value.IsArray()) return value.As<ArrayValue>().rank();

@@ -29,7 +29,9 @@ _MODULES = {
     "clear_cache": "parakeet.config",
     "compare": "parakeet.comparison",
 }
-_SUBMODULES = ("errors", "inspection", "library", "operators", "primitives", "testing_helpers")
+_SUBMODULES = (
+    "c_backend", "errors", "inspection", "library", "operators", "primitives", "testing_helpers",
+)  # fmt: skip
 _FALLBACKS = ("parakeet.operators", "parakeet.primitives", "parakeet.library")
 
 __all__ = [

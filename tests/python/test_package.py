@@ -225,6 +225,51 @@ def test_threads_by_environment():
     assert run_python(show, PARAKEET_NUM_THREADS="3").stdout == "3 3\n"
 
 
+def test_settings_of_the_original_that_print(capsys, monkeypatch):
+    import parakeet.c_backend
+
+    assert parakeet.c_backend.config is parakeet.config
+    jit(lambda x: x + 1)(1)
+    assert not parakeet.config.print_specialized_function and capsys.readouterr().out == ""
+    monkeypatch.setattr(parakeet.config, "print_specialized_function", True)
+    doubled = jit(lambda x: x * 2, name="doubled")
+    assert doubled(1, target="serial") == 2 and doubled(2, target="serial") == 4
+    shown = capsys.readouterr().out
+    assert shown.startswith("ir of ") and shown.count("entry {") == 1 and "mul %x, 2" in shown
+    monkeypatch.setattr(parakeet.config, "print_generated_code", True)
+    doubled(1.5, target="interpreter")
+    shown = capsys.readouterr().out
+    assert "mul %x, 2.0" in shown and "define i32 @parakeet_entry" in shown
+    monkeypatch.undo()
+    doubled(1j)
+    assert capsys.readouterr().out == ""
+
+
+def test_what_a_setting_prints_may_not_be_printable(monkeypatch):
+    class Closed:
+        def write(self, text):
+            raise OSError("closed")
+
+    monkeypatch.setattr(parakeet.config, "print_untyped_function", True)
+    f = jit(lambda x: x + 3)
+    with monkeypatch.context() as closed:
+        closed.setattr(sys, "stdout", Closed())
+        with pytest.raises(OSError, match="closed"):
+            f(1)
+    assert f(1) == 4
+
+
+def test_other_settings_of_the_original(monkeypatch):
+    monkeypatch.setattr(parakeet.config, "backend", "c")
+    assert parakeet.config.target == parakeet.config.backend == "serial"
+    with pytest.warns(RuntimeWarning, match="opt_licm .* has no effect") as caught:
+        parakeet.config.opt_licm = True
+    assert caught[0].filename == __file__ and parakeet.config.opt_licm is True
+    for mistake in (lambda: parakeet.config.tagret, lambda: setattr(parakeet.config, "tagret", 1)):
+        with pytest.raises(AttributeError, match="tagret"):
+            mistake()
+
+
 def test_show_config_and_cache_info(capsys):
     parakeet.show_config()
     shown = capsys.readouterr().out
