@@ -9,6 +9,7 @@
 #include "frontend/call_memo.h"
 #include "frontend/evaluator.h"
 #include "frontend/function_name.h"
+#include "frontend/intrinsics.h"
 #include "ir/uses.h"
 
 namespace parakeet::frontend {
@@ -124,10 +125,11 @@ Value ProgramBuilder::MakeParts(const Argument& argument, int number, const std:
   return Value::Slice(parts[0], parts[1], parts[2]);
 }
 
-// What Python is given: lists become arrays where their elements make one, and what has no form
-// outside is refused.
+// What Python is given: lists become arrays where their elements make one, a range, a zip and their
+// like what `list` makes of them, and what has no form outside is refused.
 Value ProgramBuilder::AsResult(const Value& value) {
   if (value.IsNone() || value.IsScalar() || value.IsArray()) return value;
+  if (value.Is<IterableValue>()) return AsResult(BuiltinList(&evaluator_, {value}));
   if (value.IsList() && RankAsArray(value)) return evaluator_.AsArray(value);
   if (value.Elements() == nullptr) {
     context_.FailLimitation(

@@ -148,6 +148,21 @@ def test_a_list_that_makes_no_array_comes_back_as_a_list(on_target):
     np.testing.assert_array_equal(table, [[1, 2], [0, 3]])
 
 
+def test_what_iterates_comes_back_as_what_list_makes_of_it(on_target):
+    x = np.array([3.0, 1.0, 2.0])
+    programs = [
+        (lambda x: range(len(x)), [0, 1, 2]), (lambda x: range(3, 0, -2), [3, 1]),
+        (lambda x: zip(x, x > 1), [[3, 1], [1, 0], [2, 1]]), (lambda x: reversed(x), [2, 1, 3]),
+        (lambda x: enumerate(x, 5), [[5, 3], [6, 1], [7, 2]]),
+        (lambda x: zip((1, 2), (3, len(x))), [[1, 3], [2, 3]]),
+        (lambda x: np.ndindex(2, 1), [[0, 0], [1, 0]]),
+    ]
+    for program, expected in programs:
+        np.testing.assert_array_equal(jit(program)(x), expected)
+    pairs = jit(lambda x: (len(list(zip(x, x))), sum([a * i for i, a in list(enumerate(x))])))
+    assert pairs(x) == (3, 5.0)
+
+
 def test_a_list_of_arrays_that_differ_in_size_raises(on_target):
     f = jit(lambda n: [np.zeros(2), np.zeros(n)])
     assert f(2).shape == (2, 2)
