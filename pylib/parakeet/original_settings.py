@@ -17,6 +17,7 @@ _PRINTED = {
     "print_lowered_function": ("ir", "scheduled"),
     "print_generated_code": ("llvm", ""),
     "print_function_source": ("llvm", ""),
+    "print_module_source": ("llvm", ""),
 }
 _WITHOUT_EFFECT = """
     opt_inline opt_fusion opt_combine_nested_maps opt_specialize_fn_args opt_index_elimination
