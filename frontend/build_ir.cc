@@ -9,11 +9,28 @@
 #include "frontend/call_memo.h"
 #include "frontend/evaluator.h"
 #include "frontend/function_name.h"
+#include "frontend/intrinsics.h"
 #include "ir/uses.h"
 
 namespace parakeet::frontend {
 
 // Builds the entry function, then gathers the functions that it needs.
+// The rank of the array that np.array makes of a value; nothing for tuples and lists of unlike
+// parts.
+std::optional<int> RankAsArray(const Value& value) {
+  if (value.IsScalar()) return 0;
+  if (value.IsArray()) return value.As<ArrayValue>().rank();
+  if (value.Is<IterableValue>()) return 1;
+  if (value.Elements() == nullptr) return std::nullopt;
+  std::optional<int> rank = 0;
+  for (const Value& element : *value.Elements()) {
+    const std::optional<int> of_element = RankAsArray(element);
+    if (&element != &value.Elements()->front() && of_element != rank) return std::nullopt;
+    rank = of_element;
+  }
+  return rank ? std::optional(*rank + 1) : std::nullopt;
+}
+
 class ProgramBuilder {
  public:
   ProgramBuilder(const Request& request, const std::shared_ptr<ir::SourceMap>& sources)
@@ -108,18 +125,20 @@ Value ProgramBuilder::MakeParts(const Argument& argument, int number, const std:
   return Value::Slice(parts[0], parts[1], parts[2]);
 }
 
-// What Python is given: lists become arrays, and what has no form outside is refused.
+// What Python is given: lists become arrays where their elements make one, a range, a zip and their
+// like what `list` makes of them, and what has no form outside is refused.
 Value ProgramBuilder::AsResult(const Value& value) {
   if (value.IsNone() || value.IsScalar() || value.IsArray()) return value;
-  if (value.IsList()) return evaluator_.AsArray(value);
-  if (!value.IsTuple()) {
+  if (value.Is<IterableValue>()) return AsResult(BuiltinList(&evaluator_, {value}));
+  if (value.IsList() && RankAsArray(value)) return evaluator_.AsArray(value);
+  if (value.Elements() == nullptr) {
     context_.FailLimitation(
         "a jitted function returns numbers, arrays, None and tuples of them, not " +
         Describe(value));
   }
   Values elements;
   for (const Value& element : *value.Elements()) elements.push_back(AsResult(element));
-  return Value::Tuple(std::move(elements));
+  return value.IsList() ? Value::List(std::move(elements)) : Value::Tuple(std::move(elements));
 }
 
 // Follows the order in which Flatten numbers results.
@@ -134,7 +153,8 @@ ResultTree ProgramBuilder::TreeOf(const Pattern& pattern, int* next) const {
     *next += static_cast<int>(std::count(pattern.dims.begin(), pattern.dims.end(), std::nullopt));
     tree.result = (*next)++;
   } else if (pattern.kind == Pattern::Kind::kParts) {
-    tree.kind = ResultTree::Kind::kTuple;
+    const bool is_list = pattern.prototype.IsList();
+    tree.kind = is_list ? ResultTree::Kind::kList : ResultTree::Kind::kTuple;
     for (const Pattern& part : pattern.parts) tree.children.push_back(TreeOf(part, next));
   }
   return tree;

@@ -24,7 +24,7 @@ struct Request {
 // What the entry function's results are, as Python sees them. Scalars and arrays are results of the
 // function by number.
 struct ResultTree {
-  enum class Kind { kNone, kScalar, kArray, kTuple };
+  enum class Kind { kNone, kScalar, kArray, kTuple, kList };
   Kind kind = Kind::kNone;
   int result = -1;
   bool python = false;  // A Python scalar, not NumPy's. Of an array: never.

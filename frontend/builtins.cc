@@ -21,7 +21,11 @@ Value PrimitiveNamed(const char* name) { return PrimitiveValue{name, "", {}}; }
 Value Materialise(Evaluator* evaluator, const Value& iterable, const Sequence& sequence) {
   if (iterable.IsArray()) return iterable;
   return evaluator->Tabulate({sequence.length}, [&](const std::vector<Operand>& index) {
-    return sequence.element(index[0]);
+    const Value element = sequence.element(index[0]);
+    if (element.Elements() != nullptr) {
+      evaluator->context().FailLimitation("min, max and sum of tuples; take what they hold apart");
+    }
+    return element;
   });
 }
 
@@ -233,8 +237,11 @@ Value BuiltinList(Evaluator* evaluator, const Values& arguments) {
   if (arguments.empty()) return Value::List({});
   const Sequence sequence = evaluator->Iterate(arguments[0]);
   if (sequence.fixed) return Value::List(*sequence.fixed);
-  const Value array = Materialise(evaluator, arguments[0], sequence);
-  return arguments[0].IsArray() ? evaluator->CopyArray(array) : array;
+  if (arguments[0].IsArray()) return evaluator->CopyArray(arguments[0]);
+  return evaluator->Tabulate({sequence.length}, [&](const std::vector<Operand>& index) {
+    const Value element = sequence.element(index[0]);
+    return element.Elements() != nullptr ? evaluator->AsArray(element) : element;
+  });
 }
 
 Value BuiltinSlice(Evaluator* evaluator, const Values& arguments) {

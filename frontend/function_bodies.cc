@@ -49,11 +49,15 @@ Pattern Evaluator::BuildBody(Frame* frame, const std::vector<int>& captures,
   Value returned;
   Pattern pattern = RunFunction(&returned);
   std::vector<ir::Operand> results;
-  if (pattern.kind != Pattern::Kind::kFree) {
-    if (finish) {
+  if (pattern.kind != Pattern::Kind::kFree && finish) {
+    try {
       returned = finish(returned);
       pattern = PatternOf(returned);
+    } catch (const Leaves&) {
+      pattern = Pattern();
     }
+  }
+  if (pattern.kind != Pattern::Kind::kFree) {
     function->params.insert(function->params.end(), frame->capture_params.begin(),
                             frame->capture_params.end());
     std::vector<const ir::Var*> known = function->Sizes();

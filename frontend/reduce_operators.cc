@@ -37,6 +37,11 @@ void RequireElements(Evaluator* evaluator, const Value& f, const Dims& reduced, 
   evaluator->context().Check(ok, "ValueError", message);
 }
 
+Value Spread(Evaluator* evaluator, const Value& array, const Dims& dims) {
+  const bool python = array.As<ArrayValue>().python_elements;
+  return ArrayValue{evaluator->BroadcastTo(array.op(), dims), Access::kReadOnly, python};
+}
+
 // Arrays of one shape; scalars are refused, since an element of each is needed.
 Values SameShape(Evaluator* evaluator, const std::string& name, const Values& given) {
   Values arrays;
@@ -51,10 +56,7 @@ Values SameShape(Evaluator* evaluator, const std::string& name, const Values& gi
   std::vector<Dims> shapes;
   for (const Value& array : arrays) shapes.push_back(array.As<ArrayValue>().dims());
   const Dims dims = CommonDims(&evaluator->context(), shapes);
-  for (Value& array : arrays) {
-    const bool python = array.As<ArrayValue>().python_elements;
-    array = ArrayValue{evaluator->BroadcastTo(array.op(), dims), Access::kReadOnly, python};
-  }
+  for (Value& array : arrays) array = Spread(evaluator, array, dims);
   return arrays;
 }
 
@@ -83,17 +85,34 @@ Dims SizesOf(const Value& array, const std::vector<int>& axes) {
   return sizes;
 }
 
+// Arrays of rank 0 are numbers, lists arrays; tuples, which start several arrays, stay.
+std::optional<Value> GivenInit(Evaluator* evaluator, const Value& init) {
+  if (init.IsNone()) return std::nullopt;
+  return init.IsTuple() ? init : SettleOperand(evaluator, init);
+}
+
 // A primitive works element by element, so reducing slices by it is reducing each of their
-// elements.
-Value ReduceEach(Evaluator* evaluator, const Value& f, const std::optional<Value>& init,
+// elements. An array `init` meets the slices by broadcasting: there is one result for each element
+// of what they make together.
+Value ReduceEach(Evaluator* evaluator, const Value& f, std::optional<Value> init,
                  const Values& arrays, const std::vector<int>& axes) {
   const int rank = arrays[0].As<ArrayValue>().rank();
   const std::vector<int> kept = OtherAxes(axes, rank);
+  Dims sizes = SizesOf(arrays[0], kept);
   Values moved;
   for (const Value& array : arrays) moved.push_back(MoveFirst(evaluator, array, kept));
-  return evaluator->Tabulate(SizesOf(arrays[0], kept), [&](const std::vector<Operand>& index) {
+  const bool starts_each = init && init->IsArray();
+  if (starts_each) {
+    sizes = CommonDims(&evaluator->context(), {init->As<ArrayValue>().dims(), sizes});
+    init = Spread(evaluator, *init, sizes);
+    Dims all = sizes;
+    for (const Operand& size : SizesOf(arrays[0], OtherAxes(kept, rank))) all.push_back(size);
+    for (Value& array : moved) array = Spread(evaluator, array, all);
+  }
+  return evaluator->Tabulate(sizes, [&](const std::vector<Operand>& index) {
+    const auto start = starts_each ? SlicesAt(evaluator, {*init}, index)[0] : init;
     const Values slices = SlicesAt(evaluator, moved, index);
-    return Combination(evaluator, f, init).Reduce(slices, static_cast<int>(axes.size()));
+    return Combination(evaluator, f, start).Reduce(slices, static_cast<int>(axes.size()));
   });
 }
 
@@ -102,10 +121,6 @@ void RequireAxisOfScalar(Evaluator* evaluator, const Value& axis) {
   if (axis.IsNone() || axis.Elements() != nullptr) return;
   const int64_t given = evaluator->context().StaticInt(axis, "axis");
   if (given != 0 && given != -1) StaticAxis(evaluator, axis, 0);
-}
-
-std::optional<Value> GivenInit(const Value& init) {
-  return init.IsNone() ? std::nullopt : std::optional(init);
 }
 
 // Over no axes every element is combined with `init` alone.
@@ -131,9 +146,10 @@ Value ReduceArrays(Evaluator* evaluator, const Value& f, const Value& axis,
     RequireElements(evaluator, f, SizesOf(arrays[0], axes),
                     SizesOf(arrays[0], OtherAxes(axes, rank)));
   }
-  if (static_cast<int>(axes.size()) == rank)
-    return Combination(evaluator, f, init).Reduce(arrays, rank);
-  if (f.Is<PrimitiveValue>()) return ReduceEach(evaluator, f, init, arrays, axes);
+  const bool over_all = static_cast<int>(axes.size()) == rank;
+  if (f.Is<PrimitiveValue>() && (!over_all || (init && init->IsArray())))
+    return ReduceEach(evaluator, f, init, arrays, axes);
+  if (over_all) return Combination(evaluator, f, init).Reduce(arrays, rank);
   Values leading;
   for (const Value& array : arrays) leading.push_back(MoveFirst(evaluator, array, axes));
   return Combination(evaluator, f, init).Reduce(leading, static_cast<int>(axes.size()));
@@ -163,7 +179,7 @@ Value ReduceOperator(Evaluator* evaluator, const std::string& name, Arguments ar
   OperatorCall call(evaluator, name, std::move(arguments));
   const Value f = call.Function("f");
   const Value axis = call.Keyword("axis", Value::None());
-  const std::optional<Value> init = GivenInit(call.Keyword("init", Value::None()));
+  const std::optional<Value> init = GivenInit(evaluator, call.Keyword("init", Value::None()));
   const Values given = call.Rest();
   if (given.size() == 1) {
     const Value only = SettleOperand(evaluator, given[0]);
@@ -179,13 +195,14 @@ Value ScanOperator(Evaluator* evaluator, const std::string& name, Arguments argu
   OperatorCall call(evaluator, name, std::move(arguments));
   const Value f = call.Function("f");
   const Value axis_given = call.Keyword("axis", Value::Int(0));
-  const std::optional<Value> init = GivenInit(call.Keyword("init", Value::None()));
+  const std::optional<Value> init = GivenInit(evaluator, call.Keyword("init", Value::None()));
   const Values arrays = SameShape(evaluator, name, call.Rest());
   const int rank = arrays[0].As<ArrayValue>().rank();
   const int axis = StaticAxis(evaluator, axis_given, rank);
   // A primitive works element by element. Along the last axis rows are scanned one by one; along
   // another, slices are combined, which leaves the result in the order of its axes.
-  if (axis > 0 && axis == rank - 1 && f.Is<PrimitiveValue>() && arrays.size() == 1) {
+  const bool by_rows = axis > 0 && axis == rank - 1 && !(init && init->IsArray());
+  if (by_rows && f.Is<PrimitiveValue>() && arrays.size() == 1) {
     return ScanEach(evaluator, f, init, arrays[0], axis);
   }
   Values leading;
@@ -208,7 +225,7 @@ Value IreduceOperator(Evaluator* evaluator, const std::string& name, Arguments a
   const Value f = call.Function("f");
   const Value combine = call.Function("combine");
   const Dims extents = ShapeOf(evaluator, call.Next("shape"));
-  const std::optional<Value> init = GivenInit(call.NextOr("init", Value::None()));
+  const std::optional<Value> init = GivenInit(evaluator, call.NextOr("init", Value::None()));
   call.RequireNoMore();
   if (extents.empty()) {
     const Value only = CallAtIndex(evaluator, f, {});
@@ -225,7 +242,7 @@ Value FilterReduceOperator(Evaluator* evaluator, const std::string& name, Argume
   OperatorCall call(evaluator, name, std::move(arguments));
   const Value f = call.Function("f");
   const Value pred = call.Function("pred");
-  const std::optional<Value> init = GivenInit(call.Keyword("init", Value::None()));
+  const std::optional<Value> init = GivenInit(evaluator, call.Keyword("init", Value::None()));
   const Values arrays = SameShape(evaluator, name, call.Rest());
   return ReduceArrays(evaluator, f, Value::Int(0), init, KeptBy(evaluator, name, pred, arrays));
 }

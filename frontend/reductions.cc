@@ -47,6 +47,13 @@ Value OneOrTuple(Values values) {
   return values.size() == 1 ? values[0] : Value::Tuple(std::move(values));
 }
 
+std::string Axes(size_t rank) { return std::to_string(rank) + (rank == 1 ? " axis" : " axes"); }
+
+Dims Joint(Dims sizes, const Dims& more) {
+  sizes.insert(sizes.end(), more.begin(), more.end());
+  return sizes;
+}
+
 }  // namespace
 
 Values LeavesOf(const Context& context, const Value& value) {
@@ -123,7 +130,12 @@ void Combination::DecideTypes(const Value& element, bool widens) {
   for (size_t i = 0; i < std::min(leaves_.size(), elements.size()); ++i) {
     ir::Type& type = leaves_[i].type;
     const ir::Type& of_element = elements[i].type;
-    if (type.IsArray() && of_element.rank() == type.rank()) type = of_element.With(type.dtype());
+    if (of_element.rank() != type.rank()) {
+      context_->FailLimitation("combining init and an element gives " + Axes(type.rank()) +
+                               ", and an element has " + Axes(of_element.rank()) +
+                               "; give init an element's shape");
+    }
+    if (type.IsArray()) type = of_element.With(type.dtype());
   }
   for (;;) {
     ir::Builder scratch = context_->NewBlock();
@@ -177,6 +189,35 @@ const ir::Block* Combination::CombineBlock() {
   return block.Finish(std::move(params), std::move(results));
 }
 
+// An array init in the accumulator's type. Primitives let its axes of size 1 meet any size; another
+// function might see them, so that it gets an init of an element's shape only.
+Operand Combination::InitArray(const Value& init, const ir::Type& type) {
+  const Dims& from = init.As<ArrayValue>().dims();
+  const Dims& to = type.dims();
+  const bool spreads = combine_.Is<PrimitiveValue>();
+  const std::string advice = "; give init an element's shape";
+  if (from.size() > to.size() || (!spreads && from.size() < to.size())) {
+    context_->FailLimitation("init has " + Axes(from.size()) + ", and an element has " +
+                             Axes(to.size()) + advice);
+  }
+  for (size_t i = 0; i < from.size(); ++i) {
+    const Operand& wanted = to[to.size() - from.size() + i];
+    if (from[i] == wanted || (spreads && from[i].IsInt(1))) continue;
+    if (from[i].IsInt(1) || wanted.IsInt(1)) {
+      context_->FailLimitation(
+          "an axis of init has length 1 and an element's has not, or the "
+          "other way about" +
+          advice);
+    }
+    context_->Check(evaluator_->builder().Scalar(OpCode::kEq, {from[i], wanted}), "ValueError",
+                    "operands could not be broadcast together with shapes " + ShapeHoles(from) +
+                        " " + ShapeHoles(to) + " ",
+                    Joint(from, to));
+  }
+  const Value cast = evaluator_->CastArray(init, type.dtype());
+  return evaluator_->BroadcastTo(cast.op(), to);
+}
+
 // The init in the accumulator's types; a scalar where slices accumulate fills one.
 std::vector<Operand> Combination::Inits() {
   if (!init_) return {};
@@ -191,8 +232,7 @@ std::vector<Operand> Combination::Inits() {
     if (!type.IsArray()) {
       inits.push_back(evaluator_->AsScalar(given[i], type.dtype()));
     } else if (given[i].IsArray()) {
-      const Value cast = evaluator_->CastArray(given[i], type.dtype());
-      inits.push_back(evaluator_->BroadcastTo(cast.op(), type.dims()));
+      inits.push_back(InitArray(given[i], type));
     } else {
       const Value scalar = Value::NumPy(evaluator_->AsScalar(given[i], type.dtype()));
       inits.push_back(

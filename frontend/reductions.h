@@ -42,6 +42,7 @@ class Combination {
   Value Accumulator(ir::Builder* block, std::vector<const ir::Var*>* params, const char* hint);
   std::vector<ir::Operand> Converted(const Value& value);
   const ir::Block* CombineBlock();
+  ir::Operand InitArray(const Value& init, const ir::Type& type);
   std::vector<ir::Operand> Inits();
   Value Results(ir::OpCode op, const Dims& leading, std::vector<const ir::Var*>* results);
 

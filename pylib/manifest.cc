@@ -147,7 +147,7 @@ void Fields(Archive& archive, Node& manifest)
 size_t EndOfNode(const std::vector<ResultNode>& nodes, size_t at, int depth) {
   if (at >= nodes.size() || depth > 100) return 0;
   size_t end = at + 1;
-  const uint32_t below = nodes[at].kind == ResultKind::kTuple ? nodes[at].length : 0;
+  const uint32_t below = nodes[at].kind >= ResultKind::kTuple ? nodes[at].length : 0;
   for (uint32_t i = 0; i < below; ++i) {
     end = EndOfNode(nodes, end, depth + 1);
     if (end == 0) return 0;
@@ -163,7 +163,7 @@ uint64_t SlotsOf(const ResultNode& node) {
 
 bool ResultsHold(const Manifest& manifest) {
   for (const ResultNode& node : manifest.results) {
-    if (node.kind > ResultKind::kTuple || node.rank > kMaxRank) return false;
+    if (node.kind > ResultKind::kList || node.rank > kMaxRank) return false;
     if (CanonicalType(node.type) != node.type) return false;
     if (node.slot + SlotsOf(node) > manifest.result_slots) return false;
   }

@@ -13,7 +13,7 @@
 
 namespace parakeet::pylib {
 
-enum class ResultKind : uint8_t { kNone, kScalar, kArray, kTuple };
+enum class ResultKind : uint8_t { kNone, kScalar, kArray, kTuple, kList };
 
 // One node of the tree that a call returns; the tree is a list in preorder.
 struct ResultNode {
@@ -22,7 +22,7 @@ struct ResultNode {
   bool python = false;  // scalar: Python's own, else NumPy's
   uint8_t rank = 0;     // array
   uint32_t slot = 0;    // scalar, array: its first result slot (runtime/abi.h)
-  uint32_t length = 0;  // tuple: how many nodes are directly below
+  uint32_t length = 0;  // tuple, list: how many nodes are directly below
 };
 
 // Which of a function's namespaces a name is read from; kDefault: the defaults of its parameters;

@@ -74,6 +74,7 @@ class Describer {
       case ResultTree::Kind::kScalar: node.kind = ResultKind::kScalar; break;
       case ResultTree::Kind::kArray: node.kind = ResultKind::kArray; break;
       case ResultTree::Kind::kTuple: node.kind = ResultKind::kTuple; break;
+      case ResultTree::Kind::kList: node.kind = ResultKind::kList; break;
     }
     if (tree.result >= 0) {
       const ir::Type& type = built_.program.functions.front()->results.at(tree.result)->type;

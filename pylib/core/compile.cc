@@ -71,10 +71,10 @@ PkCompileRequest RequestFor(const FunctionState& function, std::span<const uint6
   return request;
 }
 
-PyObject* AskForText(FunctionState* function, std::span<const uint64_t> key, const Ref& statics,
-                     const char* what, const char* stage) {
-  LockScope lock(&function->lock);
-  const CompilerLibrary* library = lock.is_held() && statics ? OpenCompiler() : nullptr;
+// The function's lock is held.
+PyObject* AskForTextLocked(FunctionState* function, std::span<const uint64_t> key,
+                           const Ref& statics, const char* what, const char* stage) {
+  const CompilerLibrary* library = statics ? OpenCompiler() : nullptr;
   if (library == nullptr) return nullptr;
   const PkCompileRequest request = RequestFor(*function, key, statics.get());
   PyObject* text = nullptr;
@@ -82,6 +82,32 @@ PyObject* AskForText(FunctionState* function, std::span<const uint64_t> key, con
   const int32_t status = library->dump(&request, what, stage, &text, &need_static);
   if (status == kPkCompileNeedsStatic) MarkStatic(function, need_static);
   return text;
+}
+
+PyObject* AskForText(FunctionState* function, std::span<const uint64_t> key, const Ref& statics,
+                     const char* what, const char* stage) {
+  LockScope lock(&function->lock);
+  return lock.is_held() ? AskForTextLocked(function, key, statics, what, stage) : nullptr;
+}
+
+// What SetShown was given last; owned, and never given back.
+PyObject* show_text = nullptr;
+PyObject* shown_texts = nullptr;
+
+bool Show(FunctionState* function, const Specialization& code) {
+  const Ref show = Ref::Borrow(show_text), texts = Ref::Borrow(shown_texts);
+  const Py_ssize_t count = texts ? PyTuple_Size(texts.get()) : 0;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    const char *what = nullptr, *stage = nullptr;
+    if (!PyArg_ParseTuple(PyTuple_GetItem(texts.get(), i), "ss", &what, &stage)) return false;
+    const Ref text =
+        Ref::Steal(AskForTextLocked(function, code.key, TupleOf(code.statics), what, stage));
+    if (!text) return !PyErr_Occurred();
+    const Ref shown = Ref::Steal(
+        PyObject_CallFunction(show.get(), "OsO", function->function.get(), what, text.get()));
+    if (!shown) return false;
+  }
+  return true;
 }
 
 CompileOutcome Ask(const CompilerLibrary& library, FunctionState* function, const Arguments& call,
@@ -168,9 +194,20 @@ CompileOutcome Compile(FunctionState* function, const Arguments& call, Specializ
   auto& phases = fresh->manifest.phases;
   if (!was_open) phases.insert(phases.begin(), {"open", library->open_ms});
   fresh->compile_ms = double(runtime::NowNanoseconds() - start) / 1e6;
+  if (!Show(function, *fresh)) return CompileOutcome::kFailed;
   *made = fresh.get();
   function->table.Insert(std::move(fresh));
   return CompileOutcome::kDone;
+}
+
+bool SetShown(PyObject* show, PyObject* texts) {
+  if (!PyTuple_Check(texts)) {
+    PyErr_SetString(PyExc_TypeError, "the texts to show are a tuple");
+    return false;
+  }
+  show_text = Ref::Borrow(show).release();
+  shown_texts = Ref::Borrow(texts).release();
+  return true;
 }
 
 PyObject* Dump(FunctionState* function, const Arguments& call, const char* what,

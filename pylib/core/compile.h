@@ -18,6 +18,11 @@ enum class CompileOutcome : uint8_t {
 // has done so meanwhile. `made` is set when the outcome is kDone.
 CompileOutcome Compile(FunctionState* function, const Arguments& call, Specialization** made);
 
+// From now on, for each (what, stage) in the tuple `texts` and each new compilation,
+// show(function, what, text) is called while the function's lock is held. TypeError where `texts`
+// is no tuple.
+bool SetShown(PyObject* show, PyObject* texts);
+
 // A text about a compilation (PkCompilerDump): a new reference to a str. Null with an exception
 // set, or without one when the key has changed.
 PyObject* Dump(FunctionState* function, const Arguments& call, const char* what, const char* stage);

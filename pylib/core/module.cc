@@ -4,6 +4,7 @@
 
 #include "pylib/build_id.h"
 #include "pylib/core/arguments.h"
+#include "pylib/core/compile.h"
 #include "pylib/core/compile_lock.h"
 #include "pylib/core/compiler_library.h"
 #include "pylib/core/content.h"
@@ -66,6 +67,12 @@ PyObject* SetArrayType(PyObject*, PyObject* type) {
   return None();
 }
 
+PyObject* PySetShown(PyObject*, PyObject* args) {
+  PyObject *show = nullptr, *texts = nullptr;
+  if (!PyArg_ParseTuple(args, "OO", &show, &texts)) return nullptr;
+  return SetShown(show, texts) ? None() : nullptr;
+}
+
 PyObject* BufferCounters(PyObject*, PyObject*) {
   const runtime::BufferCounters counters = runtime::ReadBufferCounters();
   return Py_BuildValue("{sLsLsLsLsL}", "live_bytes", (long long)counters.live_bytes, "live_buffers",
@@ -105,6 +112,7 @@ PyMethodDef functions[] = {
     {"set_timing", PySetTiming, METH_O, nullptr},
     {"overloads_changed", OverloadsChanged, METH_NOARGS, nullptr},
     {"set_array_type", SetArrayType, METH_O, nullptr},
+    {"set_shown", PySetShown, METH_VARARGS, nullptr},
     {"buffer_counters", BufferCounters, METH_NOARGS, nullptr},
     {"reset_buffer_peak", ResetBufferPeak, METH_NOARGS, nullptr},
     {"trim_pool", TrimPool, METH_NOARGS, nullptr},

@@ -46,18 +46,24 @@ class ResultBuilder {
       case ResultKind::kScalar:
         return Ref::Steal(BuildScalar(node.type, node.python, slots_ + node.slot));
       case ResultKind::kArray: return Array(next_ - 1);
-      case ResultKind::kTuple: break;
+      case ResultKind::kTuple: return Parts(PyTuple_New(node.length), node.length, PyTuple_SetItem);
+      case ResultKind::kList: return Parts(PyList_New(node.length), node.length, PyList_SetItem);
     }
-    Ref tuple = Ref::Steal(PyTuple_New(node.length));
-    for (uint32_t i = 0; tuple && i < node.length; ++i) {
-      Ref item = Build();
-      if (!item) return item;
-      PyTuple_SetItem(tuple.get(), i, item.release());
-    }
-    return tuple;
+    return Ref();
   }
 
  private:
+  // The nodes that follow, in a new tuple or list.
+  Ref Parts(PyObject* made, uint32_t length, int (*set)(PyObject*, Py_ssize_t, PyObject*)) {
+    Ref parts = Ref::Steal(made);
+    for (uint32_t i = 0; parts && i < length; ++i) {
+      Ref item = Build();
+      if (!item) return item;
+      set(parts.get(), i, item.release());
+    }
+    return parts;
+  }
+
   // Slots of an array result: root, base, data, sizes, strides (runtime/abi.h).
   int64_t RootOf(const ResultNode& node) const { return int64_t(slots_[node.slot]); }
   void* BaseOf(const ResultNode& node) const {

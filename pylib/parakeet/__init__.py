@@ -30,7 +30,9 @@ _MODULES = {
     "compare": "parakeet.comparison",
     "overload": "parakeet.overloading",
 }
-_SUBMODULES = ("errors", "inspection", "library", "operators", "primitives", "testing_helpers")
+_SUBMODULES = (
+    "c_backend", "errors", "inspection", "library", "operators", "primitives", "testing_helpers",
+)  # fmt: skip
 _FALLBACKS = ("parakeet.operators", "parakeet.primitives", "parakeet.library")
 
 __all__ = [

@@ -5,6 +5,7 @@ from typing import overload as typing_overload
 
 from numpy.typing import DTypeLike
 
+from parakeet import c_backend as c_backend
 from parakeet import errors as errors
 from parakeet import testing_helpers as testing_helpers
 from parakeet.comparison import Table

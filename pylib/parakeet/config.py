@@ -8,7 +8,7 @@ default. Targets and thread counts are kept by `_core`, where calls read them.
 import os
 import warnings
 
-from parakeet import _core
+from parakeet import _core, original_settings
 from parakeet.targets import canonical, name_of, number_of
 
 
@@ -31,11 +31,15 @@ class Config:
     num_threads  how many threads a parallel region gets, from 1 on
     timing       whether each call is timed (two clock reads); calls are counted always
     disable_jit  whether jitted functions run as plain Python, for debuggers
+    backend      the original's name of `target`
+
+    The original's other settings can be assigned too: see parakeet.original_settings.
     """
 
-    __slots__ = ("_disable_jit", "_target", "_timing")
+    __slots__ = ("_disable_jit", "_original", "_target", "_timing")
 
     def __init__(self):
+        self._original = {}
         self._disable_jit = False
         self._timing = False
         self._target = name_of(_core.get_default_target())
@@ -49,6 +53,8 @@ class Config:
         number_of(name)  # refuses what cannot run
         self._target = canonical(name)
         self._publish()
+
+    backend = target
 
     @property
     def disable_jit(self):
@@ -75,6 +81,17 @@ class Config:
     def timing(self, value):
         self._timing = _flag(value)
         _core.set_timing(self._timing)
+
+    def __getattr__(self, name):
+        if name in original_settings.NAMES:
+            return self._original.get(name, False)
+        raise AttributeError(f"parakeet has no setting {name!r}")
+
+    def __setattr__(self, name, value):
+        if name in original_settings.NAMES:
+            original_settings.assign(self._original, name, value)
+        else:
+            super().__setattr__(name, value)
 
     def _publish(self):
         _core.set_default_target(number_of("python" if self._disable_jit else self._target))

@@ -4,6 +4,7 @@ Every check runs the function on each target in TARGETS, on fresh copies of the 
 """
 
 import sys
+import time
 import traceback
 import types
 
@@ -17,6 +18,8 @@ TARGETS = ("interpreter", "serial", "parallel")
 
 # Relative and absolute tolerance for floats, by bytes of a real number: a few hundred roundings.
 _TOLERANCES = {2: (1e-2, 1e-3), 4: (1e-4, 1e-6), 8: (1e-9, 1e-12)}
+# What `eq` takes for equal, as the original did.
+_LOOSE = (1e-3, 1e-4)
 
 
 def expect(fn, args, expected, msg=None, valid_types=None):
@@ -26,6 +29,10 @@ def expect(fn, args, expected, msg=None, valid_types=None):
     args         its arguments, a sequence
     msg          what a failure says first
     valid_types  classes of which the result must be an instance; None allows any
+
+    A dtype that only promotion made, which no argument has, may also be what the function gives
+    as plain Python: tests write down the results of other versions of NumPy and Python, where
+    np.exp of a bool is a float64, or one bool divided by another a bool.
     """
     function = _jitted(fn)
     for target in TARGETS:
@@ -35,6 +42,9 @@ def expect(fn, args, expected, msg=None, valid_types=None):
             classes = valid_types if isinstance(valid_types, type) else tuple(valid_types)
             assert isinstance(result, classes), f"{label}: a result of type {type(result)}"
         expect_eq(result, expected, label)
+        got, wanted = _dtypes(result), _dtypes(expected)
+        same = got == wanted or _is_promoted(function, args, got)
+        assert same, f"{label}: dtype {_listed(got)}, not {_listed(wanted)}"
 
 
 def expect_each(fn, pyfn, inputs):
@@ -51,17 +61,32 @@ def expect_allpairs(fn, pyfn, inputs):
             expect(fn, [x, y], expected, f"{_name(fn)}({x!r}, {y!r})")
 
 
-def expect_eq(actual, expected, msg=None):
-    """Asserts that two results are the same: value, dtype, shape and, of tuples, length."""
+def expect_eq(actual, expected, test_name=None):
+    """Asserts that two results have the same values and shapes and, of tuples, lengths.
+
+    Values agree within the rounding of the less precise of the two; dtypes may differ.
+    """
     if isinstance(expected, (tuple, list)):
-        assert isinstance(actual, (tuple, list, np.ndarray)), _fail(msg, actual, expected)
-        assert len(actual) == len(expected), _fail(msg, actual, expected)
+        assert isinstance(actual, (tuple, list, np.ndarray)), _fail(test_name, actual, expected)
+        assert len(actual) == len(expected), _fail(test_name, actual, expected)
         for x, y in zip(actual, expected, strict=True):
-            expect_eq(x, y, msg)
+            expect_eq(x, y, test_name)
     elif isinstance(expected, (np.ndarray, np.generic, int, float, complex)):
-        assert_eq_arrays(expected, actual, msg)
+        label = f"{test_name}: " if test_name else ""
+        shape, wanted = np.shape(actual), np.shape(expected)
+        assert shape == wanted, f"{label}shape {shape}, not {wanted}"
+        assert _agree(actual, expected), _fail(test_name, actual, expected)
     else:
-        assert actual == expected, _fail(msg, actual, expected)
+        assert actual == expected, _fail(test_name, actual, expected)
+
+
+def eq(x, y):
+    """Whether two results have the same shapes and, within 0.1 %, values; dtypes may differ."""
+    if isinstance(x, (tuple, list)) or isinstance(y, (tuple, list)):
+        return type(x) is type(y) and len(x) == len(y) and all(map(eq, x, y))
+    if x is None or y is None or np.shape(x) != np.shape(y):
+        return x is y
+    return bool(np.allclose(x, y, *_LOOSE, equal_nan=True))
 
 
 def assert_eq_arrays(numpy_result, result, test_name=None):
@@ -69,14 +94,7 @@ def assert_eq_arrays(numpy_result, result, test_name=None):
     expected, actual = np.asarray(numpy_result), np.asarray(result)
     label = f"{test_name}: " if test_name else ""
     assert actual.dtype == expected.dtype, f"{label}dtype {actual.dtype}, not {expected.dtype}"
-    assert actual.shape == expected.shape, f"{label}shape {actual.shape}, not {expected.shape}"
-    if expected.dtype.kind not in "fc":
-        assert np.array_equal(actual, expected), _fail(test_name, result, numpy_result)
-        return
-    size = expected.dtype.itemsize // (2 if expected.dtype.kind == "c" else 1)
-    relative, absolute = _TOLERANCES[min(size, 8)]
-    same = np.allclose(actual, expected, relative, absolute, equal_nan=True)
-    assert same, _fail(test_name, result, numpy_result)
+    expect_eq(actual, expected, test_name)
 
 
 def expect_type(fn, input_types, output_type):
@@ -95,6 +113,21 @@ def expect_type(fn, input_types, output_type):
         dtype = np.dtype(output_type)
         assert np.ndim(result) == 0, f"{label}: an array, not a scalar"
         assert np.asarray(result).dtype == dtype, f"{label}: {type(result)}, not {dtype}"
+
+
+def timed_test(fn, args, pyfn, python_args=None, min_speedup=None):
+    """Prints how long a function and its Python counterpart take; asserts that their results are
+    `eq`, and that the second call of `fn` is faster by the factor `min_speedup`, where given."""
+    _, first = _timed(fn, args)
+    expected, python = _timed(pyfn, args if python_args is None else python_args)
+    result, second = _timed(fn, args)
+    print(f"first call {first:.4f} s, second call {second:.4f} s, Python {python:.4f} s")
+    assert eq(result, expected), _fail(None, result, expected)
+    fast = min_speedup is None or python > min_speedup * second
+    assert fast, f"{python / second:.2f} times as fast as Python, not {min_speedup}"
+
+
+timed_test.__test__ = False  # Not a test itself, though pytest would take it for one.
 
 
 def run_local_tests(locals_dict=None):
@@ -122,14 +155,23 @@ def _passes(name, test):
     return True
 
 
+def _timed(function, args):
+    start = time.perf_counter()
+    result = function(*args)
+    return result, time.perf_counter() - start
+
+
 def _jitted(fn):
     if hasattr(fn, "_specializations"):
         return fn
-    return jit(fn if isinstance(fn, types.FunctionType) else _calling(fn))
+    from parakeet.library.registry import lookup
+
+    is_users = isinstance(fn, types.FunctionType) and lookup(fn) is None
+    return jit(fn if is_users else _calling(fn))
 
 
 def _calling(fn):
-    """A function of what is none of Python's: a primitive of ours, or of NumPy's."""
+    """A function of what is none of the user's: a primitive of ours, or of NumPy's."""
 
     def call(*args):
         return fn(*args)
@@ -140,6 +182,36 @@ def _calling(fn):
 
 def _name(fn):
     return getattr(fn, "__name__", repr(fn))
+
+
+def _agree(actual, expected):
+    """Whether values of one shape agree: floats within rounding, others exactly."""
+    both = [np.asarray(actual), np.asarray(expected)]
+    sizes = [a.dtype.itemsize // (2 if a.dtype.kind == "c" else 1)
+             for a in both if a.dtype.kind in "fc"]  # fmt: skip
+    if not sizes:
+        return np.array_equal(*both)
+    return np.allclose(*both, *_TOLERANCES[min(*sizes, 8)], equal_nan=True)
+
+
+def _dtypes(value):
+    """The dtypes of a result's numbers, in order, in one flat list."""
+    if isinstance(value, (tuple, list)):
+        return [dtype for item in value for dtype in _dtypes(item)]
+    return [np.asarray(value).dtype]
+
+
+def _is_promoted(function, args, dtypes):
+    """Whether these are the result's dtypes as plain Python, and no argument has one of them."""
+    given = [dtype for arg in args if isinstance(arg, (np.ndarray, np.generic, tuple, list))
+             for dtype in _dtypes(arg)]  # fmt: skip
+    if set(given) & set(dtypes):
+        return False
+    return _dtypes(function(*_copy(tuple(args)), target="python")) == dtypes
+
+
+def _listed(dtypes):
+    return ", ".join(map(str, dtypes))
 
 
 def _example(kind):

@@ -175,7 +175,8 @@ PyRef ResultOf(const ResultTree& tree, const ir::Values& values, std::string* ty
       *types += std::string(NumpyName(array.dtype)) + "[" + std::to_string(array.rank()) + "]";
       return ObjectOf(array);
     }
-    case ResultTree::Kind::kTuple: break;
+    case ResultTree::Kind::kTuple:
+    case ResultTree::Kind::kList: break;
   }
   const PyRef tuple = Checked(PyTuple_New(static_cast<Py_ssize_t>(tree.children.size())));
   *types += "(";

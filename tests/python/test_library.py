@@ -87,6 +87,19 @@ def test_pmap2_trim(width, step):
     np.testing.assert_array_equal(parakeet.pmap2_trim(np.max, x, width, step), expected)
 
 
+@pytest.mark.parametrize("f", [min, max, any, all])
+def test_windows_of_python_functions(f):
+    """They take no matrix: NumPy's are meant."""
+    x = values((4, 5)) > 0 if f in (any, all) else values((4, 5))
+    over = getattr(np, f.__name__)
+    rows = jit(lambda x: (parakeet.pmap2(f, x, (3, 1)), parakeet.pmap2_trim(f, x, 2)))
+    for target in ("interpreter", "serial", "python"):
+        clipped, inner = rows(x, target=target)
+        assert clipped.dtype == x.dtype and clipped.shape == x.shape
+        assert clipped[1, 1] == over(x[0:3, 1]) and clipped[0, 0] == over(x[0:2, 0])
+        assert inner.shape == (3, 4) and inner[2, 3] == over(x[2:, 3:])
+
+
 def test_old_names():
     assert (parakeet.alen(CUBE), parakeet.rank(CUBE)) == (3, 3)
     assert (parakeet.alen(7), parakeet.rank(7)) == (1, 0)

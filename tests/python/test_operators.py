@@ -62,6 +62,25 @@ CASES = {
     "reduce_with_init": (lambda x: parakeet.reduce(np.add, x, init=100.0), (X,), X.sum() + 100),
     "reduce_rows_with_a_row": (lambda m: parakeet.reduce(lambda r, s: r * s, m, axis=0,
                                                          init=np.ones(4)), (M,), M.prod(axis=0)),
+    "reduce_rows_with_a_primitive_and_a_row": (
+        lambda m: parakeet.reduce(np.add, m, axis=0, init=m[1]), (M,), M.sum(axis=0) + M[1]),
+    "reduce_columns_with_a_primitive_and_a_column": (
+        lambda m: parakeet.reduce(np.maximum, m, axis=1, init=m[:, 0] * 2), (M,),
+        np.maximum(M.max(axis=1), M[:, 0] * 2)),
+    "reduce_from_an_array_of_another_shape": (
+        lambda m: parakeet.reduce(np.add, m, axis=0, init=np.ones((2, 1))), (M,),
+        np.broadcast_to(M.sum(axis=0) + 1, (2, 4))),
+    "reduce_narrow_rows_from_a_row": (
+        lambda x, y: parakeet.reduce(np.add, x.reshape(7, 1), axis=0, init=y), (X, Y),
+        X.sum() + Y),
+    "reduce_all_from_an_array": (lambda i, m: parakeet.reduce(np.add, i, init=m), (I, M),
+                                 I.sum() + M),
+    "reduce_planes_with_a_primitive_and_a_plane": (
+        lambda p: parakeet.reduce(np.add, p, axis=0, init=p[0]), (P,), P.sum(axis=0) + P[0]),
+    "reduce_nothing_from_a_row": (lambda m: parakeet.reduce(np.add, m[:0], axis=0, init=m[2]),
+                                  (M,), M[2]),
+    "reduce_from_a_list": (lambda m: parakeet.reduce(np.add, m, axis=0, init=[1, 2, 3, 4]), (M,),
+                           M.sum(axis=0) + np.arange(1, 5)),
     "reduce_rows_element_by_element": (lambda m: parakeet.reduce(lambda r, s: r + s, m, axis=0),
                                        (COLUMNS,), COLUMNS.sum(axis=0)),
     "reduce_rows_from_a_number": (lambda m: parakeet.reduce(lambda r, s: np.maximum(r, s), m,
@@ -128,6 +147,10 @@ CASES = {
     "scan": (lambda x: parakeet.scan(np.add, x), (X,), X.cumsum()),
     "scan_axis_0": (lambda m: parakeet.scan(np.add, m), (M,), M.cumsum(axis=0)),
     "scan_axis_1": (lambda m: parakeet.scan(np.add, m, axis=1), (M,), M.cumsum(axis=1)),
+    "scan_columns_from_a_column": (lambda m: parakeet.scan(np.add, m, axis=1, init=m[:, 3]), (M,),
+                                   M.cumsum(axis=1) + M[:, 3:]),
+    "scan_rows_from_a_row": (lambda m: parakeet.scan(lambda r, s: r + s, m, init=m[1]), (M,),
+                             M.cumsum(axis=0) + M[1]),
     "scan_with_init": (lambda x: parakeet.scan(np.add, x, init=10.0), (X,), X.cumsum() + 10),
     "scan_ints": (lambda i: parakeet.scan(np.multiply, i), (I,),
                   np.multiply.accumulate(I, dtype=np.int32)),
@@ -249,6 +272,30 @@ def test_lengths_that_differ_are_named(target):
     assert "(2,3)" in str(caught.value) and "(4,)" in str(caught.value)
     with pytest.raises(ValueError):
         jit(lambda x, y: parakeet.map(lambda a, b: a + b, x, y))(X, Y[:3], target=target)
+
+
+@pytest.mark.parametrize("f", [np.add, lambda r, s: r + s], ids=["primitive", "lambda"])
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("target", TARGETS)
+def test_an_init_of_another_size_is_refused(f, axis, target):
+    """It would be read beyond its end."""
+    for operator in (parakeet.reduce, parakeet.scan):
+        with pytest.raises(ValueError, match=r"could not be broadcast .* \(2,\) \([34],\)"):
+            operator(f, M, axis=axis, init=np.ones(2), target=target)
+
+
+@pytest.mark.parametrize(("arrays", "init", "message"), [
+    ((M, 0), np.ones((2, 4)), "gives 2 axes, and an element has 1 axis"),
+    ((P, 0), np.ones(2), "init has 1 axis, and an element has 2 axes"),
+    ((M, 0), np.ones(1), "an axis of init has length 1"),
+    ((M[:, :1], 0), np.ones(4), "an axis of init has length 1"),
+    ((X, None), np.ones(4), "gives 1 axis, and an element has 0 axes"),
+], ids=["more axes", "fewer axes", "narrow", "narrow element", "scalar element"])
+def test_an_init_that_is_no_element_is_refused(arrays, init, message):
+    """A function may look at its arguments' shapes: only what a primitive is given is broadcast."""
+    array, axis = arrays
+    with pytest.raises(parakeet.Limitation, match=f"{message}.*give init an element's shape"):
+        parakeet.reduce(lambda r, s: r + s, array, axis=axis, init=init)
 
 
 @pytest.mark.parametrize("size", [8191, 8192, 8193, 100_003])

@@ -226,6 +226,51 @@ def test_threads_by_environment():
     assert run_python(show, PARAKEET_NUM_THREADS="3").stdout == "3 3\n"
 
 
+def test_settings_of_the_original_that_print(capsys, monkeypatch):
+    import parakeet.c_backend
+
+    assert parakeet.c_backend.config is parakeet.config
+    jit(lambda x: x + 1)(1)
+    assert not parakeet.config.print_specialized_function and capsys.readouterr().out == ""
+    monkeypatch.setattr(parakeet.config, "print_specialized_function", True)
+    doubled = jit(lambda x: x * 2, name="doubled")
+    assert doubled(1, target="serial") == 2 and doubled(2, target="serial") == 4
+    shown = capsys.readouterr().out
+    assert shown.startswith("ir of ") and shown.count("entry {") == 1 and "mul %x, 2" in shown
+    monkeypatch.setattr(parakeet.config, "print_generated_code", True)
+    doubled(1.5, target="interpreter")
+    shown = capsys.readouterr().out
+    assert "mul %x, 2.0" in shown and "define i32 @parakeet_entry" in shown
+    monkeypatch.undo()
+    doubled(1j)
+    assert capsys.readouterr().out == ""
+
+
+def test_what_a_setting_prints_may_not_be_printable(monkeypatch):
+    class Closed:
+        def write(self, text):
+            raise OSError("closed")
+
+    monkeypatch.setattr(parakeet.config, "print_untyped_function", True)
+    f = jit(lambda x: x + 3)
+    with monkeypatch.context() as closed:
+        closed.setattr(sys, "stdout", Closed())
+        with pytest.raises(OSError, match="closed"):
+            f(1)
+    assert f(1) == 4
+
+
+def test_other_settings_of_the_original(monkeypatch):
+    monkeypatch.setattr(parakeet.config, "backend", "c")
+    assert parakeet.config.target == parakeet.config.backend == "serial"
+    with pytest.warns(RuntimeWarning, match="opt_licm .* has no effect") as caught:
+        parakeet.config.opt_licm = True
+    assert caught[0].filename == __file__ and parakeet.config.opt_licm is True
+    for mistake in (lambda: parakeet.config.tagret, lambda: setattr(parakeet.config, "tagret", 1)):
+        with pytest.raises(AttributeError, match="tagret"):
+            mistake()
+
+
 def test_show_config_and_cache_info(capsys):
     parakeet.show_config()
     shown = capsys.readouterr().out
@@ -358,9 +403,46 @@ def test_expect():
     testing_helpers.expect_allpairs(lambda x, y: x * y, lambda x, y: x * y, [1, np.float32(2), X])
     testing_helpers.expect(lambda x: (x, None), [1], (1, None))
     testing_helpers.expect(lambda x: x, [1.5], 1.5, valid_types=float)
+    testing_helpers.expect(np.ones, [(2, 3), np.int16], np.ones((2, 3), np.int16))
     testing_helpers.expect_type(lambda x: x + 1, [np.float32], np.float32)
     testing_helpers.expect_type(lambda x: x.sum(axis=0), [parakeet.array_type("i4", 2)],
                                 parakeet.array_type("i8", 1))
+
+
+def test_expect_takes_the_dtype_that_python_gives_where_no_argument_has_it():
+    """Promotion is another in other versions of NumPy and Python."""
+    x = np.array([True, False])
+    testing_helpers.expect(np.exp, [x], np.exp(x.astype(int)))
+    testing_helpers.expect(lambda x: True / x, [True], True)
+    with pytest.raises(AssertionError, match="dtype float16, not float64"):
+        testing_helpers.expect(lambda x, y: np.exp(x), [x, np.float16(1)], np.exp([1.0, 0.0]))
+    with pytest.raises(AssertionError, match="int64, not float64, float64"):
+        testing_helpers.expect(lambda x, y: (x, y), [1.5, np.int64(2)], (1.5, 2.0))
+
+
+def test_expect_eq_compares_values_and_shapes():
+    testing_helpers.expect_eq(np.exp(np.float16(1)), np.exp(1.0))
+    testing_helpers.expect_eq((np.int8(1), X), (True, X.astype(np.float32)))
+    for actual, expected in ((np.float16(1.2), 1.25), (X, X[None]), (1, (1,)), ((1, 2), (1,))):
+        with pytest.raises(AssertionError):
+            testing_helpers.expect_eq(actual, expected)
+
+
+def test_eq_is_loose():
+    close = np.array([1.0, np.nan, 1e-5]), np.array([1.0005, np.nan, 0.0])
+    assert testing_helpers.eq(*close) and testing_helpers.eq((1, close[0]), (True, close[1]))
+    assert testing_helpers.eq(None, None) and testing_helpers.eq(X.shape, (50,))
+    for x, y in ((1.0, 1.01), (X, X[None]), (X, 0.0), ((1,), 1), ((1,), (1, 1)), (None, 0)):
+        assert not testing_helpers.eq(x, y) and not testing_helpers.eq(y, x)
+
+
+def test_timed_test(capsys):
+    testing_helpers.timed_test(fast, [X], lambda x: np.tanh(x * 0.5) + 0.3, min_speedup=0)
+    assert capsys.readouterr().out.startswith("first call ")
+    with pytest.raises(AssertionError, match="expected 3, got 2"):
+        testing_helpers.timed_test(jit(lambda x: x), [2], lambda x: x, [3])
+    with pytest.raises(AssertionError, match="times as fast as Python"):
+        testing_helpers.timed_test(fast, [0.0], fast.__wrapped__, min_speedup=1e9)
 
 
 @pytest.mark.parametrize("check", [

@@ -136,6 +136,42 @@ def live_buffers():
     return _core.buffer_counters()["live_buffers"]
 
 
+def test_a_list_that_makes_no_array_comes_back_as_a_list(on_target):
+    x = np.arange(2.0)
+    result = jit(lambda x: list(zip((1, 2), (x, x + 1))))(x)
+    assert type(result) is list and [type(pair) for pair in result] == [tuple, tuple]
+    assert result[0][0] == 1 and result[0][1] is x and (result[1][1] == x + 1).all()
+    one, none = jit(lambda x: ([x[1], x], [None, [1, x], ()]))(x)
+    assert one[0] == 1.0 and one[1] is x and none[0] is None and none[2] == ()
+    assert type(none[1]) is list and none[1][1] is x
+    table = jit(lambda x: [(1, 2), [x[0], 3]])(x)
+    np.testing.assert_array_equal(table, [[1, 2], [0, 3]])
+
+
+def test_what_iterates_comes_back_as_what_list_makes_of_it(on_target):
+    x = np.array([3.0, 1.0, 2.0])
+    programs = [
+        (lambda x: range(len(x)), [0, 1, 2]), (lambda x: range(3, 0, -2), [3, 1]),
+        (lambda x: zip(x, x > 1), [[3, 1], [1, 0], [2, 1]]), (lambda x: reversed(x), [2, 1, 3]),
+        (lambda x: enumerate(x, 5), [[5, 3], [6, 1], [7, 2]]),
+        (lambda x: zip((1, 2), (3, len(x))), [[1, 3], [2, 3]]),
+        (lambda x: np.ndindex(2, 1), [[0, 0], [1, 0]]),
+    ]
+    for program, expected in programs:
+        np.testing.assert_array_equal(jit(program)(x), expected)
+    pairs = jit(lambda x: (len(list(zip(x, x))), sum([a * i for i, a in list(enumerate(x))])))
+    assert pairs(x) == (3, 5.0)
+
+
+def test_a_list_of_arrays_that_differ_in_size_raises(on_target):
+    f = jit(lambda n: [np.zeros(2), np.zeros(n)])
+    assert f(2).shape == (2, 2)
+    with pytest.raises(ValueError, match="inhomogeneous shape"):
+        f(3)
+    with pytest.raises(ValueError, match="inhomogeneous shape"):
+        jit(lambda: [np.zeros(2), np.zeros(3)])()
+
+
 def test_buffers_return_when_results_die(on_target):
     f = jit(lambda x: (x + 1, x + 2, (x + 3)[1:], x.sum()))
     f(np.ones(100))
