@@ -18,7 +18,7 @@ Manifest MakeManifest() {
   manifest.results = {{ResultKind::kTuple, 0, false, 0, 0, 3},
                       {ResultKind::kNone},
                       {ResultKind::kScalar, kComplex128, true, 0, 0, 0},
-                      {ResultKind::kTuple, 0, false, 0, 0, 1},
+                      {ResultKind::kList, 0, false, 0, 0, 1},
                       {ResultKind::kArray, kInt8, false, 2, 2, 0}};
   manifest.result_slots = 9;
   manifest.captures = {{{Namespace::kClosure, 0, "table"}, {1, 0}}};
