@@ -214,8 +214,12 @@ void CheckTarget(const Expr& target) {
 }
 
 void CheckRaise(const RaiseStmt& raise) {
-  const bool is_known = Contains(kExceptions, raise.exception->name);
-  if (!is_known || raise.exception->variable != nullptr) Refuse(kRaisedName, raise.exception->span);
+  const auto* name = TryAs<NameExpr>(raise.exception.get());
+  const auto* attribute = TryAs<AttributeExpr>(raise.exception.get());
+  const bool is_known = name != nullptr
+                            ? name->variable == nullptr && Contains(kExceptions, name->name)
+                            : attribute != nullptr && Contains(kExceptions, attribute->name);
+  if (!is_known) Refuse(kRaisedName, raise.exception->span);
   for (const ExprPtr& argument : raise.arguments) CheckExpr(*argument, Place::kMessage);
 }
 

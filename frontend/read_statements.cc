@@ -142,9 +142,9 @@ StmtPtr AstReader::ReadRaise(const AstNode& node) {
   }
   const bool is_call = exception.Kind() == "Call";
   const AstNode name = is_call ? exception.Field("func") : exception;
-  if (name.Kind() != "Name")
+  if (name.Kind() != "Name" && name.Kind() != "Attribute")
     RefuseConstruct("`raise` of an expression", kAdvice, SpanOf(exception));
-  result->exception = ReadName(name, Context::kUse);
+  result->exception = ReadExpr(name);
   if (is_call) {
     const std::vector<AstNode> keywords = exception.List("keywords");
     if (!keywords.empty()) {

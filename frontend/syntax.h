@@ -118,11 +118,11 @@ struct AssertStmt : StmtOf<StmtKind::kAssert> {
   ExprPtr message;
 };
 
-// `raise Name` (no arguments) or `raise Name(arguments)`. check_subset knows the names that may be
-// raised; that the name has not been bound to something else (`exception->variable`, a global) is
-// for who knows the function's globals.
+// `raise Name` (no arguments) or `raise Name(arguments)`; `np.linalg.LinAlgError` is a name too.
+// check_subset knows the names that may be raised; that the name has not been bound to something
+// else (a global) is for who knows the function's globals.
 struct RaiseStmt : StmtOf<StmtKind::kRaise> {
-  std::unique_ptr<const NameExpr> exception;
+  ExprPtr exception;
   std::vector<ExprPtr> arguments;
 };
 

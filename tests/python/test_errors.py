@@ -249,3 +249,14 @@ def test_index_checks_may_be_left_out():
     assert len(re.findall(r"\bcheck\b", unchecked.ir(x, 2))) == 1
     with pytest.raises(IndexError, match="explicit"):
         unchecked(x, 101)
+
+
+def test_an_exception_of_numpy_is_raised_by_its_path():
+    def refuse(n):
+        if n > 2:
+            raise np.linalg.LinAlgError(f"no matrix of {n}")
+        return n
+
+    assert jit(refuse)(1) == 1
+    with pytest.raises(np.linalg.LinAlgError, match="^no matrix of 3$"):
+        jit(refuse)(3)
