@@ -10,6 +10,8 @@ from parakeet.library.registry import overload
 def average(a, axis=None, weights=None, returned=False, keepdims=False):
     """`weights` have the shape of `a`, or of its axis."""
     x = asarray(a)
+    if isinstance(axis, list):
+        return average(a, tuple(axis), weights, returned, keepdims)
     if weights is None:
         mean = np.mean(x, axis=axis, keepdims=keepdims)
         if returned:
