@@ -151,6 +151,8 @@ def narrowed(result, dtype, given):
 @overload(np.mean, method="mean")
 def mean(a, axis=None, dtype=None, out=None, keepdims=False, where=None):
     x = asarray(a)
+    if axis is not None:
+        normalize_axes(axis, x.ndim)  # Of a number too, where sums let any axis pass.
     inner = wide_type(x.dtype) if dtype is None else dtype
     result = mean_of(asarray(x, inner), axis, mask_of(where))
     return finish(narrowed(result, dtype, x.dtype), axis, keepdims, x.ndim, out)

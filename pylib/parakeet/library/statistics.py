@@ -14,6 +14,8 @@ def average(a, axis=None, weights=None, returned=False, keepdims=False):
         return average(a, tuple(axis), weights, returned, keepdims)
     if weights is None:
         mean = np.mean(x, axis=axis, keepdims=keepdims)
+        if np.size(mean) == 0:
+            raise ZeroDivisionError("division by zero")  # How many elements for each of none.
         if returned:
             count = astype(x.size / np.size(mean), strong(mean).dtype)
             return mean, count if strong(mean).ndim == 0 else np.full_like(mean, count)
