@@ -169,13 +169,15 @@ Value Evaluator::CallUser(const Value& function, Arguments arguments) {
   for (const Parameter& parameter : callee.syntax->parameters) names.push_back(parameter.name);
   for (const Variable* variable : callee.captured_variables) names.push_back(variable->name);
   for (;;) {
-    std::set<int>& statics = memo_->Statics(callee.identity);
+    // A copy: the function may call itself, and the inner call learn first what has to be static.
+    const std::set<int> statics = memo_->Statics(callee.identity);
     const Inputs inputs = MakeInputs(*context_, values, statics, names);
     try {
       BuiltFunction* built = BuildCallee(callee, inputs);
       return EmitCall(built, inputs);
     } catch (const CalleeNeedsStatic& need) {
-      if (!statics.insert(need.input).second) {
+      memo_->Statics(callee.identity).insert(need.input);
+      if (statics.contains(need.input)) {
         context_->FailNotStatic(OriginWithin(values[need.input]),
                                 "'" + names[need.input] + "' of " + callee.syntax->name + "()");
       }

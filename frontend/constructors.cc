@@ -118,7 +118,10 @@ Value MakeFullLike(Evaluator* evaluator, const Values& arguments) {
 Value MakeArray(Evaluator* evaluator, const Values& arguments) {
   Value value = arguments[0];
   if (!arguments[1].IsNone()) {
-    value = ConvertElements(evaluator, value, StaticDType(evaluator, arguments[1]));
+    const DType dtype = StaticDType(evaluator, arguments[1]);
+    value = evaluator->AsArray(ConvertElements(evaluator, value, dtype));
+    // A list of nothing has no elements to convert.
+    if (value.As<ArrayValue>().dtype() != dtype) value = evaluator->CastArray(value, dtype);
   }
   ArrayValue array = evaluator->AsArray(value).As<ArrayValue>();
   array.python_elements = false;

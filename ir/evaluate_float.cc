@@ -126,7 +126,7 @@ std::optional<bool> Test(OpCode op, T a, T b) {
 // Neighbouring halves have neighbouring bits, counted away from zero.
 double NextHalfAfter(double from, double towards) {
   if (std::isnan(from) || std::isnan(towards)) return from + towards;
-  if (from == towards) return towards;
+  if (from == towards) return from;
   if (from == 0) return std::copysign(DoubleFromHalf(1), towards);
   const bool away_from_zero = (from > 0) == (towards > from);
   const uint16_t bits = HalfFromDouble(from);
@@ -151,6 +151,13 @@ std::optional<Constant> EvaluateAs(OpCode op, std::span<const Constant> operands
   return value ? std::optional(Constant::Float(RoundTo(dtype, *value), dtype)) : std::nullopt;
 }
 
+// Of two equal numbers NumPy's half precision takes the first, the others the second.
+bool TakesFirst(OpCode op, std::span<const Constant> operands) {
+  const bool is_extreme =
+      op == OpCode::kMin || op == OpCode::kMax || op == OpCode::kFmin || op == OpCode::kFmax;
+  return is_extreme && operands[0].dtype == DType::kF16 && operands[0].real == operands[1].real;
+}
+
 }  // namespace
 
 std::optional<Constant> EvaluateFloat(OpCode op, std::span<const Constant> operands) {
@@ -159,6 +166,7 @@ std::optional<Constant> EvaluateFloat(OpCode op, std::span<const Constant> opera
   if (dtype == DType::kF16 && op == OpCode::kNextAfter) {
     return Constant::Float(NextHalfAfter(operands[0].real, operands[1].real), dtype);
   }
+  if (TakesFirst(op, operands)) return operands[0];
   return EvaluateAs<float>(op, operands);
 }
 

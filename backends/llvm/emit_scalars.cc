@@ -26,10 +26,22 @@ Number EmitSelect(Emission& emission, llvm::ArrayRef<Number> operands) {
   return result;
 }
 
+// Of two equal numbers NumPy's half precision takes the first, the others the second.
+bool TakesFirst(OpCode op) {
+  return op == OpCode::kMin || op == OpCode::kMax || op == OpCode::kFmin || op == OpCode::kFmax ||
+         op == OpCode::kNextAfter;
+}
+
 // Half precision computes in float and rounds each result, as NumPy does.
 Value* EmitHalfOp(Emission& emission, OpCode op, llvm::ArrayRef<Number> operands) {
-  if (op == OpCode::kNextAfter) return EmitFloatOp(emission, op, operands);
   llvm::IRBuilder<>& builder = emission.builder;
+  if (TakesFirst(op)) {
+    Value* a = operands[0].value;
+    Value* b = operands[1].value;
+    Value* other = op == OpCode::kNextAfter ? EmitFloatOp(emission, op, operands)
+                                            : EmitFloatExtreme(emission, op, a, b);
+    return builder.CreateSelect(builder.CreateFCmpOEQ(a, b), a, other);
+  }
   llvm::Type* half = operands[0].value->getType();
   llvm::Type* single = WithElement(half, builder.getFloatTy());
   llvm::SmallVector<Number, 3> wide;

@@ -98,8 +98,9 @@ def _check_numbers(actual: np.ndarray, expected: np.ndarray, bound: Bound, where
                                           np.signbit(expected[numbers]), f"{where}: signs")
         return
     epsilon = max(bound.epsilon, EPSILON[expected.dtype])
+    of_sum = tolerance.of_sum * bound.scale if tolerance.of_sum else 0.0  # The scale may be inf.
     np.testing.assert_allclose(actual, expected, rtol=tolerance.ulps * epsilon,
-                               atol=(tolerance.of_sum * bound.scale + tolerance.of_one) * epsilon,
+                               atol=(of_sum + tolerance.of_one) * epsilon,
                                err_msg=f"{where}; {tolerance.because}")
 
 

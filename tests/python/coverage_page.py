@@ -32,7 +32,7 @@ CAST = {"x": MATRIX, "y": MATRIX, "r": MATRIX, "s": (3, 3), "t": (3, 3), "v": 6,
 def operands(dtype="float64") -> dict:
     made = {name: (values(shape, seed=ord(name)) * 3).astype(dtype)
             for name, shape in CAST.items()}
-    made["p"] = np.sort(values(6, seed=5)).astype(dtype)
+    made["p"] = np.sort((values(6, seed=5) * 3).astype(dtype))
     if np.dtype(dtype).kind in "fc":
         made["r"][0, 1] = np.nan
     if np.dtype(dtype).kind not in "iub":
@@ -133,7 +133,8 @@ def probes_of(text: str) -> tuple[str, list[Probe], list[str]]:
         return name, found, []
     own = dict(row.strip().split("=", 1) for row in re.split(r";", given) if row.strip())
     names = list(known)
-    passed = names[: len(call.args)] + [k.arg for k in call.keywords]
+    by_place = [] if name in table.OF_MANY else names
+    passed = by_place[: len(call.args)] + [k.arg for k in call.keywords]
     silent = []
     for argument in names:
         if own.get(argument) == "-":
@@ -143,7 +144,7 @@ def probes_of(text: str) -> tuple[str, list[Probe], list[str]]:
             silent += [] if argument in passed else [argument]
             continue
         for value in chosen.split(" / "):
-            changed = rewritten(call, names, value_calls(argument, value.strip()))
+            changed = rewritten(call, by_place, value_calls(argument, value.strip()))
             found.append(Probe(changed, argument, value.strip()))
     named = by_name(call, known)
     if len(named.args) < len(call.args) and len(named.keywords) > len(call.keywords):
@@ -312,7 +313,8 @@ that `tests/python/numpy_table.py` names. `python tests/python/test_coverage.py 
 this page anew. *works*: the same value, dtype, shape and exception, stores and views too; "yes" is
 the call with what it must have, on float64, float32, int64, uint8, bool and complex128 where NumPy
 takes them. *differs*: on purpose, said in [differences](differences.md). *refused*: at once, with
-that reason.
+that reason. `signature=` of element-wise functions, which names a loop of NumPy's own, is refused
+everywhere.
 
 {total} functions: {there} are there, {whole} of them with everything that was asked; {not_there}
 are not.

@@ -103,7 +103,7 @@ GROUPS = {
             np.take_along_axis(x, np.array([[0, 1]]), axis=-1); np.take_along_axis(x, x, 0)
             np.take_along_axis(x, np.array([1, 2]), 0)
         """),
-    "parts": Group(
+    "parts_of_arrays": Group(
         "x", of_each("F64", "I8", "CUBE"),
         """
             tuple(np.split(x, 1)); tuple(np.array_split(x, 3)); tuple(np.array_split(x, 2, axis=1))
@@ -175,7 +175,7 @@ GROUPS = {
             np.ldexp(x, 1100); np.ldexp(np.frexp(x)[0], np.frexp(x)[1]); np.modf(x)
             np.ldexp(1.0, [3, -1074, 1023, 1024, -1075, 100000]); np.ldexp(x, 1.5)
         """),
-    "bits": Group(
+    "counted_bits": Group(
         "x", of_each("I64", "U8", "BOOL", "I8"),
         """
             np.bitwise_count(x); np.packbits(x); np.packbits(x, axis=0); np.unpackbits(np.uint8(x))

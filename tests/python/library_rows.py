@@ -317,7 +317,7 @@ GROUPS = {
             np.diag(x[0], -1); np.diag(x[0], 2); np.diag(x); np.diag(x, 1)
             np.meshgrid(x[0], x[:, 0])[0]; np.meshgrid(x[0], x[:, 0], indexing='ij')[1]
         """),
-    "grids": Group(
+    "grids_by_slices": Group(
         "n, m", {"int": (3, 4), "none": (0, 2), "negative": (-2, 3)},
         """
             np.ogrid[:n, :m]; np.mgrid[:n, 1:m]; np.ogrid[n:-5:-2]; np.mgrid[-1:1:5j, 0:m]

@@ -43,7 +43,10 @@ HIDDEN = {
 }
 
 # Element-wise functions: the same keywords, so a line of names is enough.
-INTO = (" | where=True / (m, out=z); dtype=np.float64 / 'c16' / bool / np.int32"
+# Behind any number of operands the other arguments are given by name.
+OF_MANY = ("np.einsum", "np.meshgrid", "np.broadcast_arrays")
+
+INTO = (" | where=True / (m, out=z); dtype=np.float64 / 'c16' / bool / np.int32 / np.uint8"
         "; signature=-")
 ELEMENT_WISE = {
     "basic math and logic": """
@@ -65,7 +68,7 @@ ELEMENT_WISE = {
         gcd lcm
     """,
     "floats": """
-        isnan isinf isfinite signbit conjugate conj spacing modf frexp | copysign nextafter
+        isnan isinf isfinite signbit conjugate conj spacing modf | copysign nextafter
     """,
 }
 
@@ -123,7 +126,9 @@ CALLS = {
         np.min_scalar_type(10) == np.uint8; np.common_type(x, i) == np.float64
         np.iscomplexobj(x); np.isrealobj(x); np.isscalar(n); np.iterable(x); np.isfortran(x)
         np.issubdtype(x.dtype, np.floating); np.isdtype(x.dtype, 'real floating')
-        np.finfo(x.dtype).eps; np.iinfo(i.dtype).max; np.broadcast_shapes((3, 1), (4,))
+        np.finfo := np.finfo(x.dtype).eps
+        np.iinfo := np.iinfo(np.int8).max
+        np.broadcast_shapes((3, 1), (4,))
         np.shares_memory(x, y) | max_work=None
         np.may_share_memory(x, y) | max_work=None
     """,
@@ -242,7 +247,8 @@ stat_length=(2, mode='mean') / (1, mode='maximum'); reflect_type=('odd', mode='r
     "parts and special functions": """
         np.real(c); np.imag(c); np.angle(c) | deg=True
         np.real_if_close(c) | tol=10
-        np.ldexp(x, j) | where=True / (m, out=z); dtype=np.float32; signature='di->d'
+        np.ldexp(x, j) | where=True / (m, out=z); dtype=-; signature=-
+        np.frexp(x) | where=True / (m, out=z); dtype=-; signature=-
         np.sinc(x); np.i0(x); np.fix(x); np.round(x) | decimals=1 / -1
         np.around(x) | decimals=1 / -1
         np.nan_to_num(r) | nan=2.5; posinf=3.0; neginf=4.0
@@ -352,8 +358,7 @@ equal_nan=True; sorted=True
         c.imag; x.flat[3]; x.strides; x.flags.c_contiguous; x.device; x.base
     """,
     "constants": """
-        np.pi; np.e; np.inf; np.nan; np.euler_gamma; x[np.newaxis]; np.finfo(float).tiny
-        np.finfo(x.dtype).max; np.finfo('f4').min; np.iinfo('i2').min
+        np.pi; np.e; np.inf; np.nan; np.euler_gamma; x[np.newaxis]
     """,
     "math": "\n".join(f"math.{name}(0.5)" for name in """
         acos asin asinh atan atanh cbrt ceil cos cosh degrees erf erfc exp exp2 expm1 fabs floor

@@ -26,12 +26,17 @@ from library_rows import CUBE, F64, I8, U8
 import parakeet
 from parakeet import jit
 
-GROUPS = (library_rows.GROUPS | library_keywords.GROUPS | library_beside.GROUPS
-          | library_further.GROUPS | library_sorted.GROUPS | library_linalg.GROUPS)
+TABLES = (library_rows, library_keywords, library_beside, library_further, library_sorted,
+          library_linalg)
+GROUPS = {name: group for table in TABLES for name, group in table.GROUPS.items()}
 ROWS = [pytest.param(group, expression, arguments, id=f"{group}-{name}-{expression}")
         for group, table in GROUPS.items()
         for name, arguments in table.arguments.items()
         for expression in table.expressions()]
+
+
+def test_no_group_hides_another():
+    assert len(GROUPS) == sum(len(table.GROUPS) for table in TABLES)
 
 
 # One row in so many is compiled, the same ones in each run; with --long all of them are.

@@ -227,31 +227,34 @@ def blocks_joined(arrays, axis, rank):
         given = asarray(arrays)
         axes = normalize_axes(None, rank)
         return expand_dims(given, axes[: rank - given.ndim]) if given.ndim < rank else given
-    return np.concatenate(tuple([blocks_joined(one, axis + 1, rank) for one in arrays]), axis=axis)
+    inside = len(normalize_axes(None, axis)) + 1  # Known at compile time.
+    return np.concatenate(tuple([blocks_joined(one, inside, rank) for one in arrays]), axis=axis)
 
 
-def depth_of(arrays):
+# Depths and ranks as tuples of that length, which is known wherever they come from.
+
+
+def levels_of(arrays):
     if isinstance(arrays, (tuple, list)):
-        return 1 + depth_of(arrays[0])
-    return 0
+        return (0,) + levels_of(arrays[0])
+    return ()
 
 
-def rank_of(arrays, least):
-    """The most axes of any array inside."""
+def axes_of(arrays, least):
+    """Of the array with the most axes inside."""
     if isinstance(arrays, (tuple, list)):
         for one in tuple(arrays):
-            least = rank_of(one, least)
+            least = axes_of(one, least)
         return least
-    rank = asarray(arrays).ndim
-    least = len(normalize_axes(None, least))  # Known at compile time.
-    return rank if rank > least else least
+    axes = normalize_axes(None, asarray(arrays).ndim)
+    return axes if len(axes) > len(least) else least
 
 
 @overload(np.block)
 def block(arrays):
-    depth = depth_of(arrays)
-    rank = rank_of(arrays, depth)
-    return np.copy(blocks_joined(arrays, rank - depth, rank))
+    levels = levels_of(arrays)
+    rank = len(axes_of(arrays, levels))
+    return np.copy(blocks_joined(arrays, rank - len(levels), rank))
 
 
 @overload(np.asarray_chkfinite)

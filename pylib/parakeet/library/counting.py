@@ -13,7 +13,7 @@ def bincount(x, /, weights=None, minlength=0):
     if values.ndim != 1:
         raise ValueError("object too deep for desired array")
     if isinstance(x, (tuple, list)) and len(x) == 0:
-        values = astype(values, np.int64)
+        return np.zeros(minlength, np.int64)  # Without a look at the weights, as NumPy.
     if not can_cast(values.dtype, np.int64, "safe"):
         raise TypeError("Cannot cast array data to dtype('int64') according to the rule 'safe'")
     values = astype(values, np.int64)
@@ -62,6 +62,8 @@ def outer_edges(x, range):
 @overload(np.histogram_bin_edges)
 def histogram_bin_edges(a, bins=10, range=None, weights=None):
     x = reshape(asarray(a), -1)
+    if x.dtype.kind == "c":
+        raise NotImplementedError("bins of complex numbers")
     if not isinstance(bins, int):
         edges = asarray(bins)
         if edges.ndim != 1:

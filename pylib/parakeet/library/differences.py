@@ -160,7 +160,7 @@ def unwrap(p, discont=None, axis=-1, *, period=6.283185307179586):
     x = asarray(p)
     kind = result_type(x, period)
     rows = moveaxis(astype(x, kind), axis, 0)
-    step = np.diff(rows, axis=0)
+    step = np.diff(moveaxis(x, axis, 0), axis=0)  # In the dtype of x, whose differences may wrap.
     least = period / 2 if discont is None else discont
     if kind.kind == "i" or kind.kind == "u":
         half, odd = divmod(period, 2)

@@ -53,6 +53,22 @@ def points_of(key):
     return np.arange(count) * step + start
 
 
+def points_alone(key):
+    """Of one slice, which NumPy leaves to arange."""
+    if isinstance(key.step, complex):
+        return points_of(key)
+    return np.arange(0 if key.start is None else key.start, key.stop,
+                     1 if key.step is None else key.step)
+
+
+def require_lengths(index):
+    for key in index:
+        if not isinstance(key.step, complex):
+            start = 0 if key.start is None else key.start
+            if (key.stop - start) / (1 if key.step is None else key.step) <= -1:
+                raise ValueError("negative dimensions are not allowed")
+
+
 def axes_of(index):
     """The coordinates along each axis, in one dtype."""
     axes = tuple([points_of(key) for key in index])
@@ -63,14 +79,15 @@ def axes_of(index):
 @subscript(np.mgrid)
 def mgrid(index):
     if isinstance(index, slice):
-        return points_of(index)
+        return points_alone(index)
+    require_lengths(index)
     return np.stack(meshgrid(*axes_of(index), indexing="ij"))
 
 
 @subscript(np.ogrid)
 def ogrid(index):
     if isinstance(index, slice):
-        return points_of(index)
+        return points_alone(index)
     return meshgrid(*axes_of(index), indexing="ij", sparse=True)
 
 
@@ -90,7 +107,7 @@ def pieces_of(index):
     made = ()
     for key in keys:
         if isinstance(key, slice):
-            made = made + (points_of(key),)
+            made = made + (points_alone(key),)
         else:
             made = made + (asarray(key),)
     return made

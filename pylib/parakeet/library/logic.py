@@ -49,8 +49,8 @@ def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None, where=True,
     if high is not None:
         x = at_most(x, high, low is None)
     if out is None:
-        if is_new:
-            return np.copy(x)[()]
+        if is_new and strong(x).ndim > 0:
+            return np.array(x, order=order)
         return x if order == "K" or strong(x).ndim == 0 else np.array(x, order=order)
     if not can_cast(strong(x).dtype, out.dtype, casting):
         raise TypeError(f"Cannot cast ufunc 'clip' output according to the rule '{casting}'")

@@ -300,7 +300,7 @@ def require_int(x):
 def gcd(*integers):
     total = 0
     for one in integers:
-        total = int(common_divisor(total, require_int(one)))
+        total = int(common_divisor(total, abs(require_int(one))))
     return total
 
 
@@ -308,7 +308,7 @@ def gcd(*integers):
 def lcm(*integers):
     total = 1
     for one in integers:
-        total = int(common_multiple(total, require_int(one)))
+        total = int(common_multiple(total, abs(require_int(one))))
     return total
 
 

@@ -28,6 +28,8 @@ def squares(x):
 def norm(x, ord=None, axis=None, keepdims=False):
     """Of vectors: ord None, 2, 1, 0, inf, -inf and other numbers; of matrices: None, "fro", 1, -1,
     inf, -inf, and 2, -2 and "nuc", which are of singular values."""
+    if isinstance(axis, list):
+        raise TypeError("'axis' must be None, an integer or a tuple of integers")
     a = asarray(x)
     a = astype(a, result_type(a.dtype, np.float64)) if a.dtype.kind in ("b", "i", "u") else a
     if ord is None:

@@ -24,6 +24,8 @@ from parakeet.primitives import add, logical_and, logical_or, maximum, minimum, 
 
 def finish(result, axis, keepdims, rank, out):
     """The result of a reduction of an array of `rank`, in the shape and place asked for."""
+    if isinstance(axis, list):
+        raise TypeError("'list' object cannot be interpreted as an integer")
     if keepdims and rank > 0:
         result = expand_dims(result, normalize_axes(axis, rank))
     require_shape(out, strong(result))
@@ -149,6 +151,8 @@ def narrowed(result, dtype, given):
 @overload(np.mean, method="mean")
 def mean(a, axis=None, dtype=None, out=None, keepdims=False, where=None):
     x = asarray(a)
+    if axis is not None:
+        normalize_axes(axis, x.ndim)  # Of a number too, where sums let any axis pass.
     inner = wide_type(x.dtype) if dtype is None else dtype
     result = mean_of(asarray(x, inner), axis, mask_of(where))
     return finish(narrowed(result, dtype, x.dtype), axis, keepdims, x.ndim, out)
@@ -173,8 +177,8 @@ def first_place(x, best):
 
 
 def found_place(f, x, axis, keepdims, out):
-    if isinstance(axis, tuple):
-        raise TypeError("'tuple' object cannot be interpreted as an integer")
+    if isinstance(axis, (tuple, list)):
+        raise TypeError("a sequence cannot be interpreted as an integer")
     if count_along(x, axis) == 0:
         raise ValueError("attempt to get the place of an extreme of an empty sequence")
     place = finish(place_along(f, x, axis), axis, keepdims, x.ndim, None)

@@ -3,8 +3,9 @@
 import numpy as np
 
 from parakeet import primitives
-from parakeet.library.intrinsics import astype, float_type, select, strong
+from parakeet.library.intrinsics import astype, can_cast, float_type, select, strong
 from parakeet.library.registry import overload, ufunc
+from parakeet.library.ufuncs import unsigned_type
 from parakeet.operators import map
 
 # Chebyshev coefficients of exp(-x) I0(x) on [0, 8], and of exp(-x) sqrt(x) I0(x) above (Cephes).
@@ -63,11 +64,11 @@ def i0(x):
 @ufunc(np.spacing)
 def spacing(x):
     given = astype(x, float_type(x))
-    away = astype(select(given < 0, -np.inf, np.inf), given.dtype)
-    return select(
-        primitives.isinf(given), astype(np.nan, given.dtype), primitives.nextafter(given, away)
-        - given
-    )
+    above = astype(np.inf, given.dtype)
+    # NumPy's float16 goes upwards from negative numbers too.
+    away = above if given.dtype == np.float16 else select(given < 0, -above, above)
+    step = primitives.nextafter(given, away) - given
+    return select(primitives.isinf(given), astype(np.nan, given.dtype), step)
 
 
 def ones_of(x):
@@ -88,7 +89,8 @@ def bitwise_count(x):
     if given.dtype.kind != "i" and given.dtype.kind != "u":
         raise TypeError("ufunc 'bitwise_count' not supported for the input types")
     # Of a negative number those of its absolute value, which every unsigned dtype holds.
-    return map(ones_of, astype(primitives.absolute(given), np.uint64), axis=None)
+    sizes = astype(primitives.absolute(given), unsigned_type(given.dtype))
+    return map(ones_of, sizes, axis=None)
 
 
 def power_of_two(n):
@@ -122,7 +124,7 @@ def scaled(x, exponent):
 def ldexp(x, i):
     given = astype(x, float_type(x))
     steps = strong(i)
-    if steps.dtype.kind == "f" or steps.dtype.kind == "c":
+    if not can_cast(steps.dtype, np.int64, "safe"):
         raise TypeError("ufunc 'ldexp' not supported for the input types")
     made = map(scaled, given, np.clip(astype(steps, np.int64), -5000, 5000), axis=None)
     return astype(made, given.dtype)

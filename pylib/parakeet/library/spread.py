@@ -42,23 +42,27 @@ def freedom_of(x, axis, where, ddof):
     return np.maximum(freedom, 0)
 
 
-def variance_of(x, axis, ddof, mean, where):
-    """The variance in the dtype that it accumulates in."""
-    squares = squares_of(x - center_of(x, axis, mean, where))
+def variance_of(x, dtype, axis, ddof, mean, where):
+    """The variance in the dtype that it accumulates in. Of complex numbers only the mean is taken
+    in the dtype that was asked for: the deviations keep their imaginary parts."""
+    inner = wide_type(x.dtype) if dtype is None else dtype
+    values = asarray(x, inner)
+    center = center_of(values, axis, mean, where)
+    squares = squares_of((x if x.dtype.kind == "c" else values) - center)
+    if dtype is not None:
+        squares = asarray(squares, dtype)
     total = reduce(add, where_or(squares, where, 0), axis=axis, init=0)
     freedom = freedom_of(x, axis, where, ddof)
-    return total / (freedom if where is None else freedom.astype(total.dtype))
+    return total / (freedom if where is None else freedom.astype(total.real.dtype))
 
 
 @overload(np.var, method="var")
 def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None,
         correction=None):
     x = asarray(a)
-    inner = wide_type(x.dtype) if dtype is None else dtype
     given = ddof if correction is None else correction
-    result = variance_of(asarray(x, inner), axis, given, mean, mask_of(where))
-    kept = None if x.dtype.kind == "c" else dtype
-    return finish(narrowed(result, kept, x.dtype), axis, keepdims, x.ndim, out)
+    result = variance_of(x, dtype, axis, given, mean, mask_of(where))
+    return finish(narrowed(result, dtype, x.dtype), axis, keepdims, x.ndim, out)
 
 
 @overload(np.std, method="std")

@@ -10,8 +10,12 @@ from parakeet.library.registry import overload
 def average(a, axis=None, weights=None, returned=False, keepdims=False):
     """`weights` have the shape of `a`, or of its axis."""
     x = asarray(a)
+    if isinstance(axis, list):
+        return average(a, tuple(axis), weights, returned, keepdims)
     if weights is None:
         mean = np.mean(x, axis=axis, keepdims=keepdims)
+        if np.size(mean) == 0:
+            raise ZeroDivisionError("division by zero")  # How many elements for each of none.
         if returned:
             count = astype(x.size / np.size(mean), strong(mean).dtype)
             return mean, count if strong(mean).ndim == 0 else np.full_like(mean, count)

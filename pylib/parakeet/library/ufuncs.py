@@ -141,39 +141,48 @@ def deg2rad(x):
     return astype(x, float_type(x)) * (3.141592653589793 / 180)
 
 
-def common_divisor(x, y):
-    """Of two numbers of one integer dtype, by Euclid."""
-    a = absolute(x)
-    b = absolute(y)
+def unsigned_type(dtype):
+    """Of the same width: it holds the absolute value of every number of an integer dtype."""
+    if dtype.itemsize == 1:
+        return np.uint8
+    if dtype.itemsize == 2:
+        return np.uint16
+    return np.uint32 if dtype.itemsize == 4 else np.uint64
+
+
+def common_divisor(a, b):
+    """Of two numbers of one dtype that are not negative, by Euclid."""
     while b != 0:
         a, b = b, primitives.remainder(a, b)
-    return absolute(a)
+    return a
 
 
-def integer_operands(x, y):
+def common_multiple(a, b):
+    divisor = common_divisor(a, b)
+    return a // divisor * b if divisor != 0 else divisor
+
+
+def of_sizes(f, x, y, name):
+    """f of the absolute values, in the dtype of both."""
     dtype = result_type(x, y)
     if dtype.kind != "i" and dtype.kind != "u":
-        raise TypeError("ufunc 'gcd' not supported for the input types, and the inputs could not "
-                        "be safely coerced to any supported types according to the casting rule "
-                        "''safe''")
-    return astype(x, dtype), astype(y, dtype)
+        raise TypeError(f"ufunc '{name}' not supported for the input types, and the inputs could "
+                        "not be safely coerced to any supported types according to the casting "
+                        "rule ''safe''")
+    unsigned = unsigned_type(dtype)
+    a = astype(absolute(astype(x, dtype)), unsigned)
+    b = astype(absolute(astype(y, dtype)), unsigned)
+    return astype(map(f, a, b, axis=None), dtype)
 
 
 @ufunc(np.gcd)
 def gcd(x, y):
-    a, b = integer_operands(x, y)
-    return map(common_divisor, a, b, axis=None)
-
-
-def common_multiple(x, y):
-    divisor = common_divisor(x, y)
-    return absolute(x // divisor * y) if divisor != 0 else divisor
+    return of_sizes(common_divisor, x, y, "gcd")
 
 
 @ufunc(np.lcm)
 def lcm(x, y):
-    a, b = integer_operands(x, y)
-    return map(common_multiple, a, b, axis=None)
+    return of_sizes(common_multiple, x, y, "lcm")
 
 
 @overload(np.sinc)
@@ -211,6 +220,8 @@ def imag(val):
 @overload(np.angle)
 def angle(z, deg=False):
     x = strong(z)
+    if x.dtype == bool:
+        x = astype(x, np.float64)
     phase = primitives.arctan2(x.imag, x.real)
     return phase * (180 / 3.141592653589793) if deg else phase
 

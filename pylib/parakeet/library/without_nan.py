@@ -15,6 +15,11 @@ def without_nan(a, otherwise):
     return select(isnan(x), astype(otherwise, x.dtype), x)
 
 
+def is_number(x):
+    """One that may be nan: of it any axis will do."""
+    return x.ndim == 0 and (x.dtype.kind == "f" or x.dtype.kind == "c")
+
+
 def numbers_of(x, where):
     """Where there is a number, of those that the mask chooses."""
     mask = mask_of(where)
@@ -50,6 +55,8 @@ def nancumprod(a, axis=None, dtype=None, out=None):
 @overload(np.nanmean)
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
     x = asarray(a)
+    if is_number(x):
+        axis = None
     return np.mean(x, axis=axis, dtype=dtype, out=out, keepdims=keepdims,
                    where=numbers_of(x, where))
 
@@ -58,6 +65,8 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
 def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None,
            correction=None):
     x = asarray(a)
+    if is_number(x):
+        axis = None
     return np.var(x, axis=axis, dtype=dtype, out=out, ddof=ddof, keepdims=keepdims,
                   where=numbers_of(x, where), mean=mean, correction=correction)
 
@@ -66,6 +75,8 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
 def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None,
            correction=None):
     x = asarray(a)
+    if is_number(x):
+        axis = None
     return np.std(x, axis=axis, dtype=dtype, out=out, ddof=ddof, keepdims=keepdims,
                   where=numbers_of(x, where), mean=mean, correction=correction)
 
