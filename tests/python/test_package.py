@@ -5,8 +5,10 @@ import inspect
 import linecache
 import os
 import pickle
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -548,6 +550,7 @@ def test_of_the_library_is_imported_what_is_used():
     """A wheel says where each function stands (tools/index_library.py)."""
     text = """
 import sys
+from pathlib import Path
 import numpy as np
 from parakeet.library import registry
 registry.lookup(np.mean)
@@ -572,3 +575,33 @@ print([obj for table in (registry._entries, registry._subscripts)
     tables = ("methods", "functions", "composed", "ufunc_methods")
     expected = "".join(f"{table} set()\n" for table in tables) + "[]\n"
     assert run_python(text).stdout == expected
+
+
+def test_an_edited_library_means_what_it_says(tmp_path):
+    """What was written when the wheel was built holds for the files that it was written from."""
+    package = Path(parakeet.__file__).parent
+    copy_of_package = tmp_path / "parakeet"
+    copy_of_package.mkdir()
+    for part in package.iterdir():
+        if part.name != "library":
+            (copy_of_package / part.name).symlink_to(part)
+    shutil.copytree(package / "library", copy_of_package / "library")
+    (tmp_path / "program.py").write_text("""
+import numpy as np
+from parakeet import jit
+f = jit(lambda x: np.ptp(x), target="interpreter")
+print(f(np.arange(4.0)))
+""")
+
+    def run():
+        done = subprocess.run([sys.executable, tmp_path / "program.py"], capture_output=True,
+                              text=True)  # fmt: skip
+        return done.stdout or done.stderr
+
+    assert run() == "3.0\n"
+    (edited,) = (p for p in (copy_of_package / "library").glob("*.py")
+                 if "@overload(np.ptp)" in p.read_text())  # fmt: skip
+    source = edited.read_text()
+    place = source.index("return", source.index("@overload(np.ptp)")) + len("return")
+    edited.write_text(f"{source[:place]} 10 *{source[place:]}")
+    assert run() == "30.0\n"
