@@ -1,8 +1,5 @@
 #include "runtime/sort_kernels.h"
 
-#include "runtime/abi.h"
-#include "runtime/lapack_library.h"
-
 namespace parakeet::runtime {
 namespace {
 
@@ -33,10 +30,3 @@ int64_t CallSortKernel(const void* kernel, const char* signature, const uint64_t
 }
 
 }  // namespace parakeet::runtime
-
-extern "C" int64_t pk_library_call(const void* routine, const char* signature,
-                                   const uint64_t* operands) {
-  namespace runtime = parakeet::runtime;
-  if (signature[0] != 'L') return runtime::CallSortKernel(routine, signature + 1, operands);
-  return runtime::CallFortran(routine, signature + 1, operands, runtime::LapackHasWideIntegers());
-}

@@ -1,0 +1,10 @@
+#include "runtime/abi.h"
+#include "runtime/lapack_library.h"
+#include "runtime/sort_kernels.h"
+
+extern "C" int64_t pk_library_call(const void* routine, const char* signature,
+                                   const uint64_t* operands) {
+  namespace runtime = parakeet::runtime;
+  if (signature[0] != 'L') return runtime::CallSortKernel(routine, signature + 1, operands);
+  return runtime::CallFortran(routine, signature + 1, operands, runtime::LapackHasWideIntegers());
+}
