@@ -59,6 +59,8 @@ GROUPS = {
             np.piecewise(x, [x < 0, x > 1], [lambda v: v * 2, lambda v: v - 1, 7])
             np.isin(x, [0, 1, 2]); np.isin(k, [0, 2], invert=True); np.isin(x, y[0]); np.isin(1, k)
             np.isin(x, []); np.isin(k, k, assume_unique=True, kind='table'); np.isin(k, k, kind='x')
+            np.isin([np.nan, 1, np.inf], [np.nan, np.inf, 0.0]); np.isin([1j, 2], [2, 1j, 3])
+            np.isin([True, False], [1, 2]); np.isin([[1.5], [2]], x)
             np.array_equiv(x, x[0]); np.array_equiv(x, x.copy()); np.array_equiv(x, k)
         """),
     "stored": Group(
