@@ -4,7 +4,7 @@ indexes, parts, padding, polynomials, bits."""
 import numpy as np
 from agreement import REDUCED, TRANSCENDENTAL, Tolerance
 from layouts import values
-from library_rows import BOOL, C128, CUBE, F32, F64, I8, I64, ROUNDED, SPECIAL, U8, Group, of_each
+from library_rows import C128, CUBE, F32, F64, I8, I64, SPECIAL, U8, Group, of_each
 
 SQUARE = values((4, 4))
 STACK = values((2, 4, 3))
@@ -59,6 +59,8 @@ GROUPS = {
             np.piecewise(x, [x < 0, x > 1], [lambda v: v * 2, lambda v: v - 1, 7])
             np.isin(x, [0, 1, 2]); np.isin(k, [0, 2], invert=True); np.isin(x, y[0]); np.isin(1, k)
             np.isin(x, []); np.isin(k, k, assume_unique=True, kind='table'); np.isin(k, k, kind='x')
+            np.isin([np.nan, 1, np.inf], [np.nan, np.inf, 0.0]); np.isin([1j, 2], [2, 1j, 3])
+            np.isin([True, False], [1, 2]); np.isin([[1.5], [2]], x)
             np.array_equiv(x, x[0]); np.array_equiv(x, x.copy()); np.array_equiv(x, k)
         """),
     "stored": Group(
@@ -122,10 +124,12 @@ GROUPS = {
             np.delete(x, [0, 2], axis=-1); np.delete(x, x.ravel()[:x.shape[0]] > 0, 0)
             np.insert(x, 1, 5); np.insert(x, 0, 5, axis=0); np.insert(x, -1, x[0], axis=0)
             np.insert(x, 2, 1.5, 1); np.insert(x, 99, 0)
-            np.trim_zeros(np.array([0, 0, 1, 0, 2, 0])); np.trim_zeros(np.array([0, 1, 0]), 'f'); np.trim_zeros(np.array([0., 0]))
+            np.trim_zeros(np.array([0, 0, 1, 0, 2, 0]))
+            np.trim_zeros(np.array([0, 1, 0]), 'f'); np.trim_zeros(np.array([0., 0]))
             np.trim_zeros(np.array([0, 1, 0]), 'b'); np.unwrap(x[0]); np.unwrap(x * 9.5, axis=0)
             np.unwrap(x, period=2.5, discont=2); np.apply_along_axis(np.sum, 0, x)
-            np.apply_along_axis(np.cumsum, -1, x); np.apply_along_axis(lambda r, k: r[k] * 2, 1, x, 1)
+            np.apply_along_axis(np.cumsum, -1, x)
+            np.apply_along_axis(lambda r, k: r[k] * 2, 1, x, 1)
             np.apply_along_axis(np.outer, 0, x, [1, 2]); np.apply_over_axes(np.sum, x, (0, -1))
             np.apply_along_axis(lambda r: r[:2], 0, x); np.apply_over_axes(np.max, x, 0)
         """,
@@ -150,7 +154,7 @@ GROUPS = {
             np.{f}.reduceat(x, [0, 2, 1]); np.{f}.reduceat(x, [0, 3], axis=1)
             np.{f}.reduceat(x, [1], -1, dtype=np.float64)
         """ for f in ("add", "multiply", "maximum", "logical_or", "subtract")) + """
-            np.add.reduceat(x, [9]); np.add.reduceat(x, [-1]); 
+            np.add.reduceat(x, [9]); np.add.reduceat(x, [-1]);
             np.add.reduceat(x, [0, 1], out=np.zeros((2,) + x.shape[1:])); np.exp.reduceat(x, [0])
             np.subtract.reduceat(x[:, 0], [0, 0, 2])
         """,
@@ -206,7 +210,8 @@ GROUPS = {
             np.geomspace(1, 100, num=n, endpoint=False); np.geomspace(0, 1, n)
             np.geomspace(1, 8, n, dtype=np.float32); np.vander(np.arange(n)); np.vander([1, 2], n)
             np.vander([1.5, 2], n, increasing=True); np.vander([[1]])
-            np.fromfunction(lambda i, j: i * 10 + j, (n, 3)); np.fromfunction(np.add, (2, n), dtype=int)
+            np.fromfunction(lambda i, j: i * 10 + j, (n, 3))
+            np.fromfunction(np.add, (2, n), dtype=int)
             np.block([[np.eye(2), np.ones((2, n))], [np.zeros((1, 2 + n))]]); np.block([n, 2])
             np.block([np.eye(2), np.ones((2, n))]); np.block(n); np.block([[1, n], [2, 3]])
         """,

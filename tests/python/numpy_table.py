@@ -272,7 +272,7 @@ stat_length=(2, mode='mean') / (1, mode='maximum'); reflect_type=('odd', mode='r
         np.sort(x) | kind='stable'; order=None; stable=True; axis=0 / -1 / None
         np.argsort(x) | kind='stable'; order=None; stable=True; axis=0 / -1 / None
         np.lexsort((v, w)) | axis=0
-        np.partition(v, 2) | axis=0 / None; kind='introselect'; order=None
+        np.partition(p, 2) | axis=0 / None; kind='introselect'; order=None
         np.argpartition(p, 2) | axis=0 / None; kind='introselect'; order=None
         np.sort_complex(c[0])
         np.unique(i) | return_index=True; return_inverse=True; return_counts=True; axis=0 / None; \
@@ -327,7 +327,7 @@ equal_nan=True; sorted=True
     "methods of arrays": """
         x.all(); x.any(); x.argmax() | axis=0 / -1 / None
         x.argmin() | axis=0 / -1 / None
-        i.argpartition(2) | axis=0 / None; kind='introselect'; order=None
+        p.argpartition(2) | axis=0 / None; kind='introselect'; order=None
         x.argsort() | kind='stable'; order=None; stable=True; axis=0 / -1 / None
         x.astype('f4'); x.byteswap() | inplace=False
         (k % 2).choose((k, -k)) | mode='raise' / 'wrap' / 'clip'
@@ -339,7 +339,7 @@ equal_nan=True; sorted=True
         x.diagonal() | offset=1; axis1=(1, axis2=0); axis2=(0, axis1=1)
         s.dot(t); x.fill(3); x.flatten(); v[:1].item(); x.max() | where=True
         x.mean(); x.min() | where=True
-        x.nonzero(); v.partition(2) | axis=0; kind='introselect'; order=None
+        x.nonzero(); p.partition(2) | axis=0; kind='introselect'; order=None
         x.prod(); x.put(k, v) | mode='raise' / 'wrap' / 'clip'
         x.ravel(); x.repeat(2) | axis=0 / -1 / None
         x.reshape(4, 3); x.round() | decimals=1

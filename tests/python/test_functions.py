@@ -289,3 +289,32 @@ class TestTargets:
         assert (jit(aim)(X, target=2.0) == X - 2.0).all()
         with parakeet.target("serial"):
             assert (jit(aim)(X, 3.0) == X - 3.0).all()
+
+
+def last_axis(x):
+    return x.ndim - 1
+
+
+def halves(x, parts):
+    """A number that is passed through, and one that the function knows."""
+    return parts, (x, parts[0])[0].ndim
+
+
+def nested_depth(x, depth):
+    """Asks only within its own call that `depth` be known."""
+    return x.sum(axis=depth) if x.ndim == 3 else nested_depth(x[None], depth)
+
+
+STATIC_RESULTS = {
+    "a_constant": lambda x: x.sum(axis=last_axis(x)),
+    "passed_through": lambda x: x.sum(axis=halves(x, (0, 1))[0][1]),
+    "inside_a_tuple": lambda x: (x, 2.5)[halves(x, (0, 1))[1] - 1],
+    "of_a_function_that_calls_itself": lambda x: nested_depth(x, 1),
+    "a_list_of_nothing_with_a_dtype": lambda x: np.array([], int),
+}
+
+
+@pytest.mark.parametrize("name", STATIC_RESULTS)
+def test_what_a_callee_knows_at_compile_time_its_caller_knows(name):
+    program = STATIC_RESULTS[name]
+    check_agreement(jit(program), program, lambda: (np.arange(6.0).reshape(2, 3),))

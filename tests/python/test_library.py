@@ -40,7 +40,7 @@ def test_no_group_hides_another():
 
 
 # One row in so many is compiled, the same ones in each run; with --long all of them are.
-COMPILED_OF = 4
+COMPILED_OF = 8
 
 
 @pytest.mark.parametrize(("group", "expression", "arguments"), ROWS)
@@ -117,7 +117,9 @@ MATH = [f"math.{name}(x)" for name in (
     "floor", "ceil", "trunc", "degrees", "radians", "isnan", "isinf", "isfinite")]
 MATH += ["math.acosh(x + 1)", "math.atan2(x, 2)", "math.hypot(x, 2)", "math.pow(x, 2)",
          "math.log(x, 3)", "math.copysign(x, -1)", "math.fmod(x, 0.3)", "math.pi * x", "math.inf",
-         "math.tau", "math.e"]
+         "math.tau", "math.e", "math.ulp(x)", "math.modf(x)", "math.frexp(x)", "math.ldexp(x, 5)",
+         "math.remainder(x * 7, 0.5)", "math.nextafter(x, 2)", "math.dist((x, 1), (2, x))",
+         "math.isclose(x, x * 1.0000000001)", "math.isclose(x, 2, rel_tol=0.9, abs_tol=0.1)"]
 
 
 @pytest.mark.parametrize("x", [0.75, np.float32(0.25), True], ids=["float", "float32", "bool"])
@@ -129,6 +131,23 @@ def test_math(expression, x):
         x = 0.5  # True is no number of their domain
     plain = define(f"import math\ndef f(x):\n    return {expression}\n")
     check_agreement(jit(plain), plain, lambda: (x,), TRANSCENDENTAL)
+
+
+INTEGERS = ("math.gcd(n, 12)", "math.gcd()", "math.gcd(n)", "math.lcm(n, 4, 6)", "math.isqrt(n)",
+            "math.factorial(n)", "math.perm(n, 2)", "math.perm(n)", "math.comb(n, 2)",
+            "math.comb(2, n)", "math.prod((n, 2, 3), start=4)", "math.remainder(n, 2)")
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 9, 20, -6])
+@pytest.mark.parametrize("expression", INTEGERS)
+def test_math_of_integers(expression, n):
+    plain = define(f"import math\ndef f(n):\n    return {expression}\n")
+    check_agreement(jit(plain), plain, lambda: (n,), targets=("interpreter",))
+
+
+@pytest.mark.parametrize("n", [2**62, 2**63 - 1, 3037000499**2, 3037000499**2 - 1, 10**18 - 1])
+def test_a_root_of_a_large_integer(n):
+    assert jit(lambda n: math.isqrt(n))(n, target="interpreter") == math.isqrt(n)
 
 
 def test_the_table_of_primitives_is_the_compilers():

@@ -123,7 +123,8 @@ EXPRESSIONS = (
     "np.stack((x, y))", "np.concatenate((x, y), axis=-1)", "np.flip(x, 0) * y", "x.copy() * y",
     "np.roll(x, 1, 0) + y", "np.diff(x, axis=0)", "np.repeat(x, 2, axis=-1)", "x.ravel() + 1",
     "np.take(x, [0, -1], axis=0)", "x[x > 0]", "np.pad(y, 1, 'wrap')", "np.argmax(x, axis=0)",
-    "np.einsum('...i->i...', x) * 2", "np.broadcast_to(x, (2,) + x.shape) + y", "x.reshape(-1)[::2]",
+    "np.einsum('...i->i...', x) * 2", "np.broadcast_to(x, (2,) + x.shape) + y",
+    "x.reshape(-1)[::2]",
 )
 NOT_EMPTY = ("np.take", "np.pad", "np.argmax")
 

@@ -5,7 +5,6 @@ import numpy as np
 from parakeet.library.intrinsics import (
     asarray,
     astype,
-    broadcast_to,
     moveaxis,
     reshape,
     result_type,
@@ -25,10 +24,10 @@ def select_(condlist, choicelist, default=0):
         raise ValueError("select with an empty condition list is not possible")
     dtype = result_type(*choicelist, default)
     made = astype(default, dtype)
-    for condition, choice in reversed(tuple(zip(condlist, choicelist))):
+    for k, condition in reversed(tuple(enumerate(condlist))):
         if strong(condition).dtype != bool:
             raise TypeError("invalid entry in condlist: should be boolean ndarray")
-        made = select(condition, astype(choice, dtype), made)
+        made = select(condition, astype(choicelist[k], dtype), made)
     return asarray(made)
 
 

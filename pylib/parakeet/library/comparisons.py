@@ -65,14 +65,24 @@ def is_among(value, values):
     return reduce(logical_or, values == value, init=False)
 
 
+def found_among(x, values):
+    """Whether each element is one of the values: by a sort, or complex ones one by one."""
+    if x.dtype.kind == "c":
+        return asarray(map(lambda value: is_among(value, values), x, axis=None))
+    if values.shape[0] == 0:
+        return np.zeros(x.shape, bool)
+    ordered = np.sort(values)
+    places = np.minimum(np.searchsorted(ordered, x), values.shape[0] - 1)
+    return asarray(ordered[places] == x)
+
+
 @overload(np.isin, getattr(np, "in1d", None))
 def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None):
-    """Looks at every one of the test elements; `kind` and `assume_unique` say how NumPy does."""
+    """`kind` and `assume_unique` say how NumPy looks, not what it finds."""
     if kind is not None and kind != "sort" and kind != "table":
         raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
     x = asarray(element)
     values = reshape(asarray(test_elements), -1)
     dtype = result_type(x.dtype, values.dtype)
-    values = astype(values, dtype)
-    found = asarray(map(lambda value: is_among(value, values), astype(x, dtype), axis=None))
+    found = asarray(found_among(astype(x, dtype), astype(values, dtype)))
     return ~found if invert else found

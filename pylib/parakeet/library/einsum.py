@@ -11,7 +11,6 @@ from parakeet.library.intrinsics import (
     astype,
     can_cast,
     einsum_labels,
-    moveaxis,
     normalize_axes,
     reshape,
     result_type,

@@ -4,15 +4,11 @@ import numpy as np
 
 from parakeet.library.intrinsics import (
     asarray,
-    broadcast_to,
-    moveaxis,
     normalize_axes,
     reshape,
-    select,
 )
 from parakeet.library.rearrangements import placed
 from parakeet.library.registry import overload
-from parakeet.operators import imap
 
 
 @overload(np.diag_indices)

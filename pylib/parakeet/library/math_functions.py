@@ -274,8 +274,8 @@ def dist(p, q):
     if len(p) != len(q):
         raise ValueError("both points must have the same number of dimensions")
     total = 0.0
-    for a, b in zip(p, q):
-        total = hypot(total, float(a) - float(b))
+    for k, a in enumerate(p):
+        total = hypot(total, float(a) - float(q[k]))
     return total
 
 

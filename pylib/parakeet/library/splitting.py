@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from parakeet.library.intrinsics import asarray, moveaxis, normalize_axes
+from parakeet.library.intrinsics import asarray, normalize_axes
 from parakeet.library.registry import overload
 
 
