@@ -145,9 +145,6 @@ constexpr Refused kRefusedPlaces[] = {
      "Limitation: demo.py:2:7: a generator expression outside of a call or `for` is not supported "
      "inside jit; write a list comprehension, which makes an array\n    g = (i for i in x)\n"
      "        ^^^^^^^^^^^^^^"},
-    {"def f(x):\n  if x is 1: pass",
-     "Limitation: demo.py:2:6: `is` between values is not supported inside jit; use `==`; `is` "
-     "compares with None\n    if x is 1: pass\n       ^^^^^^"},
     {"def f(x):\n  x.flags = 1",
      "Limitation: demo.py:2:3: assignment to this attribute is not supported inside jit; only "
      "`real`, `imag` and `shape` can be assigned\n    x.flags = 1\n    ^^^^^^^"},
