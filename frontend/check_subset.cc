@@ -19,7 +19,8 @@ struct Refusal {
 constexpr Refusal kFormattedString = {"an f-string outside of `raise` and `assert`",
                                       "use it as the message of `raise` or `assert`"};
 constexpr Refusal kStringOperand = {"an operation on a string",
-                                    "strings are static arguments, messages and docstrings only"};
+                                    "strings are static arguments, messages and docstrings only; "
+                                    "a message may be an f-string"};
 constexpr Refusal kStringIndex = {"indexing with a string",
                                   "pass the fields as separate arrays and index with integers"};
 constexpr Refusal kGenerator = {"a generator expression outside of a call or `for`",

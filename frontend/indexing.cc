@@ -25,6 +25,7 @@ Value ArrayOfList(Evaluator* evaluator, const Value& list) {
   const bool python = std::all_of(elements.begin(), elements.end(), [&](const Value& e) {
     return e.IsPythonScalar() && ir::DTypeOf(e.op()) == ir::DTypeOf(elements[0].op());
   });
+  RefuseRaggedList(evaluator->context(), list);
   ArrayValue array = evaluator->AsArray(list).As<ArrayValue>();
   array.python_elements = python;
   return array;
@@ -180,7 +181,8 @@ void RequireWritable(Context* context, const ArrayValue& array, Destination dest
     case Access::kPart:
       context->FailLimitation(
           "the real and imaginary parts of a complex array are copies here, so "
-          "storing into them would not be seen; assign to z.real or z.imag as a whole");
+          "storing into them would not be seen; pass the whole array, and assign to z.real or "
+          "z.imag there");
     case Access::kUnknown:
       context->FailLimitation(
           "this array is read-only on one path and writable on another; copy it "

@@ -123,21 +123,26 @@ constexpr Refused kRefusedPlaces[] = {
      "                       ^^^^^^"},
     {"def f(x):\n  return 'a' + x",
      "Limitation: demo.py:2:10: an operation on a string is not supported inside jit; strings are "
-     "static arguments, messages and docstrings only\n    return 'a' + x\n           ^^^"},
+     "static arguments, messages and docstrings only; a message may be an f-string\n    return 'a' "
+     "+ x\n           ^^^"},
     {"def f(x):\n  raise ValueError('%d' % x)",
      "Limitation: demo.py:2:20: an operation on a string is not supported inside jit; strings are "
-     "static arguments, messages and docstrings only\n    raise ValueError('%d' % x)\n"
+     "static arguments, messages and docstrings only; a message may be an f-string\n    raise "
+     "ValueError('%d' % x)\n"
      "                     ^^^^"},
     {"def f(x):\n  x += 'a'",
      "Limitation: demo.py:2:8: an operation on a string is not supported inside jit; strings are "
-     "static arguments, messages and docstrings only\n    x += 'a'\n         ^^^"},
+     "static arguments, messages and docstrings only; a message may be an f-string\n    x += 'a'\n "
+     "        ^^^"},
     {"def f(x):\n  for i in 'abc': pass",
      "Limitation: demo.py:2:12: an operation on a string is not supported inside jit; strings are "
-     "static arguments, messages and docstrings only\n    for i in 'abc': pass\n"
+     "static arguments, messages and docstrings only; a message may be an f-string\n    for i in "
+     "'abc': pass\n"
      "             ^^^^^"},
     {"def f(x):\n  return 'a'.join(x)",
      "Limitation: demo.py:2:10: an operation on a string is not supported inside jit; strings are "
-     "static arguments, messages and docstrings only\n    return 'a'.join(x)\n           ^^^"},
+     "static arguments, messages and docstrings only; a message may be an f-string\n    return "
+     "'a'.join(x)\n           ^^^"},
     {"def f(x):\n  x[0, 'a'] = 1",
      "Limitation: demo.py:2:8: indexing with a string is not supported inside jit; pass the fields "
      "as separate arrays and index with integers\n    x[0, 'a'] = 1\n         ^^^"},
@@ -171,7 +176,8 @@ constexpr Refused kRefusedPlaces[] = {
      "            ^^^^^^"},
     {"def f(x):\n  return g(lambda: 'a' * x)",
      "Limitation: demo.py:2:20: an operation on a string is not supported inside jit; strings are "
-     "static arguments, messages and docstrings only\n    return g(lambda: 'a' * x)\n"
+     "static arguments, messages and docstrings only; a message may be an f-string\n    return "
+     "g(lambda: 'a' * x)\n"
      "                     ^^^"},
     {"def f(x):\n  while x:\n    if x: pass\n    else:\n      del x[0]",
      "Limitation: demo.py:5:11: `del` of anything but a name is not supported inside jit; select "
