@@ -137,6 +137,14 @@ Value MatMulInPlace(Evaluator* evaluator, const Value& left, const Value& right)
   return left;
 }
 
+// `1j * np.float64(2)` is Python's own product: np.float64 is one of its floats.
+bool IsComplexOfPython(const Value& value) {
+  return value.IsPythonScalar() && ir::IsComplex(ir::DTypeOf(value.op()));
+}
+bool IsFloat64(const Value& value) {
+  return value.IsScalar() && !value.IsPythonScalar() && ir::DTypeOf(value.op()) == DType::kF64;
+}
+
 }  // namespace
 
 std::string PrimitiveName(BinaryOperator op) {
@@ -159,6 +167,9 @@ std::string PrimitiveName(BinaryOperator op) {
 }
 
 Value Evaluator::Binary(BinaryOperator op, const Value& left, const Value& right) {
+  if (IsComplexOfPython(left) && IsFloat64(right)) {
+    return Binary(op, left, Value::Python(right.op()));
+  }
   if (IsPythonPair(left, right)) {
     return PythonBinary(context_, op, left.As<ScalarValue>(), right.As<ScalarValue>());
   }
@@ -178,7 +189,7 @@ Value Evaluator::Binary(BinaryOperator op, const Value& left, const Value& right
 Value Evaluator::BinaryInPlace(BinaryOperator op, const Value& left, const Value& right) {
   if (!left.IsArray()) return Binary(op, left, right);
   if (!MayBeArray(right)) FailOperands(*context_, Spelling(op) + "=", left, right);
-  RequireWritable(context_, left.As<ArrayValue>());
+  RequireWritable(context_, left.As<ArrayValue>(), Destination::kOutput);
   if (op == BinaryOperator::kMatMult) return MatMulInPlace(this, left, right);
   const Primitive& primitive = *FindPrimitive(PrimitiveName(op));
   const Value result = ApplyPrimitive(this, primitive, {left, FitInPlace(this, left, right)});

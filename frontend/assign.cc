@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "frontend/broadcasting.h"
 #include "frontend/evaluator.h"
 
 namespace parakeet::frontend {
@@ -59,9 +60,13 @@ void Evaluator::AssignPattern(const TupleExpr& pattern, const Value& value) {
     for (size_t i = 0; i < targets.size(); ++i) Assign(*targets[i], values[i]);
     return;
   }
-  const Values values = Unpack(value, -1);
   const size_t before = star - targets.begin();
   const size_t after = targets.size() - before - 1;
+  if (value.IsArray() && !value.As<ArrayValue>().dims().empty() &&
+      !value.As<ArrayValue>().dims()[0].IsConstant()) {
+    return AssignStarred(pattern, before, after, value);
+  }
+  const Values values = Unpack(value, -1);
   if (values.size() < before + after) {
     context_->Raise("ValueError", "not enough values to unpack (expected at least " +
                                       std::to_string(before + after) + ", got " +
@@ -72,6 +77,34 @@ void Evaluator::AssignPattern(const TupleExpr& pattern, const Value& value) {
   const auto tail = values.end() - static_cast<std::ptrdiff_t>(after);
   Assign(*As<StarredExpr>(**star).value, Value::List(Values(rest, tail)));
   for (size_t i = 0; i < after; ++i) Assign(*targets[before + 1 + i], tail[i]);
+}
+
+// The same of an array whose length only the run knows: what the star takes is an array, of its own
+// where its elements are numbers.
+void Evaluator::AssignStarred(const TupleExpr& pattern, size_t before, size_t after,
+                              const Value& array) {
+  const ir::Operand length = array.As<ArrayValue>().dims()[0];
+  const int64_t least = static_cast<int64_t>(before + after);
+  context_->Check(
+      builder().Scalar(ir::OpCode::kGe, {length, ir::Operand::Int(least)}), "ValueError",
+      "not enough values to unpack (expected at least " + std::to_string(least) + ", got {})",
+      {length});
+  const auto at = [&](const ir::Operand& index) { return ElementAt(array, index); };
+  const ir::Operand end = builder().Sub(length, ir::Operand::Int(static_cast<int64_t>(after)));
+  Values values;
+  for (size_t i = 0; i < before; ++i) {
+    values.push_back(at(ir::Operand::Int(static_cast<int64_t>(i))));
+  }
+  const Value taken = Subscript(array, Value::Slice(Value::Int(static_cast<int64_t>(before)),
+                                                    Value::Python(end), Value::None()));
+  values.push_back(array.As<ArrayValue>().rank() == 1 ? CopyArray(taken) : taken);
+  for (size_t i = 0; i < after; ++i) {
+    values.push_back(at(builder().Add(end, ir::Operand::Int(static_cast<int64_t>(i)))));
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto* star = TryAs<StarredExpr>(pattern.elements[i]);
+    Assign(star == nullptr ? *pattern.elements[i] : *star->value, values[i]);
+  }
 }
 
 // A list of numbers that a name holds becomes an array before it is stored into.
@@ -101,6 +134,7 @@ void Evaluator::FailStoredList() const {
 }
 
 Value Evaluator::DisplayAsArray(const Value& list) {
+  RefuseRaggedList(*context_, list);
   const Value array = AsArray(list);
   return ArrayValue{array.op(), Access::kWritable, HoldsPythonScalars(list)};
 }

@@ -40,7 +40,16 @@ Value PartOf(Evaluator* evaluator, const char* primitive, const Value& value) {
   const bool is_array = value.IsArray();
   if (is_array && !ir::IsComplex(DTypeOf(value)) && std::string(primitive) == "real") return value;
   const Value part = ApplyPrimitive(evaluator, *FindPrimitive(primitive), {value});
-  if (part.IsArray()) return Value::Array(part.op(), Access::kPart, part.As<ArrayValue>().order);
+  if (part.IsArray()) {
+    ArrayValue view{part.op(), Access::kPart, false, part.As<ArrayValue>().order};
+    // Where the whole may not be stored to, nor is the part: it keeps on being refused.
+    if (is_array && ir::IsComplex(DTypeOf(value)) &&
+        value.As<ArrayValue>().access == Access::kWritable) {
+      view.whole = value.op();
+      view.is_imaginary = std::string(primitive) == "imag";
+    }
+    return view;
+  }
   if (!value.IsPythonScalar()) return part;
   // An int's parts are ints, a bool's too.
   const bool is_bool = ir::IsBool(ir::DTypeOf(part.op()));
@@ -107,6 +116,11 @@ bool HasInPython(const std::string& type, const std::string& name) {
   if (HasInPython(type, name)) {
     context.FailLimitation("'" + name + "' of '" + type +
                            "' is not among what jitted code may use");
+  }
+  if (value.IsTuple()) {
+    context.FailUser("AttributeError", "'tuple' object has no attribute '" + name +
+                                           "' (a named tuple comes in as a tuple: unpack it, or "
+                                           "use an index)");
   }
   context.FailUser("AttributeError",
                    "'" + PythonTypeName(value) + "' object has no attribute '" + name + "'");
@@ -213,6 +227,12 @@ std::optional<Value> Evaluator::StoreAttribute(const Value& value, const std::st
   });
   CopyInto(joined, value);
   return std::nullopt;
+}
+
+Value Evaluator::ReadPart(const Value& value) {
+  const auto* array = value.TryAs<ArrayValue>();
+  if (array == nullptr || !array->whole) return value;
+  return Attribute(Value::Array(*array->whole), array->is_imaginary ? "imag" : "real");
 }
 
 Value Evaluator::CallMethod(const Value& self, const std::string& name, Arguments arguments) {

@@ -102,6 +102,33 @@ Dims MeetShapes(Context* context, const std::vector<Dims>& shapes, const char* e
   return common;
 }
 
+// The sizes of what a display of lists stands for, -1 for one that only the run knows; nothing
+// where elements surely differ in shape.
+std::optional<std::vector<int64_t>> ShapeOfDisplay(const Value& value) {
+  std::vector<int64_t> shape;
+  if (const auto* array = value.TryAs<ArrayValue>()) {
+    for (const ir::Operand& dim : array->dims()) {
+      shape.push_back(dim.IsConstant() ? dim.constant().integer : -1);
+    }
+    return shape;
+  }
+  const Values* elements = value.Elements();
+  if (elements == nullptr) return shape;
+  for (size_t i = 0; i < elements->size(); ++i) {
+    const auto inner = ShapeOfDisplay((*elements)[i]);
+    if (!inner || (i > 0 && inner->size() != shape.size())) return std::nullopt;
+    for (size_t axis = 0; i > 0 && axis < shape.size(); ++axis) {
+      const int64_t known = std::max(shape[axis], (*inner)[axis]);
+      const bool both = shape[axis] >= 0 && (*inner)[axis] >= 0;
+      if (both && shape[axis] != (*inner)[axis]) return std::nullopt;
+      shape[axis] = known;
+    }
+    if (i == 0) shape = *inner;
+  }
+  shape.insert(shape.begin(), static_cast<int64_t>(elements->size()));
+  return shape;
+}
+
 }  // namespace
 
 std::string ShapeHoles(const Dims& dims) {
@@ -120,10 +147,18 @@ Dims CommonIndexDims(Context* context, const std::vector<Dims>& shapes) {
                     "shape mismatch: indexing arrays could not be broadcast together with shapes ");
 }
 
+void RefuseRaggedList(const Context& context, const Value& value) {
+  if (!value.IsList() || ShapeOfDisplay(value)) return;
+  context.FailLimitation(
+      "a list is an array here, and its elements have different shapes; use a "
+      "tuple, or one name each");
+}
+
 Value SettleOperand(Evaluator* evaluator, const Value& value) {
   const auto* iterable = value.TryAs<IterableValue>();
   const bool is_range = iterable != nullptr && iterable->kind == IterableKind::kRange;
   const bool is_sequence = is_range || value.Elements() != nullptr;
+  RefuseRaggedList(evaluator->context(), value);
   const Value settled = is_sequence ? evaluator->AsArray(value) : value;
   const auto* array = settled.TryAs<ArrayValue>();
   if (array == nullptr || array->rank() > 0) return settled;

@@ -26,6 +26,8 @@ Dims CommonIndexDims(Context* context, const std::vector<Dims>& shapes);
 // Arrays of rank 0 become NumPy scalars, lists, tuples and ranges arrays: what element-wise
 // operations take.
 Value SettleOperand(Evaluator* evaluator, const Value& value);
+// Refuses a list of which it is known that it stands for no array, where Python makes none of it.
+void RefuseRaggedList(const Context& context, const Value& value);
 // As above; what is no number then is a TypeError that says what `function` takes.
 Value SettleNumber(Evaluator* evaluator, const Value& value, const std::string& function);
 

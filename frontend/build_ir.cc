@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "frontend/array_parameter.h"
+#include "frontend/broadcasting.h"
 #include "frontend/call_memo.h"
 #include "frontend/evaluator.h"
 #include "frontend/function_name.h"

@@ -5,6 +5,8 @@
 #include "frontend/conversions.h"
 #include "frontend/elementwise.h"
 #include "frontend/intrinsics.h"
+#include "frontend/py_ref.h"
+#include "frontend/python_errors.h"
 #include "frontend/registry.h"
 
 // Python's builtin functions of numbers.
@@ -15,6 +17,24 @@ using ir::DType;
 using ir::OpCode;
 using ir::Operand;
 
+// What Python reads in a string that is known at compile time.
+Operand NumberInText(const Context& context, const std::string& text, const std::string& function) {
+  PyObject* builtins = PyEval_GetBuiltins();  // Borrowed.
+  PyObject* type = PyDict_GetItemString(builtins, function.c_str());
+  const PyRef read = PyRef::Steal(PyObject_CallFunction(type, "s", text.c_str()));
+  if (!read) FailFromPython(context.span());
+  if (function == "float") return Operand(ir::Constant::Float(PyFloat_AsDouble(read.get())));
+  if (function == "complex") {
+    return Operand(ir::Constant::Complex(PyComplex_RealAsDouble(read.get()),
+                                         PyComplex_ImagAsDouble(read.get())));
+  }
+  int overflow = 0;
+  const long long number = PyLong_AsLongLongAndOverflow(read.get(), &overflow);
+  if (overflow != 0)
+    context.FailLimitation("this integer does not fit 64 bits; write it as a float");
+  return Operand::Int(number);
+}
+
 // The scalar that a conversion to a Python number takes.
 Operand ScalarOf(Evaluator* evaluator, const Value& value, const std::string& function) {
   const Value settled = SettleOperand(evaluator, value);
@@ -22,8 +42,8 @@ Operand ScalarOf(Evaluator* evaluator, const Value& value, const std::string& fu
   if (settled.IsArray()) {
     evaluator->context().FailType("only 0-dimensional arrays can be converted to Python scalars");
   }
-  if (settled.Is<StringValue>()) {
-    evaluator->context().FailLimitation(function + "() does not read numbers from strings");
+  if (const auto* text = settled.TryAs<StringValue>(); text != nullptr && !text->is_format) {
+    return NumberInText(evaluator->context(), text->text, function);
   }
   const char* kinds = function == "int" ? "a string, a bytes-like object or a real number"
                                         : "a string or a real number";
@@ -130,7 +150,7 @@ Value BuiltinRound(Evaluator* evaluator, const Values& arguments) {
     return Value::Python(ToPythonInt(&context, builder.Scalar(OpCode::kRint, {number})));
   }
   const Value rounded =
-      evaluator->Call(LibraryFunction("round"), {Value::NumPy(number), arguments[1]});
+      evaluator->Call(LibraryFunction("round_float"), {Value::Python(number), arguments[1]});
   return Value::Python(rounded.op());
 }
 
@@ -142,8 +162,12 @@ Value BuiltinDivmod(Evaluator* evaluator, const Values& arguments) {
 
 Value BuiltinPow(Evaluator* evaluator, const Values& arguments) {
   if (!arguments[2].IsNone()) {
-    evaluator->context().FailLimitation(
-        "pow with a modulus; write a loop of multiplications and %");
+    for (const Value& argument : arguments) {
+      if (argument.IsPythonScalar() && IsIntLike(argument.op())) continue;
+      evaluator->context().FailType(
+          "pow() 3rd argument not allowed unless all arguments are integers");
+    }
+    return evaluator->Call(LibraryFunction("power_modulo"), arguments);
   }
   return evaluator->Binary(BinaryOperator::kPow, arguments[0], arguments[1]);
 }

@@ -55,11 +55,20 @@ struct Extremum {
 constexpr Extremum kMin = {"min", CompareOperator::kLt, "minimum", "fmin"};
 constexpr Extremum kMax = {"max", CompareOperator::kGt, "maximum", "fmax"};
 
+// A Python int beside a NumPy integer: chosen, it raises where that dtype does not hold it.
+bool MayNotFit(const Value& a, const Value& b) {
+  return a.IsPythonScalar() != b.IsPythonScalar() && ir::IsInteger(ir::DTypeOf(a.op())) &&
+         ir::IsInteger(ir::DTypeOf(b.op()));
+}
+
 Value BetterOf(Evaluator* evaluator, const Extremum& extremum, const Value& best,
                const Value& next) {
   const Operand replaces = evaluator->Truth(evaluator->Compare(extremum.better, next, best));
   if (replaces.IsConstant()) return replaces.IsInt(1) ? next : best;
   if (!best.IsScalar() || !next.IsScalar()) {
+    return evaluator->Choose(replaces, -1, [&] { return next; }, [&] { return best; });
+  }
+  if (MayNotFit(best, next)) {
     return evaluator->Choose(replaces, -1, [&] { return next; }, [&] { return best; });
   }
   const Value chosen = SelectElements(evaluator, Value::NumPy(replaces), next, best);
@@ -98,8 +107,15 @@ Value ExtremumOfArray(Evaluator* evaluator, const Extremum& extremum, const Valu
   return LikeElements(array, Value::NumPy(chosen));
 }
 
-Value FindExtremum(Evaluator* evaluator, const Extremum& extremum, const Values& arguments) {
+// The last of the arguments is what an empty sequence gives, where it is given.
+Value FindExtremum(Evaluator* evaluator, const Extremum& extremum, Values arguments) {
   Context& context = evaluator->context();
+  const Value otherwise = arguments.back();
+  arguments.pop_back();
+  if (!otherwise.IsUndefined() && arguments.size() > 1) {
+    context.FailType(std::string("Cannot specify a default for ") + extremum.name +
+                     "() with multiple positional arguments");
+  }
   if (arguments.empty()) {
     context.FailType(std::string(extremum.name) + " expected at least 1 argument, got 0");
   }
@@ -107,10 +123,16 @@ Value FindExtremum(Evaluator* evaluator, const Extremum& extremum, const Values&
   if (arguments.size() == 1) {
     const Sequence sequence = evaluator->Iterate(arguments[0]);
     if (!sequence.fixed) {
-      return ExtremumOfArray(evaluator, extremum, Materialise(evaluator, arguments[0], sequence));
+      const Value array = Materialise(evaluator, arguments[0], sequence);
+      const auto found = [&] { return ExtremumOfArray(evaluator, extremum, array); };
+      if (otherwise.IsUndefined()) return found();
+      const Operand is_any = evaluator->builder().Scalar(
+          OpCode::kGt, {array.As<ArrayValue>().dims()[0], Operand::Int(0)});
+      return evaluator->Choose(is_any, -1, found, [&] { return otherwise; });
     }
     candidates = *sequence.fixed;
   }
+  if (candidates.empty() && !otherwise.IsUndefined()) return otherwise;
   if (candidates.empty()) context.Raise("ValueError", EmptyMessage(extremum));
   Value best = candidates[0];
   for (size_t i = 1; i < candidates.size(); ++i) {
@@ -141,6 +163,26 @@ void RequireAtMostOne(Evaluator* evaluator, const std::string& name, const Value
   if (arguments.size() < 2) return;
   evaluator->context().FailType(name + " expected at most 1 argument, got " +
                                 std::to_string(arguments.size()));
+}
+
+// Raises as zip(strict=True) does once it has come to the end of the shortest.
+void RequireOneLength(Evaluator* evaluator, const Values& parts) {
+  Context& context = evaluator->context();
+  ir::Builder& builder = context.builder();
+  Operand first;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const Operand length = evaluator->Iterate(parts[i]).length;
+    if (i == 0) first = length;
+    for (const OpCode op : {OpCode::kGe, OpCode::kLe}) {
+      const Operand ok = i == 0 ? Operand::Bool(true) : builder.Scalar(op, {length, first});
+      const std::string before = i == 1 ? " 1" : "s 1-" + std::to_string(i);
+      const std::string message = "zip() argument " + std::to_string(i + 1) + " is " +
+                                  (op == OpCode::kGe ? "shorter" : "longer") + " than argument" +
+                                  before;
+      if (ok.IsInt(0)) context.Raise("ValueError", message);
+      context.Check(ok, "ValueError", message);
+    }
+  }
 }
 
 Value AsPythonInt(Evaluator* evaluator, const Value& value, const std::string& what) {
@@ -219,8 +261,14 @@ Value BuiltinEnumerate(Evaluator* evaluator, const Values& arguments) {
   return Value::Iterable(IterableKind::kEnumerate, {arguments[0], start});
 }
 
-Value BuiltinZip(Evaluator*, const Values& arguments) {
-  return Value::Iterable(IterableKind::kZip, arguments);
+// The last argument says whether all must be of one length.
+Value BuiltinZip(Evaluator* evaluator, const Values& arguments) {
+  const Values parts(arguments.begin(), arguments.end() - 1);
+  const Value& strict = arguments.back();
+  if (!strict.IsUndefined() && evaluator->context().StaticBool(strict, "'strict' of zip()")) {
+    RequireOneLength(evaluator, parts);
+  }
+  return Value::Iterable(IterableKind::kZip, parts);
 }
 
 Value BuiltinReversed(Evaluator*, const Values& arguments) {

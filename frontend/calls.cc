@@ -305,7 +305,11 @@ Value Evaluator::EmitCall(BuiltFunction* built, const Inputs& inputs) {
       ir::OpCode::kCall, std::move(results), std::move(operands),
       {{ir::Attr::kCallee, built->name}, {ir::Attr::kAt, static_cast<int64_t>(place.size())}});
   if (built->result.kind == Pattern::Kind::kFree) throw Leaves{};
-  return value;
+  // What is one number on every path is known here too: np.ndim(x).
+  const auto* scalar = value.TryAs<ScalarValue>();
+  if (scalar == nullptr || built->function == nullptr) return value;
+  const ir::Operand& result = built->function->body->results[0];
+  return result.IsConstant() ? Value(ScalarValue{result, scalar->python}) : value;
 }
 
 }  // namespace parakeet::frontend

@@ -19,14 +19,14 @@ struct Refusal {
 constexpr Refusal kFormattedString = {"an f-string outside of `raise` and `assert`",
                                       "use it as the message of `raise` or `assert`"};
 constexpr Refusal kStringOperand = {"an operation on a string",
-                                    "strings are static arguments, messages and docstrings only"};
+                                    "strings are static arguments, messages and docstrings only; "
+                                    "a message may be an f-string"};
 constexpr Refusal kStringIndex = {"indexing with a string",
                                   "pass the fields as separate arrays and index with integers"};
 constexpr Refusal kGenerator = {"a generator expression outside of a call or `for`",
                                 "write a list comprehension, which makes an array"};
 constexpr Refusal kStarred = {"`*` here", "use it in a call, a tuple, a list or a pattern"};
 constexpr Refusal kManyStars = {"a pattern with two stars", "keep one `*`"};
-constexpr Refusal kIdentity = {"`is` between values", "use `==`; `is` compares with None"};
 constexpr Refusal kAttributeTarget = {"assignment to this attribute",
                                       "only `real`, `imag` and `shape` can be assigned"};
 constexpr Refusal kDelete = {"`del` of anything but a name",
@@ -125,15 +125,6 @@ void CheckIndex(const Expr& index) {
   }
 }
 
-void CheckCompare(const CompareExpr& compare) {
-  const Expr* left = compare.first.get();
-  for (const CompareExpr::Link& link : compare.rest) {
-    const bool is_identity = link.op == CompareOperator::kIs || link.op == CompareOperator::kIsNot;
-    if (is_identity && !IsNone(*left) && !IsNone(*link.operand)) Refuse(kIdentity, compare.span);
-    left = link.operand.get();
-  }
-}
-
 void CheckFunction(const FunctionSyntax& function) {
   for (const Parameter& parameter : function.parameters) {
     CheckOptional(parameter.default_value, Place::kValue);
@@ -183,7 +174,6 @@ void CheckExpr(const Expr& expr, Place place) {
       CheckNoString(*As<SubscriptExpr>(expr).value);
       CheckIndex(*As<SubscriptExpr>(expr).index);
       break;
-    case ExprKind::kCompare: CheckCompare(As<CompareExpr>(expr)); break;
     case ExprKind::kTuple:
     case ExprKind::kList: of_children = Place::kDisplay; break;
     case ExprKind::kCall: return CheckCall(As<CallExpr>(expr));

@@ -137,6 +137,12 @@ Value Evaluator::Compare(CompareOperator op, const Value& left, const Value& rig
   if (left.IsPythonScalar() && right.IsPythonScalar()) {
     return PythonCompare(context_, op, left.As<ScalarValue>(), right.As<ScalarValue>());
   }
+  const auto is_float64 = [](const Value& v) {
+    return v.IsScalar() && !v.IsPythonScalar() && ir::DTypeOf(v.op()) == ir::DType::kF64;
+  };
+  if (left.IsPythonScalar() && ir::IsComplex(ir::DTypeOf(left.op())) && is_float64(right)) {
+    return Compare(op, left, Value::Python(right.op()));
+  }
   const bool has_number = IsNumber(left) || IsNumber(right);
   const bool may_be_arrays = (IsNumber(left) || left.Elements() != nullptr) &&
                              (IsNumber(right) || right.Elements() != nullptr);

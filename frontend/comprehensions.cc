@@ -1,44 +1,53 @@
+#include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "frontend/comprehension_scope.h"
 #include "frontend/evaluator.h"
+#include "frontend/promotion.h"
+#include "frontend/selected_comprehensions.h"
 
 namespace parakeet::frontend {
 namespace {
 
 using Generator = ComprehensionExpr::Generator;
 
-// From 3.12 on Python makes no function of a list comprehension, which its messages show.
-bool IsFunction(const ComprehensionExpr& expr) {
-  return expr.is_generator || Py_Version < 0x030C0000;
+// Arrays one after the other along their first axis.
+Value Concatenate(Evaluator* evaluator, const Values& arrays) {
+  ir::Builder& builder = evaluator->builder();
+  const auto& first = arrays[0].As<ArrayValue>();
+  ir::DType dtype = first.dtype();
+  std::vector<ir::Operand> dims = first.dims();
+  dims[0] = ir::Operand::Int(0);
+  bool python_elements = true;
+  for (const Value& value : arrays) {
+    const auto& array = value.As<ArrayValue>();
+    if (array.rank() != first.rank()) {
+      evaluator->context().FailLimitation(
+          "a comprehension makes arrays of different ranks; use for loops");
+    }
+    dtype = Promote(dtype, array.dtype());
+    dims[0] = builder.Add(dims[0], array.dims()[0]);
+    python_elements = python_elements && array.python_elements;
+  }
+  const ir::Var* all = builder.EmitOne(ir::OpCode::kAlloc, ir::Type::Array(dtype, dims), dims);
+  ir::Operand start = ir::Operand::Int(0);
+  for (const Value& value : arrays) {
+    const ir::Operand end = builder.Add(start, value.As<ArrayValue>().dims()[0]);
+    const Value part = evaluator->Subscript(
+        Value::Array(all), Value::Slice(Value::Python(start), Value::Python(end), Value::None()));
+    evaluator->CopyInto(value, part);
+    start = end;
+  }
+  return ArrayValue{all, Access::kWritable, python_elements, Order::kC};
 }
-
-// While it lives, what is bound belongs to a comprehension and is forgotten afterwards.
-class ComprehensionScope {
- public:
-  ComprehensionScope(Frame* frame, const ComprehensionExpr& expr)
-      : frame_(frame), outer_(frame->environment), is_function_(IsFunction(expr)) {
-    if (is_function_) ++frame->inner_functions;
-  }
-  ~ComprehensionScope() {
-    if (is_function_) --frame_->inner_functions;
-    frame_->environment = std::move(outer_);
-  }
-  ComprehensionScope(const ComprehensionScope&) = delete;
-  ComprehensionScope& operator=(const ComprehensionScope&) = delete;
-
- private:
-  Frame* frame_;
-  Environment outer_;
-  bool is_function_;
-};
 
 }  // namespace
 
 Value Evaluator::EvaluateComprehension(const ComprehensionExpr& expr) {
-  if (BindsNames(expr)) {
-    context_->FailLimitation("`:=` inside a comprehension; use a for loop");
-  }
-  return RunGenerator(expr, 0, IterateLoop(*expr.generators[0].iterable));
+  Value made = RunGenerator(expr, 0, IterateLoop(*expr.generators[0].iterable));
+  HideNamesOfElements(frame_, expr);
+  return made;
 }
 
 // The comprehension from generator `depth` on, over `sequence`.
@@ -46,51 +55,67 @@ Value Evaluator::RunGenerator(const ComprehensionExpr& expr, size_t depth,
                               const Sequence& sequence) {
   const Generator& generator = expr.generators[depth];
   if (sequence.fixed) return RunFixedGenerator(expr, depth, *sequence.fixed);
-  if (depth + 1 == expr.generators.size()) {
-    if (!generator.conditions.empty()) return RunFilteredGenerator(expr, sequence);
-    return TabulateGenerator(expr, depth, sequence, sequence.length,
-                             [](const ir::Operand& index) { return index; });
+  if (generator.conditions.empty() && depth + 1 == expr.generators.size()) {
+    return TabulateGenerator(expr, depth, sequence);
   }
-  if (!generator.conditions.empty()) {
-    context_->FailLimitation(
-        "a condition before the last `for` of a comprehension; use nested for loops");
+  if (SelectedComprehension::IsRectangular(this, expr, depth, sequence)) {
+    return FlattenFirstAxes(TabulateGenerator(expr, depth, sequence));
   }
-  const Value nested = TabulateGenerator(expr, depth, sequence, sequence.length,
-                                         [](const ir::Operand& index) { return index; });
-  return FlattenFirstAxes(nested);
+  const IndexScope unrollable(context_);
+  try {
+    return SelectedComprehension(this, expr, depth, sequence, unrollable.origin()).Run();
+  } catch (const NeedStatic& need) {
+    if (need.parameter != unrollable.origin()) throw;
+    return RunFixedGenerator(expr, depth, UnrolledValues(sequence));
+  }
 }
 
-// Each element at compile time: the comprehension is a list display of them.
+// Each element at compile time: the comprehension is a list display of them. What an inner
+// generator makes at run time is put one after the other.
 Value Evaluator::RunFixedGenerator(const ComprehensionExpr& expr, size_t depth,
                                    const Values& values) {
-  const Generator& generator = expr.generators[depth];
+  const bool is_last = depth + 1 == expr.generators.size();
   Values elements;
+  Values pieces;
   for (const Value& value : values) {
     const ComprehensionScope scope(frame_, expr);
-    Assign(*generator.target, value);
-    bool is_kept = true;
-    for (const ExprPtr& condition : generator.conditions) {
-      const int origin = OriginOf(*condition);
-      const ir::Operand truth = EvaluateTruth(*condition);
-      if (!truth.IsConstant()) {
-        context_->FailNotStatic(origin, "a condition on the elements of a tuple");
-      }
-      is_kept = is_kept && truth.IsInt(1);
-      if (!is_kept) break;
-    }
-    if (!is_kept) continue;
+    Assign(*expr.generators[depth].target, value);
+    const std::optional<bool> is_kept = IsKept(expr.generators[depth]);
+    if (!is_kept) return RunGenerator(expr, depth, IterateScalars(values));
+    if (!*is_kept) continue;
     const Value element = EvaluateFrom(expr, depth);
-    if (const Values* inner = element.Elements();
-        inner != nullptr && depth + 1 < expr.generators.size()) {
+    if (const Values* inner = element.Elements(); !is_last && inner != nullptr) {
       elements.insert(elements.end(), inner->begin(), inner->end());
-    } else if (depth + 1 < expr.generators.size()) {
-      context_->FailLimitation(
-          "a comprehension with a `for` over a tuple before one over an array; use for loops");
-    } else {
+    } else if (is_last) {
       elements.push_back(element);
+    } else {
+      if (!elements.empty()) pieces.push_back(AsArray(Value::List(std::move(elements))));
+      elements.clear();
+      pieces.push_back(element);
     }
   }
-  return Value::List(std::move(elements));
+  if (pieces.empty()) return Value::List(std::move(elements));
+  if (!elements.empty()) pieces.push_back(AsArray(Value::List(std::move(elements))));
+  return Concatenate(this, pieces);
+}
+
+// Whether the element that is bound passes the conditions; nothing where only the run knows.
+std::optional<bool> Evaluator::IsKept(const Generator& generator) {
+  for (const ExprPtr& condition : generator.conditions) {
+    const ir::Operand truth = EvaluateTruth(*condition);
+    if (!truth.IsConstant()) return std::nullopt;
+    if (truth.IsInt(0)) return false;
+  }
+  return true;
+}
+
+// The elements of a tuple as a sequence that is read by run-time indexes.
+Sequence Evaluator::IterateScalars(const Values& values) {
+  if (!std::all_of(values.begin(), values.end(), [](const Value& v) { return v.IsScalar(); })) {
+    context_->FailLimitation(
+        "a run-time condition on the elements of a tuple of anything but numbers; use a for loop");
+  }
+  return Iterate(DisplayAsArray(Value::List(values)));
 }
 
 // What stands inside generator `depth`: the element, or the comprehension of the next ones.
@@ -100,14 +125,12 @@ Value Evaluator::EvaluateFrom(const ComprehensionExpr& expr, size_t depth) {
 }
 
 Value Evaluator::TabulateGenerator(const ComprehensionExpr& expr, size_t depth,
-                                   const Sequence& sequence, const ir::Operand& length,
-                                   const std::function<ir::Operand(const ir::Operand&)>& position) {
+                                   const Sequence& sequence) {
   const IndexScope unrollable(context_);
   const int origin = unrollable.origin();
   const auto element = [&](const std::vector<ir::Operand>& indexes) {
     const ComprehensionScope scope(frame_, expr);
-    const ir::Operand index = position(indexes[0]);
-    Value item = sequence.element(index);
+    Value item = sequence.element(indexes[0]);
     if (const auto* scalar = item.TryAs<ScalarValue>(); sequence.counted && scalar != nullptr) {
       item = Value::Python(scalar->op, scalar->op.IsVar() ? origin : -1);
     }
@@ -116,43 +139,11 @@ Value Evaluator::TabulateGenerator(const ComprehensionExpr& expr, size_t depth,
     return value.Elements() != nullptr ? AsArray(value) : value;
   };
   try {
-    return Tabulate({length}, element);
+    return Tabulate({sequence.length}, element);
   } catch (const NeedStatic& need) {
     if (need.parameter != origin) throw;
     return RunFixedGenerator(expr, depth, UnrolledValues(sequence));
   }
-}
-
-// Which elements the conditions keep is found first; then those are evaluated.
-Value Evaluator::RunFilteredGenerator(const ComprehensionExpr& expr, const Sequence& sequence) {
-  const Generator& generator = expr.generators.back();
-  const Value all = Tabulate({sequence.length}, [](const std::vector<ir::Operand>& indexes) {
-    return Value::Python(indexes[0]);
-  });
-  ir::Builder block = context_->NewBlock();
-  const ir::Var* index = block.NewVar(ir::DType::kI64, "i");
-  ir::Operand kept = ir::Operand::Bool(false);
-  {
-    const Inside inside(context_, &block);
-    const LoopScope loop(context_, context_->NextNumber(), {index});
-    const ComprehensionScope scope(frame_, expr);
-    const std::function<Value(size_t)> passes = [&](size_t first) {
-      const ir::Operand truth = EvaluateTruth(*generator.conditions[first]);
-      if (first + 1 == generator.conditions.size()) return Value::Python(truth);
-      return Choose(
-          truth, -1, [&] { return passes(first + 1); }, [] { return Value::Bool(false); });
-    };
-    Reaches([&] {
-      Assign(*generator.target, sequence.element(index));
-      kept = passes(0).op();
-    });
-  }
-  const ir::Var* count = builder().NewVar(ir::DType::kI64, "k");
-  const ir::Var* positions = builder().NewVar(ir::Type::Array(ir::DType::kI64, {count}), "kept");
-  builder().Emit(ir::OpCode::kFilter, {count, positions}, {all.op()}, {},
-                 {block.Finish({index}, {kept})});
-  return TabulateGenerator(expr, expr.generators.size() - 1, sequence, count,
-                           [&](const ir::Operand& i) { return builder().Load(positions, {i}); });
 }
 
 // [n][m]... as [n * m]...: what several generators make, in their order.

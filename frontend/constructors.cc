@@ -130,6 +130,7 @@ Value MakeArray(Evaluator* evaluator, const Values& arguments) {
 }
 
 Value MakeCopy(Evaluator* evaluator, const Values& arguments) {
+  if (arguments[0].IsScalar()) return Value::NumPy(arguments[0].op());
   const Value array = evaluator->AsArray(arguments[0]);
   const size_t rank = array.As<ArrayValue>().dims().size();
   return evaluator->CopyArray(array, StaticOrder(evaluator, arguments[1], rank, &array));
@@ -168,10 +169,23 @@ Value SelectWhere(Evaluator* evaluator, const Values& arguments) {
   return SelectElements(evaluator, arguments[0], arguments[1], arguments[2]);
 }
 
+// x.item(), x.item(place in C order), x.item(i, j ...), x.item((i, j ...)).
 Value TakeItem(Evaluator* evaluator, const Values& arguments) {
   Context& context = evaluator->context();
   ir::Builder& builder = context.builder();
   Value value = SettleOperand(evaluator, arguments[0]);
+  if (arguments.size() > 1) {
+    Values indexes(arguments.begin() + 1, arguments.end());
+    if (indexes.size() == 1 && indexes[0].IsTuple()) indexes = *indexes[0].Elements();
+    const bool is_array = value.IsArray();
+    const size_t rank = is_array ? value.As<ArrayValue>().rank() : 0;
+    if (indexes.size() == 1 && rank != 1) {
+      value = evaluator->CallMethod(evaluator->AsArray(value), "reshape", {{Value::Int(-1)}, {}});
+    } else if (indexes.size() != rank) {
+      context.FailUser("ValueError", "incorrect number of indices for array");
+    }
+    value = evaluator->Subscript(value, Value::Tuple(std::move(indexes)));
+  }
   if (value.IsArray()) {
     const auto& array = value.As<ArrayValue>();
     Operand size = Operand::Int(1);
@@ -189,7 +203,8 @@ Value Evaluator::CallDType(DType dtype, Arguments arguments) {
   }
   if (arguments.positional.empty()) return Value::NumPy(ir::ZeroOf(dtype));
   const Value value = SettleOperand(this, arguments.positional[0]);
-  return value.IsArray() ? CastTo(this, {value, DTypeValue{dtype}, Value::None()})
+  // As in NumPy, an array of that dtype is given back itself.
+  return value.IsArray() ? MakeArray(this, {value, DTypeValue{dtype}})
                          : Value::NumPy(AsScalar(value, dtype));
 }
 

@@ -85,7 +85,7 @@ Argument Resolver::Describe(PyObject* object, const std::string& name, const ir:
                                                               : ir::Layout::kStrided;
   argument.strides_grow =
       argument.layout == ir::Layout::kStrided && StridesGrow(array.get(), argument, span);
-  argument.writable = !is_list && Flag(flags.get(), "writeable", span);
+  argument.writable = Flag(flags.get(), "writeable", span);
   argument.aligned = Flag(flags.get(), "aligned", span);
   argument.is_list = is_list;
   argument.python = is_list && HoldsPythonNumbers(object);

@@ -2,6 +2,7 @@
 
 #include "frontend/evaluator.h"
 #include "frontend/nesting_guard.h"
+#include "frontend/promotion.h"
 #include "frontend/registry.h"
 #include "frontend/walk_syntax.h"
 
@@ -43,6 +44,31 @@ std::string HoleOf(const FormattedStringExpr::Piece& piece) {
   if (piece.conversion != 0) hole += std::string("!") + piece.conversion;
   if (!piece.format.empty()) hole += ":" + piece.format;
   return hole + "}";
+}
+
+// A value of an f-string: a number, text, or a tuple of them as Python shows it.
+void AddPiece(Context* context, const Value& value, const std::string& hole, StringValue* message) {
+  if (const auto* text = value.TryAs<StringValue>(); text != nullptr && !text->is_format) {
+    message->text += EscapeBraces(hole == "{!r}" ? "'" + text->text + "'" : text->text);
+  } else if (const auto* dtype = value.TryAs<DTypeValue>(); dtype != nullptr && hole == "{}") {
+    message->text += NumpyName(dtype->dtype);
+  } else if (const auto* scalar = value.TryAs<ScalarValue>()) {
+    message->text += hole;
+    message->scalars.push_back(scalar->op);
+  } else if (value.IsNone()) {
+    message->text += "None";
+  } else if (value.IsTuple() && (hole == "{}" || hole == "{!r}")) {
+    const Values& elements = *value.Elements();
+    message->text += "(";
+    for (size_t i = 0; i < elements.size(); ++i) {
+      if (i > 0) message->text += ", ";
+      AddPiece(context, elements[i], "{!r}", message);
+    }
+    message->text += elements.size() == 1 ? ",)" : ")";
+  } else {
+    context->FailLimitation("an f-string shows numbers, strings, dtypes and tuples of them, not " +
+                            Describe(value));
+  }
 }
 
 }  // namespace
@@ -106,10 +132,10 @@ Value Evaluator::ReadVariable(const Variable& variable) {
   if (slot.IsUnbound()) throw Leaves{};
   if (const auto* undefined = slot.value.TryAs<UndefinedValue>()) {
     context_->AskForStatic(undefined->origin);
-    context_->FailLimitation("'" + variable.name + "' is " + undefined->why +
-                             "; give it one type on every path");
+    context_->FailLimitation("'" + variable.name + "' is " + undefined->why + "; " +
+                             undefined->remedy);
   }
-  return slot.value;
+  return ReadPart(slot.value);
 }
 
 Value Evaluator::EvaluateConstant(const ConstantExpr& expr) {
@@ -224,16 +250,7 @@ Value Evaluator::EvaluateFormattedString(const FormattedStringExpr& expr) {
       message.text += EscapeBraces(piece.text);
       continue;
     }
-    const Value value = Evaluate(*piece.value);
-    if (const auto* text = value.TryAs<StringValue>(); text != nullptr && !text->is_format) {
-      message.text += EscapeBraces(text->text);
-    } else if (const auto* scalar = value.TryAs<ScalarValue>()) {
-      message.text += HoleOf(piece);
-      message.scalars.push_back(scalar->op);
-    } else {
-      context_->FailLimitation("an f-string shows scalars and strings only, not " +
-                               Describe(value));
-    }
+    AddPiece(context_, Evaluate(*piece.value), HoleOf(piece), &message);
   }
   return message;
 }

@@ -142,6 +142,8 @@ class Evaluator {
   std::optional<Value> StoreAttribute(const Value& value, const std::string& name,
                                       const Value& stored);
   Value CallMethod(const Value& self, const std::string& name, Arguments arguments);
+  // The parts of a complex array as they are now; any other value is itself.
+  Value ReadPart(const Value& value);
 
   // --- builtins.cc, operators_parallel.cc (the NumPy half) ---
   Value CallIntrinsic(const std::string& name, Arguments arguments);
@@ -150,6 +152,9 @@ class Evaluator {
   Value CallDType(ir::DType dtype, Arguments arguments);
 
  private:
+  // indexing.cc
+  void StorePart(const ArrayValue& part, const Value& index, const Value& value);
+
   // evaluate_expressions.cc
   Value EvaluateName(const NameExpr& expr);
   Value EvaluateConstant(const ConstantExpr& expr);
@@ -201,9 +206,11 @@ class Evaluator {
   bool RunReturn(const ReturnStmt& stmt);
   bool RunJump(const Variable* control);
   void RunDelete(const DeleteStmt& stmt);
+  void DeleteTarget(const Expr& target);
 
   // assign.cc
   void AssignPattern(const TupleExpr& pattern, const Value& value);
+  void AssignStarred(const TupleExpr& pattern, size_t before, size_t after, const Value& array);
   void AssignSubscript(const SubscriptExpr& target, const Value& value);
   void AssignAttribute(const AttributeExpr& target, const Value& value);
   Value EvaluateStored(const Expr& target);
@@ -248,16 +255,15 @@ class Evaluator {
   Value EvaluateComprehension(const ComprehensionExpr& expr);
   Value RunGenerator(const ComprehensionExpr& expr, size_t depth, const Sequence& sequence);
   Value RunFixedGenerator(const ComprehensionExpr& expr, size_t depth, const Values& values);
-  Value RunFilteredGenerator(const ComprehensionExpr& expr, const Sequence& sequence);
+  std::optional<bool> IsKept(const ComprehensionExpr::Generator& generator);
+  Sequence IterateScalars(const Values& values);
   Value EvaluateFrom(const ComprehensionExpr& expr, size_t depth);
-  // Elements 0 to `length` of the result; `position` gives where in the sequence each stands.
-  Value TabulateGenerator(const ComprehensionExpr& expr, size_t depth, const Sequence& sequence,
-                          const ir::Operand& length,
-                          const std::function<ir::Operand(const ir::Operand&)>& position);
+  Value TabulateGenerator(const ComprehensionExpr& expr, size_t depth, const Sequence& sequence);
   Value FlattenFirstAxes(const Value& nested);
   void RefuseRebinding(const Environment& before);
 
   friend class LoopBuilder;
+  friend class SelectedComprehension;
   friend class ProgramBuilder;  // frontend/build_ir.cc
 
   Context* context_;

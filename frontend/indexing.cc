@@ -25,6 +25,7 @@ Value ArrayOfList(Evaluator* evaluator, const Value& list) {
   const bool python = std::all_of(elements.begin(), elements.end(), [&](const Value& e) {
     return e.IsPythonScalar() && ir::DTypeOf(e.op()) == ir::DTypeOf(elements[0].op());
   });
+  RefuseRaggedList(evaluator->context(), list);
   ArrayValue array = evaluator->AsArray(list).As<ArrayValue>();
   array.python_elements = python;
   return array;
@@ -76,12 +77,19 @@ bool IsIntegerScalar(const Value& value) {
 }
 
 IndexEntry EntryOf(Evaluator* evaluator, const Value& given) {
-  const Value value = given.Elements() != nullptr ? evaluator->AsArray(given) : given;
+  const auto* iterable = given.TryAs<IterableValue>();
+  const bool is_range = iterable != nullptr && iterable->kind == IterableKind::kRange;
+  const bool is_sequence = is_range || given.Elements() != nullptr;
+  const Value value = is_sequence ? evaluator->AsArray(given) : given;
   if (IsIntegerScalar(value)) return {IndexEntry::Kind::kInteger, value};
   if (value.Is<SliceValue>()) return {IndexEntry::Kind::kSlice, value};
   if (value.IsNone()) return {IndexEntry::Kind::kNewAxis, value};
   if (const auto* array = value.TryAs<ArrayValue>()) {
-    if (array->rank() == 0) return EntryOf(evaluator, SettleOperand(evaluator, value));
+    if (array->rank() == 0) {
+      IndexEntry entry = EntryOf(evaluator, SettleOperand(evaluator, value));
+      entry.is_copy = true;
+      return entry;
+    }
     if (ir::IsInteger(array->dtype()) || ir::IsBool(array->dtype())) {
       return {IndexEntry::Kind::kArray, value};
     }
@@ -158,10 +166,14 @@ ir::Operand PlaceInRange(Context* context, const Operand& index, const Operand& 
 
 }  // namespace
 
-void RequireWritable(Context* context, const ArrayValue& array) {
+void RequireWritable(Context* context, const ArrayValue& array, Destination destination) {
+  if (array.whole) return;
+  const bool is_output = destination == Destination::kOutput;
   switch (array.access) {
     case Access::kWritable: return;
-    case Access::kReadOnly: context->Raise("ValueError", "assignment destination is read-only");
+    case Access::kReadOnly:
+      context->Raise("ValueError", is_output ? "output array is read-only"
+                                             : "assignment destination is read-only");
     case Access::kList:
       context->FailLimitation(
           "a list argument is copied to an array, so storing into it would not "
@@ -169,7 +181,8 @@ void RequireWritable(Context* context, const ArrayValue& array) {
     case Access::kPart:
       context->FailLimitation(
           "the real and imaginary parts of a complex array are copies here, so "
-          "storing into them would not be seen; assign to z.real or z.imag as a whole");
+          "storing into them would not be seen; pass the whole array, and assign to z.real or "
+          "z.imag there");
     case Access::kUnknown:
       context->FailLimitation(
           "this array is read-only on one path and writable on another; copy it "
@@ -319,13 +332,24 @@ Value Evaluator::Subscript(const Value& value, const Value& index) {
   if (value.IsScalar() && !value.IsPythonScalar()) {
     context_->FailUser("IndexError", "invalid index to scalar variable.");
   }
+  if (value.Is<StringValue>()) {
+    context_->FailLimitation("a string is compared as a whole; its letters cannot be read here");
+  }
   if (!value.IsArray()) {
     context_->FailType("'" + PythonTypeName(value) + "' object is not subscriptable");
+  }
+  if (const auto& array = value.As<ArrayValue>(); array.whole) {
+    return Attribute(Subscript(Value::Array(*array.whole), index),
+                     array.is_imaginary ? "imag" : "real");
   }
   const std::vector<IndexEntry> entries = ParseIndex(this, index, value.As<ArrayValue>().rank());
   if (HasArrays(entries)) return ReadAdvanced(this, value, entries);
   // With `...` even a full index gives an array, of rank 0.
-  return HasEllipsis(index) ? ViewBasic(this, value, entries) : ReadBasic(this, value, entries);
+  const Value read =
+      HasEllipsis(index) ? ViewBasic(this, value, entries) : ReadBasic(this, value, entries);
+  const bool is_copy = std::any_of(entries.begin(), entries.end(),
+                                   [](const IndexEntry& entry) { return entry.is_copy; });
+  return is_copy && read.IsArray() ? CopyArray(read) : read;
 }
 
 void Evaluator::StoreSubscript(const Value& target, const Value& index, const Value& value) {
@@ -333,6 +357,7 @@ void Evaluator::StoreSubscript(const Value& target, const Value& index, const Va
     context_->FailType("'" + PythonTypeName(target) + "' object does not support item assignment");
   }
   const auto& array = target.As<ArrayValue>();
+  if (array.whole) return StorePart(array, index, value);
   RequireWritable(context_, array);
   const std::vector<IndexEntry> entries = ParseIndex(this, index, array.rank());
   if (HasArrays(entries)) return StoreAdvanced(this, target, entries, value);
@@ -341,8 +366,29 @@ void Evaluator::StoreSubscript(const Value& target, const Value& index, const Va
   builder().Store(array.op, place, AsScalar(value, array.dtype()));
 }
 
+// z.real[index] = value: to the same part of z[index].
+void Evaluator::StorePart(const ArrayValue& part, const Value& index, const Value& value) {
+  const Value whole = Value::Array(*part.whole);
+  const Value read = Subscript(whole, index);
+  const std::string name = part.is_imaginary ? "imag" : "real";
+  if (!read.IsArray()) {
+    const ir::DType dtype = part.dtype();
+    const Operand kept = Attribute(read, part.is_imaginary ? "real" : "imag").op();
+    const Operand stored = AsScalar(value, dtype);
+    const Operand joined = builder().Scalar(
+        OpCode::kMakeComplex, part.is_imaginary ? Dims{kept, stored} : Dims{stored, kept});
+    return StoreSubscript(whole, index, Value::NumPy(joined));
+  }
+  StoreAttribute(read, name, value);
+  if (!IsBasicIndex(index)) StoreSubscript(whole, index, read);
+}
+
 Value Evaluator::ElementAt(const Value& value, const Operand& index) {
   const auto& array = value.As<ArrayValue>();
+  if (array.whole) {
+    return Attribute(ElementAt(Value::Array(*array.whole), index),
+                     array.is_imaginary ? "imag" : "real");
+  }
   if (array.rank() == 1) return LoadElement(this, array, {index});
   std::vector<Operand> operands = {array.op, index};
   std::string axes = "i";

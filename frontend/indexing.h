@@ -1,6 +1,7 @@
 #ifndef PARAKEET_FRONTEND_INDEXING_H_
 #define PARAKEET_FRONTEND_INDEXING_H_
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -11,9 +12,13 @@
 // Subscripts: what an index says about each axis, and what it reads.
 namespace parakeet::frontend {
 
+// How NumPy speaks of the array that a store goes to.
+enum class Destination : uint8_t { kAssignment, kOutput };
+
 // Raises where the array may not be stored into: a list at compile time, a read-only array at run
 // time.
-void RequireWritable(Context* context, const ArrayValue& array);
+void RequireWritable(Context* context, const ArrayValue& array,
+                     Destination destination = Destination::kAssignment);
 
 // `index + size` for a negative index, checked: 0 <= result < size, else IndexError in NumPy's
 // words.
@@ -34,6 +39,7 @@ struct IndexEntry {
   enum class Kind { kInteger, kSlice, kNewAxis, kArray } kind;
   Value value;
   int axis = 0;  // The array's axis that it indexes; a bool array of rank k takes k axes from here.
+  bool is_copy = false;  // An array of rank 0, which NumPy's copying kind of indexing takes too.
 };
 // Raises IndexError where the index does not suit an array of `rank` axes.
 std::vector<IndexEntry> ParseIndex(Evaluator* evaluator, const Value& index, int rank);

@@ -41,7 +41,7 @@ constexpr Intrinsic kIntrinsics[] = {
     {"memory_order", "x", MemoryOrder},
     {"nonzero", "a", FindNonZero},
     {"where", "condition x y", SelectWhere},
-    {"item", "x", TakeItem},
+    {"item", "*", TakeItem},
     {"library_call", "*", CallRoutine},
     {"result_type", "*", ResultTypeOf},
     {"promote_types", "a b", PromoteTypes},
@@ -54,14 +54,14 @@ constexpr Intrinsic kIntrinsics[] = {
     {"einsum_labels", "subscripts ranks", EinsumLabels},
     {"isinstance", "value classes", IsInstance},
     {"len", "x", BuiltinLen},
-    {"min", "*", BuiltinMin},
-    {"max", "*", BuiltinMax},
+    {"min", "* default?", BuiltinMin},
+    {"max", "* default?", BuiltinMax},
     {"sum", "x start?", BuiltinSum},
     {"all", "x", BuiltinAll},
     {"any", "x", BuiltinAny},
     {"range", "*", BuiltinRange},
     {"enumerate", "iterable start?", BuiltinEnumerate},
-    {"zip", "*", BuiltinZip},
+    {"zip", "* strict?", BuiltinZip},
     {"reversed", "x", BuiltinReversed},
     {"tuple", "*", BuiltinTuple},
     {"list", "*", BuiltinList},
@@ -123,8 +123,19 @@ Value Evaluator::CallIntrinsic(const std::string& name, Arguments arguments) {
                                    [&](const Intrinsic& row) { return name == row.name; });
   if (found == std::end(kIntrinsics))
     ir::FailBug("no intrinsic is called " + name, context_->span());
-  if (std::string(found->parameters) != "*") {
+  if (found->parameters[0] != '*') {
     return found->handler(this, Bind(context_, *found, std::move(arguments)));
+  }
+  // After `*` stand keywords, whose values come last.
+  for (const auto& parameter : ParametersOf(*found)) {
+    if (parameter.name == "*") continue;
+    const std::optional<Value> given = arguments.Take(parameter.name);
+    arguments.positional.push_back(given ? *given : Value(UndefinedValue{}));
+  }
+  if (!arguments.keywords.empty() && arguments.keywords[0].first == "key") {
+    context_->FailLimitation("'key' of " + name +
+                             "() is not supported inside jit; compare inside a loop, or use " +
+                             "np.argmin, np.argmax or np.argsort of an array of keys");
   }
   if (!arguments.keywords.empty()) {
     context_->FailType(name + "() got an unexpected keyword argument '" +

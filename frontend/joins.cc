@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "frontend/broadcasting.h"
 #include "frontend/evaluator.h"
 #include "frontend/promotion.h"
 
@@ -113,6 +114,7 @@ ir::Operand FlattenScalar(Evaluator* evaluator, const Value& value, const Patter
 
 void FlattenArray(Evaluator* evaluator, const Value& value, const Pattern& pattern,
                   std::vector<ir::Operand>* operands) {
+  RefuseRaggedList(evaluator->context(), value);
   Value array = value.IsArray() ? value : evaluator->AsArray(value);
   if (array.As<ArrayValue>().dtype() != pattern.dtype) {
     array = evaluator->CastArray(array, pattern.dtype);

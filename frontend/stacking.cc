@@ -188,6 +188,10 @@ Value Evaluator::CopyArray(const Value& array, std::optional<Order> order) {
 
 void Evaluator::CopyInto(const Value& source, const Value& destination) {
   const auto& to = destination.As<ArrayValue>();
+  if (to.whole) {
+    StoreAttribute(Value::Array(*to.whole), to.is_imaginary ? "imag" : "real", source);
+    return;
+  }
   const Value settled = SettleOperand(this, source);
   if (to.rank() == 0) return builder().Store(to.op, {}, AsScalar(settled, to.dtype()));
   if (!settled.IsArray()) {

@@ -220,10 +220,16 @@ bool Evaluator::RunJump(const Variable* control) {
 }
 
 void Evaluator::RunDelete(const DeleteStmt& stmt) {
-  for (const ExprPtr& target : stmt.targets) {
-    Evaluate(*target);
-    frame_->environment.Unbind(As<NameExpr>(*target).variable);
+  for (const ExprPtr& target : stmt.targets) DeleteTarget(*target);
+}
+
+void Evaluator::DeleteTarget(const Expr& target) {
+  if (const auto* pattern = TryAs<TupleExpr>(&target)) {
+    for (const ExprPtr& element : pattern->elements) DeleteTarget(*element);
+    return;
   }
+  Evaluate(target);
+  frame_->environment.Unbind(As<NameExpr>(target).variable);
 }
 
 }  // namespace parakeet::frontend

@@ -32,7 +32,35 @@ bool IsPythonNumber(const Value& value, const std::string& name) {
   return name == "complex" && dtype == DType::kC128;
 }
 
+// The type that Python gives a number or an array; null for any other value.
+PyRef TypeInPython(Evaluator* evaluator, const Value& value) {
+  const ir::Span& span = evaluator->context().span();
+  if (!value.IsScalar() && !value.IsArray()) return PyRef();
+  if (value.IsPythonScalar()) {
+    const DType dtype = ir::DTypeOf(value.op());
+    PyTypeObject* type = ir::IsBool(dtype)      ? &PyBool_Type
+                         : ir::IsInteger(dtype) ? &PyLong_Type
+                         : ir::IsFloat(dtype)   ? &PyFloat_Type
+                                                : &PyComplex_Type;
+    return PyRef::Borrow(reinterpret_cast<PyObject*>(type));
+  }
+  const PyRef numpy = Checked(PyImport_ImportModule("numpy"), span);
+  if (value.IsArray()) return Checked(PyObject_GetAttrString(numpy.get(), "ndarray"), span);
+  const char* name = NumpyName(ir::DTypeOf(value.op()));
+  const PyRef dtype = Checked(PyObject_CallMethod(numpy.get(), "dtype", "s", name), span);
+  return Checked(PyObject_GetAttrString(dtype.get(), "type"), span);
+}
+
 bool IsOf(Evaluator* evaluator, const Value& value, const Value& type) {
+  // np.integer, np.floating, numbers.Number: classes that hold several types.
+  if (const auto* object = type.TryAs<ObjectValue>();
+      object != nullptr &&
+      PyObject_IsInstance(object->object.get(), reinterpret_cast<PyObject*>(&PyType_Type)) == 1) {
+    const PyRef actual = TypeInPython(evaluator, value);
+    const int is_one = actual ? PyObject_IsSubclass(actual.get(), object->object.get()) : 0;
+    if (is_one < 0) FailFromPython(evaluator->context().span());
+    return is_one == 1;
+  }
   if (const auto* dtype = type.TryAs<DTypeValue>()) {
     return value.IsScalar() && !value.IsPythonScalar() && ir::DTypeOf(value.op()) == dtype->dtype;
   }

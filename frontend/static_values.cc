@@ -41,12 +41,21 @@ void RequireNotNegative(Context* context, const Operand& size) {
   context->Check(ok, "ValueError", "negative dimensions are not allowed");
 }
 
+// A dtype in the other byte order is known, and refused by name.
+void RefuseByteOrder(const Context& context, const std::string& name) {
+  if (name.size() < 2 || (name[0] != '>' && name[0] != '<')) return;
+  if (!DTypeFromString(name.substr(1))) return;
+  context.FailLimitation("arrays of dtype '" + name +
+                         "', whose byte order is not this machine's; use '" + name.substr(1) + "'");
+}
+
 }  // namespace
 
 DType StaticDType(Evaluator* evaluator, const Value& value) {
   if (const auto* dtype = value.TryAs<DTypeValue>()) return dtype->dtype;
   if (const auto* text = value.TryAs<StringValue>()) {
     if (const auto dtype = DTypeFromString(text->text)) return *dtype;
+    RefuseByteOrder(evaluator->context(), text->text);
     evaluator->context().FailType("data type '" + text->text + "' not understood");
   }
   if (const auto* function = value.TryAs<IntrinsicValue>()) {

@@ -7,6 +7,7 @@
 #include "frontend/broadcasting.h"
 #include "frontend/conversions.h"
 #include "frontend/elementwise.h"
+#include "frontend/indexing.h"
 #include "frontend/intrinsics.h"
 #include "frontend/memory_order.h"
 #include "frontend/registry.h"
@@ -117,6 +118,7 @@ Value DeliverOne(Evaluator* evaluator, const std::string& name, Value result,
     result = SelectElements(evaluator, *options.where, result, kept);
   }
   if (out) {
+    RequireWritable(&evaluator->context(), out->As<ArrayValue>(), Destination::kOutput);
     evaluator->CopyInto(result, *out);
     return *out;
   }

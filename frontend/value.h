@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -23,10 +24,11 @@ using ValuesPtr = std::shared_ptr<const Values>;
 
 // Nothing is bound here. `why` says more where the paths that meet disagree about what is bound
 // ("an array on one path and a tuple on the other"); `origin` is then the parameter that chose the
-// path (see ScalarValue), or -1.
+// path (see ScalarValue), or -1; `remedy` is what would work.
 struct UndefinedValue {
   std::string why;
   int origin = -1;
+  std::string remedy = "give it one type on every path";
 };
 
 // None, which is also np.newaxis.
@@ -51,8 +53,8 @@ struct ScalarValue {
 };
 
 // Whether elements may be stored: a list argument refuses at compile time, a read-only array raises
-// at run time, where paths disagree the store is a Limitation, and in what holds the real or
-// imaginary parts of a complex array too: it is no view here.
+// at run time, where paths disagree the store is a Limitation, and in kPart, what is made of the
+// real or imaginary parts of a complex array, too: it is no view here.
 enum class Access : uint8_t { kWritable, kReadOnly, kList, kUnknown, kPart };
 
 // How an array's axes follow each other in memory: kC from the longest step to the shortest,
@@ -69,6 +71,10 @@ struct ArrayValue {
   bool python_elements = false;
   Order order = Order::kC;
   bool dense = false;  // Known to lie without gaps, in that order.
+  // Of z.real and z.imag of a complex array: z. `op` holds its parts as they were when the array
+  // was last read by a name; a store goes to z.
+  std::optional<ir::Operand> whole = std::nullopt;
+  bool is_imaginary = false;
 
   // `view` of this array, its axes in the same order.
   ArrayValue Seen(ir::Operand view) const;

@@ -90,7 +90,9 @@ PyObject* CallWith(FunctionState* state, PyObject* const* args, size_t positiona
   }
   BoundValues bound;
   if (!state->parameters.Bind(args, positional, names, own.places, &bound)) {
-    if (!PyErr_Occurred()) RaiseBindingError(state->function.get(), args, positional, names);
+    if (!PyErr_Occurred()) {
+      RaiseBindingError(state->function.get(), args, positional, names, own.places);
+    }
     return nullptr;
   }
   return Dispatch(state, Target(target), bound.values.data());

@@ -83,7 +83,7 @@ void RaiseRefusal(PyObject* function, size_t index, PyObject* value) {
 }
 
 void RaiseBindingError(PyObject* function, PyObject* const* arguments, size_t positional,
-                       PyObject* names) {
+                       PyObject* names, uint64_t skipped) {
   Ref tuple = Ref::Steal(PyTuple_New(Py_ssize_t(positional)));
   Ref keywords = Ref::Steal(PyDict_New());
   if (!tuple || !keywords) return;
@@ -92,6 +92,7 @@ void RaiseBindingError(PyObject* function, PyObject* const* arguments, size_t po
   }
   const Py_ssize_t count = names == nullptr ? 0 : PyTuple_Size(names);
   for (Py_ssize_t i = 0; i < count; ++i) {
+    if (i < 64 && (skipped >> i & 1) != 0) continue;
     PyObject* value = arguments[positional + i];
     if (PyDict_SetItem(keywords.get(), PyTuple_GetItem(names, i), value) != 0) return;
   }

@@ -20,7 +20,7 @@ void RaiseRefusal(PyObject* function, size_t index, PyObject* value);
 
 // The TypeError that Python raises for a call whose arguments do not fit the parameters.
 void RaiseBindingError(PyObject* function, PyObject* const* arguments, size_t positional,
-                       PyObject* names);
+                       PyObject* names, uint64_t skipped = 0);
 
 }  // namespace parakeet::pylib
 

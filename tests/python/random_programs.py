@@ -319,7 +319,7 @@ BAD_LINES = (
     "async def g():\n    pass", "x = lambda: x", "x = [x, m]", "x = f(x, y, m, n, a)", "f(x)",
     "unknown(x)", "x = np.unknown(x)", "x.unknown()", "print(x)", "x = parakeet.map(x, x)",
     "x = parakeet.reduce(lambda v: v, x)", "n = 1 // 0", "n = n / 0", "x = x[:0].max()",
-    "n = 1 << n", "x = np.array([])", "x = np.array([[1], [1, 2]])", "x = np.zeros(-1)",
+    "n = 1 << n % 60", "x = np.array([])", "x = np.array([[1], [1, 2]])", "x = np.zeros(-1)",
     "x = np.zeros((2, 'a'))", "x = np.zeros(10**15)", "x = x.reshape(3, -1, -1)",
     "x = x.sum(axis=5)", "x = x.sum(axis=n)", "n = 10**18 * 10", "n = 99999999999999999999",
     "pass", "continue", "break", "def g(v):\n    return g(v)\nn = g(n)",

@@ -80,6 +80,10 @@ def copy_method(x, order="C"):
 
 @overload(method="astype")
 def cast(x, dtype, order="K", casting="unsafe", subok=True, copy=True):
+    if not copy and (dtype is None or x.dtype == dtype):
+        return x
+    if dtype is None:
+        return astype(x, float, order)
     return astype(x, dtype, order)
 
 
@@ -90,12 +94,12 @@ def empty(shape, dtype=float, order="C", *, device=None, like=None):
 
 @overload(np.zeros)
 def zeros(shape, dtype=float, order="C", *, device=None, like=None):
-    return intrinsics.full(shape, 0, dtype, order)
+    return intrinsics.full(shape, 0, float if dtype is None else dtype, order)
 
 
 @overload(np.ones)
 def ones(shape, dtype=float, order="C", *, device=None, like=None):
-    return intrinsics.full(shape, 1, dtype, order)
+    return intrinsics.full(shape, 1, float if dtype is None else dtype, order)
 
 
 @overload(np.full)

@@ -9,7 +9,7 @@ import numpy as np
 
 from parakeet import primitives
 from parakeet.library import special
-from parakeet.library.registry import overload
+from parakeet.library.registry import functions, overload
 from parakeet.library.ufuncs import common_divisor, common_multiple
 
 
@@ -357,3 +357,49 @@ def comb(n, k):
     for i in range(min(count, given - count)):
         total = total * (given - i) // (i + 1)
     return total
+
+
+def product_modulo(a, b, size):
+    if size <= 3037000499:  # Its square has 63 bits.
+        return a * b % size
+    total = 0
+    while b > 0:
+        if b & 1:
+            total = total - (size - a) if total >= size - a else total + a
+        a = a - (size - a) if a >= size - a else a + a
+        b >>= 1
+    return total
+
+
+def inverse_modulo(a, size):
+    """By Euclid, with the multiple of `a` that each remainder is."""
+    rest, remainder = size, a
+    before, multiple = 0, 1
+    while remainder != 0:
+        quotient = rest // remainder
+        rest, remainder = remainder, rest - quotient * remainder
+        before, multiple = multiple, before - quotient * multiple
+    if rest != 1:
+        raise ValueError("base is not invertible for the given modulus")
+    return before % size
+
+
+def power_modulo(base, exp, mod):
+    if mod == 0:
+        raise ValueError("pow() 3rd argument cannot be 0")
+    size = abs(int(mod))
+    factor = int(base) % size
+    exponent = int(exp)
+    if exponent < 0:
+        factor = inverse_modulo(factor, size)
+        exponent = -exponent
+    power = 1 % size
+    while exponent > 0:
+        if exponent & 1:
+            power = product_modulo(power, factor, size)
+        factor = product_modulo(factor, factor, size)
+        exponent >>= 1
+    return power - size if mod < 0 and power != 0 else power
+
+
+functions["power_modulo"] = power_modulo

@@ -3,9 +3,9 @@
 import numpy as np
 
 from parakeet.library.intrinsics import astype, strong
-from parakeet.library.registry import overload
+from parakeet.library.registry import functions, overload
 from parakeet.library.ufuncs import give
-from parakeet.primitives import rint
+from parakeet.primitives import absolute, copysign, floor, rint
 
 
 @overload(np.round, np.around, method="round")
@@ -28,6 +28,43 @@ def round(a, decimals=0, out=None):
         return give(rint(x * unit) / unit, out)
     unit = 10.0**-decimals
     return give(rint(x / unit) * unit, out)
+
+
+def rest_of_product(x, y, product):
+    """What rounding `product`, that of x and y, has lost: Dekker's sum of the parts."""
+    a = x * 134217729.0
+    high_x = a - (a - x)
+    b = y * 134217729.0
+    high_y = b - (b - y)
+    low_x = x - high_x
+    low_y = y - high_y
+    return ((high_x * high_y - product) + high_x * low_y + low_x * high_y) + low_x * low_y
+
+
+def round_float(x, ndigits):
+    """Python's own: rounded as the decimals of x would be, to the even one of two as near."""
+    x = strong(x)
+    digits = int(ndigits)
+    unit = strong(1.0)
+    for _ in range(min(abs(digits), 22)):
+        unit = unit * 10.0
+    scaled = x * unit if digits >= 0 else x / unit
+    if not absolute(scaled) < 9007199254740992.0 or digits > 22:
+        return float(x)
+    if digits >= 0:
+        lost = rest_of_product(x, unit, scaled)
+    else:
+        product = scaled * unit
+        lost = (x - product) - rest_of_product(scaled, unit, product)
+    whole = rint(scaled)
+    below = floor(scaled)
+    if scaled - below == 0.5 and lost != 0.0:
+        whole = below + 1.0 if lost > 0.0 else below
+    whole = copysign(whole, x)
+    return float(whole / unit if digits >= 0 else whole * unit)
+
+
+functions["round_float"] = round_float
 
 
 @overload(np.fix)

@@ -46,7 +46,16 @@ for _name in primitives.PRIMITIVES:
 for _alias, _name in _ALIASES.items():
     if hasattr(np, _alias):
         register(functions[_name], getattr(np, _alias))
-methods.update(conj=conjugate, conjugate=conjugate)
+
+
+def conjugate_method(x, out=None):
+    """Unlike the function it gives numbers that are not complex back, bools and arrays too."""
+    if out is None and x.dtype.kind != "c":
+        return x
+    return conjugate(x, out=out)
+
+
+methods.update(conj=conjugate_method, conjugate=conjugate_method)
 
 
 def give(result, out):

@@ -1,0 +1,182 @@
+"""Small rules of Python and NumPy that are easily missed, all on the interpreter beside Python."""
+
+import math
+
+import numpy as np
+import pytest
+from agreement import check_agreement
+
+import parakeet
+from parakeet import jit
+
+NUMBERS = [1, 2, 3]
+ROWS = [[1.5, 2], [3, 4]]
+X = np.array([1.5, -2.25, 3.125, 4.0])
+
+
+def no_list(x):
+    return x.sum() + sum(NUMBERS), np.array(ROWS) * 2, len(NUMBERS), NUMBERS[-1]
+
+
+def delete_a_pattern(x):
+    a = b = c = x[0]
+    del a, (b, c)
+    return x
+
+
+def rounded(x):
+    return np.array([round(v, n) for n in (0, 1, 2) for v in (
+        2.675, -2.675, 1.005, 0.15, 2.5, -0.04, 1e16, 123456789012345.67)]), round(
+            1234567.891, -2), round(2.5e22, -1), round(0.1, 400), round(float(x[2]), 2)
+
+
+def read_numbers(x):
+    return float("inf"), float("-1e3"), int(" 7 "), complex("1+2j"), float("nan")
+
+
+def python_complex(x):
+    return 1j * x[0], 1j - x[1], x[0] * 1j, (1j == x[0])
+
+
+def powers(n):
+    return pow(3, n, 7), pow(2, -1, 7), pow(n, n, -5), pow(7, 10**9, 2**62 - 57), pow(0, 0, 1)
+
+
+def integers(n):
+    return (math.gcd(n, 18), math.gcd(), math.gcd(-4, 6, 10), math.lcm(4, 6), math.lcm(n, 0),
+            math.factorial(n), math.comb(n, 2), math.comb(2, n), math.isqrt(n * n + 1),
+            math.isqrt(2**60 - 1), math.isclose(0.1 + 0.2, 0.3), math.isclose(1.0, 1.1))
+
+
+def items(m):
+    return m.item(3), m.item(-1), m.item(1, 2), m.item((0, 1)), m[0].item(2), m[0, 0].item()
+
+
+def stars(x):
+    first, *middle, last = x
+    (a, *rest), b = x[:2], 3
+    return first, np.array(middle), last, a, np.array(rest), b
+
+
+def star_of_rows(m):
+    first, *others = m
+    return first, others[0], others[1], len(others)
+
+
+def empty_defaults(x):
+    return max((v for v in x if v > 100), default=np.float64(-1.0)), min((), default=3)
+
+
+def equal_lengths(x):
+    return sum(a * b for a, b in zip(x, x[::-1], strict=True))
+
+
+def ranges_index(x):
+    y = np.zeros((4, 4))
+    y[range(4), range(4)] = x
+    return y[:, range(1, 3)], x[range(0, 4, 2)]
+
+
+def identities(x):
+    kind = np.float32
+    return kind is np.float32, kind is not np.int8, (len(x) > 2) is True, np.sin is np.cos
+
+
+def given_back(x):
+    y = np.float64(x)
+    y[0] = 7
+    x.conj()[1] = 8
+    x.astype(float, copy=False)[2] = 9
+    return (x > 0).conj(), x[0].copy()
+
+
+def zeros_of_no_dtype(x):
+    return np.zeros(2, dtype=None), np.ones(2, dtype=None), x.astype(None)
+
+
+def index_of_rank_zero(m, i):
+    row = m[i]
+    row[0] = 100.0
+    return row
+
+
+PROGRAMS = [
+    (no_list, (X,)), (delete_a_pattern, (X,)), (rounded, (X,)), (read_numbers, (X,)),
+    (python_complex, (X,)), (powers, (5,)), (integers, (12,)), (items, (np.eye(3, 4),)),
+    (stars, (X,)), (star_of_rows, (np.eye(3, 4),)), (stars, (X[:2],)), (empty_defaults, (X,)),
+    (equal_lengths, (X,)), (ranges_index, (X,)), (identities, (X,)), (given_back, (X,)),
+    (zeros_of_no_dtype, (X,)), (index_of_rank_zero, (np.eye(3), np.array(1))),
+]
+
+
+@pytest.mark.parametrize("program, arguments", PROGRAMS,
+                         ids=[f"{n}-{p[0].__name__}" for n, p in enumerate(PROGRAMS)])
+def test_as_python(program, arguments):
+    def fresh():
+        return tuple(np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments)
+
+    check_agreement(jit(program), program, fresh, targets=("interpreter",))
+
+
+def test_a_list_outside_is_read_by_compiled_code():
+    check_agreement(jit(no_list), no_list, lambda: (X.copy(),), targets=("serial",))
+
+
+@pytest.mark.parametrize("call", [
+    lambda n: pow(2, n, 0), lambda n: pow(2, -n, 4), lambda n: math.isqrt(-n),
+    lambda n: math.factorial(-n), lambda n: float("1.5x"), lambda n: max((), default=1)[0],
+    lambda n: sum(a * b for a, b in zip((1, 2), range(n), strict=True)), lambda n: pow(2.0, n, 3)])
+def test_raises_as_python(call):
+    check_agreement(jit(call), call, lambda: (3,), targets=("interpreter",))
+
+
+@pytest.mark.parametrize("target", ["interpreter", "serial"])
+def test_an_output_that_may_not_be_written(target):
+    @jit
+    def f(x, y):
+        np.add(y, 1, out=x)
+
+    x = np.zeros(4)
+    x.flags.writeable = False
+    with pytest.raises(ValueError, match="^output array is read-only$"):
+        f(x, X, target=target)
+    assert not x.any()
+
+
+def test_the_smaller_of_a_byte_and_a_number_that_is_none():
+    @jit
+    def f(x, n):
+        return min(x[0], n)
+
+    bytes_ = np.array([200], dtype=np.uint8)
+    assert f(bytes_, 100, target="interpreter") == 100
+    with pytest.raises(OverflowError):
+        f(bytes_, -4, target="interpreter")
+
+
+def test_a_missing_argument_beside_a_target():
+    @jit
+    def f(x, y):
+        return x
+
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'y'"):
+        f(1, target="serial")
+
+
+def test_shapes_and_dtypes_in_messages():
+    @jit
+    def f(x, mode=None):
+        raise ValueError(f"{x.shape} {x.shape[:1]} {x.dtype} {(1.5, 'a')} {mode}")
+
+    with pytest.raises(ValueError, match=r"^\(2, 3\) \(2,\) float64 \(1.5, 'a'\) None$"):
+        f(np.zeros((2, 3)), target="interpreter")
+
+
+def test_a_list_of_unlike_parts_is_refused():
+    @jit
+    def f(x):
+        y = [x, x[0]]
+        return y
+
+    with pytest.raises(parakeet.Limitation, match="different shapes"):
+        f(X)
