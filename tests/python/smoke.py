@@ -34,6 +34,17 @@ def test_serial_and_parallel_agree_to_the_bit():
     np.testing.assert_allclose(total(x), x.sum(), rtol=0, atol=1e-10)
 
 
+def test_numpys_kernels_and_lapack_are_found():
+    x = np.random.default_rng(0).standard_normal((40, 40))
+    np.testing.assert_array_equal(jit(lambda x: np.sort(x, axis=0))(x), np.sort(x, axis=0))
+    order = jit(lambda x: np.argsort(x, axis=1, kind="stable"))(x)
+    np.testing.assert_array_equal(order, np.argsort(x, axis=1, kind="stable"))
+    inverse = jit(lambda x: np.linalg.inv(x))(x)
+    np.testing.assert_allclose(inverse @ x, np.eye(40), atol=1e-9)
+    q, r = jit(lambda x: np.linalg.qr(x))(x + 1j)
+    np.testing.assert_allclose(q @ r, x + 1j, atol=1e-12)
+
+
 def test_a_result_outlives_its_function():
     results = [fast(np.full(100, float(i))) for i in range(10)]
     for i, result in enumerate(results):
