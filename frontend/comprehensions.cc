@@ -102,8 +102,12 @@ Value Evaluator::RunFixedGenerator(const ComprehensionExpr& expr, size_t depth,
 // Whether the element that is bound passes the conditions; nothing where only the run knows.
 std::optional<bool> Evaluator::IsKept(const Generator& generator) {
   for (const ExprPtr& condition : generator.conditions) {
+    const int origin = OriginOf(*condition);
     const ir::Operand truth = EvaluateTruth(*condition);
-    if (!truth.IsConstant()) return std::nullopt;
+    if (!truth.IsConstant()) {
+      context_->AskForStatic(origin);
+      return std::nullopt;
+    }
     if (truth.IsInt(0)) return false;
   }
   return true;
