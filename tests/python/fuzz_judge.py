@@ -165,7 +165,7 @@ def judge(source: str, in_subset: bool, which: int) -> dict:
         if reason:
             return {"verdict": "failed", "target": target, "reason": reason}
     serial, parallel = outcomes["serial"], outcomes["parallel"]
-    if not in_subset and serial[1] == LIMITATION:
+    if not in_subset and serial[:2] == ("error", LIMITATION):
         return {"verdict": "ok", "reason": LIMITATION}  # The passes refuse what is near the subset.
     if serial[0] == "error" and serial[1:] != outcomes["interpreter"][1:]:
         return {"verdict": "failed", "target": "serial", "reason":

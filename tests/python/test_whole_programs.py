@@ -214,7 +214,8 @@ def cases_of_linear_algebra():
              CANCELLED),
         Case(p.distances_by_loops, points, (0, 1, 6, 60), REDUCED),
         Case(p.distances_by_comprehension, points, (1, 6, 60), REDUCED),
-        Case(p.bilinear, lambda n: (normal(n, 3), normal(3, 4), normal(n, 4)), (1, 9, 300), REDUCED),
+        Case(p.bilinear, lambda n: (normal(n, 3), normal(3, 4), normal(n, 4)), (1, 9, 300),
+             REDUCED),
     ]
 
 
