@@ -45,14 +45,27 @@ class WarningsOff {
   PyRef manager_;
 };
 
+// Python before 3.11.5 counts the depth of syntax trees for all threads together, and takes two
+// threads that convert one at the same time for a bug of its own (python/cpython#106905).
+constexpr int kTries = 10;
+
+bool ThreadsMetInATree(const PyRef& result) {
+  if (result || PyErr_ExceptionMatches(PyExc_SystemError) == 0) return false;
+  PyErr_Clear();
+  return true;
+}
+
 Compiled Compile(PyObject* source, const char* mode, int flags) {
   Compiled result;
   {
     const WarningsOff quiet;
     const PyRef builtins = Checked(PyImport_ImportModule("builtins"));
-    // compile(source, filename, mode, flags, dont_inherit=True)
-    result.object = PyRef::Steal(PyObject_CallMethod(builtins.get(), "compile", "OssiO", source,
-                                                     "<parakeet>", mode, flags, Py_True));
+    int tries = 0;
+    do {
+      // compile(source, filename, mode, flags, dont_inherit=True)
+      result.object = PyRef::Steal(PyObject_CallMethod(builtins.get(), "compile", "OssiO", source,
+                                                       "<parakeet>", mode, flags, Py_True));
+    } while (++tries < kTries && ThreadsMetInATree(result.object));
   }
   return result.object ? result : Failed();
 }

@@ -1,10 +1,12 @@
 """Calls from many Python threads at once: results, compilation, targets, and who runs meanwhile."""
 
 import contextvars
+import gc
 import subprocess
 import sys
 import threading
 import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -75,6 +77,38 @@ def test_threads_that_need_static_parameters():
 def test_many_functions_compile_together():
     functions = [jit(lambda x, k=k: x + k) for k in range(THREADS)]
     assert run_together(lambda k: functions[k](1)) == [k + 1 for k in range(THREADS)]
+
+
+def test_threads_that_read_source_while_garbage_is_collected():
+    """Python before 3.11.5 fails where two threads make a syntax tree at the same time; they do
+    where the collector calls Python code in between."""
+
+    class Cycle:
+        pass
+
+    seen = []
+
+    def leave_garbage():
+        cycle = Cycle()
+        cycle.itself = cycle
+        seen.append(weakref.ref(cycle, lambda _: [None for _ in range(3)]))
+
+    def read(k):
+        results = []
+        for i in range(10):
+            for _ in range(20):
+                leave_garbage()
+            results.append(jit(lambda x, i=i: x + i)(k, target="interpreter"))
+        return results
+
+    threshold, interval = gc.get_threshold(), sys.getswitchinterval()
+    try:
+        gc.set_threshold(5)
+        sys.setswitchinterval(1e-6)
+        assert run_together(read) == [[k + i for i in range(10)] for k in range(THREADS)]
+    finally:
+        gc.set_threshold(*threshold)
+        sys.setswitchinterval(interval)
 
 
 def test_errors_stay_in_their_thread():
