@@ -11,11 +11,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from from_source import define
 
 import parakeet
 from parakeet import jit
 
 THREADS = 8
+# Never reached.
+BRANCHES = "".join(f"    if x > {n}:\n        x = x * {n}\n" for n in range(300))
 
 
 def run_together(work, count=THREADS):
@@ -98,7 +101,8 @@ def test_threads_that_read_source_while_garbage_is_collected():
         for i in range(10):
             for _ in range(20):
                 leave_garbage()
-            results.append(jit(lambda x, i=i: x + i)(k, target="interpreter"))
+            function = define(f"def f(x):\n    return x + {i}\n" + BRANCHES)
+            results.append(jit(function)(k, target="interpreter"))
         return results
 
     threshold, interval = gc.get_threshold(), sys.getswitchinterval()
