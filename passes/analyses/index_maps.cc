@@ -230,7 +230,7 @@ IndexMaps::Contiguity IndexMaps::ContiguityOfView(const Binding& view) const {
 // Of a contiguous array: the axes in front may be cut to one index, the first of the rest to a run
 // of neighbours, and what follows must be whole.
 IndexMaps::Contiguity IndexMaps::ContiguityOfSlice(const Binding& slice) const {
-  const std::vector<Operand>& dims = ir::TypeOf(slice.operands[0]).dims();
+  const std::vector<Operand> dims = ir::TypeOf(slice.operands[0]).dims();
   size_t axis = 0;
   size_t operand = 1;
   bool whole_from_here = false;
