@@ -116,6 +116,15 @@ Value ReduceEach(Evaluator* evaluator, const Value& f, std::optional<Value> init
   });
 }
 
+// NumPy's reductions and scans take no bool for an axis.
+void RequireNoBool(Evaluator* evaluator, const Value& axis) {
+  const Values one = {axis};
+  for (const Value& given : axis.Elements() != nullptr ? *axis.Elements() : one) {
+    if (given.IsScalar() && ir::IsBool(ir::DTypeOf(given.op())))
+      evaluator->context().FailType("an integer is required for the axis");
+  }
+}
+
 // NumPy lets an array of rank 0 be reduced along axis 0 or -1.
 void RequireAxisOfScalar(Evaluator* evaluator, const Value& axis) {
   if (axis.IsNone() || axis.Elements() != nullptr) return;
@@ -140,6 +149,7 @@ Value CombineNothing(Evaluator* evaluator, const Value& f, const std::optional<V
 Value ReduceArrays(Evaluator* evaluator, const Value& f, const Value& axis,
                    const std::optional<Value>& init, const Values& arrays) {
   const int rank = arrays[0].As<ArrayValue>().rank();
+  RequireNoBool(evaluator, axis);
   const std::vector<int> axes = StaticAxes(evaluator, axis, rank);
   if (axes.empty()) return CombineNothing(evaluator, f, init, arrays);
   if (!init) {
@@ -198,6 +208,7 @@ Value ScanOperator(Evaluator* evaluator, const std::string& name, Arguments argu
   const std::optional<Value> init = GivenInit(evaluator, call.Keyword("init", Value::None()));
   const Values arrays = SameShape(evaluator, name, call.Rest());
   const int rank = arrays[0].As<ArrayValue>().rank();
+  RequireNoBool(evaluator, axis_given);
   const int axis = StaticAxis(evaluator, axis_given, rank);
   // A primitive works element by element. Along the last axis rows are scanned one by one; along
   // another, slices are combined, which leaves the result in the order of its axes.
