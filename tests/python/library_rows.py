@@ -163,7 +163,8 @@ GROUPS = {
             np.sum(x, axis=1); np.sum(x, axis=(0, 2)); np.sum(x, axis=(-1, 0), keepdims=True)
             x.sum(0); x.mean((0, 1)); np.mean(x, axis=(0, 1, 2)); np.sum(x, axis=())
             x.sum(axis=True); np.prod(x, axis=1, keepdims=True); np.sum(x, where=x > 0)
-            np.sum(x, initial=3); np.mean(x, axis=1, where=x > -1); np.sum(x, axis=1, dtype=np.float32)
+            np.sum(x, initial=3); np.mean(x, axis=1, where=x > -1)
+            np.sum(x, axis=1, dtype=np.float32)
         """,
         REDUCED),
     "spread": Group(
