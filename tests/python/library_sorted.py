@@ -3,11 +3,10 @@
 import numpy as np
 from agreement import REDUCED, TRANSCENDENTAL
 from layouts import values
-from library_rows import BOOL, C128, CUBE, F16, F32, F64, I8, I64, SPECIAL, U8, Group, of_each
+from library_rows import BOOL, CUBE, F32, F64, I8, I64, U8, Group, of_each
 
 TIES = values(40, "int64") % 5
 KINDS = of_each("F64", "F32", "F16", "C128", "I64", "I8", "U8", "BOOL", "CUBE", "SPECIAL")
-assert all(array is not None for array in (C128, F16, F32, F64, I64, SPECIAL))
 LAYOUTS = {
     "fortran": (np.asfortranarray(CUBE),), "reversed": (CUBE[::-1, :, ::-2],),
     "repeated": (np.broadcast_to(F64[0], (3, 7)),), "empty": (F64[:, :0],), "none": (F64[:0],),

@@ -10,9 +10,9 @@ from parakeet.library.linear_equations import (
     floating,
     require_matrix,
     require_square,
+    stack_of,
 )
 from parakeet.library.registry import overload
-from parakeet.library.sizes import count_of
 from parakeet.operators import map
 
 
@@ -84,10 +84,6 @@ def qr(a, mode="reduced"):
         return factor(x)
     q, r = map(factor, stack_of(x))
     return reshape(q, x.shape[:-2] + q.shape[1:]), reshape(r, x.shape[:-2] + r.shape[1:])
-
-
-def stack_of(x):
-    return reshape(x, (count_of(x.shape[:-2]),) + x.shape[-2:])
 
 
 # --- Eigenvalues of Hermitian matrices. ---

@@ -9,6 +9,7 @@ from parakeet.library.intrinsics import (
 )
 from parakeet.library.rearrangements import placed
 from parakeet.library.registry import overload
+from parakeet.library.sizes import count_of
 
 
 @overload(np.diag_indices)
@@ -83,9 +84,7 @@ def as_shape(shape):
 @overload(np.unravel_index)
 def unravel_index(indices, shape, order="C"):
     sizes = as_shape(shape)
-    count = 1
-    for n in sizes:
-        count = count * n
+    count = count_of(sizes)
     rest = asarray(indices)[()]
     if np.any((rest < 0) | (rest >= count)):
         raise ValueError(f"index is out of bounds for array with size {count}")

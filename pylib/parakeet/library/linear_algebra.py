@@ -13,6 +13,7 @@ from parakeet.library.intrinsics import (
     strong,
 )
 from parakeet.library.registry import overload
+from parakeet.library.sizes import count_of
 from parakeet.library.ufuncs import give
 from parakeet.operators import map, outer_map, reduce
 from parakeet.primitives import add, multiply
@@ -124,10 +125,8 @@ def stacked_product(a, b):
     if b.ndim == 1:
         return stacked_product(a, b[:, None])[..., 0]
     inner = a.shape[-1]
-    shape = (np.empty(a.shape[:-2], bool) | np.empty(b.shape[:-2], bool)).shape
-    count = 1
-    for n in shape:
-        count = count * n
+    shape = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    count = count_of(shape)
     rows = a.shape[-2]
     columns = b.shape[-1]
     left = reshape(broadcast_to(a, shape + (rows, inner)), (count, rows, inner))

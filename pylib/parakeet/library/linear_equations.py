@@ -44,11 +44,16 @@ def require_square(x):
         raise LinAlgError("Last 2 dimensions of the array must be square")
 
 
+def stack_of(x):
+    """The matrices of an array, along one axis."""
+    return reshape(x, (count_of(x.shape[:-2]),) + x.shape[-2:])
+
+
 def each_matrix(f, x):
     """`f`, which gives one array or number, of each matrix of a stack."""
     if x.ndim == 2:
         return f(x)
-    made = map(f, reshape(x, (count_of(x.shape[:-2]),) + x.shape[-2:]))
+    made = map(f, stack_of(x))
     return reshape(made, x.shape[:-2] + made.shape[1:])
 
 
@@ -56,11 +61,10 @@ def each_pair(f, a, b):
     """`f` of the matrices of two stacks, whose leading axes broadcast."""
     if a.ndim == 2 and b.ndim == 2:
         return f(a, b)
-    shape = (np.empty(a.shape[:-2], bool) | np.empty(b.shape[:-2], bool)).shape
-    count = count_of(shape)
-    left = reshape(broadcast_to(a, shape + a.shape[-2:]), (count,) + a.shape[-2:])
-    right = reshape(broadcast_to(b, shape + b.shape[-2:]), (count,) + b.shape[-2:])
-    made = map(f, left, right)
+    shape = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    left = broadcast_to(a, shape + a.shape[-2:])
+    right = broadcast_to(b, shape + b.shape[-2:])
+    made = map(f, stack_of(left), stack_of(right))
     return reshape(made, shape + made.shape[1:])
 
 
@@ -123,7 +127,7 @@ def slogdet(a):
     require_square(x)
     if x.ndim == 2:
         return sign_and_log(x)
-    signs, logs = map(sign_and_log, reshape(x, (count_of(x.shape[:-2]),) + x.shape[-2:]))
+    signs, logs = map(sign_and_log, stack_of(x))
     return reshape(signs, x.shape[:-2]), reshape(logs, x.shape[:-2])
 
 

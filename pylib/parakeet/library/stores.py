@@ -5,6 +5,7 @@ import numpy as np
 from parakeet.library.intrinsics import asarray, astype, can_cast, reshape, select
 from parakeet.library.rearrangements import placed
 from parakeet.library.registry import overload
+from parakeet.library.sizes import count_of
 
 
 @overload(np.put, method="put")
@@ -30,9 +31,7 @@ def put_one(a, place, value):
     elif a.ndim == 1:
         a[place] = value
     else:
-        inner = 1
-        for n in a.shape[1:]:
-            inner = inner * n
+        inner = count_of(a.shape[1:])
         put_one(a[place // inner], place % inner, value)
 
 
