@@ -65,6 +65,12 @@ class Liveness {
   }
 
   bool IsLive(const Binding* binding) const { return live_.contains(binding); }
+  // True when someone reads result `k` of an imap, or nobody any of those for whose checks it runs.
+  bool IsMade(const Binding& imap, size_t k) const {
+    return needed_.contains(imap.results[k]) ||
+           std::none_of(imap.results.begin(), imap.results.end(),
+                        [&](const Var* result) { return needed_.contains(result); });
+  }
   // True when someone reads result `k` of an `if` or loop, or the loop itself reads the value it
   // carries there.
   bool IsCarried(const Binding& b, size_t k) const {
@@ -89,6 +95,7 @@ class Liveness {
     }
     if (!live_.contains(&b)) return;
     if (Carries(b.op)) NeedCarried(b);
+    if (b.op == OpCode::kImap) NeedElements(b);
     for (const Block* block : b.blocks) Mark(*block);
   }
 
@@ -101,6 +108,15 @@ class Liveness {
       if (b.op == OpCode::kIf) NeedArray(b.blocks[0]->results[k]);
       NeedArray(b.blocks.back()->results[k]);
       for (const Operand& dim : b.results[k]->type.dims()) Need(dim);
+    }
+  }
+
+  // Of the arrays that an imap makes, only those that are read are needed.
+  void NeedElements(const Binding& imap) {
+    for (size_t k = 0; k < imap.results.size(); ++k) {
+      if (!IsMade(imap, k)) continue;
+      NeedArray(imap.blocks[0]->results[k]);
+      for (const Operand& dim : imap.results[k]->type.dims()) Need(dim);
     }
   }
 
@@ -128,6 +144,7 @@ class Liveness {
     }
     for (const Operand& operand : b.operands)
       IsStore(b.op) && operand.var() == StoredArray(b) ? Need(operand) : NeedArray(operand);
+    if (b.op == OpCode::kImap) return;
     for (const Var* result : b.results) {
       for (const Operand& dim : result->type.dims()) Need(dim);
     }
@@ -164,8 +181,10 @@ class Eliminator : public ir::Mutator {
  protected:
   void Visit(const Binding* binding) override {
     if (!liveness_.IsLive(binding)) return;
-    builder().Append(Carries(binding->op) ? WithoutDead(*binding, *Rewrite(binding))
-                                          : Rewrite(binding));
+    const Binding* rewritten = Rewrite(binding);
+    if (Carries(binding->op)) rewritten = WithoutDead(*binding, *rewritten);
+    if (binding->op == OpCode::kImap) rewritten = WithoutUnread(*binding, *rewritten);
+    builder().Append(rewritten);
   }
 
  private:
@@ -175,6 +194,22 @@ class Eliminator : public ir::Mutator {
     std::vector<bool> keeps;
     for (size_t k = 0; k < b.results.size(); ++k) keeps.push_back(liveness_.IsCarried(original, k));
     return KeepResults(arena(), b, keeps);
+  }
+
+  // The imap without the arrays that nothing reads; `b` is `original` with its block cleaned.
+  const Binding* WithoutUnread(const Binding& original, const Binding& b) {
+    Binding copy = b;
+    Block body = *b.blocks[0];
+    copy.results.clear();
+    body.results.clear();
+    for (size_t k = 0; k < b.results.size(); ++k) {
+      if (!liveness_.IsMade(original, k)) continue;
+      copy.results.push_back(b.results[k]);
+      body.results.push_back(b.blocks[0]->results[k]);
+    }
+    if (copy.results.size() == b.results.size()) return &b;
+    copy.blocks = {arena()->New(std::move(body))};
+    return arena()->New(std::move(copy));
   }
 
   const Liveness& liveness_;

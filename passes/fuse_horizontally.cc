@@ -7,8 +7,11 @@
 //   %sx: f64, %sy: f64 = ireduce (%i) in (%n) (add, add) from (0.0, 0.0) { %a = load %x[%i]  %b =
 //   load %y[%i]  yield %a, %b }
 //
+// A map that reads what the first makes, each element at its own index, is a sibling too: it takes
+// the element as it is made.
+//
 // Assumes: index form.
-// Refuses: a sibling that needs what stands between the two, or what the first makes; memory
+// Refuses: a sibling that needs what stands between the two, or other elements of the first; memory
 // effects in between that conflict, and checks that may guard what it loads; more accumulators than
 // registers hold well; maps that read nothing in common, or of which one makes its result in
 // Fortran order only.
@@ -98,7 +101,9 @@ class SiblingFuser : public ir::Mutator {
       // Both start from an init or neither does.
       return (a.operands.size() == IndexCount(a)) == (b.operands.size() == IndexCount(b));
     }
-    return Intersects(first.effects.reads, later.effects.reads);
+    return Intersects(first.effects.reads, later.effects.reads) ||
+           std::any_of(a.results.begin(), a.results.end(),
+                       [&](const Var* made) { return later.needs.contains(made); });
   }
 
   static bool IsFortran(const Binding& b) { return b.attrs.Int(ir::Attr::kFortran) != 0; }
@@ -112,9 +117,10 @@ class SiblingFuser : public ir::Mutator {
     if (members[first].binding->results.size() + mover.binding->results.size() > kMostResults) {
       return "too many results for one traversal";
     }
+    const bool follows = ReadsOwnElements(*members[first].binding, *mover.binding);
     for (size_t between = first; between < later; ++between) {
       for (const Var* result : members[between].binding->results) {
-        if (mover.needs.contains(result)) {
+        if (mover.needs.contains(result) && !(between == first && follows)) {
           return "it needs " + NameOf(result) + ", made after the first begins";
         }
       }
@@ -126,22 +132,63 @@ class SiblingFuser : public ir::Mutator {
     return "";
   }
 
+  // True for a map that reads what the first map makes as elements at its own index, in its own
+  // block, and in no other way.
+  static bool ReadsOwnElements(const Binding& first, const Binding& map) {
+    if (first.op != OpCode::kImap) return false;
+    const Block& body = *map.blocks[0];
+    for (const Operand& result : body.results) {
+      if (MakerHas(first, result)) return false;
+    }
+    return std::all_of(body.bindings.begin(), body.bindings.end(), [&](const Binding* b) {
+      const VarSet free = ir::FreeVars(*b);
+      const bool reads = std::any_of(first.results.begin(), first.results.end(),
+                                     [&](const Var* made) { return free.contains(made); });
+      return !reads || (b->op == OpCode::kLoad && MakerHas(first, b->operands[0]) &&
+                        std::equal(b->operands.begin() + 1, b->operands.end(),
+                                   body.params.begin(), body.params.end(),
+                                   [](const Operand& index, const Var* own) {
+                                     return index == Operand(own);
+                                   }));
+    });
+  }
+
+  static bool MakerHas(const Binding& maker, const Operand& value) {
+    return value.IsVar() && std::count(maker.results.begin(), maker.results.end(), value.var()) > 0;
+  }
+
   const Binding* Merge(const Binding& a, const Binding& b) {
     Binding merged = a;
     merged.results.insert(merged.results.end(), b.results.begin(), b.results.end());
     merged.operands.insert(merged.operands.end(), b.operands.begin() + IndexCount(b),
                            b.operands.end());
-    merged.blocks[0] = Join(*a.blocks[0], *b.blocks[0]);
+    merged.blocks[0] = Join(a, *b.blocks[0]);
     if (a.op == OpCode::kIreduce) merged.blocks[1] = JoinCombines(*a.blocks[1], *b.blocks[1]);
     return arena()->New(std::move(merged));
   }
 
-  const Block* Join(const Block& a, const Block& b) {
+  // The block of `first` with that of its sibling behind it, which finds there the elements that it
+  // would load.
+  const Block* Join(const Binding& first, const Block& b) {
+    const Block& a = *first.blocks[0];
     ir::Builder inner = builder().Nested();
     for (const Binding* binding : a.bindings) inner.Append(binding);
     std::vector<Operand> results = a.results;
-    const std::vector<Operand> index(a.params.begin(), a.params.end());
-    for (const Operand& result : ir::InlineBlock(inner, b, index)) results.push_back(result);
+    Block rest{b.params, {}, b.results};
+    ir::Substitution values;
+    for (size_t k = 0; k < b.params.size(); ++k) values[b.params[k]] = Operand(a.params[k]);
+    for (const Binding* binding : b.bindings) {
+      const auto made = binding->op != OpCode::kLoad
+                            ? first.results.end()
+                            : std::find(first.results.begin(), first.results.end(),
+                                        binding->operands[0].var());
+      if (made == first.results.end()) {
+        rest.bindings.push_back(binding);
+      } else {
+        values[binding->result()] = a.results[made - first.results.begin()];
+      }
+    }
+    for (const Operand& result : ir::InlineBlock(inner, rest, values)) results.push_back(result);
     return inner.Finish(a.params, std::move(results));
   }
 

@@ -161,8 +161,7 @@ class LoopParallelizer : public ir::Mutator {
     const int64_t coefficient = first.Coefficient(index);
     if (coefficient == 0 || std::abs(coefficient) > kLargestMultiple) return false;
     for (const Binding* access : accesses) {
-      const LinearForm gap = Difference(forms_.Of(access->operands[1 + axis]), first);
-      if (!gap.IsConstant() || gap.constant != 0) return false;
+      if (!SameForm(forms_.Of(access->operands[1 + axis]), first)) return false;
     }
     return true;
   }

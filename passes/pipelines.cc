@@ -22,6 +22,15 @@ const std::vector<std::string_view>& CpuPipeline() {
       "parallelize-loops",
       // Before fusion: an array whose rows are reduced as wholes is not fused.
       "interchange-reductions",
+      "fuse-elements",
+      "combine-nested-maps",
+      "simplify",
+      "eliminate-common-subexpressions",
+      "eliminate-dead-code",
+      // While reductions still stand by themselves.
+      "recognize-contractions",
+      "fuse-horizontally",
+      // Again: siblings that share a traversal share what is put into it.
       "fuse-vertically",
       "combine-nested-maps",
       "simplify",
@@ -29,7 +38,6 @@ const std::vector<std::string_view>& CpuPipeline() {
       "eliminate-dead-code",
       "fuse-horizontally",
       "eliminate-common-subexpressions",
-      "recognize-contractions",
       // Behind all that looks for values, to which stores are opaque; before schedule, which says
       // how the new nests run.
       "place-results",

@@ -25,29 +25,31 @@ std::vector<const Var*> IndexesOf(const Binding& b, size_t block) {
 ReadFinder::ReadFinder(const ir::Function& function) { Visit(*function.body); }
 
 void ReadFinder::Visit(const Block& block) {
-  for (const Binding* b : block.bindings) Visit(*b);
+  for (const Binding* b : block.bindings) Visit(*b, block);
   for (const Operand& result : block.results) {
     const auto found = reads_.find(result.var());
     if (found != reads_.end()) found->second.is_result = true;
   }
 }
 
-void ReadFinder::Visit(const Binding& b) {
-  for (size_t i = 0; i < b.operands.size(); ++i) See(b, i);
+void ReadFinder::Visit(const Binding& b, const Block& block) {
+  for (size_t i = 0; i < b.operands.size(); ++i) See(b, i, block);
+  around_.push_back(&b);
   for (size_t k = 0; k < b.blocks.size(); ++k) {
     if (b.op != OpCode::kIf) loops_.push_back({IndexesOf(b, k)});
     Visit(*b.blocks[k]);
     if (b.op != OpCode::kIf) loops_.pop_back();
   }
+  around_.pop_back();
   for (const Var* result : b.results) {
     definitions_[result] = &b;
     if (b.op != OpCode::kImap) continue;
     reads_[result];
-    depth_[result] = loops_.size();
+    depth_[result] = {loops_.size(), around_.size()};
   }
 }
 
-void ReadFinder::See(const Binding& b, size_t operand) {
+void ReadFinder::See(const Binding& b, size_t operand, const Block& block) {
   const Var* var = b.operands[operand].var();
   const auto found = reads_.find(var);
   if (found == reads_.end()) return;
@@ -55,8 +57,10 @@ void ReadFinder::See(const Binding& b, size_t operand) {
     found->second.other = &b;
     return;
   }
-  ++found->second.loads;
-  found->second.recomputes |= !Follows(b, depth_.at(var));
+  const Depth& depth = depth_.at(var);
+  const Binding* reader = depth.bindings < around_.size() ? around_[depth.bindings] : nullptr;
+  found->second.loads.push_back({&b, &block, reader});
+  found->second.recomputes |= !Follows(b, depth.loops);
 }
 
 // True when every index of every loop around the load, inside the producer's scope, moves it.

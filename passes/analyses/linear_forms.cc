@@ -63,22 +63,33 @@ LinearForm Difference(const LinearForm& a, const LinearForm& b) {
   return result;
 }
 
+bool SameForm(const LinearForm& a, const LinearForm& b) {
+  const LinearForm gap = Difference(a, b);
+  return gap.IsConstant() && gap.constant == 0;
+}
+
+bool SameForms(const std::vector<LinearForm>& a, const std::vector<LinearForm>& b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), SameForm);
+}
+
 WrappingForms::WrappingForms(const ir::Function& function) {
-  ir::ForEachBinding(*function.body, [&](const Binding& b) {
-    const bool is_sum = b.op == OpCode::kAdd || b.op == OpCode::kSub;
-    const bool is_multiple =
-        b.op == OpCode::kMul && (b.operands[0].IsConstant() || b.operands[1].IsConstant());
-    if ((!is_sum && !is_multiple) || !(b.result()->type == ir::Type(ir::DType::kI64))) return;
-    LinearForm form;
-    if (is_sum) {
-      form = Of(b.operands[0]);
-      form.Add(Of(b.operands[1]), b.op == OpCode::kAdd ? 1 : -1);
-    } else {
-      const int side = b.operands[1].IsConstant() ? 0 : 1;
-      form.Add(Of(b.operands[side]), b.operands[1 - side].constant().integer);
-    }
-    if (form.terms.size() <= kMostTerms) forms_[b.result()] = std::move(form);
-  });
+  ir::ForEachBinding(*function.body, [&](const Binding& b) { Learn(b); });
+}
+
+void WrappingForms::Learn(const Binding& b) {
+  const bool is_sum = b.op == OpCode::kAdd || b.op == OpCode::kSub;
+  const bool is_multiple =
+      b.op == OpCode::kMul && (b.operands[0].IsConstant() || b.operands[1].IsConstant());
+  if ((!is_sum && !is_multiple) || !(b.result()->type == ir::Type(ir::DType::kI64))) return;
+  LinearForm form;
+  if (is_sum) {
+    form = Of(b.operands[0]);
+    form.Add(Of(b.operands[1]), b.op == OpCode::kAdd ? 1 : -1);
+  } else {
+    const int side = b.operands[1].IsConstant() ? 0 : 1;
+    form.Add(Of(b.operands[side]), b.operands[1 - side].constant().integer);
+  }
+  if (form.terms.size() <= kMostTerms) forms_[b.result()] = std::move(form);
 }
 
 LinearForm WrappingForms::Of(const Operand& operand) const {

@@ -29,6 +29,9 @@ struct LinearForm {
 
 // The form of a - b.
 LinearForm Difference(const LinearForm& a, const LinearForm& b);
+// True when the two always have one value.
+bool SameForm(const LinearForm& a, const LinearForm& b);
+bool SameForms(const std::vector<LinearForm>& a, const std::vector<LinearForm>& b);
 
 // The forms of a function's values, sums and differences and constant multiples taken apart. They
 // are equal to the values modulo 2^64, so two values whose forms differ by 0 are the same; which of
@@ -38,6 +41,8 @@ class WrappingForms {
   explicit WrappingForms(const ir::Function& function);
 
   LinearForm Of(const ir::Operand& operand) const;
+  // Takes in a binding that is new to the function.
+  void Learn(const ir::Binding& binding);
 
  private:
   std::unordered_map<const ir::Var*, LinearForm> forms_;  // of what is more than itself

@@ -1,0 +1,301 @@
+#include "passes/analyses/choose_producers.h"
+
+#include <algorithm>
+
+#include "ir/uses.h"
+#include "passes/analyses/find_cost.h"
+
+namespace parakeet::passes {
+
+using ir::Binding;
+using ir::Block;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+using ir::VarSet;
+
+namespace {
+
+// What costs no more than about a load from cache may be computed again wherever it is read.
+constexpr int kCheapCost = 4;
+// Arithmetic up to this cost, all places but the first together, is computed again at a few places:
+// the other way is an array that is written and read.
+constexpr int kRecomputedCost = 48;
+// What a single operation costs that is never computed at several places.
+constexpr int kFunctionCost = 4;
+constexpr size_t kMostSites = 32;
+constexpr int kLongestChain = 200;  // Fusing walks down a chain of producers by recursion.
+
+std::string UseBy(const Binding& reader) {
+  if (reader.op == OpCode::kStore) return "stored to";
+  return "read as a whole by " + std::string(Name(reader.op));
+}
+
+bool HoldsReduction(const Binding& imap) {
+  bool holds = false;
+  ir::ForEachBinding(*imap.blocks[0],
+                     [&](const Binding& b) { holds |= b.op == OpCode::kIreduce; });
+  return holds;
+}
+
+bool ReadsResultOf(const Binding& producer, const Binding& b) {
+  const VarSet free = ir::FreeVars(b);
+  return std::any_of(producer.results.begin(), producer.results.end(),
+                     [&](const Var* result) { return free.contains(result); });
+}
+
+// True where every store stands in the foreach's own block.
+bool HasPlainStores(const Binding& foreach) {
+  bool plain = true;
+  for (const Binding* b : foreach.blocks[0]->bindings) {
+    for (const Block* block : b->blocks) {
+      ir::ForEachBinding(*block, [&](const Binding& inner) {
+        plain &= inner.op != OpCode::kStore && inner.op != OpCode::kForeach;
+      });
+    }
+  }
+  return plain;
+}
+
+}  // namespace
+
+ProducerChooser::ProducerChooser(const ir::Function& function, bool elements_only, Context& context)
+    : roots_(function),
+      finder_(function),
+      forms_(function),
+      may_overlap_(function.may_overlap),
+      elements_only_(elements_only),
+      context_(context) {}
+
+void ProducerChooser::Choose(const Block& block) {
+  const auto is_imap = [](const Binding* b) { return b->op == OpCode::kImap; };
+  if (std::none_of(block.bindings.begin(), block.bindings.end(), is_imap)) return;
+  Seen seen{block, {}, {}};
+  for (const Binding* b : block.bindings) {
+    seen.effects.push_back(EffectsOf(*b, roots_));
+    seen.free.push_back(ir::FreeVars(*b));
+  }
+  const size_t count = block.bindings.size();
+  std::vector<std::string> reasons(count);
+  // What an element costs is known from the producers on; where it is computed, from the last
+  // reader back.
+  for (size_t at = 0; at < count; ++at) {
+    const Binding* b = block.bindings[at];
+    if (!is_imap(b)) continue;
+    reasons[at] = WhyNever(*b, seen.effects[at]);
+    if (!reasons[at].empty()) continue;
+    candidates_.emplace(b, CandidateOf(*b));
+    for (const Var* result : b->results) makers_[result] = b;
+  }
+  for (size_t at = count; at-- > 0;) {
+    const auto candidate = candidates_.find(block.bindings[at]);
+    if (candidate == candidates_.end()) continue;
+    FindSites(candidate->second);
+    reasons[at] = WhyNotWorthIt(candidate->second);
+    if (!reasons[at].empty()) candidates_.erase(candidate);
+  }
+  for (size_t at = 0; at < count; ++at) {
+    const Binding* b = block.bindings[at];
+    if (!is_imap(b)) continue;
+    if (reasons[at].empty()) {
+      Chosen chosen = ChosenFrom(seen.effects[at]);
+      reasons[at] = WhyOverwritten(chosen, seen, at);
+      if (reasons[at].empty()) chosen_.emplace(b, std::move(chosen));
+    }
+    if (reasons[at].empty()) {
+      context_.Note(b->span, "fused into what reads it");
+    } else if (IsRead(*b)) {
+      context_.Note(b->span, "not fused: " + reasons[at]);
+    }
+  }
+}
+
+// False for what is only given back: there is nothing to fuse it into, and nothing to say.
+bool ProducerChooser::IsRead(const Binding& imap) const {
+  return std::any_of(imap.results.begin(), imap.results.end(), [&](const Var* result) {
+    const Reads& reads = finder_.Of(result);
+    return !reads.loads.empty() || reads.other != nullptr;
+  });
+}
+
+std::string ProducerChooser::WhyNever(const Binding& imap, const Effects& effects) const {
+  if (effects.may_fail) return "its elements may raise";
+  if (!effects.writes.empty()) return "it stores";
+  for (const Operand& result : imap.blocks[0]->results) {
+    if (!ir::TypeOf(result).IsScalar()) return "its elements are arrays";
+  }
+  if (elements_only_ && HoldsReduction(imap)) return "it holds a reduction";
+  for (const Var* result : imap.results) {
+    const Reads& reads = finder_.Of(result);
+    if (reads.is_result) return "it is a result of its block";
+    if (reads.other != nullptr) return "it is " + UseBy(*reads.other);
+  }
+  return "";
+}
+
+// The candidate that the load reads; null when it reads another array.
+const ProducerChooser::Candidate* ProducerChooser::CandidateFor(const Binding& load) const {
+  if (load.op != OpCode::kLoad) return nullptr;
+  const auto maker = makers_.find(load.operands[0].var());
+  if (maker == makers_.end()) return nullptr;
+  const auto candidate = candidates_.find(maker->second);
+  return candidate == candidates_.end() ? nullptr : &candidate->second;
+}
+
+ProducerChooser::Candidate ProducerChooser::CandidateOf(const Binding& imap) const {
+  Candidate candidate{&imap, 0, false, false, {}};
+  candidate.cost = CostOf(*imap.blocks[0], [&](const Binding& inner) {
+    const Candidate* read = CandidateFor(inner);
+    candidate.holds_function |= read == nullptr ? InfoOf(inner.op).cost >= kFunctionCost
+                                                : read->holds_function;
+    return read == nullptr ? int{InfoOf(inner.op).cost} : read->cost;
+  });
+  return candidate;
+}
+
+void ProducerChooser::FindSites(Candidate& candidate) const {
+  for (const Var* result : candidate.imap->results) {
+    const Reads& reads = finder_.Of(result);
+    candidate.recomputes |= reads.recomputes;
+    for (const Read& read : reads.loads) AddSites(candidate, read);
+  }
+}
+
+// A load in a producer that disappears too stands wherever that one's elements are computed.
+void ProducerChooser::AddSites(Candidate& candidate, const Read& read) const {
+  const auto add = [&](Site site) {
+    const bool known = std::any_of(
+        candidate.sites.begin(), candidate.sites.end(), [&](const Site& other) {
+          return other.scope == site.scope && SameForms(other.index, site.index);
+        });
+    if (!known && candidate.sites.size() < kMostSites) candidate.sites.push_back(std::move(site));
+  };
+  Site own{read.block, {}};
+  for (size_t axis = 1; axis < read.load->operands.size(); ++axis) {
+    own.index.push_back(forms_.Of(read.load->operands[axis]));
+  }
+  const auto reader = candidates_.find(read.reader);
+  if (reader == candidates_.end()) return add(std::move(own));
+  const Block& body = *read.reader->blocks[0];
+  for (const Site& outer : reader->second.sites) {
+    Site site = own;
+    for (LinearForm& form : site.index) {
+      for (size_t k = 0; k < body.params.size(); ++k) {
+        form = form.With(body.params[k], outer.index[k]);
+      }
+    }
+    // In a loop of the reader's there is one loop for each place of the reader.
+    if (read.block == &body) {
+      site.scope = outer.scope;
+    } else {
+      site.index.insert(site.index.end(), outer.index.begin(), outer.index.end());
+    }
+    add(std::move(site));
+  }
+}
+
+std::string ProducerChooser::WhyNotWorthIt(const Candidate& candidate) const {
+  if (candidate.cost <= kCheapCost) return "";
+  if (candidate.recomputes) return "it is dear and its elements are read again and again";
+  const auto count = static_cast<int>(candidate.sites.size());
+  if (count <= 1) return "";
+  const bool is_arithmetic = !candidate.holds_function;
+  if (is_arithmetic && candidate.cost * (count - 1) <= kRecomputedCost) return "";
+  return "it is dear and would be computed in " + std::to_string(count) + " places";
+}
+
+const ProducerChooser::Chosen* ProducerChooser::ChosenFor(const Var* array) const {
+  const auto maker = makers_.find(array);
+  if (maker == makers_.end()) return nullptr;
+  const auto chosen = chosen_.find(maker->second);
+  return chosen == chosen_.end() ? nullptr : &chosen->second;
+}
+
+ProducerChooser::Chosen ProducerChooser::ChosenFrom(const Effects& effects) const {
+  Chosen chosen;
+  for (const Var* root : effects.reads) {
+    const Chosen* fused = ChosenFor(root);
+    if (fused == nullptr) {
+      chosen.reads.insert(root);
+    } else {
+      chosen.reads.insert(fused->reads.begin(), fused->reads.end());
+      chosen.depth = std::max(chosen.depth, fused->depth + 1);
+    }
+  }
+  return chosen;
+}
+
+// Why something may write what the producer reads before the last reader has read it; or why the
+// chain that it ends is too long.
+std::string ProducerChooser::WhyOverwritten(const Chosen& chosen, const Seen& seen,
+                                            size_t at) const {
+  constexpr std::string_view kOverwritten = "what it reads is written before it is read";
+  if (chosen.depth > kLongestChain) return "the chain of producers behind it is long";
+  const Binding& b = *seen.block.bindings[at];
+  const VarSet results(b.results.begin(), b.results.end());
+  bool written = false;
+  for (size_t later = at + 1; later < seen.block.bindings.size(); ++later) {
+    const Binding& reader = *seen.block.bindings[later];
+    const bool writes = Intersects(seen.effects[later].writes, chosen.reads);
+    const bool reads = Intersects(seen.free[later], results);
+    if (reads && written) return std::string(kOverwritten);
+    // A binding that itself does both may write first.
+    if (reads && writes && !StoresWhatItReads(b, reader, seen.effects[later].writes)) {
+      return std::string(kOverwritten);
+    }
+    written |= writes;
+  }
+  return "";
+}
+
+// True for a foreach each of whose iterations reads, through the producer, only those elements of
+// what it writes that it writes itself, and before it writes them. Its iterations are independent,
+// so no other one writes them.
+bool ProducerChooser::StoresWhatItReads(const Binding& producer, const Binding& foreach,
+                                        const VarSet& writes) const {
+  if (foreach.op != OpCode::kForeach || may_overlap_) return false;
+  std::vector<const Binding*> touching;  // what the producer loads of what is written
+  bool through_others = false;
+  ir::ForEachBinding(*producer.blocks[0], [&](const Binding& b) {
+    if (b.op != OpCode::kLoad) return;
+    const Chosen* fused = ChosenFor(b.operands[0].var());
+    if (fused != nullptr) through_others |= Intersects(fused->reads, writes);
+    if (Intersects(roots_.Of(b.operands[0].var()), writes)) touching.push_back(&b);
+  });
+  if (through_others) return false;
+  bool stored = false;
+  for (const Binding* b : foreach.blocks[0]->bindings) {
+    if (b->op == OpCode::kStore) {
+      stored = true;
+      continue;
+    }
+    if (!ReadsResultOf(producer, *b)) continue;
+    if (stored || b->op != OpCode::kLoad || !IsWhatIsStored(producer, touching, *b, foreach))
+      return false;
+  }
+  return HasPlainStores(foreach);
+}
+
+// True where `touching`, at the producer's index that `load` reads, are the very elements that the
+// foreach stores.
+bool ProducerChooser::IsWhatIsStored(const Binding& producer,
+                                     const std::vector<const Binding*>& touching,
+                                     const Binding& load, const Binding& foreach) const {
+  for (const Binding* touched : touching) {
+    for (const Binding* store : foreach.blocks[0]->bindings) {
+      if (store->op != OpCode::kStore) continue;
+      if (!roots_.MayShare(store->operands[0].var(), touched->operands[0].var())) continue;
+      if (store->operands[0] != touched->operands[0]) return false;
+      for (size_t axis = 1; axis < touched->operands.size(); ++axis) {
+        LinearForm place = forms_.Of(touched->operands[axis]);
+        for (size_t k = 0; k < producer.blocks[0]->params.size(); ++k) {
+          place = place.With(producer.blocks[0]->params[k], forms_.Of(load.operands[1 + k]));
+        }
+        if (!SameForm(place, forms_.Of(store->operands[axis]))) return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace parakeet::passes

@@ -1,0 +1,87 @@
+#ifndef PARAKEET_PASSES_ANALYSES_CHOOSE_PRODUCERS_H_
+#define PARAKEET_PASSES_ANALYSES_CHOOSE_PRODUCERS_H_
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "passes/analyses/find_effects.h"
+#include "passes/analyses/find_reads.h"
+#include "passes/analyses/linear_forms.h"
+#include "passes/pass.h"
+
+namespace parakeet::passes {
+
+// Chooses the imaps of a function that disappear into what reads them, a block at a time, outer
+// blocks first.
+class ProducerChooser {
+ public:
+  // With `elements_only` an imap that holds a reduction stays.
+  ProducerChooser(const ir::Function& function, bool elements_only, Context& context);
+
+  // Chooses among the imaps of the block, and notes what was chosen and why not.
+  void Choose(const ir::Block& block);
+
+  // True where the imap disappears.
+  bool IsChosen(const ir::Binding* imap) const { return chosen_.contains(imap); }
+
+ private:
+  // A place where a producer's elements are computed once it has disappeared: in which block, at
+  // which index. Two places that are equal compute one value.
+  struct Site {
+    const ir::Block* scope = nullptr;
+    std::vector<LinearForm> index;
+  };
+
+  // An imap that may disappear, as far as its own block tells.
+  struct Candidate {
+    const ir::Binding* imap = nullptr;
+    int cost = 0;                 // of one element, with all that may be fused into it
+    bool holds_function = false;  // a division or dearer, in it or in what may be fused into it
+    bool recomputes = false;      // an element is computed again in a loop that does not follow it
+    std::vector<Site> sites;
+  };
+
+  // What stays behind of one that has disappeared.
+  struct Chosen {
+    ir::VarSet reads;  // of what is fused into it too
+    int depth = 0;     // of the chain of producers that ends in it
+  };
+
+  // What the bindings of one block read and do.
+  struct Seen {
+    const ir::Block& block;
+    std::vector<Effects> effects;
+    std::vector<ir::VarSet> free;
+  };
+
+  std::string WhyNever(const ir::Binding& imap, const Effects& effects) const;
+  Candidate CandidateOf(const ir::Binding& imap) const;
+  void FindSites(Candidate& candidate) const;
+  void AddSites(Candidate& candidate, const Read& read) const;
+  std::string WhyNotWorthIt(const Candidate& candidate) const;
+  bool IsRead(const ir::Binding& imap) const;
+  Chosen ChosenFrom(const Effects& effects) const;
+  std::string WhyOverwritten(const Chosen& chosen, const Seen& seen, size_t at) const;
+  bool StoresWhatItReads(const ir::Binding& producer, const ir::Binding& foreach,
+                         const ir::VarSet& writes) const;
+  bool IsWhatIsStored(const ir::Binding& producer, const std::vector<const ir::Binding*>& touching,
+                      const ir::Binding& load, const ir::Binding& foreach) const;
+  const Candidate* CandidateFor(const ir::Binding& load) const;
+  const Chosen* ChosenFor(const ir::Var* array) const;
+
+  Roots roots_;
+  ReadFinder finder_;
+  WrappingForms forms_;
+  bool may_overlap_;  // Two elements of one argument may be one place.
+  bool elements_only_;
+  Context& context_;
+  std::unordered_map<const ir::Var*, const ir::Binding*> makers_;  // of results of candidates
+  std::unordered_map<const ir::Binding*, Candidate> candidates_;
+  std::unordered_map<const ir::Binding*, Chosen> chosen_;
+};
+
+}  // namespace parakeet::passes
+
+#endif  // PARAKEET_PASSES_ANALYSES_CHOOSE_PRODUCERS_H_
