@@ -8,6 +8,9 @@ const std::vector<std::string_view>& CpuPipeline() {
       "simplify",
       "eliminate-common-subexpressions",
       "eliminate-dead-code",
+      "assume-shapes",
+      "eliminate-common-subexpressions",
+      "simplify",
       "express-by-index",
       "simplify",
       // Bounds first: a check that stays hides independence and forbids fusion.

@@ -44,6 +44,9 @@ struct CaptureSource {
   std::vector<uint32_t> path;  // indexes into tuples, from that object to the array
 };
 
+// The exception of the site at which code gives up for shapes that it does not take.
+inline constexpr std::string_view kOtherShapes = "OtherShapes";
+
 // A check that may fail: what to raise and where. The message is a format string in Python's sense,
 // for the scalars that the check records.
 struct ErrorSite {

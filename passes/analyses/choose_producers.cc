@@ -144,7 +144,8 @@ const ProducerChooser::Candidate* ProducerChooser::CandidateFor(const Binding& l
 
 ProducerChooser::Candidate ProducerChooser::CandidateOf(const Binding& imap) const {
   Candidate candidate{&imap, 0, false, false, {}};
-  candidate.cost = CostOf(*imap.blocks[0], [&](const Binding& inner) {
+  candidate.cost = CostOf(*imap.blocks[0], [&](const Binding& inner) -> int {
+    if (forms_.IsKnown(inner)) return 0;  // Indexes are computed beside the lanes, if at all.
     const Candidate* read = CandidateFor(inner);
     candidate.holds_function |= read == nullptr ? InfoOf(inner.op).cost >= kFunctionCost
                                                 : read->holds_function;

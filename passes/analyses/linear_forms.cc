@@ -92,6 +92,10 @@ void WrappingForms::Learn(const Binding& b) {
   if (form.terms.size() <= kMostTerms) forms_[b.result()] = std::move(form);
 }
 
+bool WrappingForms::IsKnown(const Binding& binding) const {
+  return binding.results.size() == 1 && forms_.contains(binding.results[0]);
+}
+
 LinearForm WrappingForms::Of(const Operand& operand) const {
   if (operand.IsConstant()) return LinearForm::Of(operand.constant().integer);
   const auto known = forms_.find(operand.var());

@@ -6,6 +6,7 @@
 
 #include "ir/printer.h"
 #include "ir/verifier.h"
+#include "passes/other_shapes.h"
 #include "passes/pipelines.h"
 #include "pylib/compiler/decode_key.h"
 #include "pylib/compiler/estimate_cost.h"
@@ -16,6 +17,8 @@ namespace parakeet::pylib {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+static_assert(kOtherShapes == passes::kOtherShapes, "dispatch knows the site by its exception");
 
 double MillisecondsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -71,6 +74,10 @@ void Compilation::BuildProgram() {
   description_ = DescribeBuilt(built, key);
   TypedSites typed = TypeSites(built.program);
   program_ = std::move(typed.program);
+  if (!TakesAnyShapes(request_.key[0])) {
+    program_.sites.push_back({std::string(kOtherShapes), "", {}});
+    typed.scalars.emplace_back();
+  }
   if (!program_.sites.empty()) {
     description_.manifest.sites = DescribeSites(program_, typed.scalars, FindFunctions());
   }

@@ -17,8 +17,14 @@ namespace {
 
 std::atomic<bool> is_timing = false;
 
-bool Encode(FunctionState* function, Target target, PyObject* const* values, Arguments* call) {
-  call->key.Append(HeaderWord(target, false));
+// How a call is to be run.
+struct Mode {
+  Target target;
+  bool any_shapes = false;
+};
+
+bool Encode(FunctionState* function, Mode mode, PyObject* const* values, Arguments* call) {
+  call->key.Append(HeaderWord(mode.target, false, mode.any_shapes));
   const size_t count = function->parameters.size();
   for (size_t i = 0; i < count; ++i) {
     switch (EncodeArgument(values[i], function->is_static[i] != 0, call)) {
@@ -75,11 +81,11 @@ class Selection {
 };
 
 // Encodes and selects until no further parameter has to be static; each round makes one more so.
-Specialization* Select(FunctionState* function, Target target, PyObject* const* values,
+Specialization* Select(FunctionState* function, Mode mode, PyObject* const* values,
                        std::unique_ptr<Arguments>* later, Arguments* first) {
   Arguments* call = first;
   for (size_t round = 0; round <= function->parameters.size(); ++round) {
-    if (!Encode(function, target, values, call)) return nullptr;
+    if (!Encode(function, mode, values, call)) return nullptr;
     Specialization* selected = nullptr;
     const CompileOutcome outcome = Selection(function, call).Select(&selected);
     if (outcome == CompileOutcome::kDone) return selected;
@@ -124,7 +130,15 @@ int32_t RunTimed(Specialization* code, runtime::Call* call, const uint64_t* args
   return status;
 }
 
-PyObject* RunCall(Specialization* code, Target target, const Arguments& arguments) {
+// Whether the code has given up, with nothing done, for shapes that it does not take.
+bool HasOtherShapes(const Manifest& manifest, const runtime::ErrorRecord& error) {
+  return error.site >= 0 && size_t(error.site) < manifest.sites.size() &&
+         manifest.sites[error.site].exception == kOtherShapes;
+}
+
+// Null, without an exception where `other_shapes` is set.
+PyObject* RunCall(Specialization* code, Target target, const Arguments& arguments,
+                  bool* other_shapes) {
   const Running running(code);
   InlineVector<uint64_t, 32> results;
   results.Extend(code->manifest.result_slots);
@@ -132,7 +146,9 @@ PyObject* RunCall(Specialization* code, Target target, const Arguments& argument
   const auto run = is_timing.load(std::memory_order_relaxed) ? RunTimed : RunCode;
   const int32_t status = run(code, &call, arguments.slots.data(), results.data());
   if (status == 0) return BuildResult(code->manifest, arguments, &call, results.data());
-  if (status > 0) RaiseRunError(code->manifest, call.error());
+  if (status <= 0) return nullptr;
+  *other_shapes = HasOtherShapes(code->manifest, call.error());
+  if (!*other_shapes) RaiseRunError(code->manifest, call.error());
   return nullptr;
 }
 
@@ -143,12 +159,11 @@ bool HasPlaceholder(const Arguments& call) {
   return false;
 }
 
-}  // namespace
-
-PyObject* Dispatch(FunctionState* function, Target target, PyObject* const* values) {
+PyObject* DispatchIn(FunctionState* function, Mode mode, PyObject* const* values,
+                     bool* other_shapes) {
   Arguments first;
   std::unique_ptr<Arguments> later;
-  Specialization* code = Select(function, target, values, &later, &first);
+  Specialization* code = Select(function, mode, values, &later, &first);
   if (code == nullptr) return nullptr;
   const Arguments& call = later ? *later : first;
   if (array_placeholder_type != nullptr && HasPlaceholder(call)) {
@@ -156,20 +171,29 @@ PyObject* Dispatch(FunctionState* function, Target target, PyObject* const* valu
     return nullptr;
   }
   function->last = code;
-  return RunCall(code, target, call);
+  return RunCall(code, mode.target, call, other_shapes);
+}
+
+}  // namespace
+
+PyObject* Dispatch(FunctionState* function, Target target, PyObject* const* values) {
+  bool other_shapes = false;
+  PyObject* result = DispatchIn(function, {target}, values, &other_shapes);
+  if (!other_shapes) return result;
+  return DispatchIn(function, {target, true}, values, &other_shapes);
 }
 
 Specialization* Prepare(FunctionState* function, Target target, PyObject* const* values) {
   Arguments first;
   std::unique_ptr<Arguments> later;
-  return Select(function, target, values, &later, &first);
+  return Select(function, {target}, values, &later, &first);
 }
 
 PyObject* DumpFor(FunctionState* function, Target target, PyObject* const* values, const char* what,
                   const char* stage) {
   for (size_t round = 0; round <= function->parameters.size(); ++round) {
     Arguments call;
-    if (!Encode(function, target, values, &call)) return nullptr;
+    if (!Encode(function, {target}, values, &call)) return nullptr;
     PyObject* text = Dump(function, call, what, stage);
     if (text != nullptr || PyErr_Occurred()) return text;
   }
