@@ -223,7 +223,9 @@ bool Evaluator::BuildRound(const Callee& callee, BuiltFunction* built) {
     const Variable* variable = i < parameters ? callee.syntax->parameters[i].variable
                                               : callee.captured_variables[i - parameters];
     const Value value = EnterFrame(built->inputs[i], frame.id);
-    if (!value.IsUndefined()) frame.environment.Bind(variable, value);
+    const auto* undefined = value.TryAs<UndefinedValue>();
+    const bool is_unbound = undefined != nullptr && undefined->why.empty();
+    if (!is_unbound) frame.environment.Bind(variable, value);
   }
   ir::Function function;
   function.name = built->name;
