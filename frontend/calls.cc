@@ -54,7 +54,7 @@ std::string PlaceKey(const ir::Span& span) {
 
 // Built-in functions that ask an iterable for its elements, and do nothing else meanwhile.
 bool ReadsInOrder(const std::string& name) {
-  constexpr const char* kNames[] = {"sum", "min", "max", "any", "all", "list", "tuple", "sorted"};
+  constexpr const char* kNames[] = {"sum", "min", "max", "any", "all", "list", "tuple"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
@@ -68,7 +68,8 @@ Evaluator::~Evaluator() = default;
 Value Evaluator::EvaluateCall(const CallExpr& expr) {
   const Value function = Evaluate(*expr.function);
   if (const auto* builtin = function.TryAs<IntrinsicValue>();
-      builtin != nullptr && ReadsInOrder(builtin->name) && !expr.arguments.empty()) {
+      builtin != nullptr && ReadsInOrder(builtin->name) && expr.arguments.size() == 1 &&
+      expr.keywords.empty()) {
     consumed_ = expr.arguments[0].get();
     consumer_ = builtin->name;
   }

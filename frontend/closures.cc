@@ -47,8 +47,8 @@ class CaptureGatherer {
     leaving_->captured[place] = Keep(slot.value);
   }
 
-  // Paths that disagree about a variable are a closure's to refuse, where it reads it; the parameter
-  // that chose between them is none of its own.
+  // Paths that disagree about a variable are a closure's to refuse, where it reads it; the
+  // parameter that chose between them is none of its own.
   Value Keep(const Value& value) {
     if (const auto* conflict = value.TryAs<UndefinedValue>()) {
       return UndefinedValue{conflict->why, -1, conflict->remedy};

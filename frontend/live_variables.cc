@@ -17,6 +17,12 @@ void AddOnce(std::vector<const Variable*>* list, const Variable* variable) {
   if (std::find(list->begin(), list->end(), variable) == list->end()) list->push_back(variable);
 }
 
+bool Contains(const Expr& expr, const Expr& part) {
+  bool found = &expr == &part;
+  ForEachChild(expr, [&](const Expr& child) { found = found || Contains(child, part); });
+  return found;
+}
+
 // Collects what a body binds; one object a loop.
 class EffectCollector {
  public:
@@ -207,12 +213,13 @@ void LiveVariables::AddUses(const Expr& expr, Set* set, const Expr* except) cons
   ForEachChild(expr, [&](const Expr& child) { AddUses(child, set, except); });
 }
 
-// A name that each element binds before it reads it is no use of what it was.
+// A name that each element binds before it reads it is no use of what it was, unless `except` is
+// part of the element, whose next one reads it.
 void LiveVariables::AddUsesOfComprehension(const ComprehensionExpr& expr, Set* set,
                                            const Expr* except) const {
   Set uses(set->size());
   ForEachChild(expr, [&](const Expr& child) { AddUses(child, &uses, except); });
-  if (except == nullptr) {
+  if (except == nullptr || !Contains(expr, *except)) {
     const std::set<const Variable*> first = ReadFirst(expr);
     for (const Variable* name : NamesBoundBy(expr)) {
       if (IsLocal(name) && !first.contains(name)) uses[name->index] = false;
