@@ -89,13 +89,13 @@ def whole(x):
     return x[:]
 
 
-WHOLE_VIEWS = [
+WHOLE_VIEWS = (
     lambda x: x[:], lambda x: x[...], lambda x: x.T.T, lambda x: x.reshape(x.shape),
     lambda x: x.view(), lambda x: whole(x), lambda x: itself(x[:]), lambda x: x[::-1][::-1],
-    lambda x: np.ravel(x), lambda x: x[:len(x)], lambda x: x[:] if x.size else x.T]
-THEMSELVES = [
+    lambda x: np.ravel(x), lambda x: x[:len(x)], lambda x: x[:] if x.size else x.T)
+THEMSELVES = (
     lambda x: x, lambda x: itself(x), lambda x: np.asarray(x), lambda x: np.atleast_1d(x),
-    lambda x: x if x.size else itself(x), lambda x: np.ascontiguousarray(x)]
+    lambda x: x if x.size else itself(x), lambda x: np.ascontiguousarray(x))
 
 
 @pytest.mark.parametrize("target", ["interpreter", "serial"])
