@@ -73,7 +73,8 @@ def handed_on(z):
     later = (lambda value: put(real, 0, value))(4.0)
     for i in range(3):
         put(z.imag[i:], 0, i * 1.0)
-    return before, later, real, add_both(z.real, z.imag), z
+    both = add_both(z.real, z.imag)
+    return before, later, real, both, z
 
 
 @pytest.mark.parametrize("targets", [("interpreter",), ("serial", "parallel")], ids=str)
