@@ -111,7 +111,19 @@ class InputMaker {
     Add(var, array.op, array.access == Access::kWritable || array.access == Access::kUnknown);
     ArrayValue passed = array.Seen(var);
     passed.dense = array.dense;
+    if (array.whole) PassWhole(array, name, &passed);
     return passed;
+  }
+
+  // What stores into z.real stores into z, which is passed beside it.
+  void PassWhole(const ArrayValue& array, const std::string& name, ArrayValue* passed) {
+    const ir::DType dtype = ir::DTypeOf(*array.whole);
+    inputs_->key += array.is_imaginary ? "imag;" : "real;";
+    const ir::Type type = ir::Type::Array(dtype, passed->dims());
+    const ir::Var* whole = builder_.NewVar(type, name + "_whole");
+    Add(whole, *array.whole, true);
+    passed->whole = whole;
+    passed->is_imaginary = array.is_imaginary;
   }
 
   ir::Operand SizeOf(const ir::Operand& dim) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -51,6 +52,12 @@ std::string PlaceKey(const ir::Span& span) {
          std::to_string(span.end_column);
 }
 
+// Built-in functions that ask an iterable for its elements, and do nothing else meanwhile.
+bool ReadsInOrder(const std::string& name) {
+  constexpr const char* kNames[] = {"sum", "min", "max", "any", "all", "list", "tuple"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
 }  // namespace
 
 Evaluator::Evaluator(Context* context, Resolver* resolver)
@@ -60,6 +67,12 @@ Evaluator::~Evaluator() = default;
 
 Value Evaluator::EvaluateCall(const CallExpr& expr) {
   const Value function = Evaluate(*expr.function);
+  if (const auto* builtin = function.TryAs<IntrinsicValue>();
+      builtin != nullptr && ReadsInOrder(builtin->name) && expr.arguments.size() == 1 &&
+      expr.keywords.empty()) {
+    consumed_ = expr.arguments[0].get();
+    consumer_ = builtin->name;
+  }
   Arguments arguments;
   arguments.positional = EvaluateElements(expr.arguments);
   for (const CallExpr::Keyword& keyword : expr.keywords) {
@@ -223,7 +236,9 @@ bool Evaluator::BuildRound(const Callee& callee, BuiltFunction* built) {
     const Variable* variable = i < parameters ? callee.syntax->parameters[i].variable
                                               : callee.captured_variables[i - parameters];
     const Value value = EnterFrame(built->inputs[i], frame.id);
-    if (!value.IsUndefined()) frame.environment.Bind(variable, value);
+    const auto* undefined = value.TryAs<UndefinedValue>();
+    const bool is_unbound = undefined != nullptr && undefined->why.empty();
+    if (!is_unbound) frame.environment.Bind(variable, value);
   }
   ir::Function function;
   function.name = built->name;

@@ -47,7 +47,12 @@ class CaptureGatherer {
     leaving_->captured[place] = Keep(slot.value);
   }
 
+  // Paths that disagree about a variable are a closure's to refuse, where it reads it; the
+  // parameter that chose between them is none of its own.
   Value Keep(const Value& value) {
+    if (const auto* conflict = value.TryAs<UndefinedValue>()) {
+      return UndefinedValue{conflict->why, -1, conflict->remedy};
+    }
     return MapClosures(value, [this](const Value& same, const Closure& inner) {
       if (inner.frame != frame_.id) return same;
       AddAll(*inner.syntax);

@@ -24,16 +24,21 @@ void Hide(Frame* frame, const Expr& expr) {
 
 }  // namespace
 
-ComprehensionScope::ComprehensionScope(Frame* frame, const ComprehensionExpr& expr)
-    : frame_(frame), outer_(frame->environment), is_function_(IsFunction(expr)) {
+ComprehensionFunction::ComprehensionFunction(Frame* frame, const ComprehensionExpr& expr)
+    : frame_(frame), is_function_(IsFunction(expr)) {
   if (is_function_) ++frame->inner_functions;
+}
+
+ComprehensionFunction::~ComprehensionFunction() {
+  if (is_function_) --frame_->inner_functions;
+}
+
+ComprehensionScope::ComprehensionScope(Frame* frame, const ComprehensionExpr& expr)
+    : function_(frame, expr), frame_(frame), outer_(frame->environment) {
   HideNamesOfElements(frame, expr);
 }
 
-ComprehensionScope::~ComprehensionScope() {
-  if (is_function_) --frame_->inner_functions;
-  frame_->environment = std::move(outer_);
-}
+ComprehensionScope::~ComprehensionScope() { frame_->environment = std::move(outer_); }
 
 void HideNamesOfElements(Frame* frame, const ComprehensionExpr& expr) { Hide(frame, expr); }
 

@@ -6,6 +6,19 @@
 
 namespace parakeet::frontend {
 
+// While it lives, code belongs to the comprehension, which Python may make a function of.
+class ComprehensionFunction {
+ public:
+  ComprehensionFunction(Frame* frame, const ComprehensionExpr& expr);
+  ~ComprehensionFunction();
+  ComprehensionFunction(const ComprehensionFunction&) = delete;
+  ComprehensionFunction& operator=(const ComprehensionFunction&) = delete;
+
+ private:
+  Frame* frame_;
+  bool is_function_;
+};
+
 // While it lives, what is bound belongs to one element of a comprehension and is forgotten
 // afterwards. What `:=` binds for another element cannot be read.
 class ComprehensionScope {
@@ -16,9 +29,9 @@ class ComprehensionScope {
   ComprehensionScope& operator=(const ComprehensionScope&) = delete;
 
  private:
+  const ComprehensionFunction function_;
   Frame* frame_;
   Environment outer_;
-  bool is_function_;
 };
 
 // Makes what `:=` binds in the comprehension unreadable: an element is evaluated in any order.

@@ -6,6 +6,7 @@
 #include "frontend/evaluator.h"
 #include "frontend/promotion.h"
 #include "frontend/selected_comprehensions.h"
+#include "frontend/sequential_comprehensions.h"
 
 namespace parakeet::frontend {
 namespace {
@@ -45,7 +46,16 @@ Value Concatenate(Evaluator* evaluator, const Values& arrays) {
 }  // namespace
 
 Value Evaluator::EvaluateComprehension(const ComprehensionExpr& expr) {
-  Value made = RunGenerator(expr, 0, IterateLoop(*expr.generators[0].iterable));
+  const bool is_read = consumed_ == &expr;
+  std::optional<bool> stop;
+  if (is_read && consumer_ == "any") stop = true;
+  if (is_read && consumer_ == "all") stop = false;
+  const Sequence sequence = IterateLoop(*expr.generators[0].iterable);
+  std::vector<const Variable*> names = SequentialComprehension::NamesCarried(this, expr, is_read);
+  if (!names.empty()) {
+    return SequentialComprehension(this, expr, std::move(names), stop).Run(sequence);
+  }
+  Value made = RunGenerator(expr, 0, sequence);
   HideNamesOfElements(frame_, expr);
   return made;
 }

@@ -264,6 +264,7 @@ class Evaluator {
 
   friend class LoopBuilder;
   friend class SelectedComprehension;
+  friend class SequentialComprehension;
   friend class ProgramBuilder;  // frontend/build_ir.cc
 
   Context* context_;
@@ -272,7 +273,11 @@ class Evaluator {
   int depth_ = 0;
   int last_frame_ = 0;
   std::unique_ptr<CallMemo> memo_;
-  std::map<std::pair<int, const Stmt*>, LoopHint> loop_hints_;  // By frame.
+  // The generator expression that is an argument of `consumer_`, which asks it for its elements one
+  // by one, from the first on.
+  const Expr* consumed_ = nullptr;
+  std::string consumer_;
+  std::map<std::pair<int, const void*>, LoopHint> loop_hints_;  // By frame.
 };
 
 }  // namespace parakeet::frontend

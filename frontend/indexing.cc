@@ -96,10 +96,6 @@ IndexEntry EntryOf(Evaluator* evaluator, const Value& given) {
     const bool empty = given.Elements() != nullptr && given.Elements()->empty();
     if (empty) return {IndexEntry::Kind::kArray, evaluator->CastArray(value, ir::DType::kI64)};
   }
-  if (value.IsScalar() && ir::IsBool(ir::DTypeOf(value.op()))) {
-    evaluator->context().FailLimitation(
-        "a single bool is no index here; write an `if`, or np.where");
-  }
   evaluator->context().FailUser("IndexError", kInvalidIndex);
 }
 
@@ -111,8 +107,50 @@ int AxesTaken(const IndexEntry& entry) {
   return ir::IsBool(array.dtype()) ? array.rank() : 1;
 }
 
-IndexEntry WholeAxis() {
-  return {IndexEntry::Kind::kSlice, Value::Slice(Value::None(), Value::None(), Value::None())};
+Value WholeSlice() { return Value::Slice(Value::None(), Value::None(), Value::None()); }
+
+IndexEntry WholeAxis() { return {IndexEntry::Kind::kSlice, WholeSlice()}; }
+
+bool IsBoolScalar(const Value& value) {
+  if (const auto* array = value.TryAs<ArrayValue>()) {
+    return array->rank() == 0 && ir::IsBool(array->dtype());
+  }
+  return value.IsScalar() && ir::IsBool(ir::DTypeOf(value.op()));
+}
+
+bool HasBoolScalars(const Value& index) {
+  if (!index.IsTuple()) return IsBoolScalar(index);
+  return std::any_of(index.Elements()->begin(), index.Elements()->end(), IsBoolScalar);
+}
+
+// A single bool in an index is a new axis, which an array of no or of one 0 indexes: the index
+// that makes the axes, and the one for the array seen through it.
+struct SplitIndex {
+  Value axes;
+  Value elements;
+};
+
+SplitIndex SplitBoolScalars(Evaluator* evaluator, const Value& index) {
+  const Values one = {index};
+  Values axes;
+  Values elements;
+  for (const Value& given : index.IsTuple() ? *index.Elements() : one) {
+    if (IsBoolScalar(given)) {
+      const Operand truth = SettleOperand(evaluator, given).op();
+      const Operand count = evaluator->builder().Cast(truth, ir::DType::kI64);
+      const auto zero = [](const std::vector<Operand>&) { return Value::Int(0); };
+      axes.push_back(Value::None());
+      elements.push_back(evaluator->Tabulate({count}, zero));
+      continue;
+    }
+    elements.push_back(given.IsNone() ? WholeSlice() : given);
+    if (given.IsNone() || given.Is<EllipsisValue>()) {
+      axes.push_back(given);
+    } else {
+      axes.insert(axes.end(), AxesTaken(EntryOf(evaluator, given)), WholeSlice());
+    }
+  }
+  return {Value::Tuple(std::move(axes)), Value::Tuple(std::move(elements))};
 }
 
 [[noreturn]] void FailTooMany(const Context& context, int rank, int taken) {
@@ -245,6 +283,7 @@ bool HasArrays(const std::vector<IndexEntry>& entries) {
 }
 
 bool IsBasicIndex(const Value& index) {
+  if (HasBoolScalars(index)) return false;
   const auto is_array = [](const Value& entry) {
     return entry.Elements() != nullptr || (entry.IsArray() && entry.As<ArrayValue>().rank() > 0);
   };
@@ -342,6 +381,10 @@ Value Evaluator::Subscript(const Value& value, const Value& index) {
     return Attribute(Subscript(Value::Array(*array.whole), index),
                      array.is_imaginary ? "imag" : "real");
   }
+  if (HasBoolScalars(index)) {
+    const SplitIndex split = SplitBoolScalars(this, index);
+    return Subscript(Subscript(value, split.axes), split.elements);
+  }
   const std::vector<IndexEntry> entries = ParseIndex(this, index, value.As<ArrayValue>().rank());
   if (HasArrays(entries)) return ReadAdvanced(this, value, entries);
   // With `...` even a full index gives an array, of rank 0.
@@ -359,6 +402,10 @@ void Evaluator::StoreSubscript(const Value& target, const Value& index, const Va
   const auto& array = target.As<ArrayValue>();
   if (array.whole) return StorePart(array, index, value);
   RequireWritable(context_, array);
+  if (HasBoolScalars(index)) {
+    const SplitIndex split = SplitBoolScalars(this, index);
+    return StoreSubscript(Subscript(target, split.axes), split.elements, value);
+  }
   const std::vector<IndexEntry> entries = ParseIndex(this, index, array.rank());
   if (HasArrays(entries)) return StoreAdvanced(this, target, entries, value);
   if (!IsFullIndex(entries)) return CopyInto(value, ViewBasic(this, target, entries));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "frontend/first_reads.h"
 #include "frontend/walk_syntax.h"
 
 namespace parakeet::frontend {
@@ -14,6 +15,12 @@ void Union(std::vector<bool>* set, const std::vector<bool>& other) {
 
 void AddOnce(std::vector<const Variable*>* list, const Variable* variable) {
   if (std::find(list->begin(), list->end(), variable) == list->end()) list->push_back(variable);
+}
+
+bool Contains(const Expr& expr, const Expr& part) {
+  bool found = &expr == &part;
+  ForEachChild(expr, [&](const Expr& child) { found = found || Contains(child, part); });
+  return found;
 }
 
 // Collects what a body binds; one object a loop.
@@ -101,6 +108,12 @@ bool LiveVariables::After(const Stmt& loop, const Variable& variable) const {
   return after_.at(&loop)[variable.index];
 }
 
+bool LiveVariables::After(const ComprehensionExpr& comprehension, const Variable& variable) const {
+  if (!IsLocal(&variable) || variable.is_captured) return true;
+  const auto found = after_comprehension_.find(&comprehension);
+  return found == after_comprehension_.end() || found->second[variable.index];
+}
+
 bool LiveVariables::IsLocal(const Variable* variable) const {
   return variable != nullptr && variable->function == &function_;
 }
@@ -120,7 +133,7 @@ LiveVariables::Set LiveVariables::Before(const Stmt& stmt, Set after, const Targ
       const auto& branch = As<IfStmt>(stmt);
       Set before = Before(branch.then, after, targets);
       Union(&before, Before(branch.otherwise, after, targets));
-      AddUses(*branch.condition, &before);
+      Use(*branch.condition, &before);
       return before;
     }
     case StmtKind::kBreak: return targets.on_break;
@@ -129,24 +142,24 @@ LiveVariables::Set LiveVariables::Before(const Stmt& stmt, Set after, const Targ
     case StmtKind::kRaise: std::fill(after.begin(), after.end(), false); break;
     case StmtKind::kAssign:
       for (const ExprPtr& target : As<AssignStmt>(stmt).targets) Bind(*target, &after);
-      AddUses(*As<AssignStmt>(stmt).value, &after);
+      Use(*As<AssignStmt>(stmt).value, &after);
       return after;
     case StmtKind::kAnnAssign: {
       const auto& assign = As<AnnAssignStmt>(stmt);
       if (assign.value == nullptr) return after;
       Bind(*assign.target, &after);
-      AddUses(*assign.value, &after);
+      Use(*assign.value, &after);
       return after;
     }
     case StmtKind::kFunctionDef:
       for (const Parameter& parameter : As<FunctionDefStmt>(stmt).function->parameters) {
-        if (parameter.default_value != nullptr) AddUses(*parameter.default_value, &after);
+        if (parameter.default_value != nullptr) Use(*parameter.default_value, &after);
       }
       Bind(*As<FunctionDefStmt>(stmt).target, &after);
       return after;
     default: break;
   }
-  ForEachChild(stmt, [&](const Expr& expr) { AddUses(expr, &after); });
+  ForEachChild(stmt, [&](const Expr& expr) { Use(expr, &after); });
   return after;
 }
 
@@ -159,7 +172,7 @@ LiveVariables::Set LiveVariables::BeforeFor(const ForStmt& loop, const Set& afte
     return before;
   });
   Set before = head;
-  AddUses(*loop.iterable, &before);
+  Use(*loop.iterable, &before);
   return before;
 }
 
@@ -167,7 +180,7 @@ LiveVariables::Set LiveVariables::BeforeWhile(const WhileStmt& loop, const Set& 
                                               const Targets& targets) {
   Set exit = Before(loop.otherwise, after, targets);
   Set tested = exit;
-  AddUses(*loop.condition, &tested);
+  Use(*loop.condition, &tested);
   return BeforeLoop(loop, tested, after,
                     [&](const Set& next) { return Before(loop.body, next, {after, next}); });
 }
@@ -188,21 +201,55 @@ LiveVariables::Set LiveVariables::BeforeLoop(const Stmt& loop, const Set& exit, 
   return head;
 }
 
-void LiveVariables::AddUses(const Expr& expr, Set* set) const {
+void LiveVariables::AddUses(const Expr& expr, Set* set, const Expr* except) const {
+  if (&expr == except) return;
+  if (const auto* comprehension = TryAs<ComprehensionExpr>(&expr)) {
+    return AddUsesOfComprehension(*comprehension, set, except);
+  }
+  if (const auto* named = TryAs<NamedExpr>(&expr)) return AddUses(*named->value, set, except);
   if (const auto* name = TryAs<NameExpr>(&expr); name != nullptr && IsLocal(name->variable)) {
     (*set)[name->variable->index] = true;
   }
-  ForEachChild(expr, [&](const Expr& child) { AddUses(child, set); });
+  ForEachChild(expr, [&](const Expr& child) { AddUses(child, set, except); });
+}
+
+// A name that each element binds before it reads it is no use of what it was, unless `except` is
+// part of the element, whose next one reads it.
+void LiveVariables::AddUsesOfComprehension(const ComprehensionExpr& expr, Set* set,
+                                           const Expr* except) const {
+  Set uses(set->size());
+  ForEachChild(expr, [&](const Expr& child) { AddUses(child, &uses, except); });
+  if (except == nullptr || !Contains(expr, *except)) {
+    const std::set<const Variable*> first = ReadFirst(expr);
+    for (const Variable* name : NamesBoundBy(expr)) {
+      if (IsLocal(name) && !first.contains(name)) uses[name->index] = false;
+    }
+  }
+  Union(set, uses);
+}
+
+void LiveVariables::Use(const Expr& expr, Set* set) {
+  if (records_) RecordComprehensions(expr, expr, *set);
+  AddUses(expr, set);
+}
+
+void LiveVariables::RecordComprehensions(const Expr& root, const Expr& expr, const Set& after) {
+  if (expr.kind == ExprKind::kComprehension && BindsNames(expr)) {
+    Set& live = after_comprehension_.try_emplace(&expr, after.size()).first->second;
+    Union(&live, after);
+    AddUses(root, &live, &expr);
+  }
+  ForEachChild(expr, [&](const Expr& child) { RecordComprehensions(root, child, after); });
 }
 
 // The names of a pattern are bound; what stands in its subscripts and attributes is read.
-void LiveVariables::Bind(const Expr& target, Set* set) const {
+void LiveVariables::Bind(const Expr& target, Set* set) {
   if (const auto* name = TryAs<NameExpr>(&target)) {
     if (IsLocal(name->variable)) (*set)[name->variable->index] = false;
   } else if (target.kind == ExprKind::kTuple || target.kind == ExprKind::kStarred) {
     ForEachChild(target, [&](const Expr& child) { Bind(child, set); });
   } else {
-    AddUses(target, set);
+    Use(target, set);
   }
 }
 
@@ -224,6 +271,15 @@ const Variable* StoredName(const Expr& expr) {
   if (const auto* name = TryAs<NameExpr>(&expr)) return name->variable;
   const auto* subscript = TryAs<SubscriptExpr>(&expr);
   return subscript == nullptr ? nullptr : StoredName(*subscript->value);
+}
+
+std::vector<const Variable*> NamesBoundBy(const Expr& expr) {
+  std::vector<const Variable*> names;
+  if (const auto* named = TryAs<NamedExpr>(&expr)) names.push_back(named->target->variable);
+  ForEachChild(expr, [&](const Expr& child) {
+    for (const Variable* name : NamesBoundBy(child)) AddOnce(&names, name);
+  });
+  return names;
 }
 
 bool BindsNames(const Expr& expr) {

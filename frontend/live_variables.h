@@ -2,6 +2,7 @@
 #define PARAKEET_FRONTEND_LIVE_VARIABLES_H_
 
 #include <functional>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -20,6 +21,9 @@ class LiveVariables {
   bool AtHead(const Stmt& loop, const Variable& variable) const;
   // Live where the loop ends, by its condition or by `break`.
   bool After(const Stmt& loop, const Variable& variable) const;
+  // Live where the comprehension, whose `:=` binds the variable, has been evaluated. In the
+  // condition of a `while`, what its body reads is not seen.
+  bool After(const ComprehensionExpr& comprehension, const Variable& variable) const;
 
  private:
   using Set = std::vector<bool>;  // By Variable::index.
@@ -34,13 +38,19 @@ class LiveVariables {
   Set BeforeWhile(const WhileStmt& loop, const Set& after, const Targets& targets);
   Set BeforeLoop(const Stmt& loop, const Set& exit, const Set& after,
                  const std::function<Set(const Set&)>& body);
-  void AddUses(const Expr& expr, Set* set) const;
-  void Bind(const Expr& target, Set* set) const;
+  // Adds what the expression reads, `except` left out.
+  void AddUses(const Expr& expr, Set* set, const Expr* except = nullptr) const;
+  void AddUsesOfComprehension(const ComprehensionExpr& expr, Set* set, const Expr* except) const;
+  // As AddUses, and records what is live after comprehensions in it.
+  void Use(const Expr& expr, Set* set);
+  void RecordComprehensions(const Expr& root, const Expr& expr, const Set& after);
+  void Bind(const Expr& target, Set* set);
   bool IsLocal(const Variable* variable) const;
 
   const FunctionSyntax& function_;
   std::unordered_map<const Stmt*, Set> at_head_;
   std::unordered_map<const Stmt*, Set> after_;
+  std::unordered_map<const Expr*, Set> after_comprehension_;
   bool records_ = true;
 };
 
@@ -61,6 +71,8 @@ const Variable* StoredName(const Expr& expr);
 
 // Whether `:=` stands in the expression, outside nested functions.
 bool BindsNames(const Expr& expr);
+// What `:=` binds in the expression, each once.
+std::vector<const Variable*> NamesBoundBy(const Expr& expr);
 
 }  // namespace parakeet::frontend
 

@@ -8,7 +8,7 @@ namespace parakeet::frontend {
 LoopBuilder::LoopBuilder(Evaluator* evaluator, const Stmt& loop, const LoopEffects& effects,
                          const std::vector<const Variable*>& controls)
     : evaluator_(evaluator),
-      loop_(loop),
+      place_(&loop),
       index_(evaluator->context_),
       number_(evaluator->context_->NextNumber()),
       before_(evaluator->frame_->environment) {
@@ -24,12 +24,26 @@ LoopBuilder::LoopBuilder(Evaluator* evaluator, const Stmt& loop, const LoopEffec
   TakeHint();
 }
 
+LoopBuilder::LoopBuilder(Evaluator* evaluator, const void* place,
+                         const std::vector<const Variable*>& carried)
+    : evaluator_(evaluator),
+      place_(place),
+      index_(evaluator->context_),
+      number_(evaluator->context_->NextNumber()),
+      before_(evaluator->frame_->environment) {
+  for (const Variable* variable : carried) AddCarry(variable);
+  TakeHint();
+}
+
 void LoopBuilder::TakeHint() {
-  const auto hint = evaluator_->loop_hints_.find({evaluator_->frame_->id, &loop_});
+  const auto hint = evaluator_->loop_hints_.find({evaluator_->frame_->id, place_});
   if (hint == evaluator_->loop_hints_.end()) return;
   const std::vector<Carry>& found = hint->second.carries;
   if (found.size() != carries_.size() || !(hint->second.surroundings == SurroundingsOf(before_))) {
     return;
+  }
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (carries_[i].variable->name != found[i].variable->name) return;
   }
   for (size_t i = 0; i < found.size(); ++i) {
     carries_[i].bound_changes = found[i].bound_changes;
@@ -42,7 +56,7 @@ void LoopBuilder::TakeHint() {
 }
 
 void LoopBuilder::KeepHint() {
-  evaluator_->loop_hints_[{evaluator_->frame_->id, &loop_}] = {SurroundingsOf(before_), carries_};
+  evaluator_->loop_hints_[{evaluator_->frame_->id, place_}] = {SurroundingsOf(before_), carries_};
 }
 
 // A scalar is assumed to change, anything else not to.

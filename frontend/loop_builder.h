@@ -15,6 +15,8 @@ class LoopBuilder {
   // `controls` are further variables that the loop binds (a jump's).
   LoopBuilder(Evaluator* evaluator, const Stmt& loop, const LoopEffects& effects,
               const std::vector<const Variable*>& controls);
+  // A loop that is no statement: `place` tells it from others, `carried` is all that it binds.
+  LoopBuilder(Evaluator* evaluator, const void* place, const std::vector<const Variable*>& carried);
 
   // Each attempt runs `body`, which appends one iteration to the open block. Afterwards the frame's
   // slots are the loop's results.
@@ -57,7 +59,7 @@ class LoopBuilder {
   Environment& environment() { return evaluator_->frame_->environment; }
 
   Evaluator* evaluator_;
-  const Stmt& loop_;
+  const void* place_;
   const IndexScope index_;
   const int64_t number_;
   const Environment before_;

@@ -161,6 +161,11 @@ Value SliceAxes(Evaluator* evaluator, const ArrayValue& array, const std::string
               {{ir::Attr::kAxes, axes}});
 }
 
+// All of the array, which is another object in Python.
+Value WholeView(Evaluator* evaluator, const ArrayValue& array) {
+  return KeptDense(array, SliceAxes(evaluator, array, std::string(array.rank(), 'r')));
+}
+
 }  // namespace
 
 Value TransposeAxes(Evaluator* evaluator, const Values& arguments) {
@@ -181,7 +186,7 @@ Value TransposeAxes(Evaluator* evaluator, const Values& arguments) {
       }
     }
   }
-  if (std::is_sorted(perm.begin(), perm.end())) return array;
+  if (std::is_sorted(perm.begin(), perm.end())) return WholeView(evaluator, array);
   Dims dims;
   for (int64_t axis : perm) dims.push_back(array.dims()[axis]);
   array.order = TransposedOrder(context, array, perm);
@@ -193,7 +198,7 @@ Value TransposeAxes(Evaluator* evaluator, const Values& arguments) {
 Value ReshapeArray(Evaluator* evaluator, const Values& arguments) {
   ArrayValue array = ArrayOf(evaluator, arguments[0]);
   const Dims dims = SolveShape(evaluator, array, WantedOf(evaluator, arguments[1]));
-  if (dims == array.dims()) return array;
+  if (dims == array.dims()) return WholeView(evaluator, array);
   const bool is_view = array.order == Order::kC;
   array.order = Order::kC;
   const Value view = View(evaluator, array, OpCode::kReshape, dims, {array.op});
@@ -233,8 +238,9 @@ Value BroadcastArray(Evaluator* evaluator, const Values& arguments) {
   }
   const bool repeats = array.dims() != dims && array.order != Order::kC;
   // NumPy's result is read-only, since its elements may repeat.
-  return Value::Array(evaluator->BroadcastTo(array.op, dims), Access::kReadOnly,
-                      repeats ? Order::kOther : array.order);
+  const Operand seen = dims == array.dims() ? WholeView(evaluator, array).op()
+                                            : evaluator->BroadcastTo(array.op, dims);
+  return Value::Array(seen, Access::kReadOnly, repeats ? Order::kOther : array.order);
 }
 
 Value ExpandDims(Evaluator* evaluator, const Values& arguments) {
@@ -261,6 +267,13 @@ Value SqueezeAxes(Evaluator* evaluator, const Values& arguments) {
       }
     }
   } else {
+    if (arguments[1].IsList()) {
+      context.FailType("'list' object cannot be interpreted as an integer");
+    }
+    const auto* scalar = arguments[1].TryAs<ScalarValue>();
+    if (scalar != nullptr && ir::IsBool(ir::DTypeOf(scalar->op))) {
+      context.FailType("an integer is required for the axis");
+    }
     for (int axis : StaticAxes(evaluator, arguments[1], array.rank())) {
       const Operand ok =
           evaluator->builder().Scalar(OpCode::kEq, {array.dims()[axis], Operand::Int(1)});

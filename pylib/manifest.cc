@@ -95,6 +95,7 @@ void Fields(Archive& archive, Node& node)
   archive.Plain(node.kind);
   archive.Plain(node.type);
   archive.Plain(node.python);
+  archive.Plain(node.is_view);
   archive.Plain(node.rank);
   archive.Plain(node.slot);
   archive.Plain(node.length);

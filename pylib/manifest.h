@@ -18,11 +18,12 @@ enum class ResultKind : uint8_t { kNone, kScalar, kArray, kTuple, kList };
 // One node of the tree that a call returns; the tree is a list in preorder.
 struct ResultNode {
   ResultKind kind = ResultKind::kNone;
-  uint8_t type = 0;     // scalar, array: NumPy's type number
-  bool python = false;  // scalar: Python's own, else NumPy's
-  uint8_t rank = 0;     // array
-  uint32_t slot = 0;    // scalar, array: its first result slot (runtime/abi.h)
-  uint32_t length = 0;  // tuple, list: how many nodes are directly below
+  uint8_t type = 0;      // scalar, array: NumPy's type number
+  bool python = false;   // scalar: Python's own, else NumPy's
+  bool is_view = false;  // array: never the argument itself that it sees
+  uint8_t rank = 0;      // array
+  uint32_t slot = 0;     // scalar, array: its first result slot (runtime/abi.h)
+  uint32_t length = 0;   // tuple, list: how many nodes are directly below
 };
 
 // Which of a function's namespaces a name is read from; kDefault: the defaults of its parameters;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "passes/analyses/find_effects.h"
+#include "pylib/compiler/returned_views.h"
 #include "runtime/abi.h"
 
 namespace parakeet::pylib {
@@ -83,6 +84,8 @@ class Describer {
       node.slot = slots_.at(tree.result);
     }
     node.python = tree.python;
+    node.is_view =
+        tree.kind == ResultTree::Kind::kArray && IsViewInPython(built_.program, tree.result);
     node.length = uint32_t(tree.children.size());
     description_.manifest.results.push_back(node);
     for (const ResultTree& child : tree.children) AddResult(child);

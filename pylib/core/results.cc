@@ -83,6 +83,7 @@ class ResultBuilder {
 
   bool IsSameArray(const ResultNode& a, const ResultNode& b) const {
     return b.kind == ResultKind::kArray && a.type == b.type && a.rank == b.rank &&
+           a.is_view == b.is_view &&
            std::memcmp(slots_ + a.slot, slots_ + b.slot, (3 + 2 * a.rank) * sizeof(uint64_t)) == 0;
   }
 
@@ -140,7 +141,9 @@ class ResultBuilder {
   Ref ArgumentView(const ResultNode& node) {
     const ArrayArgument& argument = arguments_.arrays[size_t(RootOf(node))];
     const ArrayFields* fields = FieldsOf(argument.array);
-    if (IsWhole(node, fields)) return Ref::Borrow(argument.original);
+    // What a list argument is seen through is nothing that Python could show.
+    const bool is_itself = !node.is_view || argument.original != argument.array;
+    if (is_itself && IsWhole(node, fields)) return Ref::Borrow(argument.original);
     Ref view = View(node, fields->flags & kFlagWritable);
     if (!view) return view;
     Py_INCREF(argument.array);

@@ -15,11 +15,11 @@ Manifest MakeManifest() {
   manifest.leaves = {ArgumentWord::Array(kFloat64, 2, ArrayLayout::kC, true, true, 1).bits(),
                      ArgumentWord::Scalar(kComplex64, true).bits()};
   manifest.written = {1};
-  manifest.results = {{ResultKind::kTuple, 0, false, 0, 0, 3},
+  manifest.results = {{ResultKind::kTuple, 0, false, false, 0, 0, 3},
                       {ResultKind::kNone},
-                      {ResultKind::kScalar, kComplex128, true, 0, 0, 0},
-                      {ResultKind::kList, 0, false, 0, 0, 1},
-                      {ResultKind::kArray, kInt8, false, 2, 2, 0}};
+                      {ResultKind::kScalar, kComplex128, true, false, 0, 0, 0},
+                      {ResultKind::kList, 0, false, false, 0, 0, 1},
+                      {ResultKind::kArray, kInt8, false, true, 2, 2, 0}};
   manifest.result_slots = 9;
   manifest.captures = {{{Namespace::kClosure, 0, "table"}, {1, 0}}};
   manifest.dependencies = {{Namespace::kBuiltin, 1, "len"}};

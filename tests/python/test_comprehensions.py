@@ -65,11 +65,131 @@ def test_a_name_of_an_element_is_forgotten():
     assert f(3, target="interpreter") == 13
 
 
-def test_what_one_element_leaves_to_the_next_is_refused():
+def running(x, n):
+    t = 0.0
+    return np.array([t := t + v for v in x[0]]), t
+
+
+def running_arrays(x, n):
+    t = np.zeros(4)
+    return np.array([t := t + r for r in x]), t
+
+
+def running_inside(x, n):
+    t = 0.0
+    return np.array([[t := t + v for v in r] for r in x]), t
+
+
+def running_past_conditions(x, n):
+    t = 1
+    return np.array([(t := t * 2) + j for i in range(n) for j in range(i) if j != 1]), t
+
+
+def running_through_a_condition(x, n):
+    t = 0.0
+    return np.array([t for v in x[0] if (t := t + v) > 2]), t
+
+
+def running_over_constants(x, n):
+    t = 1
+    return np.array([t := t + k for k in (1, 2, 5)]), t
+
+
+def running_wider(x, n):
+    t = n
+    return np.array([t := t * 0.5 + v for v in x[0]]), t
+
+
+def running_in_a_loop(x, n):
+    t = 0.0
+    out = np.zeros(3)
+    for k in range(3):
+        out[k] = np.array([t := t * 0.5 + v for v in x[k]]).sum()
+    return out, t
+
+
+def running_with_stores(x, n):
+    def put(i, v):
+        x[i, 0] = v
+        return v
+    t = 0.0
+    return np.array([t := t + put(i, t) + 1 for i in range(3)]), t
+
+
+def read_afterwards(x, n):
+    return np.array([(w := v * 2) + 1 for v in x[0]]), w
+
+
+def read_by_what_follows(x, n):
+    return (lambda v: [(t := v) + k for k in range(n)][0] + t)(n)
+
+
+def witness(x, n):
+    found = any((w := v) > 5 for r in x for v in r)
+    every = all((u := v) < 3 for v in x[0])
+    return found, w, every, u
+
+
+def witness_of_none(x, n):
+    return any((w := v) > 500 for v in x[0]), w
+
+
+def consumed(x, n):
+    t = 0.0
+    return sum(t := t + v for v in x[0]), max(t := t - v for v in x[1]), t
+
+
+def of_no_element(x, n):
+    t = 5.0
+    return np.array([t := t + i for i in range(n - n)]).shape, t
+
+
+def never_bound(x, n):
+    k = np.array([w := i for i in range(n - n)])
+    return k, w
+
+
+def read_before_it_is_bound(x, n):
+    return np.array([t := t + v for v in x[0]])  # noqa: F821
+
+
+def of_unlike_sizes(x, n):
+    k = 0
+    return np.array([x[0, :(k := k + 1)] for v in x])
+
+
+CARRIED = [running, running_arrays, running_inside, running_past_conditions,
+           running_through_a_condition, running_over_constants, running_wider, running_in_a_loop,
+           running_with_stores, read_afterwards, read_by_what_follows, witness, witness_of_none,
+           consumed, of_no_element, never_bound, read_before_it_is_bound, of_unlike_sizes]
+
+
+@pytest.mark.parametrize("f", CARRIED, ids=lambda f: f.__name__)
+def test_what_an_element_binds_outlives_it(f):
+    check_agreement(jit(f), f, lambda: (X.copy(), 6), targets=("interpreter",))
+
+
+@pytest.mark.parametrize("f", [running_arrays, running_past_conditions, witness],
+                         ids=lambda f: f.__name__)
+def test_what_an_element_binds_outlives_it_compiled(f):
+    check_agreement(jit(f), f, lambda: (X.copy(), 6))
+
+
+def test_a_name_that_nothing_reads_later_leaves_the_elements_apart():
+    def f(x):
+        return np.array([(y := v * 2) + y for v in x]), np.array([(y := v + 1) * y for v in x])
+
+    text = jit(f).ir(np.ones(3), stage="parallel")
+    assert text.count("imap") == 2 and "for (" not in text
+
+
+def test_a_generator_that_is_read_later_keeps_its_names():
     @jit
     def f(n):
         total = 0
-        return [total := total + i for i in range(n)]
+        for k in (total := total + i for i in range(n)):
+            total += k
+        return total
 
     with pytest.raises(parakeet.Limitation, match="'total' is bound by `:=` inside a "):
         f(3)

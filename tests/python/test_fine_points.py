@@ -179,3 +179,33 @@ def test_a_list_of_unlike_parts_is_refused():
 
     with pytest.raises(parakeet.Limitation, match="different shapes"):
         f(X)
+
+
+AXES = {
+    "argmax": lambda x, axis: np.argmax(x, axis), "argmin": lambda x, axis: x.argmin(axis),
+    "argsort": lambda x, axis: np.argsort(x, axis), "sort": lambda x, axis: np.sort(x, axis),
+    "repeat": lambda x, axis: np.repeat(x, 2, axis), "take": lambda x, axis: x.take(0, axis),
+    "squeeze": lambda x, axis: np.squeeze(x[:1, :1], axis), "sum": lambda x, axis: x.sum(axis),
+    "cumsum": lambda x, axis: np.cumsum(x, axis), "stack": lambda x, axis: np.stack((x, x), axis),
+    "concatenate": lambda x, axis: np.concatenate((x, x), axis),
+    "append": lambda x, axis: np.append(x, x, axis), "flip": lambda x, axis: np.flip(x, axis),
+    "expand_dims": lambda x, axis: np.expand_dims(x, axis),
+    "median": lambda x, axis: np.median(x, axis),
+}
+
+
+@pytest.mark.parametrize("name", AXES)
+def test_what_is_taken_for_an_axis(name):
+    """NumPy's functions in C take no bool and no list, those in Python take what they can use."""
+    def with_bool(x):
+        return function(x, True)
+
+    def with_list(x):
+        return function(x, [0])
+
+    def with_int(x):
+        return function(x, -2)
+
+    function = AXES[name]
+    for f in (with_bool, with_list, with_int):
+        check_agreement(jit(f), f, lambda: (X.reshape(2, 2),), targets=("interpreter",))

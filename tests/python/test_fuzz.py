@@ -75,9 +75,22 @@ def test_types_may_be_joined_near_the_subset():
     (("error", "TypeError", "<program 1>:2:3: no"), ("value", 1, ()), False, False),
     (("error", "TypeError", "<program 1>:2:3: no"), ("value", 1, ()), True, True),
     (("error", "CompilerBug", "in fuse"), ("error", "CompilerBug", ""), False, True),
+    (("error", "Limitation", "no type"), ("error", "NameError", "name"), True, False),
+    (("error", "NameError", "name"), ("error", "TypeError", "no"), True, True),
     (("value", 1, ()), ("error", "ValueError", "no"), False, True)])
 def test_an_outcome_is_judged(ours, plain, in_subset, fails):
     assert bool(fuzz_judge.judge_run(ours, plain, in_subset)) == fails
+
+
+@pytest.mark.parametrize(("result", "shows"), [
+    ("(y / 3 * 1e9).sum() % 1e-3", True), ("int((y / 3).mean() * 3e17) % 7", True),
+    ("s * 1e14 % 16.0", True), ("(y * 1e9).sum() % 16.0", False), ("y.sum() / 3", False),
+    ("int(y @ x)", False), ("parakeet.reduce(np.add, y / 3) % 0.5", False)])
+def test_what_rounding_decides_is_told(result, shows):
+    source = ("def f(x, y, m, n, a):\n    s = 0.0\n    for v in y:\n        s += v / 3\n"
+              f"    return {result}\n")
+    plain = fuzz_judge.run_plain(source, 3)
+    assert fuzz_judge.shows_rounding(source, 3, plain) == shows
 
 
 def test_a_failure_is_reduced(child):

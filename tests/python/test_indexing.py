@@ -312,3 +312,40 @@ def test_an_argument_that_overlaps_itself():
         return (np.lib.stride_tricks.as_strided(np.zeros(1), (1000,), (0,)),)
 
     check_agreement(jit(counted), counted, same_place, targets=TARGETS)
+
+
+def bools_read(x, t, f):
+    return (x[True], x[False], x[t], x[f], x[t, 0], x[0, t], x[f, 0], x[..., t], x[:, t, 1:],
+            x[t, :, np.array([0, 2])], x[None, t], x[t, f], x[t, t], x[1, 2, t], x[x > 5, t],
+            x[[0, 1], t], x[x.sum() > 3], np.asarray(x[0, 0])[True])
+
+
+def bools_stored(x, t, f):
+    x[t] = x * 2
+    x[f] = 7
+    x[t, 0] = 9
+    x[1, t] += 1
+    x[f, 2] += 5
+    x[2, 3, t] = -1
+    return x
+
+
+def too_many_beside_a_bool(x, t, f):
+    return x[t, 0, 0, 0]
+
+
+@pytest.mark.parametrize("f", [bools_read, bools_stored, too_many_beside_a_bool],
+                         ids=lambda f: f.__name__)
+def test_a_bool_is_an_axis_of_no_or_of_one_element(f):
+    """NumPy takes it for a mask of rank 0."""
+    check_agreement(jit(f), f, lambda: (table(), True, np.bool_(False)), targets=("interpreter",))
+
+
+def test_a_bool_is_an_axis_compiled():
+    def f(x, t, f):
+        a = x[t, 1:] + x[0, f].sum()
+        x[t, 0] = 9
+        x[f] = 5
+        return a
+
+    check_agreement(jit(f), f, lambda: (table(), True, np.bool_(False)))

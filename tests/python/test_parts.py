@@ -51,12 +51,41 @@ def test_compiled():
     check_agreement(jit(all_of_them), all_of_them, lambda: (Z.copy(), Z.copy(), Z.copy()))
 
 
-def test_a_store_by_a_function_that_takes_it_is_refused():
-    def scale(a):
-        a *= 3
+def clear(part):
+    part[:] = 0
 
-    def f(z):
-        scale(z.real)
+
+def put(part, index, value):
+    part[index] = value
+    return part * 2
+
+
+def add_both(a, b):
+    a += 1
+    b[0] = a.sum()
+    return a[1] + b[0]
+
+
+def handed_on(z):
+    clear(z.real)
+    before = put(z.imag, 1, 9.0)
+    real = z[1:].real
+    later = (lambda value: put(real, 0, value))(4.0)
+    for i in range(3):
+        put(z.imag[i:], 0, i * 1.0)
+    both = add_both(z.real, z.imag)
+    return before, later, real, both, z
+
+
+@pytest.mark.parametrize("targets", [("interpreter",), ("serial", "parallel")], ids=str)
+def test_a_function_stores_to_the_part_that_it_is_given(targets):
+    check_agreement(jit(handed_on), handed_on, lambda: (Z.copy(),), targets=targets)
+
+
+def test_a_store_to_a_part_that_a_path_has_chosen_is_refused():
+    def f(z, flag):
+        part = z.real if flag > 0 else z.imag
+        part[:] = 0
 
     with pytest.raises(parakeet.Limitation, match="real and imaginary parts"):
-        jit(f)(Z.copy())
+        jit(f)(Z.copy(), 1.0)

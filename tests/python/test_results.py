@@ -81,6 +81,36 @@ def test_views_of_arguments(on_target, view):
     assert result.strides == expected.strides or result.size <= 1 or 0 in result.shape
 
 
+def itself(x):
+    return x
+
+
+def whole(x):
+    return x[:]
+
+
+WHOLE_VIEWS = (
+    lambda x: x[:], lambda x: x[...], lambda x: x.T.T, lambda x: x.reshape(x.shape),
+    lambda x: x.view(), lambda x: whole(x), lambda x: itself(x[:]), lambda x: x[::-1][::-1],
+    lambda x: np.ravel(x), lambda x: x[:len(x)], lambda x: x[:] if x.size else x.T)
+THEMSELVES = (
+    lambda x: x, lambda x: itself(x), lambda x: np.asarray(x), lambda x: np.atleast_1d(x),
+    lambda x: x if x.size else itself(x), lambda x: np.ascontiguousarray(x))
+
+
+@pytest.mark.parametrize("target", ["interpreter", "serial"])
+@pytest.mark.parametrize("base", [False, True])
+def test_a_view_of_all_of_an_argument_is_no_argument(target, base):
+    x = np.arange(8.0)[2:6] if base else np.arange(4.0)
+    results = jit(lambda x: tuple([f(x) for f in WHOLE_VIEWS]))(x, target=target)
+    for view, f in zip(results, WHOLE_VIEWS, strict=True):
+        assert view is not x and view.base is f(x).base is (x.base if base else x)
+        np.testing.assert_array_equal(view, x, strict=True)
+    assert all(a is x for a in jit(lambda x: tuple([f(x) for f in THEMSELVES]))(x, target=target))
+    same, view, again = jit(lambda x: (x, x[:], x))(x, target=target)
+    assert same is again is x and view is not x
+
+
 def test_a_view_keeps_its_argument_alive(on_target):
     x = np.arange(10.0)
     alive = weakref.ref(x)

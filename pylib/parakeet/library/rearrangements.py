@@ -11,6 +11,7 @@ from parakeet.library.intrinsics import (
     reshape,
     result_type,
 )
+from parakeet.library.one_axis import require_axis, require_strict_axis
 from parakeet.library.registry import overload
 from parakeet.library.ufuncs import give
 from parakeet.operators import imap
@@ -103,6 +104,7 @@ def repeat_first(x, repeats):
 
 @overload(np.repeat, method="repeat")
 def repeat(a, repeats, axis=None):
+    require_strict_axis(axis)
     x = asarray(a)
     if axis is None:
         return repeat_first(reshape(x, -1), repeats)
@@ -179,6 +181,7 @@ def rows_joined(x, axis):
 
 @overload(np.concatenate, getattr(np, "concat", None))
 def concatenate(arrays, axis=0, out=None, dtype=None, casting="same_kind"):
+    require_strict_axis(axis)
     if isinstance(arrays, np.ndarray):
         joined = reshape(arrays, -1) if axis is None else rows_joined(arrays, axis)
         return give(np.array(joined, dtype, order="C"), out)
@@ -213,8 +216,9 @@ def stack(arrays, axis=0, out=None, dtype=None, casting="same_kind"):
         return give(np.array(moveaxis(arrays, 0, axis), dtype, order="C"), out)
     if len(arrays) == 0:
         raise ValueError("need at least one array to stack")
+    require_axis(axis)
     parts = tuple([expand_dims(array, axis) for array in arrays])
-    return concatenate(parts, axis, out, dtype, casting)
+    return concatenate(parts, normalize_axes(axis, parts[0].ndim)[0], out, dtype, casting)
 
 
 def with_rank(array, rank):
@@ -279,6 +283,7 @@ def placed(indices, n, mode):
 
 @overload(np.take, method="take")
 def take(a, indices, axis=None, out=None, mode="raise"):
+    require_strict_axis(axis)
     x = asarray(a)
     if axis is None:
         return give(reshape(x, -1)[placed(indices, x.size, mode)], out)

@@ -16,6 +16,7 @@ from parakeet.library.intrinsics import (
     strong,
     sum_type,
 )
+from parakeet.library.one_axis import require_strict_axis
 from parakeet.library.registry import overload
 from parakeet.library.ufuncs import give
 from parakeet.operators import reduce
@@ -177,8 +178,7 @@ def first_place(x, best):
 
 
 def found_place(f, x, axis, keepdims, out):
-    if isinstance(axis, (tuple, list)):
-        raise TypeError("a sequence cannot be interpreted as an integer")
+    require_strict_axis(axis)
     if count_along(x, axis) == 0:
         raise ValueError("attempt to get the place of an extreme of an empty sequence")
     place = finish(place_along(f, x, axis), axis, keepdims, x.ndim, None)

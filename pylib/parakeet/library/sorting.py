@@ -13,6 +13,7 @@ from parakeet.library.intrinsics import (
     normalize_axes,
     reshape,
 )
+from parakeet.library.one_axis import require_axis, require_strict_axis
 from parakeet.library.registry import overload
 from parakeet.library.sizes import count_of
 from parakeet.operators import map
@@ -41,6 +42,7 @@ def order_of_row(row):
 
 def along_rows(f, x, axis):
     """`f` of each row along the axis, which gives as many elements."""
+    require_axis(axis)
     (axis,) = normalize_axes(axis, x.ndim)
     if x.ndim == 1:
         return f(x)
@@ -79,6 +81,7 @@ def sort_in_place(a, axis=-1, kind=None, order=None, *, stable=None):
 
 @overload(np.argsort, method="argsort")
 def argsort(a, axis=-1, kind=None, order=None, *, stable=None):
+    require_strict_axis(axis)
     x = asarray(a)
     sorter(kind, stable, order)
     if x.ndim == 0 or axis is None:
@@ -137,6 +140,7 @@ def require_places(kth, x, axis):
 
 @overload(np.partition)
 def partition(a, kth, axis=-1, kind="introselect", order=None):
+    require_axis(axis)
     x = asarray(a)
     if axis is None:
         return partition(reshape(x, -1), kth)
@@ -152,6 +156,7 @@ def partition_in_place(a, kth, axis=-1, kind="introselect", order=None):
 
 @overload(np.argpartition, method="argpartition")
 def argpartition(a, kth, axis=-1, kind="introselect", order=None):
+    require_strict_axis(axis)
     x = asarray(a)
     if axis is None:
         return argpartition(reshape(x, -1), kth)

@@ -78,7 +78,18 @@ def atleast_2d(*arys):
 
 @overload(np.swapaxes, method="swapaxes")
 def swapaxes(a, axis1, axis2):
-    return intrinsics.moveaxis(asarray(a), (axis1, axis2), (axis2, axis1))
+    x = asarray(a)
+    first = normalize_axes(axis1, x.ndim)[0]
+    second = normalize_axes(axis2, x.ndim)[0]
+    return x[...] if first == second else intrinsics.moveaxis(x, (first, second), (second, first))
+
+
+@overload(method="view")
+def view(x, dtype=None):
+    if dtype is not None and dtype != x.dtype:
+        raise NotImplementedError("the bytes of an array seen as another dtype: x.astype(dtype) "
+                                  "converts its values")
+    return x[...]
 
 
 @overload(np.shape)
