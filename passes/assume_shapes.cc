@@ -9,11 +9,12 @@
 //   %c: i64 = sub %n, 1
 //   %d: i64 = min %m, %n
 //   %e: bool = eq %c, %d
-//   check %e, site 1 at () with ()
+//   check %e, site 1 at ()
 //   ...
 //   %s: i64 = broadcast_size %a, %b, site 0 at (1)
-// which simplify makes %a. Without it each element would be found by asking whether its axis is
-// repeated.
+// which simplify makes %a; and the same where the frontend has written a broadcast_size out as a
+// check that two sizes are equal or one of them 1, and a select of one. Without it each element
+// would be found by asking whether its axis is repeated.
 //
 // Assumes: the caller runs the program without site 1 where that check fails, which has the
 // exception kOtherShapes; a program that has no such site stays as it is. Equal expressions are
@@ -56,7 +57,9 @@ class ShapeAssumer {
 
   const ir::Function* Run(ir::Arena* arena) {
     ir::ForEachBinding(*function_.body, [&](const Binding& b) {
-      if (b.op == OpCode::kBroadcastSize) Consider(b);
+      if (b.op == OpCode::kBroadcastSize) Consider(b, {b.operands[0], b.operands[1]});
+      if (b.op != OpCode::kCheck) return;
+      if (const std::optional<Pair> pair = CheckedPair(b.operands[0])) Consider(b, *pair);
     });
     if (builder_.bindings().empty()) return &function_;
     ir::Block body = *function_.body;
@@ -68,14 +71,61 @@ class ShapeAssumer {
   }
 
  private:
-  void Consider(const Binding& b) {
-    const std::optional<LinearForm> n = Likely(b.operands[0]), m = Likely(b.operands[1]);
-    if (!n || !m) return;
-    if (IsLikelyOne(b.operands[0])) return Assume(b, b.operands[0], Operand::Int(1));
-    if (IsLikelyOne(b.operands[1])) return Assume(b, b.operands[1], Operand::Int(1));
-    const LinearForm gap = Difference(*n, *m);
+  // Two sizes that are broadcast together.
+  using Pair = std::pair<Operand, Operand>;
+
+  void Consider(const Binding& b, const Pair& pair) {
+    const auto& [n, m] = pair;
+    const std::optional<LinearForm> likely_n = Likely(n), likely_m = Likely(m);
+    if (!likely_n || !likely_m) return;
+    if (IsLikelyOne(n)) return Assume(b, n, Operand::Int(1));
+    if (IsLikelyOne(m)) return Assume(b, m, Operand::Int(1));
+    const LinearForm gap = Difference(*likely_n, *likely_m);
     if (gap.IsConstant() && gap.constant != 0) return;
-    Assume(b, b.operands[0], b.operands[1]);
+    Assume(b, n, m);
+  }
+
+  const Binding* DefinitionOf(const Operand& operand, OpCode op) const {
+    const auto found = operand.IsVar() ? definitions_.find(operand.var()) : definitions_.end();
+    return found == definitions_.end() || found->second->op != op ? nullptr : found->second;
+  }
+
+  // The sizes of a condition that they are equal or one of them is 1.
+  std::optional<Pair> CheckedPair(const Operand& condition) const {
+    std::optional<Pair> pair;
+    bool has_one = false;
+    std::vector<Operand> parts = {condition};
+    while (!parts.empty()) {
+      const Operand part = parts.back();
+      parts.pop_back();
+      if (const Binding* either = DefinitionOf(part, OpCode::kOr)) {
+        parts.insert(parts.end(), either->operands.begin(), either->operands.end());
+        continue;
+      }
+      const Binding* equal = DefinitionOf(part, OpCode::kEq);
+      if (equal == nullptr) return std::nullopt;
+      const Operand& a = equal->operands[0];
+      const Operand& b = equal->operands[1];
+      if (a.IsInt(1) || b.IsInt(1)) {
+        has_one = true;
+      } else {
+        if (pair) return std::nullopt;
+        pair = {a, b};
+      }
+    }
+    return has_one ? pair : std::nullopt;
+  }
+
+  // The sizes of which the binding gives the one that is not 1.
+  std::optional<Pair> ChosenPair(const Binding& b) const {
+    if (b.op == OpCode::kBroadcastSize) return Pair{b.operands[0], b.operands[1]};
+    if (b.op != OpCode::kSelect) return std::nullopt;
+    const Binding* is_one = DefinitionOf(b.operands[0], OpCode::kEq);
+    const Operand& n = b.operands[2];
+    const bool asks =
+        is_one != nullptr && ((is_one->operands[0] == n && is_one->operands[1].IsInt(1)) ||
+                              (is_one->operands[1] == n && is_one->operands[0].IsInt(1)));
+    return asks ? std::optional(Pair{n, b.operands[1]}) : std::nullopt;
   }
 
   void Assume(const Binding& b, const Operand& n, const Operand& m) {
@@ -104,8 +154,11 @@ class ShapeAssumer {
   }
 
   std::optional<LinearForm> LikelyResult(const Binding& b) {
-    if (b.op == OpCode::kBroadcastSize) return Likely(b.operands[IsLikelyOne(b.operands[0])]);
+    if (const auto pair = ChosenPair(b)) {
+      return Likely(IsLikelyOne(pair->first) ? pair->second : pair->first);
+    }
     if (!IsExpression(b)) return std::nullopt;
+    if (b.op == OpCode::kSelect && IsFromTheEnd(b)) return Likely(b.operands[2]);
     std::vector<LinearForm> parts;
     for (const Operand& operand : b.operands) {
       std::optional<LinearForm> part = Likely(operand);
@@ -135,8 +188,8 @@ class ShapeAssumer {
     if (found == definitions_.end() || ++cost_ > kLargestExpression) return std::nullopt;
     const Binding& b = *found->second;
     std::optional<Operand> value;
-    if (b.op == OpCode::kBroadcastSize) {
-      value = AtEntry(b.operands[IsLikelyOne(b.operands[0])]);
+    if (const auto pair = ChosenPair(b)) {
+      value = AtEntry(IsLikelyOne(pair->first) ? pair->second : pair->first);
     } else if (IsExpression(b)) {
       std::vector<Operand> operands;
       for (const Operand& part : b.operands) {
@@ -150,15 +203,34 @@ class ShapeAssumer {
     return value;
   }
 
-  // True for what may be computed at any time: it cannot fail.
+  // True for an index that counts from the end where it is negative.
+  bool IsFromTheEnd(const Binding& select) const {
+    const Binding* is_negative = DefinitionOf(select.operands[0], OpCode::kLt);
+    return is_negative != nullptr && is_negative->operands[0] == select.operands[2] &&
+           is_negative->operands[1].IsInt(0);
+  }
+
+  // True for what may be computed at any time: integers, where nothing can fail.
   static bool IsExpression(const Binding& b) {
+    const bool is_value = b.results.size() == 1 && (b.result()->type == ir::Type(ir::DType::kI64) ||
+                                                    b.result()->type == ir::Type(ir::DType::kBool));
     switch (b.op) {
       case OpCode::kAdd:
       case OpCode::kSub:
       case OpCode::kMul:
       case OpCode::kMin:
       case OpCode::kMax:
-      case OpCode::kNeg: return b.result()->type == ir::Type(ir::DType::kI64);
+      case OpCode::kNeg:
+      case OpCode::kSelect:
+      case OpCode::kEq:
+      case OpCode::kNe:
+      case OpCode::kLt:
+      case OpCode::kLe:
+      case OpCode::kGt:
+      case OpCode::kGe:
+      case OpCode::kAnd:
+      case OpCode::kOr:
+      case OpCode::kNot: return is_value;
       default: return false;
     }
   }

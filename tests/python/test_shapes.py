@@ -1,0 +1,76 @@
+"""Sizes that compiled code takes to be equal: where they are not, other code runs, from the start."""
+
+import numpy as np
+import pytest
+
+from parakeet import jit
+
+TARGETS = ("serial", "parallel")
+
+
+def window_sum(x, y):
+    n = len(y)
+    y[0] += 1.0
+    return x[2:n + 2] + y
+
+
+def lattice(field, out):
+    rows, columns = out.shape
+    inner = field[1:rows + 1, 1:columns + 1]
+    out[:, :] = 4.0 * inner - field[2:rows + 2, 1:columns + 1] - field[:rows, 1:columns + 1]
+    return inner * out
+
+
+def column(x, k):
+    return x - x[:, k:k + 1]
+
+
+# Lengths of x and y: the slice is as long as y, of length 1, empty, and of another length.
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_slice_that_is_cut_short_is_broadcast(target):
+    function = jit(window_sum)
+    for length, other in ((9, 5), (7, 5), (3, 5), (9, 5), (2, 1), (2, 5), (5, 5), (9, 5)):
+        x, y = np.arange(float(length)), np.arange(float(other))
+        expected_y = y.copy()
+        try:
+            expected = window_sum(x, expected_y)
+        except ValueError as error:
+            with pytest.raises(ValueError, match="could not be broadcast"):
+                function(x, y, target=target)
+            assert "could not be broadcast" in str(error)
+        else:
+            result = function(x, y, target=target)
+            assert result.shape == expected.shape
+            np.testing.assert_array_equal(result, expected)
+        np.testing.assert_array_equal(y, expected_y)  # Stored to once, whichever code ran.
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_windows_of_a_larger_field(target):
+    function = jit(lattice)
+    random = np.random.default_rng(0)
+    for field_shape, shape in (((7, 8), (5, 6)), ((9, 9), (5, 6)), ((3, 3), (1, 1)),
+                               ((4, 2), (2, 6)), ((7, 8), (5, 6))):
+        field, out = random.random(field_shape), np.zeros(shape)
+        expected_out = out.copy()
+        expected = lattice(field, expected_out)
+        np.testing.assert_array_equal(function(field, out, target=target), expected)
+        np.testing.assert_array_equal(out, expected_out)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_slice_of_one_is_taken_to_be_of_one(target):
+    function = jit(column)
+    x = np.arange(12.0).reshape(3, 4)
+    for k in (0, 3, 1):
+        np.testing.assert_array_equal(function(x, k, target=target), column(x, k))
+    with pytest.raises(ValueError, match="could not be broadcast"):
+        function(x, 4, target=target)
+
+
+def test_other_shapes_are_compiled_for_once():
+    function = jit(window_sum)
+    for _ in range(3):
+        function(np.ones(9), np.ones(5), target="serial")
+        function(np.ones(3), np.ones(5), target="serial")
+    assert len(function.timings()) == 2
