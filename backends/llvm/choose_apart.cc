@@ -1,5 +1,6 @@
 #include "backends/llvm/choose_apart.h"
 
+#include <algorithm>
 #include <string>
 
 #include "ir/uses.h"
@@ -11,7 +12,7 @@ using ir::Binding;
 using ir::Block;
 using ir::OpCode;
 
-// Fewer bindings are sooner compiled where they stand than called.
+// Fewer bindings are sooner compiled where they stand than called, unless all are asked for.
 constexpr int kFewest = 16;
 // A nest of more is long itself.
 constexpr int kMost = 400;
@@ -22,8 +23,8 @@ bool IsLoop(const Binding& binding) {
 
 class Chooser {
  public:
-  Chooser(std::unordered_set<const Binding*>& chosen, bool forked)
-      : chosen_(chosen), forked_(forked) {}
+  Chooser(std::unordered_set<const Binding*>& chosen, int limit, bool forked)
+      : chosen_(chosen), fewest_(std::min(kFewest, limit)), forked_(forked) {}
 
   void Visit(const Block& block) {
     for (const Binding* binding : block.bindings) Visit(*binding);
@@ -57,7 +58,7 @@ class Chooser {
   void Visit(const Binding& binding) {
     if (binding.blocks.empty() || IsForked(binding)) return;
     const Size size = SizeOf(binding);
-    if (!size.loops || size.bindings < kFewest) return;
+    if (!size.loops || size.bindings < fewest_) return;
     if (size.bindings <= kMost) {
       chosen_.insert(&binding);
       return;
@@ -69,6 +70,7 @@ class Chooser {
   static constexpr int kForkSize = 8;
 
   std::unordered_set<const Binding*>& chosen_;
+  int fewest_;
   bool forked_;
 };
 
@@ -79,7 +81,7 @@ std::unordered_set<const Binding*> ChooseApart(const ir::Function& function, int
   std::unordered_set<const Binding*> chosen;
   int bindings = 0;
   ir::ForEachBinding(*function.body, [&](const Binding&) { ++bindings; });
-  if (bindings > limit) Chooser(chosen, forked).Visit(*function.body);
+  if (bindings > limit) Chooser(chosen, limit, forked).Visit(*function.body);
   return chosen;
 }
 
