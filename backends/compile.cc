@@ -73,6 +73,7 @@ Compiled Compile(const ir::Program& program, const CompileOptions& options) {
   Compiled compiled;
   const Target target(options.cpu, options.features);
   llvm::LLVMContext context;
+  context.setDiscardValueNames(!options.keep_ir);
   llvm::Module module("parakeet", context);
   module.setDataLayout(target.machine().createDataLayout());
   module.setTargetTriple(target.machine().getTargetTriple().str());

@@ -24,6 +24,9 @@ struct CompileOptions {
   // Whether the process that will run the code has a function of libmvec ("_ZGVeN8v_tanh"); what it
   // lacks is called lane by lane. Empty: it has all of glibc 2.35's.
   std::function<bool(const char*)> has_vector_function;
+  // A function of more bindings than this, nested ones counted, is written in parts: its loop nests
+  // become functions of their own. LLVM takes more than twice the time for twice the length.
+  int apart_above = 400;
   // Whether to keep texts for people to read; the assembly costs as much time as the code.
   bool keep_ir = false;
   bool keep_assembly = false;

@@ -69,10 +69,23 @@ class SiblingFuser : public ir::Mutator {
     VarSet needs;
   };
 
+  // The later one moves up to the first, past all between: no further than behind what stops it.
   bool FuseWithEarlier(std::vector<Member>& members, size_t later) {
-    for (size_t first = 0; first < later; ++first) {
-      if (!IsCandidate(members[first], members[later])) continue;
-      const std::string reason = WhyNot(members, first, later);
+    std::string stop;
+    size_t reach = ReachOf(members, later, stop);
+    const auto is_candidate = [&](const Member& first) {
+      return IsCandidate(first, members[later]);
+    };
+    if (reach > 0 && is_candidate(members[reach - 1]) &&
+        TakesElements(members[reach - 1], members[later])) {
+      --reach;
+    }
+    if (std::any_of(members.begin(), members.begin() + reach, is_candidate)) {
+      context_.Note(members[later].binding->span, "not fused with its sibling: " + stop);
+    }
+    for (size_t first = reach; first < later; ++first) {
+      if (!is_candidate(members[first])) continue;
+      const std::string reason = WhyNotOneTraversal(members[first], members[later]);
       if (!reason.empty()) {
         context_.Note(members[later].binding->span, "not fused with its sibling: " + reason);
         continue;
@@ -108,28 +121,45 @@ class SiblingFuser : public ir::Mutator {
 
   static bool IsFortran(const Binding& b) { return b.attrs.Int(ir::Attr::kFortran) != 0; }
 
-  // The later one moves up to the first.
-  static std::string WhyNot(const std::vector<Member>& members, size_t first, size_t later) {
-    const Member& mover = members[later];
-    if (IsFortran(*members[first].binding) != IsFortran(*mover.binding)) {
+  static std::string WhyNotOneTraversal(const Member& first, const Member& later) {
+    if (IsFortran(*first.binding) != IsFortran(*later.binding)) {
       return "the two lie in memory in different orders";
     }
-    if (members[first].binding->results.size() + mover.binding->results.size() > kMostResults) {
+    if (first.binding->results.size() + later.binding->results.size() > kMostResults) {
       return "too many results for one traversal";
     }
-    const bool follows = ReadsOwnElements(*members[first].binding, *mover.binding);
-    for (size_t between = first; between < later; ++between) {
-      for (const Var* result : members[between].binding->results) {
-        if (mover.needs.contains(result) && !(between == first && follows)) {
-          return "it needs " + NameOf(result) + ", made after the first begins";
-        }
-      }
-      if (Conflict(mover.effects, members[between].effects)) return "an effect stands between them";
-      if (members[between].effects.may_fail && !mover.effects.reads.empty()) {
-        return "a check between them may guard what it reads";
+    return "";
+  }
+
+  // The first place that the mover can move up to; `stop` is what stands before it.
+  static size_t ReachOf(const std::vector<Member>& members, size_t mover, std::string& stop) {
+    for (size_t reach = mover; reach > 0; --reach) {
+      stop = WhyNotPast(members[reach - 1], members[mover]);
+      if (!stop.empty()) return reach;
+    }
+    return 0;
+  }
+
+  static std::string WhyNotPast(const Member& other, const Member& mover) {
+    for (const Var* result : other.binding->results) {
+      if (mover.needs.contains(result)) {
+        return "it needs " + NameOf(result) + ", made after the first begins";
       }
     }
+    return WhyNotBefore(other, mover);
+  }
+
+  static std::string WhyNotBefore(const Member& other, const Member& mover) {
+    if (Conflict(mover.effects, other.effects)) return "an effect stands between them";
+    if (other.effects.may_fail && !mover.effects.reads.empty()) {
+      return "a check between them may guard what it reads";
+    }
     return "";
+  }
+
+  // True where what keeps the mover behind the first are elements that it takes as they are made.
+  static bool TakesElements(const Member& first, const Member& mover) {
+    return ReadsOwnElements(*first.binding, *mover.binding) && WhyNotBefore(first, mover).empty();
   }
 
   // True for a map that reads what the first map makes as elements at its own index, in its own
@@ -145,9 +175,8 @@ class SiblingFuser : public ir::Mutator {
       const bool reads = std::any_of(first.results.begin(), first.results.end(),
                                      [&](const Var* made) { return free.contains(made); });
       return !reads || (b->op == OpCode::kLoad && MakerHas(first, b->operands[0]) &&
-                        std::equal(b->operands.begin() + 1, b->operands.end(),
-                                   body.params.begin(), body.params.end(),
-                                   [](const Operand& index, const Var* own) {
+                        std::equal(b->operands.begin() + 1, b->operands.end(), body.params.begin(),
+                                   body.params.end(), [](const Operand& index, const Var* own) {
                                      return index == Operand(own);
                                    }));
     });
@@ -178,10 +207,10 @@ class SiblingFuser : public ir::Mutator {
     ir::Substitution values;
     for (size_t k = 0; k < b.params.size(); ++k) values[b.params[k]] = Operand(a.params[k]);
     for (const Binding* binding : b.bindings) {
-      const auto made = binding->op != OpCode::kLoad
-                            ? first.results.end()
-                            : std::find(first.results.begin(), first.results.end(),
-                                        binding->operands[0].var());
+      const auto made =
+          binding->op != OpCode::kLoad
+              ? first.results.end()
+              : std::find(first.results.begin(), first.results.end(), binding->operands[0].var());
       if (made == first.results.end()) {
         rest.bindings.push_back(binding);
       } else {

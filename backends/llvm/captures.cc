@@ -41,12 +41,13 @@ void Captures::Finish() {
   entries_ = std::move(used);
 }
 
-void Captures::Store(llvm::IRBuilder<>& builder, llvm::Value* memory) const {
+void Captures::Store(llvm::IRBuilder<>& builder, llvm::Value* memory,
+                     llvm::function_ref<llvm::Value*(llvm::Value*)> local) const {
   const llvm::DataLayout& layout = emission_.module.getDataLayout();
   for (const Entry& entry : entries_) {
     llvm::Value* address =
         builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), memory, entry.offset);
-    builder.CreateAlignedStore(entry.outer, address,
+    builder.CreateAlignedStore(local(entry.outer), address,
                                layout.getABITypeAlign(entry.outer->getType()));
   }
 }

@@ -1,4 +1,5 @@
-// The values that the body of a parallel loop takes from the function around it.
+// The values that a function written apart, as the body of a parallel loop is, takes from the
+// function around it.
 #ifndef PARAKEET_BACKENDS_LLVM_CAPTURES_H_
 #define PARAKEET_BACKENDS_LLVM_CAPTURES_H_
 
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "backends/llvm/emission.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace parakeet::backends {
 
@@ -22,7 +24,9 @@ class Captures {
   void Finish();
 
   // After Finish, in the outer function: fills memory of `bytes()` bytes, aligned to `alignment()`.
-  void Store(llvm::IRBuilder<>& builder, llvm::Value* memory) const;
+  // `local` is a value as the outer function sees it, which may have captured it in turn.
+  void Store(llvm::IRBuilder<>& builder, llvm::Value* memory,
+             llvm::function_ref<llvm::Value*(llvm::Value*)> local) const;
   uint64_t bytes() const { return bytes_; }
   llvm::Align alignment() const { return alignment_; }
 

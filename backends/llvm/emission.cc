@@ -40,7 +40,11 @@ llvm::Type* ElementType(llvm::LLVMContext& context, ir::DType dtype) {
 
 Emission::Emission(llvm::Module* module, const CompileOptions& options, const MathLibrary* math,
                    const ParallelRunner* parallel)
-    : module(*module), builder(module->getContext()), math(*math), parallel(parallel) {
+    : module(*module),
+      builder(module->getContext()),
+      math(*math),
+      parallel(parallel),
+      apart_above(options.apart_above) {
   builder.setFastMathFlags(FlagsOf(options.fastmath));
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "backends/compile.h"
+#include "backends/llvm/merge_functions.h"
 #include "ir/type.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
@@ -59,9 +60,12 @@ struct Emission {
 
   llvm::Module& module;
   llvm::IRBuilder<> builder;
+  // Of bodies and parts, which repeat one another.
+  FunctionMerger merger;
   const MathLibrary& math;
   // Null where parallel loops become plain ones.
   const ParallelRunner* parallel;
+  int apart_above;  // CompileOptions'
 };
 
 // The type of a number's value (or part) in registers, and of an element (or part) in memory.

@@ -1,4 +1,5 @@
 // Parameters, values and the frame of a function.
+#include "backends/llvm/choose_apart.h"
 #include "backends/llvm/emit_scalars.h"
 #include "backends/llvm/function_emitter.h"
 #include "backends/llvm/runtime_calls.h"
@@ -32,6 +33,7 @@ FunctionEmitter::FunctionEmitter(Emission& emission, const CalleeTable& callees,
       may_recurse_(!as_entry),
       facts_(source, as_entry),
       scopes_(emission.context(), facts_.root_count()),
+      apart_(ChooseApart(source, emission.apart_above, emission.parallel != nullptr)),
       function_(function) {}
 
 void FunctionEmitter::Emit() {

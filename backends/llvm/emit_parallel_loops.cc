@@ -15,7 +15,7 @@ void FunctionEmitter::EmitParallel(const ir::Binding& loop) {
   if (!loop.results.empty()) ir::FailBug("a parallel loop carries no values", loop.span);
   llvm::AllocaInst* flag = OnStack(builder_.getInt32Ty());
   llvm::StoreInst* clear = builder_.CreateStore(builder_.getInt32(0), flag);
-  if (emission_.parallel != nullptr && captures_ == nullptr) {
+  if (emission_.parallel != nullptr && !in_parallel_) {
     EmitForked(loop, flag);
   } else {
     EmitTrips(loop, I64(0), TripCount(loop), flag);
@@ -73,29 +73,13 @@ void FunctionEmitter::EmitForked(const ir::Binding& loop, llvm::AllocaInst* flag
                                       function_->getName() + ".parallel", &emission_.module);
   body->addParamAttr(1, llvm::Attribute::NoAlias);
   body->addParamAttr(1, llvm::Attribute::ReadOnly);
-  BasicBlock* entry = BasicBlock::Create(emission_.context(), "entry", body);
-  Captures captures(emission_, entry, body->getArg(1));
-
-  const llvm::IRBuilder<>::InsertPoint here = builder_.saveIP();
-  llvm::Function* const outer = function_;
-  Value* const outer_call = call_;
-  function_ = body;
-  call_ = body->getArg(0);
-  captures_ = &captures;
-  BasicBlock* start = NewBlock("start");
-  builder_.SetInsertPoint(start);
-  EmitTrips(loop, body->getArg(2), body->getArg(3), flag);
-  builder_.CreateRetVoid();
-  llvm::BranchInst::Create(start, entry);
-  function_ = outer;
-  call_ = outer_call;
-  captures_ = nullptr;
-  builder_.restoreIP(here);
-
-  captures.Finish();
-  llvm::AllocaInst* memory = OnStack(llvm::ArrayType::get(builder_.getInt8Ty(), captures.bytes()));
-  memory->setAlignment(captures.alignment());
-  captures.Store(builder_, memory);
+  Value* memory = WriteInside(body, [&] {
+    in_parallel_ = true;
+    EmitTrips(loop, body->getArg(2), body->getArg(3), flag);
+    builder_.CreateRetVoid();
+    in_parallel_ = false;
+  });
+  body = emission_.merger.Merged(body);
   emission_.parallel->Run(emission_, call_, body, memory, trips, loop.attrs.Int(ir::Attr::kCost));
 }
 

@@ -1,14 +1,15 @@
 // Writes one function of scheduled IR, with the bodies of its parallel loops, into a module.
 //
 // The parts by file: emit_function.cc (parameters, values), emit_returns.cc, emit_control.cc
-// (blocks, if, loops), emit_parallel_loops.cc, emit_checks.cc, emit_memory.cc, emit_lanes.cc,
-// emit_calls.cc, emit_library_calls.cc.
+// (blocks, if, loops), emit_parallel_loops.cc, emit_apart.cc, emit_checks.cc, emit_memory.cc,
+// emit_lanes.cc, emit_calls.cc, emit_library_calls.cc.
 #ifndef PARAKEET_BACKENDS_LLVM_FUNCTION_EMITTER_H_
 #define PARAKEET_BACKENDS_LLVM_FUNCTION_EMITTER_H_
 
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "backends/llvm/alias_scopes.h"
@@ -99,6 +100,19 @@ class FunctionEmitter {
   llvm::Value* TripCount(const ir::Binding& loop);
   void FailIfSet(llvm::AllocaInst* flag);
 
+  // emit_apart.cc
+  // Lets `write` write the body of `function`, whose argument 0 is the call and 1 what it captures;
+  // then, in the function around it, fills memory with that and gives its address.
+  llvm::Value* WriteInside(llvm::Function* function, llvm::function_ref<void()> write);
+  // What a part gives back: constants, and null for what its memory holds, in order.
+  struct PartResults {
+    Parts parts;
+    llvm::StructType* layout = nullptr;
+    bool can_fail = false;
+  };
+  void EmitApart(const ir::Binding& binding);
+  PartResults WritePart(const ir::Binding& binding);
+
   // emit_checks.cc
   void EmitCheck(const ir::Binding& check);
   void GoToFailure();
@@ -143,12 +157,17 @@ class FunctionEmitter {
   ArrayAnalysis facts_;
   AliasScopes scopes_;
 
-  llvm::Function* function_;  // the one being written: the function itself or a parallel body
+  // Bindings that become functions.
+  std::unordered_set<const ir::Binding*> apart_;
+
+  // The one being written: the function itself, a part of it or a parallel body.
+  llvm::Function* function_;
   llvm::Value* call_ = nullptr;
   llvm::Value* caller_place_ = nullptr;  // null in an entry function
   llvm::Value* results_ = nullptr;
   FailureTarget failure_;
-  Captures* captures_ = nullptr;  // of the parallel body being written
+  Captures* captures_ = nullptr;  // null in the function itself
+  bool in_parallel_ = false;      // a team is at work
   std::unordered_map<const ir::Var*, Number> numbers_;
   std::unordered_map<const ir::Var*, ArrayValue> arrays_;
 };

@@ -52,6 +52,33 @@ TEST(Compile, AParallelLoop) {
   ExpectAgreement(kFast, {x, F64(2)});
 }
 
+// Sums of an array, by `count` loops that say the same but for what they start from.
+std::string Sums(int count) {
+  std::string text = "fn @f(%x: [n]f64 c) -> f64 entry {\n  %s0: f64 = sqrt 2.0\n";
+  for (int k = 1; k <= count; ++k) {
+    const std::string n = std::to_string(k), before = std::to_string(k - 1);
+    text += "  %s" + n + ": f64 = for %i" + n + " in 0 to %n step 1 (%c" + n + ": f64 = %s" +
+            before + ") {\n    %a" + n + ": f64 = load %x[%i" + n + "]\n";
+    for (int step = 0; step < 16; ++step) {
+      const std::string from = step == 0 ? "a" + n : "t" + std::to_string(step - 1) + "." + n;
+      text += "    %t" + std::to_string(step) + "." + n + ": f64 = mul %" + from + ", 1.5\n";
+    }
+    text += "    %d" + n + ": f64 = add %c" + n + ", %t15." + n + "\n    yield %d" + n + " }\n";
+  }
+  return text + "  return %s" + std::to_string(count) + " }";
+}
+
+TEST(Compile, LoopsOfALongFunctionThatSayTheSameAreOneFunction) {
+  const ir::ArrayValue x = F64Array({3}, {1, 2.5, 3});
+  for (const auto& [count, functions] : {std::pair{2, 1}, {40, 2}, {80, 2}}) {
+    CompileOptions options;
+    options.keep_ir = true;
+    const Compiled compiled = Compile(ir::Parse(Sums(count)), options);
+    EXPECT_EQ(CountOf(compiled.llvm_ir, "\ndefine "), functions) << count;
+    ExpectAgreement(Sums(count), {x});
+  }
+}
+
 TEST(Compile, PhasesAndTexts) {
   const ir::Program program = ir::Parse(kFast);
   const Compiled plain = Compile(program, {});

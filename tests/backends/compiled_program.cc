@@ -290,12 +290,18 @@ void ExpectAgreement(std::string_view text, const ir::Values& arguments, double 
 void ExpectAgreements(std::string_view text, const std::vector<ir::Values>& calls,
                       double tolerance) {
   const ir::Program program = ir::Parse(text);
-  for (const bool parallel : {false, true}) {
-    CompileOptions options;
-    options.parallel = parallel;
-    const CompiledProgram compiled(program, options);
-    for (const ir::Values& arguments : calls) {
-      ExpectSame(compiled, arguments, tolerance, parallel ? "parallel" : "serial");
+  // Where there are loops, once more with each nest a function of its own, as in long functions.
+  for (const int apart_above : {CompileOptions().apart_above, 0}) {
+    if (apart_above == 0 && text.find("for %") == text.npos) break;
+    for (const bool parallel : {false, true}) {
+      CompileOptions options;
+      options.parallel = parallel;
+      options.apart_above = apart_above;
+      const CompiledProgram compiled(program, options);
+      const std::string mode = parallel ? "parallel" : "serial";
+      for (const ir::Values& arguments : calls) {
+        ExpectSame(compiled, arguments, tolerance, mode + (apart_above == 0 ? ", apart" : ""));
+      }
     }
   }
 }
