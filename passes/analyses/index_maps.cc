@@ -1,8 +1,10 @@
 #include "passes/analyses/index_maps.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "ir/diagnostics.h"
+#include "passes/analyses/carried_values.h"
 #include "passes/analyses/find_reshapes.h"
 
 namespace parakeet::passes {
@@ -137,6 +139,44 @@ IndexMaps::IndexMaps(const ir::Function& function)
     if (!MakesArrays(b.op)) return;
     for (const Var* result : b.results) learn(result, b.attrs.Int(Attr::kFortran) != 0);
   });
+  LearnJoins(*function.body);
+}
+
+// What loops carry is taken to be contiguous until something that they carry is not.
+void IndexMaps::LearnJoins(const ir::Block& body) {
+  ir::ForEachBinding(body, [&](const Binding& b) {
+    for (size_t k = 0; IsLoop(b.op) && k < b.results.size(); ++k) {
+      for (const ir::Block* block : b.blocks) {
+        contiguity_[block->params[FirstCarried(b) + k]] = Contiguity::kYes;
+      }
+    }
+  });
+  bool changed = true;
+  const auto lower = [&](const Var* array, Contiguity a, Contiguity b) {
+    if (!array->type.IsArray()) return;
+    const Contiguity joined = a == b ? a : Contiguity::kUnknown;
+    const auto [known, is_new] = contiguity_.emplace(array, joined);
+    changed |= is_new || known->second != joined;
+    known->second = joined;
+  };
+  while (std::exchange(changed, false)) {
+    ir::ForEachBinding(body, [&](const Binding& b) {
+      if (ir::IsView(b.op)) {
+        const Contiguity own = ContiguityOfView(b);
+        lower(b.result(), own, own);
+      }
+      if (b.op != OpCode::kIf && !IsLoop(b.op)) return;
+      for (size_t k = 0; k < b.results.size(); ++k) {
+        const Contiguity last = ContiguityOf(b.blocks.back()->results[k]);
+        const Contiguity first = ContiguityOf(b.op == OpCode::kIf ? b.blocks[0]->results[k]
+                                                                  : b.operands[FirstInit(b) + k]);
+        lower(b.results[k], first, last);
+        for (const ir::Block* block : b.blocks) {
+          if (IsLoop(b.op)) lower(block->params[FirstCarried(b) + k], first, last);
+        }
+      }
+    });
+  }
 }
 
 void IndexMaps::Define(Builder& builder, const Var* result, const Binding& binding) {

@@ -57,6 +57,7 @@ class IndexMaps {
     std::function<Index(ir::Builder&, const Index&)> map;
   };
 
+  void LearnJoins(const ir::Block& body);
   const View* Find(const ir::Operand& operand) const;
   // The array under all views of `operand`, and `index` as an index of it.
   ir::Operand Resolve(ir::Builder& builder, ir::Operand operand, Index& index) const;
@@ -76,7 +77,7 @@ class IndexMaps {
   bool may_overlap_;
   ir::VarSet written_;
   ir::VarSet exposed_;  // reshapes that would show whether they are copies
-  std::unordered_map<const ir::Var*, Contiguity> contiguity_;  // Of what is no view.
+  std::unordered_map<const ir::Var*, Contiguity> contiguity_;  // as written
   std::unordered_map<const ir::Var*, View> views_;
 };
 

@@ -28,6 +28,8 @@ LIMITATION = "Limitation"
 SEQUENCES = (tuple, list, np.ndarray)
 # An error of Python's lists, which are arrays in ours.
 SPEAKS_OF_LISTS = re.compile(r"\blist\b")
+# An int of Python's that NumPy cannot take; ours have 64 bits, and wrap.
+OUTGROWS_64_BITS = re.compile(r"int too (large|big)")
 UNBOUND = {"NameError", "UnboundLocalError"}
 BUGS = {"CompilerBug", "SystemError", "InternalError"}
 HAS_PLACE = re.compile(r"^<program \d+>:\d+:\d+: ")
@@ -236,6 +238,8 @@ def judge(source: str, in_subset: bool, which: int) -> dict:
     if plain[:2] == ("error", "RecursionError"):
         # Ours may go deeper, and find something else there.
         return {"verdict": "skipped", "reason": "RecursionError"}
+    if plain[:2] == ("error", "OverflowError") and OUTGROWS_64_BITS.search(plain[2]):
+        return {"verdict": "skipped", "reason": "OverflowError"}  # Ours wrap.
     jitted = parakeet.jit(define(source))
     outcomes = {target: run(jitted, which, target=target) for target in TARGETS}
     for target, outcome in outcomes.items():

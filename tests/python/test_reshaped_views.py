@@ -111,3 +111,43 @@ def test_what_is_only_read_may_be_stored_to_elsewhere(name, target):
     x, expected = table()[:, ::2], table()[:, ::2]
     assert jit(program)(x, target=target) == program(expected)
     np.testing.assert_array_equal(x, expected)
+
+
+def chosen(x, n):
+    if n > 2:
+        x = x + 1.0
+    line = x.ravel()
+    line[n] = -1.0
+    return x, line[0]
+
+
+def exchanged(x, n):
+    y = x * 2.0
+    for i in range(n):
+        x, y = y, x
+        x.reshape(-1)[i] = 7.0
+    return x, y
+
+
+def turned(x, n):
+    if n > 2:
+        x = x.T
+    line = x.ravel()
+    line[n] = -1.0
+    return line[0]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("program", [chosen, exchanged])
+def test_a_choice_of_contiguous_arrays_is_contiguous(program, target):
+    for n in (1, 3, 4):
+        x, expected = table(), table()
+        for result, wanted in zip(jit(program)(x, n, target=target), program(expected, n),
+                                  strict=True):
+            np.testing.assert_array_equal(result, wanted)
+        np.testing.assert_array_equal(x, expected)
+
+
+def test_a_choice_of_layouts_is_refused_where_it_is_stored_to():
+    with pytest.raises(parakeet.Limitation, match="depends on the array's strides"):
+        jit(turned)(table()[:, :4].copy(), 1, target="serial")
