@@ -1,5 +1,5 @@
-// Assumes that sizes which may be broadcast together are equal, and checks it before anything else
-// happens.
+// Assumes that slices lie inside their arrays and that sizes which may be broadcast together are
+// equal, and checks it before anything else happens.
 //
 // Before:
 //   %a: i64 = sub %n, 1
@@ -14,13 +14,15 @@
 //   %s: i64 = broadcast_size %a, %b, site 0 at (1)
 // which simplify makes %a; and the same where the frontend has written a broadcast_size out as a
 // check that two sizes are equal or one of them 1, and a select of one. Without it each element
-// would be found by asking whether its axis is repeated.
+// would be found by asking whether its axis is repeated. Of a slice that begins at min(1, %n) the
+// same: it begins at 1.
 //
 // Assumes: the caller runs the program without site 1 where that check fails, which has the
 // exception kOtherShapes; a program that has no such site stays as it is. Equal expressions are
 // made one afterwards.
 // Refuses: sizes that depend on more than the entry's sizes and scalars; those that are not equal
 // wherever slices lie inside their arrays. Where a size is 1 in such arrays, it is taken to be 1.
+#include <functional>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -56,11 +58,13 @@ class ShapeAssumer {
   }
 
   const ir::Function* Run(ir::Arena* arena) {
+    // What is given is made equal before expressions of it are, and sizes are simpler once slices
+    // lie inside: simplify reads what is said first into what follows.
+    ForEachPair([&](const Binding& b, const Pair& pair) { AssumeGivenEqual(b, pair); });
     ir::ForEachBinding(*function_.body, [&](const Binding& b) {
-      if (b.op == OpCode::kBroadcastSize) Consider(b, {b.operands[0], b.operands[1]});
-      if (b.op != OpCode::kCheck) return;
-      if (const std::optional<Pair> pair = CheckedPair(b.operands[0])) Consider(b, *pair);
+      if (b.op == OpCode::kSlice) AssumeInside(b);
     });
+    ForEachPair([&](const Binding& b, const Pair& pair) { AssumeEqual(b, pair); });
     if (builder_.bindings().empty()) return &function_;
     ir::Block body = *function_.body;
     body.bindings.insert(body.bindings.begin(), builder_.bindings().begin(),
@@ -74,15 +78,52 @@ class ShapeAssumer {
   // Two sizes that are broadcast together.
   using Pair = std::pair<Operand, Operand>;
 
-  void Consider(const Binding& b, const Pair& pair) {
-    const auto& [n, m] = pair;
-    const std::optional<LinearForm> likely_n = Likely(n), likely_m = Likely(m);
-    if (!likely_n || !likely_m) return;
-    if (IsLikelyOne(n)) return Assume(b, n, Operand::Int(1));
-    if (IsLikelyOne(m)) return Assume(b, m, Operand::Int(1));
-    const LinearForm gap = Difference(*likely_n, *likely_m);
-    if (gap.IsConstant() && gap.constant != 0) return;
-    Assume(b, n, m);
+  // The starts and sizes of a slice are what they would be in an array that is long enough.
+  void AssumeInside(const Binding& slice) {
+    std::vector<Operand> parts(slice.operands.begin() + 1, slice.operands.end());
+    while (!parts.empty()) {
+      const Operand part = parts.back();
+      parts.pop_back();
+      const auto found = part.IsVar() ? definitions_.find(part.var()) : definitions_.end();
+      if (found == definitions_.end() || !clamps_seen_.insert(part.var()).second) continue;
+      const Binding& b = *found->second;
+      if (!IsExpression(b)) continue;
+      parts.insert(parts.end(), b.operands.begin(), b.operands.end());
+      const bool is_min = b.op == OpCode::kMin;
+      if (is_min || (b.op == OpCode::kMax && (b.operands[0].IsInt(0) || b.operands[1].IsInt(0)))) {
+        Assume(slice, b.operands[!is_min && b.operands[0].IsInt(0)], b.result());
+      }
+    }
+  }
+
+  void AssumeGivenEqual(const Binding& b, const Pair& pair) {
+    const std::optional<LinearForm> gap = LikelyGap(pair);
+    if (!gap || gap->constant != 0 || gap->terms.size() != 2) return;
+    const auto& [n, times] = gap->terms[0];
+    const auto& [m, times_m] = gap->terms[1];
+    if (given_.contains(n) && given_.contains(m) && times == -times_m && times * times == 1) {
+      Assume(b, n, m);
+    }
+  }
+
+  // Nothing where the two differ, which raises, or where one is 1.
+  void AssumeEqual(const Binding& b, const Pair& pair) {
+    const std::optional<LinearForm> gap = LikelyGap(pair);
+    if (!gap || (gap->IsConstant() && gap->constant != 0)) return;
+    if (!IsLikelyOne(pair.first) && !IsLikelyOne(pair.second)) Assume(b, pair.first, pair.second);
+  }
+
+  std::optional<LinearForm> LikelyGap(const Pair& pair) {
+    const std::optional<LinearForm> n = Likely(pair.first), m = Likely(pair.second);
+    return n && m ? std::optional(Difference(*n, *m)) : std::nullopt;
+  }
+
+  void ForEachPair(const std::function<void(const Binding&, const Pair&)>& see) const {
+    ir::ForEachBinding(*function_.body, [&](const Binding& b) {
+      if (b.op == OpCode::kBroadcastSize) see(b, {b.operands[0], b.operands[1]});
+      if (b.op != OpCode::kCheck) return;
+      if (const std::optional<Pair> pair = CheckedPair(b.operands[0])) see(b, *pair);
+    });
   }
 
   const Binding* DefinitionOf(const Operand& operand, OpCode op) const {
@@ -136,7 +177,9 @@ class ShapeAssumer {
     const Operand equal = builder_.Scalar(OpCode::kEq, {*left, *right});
     if (equal.IsConstant()) return;
     builder_.Emit(OpCode::kCheck, {}, {equal}, {{Attr::kSite, site_}, {Attr::kAt, 0}});
-    context_.Note(b.span, "sizes taken to be equal, which a call checks first");
+    context_.Note(b.span, b.op == OpCode::kSlice
+                              ? "taken to lie inside its array, which a call checks first"
+                              : "sizes taken to be equal, which a call checks first");
   }
 
   // The size where every slice lies inside its array: min(stop, size) is the stop, max(length, 0)
@@ -241,6 +284,7 @@ class ShapeAssumer {
   Context& context_;
   ir::VarSet given_;
   std::unordered_map<const Var*, const Binding*> definitions_;
+  ir::VarSet clamps_seen_;
   std::unordered_map<const Var*, std::optional<LinearForm>> likely_;
   std::unordered_map<const Var*, Operand> made_;  // in front of everything
   int cost_ = 0;

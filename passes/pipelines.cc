@@ -8,8 +8,12 @@ const std::vector<std::string_view>& CpuPipeline() {
       "simplify",
       "eliminate-common-subexpressions",
       "eliminate-dead-code",
+      // What ranges decide of sizes is no assumption.
+      "prove-bounds",
+      "simplify",
       "assume-shapes",
-      "eliminate-common-subexpressions",
+      "simplify",
+      "prove-bounds",
       "simplify",
       "express-by-index",
       "simplify",

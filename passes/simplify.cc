@@ -1,4 +1,5 @@
-// Local algebra, one equation a line, and sizes that checks have made equal.
+// Local algebra, one equation a line, sizes that checks have made equal, and integers computed
+// before: equal sizes make further ones equal.
 //
 // Before:
 //   %s: i64 = broadcast_size %n, %n, site 0 at (1)
@@ -42,6 +43,7 @@ class Simplifier : public ir::Mutator {
     const Binding* rewritten = Rewrite(b);
     // Its results may have new types; what reads the old ones reads the new.
     if (auto value = Simpler(*rewritten)) return Stand(*b, *rewritten, *value);
+    if (const Var* same = ComputedBefore(*rewritten)) return Stand(*b, *rewritten, same);
     if (TakeBranch(*b, *rewritten) || DropCheck(*rewritten)) return;
     if (rewritten->op == OpCode::kBroadcastSize && MakeCheck(*b, *rewritten)) return;
     rewritten = WithoutBroadcast(*rewritten);
@@ -53,6 +55,7 @@ class Simplifier : public ir::Mutator {
   // What a check or a branch says holds to the end of its block.
   const Block* VisitBlock(const Block* block) override {
     const size_t outer = learned_.size();
+    const size_t computed = computed_.size();
     if (const auto known = assumed_.find(block); known != assumed_.end()) {
       Learn(Apply(known->second.condition), known->second.value);
     }
@@ -60,6 +63,10 @@ class Simplifier : public ir::Mutator {
     while (learned_.size() > outer) {
       Restore(learned_.back());
       learned_.pop_back();
+    }
+    while (computed_.size() > computed) {
+      std::erase(by_hash_[HashOf(*computed_.back())], computed_.back());
+      computed_.pop_back();
     }
     return rewritten;
   }
@@ -80,6 +87,38 @@ class Simplifier : public ir::Mutator {
     for (const Var* result : b.results) definitions_[result] = &b;
   }
 
+  static bool IsInteger(const Binding& b) {
+    const ir::Type& type = b.results.size() == 1 ? b.result()->type : ir::Type(ir::DType::kF64);
+    return ir::IsScalarOp(b.op) &&
+           (type == ir::Type(ir::DType::kI64) || type == ir::Type(ir::DType::kBool));
+  }
+
+  static size_t HashOf(const Binding& b) {
+    size_t hash = static_cast<size_t>(b.op);
+    for (const Operand& operand : b.operands) {
+      const size_t part = operand.IsVar() ? std::hash<const Var*>()(operand.var())
+                                          : static_cast<size_t>(operand.constant().integer);
+      hash = hash * 31 + part;
+    }
+    return hash;
+  }
+
+  // The result of an equal binding of an i64 or bool in this block or one around it; null where
+  // there is none, and the binding is kept to be found.
+  const Var* ComputedBefore(const Binding& b) {
+    if (!IsInteger(b)) return nullptr;
+    std::vector<const Binding*>& equal_hash = by_hash_[HashOf(b)];
+    for (const Binding* other : equal_hash) {
+      if (other->op == b.op && other->operands == b.operands && other->attrs == b.attrs &&
+          other->result()->type == b.result()->type) {
+        return other->result();
+      }
+    }
+    equal_hash.push_back(&b);
+    computed_.push_back(&b);
+    return nullptr;
+  }
+
   // `value` reads for the result from here on, under both its names.
   void Stand(const Binding& from, const Binding& to, const Operand& value) {
     Replace(from.results[0], value);
@@ -90,7 +129,13 @@ class Simplifier : public ir::Mutator {
   Operand Make(OpCode op, std::vector<Operand> operands, std::string_view hint = "") {
     const size_t count = builder().bindings().size();
     const Operand value = builder().Scalar(op, std::move(operands), hint);
-    if (builder().bindings().size() > count) Define(*builder().bindings().back());
+    if (builder().bindings().size() == count) return value;
+    const Binding& made = *builder().bindings().back();
+    if (const Var* same = ComputedBefore(made)) {
+      builder().bindings().pop_back();
+      return same;
+    }
+    Define(made);
     return value;
   }
 
@@ -166,6 +211,8 @@ class Simplifier : public ir::Mutator {
         const Binding* inner = DefinedBy(in[0], OpCode::kNot);
         return inner == nullptr ? std::nullopt : std::optional(inner->operands[0]);
       }
+      case OpCode::kSelect:  // select(c, x, x) => x
+        return in[1] == in[2] ? std::optional(in[1]) : std::nullopt;
       case OpCode::kPow: return SimplerPower(b);
       case OpCode::kEq:
       case OpCode::kNe: return ComparedWithOne(b);
@@ -329,6 +376,8 @@ class Simplifier : public ir::Mutator {
 
   ir::VarSet not_one_;
   std::vector<const Var*> learned_;  // in order, what reads as something else to its block's end
+  std::vector<const Binding*> computed_;  // integers and bools, of this block and those around it
+  std::unordered_map<size_t, std::vector<const Binding*>> by_hash_;  // of the same
   std::unordered_map<const Block*, Assumption> assumed_;
   std::unordered_map<const Var*, const Binding*> definitions_;
 };

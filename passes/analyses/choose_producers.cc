@@ -1,6 +1,7 @@
 #include "passes/analyses/choose_producers.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "ir/uses.h"
 #include "passes/analyses/find_cost.h"
@@ -21,10 +22,21 @@ constexpr int kCheapCost = 4;
 // Arithmetic up to this cost, all places but the first together, is computed again at a few places:
 // the other way is an array that is written and read.
 constexpr int kRecomputedCost = 48;
+constexpr int kDearInAnyCase = 2 * kRecomputedCost;
 // What a single operation costs that is never computed at several places.
 constexpr int kFunctionCost = 4;
 constexpr size_t kMostSites = 32;
 constexpr int kLongestChain = 200;  // Fusing walks down a chain of producers by recursion.
+
+// An index in terms of the imap's, where that is at `at`.
+std::vector<LinearForm> Composed(std::vector<LinearForm> index, const Binding& imap,
+                                 const std::vector<LinearForm>& at) {
+  const std::vector<const Var*>& params = imap.blocks[0]->params;
+  for (LinearForm& form : index) {
+    for (size_t k = 0; k < params.size(); ++k) form = form.With(params[k], at[k]);
+  }
+  return index;
+}
 
 std::string UseBy(const Binding& reader) {
   if (reader.op == OpCode::kStore) return "stored to";
@@ -33,8 +45,7 @@ std::string UseBy(const Binding& reader) {
 
 bool HoldsReduction(const Binding& imap) {
   bool holds = false;
-  ir::ForEachBinding(*imap.blocks[0],
-                     [&](const Binding& b) { holds |= b.op == OpCode::kIreduce; });
+  ir::ForEachBinding(*imap.blocks[0], [&](const Binding& b) { holds |= b.op == OpCode::kIreduce; });
   return holds;
 }
 
@@ -142,16 +153,55 @@ const ProducerChooser::Candidate* ProducerChooser::CandidateFor(const Binding& l
   return candidate == candidates_.end() ? nullptr : &candidate->second;
 }
 
+std::vector<LinearForm> ProducerChooser::IndexOf(const Binding& load) const {
+  std::vector<LinearForm> index;
+  for (size_t axis = 1; axis < load.operands.size(); ++axis) {
+    index.push_back(forms_.Of(load.operands[axis]));
+  }
+  return index;
+}
+
 ProducerChooser::Candidate ProducerChooser::CandidateOf(const Binding& imap) const {
-  Candidate candidate{&imap, 0, false, false, {}};
-  candidate.cost = CostOf(*imap.blocks[0], [&](const Binding& inner) -> int {
+  Candidate candidate;
+  candidate.imap = &imap;
+  const Block& body = *imap.blocks[0];
+  const std::unordered_set<const Binding*> own(body.bindings.begin(), body.bindings.end());
+  candidate.own_cost = CostOf(body, [&](const Binding& inner) -> int {
     if (forms_.IsKnown(inner)) return 0;  // Indexes are computed beside the lanes, if at all.
     const Candidate* read = CandidateFor(inner);
-    candidate.holds_function |= read == nullptr ? InfoOf(inner.op).cost >= kFunctionCost
-                                                : read->holds_function;
-    return read == nullptr ? int{InfoOf(inner.op).cost} : read->cost;
+    candidate.holds_function |=
+        read == nullptr ? InfoOf(inner.op).cost >= kFunctionCost : read->holds_function;
+    if (read == nullptr) return InfoOf(inner.op).cost;
+    return own.contains(&inner) ? 0 : read->cost;  // In a loop, as often as it runs.
   });
+  candidate.cost = candidate.own_cost;
+  for (const Binding* b : body.bindings) {
+    const Candidate* read = CandidateFor(*b);
+    if (read != nullptr) AddParts(candidate, *b, *read);
+  }
   return candidate;
+}
+
+// What the load reads, and what that needs in turn, where it is not needed already.
+void ProducerChooser::AddParts(Candidate& candidate, const Binding& load,
+                               const Candidate& read) const {
+  const std::vector<LinearForm> at = IndexOf(load);
+  const auto add = [&](const Binding* imap, std::vector<LinearForm> index, int cost) {
+    const bool known = std::any_of(
+        candidate.parts.begin(), candidate.parts.end(),
+        [&](const Part& other) { return other.imap == imap && SameForms(other.index, index); });
+    if (known || candidate.cost > kDearInAnyCase) return;
+    candidate.parts.push_back({imap, std::move(index)});
+    candidate.cost += cost;
+  };
+  if (read.cost > kDearInAnyCase) candidate.cost = std::max(candidate.cost, read.cost);
+  add(read.imap, at, read.own_cost);
+  for (const Part& part : read.parts) {
+    const auto inner = candidates_.find(part.imap);
+    if (inner == candidates_.end()) continue;  // It has turned out to stay.
+    add(part.imap, Composed(part.index, *read.imap, at), inner->second.own_cost);
+  }
+  if (candidate.cost > kDearInAnyCase) candidate.parts.clear();
 }
 
 void ProducerChooser::FindSites(Candidate& candidate) const {
@@ -165,26 +215,18 @@ void ProducerChooser::FindSites(Candidate& candidate) const {
 // A load in a producer that disappears too stands wherever that one's elements are computed.
 void ProducerChooser::AddSites(Candidate& candidate, const Read& read) const {
   const auto add = [&](Site site) {
-    const bool known = std::any_of(
-        candidate.sites.begin(), candidate.sites.end(), [&](const Site& other) {
+    const bool known =
+        std::any_of(candidate.sites.begin(), candidate.sites.end(), [&](const Site& other) {
           return other.scope == site.scope && SameForms(other.index, site.index);
         });
     if (!known && candidate.sites.size() < kMostSites) candidate.sites.push_back(std::move(site));
   };
-  Site own{read.block, {}};
-  for (size_t axis = 1; axis < read.load->operands.size(); ++axis) {
-    own.index.push_back(forms_.Of(read.load->operands[axis]));
-  }
+  Site own{read.block, IndexOf(*read.load)};
   const auto reader = candidates_.find(read.reader);
   if (reader == candidates_.end()) return add(std::move(own));
   const Block& body = *read.reader->blocks[0];
   for (const Site& outer : reader->second.sites) {
-    Site site = own;
-    for (LinearForm& form : site.index) {
-      for (size_t k = 0; k < body.params.size(); ++k) {
-        form = form.With(body.params[k], outer.index[k]);
-      }
-    }
+    Site site{own.scope, Composed(own.index, *read.reader, outer.index)};
     // In a loop of the reader's there is one loop for each place of the reader.
     if (read.block == &body) {
       site.scope = outer.scope;

@@ -34,10 +34,18 @@ class ProducerChooser {
     std::vector<LinearForm> index;
   };
 
+  // A producer's elements that another needs, at an index in terms of the other's.
+  struct Part {
+    const ir::Binding* imap = nullptr;
+    std::vector<LinearForm> index;
+  };
+
   // An imap that may disappear, as far as its own block tells.
   struct Candidate {
     const ir::Binding* imap = nullptr;
-    int cost = 0;                 // of one element, with all that may be fused into it
+    int own_cost = 0;             // of one element, by itself
+    int cost = 0;                 // with all that may be fused into it
+    std::vector<Part> parts;      // what may be, each once; none where it is dear in any case
     bool holds_function = false;  // a division or dearer, in it or in what may be fused into it
     bool recomputes = false;      // an element is computed again in a loop that does not follow it
     std::vector<Site> sites;
@@ -58,6 +66,7 @@ class ProducerChooser {
 
   std::string WhyNever(const ir::Binding& imap, const Effects& effects) const;
   Candidate CandidateOf(const ir::Binding& imap) const;
+  void AddParts(Candidate& candidate, const ir::Binding& load, const Candidate& read) const;
   void FindSites(Candidate& candidate) const;
   void AddSites(Candidate& candidate, const Read& read) const;
   std::string WhyNotWorthIt(const Candidate& candidate) const;
@@ -69,6 +78,7 @@ class ProducerChooser {
   bool IsWhatIsStored(const ir::Binding& producer, const std::vector<const ir::Binding*>& touching,
                       const ir::Binding& load, const ir::Binding& foreach) const;
   const Candidate* CandidateFor(const ir::Binding& load) const;
+  std::vector<LinearForm> IndexOf(const ir::Binding& load) const;
   const Chosen* ChosenFor(const ir::Var* array) const;
 
   Roots roots_;
