@@ -50,7 +50,8 @@ CALLS = {
 }
 
 
-def run(quick: bool):
+def run(options):
+    quick = options.quick
     rows = [_measure_call(name, code, quick) for name, code in CALLS.items()]
     if not quick:
         _add_instructions(rows)
