@@ -18,7 +18,8 @@ from report import print_table
 import parakeet
 
 # Each is a module here with `run(options)`, which gives titles and lists of rows (dictionaries).
-SUITES = {"workloads": "measure_workloads", "latency": "latency", "compile": "compile"}
+SUITES = {"workloads": "measure_workloads", "latency": "latency", "compile": "compile",
+          "dispatch": "dispatch"}  # fmt: skip
 
 
 def describe_machine() -> str:

@@ -15,13 +15,13 @@ import warnings
 import machine
 import numpy as np
 from peers import forms_of
-from workload import Workload, all_workloads, as_arrays, bytes_moved
+from workload import GROUPS, KERNELS, Workload, all_workloads, bytes_moved, fresh, outcome
 
 
 class Contestant:
     def __init__(self, peer: str):
         self.peer = peer
-        self.workloads = {workload.name: workload for workload in all_workloads()}
+        self.workloads = {workload.name: workload for workload in all_workloads(GROUPS + KERNELS)}
         self.calls: dict = {}
 
     def describe(self) -> dict:
@@ -41,14 +41,15 @@ class Contestant:
             call = make()
             if hasattr(call, "prepare"):
                 arguments = call.prepare(arguments)
+            given = fresh(arguments) if workload.mutates else arguments
             start = time.perf_counter()
-            results = call(*arguments)
+            result = call(*given)
             first = time.perf_counter() - start
         except Exception as problem:
             text = f"{type(problem).__name__}: {problem}".strip().splitlines()[0]
             print(f"{workload.name}, {name}: {text}", file=sys.stderr, flush=True)
             return {"form": name, "refused": text[:200]}
-        results = as_arrays(results)
+        results = outcome(workload, result, given)
         report = {"form": name, "first": first}
         if self.peer == "numpy":
             np.savez(expected, *results)
@@ -58,12 +59,13 @@ class Contestant:
         else:
             with np.load(expected) as file:
                 report["error"] = workload.error(results, [file[key] for key in file.files])
-        self.calls[name] = call, arguments
+        self.calls[name] = call, arguments, workload.mutates
         return report
 
     def time(self, form: str, count: int) -> dict:
-        call, arguments = self.calls[form]
-        runs = [_once(call, arguments) for _ in range(count + 1)][1:]
+        call, arguments, mutates = self.calls[form]
+        runs = [_once(call, fresh(arguments) if mutates else arguments)
+                for _ in range(count + 1)][1:]  # fmt: skip
         return {"times": [wall for wall, _ in runs], "processor": [used for _, used in runs]}
 
     def rates(self, quick: bool) -> dict:

@@ -64,6 +64,9 @@ class Workload:
     numpy: Callable | None = None
     # Peers that take the program as it stands, beside what is rewritten for them.
     portable: tuple[str, ...] = ("numba", "jax")
+    # It stores into its arguments: each call gets copies, made outside its time, and is judged by
+    # these too.
+    mutates: bool = False
     # (evaluate, *arguments) -> result.
     numexpr: Callable | None = None
     # (library, *arguments) -> result, where library has the functions of the group's NAME.cc.
@@ -74,6 +77,16 @@ class Workload:
 
     def arguments(self, size: tuple) -> tuple:
         return self.make(np.random.default_rng(0), *size)
+
+
+def fresh(arguments: tuple) -> tuple:
+    return tuple(a.copy() if isinstance(a, np.ndarray) else a for a in arguments)
+
+
+def outcome(workload: Workload, result, arguments: tuple) -> list[np.ndarray]:
+    """All that a call gives: its result, and what it left in its arguments."""
+    stored = [a for a in arguments if isinstance(a, np.ndarray)] if workload.mutates else []
+    return [*([] if result is None else as_arrays(result)), *stored]
 
 
 def bytes_moved(arguments, results) -> float:
@@ -88,9 +101,13 @@ def as_arrays(result) -> list[np.ndarray]:
     return [np.asarray(part) for part in parts]
 
 
-def all_workloads() -> list[Workload]:
+# NumPy code by others, S and M: a suite of its own, beside NumPy and Numba alone.
+KERNELS = ("kernels_algebra", "kernels_science")
+
+
+def all_workloads(groups: tuple[str, ...] = GROUPS) -> list[Workload]:
     found = []
-    for group in GROUPS:
+    for group in groups:
         module = importlib.import_module(f"workloads.{group}")
         found += [replace(workload, group=group) for workload in module.WORKLOADS]
     return found

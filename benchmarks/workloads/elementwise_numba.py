@@ -7,7 +7,6 @@ import numpy as np
 from numba import prange
 
 
-
 def chain(njit):
     @njit
     def kernel(x, y, z, out):

@@ -9,7 +9,8 @@ from numba import get_num_threads, prange
 def k_means(njit):
     @njit
     def kernel(points, centres):
-        n, count, axes, parts = points.shape[0], centres.shape[0], points.shape[1], get_num_threads()
+        n, axes = points.shape
+        count, parts = centres.shape[0], get_num_threads()
         labels = np.empty(n, np.int64)
         sums = np.zeros((parts, count, axes))
         members = np.zeros((parts, count))
