@@ -2,6 +2,7 @@
 
 import json
 from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
 
 import report
@@ -18,8 +19,10 @@ def select(workloads: list[Workload], words: list[str]) -> list[Workload]:
 
 
 def run(options: Namespace):
-    chosen = select(all_workloads(), options.only)
-    wanted = options.peers or list(PEERS)
+    yield from measure(select(all_workloads(), options.only), options.peers or PEERS, options)
+
+
+def measure(chosen: list[Workload], wanted: Sequence[str], options: Namespace):
     peers = ["numpy", "parakeet", *(p for p in wanted if p not in ("numpy", "parakeet"))]
     contest = Contest(peers, options)
     rows = []

@@ -125,13 +125,30 @@ def _rewritten(workload: Workload, peer: str) -> list[Callable]:
 def rebind(function: Callable, names: dict, wrap: Callable) -> Callable:
     """`function` with other globals; the plain functions that it calls go the same way."""
     bound = {**function.__globals__, **names}
-    asked = {step.argval for step in dis.get_instructions(function) if step.opname == "LOAD_GLOBAL"}
-    for name in asked - {function.__name__}:
-        if isinstance(bound.get(name), types.FunctionType):
-            bound[name] = rebind(bound[name], names, wrap)
+    for name, called in _plain_globals(function).items():
+        bound[name] = rebind(called, names, wrap)
     again = types.FunctionType(function.__code__, bound, function.__name__, function.__defaults__,
-                               function.__closure__)
+                               function.__closure__)  # fmt: skip
     return wrap(again)
+
+
+def called_functions(function: Callable) -> list[Callable]:
+    """The plain functions that `function` calls, and it behind them."""
+    found = {}
+    for called in _plain_globals(function).values():
+        found |= dict.fromkeys(called_functions(called))
+    return [*found, function]
+
+
+def _plain_globals(function: Callable) -> dict[str, Callable]:
+    codes = [function.__code__]
+    for code in codes:
+        codes += [part for part in code.co_consts if isinstance(part, types.CodeType)]
+    asked = {step.argval for code in codes for step in dis.get_instructions(code)
+             if step.opname == "LOAD_GLOBAL"}  # fmt: skip
+    known = function.__globals__
+    return {name: known[name] for name in sorted(asked - {function.__name__})
+            if isinstance(known.get(name), types.FunctionType)}  # fmt: skip
 
 
 class Library:

@@ -19,7 +19,7 @@ import parakeet
 
 # Each is a module here with `run(options)`, which gives titles and lists of rows (dictionaries).
 SUITES = {"workloads": "measure_workloads", "latency": "latency", "compile": "compile",
-          "dispatch": "dispatch"}  # fmt: skip
+          "dispatch": "dispatch", "kernels": "measure_kernels", "page": "page"}  # fmt: skip
 
 
 def describe_machine() -> str:
@@ -61,7 +61,7 @@ def main() -> None:
             print_table(title, rows)
             results.setdefault(suite, {})[title] = rows
             sys.stdout.flush()
-    if options.json and options.suites != ["workloads"]:
+    if options.json and not {"workloads", "kernels", "page"} & set(options.suites):
         options.json.write_text(json.dumps(results, indent=1))
 
 

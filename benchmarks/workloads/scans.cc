@@ -28,23 +28,25 @@ static inline double Combine(double a, double b) {
   return larger + std::log1p(std::exp(-std::fabs(a - b)));
 }
 
-// With the largest element known, the scan is one of sums of exponentials.
 extern "C" void running_logsumexp(const double* x, double* out, long n) {
-  double largest = x[0];
-#pragma omp parallel for simd schedule(static) reduction(max : largest)
-  for (long i = 0; i < n; ++i) largest = std::max(largest, x[i]);
-  const double smallest_kept = largest - 30.0;
-  bool safe = true;
-#pragma omp parallel for schedule(static) reduction(&& : safe)
-  for (long i = 0; i < n; ++i) safe = safe && x[i] >= smallest_kept;
-  if (!safe) {
-    double running = out[0] = x[0];
-    for (long i = 1; i < n; ++i) out[i] = running = Combine(running, x[i]);
-    return;
+  std::vector<double> before(omp_get_max_threads() + 1, -1e300);
+#pragma omp parallel
+  {
+    const long thread = omp_get_thread_num(), threads = omp_get_num_threads();
+    const long begin = n * thread / threads, end = n * (thread + 1) / threads;
+    double largest = -1e300, sum = 0;
+#pragma omp simd reduction(max : largest)
+    for (long i = begin; i < end; ++i) largest = std::max(largest, x[i]);
+#pragma omp simd reduction(+ : sum)
+    for (long i = begin; i < end; ++i) sum += std::exp(x[i] - largest);
+    before[thread + 1] = largest + std::log(sum);
+#pragma omp barrier
+#pragma omp single
+    for (long t = 1; t < threads; ++t) before[t + 1] = Combine(before[t], before[t + 1]);
+    double running = before[thread];
+    long i = begin;
+    // -ffast-math knows no infinity, so the first element of all combines with nothing.
+    if (thread == 0 && n > 0) running = out[i] = x[i], ++i;
+    for (; i < end; ++i) out[i] = running = Combine(running, x[i]);
   }
-#pragma omp parallel for simd schedule(static)
-  for (long i = 0; i < n; ++i) out[i] = std::exp(x[i] - largest);
-  cumsum(out, out, n);
-#pragma omp parallel for simd schedule(static)
-  for (long i = 0; i < n; ++i) out[i] = std::log(out[i]) + largest;
 }
