@@ -4,6 +4,8 @@ A machine's rates drift within minutes, so the repetitions of all peers are inte
 OpenMP and BLAS that wait for work may spin; a stopped process takes nothing from the others.
 """
 
+import ctypes
+import functools
 import json
 import os
 import signal
@@ -13,6 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from peers import BUILT
 from workload import Workload
 
 HERE = Path(__file__).resolve().parent
@@ -28,12 +31,13 @@ class Seat:
     def __init__(self, peer: str, threads: int, shared: bool):
         self.peer = peer
         python = sys.executable if peer in OWN else str(PEERS_PYTHON)
-        log = open(Path(tempfile.gettempdir()) / f"bench-{os.getuid()}-{peer}.log", "a")
-        cpus = sorted(os.sched_getaffinity(0))[:threads]
-        self.process = subprocess.Popen(
-            [python, "-P", str(HERE / "serve.py"), peer], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=log, text=True, env=_environment(threads, shared),
-            preexec_fn=lambda: os.sched_setaffinity(0, cpus))  # fmt: skip
+        BUILT.mkdir(parents=True, exist_ok=True)
+        # What is refused, and why, stands there.
+        with open(BUILT / f"{peer}.log", "a") as log:
+            self.process = subprocess.Popen(
+                [python, "-P", str(HERE / "serve.py"), peer], stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE, stderr=log, text=True, env=_environment(threads, shared),
+                preexec_fn=functools.partial(_settle, threads))  # fmt: skip
 
     def ask(self, **request) -> dict:
         """Sends one request, with the process running only until it has answered."""
@@ -53,6 +57,12 @@ class Seat:
         self.process.send_signal(signal.SIGCONT)
         self.process.kill()
         self.process.wait()
+
+
+def _settle(threads: int) -> None:
+    """In the new process: its processors, and that it ends with the runner even while stopped."""
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def _environment(threads: int, shared: bool) -> dict:

@@ -14,7 +14,7 @@ import numpy as np
 from workload import Workload
 
 HERE = Path(__file__).resolve().parent
-BUILT = HERE.parent / ".bench-venv" / "built"
+BUILT = HERE.parent / "build/bench"
 CPP_FLAGS = ("-std=c++20", "-O3", "-march=native", "-fopenmp", "-ffast-math", "-shared", "-fPIC")
 
 # A form: what it is called in the table, and what makes the function to call with the arguments.
