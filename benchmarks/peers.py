@@ -53,8 +53,9 @@ def numba_forms(workload: Workload, quick: bool) -> Iterator[Form]:
                 continue
             njit = functools.partial(numba.njit, parallel=parallel, fastmath=fastmath)
             name = f"{'parallel' if parallel else 'serial'}{' fastmath' * fastmath}"
-            for form in rewritten:
-                yield f"{name} loops", lambda njit=njit, form=form: form(_each(njit))
+            for variant, form in rewritten:
+                yield (f"{name} loops {variant}".strip(),
+                       lambda njit=njit, form=form: form(_each(njit)))
             if "numba" in workload.portable and not (quick and rewritten):
                 yield (f"{name} arrays",
                        lambda njit=njit: rebind(workload.program, {}, njit))
@@ -69,8 +70,8 @@ def jax_forms(workload: Workload, quick: bool) -> Iterator[Form]:
     import jax
 
     jax.config.update("jax_enable_x64", True)
-    for form in _rewritten(workload, "jax"):
-        yield "", lambda form=form: _JaxCall(jax, form)
+    for variant, form in _rewritten(workload, "jax"):
+        yield variant, lambda form=form: _JaxCall(jax, form)
     if "jax" in workload.portable:
         program = rebind(workload.program, {"np": jax.numpy}, lambda f: f)
         yield "as it stands", lambda: _JaxCall(jax, program)
@@ -112,14 +113,18 @@ FORMS = {"parakeet": parakeet_forms, "numpy": numpy_forms, "numexpr": numexpr_fo
          "cpp": cpp_forms}  # fmt: skip
 
 
-def _rewritten(workload: Workload, peer: str) -> list[Callable]:
-    """The functions of the group's module for this peer that bear the workload's name."""
+def _rewritten(workload: Workload, peer: str) -> list[tuple[str, Callable]]:
+    """The functions of the group's module for this peer that bear the workload's name.
+
+    `tropical__at_once` is another form of `tropical`, and is called "at once".
+    """
     if not (HERE / f"workloads/{workload.group}_{peer}.py").exists():
         return []
     module = importlib.import_module(f"workloads.{workload.group}_{peer}")
     stem = workload.name.split()[0]
-    names = [name for name in vars(module) if name == stem or name.startswith(f"{stem}__")]
-    return [getattr(module, name) for name in names]
+    names = [name for name in vars(module) if name.split("__")[0] == stem]
+    return [(name[len(stem):].strip("_").replace("_", " "), getattr(module, name))
+            for name in names]  # fmt: skip
 
 
 def rebind(function: Callable, names: dict, wrap: Callable) -> Callable:
