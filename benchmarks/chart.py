@@ -3,7 +3,7 @@
 import math
 from html import escape
 
-from report import best
+from report import best, ours
 
 # Each contestant's colour and the order of the legend.
 COLOURS = {"parakeet": "#d62728", "cpp": "#444444", "numpy": "#4c78a8", "numexpr": "#72b7b2",
@@ -15,16 +15,16 @@ LEFT, RIGHT, TOP, LINE, WIDTH = 170, 30, 70, 20, 860
 LOWEST, HIGHEST = 1 / 64, 16
 
 
-def draw(rows: list[dict]) -> str:
-    """An SVG of the medians: to the right is faster, and C++ is the line at 1."""
+def draw(rows: list[dict], measure: str) -> str:
+    """An SVG of `measure`, "median" or "processor": right is faster, and C++ is the line at 1."""
     shown = [row for row in rows if best(row, "cpp")]
     height = TOP + LINE * len(shown) + 20
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
              f'font-family="sans-serif" font-size="12">',
-             f'<rect width="{WIDTH}" height="{height}" fill="white"/>', *_legend(),
+             f'<rect width="{WIDTH}" height="{height}" fill="white"/>', *_legend(measure),
              *_axis(height)]  # fmt: skip
     for number, row in enumerate(shown):
-        parts += _line(row, TOP + LINE * number + LINE / 2)
+        parts += _line(row, measure, TOP + LINE * number + LINE / 2)
     return "\n".join([*parts, "</svg>", ""])
 
 
@@ -34,8 +34,9 @@ def _x(ratio: float) -> float:
     return round(LEFT + share * (WIDTH - LEFT - RIGHT), 1)
 
 
-def _legend() -> list[str]:
-    parts = [_text(LEFT, 18, "times as fast as C++ with OpenMP (medians, logarithmic)", "start")]
+def _legend(measure: str) -> list[str]:
+    what = {"median": "medians", "processor": "medians of the processors' time"}[measure]
+    parts = [_text(LEFT, 18, f"times as fast as C++ with OpenMP ({what}, logarithmic)", "start")]
     for number, peer in enumerate(COLOURS):
         x = LEFT + number * 92
         parts += [_dot(x, 38, peer), _text(x + 9, 42, NAMES[peer], "start")]
@@ -56,14 +57,14 @@ def _axis(height: int) -> list[str]:
     return parts
 
 
-def _line(row: dict, y: float) -> list[str]:
-    cpp = best(row, "cpp")["median"]
+def _line(row: dict, measure: str, y: float) -> list[str]:
+    cpp = best(row, "cpp")[measure]
     parts = [_text(LEFT - 10, y + 4, row["workload"], "end")]
     # Ours last, so that nothing hides it.
     for peer in sorted(COLOURS, key=lambda peer: peer == "parakeet"):
-        entry = best(row, peer)
+        entry = ours(row) if peer == "parakeet" else best(row, peer)
         if entry and peer != "cpp":
-            parts.append(_dot(_x(cpp / entry["median"]), y, peer))
+            parts.append(_dot(_x(cpp / entry[measure]), y, peer))
     return parts
 
 

@@ -173,7 +173,7 @@ class Contest:
 
     def _rates(self) -> dict:
         if "cpp" not in self.seats:
-            return {"triad": float("nan"), "f64": float("nan"), "f32": float("nan")}
+            return {}
         return self.seats["cpp"].ask(do="rates", quick=self.quick)
 
 

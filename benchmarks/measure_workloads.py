@@ -3,7 +3,6 @@
 import json
 from argparse import Namespace
 from collections.abc import Sequence
-from pathlib import Path
 
 import report
 from contest import PEERS, Contest
@@ -35,7 +34,8 @@ def measure(chosen: list[Workload], wanted: Sequence[str], options: Namespace):
             print("  ".join(f"{k} {v}" for k, v in line.items() if v), flush=True)
             if options.json:
                 options.json.write_text(json.dumps(
-                    {"heading": list(heading(contest)), "rows": rows}, indent=1))
+                    {"heading": list(heading(contest)), "shared": options.shared, "rows": rows},
+                    indent=1))
     finally:
         contest.close()
     yield "medians in ms; higher ratios are better for us; bounds checks on", report.summary(rows)
@@ -49,7 +49,3 @@ def heading(contest: Contest):
         yield f"{peer}: {print_versions}; {seat['threads']} threads; BLAS core {seat['blas']}"
     for peer, reason in contest.absent.items():
         yield f"{peer}: skipped, {reason}"
-
-
-def read(path: Path) -> list[dict]:
-    return json.loads(path.read_text())["rows"]

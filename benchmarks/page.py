@@ -16,9 +16,14 @@ def run(options):
         raise SystemExit("page: --json names the file of an earlier run")
     measured = json.loads(options.json.read_text())
     rows = measured["rows"]
-    (DOCS / "benchmarks.svg").write_text(chart.draw(rows))
+    measure = "processor" if measured["shared"] else "median"
+    (DOCS / "benchmarks.svg").write_text(chart.draw(rows, measure))
     page = DOCS / "benchmarks.md"
-    text = "\n".join([*(f"* {line}" for line in measured["heading"]), "", *_table(rows), ""])
+    heading = [f"* {line}" for line in measured["heading"]]
+    if measured["shared"]:
+        heading.append("* others used the machine: look at the processors' time, and at no "
+                       "absolute number")  # fmt: skip
+    text = "\n".join([*heading, "", *_table(rows), ""])
     page.write_text(MARKED.sub(lambda match: match[1] + text + match[2], page.read_text()))
     yield f"written to {page}", report.summary(rows)
 

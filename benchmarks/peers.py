@@ -97,7 +97,8 @@ class _JaxCall:
 
 
 def pythran_forms(workload: Workload, quick: bool) -> Iterator[Form]:
-    if "pythran" in workload.portable:
+    # It compiles for a quarter of a minute and more.
+    if "pythran" in workload.portable and not quick:
         import pythran_form
 
         yield "arrays", lambda: pythran_form.compile_program(workload)

@@ -35,9 +35,7 @@ def ours(row: dict) -> dict | None:
 
 def floor(row: dict) -> float:
     """Seconds below which no program gets, at this run's own rates, from bytes or operations."""
-    rates = row["rates"]
-    peak = rates["f32" if row["single"] else "f64"]
-    return max(row["bytes"] / rates["triad"], row["flops"] / peak)
+    return max(row["bytes"] / row["rates"]["triad"], row["flops"] / _peak(row))
 
 
 PYTHON_PEERS = ("numpy", "numexpr", "numba", "jax", "pythran")
@@ -52,13 +50,15 @@ def summary_line(row: dict) -> dict:
     for entry in row["entries"]:
         name = entry["form"] if entry["peer"] == "parakeet" else entry["peer"]
         line[name] = entry["median"] * 1e3 if "median" in entry else "-"
-    line["floor"] = floor(row) * 1e3
+    # Without C++ nobody has measured the machine's rates.
+    line["floor"] = floor(row) * 1e3 if row["rates"] else None
     mine = ours(row)
     peer, cpp = best(row, *PYTHON_PEERS), best(row, "cpp")
     line["best peer"] = peer["peer"] if peer else None
     if mine:
         line["first"] = mine["first"] * 1e3
-        line["of floor"] = f"{floor(row) / mine['median']:.0%}"
+        if row["rates"]:
+            line["of floor"] = f"{floor(row) / mine['median']:.0%}"
         line["x peer"] = peer["median"] / mine["median"] if peer else None
         line["x C++"] = cpp["median"] / mine["median"] if cpp else None
         line["x C++ min"] = cpp["min"] / mine["min"] if cpp else None
@@ -75,16 +75,21 @@ def detail(row: dict, entry: dict) -> dict:
     line = {"workload": row["workload"], "contestant": entry["peer"], "form": entry["form"]}
     if "median" not in entry:
         return line | {"note": entry.get("refused", "not timed")}
-    rates, median = row["rates"], entry["median"]
-    peak = rates["f32" if row["single"] else "f64"]
-    return line | {
+    median = entry["median"]
+    line |= {
         "first ms": entry["first"] * 1e3, "median ms": median * 1e3, "min ms": entry["min"] * 1e3,
         "processor ms": entry["processor"] * 1e3,
-        "runs": entry["count"], "GB/s": row["bytes"] / median / 1e9,
-        "of triad": f"{row['bytes'] / median / rates['triad']:.0%}",
-        "GF/s": row["flops"] / median / 1e9,
-        "of peak": f"{row['flops'] / median / peak:.1%}" if row["flops"] else "",
+        "runs": entry["count"],
+        "GB/s": row["bytes"] / median / 1e9, "GF/s": row["flops"] / median / 1e9,
         "error": entry.get("error")}  # fmt: skip
+    if rates := row["rates"]:
+        line["of triad"] = f"{row['bytes'] / median / rates['triad']:.0%}"
+        line["of peak"] = f"{row['flops'] / median / _peak(row):.1%}" if row["flops"] else ""
+    return line
+
+
+def _peak(row: dict) -> float:
+    return row["rates"]["f32" if row["single"] else "f64"]
 
 
 def geometric_mean(values: list[float]) -> float:

@@ -63,7 +63,7 @@ class Workload:
     # NumPy's best form, where the program is not that; None runs the program.
     numpy: Callable | None = None
     # Peers that take the program as it stands, beside what is rewritten for them.
-    portable: tuple[str, ...] = ("numba", "jax")
+    portable: tuple[str, ...] = ("numba", "jax", "pythran")
     # It stores into its arguments: each call gets copies, made outside its time, and is judged by
     # these too.
     mutates: bool = False

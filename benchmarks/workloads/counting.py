@@ -43,9 +43,9 @@ def sort_cpp(library, x):
 
 WORKLOADS = [
     Workload("histogram", histogram, make_keys, (10_000_000, 256), (257, 7), 0.0,
-             portable=("numba",), cpp=histogram_cpp, against_cpp=1.0),
+             portable=("numba", "pythran"), cpp=histogram_cpp, against_cpp=1.0),
     Workload("compaction", compaction, make_singles, (10_000_000,), (257,), 0.0,
-             portable=("numba",), cpp=compaction_cpp, against_cpp=2.0),
+             portable=("numba", "pythran"), cpp=compaction_cpp, against_cpp=2.0),
     Workload("sort", sort, make_singles, (10_000_000,), (257,), 0.0, cpp=sort_cpp,
              against_cpp=1.0),
 ]  # fmt: skip

@@ -93,6 +93,6 @@ WORKLOADS = [
              flops=lambda a, r: 20 * a[1].size ** 2, numpy=n_body_numpy, portable=("jax",),
              cpp=n_body_cpp, against_cpp=1.0),
     Workload("floyd_warshall", floyd_warshall, make_graph, (400,), (9,), 1e-14,
-             flops=lambda a, r: 2 * r[0].size * a[0].shape[0], portable=("numba",),
+             flops=lambda a, r: 2 * r[0].size * a[0].shape[0], portable=("numba", "pythran"),
              cpp=floyd_warshall_cpp, against_cpp=1.0),
 ]  # fmt: skip
