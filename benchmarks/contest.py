@@ -127,7 +127,7 @@ class Contest:
             try:
                 loaded[peer] = self.seats[peer].ask(
                     do="load", workload=workload.name, size="size", quick=self.quick,
-                    expected=expected)["forms"]
+                    targets=self.targets, expected=expected)["forms"]
             except RuntimeError:
                 self.seats.pop(peer).close()
                 self._open(peer)
@@ -144,11 +144,11 @@ class Contest:
                     form["refused"] = f"wrong: error {form['error']:.1e}"
             right = [form for form in forms if "refused" not in form]
             if peer == "parakeet":
-                chosen = [form for form in forms if form["form"] in self.targets]
-            elif right:
-                chosen = [min(right, key=lambda form: self._try(peer, form))]
+                chosen = forms
+            elif len(right) > 1:
+                chosen = [min(right, key=functools.partial(self._try, peer))]
             else:
-                chosen = forms[:1]
+                chosen = right or forms[:1]
             entries += [{"peer": peer, **form, "times": [], "processor": []} for form in chosen]
         return entries
 
@@ -174,7 +174,7 @@ class Contest:
     def _rates(self) -> dict:
         if "cpp" not in self.seats:
             return {}
-        return self.seats["cpp"].ask(do="rates", quick=self.quick)
+        return self.seats["cpp"].ask(do="rates")
 
 
 def _wants_more(times: list[float], repetitions: int, seconds: float) -> bool:

@@ -21,14 +21,14 @@ CPP_FLAGS = ("-std=c++20", "-O3", "-march=native", "-fopenmp", "-ffast-math", "-
 Form = tuple[str, Callable[[], Callable]]
 
 
-def forms_of(peer: str, workload: Workload, quick: bool) -> Iterator[Form]:
-    return FORMS[peer](workload, quick)
+def forms_of(peer: str, workload: Workload, quick: bool, targets: list[str]) -> Iterator[Form]:
+    return parakeet_forms(workload, targets) if peer == "parakeet" else FORMS[peer](workload, quick)
 
 
-def parakeet_forms(workload: Workload, quick: bool) -> Iterator[Form]:
+def parakeet_forms(workload: Workload, targets: list[str]) -> Iterator[Form]:
     from parakeet import jit
 
-    for target in ("serial", "parallel"):
+    for target in targets:
         yield target, lambda target=target: jit(workload.program, target=target)
 
 
@@ -109,9 +109,8 @@ def cpp_forms(workload: Workload, quick: bool) -> Iterator[Form]:
         yield "", lambda: functools.partial(workload.cpp, library(workload.group))
 
 
-FORMS = {"parakeet": parakeet_forms, "numpy": numpy_forms, "numexpr": numexpr_forms,
-         "numba": numba_forms, "jax": jax_forms, "pythran": pythran_forms,
-         "cpp": cpp_forms}  # fmt: skip
+FORMS = {"numpy": numpy_forms, "numexpr": numexpr_forms, "numba": numba_forms, "jax": jax_forms,
+         "pythran": pythran_forms, "cpp": cpp_forms}  # fmt: skip
 
 
 def _rewritten(workload: Workload, peer: str) -> list[tuple[str, Callable]]:

@@ -1,8 +1,10 @@
 """One contestant in a process of its own: `serve.py PEER` obeys lines of JSON on standard input.
 
-load  {workload, size, quick, expected}: makes the data, calls each form once, and answers with what
-      each took and how far its results are from those in the file `expected`; NumPy writes it.
+load  {workload, size, quick, targets, expected}: makes the data, calls each form once, and answers
+      with what each took and how far its results are from those in the file `expected`, which NumPy
+      writes.
 time  {form, count}: answers with the seconds of `count` calls behind one that does not count.
+rates {}: answers with the machine's own, by C++.
 """
 
 import gc
@@ -27,13 +29,14 @@ class Contestant:
     def describe(self) -> dict:
         return machine.describe_process(self.peer)
 
-    def load(self, workload: str, size: str, quick: bool, expected: str) -> dict:
+    def load(self, workload: str, size: str, quick: bool, targets: list[str],
+             expected: str) -> dict:  # fmt: skip
         self.calls.clear()
         gc.collect()
         chosen = self.workloads[workload]
         arguments = chosen.arguments(getattr(chosen, size))
         forms = [self._first_call(chosen, name, make, arguments, expected)
-                 for name, make in forms_of(self.peer, chosen, quick)]  # fmt: skip
+                 for name, make in forms_of(self.peer, chosen, quick, targets)]  # fmt: skip
         return {"forms": forms}
 
     def _first_call(self, workload: Workload, name, make, arguments, expected: str) -> dict:
@@ -68,7 +71,7 @@ class Contestant:
                 for _ in range(count + 1)][1:]  # fmt: skip
         return {"times": [wall for wall, _ in runs], "processor": [used for _, used in runs]}
 
-    def rates(self, quick: bool) -> dict:
+    def rates(self) -> dict:
         return machine.measure_rates()
 
 
