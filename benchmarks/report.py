@@ -46,7 +46,7 @@ def summary(rows: list[dict]) -> list[dict]:
 
 
 def summary_line(row: dict) -> dict:
-    line = {"workload": row["workload"]}
+    line = {"workload": row["workload"], "size": size_text(row["size"])}
     for entry in row["entries"]:
         name = entry["form"] if entry["peer"] == "parakeet" else entry["peer"]
         line[name] = entry["median"] * 1e3 if "median" in entry else "-"
@@ -65,6 +65,13 @@ def summary_line(row: dict) -> dict:
         line["x C++ processor"] = cpp["processor"] / mine["processor"] if cpp else None
     line["wanted"] = row["against_cpp"]
     return line
+
+
+def size_text(size) -> str:
+    """((1200, 1200), 100) is "1,200x1,200 100"; the name of a dtype stands in the row's own name."""
+    parts = ["x".join(f"{n:,}" for n in part) if isinstance(part, (list, tuple)) else f"{part:,}"
+             for part in size if not isinstance(part, str)]  # fmt: skip
+    return " ".join(parts)
 
 
 def details(rows: list[dict]) -> list[dict]:

@@ -61,7 +61,7 @@ def test_the_table_compares_with_the_best_peer_and_with_cpp():
         return {"peer": peer, "form": form, "first": 1.0, "median": seconds, "min": seconds,
                 "processor": 2 * seconds, "count": 20}  # fmt: skip
 
-    row = {"workload": "x < y", "bytes": 8e6, "flops": 1e9, "single": False, "against_cpp": 1.2,
+    row = {"workload": "x < y", "size": [[1200, 3], 7], "bytes": 8e6, "flops": 1e9, "single": False, "against_cpp": 1.2,
            "rates": {"triad": 1e10, "f64": 1e11, "f32": 2e11},
            "entries": [entry("numpy", "", 0.3), entry("parakeet", "serial", 0.04),
                        entry("parakeet", "parallel", 0.02), entry("cpp", "", 0.03),
@@ -69,6 +69,7 @@ def test_the_table_compares_with_the_best_peer_and_with_cpp():
                        {"peer": "jax", "form": "", "refused": "wrong"}]}  # fmt: skip
     line = report.summary_line(row)
     # Ten milliseconds of operations are longer than the eight tenths of one of bytes.
+    assert line["size"] == "1,200x3 7"
     assert line["floor"] == pytest.approx(10.0) and line["of floor"] == "50%"
     assert (line["best peer"], line["x peer"]) == ("numba", pytest.approx(2.5))
     assert line["x C++"] == pytest.approx(1.5) and line["jax"] == "-"
