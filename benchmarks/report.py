@@ -68,7 +68,7 @@ def summary_line(row: dict) -> dict:
 
 
 def size_text(size) -> str:
-    """((1200, 1200), 100) is "1,200x1,200 100"; the name of a dtype stands in the row's own name."""
+    """((1200, 1200), 100) is "1,200x1,200 100"; a dtype stands in the row's own name."""
     parts = ["x".join(f"{n:,}" for n in part) if isinstance(part, (list, tuple)) else f"{part:,}"
              for part in size if not isinstance(part, str)]  # fmt: skip
     return " ".join(parts)

@@ -61,7 +61,8 @@ def test_the_table_compares_with_the_best_peer_and_with_cpp():
         return {"peer": peer, "form": form, "first": 1.0, "median": seconds, "min": seconds,
                 "processor": 2 * seconds, "count": 20}  # fmt: skip
 
-    row = {"workload": "x < y", "size": [[1200, 3], 7], "bytes": 8e6, "flops": 1e9, "single": False, "against_cpp": 1.2,
+    row = {"workload": "x < y", "size": [[1200, 3], 7], "bytes": 8e6, "flops": 1e9,
+           "single": False, "against_cpp": 1.2,
            "rates": {"triad": 1e10, "f64": 1e11, "f32": 2e11},
            "entries": [entry("numpy", "", 0.3), entry("parakeet", "serial", 0.04),
                        entry("parakeet", "parallel", 0.02), entry("cpp", "", 0.03),
