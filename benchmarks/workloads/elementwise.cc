@@ -24,8 +24,8 @@ extern "C" void tanh_f32(const float* x, double a, double b, float* out, long n)
 static inline double Normal(double d) {
   const double k = 1.0 / (1.0 + 0.2316419 * std::fabs(d));
   const double polynomial =
-      k * (0.31938153 +
-           k * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429))));
+      k *
+      (0.31938153 + k * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429))));
   const double tail = polynomial * 0.3989422804014327 * std::exp(-0.5 * d * d);
   return d > 0 ? 1.0 - tail : tail;
 }
@@ -35,9 +35,8 @@ extern "C" void black_scholes(const double* price, const double* strike, const d
 #pragma omp parallel for simd schedule(static)
   for (long i = 0; i < n; ++i) {
     const double root = volatility * std::sqrt(years[i]);
-    const double d1 = (std::log(price[i] / strike[i]) +
-                       (rate + 0.5 * volatility * volatility) * years[i]) /
-                      root;
+    const double d1 =
+        (std::log(price[i] / strike[i]) + (rate + 0.5 * volatility * volatility) * years[i]) / root;
     const double discounted = strike[i] * std::exp(-rate * years[i]);
     const double n1 = Normal(d1), n2 = Normal(d1 - root);
     call[i] = price[i] * n1 - discounted * n2;

@@ -41,7 +41,6 @@ template <typename Ring, typename T, typename Finish>
 void Product(const T* A, const T* B, T* out, long m, long k, long n, Finish finish) {
   constexpr long kLanes = 64 / sizeof(T), kWide = 2 * kLanes, kTall = 12;
   typedef T Vector __attribute__((vector_size(64)));
-  typedef T Loose __attribute__((vector_size(64), aligned(sizeof(T))));
   const long panels = (n + kWide - 1) / kWide, strips = (m + kTall - 1) / kTall;
   // B in panels of kWide columns, A in strips of kTall rows; what sticks out is zero.
   const auto b = Allocate<T>(panels * k * kWide), a = Allocate<T>(strips * k * kTall);
@@ -69,7 +68,9 @@ void Product(const T* A, const T* B, T* out, long m, long k, long n, Finish fini
     for (long s = 0; s < strips; ++s) {
       for (long p = 0; p < panels; ++p) {
         Vector sums[kTall][2];
-        for (auto& pair : sums) pair[0] = pair[1] = Vector{} + T(Ring::kNeutral);
+        // Constant indexes alone keep the sums in registers.
+#pragma GCC unroll 12
+        for (long i = 0; i < kTall; ++i) sums[i][0] = sums[i][1] = Vector{} + T(Ring::kNeutral);
         for (long l = 0; l < k; ++l) {
           const Vector* row = reinterpret_cast<const Vector*>(&b[(p * k + l) * kWide]);
           const T* column = &a[(s * k + l) * kTall];
@@ -81,14 +82,15 @@ void Product(const T* A, const T* B, T* out, long m, long k, long n, Finish fini
           }
         }
         const long tall = std::min(kTall, m - s * kTall), wide = std::min(kWide, n - p * kWide);
+        alignas(64) T tile[kTall][kWide];
+#pragma GCC unroll 12
+        for (long i = 0; i < kTall; ++i) {
+          reinterpret_cast<Vector*>(tile[i])[0] = sums[i][0];
+          reinterpret_cast<Vector*>(tile[i])[1] = sums[i][1];
+        }
         for (long i = 0; i < tall; ++i) {
           T* to = out + (s * kTall + i) * n + p * kWide;
-          if (wide == kWide) {
-            reinterpret_cast<Loose*>(to)[0] = sums[i][0];
-            reinterpret_cast<Loose*>(to)[1] = sums[i][1];
-          } else {
-            std::memcpy(to, sums[i], wide * sizeof(T));
-          }
+          std::memcpy(to, tile[i], wide * sizeof(T));
           finish(to, p * kWide, wide);
         }
       }
@@ -125,14 +127,13 @@ extern "C" void distances(const double* X, const double* Y, double* out, long m,
     for (long i = 0; i < m; ++i) {
       for (long begin = 0; begin < n; begin += 512) {
         const long end = std::min(n, begin + 512);
+        double* to = out + i * n;
+        for (long j = begin; j < end; ++j) to[j] = 0;
+        for (long l = 0; l < k; ++l) {
+          const double x = X[i * k + l];
 #pragma omp simd
-        for (long j = begin; j < end; ++j) {
-          double sum = 0;
-          for (long l = 0; l < k; ++l) {
-            const double d = X[i * k + l] - columns[l * n + j];
-            sum += d * d;
-          }
-          out[i * n + j] = sum;
+          for (long j = begin; j < end; ++j)
+            to[j] += (x - columns[l * n + j]) * (x - columns[l * n + j]);
         }
       }
     }

@@ -25,8 +25,7 @@ extern "C" void k_means(const double* points, const double* centres, double* sum
         for (long d = 0; d < axes; ++d) {
           const double centre = centres[c * axes + d];
 #pragma omp simd
-          for (long l = 0; l < kLanes; ++l)
-            squared[l] += (x[d][l] - centre) * (x[d][l] - centre);
+          for (long l = 0; l < kLanes; ++l) squared[l] += (x[d][l] - centre) * (x[d][l] - centre);
         }
 #pragma omp simd
         for (long l = 0; l < kLanes; ++l) {

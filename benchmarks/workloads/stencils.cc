@@ -72,8 +72,7 @@ extern "C" void jacobi(double* u, double* v, long rows, long columns, long sweep
       const double* x = from + i * columns;
 #pragma omp simd
       for (long j = 1; j < columns - 1; ++j)
-        to[i * columns + j] =
-            0.2 * (x[j] + x[j - 1] + x[j + 1] + x[j + columns] + x[j - columns]);
+        to[i * columns + j] = 0.2 * (x[j] + x[j - 1] + x[j + 1] + x[j + columns] + x[j - columns]);
     }
   }
 }
@@ -88,8 +87,8 @@ extern "C" void heat(double* u, double* v, long I, long J, long K, long sweeps) 
         double* y = to + (i * J + j) * K;
 #pragma omp simd
         for (long k = 1; k < K - 1; ++k)
-          y[k] = 0.25 * x[k] + 0.125 * (x[k + J * K] + x[k - J * K] + x[k + K] + x[k - K] +
-                                        x[k + 1] + x[k - 1]);
+          y[k] = 0.25 * x[k] +
+                 0.125 * (x[k + J * K] + x[k - J * K] + x[k + K] + x[k - K] + x[k + 1] + x[k - 1]);
       }
     }
   }
