@@ -33,8 +33,8 @@ LENGTHS = (75, 150, 300)
 FRONT, BACK = ("frontend",), ("emit", "optimize", "generate", "link", "load")
 
 
-def run(quick: bool):
-    repeat = 3 if quick else 7
+def run(options):
+    repeat = 3 if options.quick else 7
     cases = {case.name: case for case in CASES}
     chosen = [cases[name] for name in PROGRAMS]
     records = []

@@ -1,13 +1,9 @@
-"""What a call costs beside its work: nanoseconds, instructions, and the first call in a process."""
+"""What a call costs beside its work: nanoseconds, and the first call in a fresh process."""
 
 import json
-import os
-import re
-import shutil
 import subprocess
 import sys
 import timeit
-from pathlib import Path
 
 import numpy as np
 
@@ -50,10 +46,9 @@ CALLS = {
 }
 
 
-def run(quick: bool):
+def run(options):
+    quick = options.quick
     rows = [_measure_call(name, code, quick) for name, code in CALLS.items()]
-    if not quick:
-        _add_instructions(rows)
     yield "call overhead, arrays of 4 elements", rows
     yield "first call in a fresh process, ms", _measure_first_calls(2 if quick else 5)
 
@@ -63,44 +58,6 @@ def _measure_call(name: str, code: str, quick: bool) -> dict:
     number, repeat = (20_000, 5) if quick else (200_000, 11)
     times = timeit.repeat(code, globals=globals(), number=number, repeat=repeat)
     return {"call": name, "ns": min(times) / number * 1e9}
-
-
-# Run under valgrind, where counts do not vary: all is compiled first, then one call is repeated.
-_COUNTED = """
-import sys
-sys.path.insert(0, {folder!r})
-from latency import *
-for code in CALLS.values():
-    exec(code)
-def repeat(n):
-    for _ in range(n):
-        {code}
-repeat({number})
-"""
-_COUNTED_CALLS = 10_000
-
-
-def _add_instructions(rows: list[dict]) -> None:
-    """What a call adds to an empty loop; the interpreter's own part of a call is in it."""
-    empty = _count_run("pass")
-    for row in rows:
-        count = None if empty is None else _count_run(CALLS[row["call"]])
-        if count is not None:
-            row["instructions"] = round((count - empty) / _COUNTED_CALLS)
-
-
-def _count_run(code: str) -> int | None:
-    if shutil.which("valgrind") is None:
-        return None
-    script = _COUNTED.format(folder=str(Path(__file__).parent), code=code, number=_COUNTED_CALLS)
-    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
-               sys.executable, "-c", script]
-    # Threads of others would add what they spin, and hashes what their order costs.
-    environment = {**os.environ, "PARAKEET_TARGET": "serial", "OPENBLAS_NUM_THREADS": "1",
-                   "PYTHONHASHSEED": "0"}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    found = re.search(r"Collected : (\d+)", done.stderr)
-    return int(found[1]) if found and done.returncode == 0 else None
 
 
 _FIRST = """

@@ -7,64 +7,62 @@ import argparse
 import importlib
 import json
 import platform
-import re
 import sys
 from pathlib import Path
 
+import machine
 import numpy as np
+from contest import PEERS
+from report import print_table
 
 import parakeet
 
-# Each is a module here with `run(quick)`, which gives a title and a list of rows (dictionaries).
-SUITES = ("latency", "compile")
-
-
-def print_table(title: str, rows: list[dict]) -> None:
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    lines = [columns, *([_show(row.get(name)) for name in columns] for row in rows)]
-    widths = [max(len(line[k]) for line in lines) for k in range(len(columns))]
-    print(f"\n{title}")
-    for line in lines:
-        first, *rest = zip(line, widths, strict=True)
-        print(first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in rest), sep="  ")
-
-
-def _show(value) -> str:
-    if value is None:
-        return ""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def processor() -> str:
-    """The processor's name; Linux keeps it where Python's `platform` does not look."""
-    names = re.findall(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    return names[0] if names else platform.machine()
+# Each is a module here with `run(options)`, which gives titles and lists of rows (dictionaries).
+SUITES = {"workloads": "measure_workloads", "latency": "latency", "compile": "compile",
+          "dispatch": "dispatch", "kernels": "measure_kernels", "page": "page"}  # fmt: skip
 
 
 def describe_machine() -> str:
     return (f"parakeet {parakeet.__version__}, Python {platform.python_version()}, "
-            f"NumPy {np.__version__}, {parakeet.get_num_threads()} threads, {processor()}")
+            f"NumPy {np.__version__}, {parakeet.get_num_threads()} threads, "
+            f"{machine.processor()}, {machine.vector_width()}, BLAS core {machine.blas_core()}")
+
+
+def words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="dev bench", description=__doc__)
+    parser.add_argument("suites", nargs="*", default=["workloads"], metavar="suite",
+                        help=f"which to run: {', '.join(SUITES)}; workloads if none is named")
+    parser.add_argument("--only", type=words, default=[],
+                        help="workloads or groups, with commas; the beginning of a name will do")
+    parser.add_argument("--peers", type=words, default=[], help=f"of {', '.join(PEERS)}")
+    parser.add_argument("--targets", type=words, default=["serial", "parallel"])
+    parser.add_argument("--threads", type=int, help="of each contestant; else every core")
+    parser.add_argument("--shared", action="store_true",
+                        help="others use the machine: no thread spins, see 'x C++ processor'")
+    parser.add_argument("--quick", action="store_true", help="fewer repetitions and forms")
+    parser.add_argument("--json", type=Path, help="a file for the numbers")
+    options = parser.parse_args(arguments)
+    for given, known in ((options.suites, SUITES), (options.peers, PEERS)):
+        if unknown := set(given) - set(known):
+            parser.error(f"there is no {min(unknown)}; there are {', '.join(known)}")
+    return options
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("suites", nargs="*", default=SUITES, metavar="suite",
-                        help=f"which to run: {', '.join(SUITES)}")
-    parser.add_argument("--quick", action="store_true", help="fewer repetitions")
-    parser.add_argument("--json", type=Path, help="a file for the numbers")
-    arguments = parser.parse_args()
-    unknown = set(arguments.suites) - set(SUITES)
-    if unknown:
-        parser.error(f"no suite is called {min(unknown)}; there are {', '.join(SUITES)}")
+    options = parse(sys.argv[1:])
     print(describe_machine())
     results = {"machine": describe_machine()}
-    for suite in arguments.suites:
-        for title, rows in importlib.import_module(suite).run(arguments.quick):
+    for suite in options.suites:
+        for title, rows in importlib.import_module(SUITES[suite]).run(options):
             print_table(title, rows)
             results.setdefault(suite, {})[title] = rows
             sys.stdout.flush()
-    if arguments.json:
-        arguments.json.write_text(json.dumps(results, indent=1))
+    if options.json and not {"workloads", "kernels", "page"} & set(options.suites):
+        options.json.write_text(json.dumps(results, indent=1))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""Workloads in groups: NumPy-style programs, and what each peer runs in their place."""
