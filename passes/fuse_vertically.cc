@@ -113,8 +113,8 @@ class Fuser : public ir::Mutator {
   WrappingForms forms_;
   std::unordered_map<const Var*, Producer> producers_;
   std::vector<std::vector<Computed>> computed_;  // by the blocks being written, outermost first
-  int depth_ = 0;        // of the block being written
-  int kept_depth_ = -1;  // Producers of no greater depth are not put into what is being written.
+  int depth_ = 0;                                // of the block being written
+  int kept_depth_ = -1;   // Producers of no greater depth are not put into what is being written.
   bool copying_ = false;  // What is visited is the copy of a producer's block.
 };
 
