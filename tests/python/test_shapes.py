@@ -1,4 +1,5 @@
-"""Sizes that compiled code takes to be equal: where they are not, other code runs, from the start."""
+"""Sizes that compiled code takes to be equal: where they are not, other code runs, from the start.
+"""
 
 import numpy as np
 import pytest

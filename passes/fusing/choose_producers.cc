@@ -1,4 +1,4 @@
-#include "passes/analyses/choose_producers.h"
+#include "passes/fusing/choose_producers.h"
 
 #include <algorithm>
 #include <unordered_set>
