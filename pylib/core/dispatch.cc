@@ -52,7 +52,9 @@ class Selection {
       }
       call_->slots.Shrink(slots);
       call_->arrays.Shrink(arrays);
-      const Encoded captured = found->outside.ReadCaptures(found->manifest, call_);
+      const Encoded captured = found->outside.has_captures()
+                                   ? found->outside.ReadCaptures(found->manifest, call_)
+                                   : Encoded::kYes;
       if (captured == Encoded::kFailed) return CompileOutcome::kFailed;
       if (captured == Encoded::kRefused) {
         function_->table.Drop(found);

@@ -63,10 +63,12 @@ NamedObject NameObject(PyObject* object) {
   // Our operators and primitives: the compiler knows them by kind and name.
   const std::string kind = TextOf(TypeOf(object), "parakeet_kind");
   if (!kind.empty()) return {"parakeet " + kind + " " + TextOf(object, "name"), true};
+  const bool is_numpys = RootOf(TextOf(TypeOf(object), "__module__")) == "numpy";
+  // An object of a user's class may answer to any name.
+  if (!is_numpys && PyCallable_Check(object) == 0) return {TypeName(object), false};
   std::string module = TextOf(object, "__module__");
   std::string path = TextOf(object, "__qualname__");
   if (path.empty()) path = TextOf(object, "__name__");
-  const bool is_numpys = RootOf(TextOf(TypeOf(object), "__module__")) == "numpy";
   if (module.empty() && is_numpys) module = "numpy";
   if (!module.empty() && !path.empty() && Find(module, path).get() == object) {
     return {module + "." + path, true};

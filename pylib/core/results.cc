@@ -192,11 +192,7 @@ T FromBits(const uint64_t* slot) {
 }  // namespace
 
 PyObject* BuildScalar(int type, bool python, const uint64_t* slots) {
-  if (!python) {
-    alignas(16) char value[16];
-    SlotsToScalar(type, slots, value);
-    return numpy.scalar(value, numpy.descriptors[type], nullptr);
-  }
+  if (!python) return MakeScalar(type, slots);
   switch (type) {
     case kBool: return PyBool_FromLong(slots[0] != 0);
     case kFloat64: return PyFloat_FromDouble(FromBits<double>(slots));
