@@ -45,9 +45,10 @@ class Encoder {
   Encoded Argument(PyObject* value, bool is_static, int depth);
   // A leaf, with its word.
   Encoded Leaf(PyObject* value, uint64_t* word);
+  // `original` is what the array was made from, or itself.
+  Encoded Array(PyObject* array, PyObject* original, uint64_t* word);
 
  private:
-  Encoded Array(PyObject* array, PyObject* original, uint64_t* word);
   Encoded Float(PyObject* value, uint64_t* word);
   Encoded PythonScalar(PyObject* value, uint64_t* word);
   Encoded Integer(PyObject* value, uint64_t* word);
@@ -265,7 +266,12 @@ bool OverlapsItself(const ArrayFields* array) {
 }  // namespace
 
 Encoded EncodeArgument(PyObject* value, bool is_static, Arguments* arguments) {
-  return Encoder(arguments).Argument(value, is_static, 0);
+  if (!IsArray(value)) return Encoder(arguments).Argument(value, is_static, 0);
+  // The short way of what is most frequent; an array is never static.
+  uint64_t word = 0;
+  const Encoded result = Encoder(arguments).Array(value, value, &word);
+  if (result == Encoded::kYes) arguments->key.Append(word);
+  return result;
 }
 
 Encoded EncodeCapture(PyObject* value, uint64_t* word, Arguments* arguments) {

@@ -205,6 +205,10 @@ PyObject* BuildScalar(int type, bool python, const uint64_t* slots) {
 
 PyObject* BuildResult(const Manifest& manifest, const Arguments& arguments, runtime::Call* call,
                       const uint64_t* slots) {
+  const ResultNode& first = manifest.results.front();
+  if (first.kind == ResultKind::kScalar) {
+    return BuildScalar(first.type, first.python, slots + first.slot);
+  }
   return ResultBuilder(manifest, arguments, call, slots).Build().release();
 }
 
