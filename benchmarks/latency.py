@@ -1,6 +1,7 @@
 """What a call costs beside its work: nanoseconds, and the first call in a fresh process."""
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
