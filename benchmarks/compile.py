@@ -47,7 +47,7 @@ def run(options):
 
 def _measure(program, arguments, repeat: int) -> dict:
     """The median of each phase; the first compilation, which may import, does not count."""
-    compiled = jit(program)
+    compiled = jit(program, cache=False)
     phases, cpu = [], []
     for _ in range(repeat + 1):
         compiled._clear()

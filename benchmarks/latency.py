@@ -1,8 +1,10 @@
 """What a call costs beside its work: nanoseconds, and the first call in a fresh process."""
 
 import json
+import os
 import subprocess
 import sys
+import tempfile
 import timeit
 
 import numpy as np
@@ -71,6 +73,7 @@ x = np.ones(1000)
 t2 = time.perf_counter()
 fast(x, target={target!r})
 t3 = time.perf_counter()
+assert {target!r} == "python" or fast.timings()[0].from_disk == {from_disk}
 phases = {{}} if {target!r} == "python" else fast.timings()[0].phases
 print(json.dumps([(t1 - t0) * 1e3, (t3 - t2) * 1e3, phases]))
 """
@@ -86,14 +89,28 @@ fast = parakeet.jit(fast)
 
 
 def _measure_first_calls(repeat: int) -> list[dict]:
-    return [_measure_first_call(target, repeat) for target in ("serial", "parallel")]
+    rows = []
+    for target in ("serial", "parallel"):
+        with tempfile.TemporaryDirectory() as folder:
+            off, on = {"PARAKEET_CACHE": "0"}, {"PARAKEET_CACHE_DIR": folder}
+            rows.append(_measure_first_call(f"{target}, not kept", target, [off] * repeat, False))
+            # Each of these writes its entry into a folder of its own.
+            fresh = [{"PARAKEET_CACHE_DIR": os.path.join(folder, str(i))} for i in range(repeat)]
+            rows.append(_measure_first_call(f"{target}, kept on disk", target, fresh, False))
+            _run_first_call(target, on, False)
+            rows.append(_measure_first_call(f"{target}, from disk", target, [on] * repeat, True))
+    return rows
 
 
-def _measure_first_call(target: str, repeat: int) -> dict:
-    script = _FIRST.format(definition=_DEFINITION, target=target)
-    runs = [json.loads(subprocess.run([sys.executable, "-c", script], check=True,
-                                      capture_output=True, text=True).stdout)
-            for _ in range(repeat)]
+def _run_first_call(target: str, settings: dict, from_disk: bool) -> list:
+    script = _FIRST.format(definition=_DEFINITION, target=target, from_disk=from_disk)
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True,
+                          text=True, env={**os.environ, "PARAKEET_CACHE": "1", **settings})
+    return json.loads(done.stdout)
+
+
+def _measure_first_call(name: str, target: str, settings: list[dict], from_disk: bool) -> dict:
+    runs = [_run_first_call(target, one, from_disk) for one in settings]
     imported, called, phases = min(runs, key=lambda run: run[1])
     shown = {name: ms for name, ms in phases.items() if ms >= 0.2}
-    return {"target": target, "import over NumPy": imported, "first call": called, **shown}
+    return {"target": name, "import over NumPy": imported, "first call": called, **shown}

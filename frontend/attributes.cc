@@ -148,9 +148,10 @@ bool IsRangePart(const std::string& name, size_t* part) {
 // An attribute of a Python object that is read at compile time: modules, namespaces, np.finfo(...).
 Value ObjectAttribute(Evaluator* evaluator, PyObject* object, const std::string& name) {
   Context& context = evaluator->context();
-  const PyRef found = PyRef::Steal(PyObject_GetAttrString(object, name.c_str()));
+  const PyRef& home = evaluator->frame().home;
+  const PyRef found = evaluator->resolver().AttributeOf(object, name, home);
   if (!found) FailFromPython(context.span());
-  Value value = evaluator->resolver().FromPython(found.get(), evaluator->frame().home);
+  Value value = evaluator->resolver().FromPython(found.get(), home);
   if (!value.IsUndefined()) return value;
   if (Resolver::IsArray(found.get())) {
     context.FailLimitation(

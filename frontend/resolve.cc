@@ -218,10 +218,18 @@ PyRef Resolver::DefaultOf(PyObject* function, const std::string& parameter) {
   return found;
 }
 
+PyRef Resolver::AttributeOf(PyObject* object, const std::string& name, const PyRef& home) {
+  PyRef found = PyRef::Steal(PyObject_GetAttrString(object, name.c_str()));
+  const bool is_ours = home && IsOurFunction(home.get());
+  if (found && !is_ours) Record(NamespaceKind::kAttribute, object, name, found);
+  return found;
+}
+
 // What the library reads of its own modules changes with the package alone.
 void Resolver::Record(NamespaceKind kind, PyObject* function, const std::string& name,
                       const PyRef& object) {
-  if (kind != NamespaceKind::kOverload && IsOurFunction(function)) return;
+  const bool is_of_function = kind != NamespaceKind::kOverload && kind != NamespaceKind::kAttribute;
+  if (is_of_function && IsOurFunction(function)) return;
   for (const Dependency& known : dependencies_) {
     if (known.kind == kind && known.function.get() == function && known.name == name) return;
   }

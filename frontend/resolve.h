@@ -18,13 +18,14 @@
 namespace parakeet::frontend {
 
 // The namespace that a name was read from; kDefault: a parameter's default value; kOverload: what
-// users' overloads make of an object, or of an array method.
-enum class NamespaceKind : uint8_t { kClosure, kGlobal, kBuiltin, kDefault, kOverload };
+// users' overloads make of an object, or of an array method; kAttribute: an attribute of a module
+// or of another object.
+enum class NamespaceKind : uint8_t { kClosure, kGlobal, kBuiltin, kDefault, kOverload, kAttribute };
 
 // One outside thing that a compilation read. It holds as long as `name` in that namespace of
-// `function` is the same object, or one of equal content. Attributes read from modules are not
-// recorded: modules are not guarded. A kOverload holds as long as the same function, or None,
-// stands for the object `function`, called `name`; or for the method `name`, where that is None.
+// `function` is the same object, or one of equal content. A kOverload holds as long as the same
+// function, or None, stands for the object `function`, called `name`; or for the method `name`,
+// where that is None. Of a kAttribute `function` is the object that has it.
 struct Dependency {
   NamespaceKind kind;
   PyRef function;  // Whose closure, globals or builtins.
@@ -60,6 +61,9 @@ class Resolver {
   Found Find(PyObject* function, const std::string& name);
   // The default value of a parameter; the dependency is recorded.
   PyRef DefaultOf(PyObject* function, const std::string& parameter);
+  // An attribute of an object, read by the function `home`; the dependency is recorded. A null
+  // reference with Python's exception set where there is none.
+  PyRef AttributeOf(PyObject* object, const std::string& name, const PyRef& home);
 
   // The value of a Python object that needs no parameter: numbers, strings, None, dtypes, modules,
   // functions, tuples of these. Undefined for what has no meaning in the language. `home` is the

@@ -1,83 +1,14 @@
 #include "pylib/manifest.h"
 
-#include <cstring>
 #include <type_traits>
 
+#include "pylib/archive.h"
 #include "runtime/abi.h"
 
 namespace parakeet::pylib {
 namespace {
 
 constexpr uint64_t kMagic = 0x31534554494e414d;  // "MANITES1"
-
-// One description of the fields serves both directions: an archive is given references.
-class Writer {
- public:
-  template <typename T>
-  void Plain(const T& value) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    bytes_.append(reinterpret_cast<const char*>(&value), sizeof(value));
-  }
-  void Text(const std::string& text) {
-    Plain(uint32_t(text.size()));
-    bytes_ += text;
-  }
-  template <typename T, typename Each>
-  void List(const std::vector<T>& list, Each each) {
-    Plain(uint32_t(list.size()));
-    for (const T& item : list) each(item);
-  }
-  std::string Take() { return std::move(bytes_); }
-
- private:
-  std::string bytes_;
-};
-
-// Reads nothing more after the first fault; `ok` says whether there was one.
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
-
-  template <typename T>
-  void Plain(T& value) {
-    if (!Has(sizeof(T))) return;
-    if constexpr (std::is_same_v<T, bool>) {
-      value = bytes_[0] != 0;
-    } else {
-      std::memcpy(&value, bytes_.data(), sizeof(T));
-    }
-    bytes_.remove_prefix(sizeof(T));
-  }
-  void Text(std::string& text) {
-    const uint32_t size = Count();
-    text.assign(bytes_.substr(0, size));
-    bytes_.remove_prefix(size);
-  }
-  // An item takes a byte at least, so a damaged count cannot ask for more memory than the bytes do.
-  template <typename T, typename Each>
-  void List(std::vector<T>& list, Each each) {
-    const uint32_t count = Count();
-    list.resize(count);
-    for (T& item : list) each(item);
-  }
-  bool ok() const { return ok_; }
-  bool at_end() const { return bytes_.empty(); }
-
- private:
-  bool Has(size_t size) {
-    ok_ = ok_ && size <= bytes_.size();
-    if (!ok_) bytes_ = {};
-    return ok_;
-  }
-  uint32_t Count() {
-    uint32_t count = 0;
-    Plain(count);
-    return Has(count) ? count : 0;
-  }
-
-  std::string_view bytes_;
-  bool ok_ = true;
-};
 
 template <typename Archive, typename Node>
 void Fields(Archive& archive, Node& name)
@@ -141,7 +72,11 @@ void Fields(Archive& archive, Node& manifest)
     archive.Text(phase.name);
     archive.Plain(phase.ms);
   });
-  archive.List(manifest.remarks, [&](auto& remark) { archive.Text(remark); });
+  archive.List(manifest.remarks, [&](auto& remark) {
+    archive.Text(remark.file);
+    archive.Plain(remark.line);
+    archive.Text(remark.text);
+  });
 }
 
 // What follows node `at` and everything below it; 0 where the tree runs past its end.
@@ -192,14 +127,14 @@ bool ArgumentsHold(const Manifest& manifest) {
 }  // namespace
 
 std::string Serialize(const Manifest& manifest) {
-  Writer writer;
+  ArchiveWriter writer;
   writer.Plain(kMagic);
   Fields(writer, manifest);
   return writer.Take();
 }
 
 std::optional<Manifest> ParseManifest(std::string_view bytes) {
-  Reader reader(bytes);
+  ArchiveReader reader(bytes);
   uint64_t magic = 0;
   reader.Plain(magic);
   if (magic != kMagic) return std::nullopt;

@@ -28,8 +28,9 @@ struct ResultNode {
 
 // Which of a function's namespaces a name is read from; kDefault: the defaults of its parameters;
 // kOverload: no namespace, but what stands for the object in the function's place, or for the array
-// method of that name where None is in its place.
-enum class Namespace : uint8_t { kClosure, kGlobal, kBuiltin, kDefault, kOverload };
+// method of that name where None is in its place; kAttribute: the attributes of the module or other
+// object in its place.
+enum class Namespace : uint8_t { kClosure, kGlobal, kBuiltin, kDefault, kOverload, kAttribute };
 
 // A name that the compilation read outside the code. `function` indexes the functions that travel
 // with the manifest.
@@ -62,6 +63,13 @@ struct ErrorSite {
   int32_t end_column = 0;
 };
 
+// What a pass did or refused, for the user's report.
+struct Remark {
+  std::string file;  // empty where the place is not known
+  int32_t line = 0;
+  std::string text;  // begins with the pass
+};
+
 // Cycles that part of a call takes: `cycles` times the product of the extents, which are argument
 // slots (runtime/abi.h) holding array sizes.
 struct CostTerm {
@@ -86,7 +94,7 @@ struct Manifest {
   bool is_bounded = false;  // whether the terms say all that the call may take
   std::vector<CostTerm> cost;
   std::vector<PhaseTime> phases;
-  std::vector<std::string> remarks;  // what passes did and refused, for the user's report
+  std::vector<Remark> remarks;
 };
 
 std::string Serialize(const Manifest& manifest);

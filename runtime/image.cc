@@ -3,10 +3,11 @@
 #include <sys/mman.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
-#include <new>
-#include <vector>
+#include <utility>
 
+#include "runtime/openmp_library.h"
 #include "runtime/symbols.h"
 
 namespace parakeet::runtime {
@@ -58,36 +59,6 @@ const char* Divide(const void* bytes, size_t size, Parts* parts) {
   return ends ? nullptr : "names do not end";
 }
 
-// The word of one slot, for an image that will lie at `base`. Sets `error` where there is none.
-uint64_t ResolveSlot(const Parts& parts, const PkImageSlot& slot, uint64_t base,
-                     std::string* error) {
-  switch (slot.kind) {
-    case kPkSlotLiteral: return slot.value;
-    case kPkSlotInternal:
-      if (slot.value >= parts.MemorySize()) *error = "a slot points outside the image";
-      return base + slot.value;
-    case kPkSlotImport:
-      if (slot.name >= parts.header.names_size) {
-        *error = "a slot's name is outside the names";
-        return 0;
-      }
-      return reinterpret_cast<uint64_t>(FindSymbol(parts.names + slot.name, error));
-    default: *error = "a slot of unknown kind"; return 0;
-  }
-}
-
-bool FillTable(const Parts& parts, char* mapping, std::string* error) {
-  char* table = mapping + parts.TableOffset();
-  for (uint32_t index = 0; index < parts.header.slot_count; ++index) {
-    PkImageSlot slot;
-    std::memcpy(&slot, parts.slots + sizeof(slot) * uint64_t{index}, sizeof(slot));
-    const uint64_t word = ResolveSlot(parts, slot, reinterpret_cast<uint64_t>(mapping), error);
-    if (!error->empty()) return false;
-    std::memcpy(table + 8 * uint64_t{index}, &word, sizeof(word));
-  }
-  return true;
-}
-
 bool Protect(const Parts& parts, char* mapping) {
   const uint64_t table = parts.TableOffset();
   if (mprotect(mapping, table, PROT_READ | PROT_EXEC) != 0) return false;
@@ -98,38 +69,121 @@ std::string SystemRefusal(const char* what) {
   return std::string("cannot ") + what + ": " + std::strerror(errno);
 }
 
-std::unique_ptr<Image> Map(const Parts& parts, std::string* error) {
-  const size_t size = parts.MemorySize();
-  void* at = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (at == MAP_FAILED) {
-    *error = SystemRefusal("map an image");
-    return nullptr;
+// What stands in the table for an import that is not there yet.
+void CalledTooEarly() { std::abort(); }
+
+// From the parts of an image to memory.
+class ImageLoader {
+ public:
+  ImageLoader(const Parts& parts, bool may_defer, std::string* error)
+      : parts_(parts), may_defer_(may_defer), error_(*error) {}
+
+  std::unique_ptr<Image> Load() {
+    const size_t size = parts_.MemorySize();
+    void* at = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) {
+      error_ = SystemRefusal("map an image");
+      return nullptr;
+    }
+    char* mapping = static_cast<char*>(at);
+    const auto entry = reinterpret_cast<PkEntry>(mapping + parts_.header.entry);
+    image_ = std::make_unique<Image>(mapping, size, entry);
+    std::memcpy(mapping, parts_.text, parts_.header.text_size);
+    if (!FillTable(mapping)) return nullptr;
+    if (!Protect(parts_, mapping)) {
+      error_ = SystemRefusal("make an image executable");
+      return nullptr;
+    }
+    __builtin___clear_cache(mapping, mapping + parts_.header.text_size);
+    return std::move(image_);
   }
-  char* mapping = static_cast<char*>(at);
-  const auto entry = reinterpret_cast<PkEntry>(mapping + parts.header.entry);
-  auto image = std::make_unique<Image>(mapping, size, entry);
-  std::memcpy(mapping, parts.text, parts.header.text_size);
-  if (!FillTable(parts, mapping, error)) return nullptr;
-  if (!Protect(parts, mapping)) {
-    *error = SystemRefusal("make an image executable");
-    return nullptr;
+
+ private:
+  bool FillTable(char* mapping) {
+    for (uint32_t index = 0; index < parts_.header.slot_count; ++index) {
+      PkImageSlot slot;
+      std::memcpy(&slot, parts_.slots + sizeof(slot) * uint64_t{index}, sizeof(slot));
+      const uint64_t offset = parts_.TableOffset() + 8 * uint64_t{index};
+      const uint64_t word = Resolve(slot, reinterpret_cast<uint64_t>(mapping), offset);
+      if (!error_.empty()) return false;
+      std::memcpy(mapping + offset, &word, sizeof(word));
+    }
+    return true;
   }
-  __builtin___clear_cache(mapping, mapping + parts.header.text_size);
-  return image;
-}
 
-}  // namespace
+  // The word of one slot, for an image that lies at `base`. Sets the error where there is none.
+  uint64_t Resolve(const PkImageSlot& slot, uint64_t base, uint64_t offset) {
+    switch (slot.kind) {
+      case kPkSlotLiteral: return slot.value;
+      case kPkSlotInternal:
+        if (slot.value >= parts_.MemorySize()) error_ = "a slot points outside the image";
+        return base + slot.value;
+      case kPkSlotImport:
+        if (slot.name >= parts_.header.names_size) {
+          error_ = "a slot's name is outside the names";
+          return 0;
+        }
+        return Import(parts_.names + slot.name, offset);
+      default: error_ = "a slot of unknown kind"; return 0;
+    }
+  }
 
-Image::~Image() { munmap(mapping_, size_); }
+  uint64_t Import(const char* name, uint64_t offset) {
+    if (may_defer_ && IsOpenMpName(name)) {
+      image_->Defer(offset, name);
+      return reinterpret_cast<uint64_t>(CalledTooEarly);
+    }
+    return reinterpret_cast<uint64_t>(FindSymbol(name, &error_));
+  }
 
-std::unique_ptr<Image> LoadImage(const void* bytes, size_t size, std::string* error) {
+  const Parts& parts_;
+  const bool may_defer_;
+  std::string& error_;
+  std::unique_ptr<Image> image_;
+};
+
+std::unique_ptr<Image> Load(const void* bytes, size_t size, bool may_defer, std::string* error) {
   error->clear();
   Parts parts;
   if (const char* problem = Divide(bytes, size, &parts)) {
     *error = std::string("image refused: ") + problem;
     return nullptr;
   }
-  return Map(parts, error);
+  return ImageLoader(parts, may_defer, error).Load();
+}
+
+}  // namespace
+
+Image::~Image() { munmap(mapping_, size_); }
+
+bool Image::FillOpenMp(std::string* error) {
+  error->clear();
+  std::vector<const void*> addresses;
+  for (const Deferred& import : deferred_) {
+    addresses.push_back(FindSymbol(import.name.c_str(), error));
+    if (!error->empty()) return false;
+  }
+  char* mapping = static_cast<char*>(mapping_);
+  char* table = mapping + deferred_.front().offset / kPkImagePage * kPkImagePage;
+  const size_t size = size_t(mapping + size_ - table);
+  if (mprotect(table, size, PROT_READ | PROT_WRITE) != 0) {
+    *error = SystemRefusal("fill an image's table");
+    return false;
+  }
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    std::memcpy(mapping + deferred_[i].offset, &addresses[i], sizeof(addresses[i]));
+  }
+  mprotect(table, size, PROT_READ);
+  deferred_.clear();
+  return true;
+}
+
+std::unique_ptr<Image> LoadImage(const void* bytes, size_t size, std::string* error) {
+  return Load(bytes, size, false, error);
+}
+
+std::unique_ptr<Image> LoadImageLazily(const void* bytes, size_t size, std::string* error) {
+  return Load(bytes, size, !IsOpenMpBound(), error);
 }
 
 }  // namespace parakeet::runtime

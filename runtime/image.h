@@ -3,8 +3,10 @@
 #define PARAKEET_RUNTIME_IMAGE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "runtime/abi.h"
 
@@ -23,10 +25,27 @@ class Image {
   PkEntry entry() const { return entry_; }
   const void* text() const { return mapping_; }
 
+  // Whether imports from the OpenMP library are still to be filled in: until then, calls have a
+  // team of one.
+  bool lacks_openmp() const { return !deferred_.empty(); }
+  // Fills them in. False with a reason in `error`; a later try may succeed. One thread at a time;
+  // others may be in the code, with a team of one.
+  bool FillOpenMp(std::string* error);
+
+  // The word at `offset` waits for FillOpenMp.
+  void Defer(size_t offset, const char* name) { deferred_.push_back({offset, name}); }
+
  private:
+  // A word of the table that is to hold an import.
+  struct Deferred {
+    size_t offset;  // in the mapping
+    std::string name;
+  };
+
   void* mapping_;
   size_t size_;
   PkEntry entry_;
+  std::vector<Deferred> deferred_;
 };
 
 // Null with a reason in `error` when the bytes are truncated, damaged, of another build or machine,
@@ -34,6 +53,10 @@ class Image {
 // `bytes` may have any alignment. An image is code and must come from a trusted place: damage is
 // detected, malice is not.
 std::unique_ptr<Image> LoadImage(const void* bytes, size_t size, std::string* error);
+
+// The same, but where no OpenMP library is bound yet, imports from it wait for FillOpenMp: binding
+// takes longer than all else here, and a call with little to do needs no threads.
+std::unique_ptr<Image> LoadImageLazily(const void* bytes, size_t size, std::string* error);
 
 }  // namespace parakeet::runtime
 

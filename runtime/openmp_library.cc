@@ -173,6 +173,8 @@ std::string BindOpenMp() {
   return "";
 }
 
+bool IsOpenMpBound() { return TheBinding().library.load(std::memory_order_acquire) != nullptr; }
+
 void* OpenMpSymbol(const char* name) {
   const Library* library = TheBinding().library.load(std::memory_order_acquire);
   return library == nullptr ? nullptr : dlsym(library->handle, name);

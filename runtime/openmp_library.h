@@ -28,6 +28,8 @@ void SetOpenMpPath(const std::string& path);
 // later call tries again. Any thread may call it, several at once.
 std::string BindOpenMp();
 
+bool IsOpenMpBound();
+
 // The address of a symbol of the bound library; null when none is bound or it has no such symbol.
 void* OpenMpSymbol(const char* name);
 

@@ -111,9 +111,13 @@ constexpr PkRuntime kTable = {kPkAbiId, TableSymbol, TableWhyMissing, TableNow};
 
 }  // namespace
 
+bool IsOpenMpName(const char* name) {
+  return BeginsWith(name, "__kmpc_") || BeginsWith(name, "omp_");
+}
+
 const void* FindSymbol(const char* name, std::string* error) {
   if (const void* address = FindNamed(kOwn, name)) return address;
-  if (BeginsWith(name, "__kmpc_") || BeginsWith(name, "omp_")) return FindOpenMp(name, error);
+  if (IsOpenMpName(name)) return FindOpenMp(name, error);
   if (BeginsWith(name, "_ZGV")) return FindVectorMath(name, error);
   if (BeginsWith(name, "pk_lapack_")) return FindLapack(name + 10, error);
   if (BeginsWith(name, "pk_numpy_")) return FindSortKernel(name + 9, error);

@@ -12,6 +12,9 @@ namespace parakeet::runtime {
 // __kmpc_ or omp_ binds the OpenMP library (openmp_library.h).
 const void* FindSymbol(const char* name, std::string* error);
 
+// Whether FindSymbol looks for the name in the OpenMP library.
+bool IsOpenMpName(const char* name);
+
 // Constant; the same at every call.
 const PkRuntime* Table();
 

@@ -138,11 +138,13 @@ void Compilation::RunPasses(
 
 void Compilation::KeepRemarks(const passes::Context& context) {
   for (const passes::Remark& remark : context.remarks) {
-    std::string place;
+    Remark kept;
     if (remark.span.IsKnown() && remark.span.file < sources_->size()) {
-      place = sources_->At(remark.span.file).name + ":" + std::to_string(remark.span.line) + ": ";
+      kept.file = sources_->At(remark.span.file).name;
+      kept.line = remark.span.line;
     }
-    description_.manifest.remarks.push_back(place + remark.pass + ": " + remark.text);
+    kept.text = remark.pass + ": " + remark.text;
+    description_.manifest.remarks.push_back(std::move(kept));
   }
 }
 

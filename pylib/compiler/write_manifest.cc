@@ -20,6 +20,7 @@ Namespace SpaceOf(frontend::NamespaceKind kind) {
     case frontend::NamespaceKind::kGlobal: return Namespace::kGlobal;
     case frontend::NamespaceKind::kBuiltin: return Namespace::kBuiltin;
     case frontend::NamespaceKind::kOverload: return Namespace::kOverload;
+    case frontend::NamespaceKind::kAttribute: return Namespace::kAttribute;
     case frontend::NamespaceKind::kDefault: break;
   }
   return Namespace::kDefault;

@@ -45,9 +45,11 @@ class Encoder {
   Encoded Argument(PyObject* value, bool is_static, int depth);
   // A leaf, with its word.
   Encoded Leaf(PyObject* value, uint64_t* word);
+  // `original` is what the array was made from, or itself.
+  Encoded Array(PyObject* array, PyObject* original, uint64_t* word);
 
  private:
-  Encoded Array(PyObject* array, PyObject* original, uint64_t* word);
+  Encoded Float(PyObject* value, uint64_t* word);
   Encoded PythonScalar(PyObject* value, uint64_t* word);
   Encoded Integer(PyObject* value, uint64_t* word);
   Encoded List(PyObject* list, uint64_t* word);
@@ -92,6 +94,13 @@ Encoded Encoder::Integer(PyObject* value, uint64_t* word) {
   return Encoded::kYes;
 }
 
+Encoded Encoder::Float(PyObject* value, uint64_t* word) {
+  const double real = PyFloat_AsDouble(value);
+  ScalarToSlots(kFloat64, &real, arguments_.slots.Extend(1));
+  *word = ArgumentWord::Scalar(kFloat64, true).bits();
+  return Encoded::kYes;
+}
+
 // Python's numbers, and of their subclasses those that are no NumPy scalars.
 Encoded Encoder::PythonScalar(PyObject* value, uint64_t* word) {
   if (PyBool_Check(value)) {
@@ -100,9 +109,7 @@ Encoded Encoder::PythonScalar(PyObject* value, uint64_t* word) {
   } else if (PyLong_Check(value)) {
     return Integer(value, word);
   } else if (PyFloat_Check(value)) {
-    const double real = PyFloat_AsDouble(value);
-    ScalarToSlots(kFloat64, &real, arguments_.slots.Extend(1));
-    *word = ArgumentWord::Scalar(kFloat64, true).bits();
+    return Float(value, word);
   } else if (PyComplex_Check(value)) {
     const double parts[] = {PyComplex_RealAsDouble(value), PyComplex_ImagAsDouble(value)};
     ScalarToSlots(kComplex128, parts, arguments_.slots.Extend(2));
@@ -159,6 +166,8 @@ Encoded Encoder::Placeholder(PyObject* placeholder, uint64_t* word) {
 
 Encoded Encoder::Leaf(PyObject* value, uint64_t* word) {
   if (IsArray(value)) return Array(value, value, word);
+  if (PyFloat_CheckExact(value)) return Float(value, word);
+  if (PyLong_CheckExact(value)) return Integer(value, word);
   const int type = ScalarTypeOf(value);
   if (type >= 0) {
     uint64_t slots[2];
@@ -205,9 +214,12 @@ Encoded Encoder::Static(PyObject* value) {
 }
 
 Encoded Encoder::Argument(PyObject* value, bool is_static, int depth) {
-  if (PyTuple_Check(value)) return Tuple(value, is_static, depth);
-  if (Py_TYPE(value) == &PySlice_Type) return Slice(value, is_static, depth);
-  if (is_static && !IsArray(value) && !PyList_Check(value)) return Static(value);
+  // The most frequent first: arrays are never static, and are neither tuples nor slices.
+  if (!IsArray(value) && (is_static || !PyFloat_CheckExact(value))) {
+    if (PyTuple_Check(value)) return Tuple(value, is_static, depth);
+    if (Py_TYPE(value) == &PySlice_Type) return Slice(value, is_static, depth);
+    if (is_static && !PyList_Check(value)) return Static(value);
+  }
   uint64_t word = 0;
   const Encoded result = Leaf(value, &word);
   if (result == Encoded::kYes) arguments_.key.Append(word);
@@ -254,7 +266,12 @@ bool OverlapsItself(const ArrayFields* array) {
 }  // namespace
 
 Encoded EncodeArgument(PyObject* value, bool is_static, Arguments* arguments) {
-  return Encoder(arguments).Argument(value, is_static, 0);
+  if (!IsArray(value)) return Encoder(arguments).Argument(value, is_static, 0);
+  // The short way of what is most frequent; an array is never static.
+  uint64_t word = 0;
+  const Encoded result = Encoder(arguments).Array(value, value, &word);
+  if (result == Encoded::kYes) arguments->key.Append(word);
+  return result;
 }
 
 Encoded EncodeCapture(PyObject* value, uint64_t* word, Arguments* arguments) {

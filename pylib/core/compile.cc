@@ -1,11 +1,15 @@
 #include "pylib/core/compile.h"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "pylib/core/compiler_library.h"
+#include "pylib/core/disk_cache.h"
+#include "pylib/core/make_specialization.h"
 #include "runtime/clock.h"
 
 namespace parakeet::pylib {
@@ -26,25 +30,12 @@ class LockScope {
   bool is_held_;
 };
 
-Ref TupleOf(const std::vector<Ref>& objects) {
-  Ref tuple = Ref::Steal(PyTuple_New(Py_ssize_t(objects.size())));
-  for (size_t i = 0; tuple && i < objects.size(); ++i) {
-    PyTuple_SetItem(tuple.get(), Py_ssize_t(i), Ref(objects[i]).release());
-  }
-  return tuple;
-}
-
-std::vector<Ref> OwnedStatics(const Arguments& call) {
-  std::vector<Ref> statics;
-  for (PyObject* object : call.statics) statics.push_back(Ref::Borrow(object));
-  return statics;
-}
-
 Ref StaticsOf(const Arguments& call) { return TupleOf(OwnedStatics(call)); }
 
 // The compiler's answer, owned.
 struct Answer {
-  Ref image, manifest, functions, objects;
+  Ref image, manifest;
+  OutsideParts outside;
   void* program = nullptr;
   uint64_t overloads_version = 0;  // as it was before the question
 };
@@ -94,6 +85,8 @@ PyObject* AskForText(FunctionState* function, std::span<const uint64_t> key, con
 PyObject* show_text = nullptr;
 PyObject* shown_texts = nullptr;
 
+bool IsShowing() { return shown_texts != nullptr && PyTuple_Size(shown_texts) > 0; }
+
 bool Show(FunctionState* function, const Specialization& code) {
   const Ref show = Ref::Borrow(show_text), texts = Ref::Borrow(shown_texts);
   const Py_ssize_t count = texts ? PyTuple_Size(texts.get()) : 0;
@@ -121,8 +114,7 @@ CompileOutcome Ask(const CompilerLibrary& library, FunctionState* function, cons
   const int32_t status = library.compile(&request, &result);
   answer->image = Ref::Steal(result.image);
   answer->manifest = Ref::Steal(result.manifest);
-  answer->functions = Ref::Steal(result.functions);
-  answer->objects = Ref::Steal(result.objects);
+  answer->outside = {Ref::Steal(result.functions), Ref::Steal(result.objects)};
   answer->program = result.program;
   if (status == kPkCompileNeedsStatic) return MarkStatic(function, result.need_static);
   return status == kPkCompileDone ? CompileOutcome::kDone : CompileOutcome::kFailed;
@@ -131,45 +123,56 @@ CompileOutcome Ask(const CompilerLibrary& library, FunctionState* function, cons
 std::string_view BytesOf(PyObject* bytes) {
   char* data = nullptr;
   Py_ssize_t size = 0;
-  if (PyBytes_AsStringAndSize(bytes, &data, &size) != 0) return {};
+  if (bytes == nullptr || PyBytes_AsStringAndSize(bytes, &data, &size) != 0) return {};
   return {data, size_t(size)};
 }
 
-bool LoadCode(const Answer& answer, Specialization* made) {
-  made->program = answer.program;
-  const std::string_view text = BytesOf(answer.manifest.get());
-  std::optional<Manifest> manifest = ParseManifest(text);
+// From the compiler's answer to a specialization that calls can find, and an entry on the disk.
+std::unique_ptr<Specialization> Make(const Arguments& call, const Answer& answer, DiskQuery* disk) {
+  std::optional<Manifest> manifest = ParseManifest(BytesOf(answer.manifest.get()));
   if (!manifest) {
+    if (answer.program != nullptr) FreeProgram(answer.program);
     PyErr_SetString(PyExc_SystemError, "the compiler wrote a manifest that does not parse");
-    return false;
-  }
-  made->manifest = std::move(*manifest);
-  if (made->program != nullptr) return true;
-  const int64_t start = runtime::NowNanoseconds();
-  const std::string_view bytes = BytesOf(answer.image.get());
-  std::string why;
-  made->image = runtime::LoadImage(bytes.data(), bytes.size(), &why);
-  if (made->image == nullptr) PyErr_Format(PyExc_OSError, "cannot load code: %s", why.c_str());
-  const double ms = double(runtime::NowNanoseconds() - start) / 1e6;
-  made->manifest.phases.push_back({"load", ms});
-  return made->image != nullptr;
-}
-
-// From the compiler's answer to a specialization that calls can find.
-std::unique_ptr<Specialization> Make(const Arguments& call, const Answer& answer) {
-  auto made = std::make_unique<Specialization>();
-  made->outside = OutsideObjects(answer.overloads_version);
-  if (!LoadCode(answer, made.get())) return nullptr;
-  made->key.assign(call.key.begin(), call.key.end());
-  made->hash = HashKey(call.key.data(), call.key.size());
-  made->statics = OwnedStatics(call);
-  for (uint8_t is_written : made->manifest.written) made->writes_arguments |= is_written != 0;
-  if (!made->outside.Bind(made->manifest, answer.functions.get(), answer.objects.get(),
-                          made->statics)) {
-    if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "an outside name cannot be found");
     return nullptr;
   }
+  CompiledParts parts;
+  parts.manifest = std::move(*manifest);
+  parts.image = BytesOf(answer.image.get());
+  parts.program = answer.program;
+  parts.outside = answer.outside;
+  parts.overloads_version = answer.overloads_version;
+  std::unique_ptr<Specialization> made = MakeSpecialization(call, std::move(parts));
+  if (made) disk->Store(made->manifest, BytesOf(answer.image.get()), answer.outside);
   return made;
+}
+
+CompileOutcome CompileAnew(FunctionState* function, const Arguments& call, DiskQuery* disk,
+                           std::unique_ptr<Specialization>* made) {
+  const bool was_open = IsCompilerOpen();
+  const CompilerLibrary* library = OpenCompiler();
+  if (library == nullptr) return CompileOutcome::kFailed;
+  Answer answer;
+  const CompileOutcome outcome = Ask(*library, function, call, &answer);
+  if (outcome != CompileOutcome::kDone) return outcome;
+  *made = Make(call, answer, disk);
+  if (*made == nullptr) return CompileOutcome::kFailed;
+  auto& phases = (*made)->manifest.phases;
+  if (!was_open) phases.insert(phases.begin(), {"open", library->open_ms});
+  return CompileOutcome::kDone;
+}
+
+// From the disk, else from the compiler.
+CompileOutcome Obtain(FunctionState* function, const Arguments& call,
+                      std::unique_ptr<Specialization>* made) {
+  DiskQuery disk(function, call);
+  // Texts that are shown with each compilation come from the compiler.
+  const DiskQuery::Outcome loaded = IsShowing() ? DiskQuery::Outcome::kNothing : disk.Load(made);
+  switch (loaded) {
+    case DiskQuery::Outcome::kFound: return CompileOutcome::kDone;
+    case DiskQuery::Outcome::kKeyChanged: return CompileOutcome::kKeyChanged;
+    case DiskQuery::Outcome::kNothing: break;
+  }
+  return CompileAnew(function, call, &disk, made);
 }
 
 }  // namespace
@@ -183,16 +186,9 @@ CompileOutcome Compile(FunctionState* function, const Arguments& call, Specializ
     *made = found;
     return CompileOutcome::kDone;
   }
-  const bool was_open = IsCompilerOpen();
-  const CompilerLibrary* library = OpenCompiler();
-  if (library == nullptr) return CompileOutcome::kFailed;
-  Answer answer;
-  const CompileOutcome outcome = Ask(*library, function, call, &answer);
+  std::unique_ptr<Specialization> fresh;
+  const CompileOutcome outcome = Obtain(function, call, &fresh);
   if (outcome != CompileOutcome::kDone) return outcome;
-  std::unique_ptr<Specialization> fresh = Make(call, answer);
-  if (fresh == nullptr) return CompileOutcome::kFailed;
-  auto& phases = fresh->manifest.phases;
-  if (!was_open) phases.insert(phases.begin(), {"open", library->open_ms});
   fresh->compile_ms = double(runtime::NowNanoseconds() - start) / 1e6;
   if (!Show(function, *fresh)) return CompileOutcome::kFailed;
   *made = fresh.get();

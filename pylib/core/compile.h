@@ -14,8 +14,8 @@ enum class CompileOutcome : uint8_t {
   kKeyChanged,  // the function has one static parameter more: encode the arguments again
 };
 
-// Compiles for the key of `call` and adds the result to the function's table, unless another thread
-// has done so meanwhile. `made` is set when the outcome is kDone.
+// Loads from disk, or compiles, for the key of `call` and adds the result to the function's table,
+// unless another thread has done so meanwhile. `made` is set when the outcome is kDone.
 CompileOutcome Compile(FunctionState* function, const Arguments& call, Specialization** made);
 
 // From now on, for each (what, stage) in the tuple `texts` and each new compilation,

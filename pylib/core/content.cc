@@ -15,6 +15,7 @@ constexpr int kMaxDepth = 8;
 
 PyTypeObject* function_type = nullptr;
 PyTypeObject* cell_type = nullptr;
+PyTypeObject* code_type = nullptr;
 PyTypeObject* dtype_type = nullptr;  // np.dtype, of which every dtype's class is a subclass
 
 // types.CellType's struct: one reference behind the header; checked by LoadContent.
@@ -41,15 +42,6 @@ PyObject* AttributeOf(PyObject* object, const char* name) {
 }
 
 bool IsCapturable(PyObject* object) { return IsArray(object) || PyList_Check(object); }
-
-// The leaf word of an outside array, 0 where it has none.
-uint64_t LeafWord(PyObject* object) {
-  Arguments scratch;
-  uint64_t word = 0;
-  if (EncodeCapture(object, &word, &scratch) == Encoded::kYes) return word;
-  PyErr_Clear();
-  return 0;
-}
 
 // A scalar's type and the bits of its value.
 struct ScalarBits {
@@ -102,7 +94,7 @@ uint64_t HashObject(PyObject* object, int depth, bool in_closure) {
   if (PyUnicode_Check(object) || PyBytes_Check(object)) return HashPlain(object);
   if (PyObject_TypeCheck(object, dtype_type)) return HashPlain(object);
   if (Py_TYPE(object) == function_type) return HashFunction(object, depth + 1);
-  if (in_closure && IsCapturable(object)) return LeafWord(object);
+  if (in_closure && IsCapturable(object)) return LeafWordOf(object);
   if (PyTuple_Check(object)) {
     uint64_t hash = uint64_t(PyTuple_Size(object));
     for (Py_ssize_t i = 0; i < PyTuple_Size(object); ++i) {
@@ -178,7 +170,7 @@ bool IsSame(PyObject* a, PyObject* b, int depth, bool in_closure) {
   if (PyUnicode_Check(a) || PyBytes_Check(a)) return IsEqual(a, b);
   if (PyObject_TypeCheck(a, dtype_type)) return IsEqual(a, b);
   if (Py_TYPE(a) == function_type) return AreSameFunctions(a, b, depth + 1);
-  if (in_closure && IsCapturable(a)) return LeafWord(a) != 0 && LeafWord(a) == LeafWord(b);
+  if (in_closure && IsCapturable(a)) return LeafWordOf(a) != 0 && LeafWordOf(a) == LeafWordOf(b);
   if (PyTuple_Check(a)) return AreSameTuples(a, b, depth + 1, in_closure);
   if (PyDict_Check(a)) return AreSameDicts(a, b, depth + 1);
   return false;
@@ -203,8 +195,12 @@ PyTypeObject* TypeNamed(const char* module_name, const char* name) {
 bool LoadContent() {
   function_type = TypeNamed("types", "FunctionType");
   cell_type = TypeNamed("types", "CellType");
+  code_type = TypeNamed("types", "CodeType");
   dtype_type = TypeNamed("numpy", "dtype");
-  if (function_type == nullptr || cell_type == nullptr || dtype_type == nullptr) return false;
+  if (function_type == nullptr || cell_type == nullptr || code_type == nullptr ||
+      dtype_type == nullptr) {
+    return false;
+  }
   Ref cell = Ref::Steal(
       PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(cell_type), Py_Ellipsis, nullptr));
   if (!cell) return false;
@@ -223,6 +219,8 @@ bool MayReplace(PyObject* a, PyObject* b) {
   if (a == b) return true;
   if (Py_TYPE(a) != Py_TYPE(b)) return false;
   if (Py_TYPE(a) == function_type) return HasNoState(a) && HasNoState(b) && HasSameContent(a, b);
+  // Read anew for each call.
+  if (IsCapturable(a)) return LeafWordOf(a) != 0 && LeafWordOf(a) == LeafWordOf(b);
   if (!PyTuple_Check(a)) return HasSameContent(a, b);
   if (PyTuple_Size(a) != PyTuple_Size(b)) return false;
   for (Py_ssize_t i = 0; i < PyTuple_Size(a); ++i) {
@@ -240,6 +238,18 @@ bool MayBeStatic(PyObject* object) {
     if (AttributeOf(object, name) != nullptr) return false;
   }
   return true;
+}
+
+bool IsPythonFunction(PyObject* object) { return Py_TYPE(object) == function_type; }
+bool IsCode(PyObject* object) { return Py_TYPE(object) == code_type; }
+bool IsDType(PyObject* object) { return PyObject_TypeCheck(object, dtype_type) != 0; }
+
+uint64_t LeafWordOf(PyObject* object) {
+  Arguments scratch;
+  uint64_t word = 0;
+  if (EncodeCapture(object, &word, &scratch) == Encoded::kYes) return word;
+  PyErr_Clear();
+  return 0;
 }
 
 PyObject* Unwrap(PyObject* object) { return IsFunction(object) ? WrappedFunction(object) : object; }

@@ -29,12 +29,19 @@ bool HasSameContent(PyObject* a, PyObject* b);
 
 // Whether an outside name that was `b` may be `a` without the code being another. As above, but a
 // function is another one unless it has neither closure nor defaults: code reads those, at each
-// call, from the function that it was compiled with.
+// call, from the function that it was compiled with. Of an array or list the leaf word counts.
 bool MayReplace(PyObject* a, PyObject* b);
 
 // Whether an argument that is no leaf may be static: None, a string, a dtype, a function, a type,
 // or another object that the compiler may know; not a container or array of some other library.
 bool MayBeStatic(PyObject* object);
+
+// Of the objects that follow in closures and tuples.
+bool IsPythonFunction(PyObject* object);
+bool IsCode(PyObject* object);
+bool IsDType(PyObject* object);
+// The leaf word of an outside array or list, 0 where it has none.
+uint64_t LeafWordOf(PyObject* object);
 
 // The plain function that a jitted one wraps, else the object itself. Borrowed.
 PyObject* Unwrap(PyObject* object);

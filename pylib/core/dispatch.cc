@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <memory>
+#include <string>
 
 #include "pylib/core/arguments.h"
 #include "pylib/core/compile.h"
@@ -51,7 +52,9 @@ class Selection {
       }
       call_->slots.Shrink(slots);
       call_->arrays.Shrink(arrays);
-      const Encoded captured = found->outside.ReadCaptures(found->manifest, call_);
+      const Encoded captured = found->outside.has_captures()
+                                   ? found->outside.ReadCaptures(found->manifest, call_)
+                                   : Encoded::kYes;
       if (captured == Encoded::kFailed) return CompileOutcome::kFailed;
       if (captured == Encoded::kRefused) {
         function_->table.Drop(found);
@@ -136,13 +139,32 @@ bool HasOtherShapes(const Manifest& manifest, const runtime::ErrorRecord& error)
          manifest.sites[error.site].exception == kOtherShapes;
 }
 
+// Code that is called again and again has its threads, however little each call does.
+constexpr int64_t kCallsWithoutThreads = 16;
+
+// How many threads a call may use. The first that has something for several to do waits until the
+// OpenMP library is there. 0 with an exception set where it cannot be had.
+int32_t TeamFor(Specialization* code, const uint64_t* args) {
+  const int32_t team = runtime::ThreadCount();
+  runtime::Image* image = code->image.get();
+  if (team == 1 || image == nullptr || !image->lacks_openmp()) return team;
+  if (code->calls <= kCallsWithoutThreads && !code->IsLong(args)) return 1;
+  std::string why;
+  if (image->FillOpenMp(&why)) return team;
+  PyErr_Format(PyExc_OSError, "cannot load code: %s", why.c_str());
+  return 0;
+}
+
 // Null, without an exception where `other_shapes` is set.
 PyObject* RunCall(Specialization* code, Target target, const Arguments& arguments,
                   bool* other_shapes) {
   const Running running(code);
   InlineVector<uint64_t, 32> results;
   results.Extend(code->manifest.result_slots);
-  runtime::Call call(target == Target::kParallel ? runtime::ThreadCount() : 1);
+  const bool is_parallel = target == Target::kParallel;
+  const int32_t team = is_parallel ? TeamFor(code, arguments.slots.data()) : 1;
+  if (team == 0) return nullptr;
+  runtime::Call call(team);
   const auto run = is_timing.load(std::memory_order_relaxed) ? RunTimed : RunCode;
   const int32_t status = run(code, &call, arguments.slots.data(), results.data());
   if (status == 0) return BuildResult(code->manifest, arguments, &call, results.data());

@@ -131,11 +131,9 @@ PyObject* BindToInstance(PyObject* self, PyObject* instance, PyObject*) {
   return PyObject_CallFunctionObjArgs(method_type, self, instance, nullptr);
 }
 
-bool Fill(FunctionState* state, PyObject* function, PyObject* fastmath, int boundscheck,
-          int target) {
+bool Fill(FunctionState* state, PyObject* function, PyObject* fastmath, int target) {
   state->function = Ref::Borrow(function);
   state->fastmath = Ref::Borrow(fastmath);
-  state->boundscheck = boundscheck != 0;
   state->target = target;
   if (!state->parameters.Read(function)) return false;
   state->is_static.assign(state->parameters.size(), 0);
@@ -145,19 +143,23 @@ bool Fill(FunctionState* state, PyObject* function, PyObject* fastmath, int boun
 }
 
 PyObject* New(PyTypeObject* type, PyObject* args, PyObject* keywords) {
-  static const char* kNames[] = {"function", "target", "fastmath", "boundscheck", nullptr};
+  static const char* kNames[] = {"function", "target", "fastmath", "boundscheck", "cache", nullptr};
   PyObject *function = nullptr, *fastmath = nullptr;
-  int target = -1, boundscheck = 1;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "OiO!p:Function", const_cast<char**>(kNames),
-                                   &function, &target, &PyTuple_Type, &fastmath, &boundscheck)) {
+  int target = -1, boundscheck = 1, may_cache = 1;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "OiO!pp:Function", const_cast<char**>(kNames),
+                                   &function, &target, &PyTuple_Type, &fastmath, &boundscheck,
+                                   &may_cache)) {
     return nullptr;
   }
   Ref self = Ref::Steal(PyType_GenericAlloc(type, 0));
   if (!self) return nullptr;
   Of(self.get())->vectorcall = CallFast;
   Of(self.get())->state = new (std::nothrow) FunctionState();
-  if (Of(self.get())->state == nullptr) return PyErr_NoMemory();
-  if (!Fill(Of(self.get())->state, function, fastmath, boundscheck, target)) return nullptr;
+  FunctionState* state = Of(self.get())->state;
+  if (state == nullptr) return PyErr_NoMemory();
+  state->boundscheck = boundscheck != 0;
+  state->may_cache = may_cache != 0;
+  if (!Fill(state, function, fastmath, target)) return nullptr;
   return self.release();
 }
 

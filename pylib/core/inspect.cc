@@ -1,6 +1,7 @@
 #include "pylib/core/inspect.h"
 
 #include <new>
+#include <string>
 
 #include "pylib/core/compile.h"
 #include "pylib/core/describe.h"
@@ -31,9 +32,10 @@ Ref PhasesOf(const Manifest& manifest) {
 
 Ref RemarksOf(const Manifest& manifest) {
   Ref remarks = Ref::Steal(PyList_New(0));
-  for (const std::string& remark : manifest.remarks) {
-    Ref text =
-        Ref::Steal(PyUnicode_DecodeUTF8(remark.data(), Py_ssize_t(remark.size()), "replace"));
+  for (const Remark& remark : manifest.remarks) {
+    std::string line = remark.text;
+    if (!remark.file.empty()) line = remark.file + ":" + std::to_string(remark.line) + ": " + line;
+    Ref text = Ref::Steal(PyUnicode_DecodeUTF8(line.data(), Py_ssize_t(line.size()), "replace"));
     if (!text || !remarks || PyList_Append(remarks.get(), text.get()) != 0) return Ref();
   }
   return remarks;
@@ -46,6 +48,7 @@ Ref RecordOf(const Specialization& entry, bool is_last) {
       SetItem(record.get(), "signature", Ref::Steal(Describe(entry.key, entry.statics))) &&
       SetItem(record.get(), "target", Ref::Steal(PyLong_FromLong(long(TargetOf(entry.key[0]))))) &&
       SetItem(record.get(), "compile_ms", Ref::Steal(PyFloat_FromDouble(entry.compile_ms))) &&
+      SetItem(record.get(), "from_disk", Ref::Steal(PyBool_FromLong(entry.is_from_disk))) &&
       SetItem(record.get(), "phases", PhasesOf(entry.manifest)) &&
       SetItem(record.get(), "remarks", RemarksOf(entry.manifest)) &&
       SetItem(record.get(), "calls", Ref::Steal(PyLong_FromLongLong(entry.calls))) &&

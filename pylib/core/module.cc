@@ -8,6 +8,7 @@
 #include "pylib/core/compile_lock.h"
 #include "pylib/core/compiler_library.h"
 #include "pylib/core/content.h"
+#include "pylib/core/disk_cache.h"
 #include "pylib/core/dispatch.h"
 #include "pylib/core/function.h"
 #include "pylib/core/numpy_access.h"
@@ -96,6 +97,29 @@ PyObject* OpenMpFile(PyObject*, PyObject*) {
   return PyUnicode_DecodeFSDefault(runtime::OpenMpLibraryFile().c_str());
 }
 
+// set_cache_folder(folder, limit): an empty text is no folder.
+PyObject* PySetCacheFolder(PyObject*, PyObject* args) {
+  PyObject* folder = nullptr;
+  long long limit = 0;
+  if (!PyArg_ParseTuple(args, "O&L", PyUnicode_FSConverter, &folder, &limit)) return nullptr;
+  const Ref bytes = Ref::Steal(folder);
+  SetCacheFolder(PyBytes_AsString(bytes.get()), limit);
+  return None();
+}
+
+PyObject* CacheCounts(PyObject*, PyObject*) {
+  const CacheCounters counters = ReadCacheCounters();
+  const CacheUsage usage = MeasureCache();
+  return Py_BuildValue("{sLsLsLsL}", "disk_hits", (long long)counters.hits, "disk_misses",
+                       (long long)counters.misses, "disk_entries", (long long)usage.entries,
+                       "disk_bytes", (long long)usage.bytes);
+}
+
+PyObject* PyClearCache(PyObject*, PyObject*) {
+  ClearCache();
+  return None();
+}
+
 PyObject* CompilerIsOpen(PyObject*, PyObject*) { return PyBool_FromLong(IsCompilerOpen()); }
 
 PyObject* AfterFork(PyObject*, PyObject*) {
@@ -117,6 +141,9 @@ PyMethodDef functions[] = {
     {"reset_buffer_peak", ResetBufferPeak, METH_NOARGS, nullptr},
     {"trim_pool", TrimPool, METH_NOARGS, nullptr},
     {"openmp_file", OpenMpFile, METH_NOARGS, nullptr},
+    {"set_cache_folder", PySetCacheFolder, METH_VARARGS, nullptr},
+    {"cache_counts", CacheCounts, METH_NOARGS, nullptr},
+    {"clear_cache", PyClearCache, METH_NOARGS, nullptr},
     {"compiler_is_open", CompilerIsOpen, METH_NOARGS, nullptr},
     {"_after_fork_in_child", AfterFork, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},

@@ -68,6 +68,9 @@ bool LoadTypes(void** table) {
     const auto* fields = reinterpret_cast<const DescriptorFields*>(numpy.descriptors[type]);
     if (fields->type != type) return FailImport("descriptors are laid out differently");
     numpy.scalar_types[type] = fields->scalar_type;
+    void* allocator = PyType_GetSlot(fields->scalar_type, Py_tp_alloc);
+    if (allocator == nullptr) return FailImport("scalars have no allocator");
+    numpy.scalar_allocators[type] = reinterpret_cast<allocfunc>(allocator);
   }
   return true;
 }
@@ -128,10 +131,16 @@ bool CheckLayout() {
 
 bool CheckScalars() {
   const double value = 1.5;
-  Ref scalar = Ref::Steal(numpy.scalar(&value, numpy.descriptors[kFloat64], nullptr));
-  if (!scalar) return false;
-  const bool is_same = ScalarTypeOf(scalar.get()) == kFloat64 &&
-                       std::memcmp(ScalarData(scalar.get()), &value, sizeof(value)) == 0;
+  uint64_t slot = 0;
+  std::memcpy(&slot, &value, sizeof(value));
+  Ref theirs = Ref::Steal(numpy.scalar(&value, numpy.descriptors[kFloat64], nullptr));
+  Ref ours = Ref::Steal(MakeScalar(kFloat64, &slot));
+  if (!theirs || !ours) return false;
+  bool is_same = true;
+  for (const Ref& scalar : {theirs, ours}) {
+    is_same &= ScalarTypeOf(scalar.get()) == kFloat64 &&
+               std::memcmp(ScalarData(scalar.get()), &value, sizeof(value)) == 0;
+  }
   return is_same || FailImport("scalars are laid out differently");
 }
 
@@ -155,6 +164,16 @@ bool LoadNumpy() {
   if (numpy.memory_handler == nullptr || !LoadTypes(table)) return false;
   LoadSortKernels(table);
   return CheckLayout() && CheckScalars();
+}
+
+PyObject* MakeScalar(int type, const uint64_t* slots) {
+  if (type == kBool) {  // There is one object for each of the two.
+    const char value = slots[0] != 0;
+    return numpy.scalar(&value, numpy.descriptors[type], nullptr);
+  }
+  PyObject* scalar = numpy.scalar_allocators[type](numpy.scalar_types[type], 0);
+  if (scalar != nullptr) SlotsToScalar(type, slots, const_cast<void*>(ScalarData(scalar)));
+  return scalar;
 }
 
 int ScalarTypeOf(PyObject* object) {
@@ -193,8 +212,15 @@ void SlotsToScalar(int type, const uint64_t* slots, void* value) {
   if (type == kComplex64) {
     std::memcpy(value, &slots[0], 4);
     std::memcpy(static_cast<char*>(value) + 4, &slots[1], 4);
-  } else {
-    std::memcpy(value, slots, SizeOfType(type));  // little-endian: the low bytes come first
+    return;
+  }
+  // Little-endian: the low bytes come first. Each length is a constant, and no call.
+  switch (SizeOfType(type)) {
+    case 1: std::memcpy(value, slots, 1); break;
+    case 2: std::memcpy(value, slots, 2); break;
+    case 4: std::memcpy(value, slots, 4); break;
+    case 16: std::memcpy(value, slots, 16); break;
+    default: std::memcpy(value, slots, 8); break;
   }
 }
 

@@ -58,6 +58,7 @@ struct NumpyApi {
   // By type number; null where there is none. Owned for the life of the process.
   PyObject* descriptors[kTypeNumbers] = {};
   PyTypeObject* scalar_types[kTypeNumbers] = {};
+  allocfunc scalar_allocators[kTypeNumbers] = {};
 };
 
 extern NumpyApi numpy;
@@ -69,6 +70,9 @@ inline bool IsArray(PyObject* object) { return Py_TYPE(object) == numpy.array_ty
 inline const ArrayFields* FieldsOf(PyObject* array) {
   return reinterpret_cast<const ArrayFields*>(array);
 }
+
+// A NumPy scalar of a canonical type; null with an exception set.
+PyObject* MakeScalar(int type, const uint64_t* slots);
 
 // The canonical type of a NumPy scalar, or -1 for any other object.
 int ScalarTypeOf(PyObject* object);

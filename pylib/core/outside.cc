@@ -53,15 +53,6 @@ Ref BuiltinsOf(PyObject* globals) {
   return Ref::Borrow(PyModule_GetDict(builtins));
 }
 
-// What stands for an object, or for a method, by now; null with an exception set.
-Ref LookUpOverload(PyObject* replaced, PyObject* method) {
-  Ref overloads = Ref::Steal(PyImport_ImportModule("parakeet.overloading"));
-  const char* lookup = method == nullptr ? "lookup" : "lookup_method";
-  PyObject* what = method == nullptr ? replaced : method;
-  if (!overloads) return overloads;
-  return Ref::Steal(PyObject_CallMethod(overloads.get(), lookup, "OO", what, Py_None));
-}
-
 // Which static argument is this function, unwrapped; -1 for none.
 int ArgumentThatIs(PyObject* function, const std::vector<Ref>& statics) {
   for (size_t i = 0; i < statics.size(); ++i) {
@@ -74,7 +65,17 @@ int ArgumentThatIs(PyObject* function, const std::vector<Ref>& statics) {
 
 uint64_t overloads_version = 0;
 
-PyObject* OutsideObjects::Place::Read() const {
+Ref LookUpOverload(PyObject* object, const std::string& method) {
+  Ref overloads = Ref::Steal(PyImport_ImportModule("parakeet.overloading"));
+  if (!overloads) return overloads;
+  if (object != Py_None) {
+    return Ref::Steal(PyObject_CallMethod(overloads.get(), "lookup", "OO", object, Py_None));
+  }
+  return Ref::Steal(
+      PyObject_CallMethod(overloads.get(), "lookup_method", "sO", method.c_str(), Py_None));
+}
+
+PyObject* OutsidePlace::Read() const {
   switch (space) {
     case Namespace::kClosure: return CellContents(holder.get());
     case Namespace::kBuiltin:
@@ -82,33 +83,34 @@ PyObject* OutsideObjects::Place::Read() const {
       return PyDict_GetItemWithError(holder.get(), name.get());
     case Namespace::kGlobal: return PyDict_GetItemWithError(holder.get(), name.get());
     case Namespace::kDefault:
-    case Namespace::kOverload: break;
+    case Namespace::kOverload:
+    case Namespace::kAttribute: break;
   }
   return ReadDefault(holder.get(), name.get(), number);
 }
 
-bool OutsideObjects::Locate(const OutsideName& from, PyObject* function, Place* place) {
-  place->space = from.space;
-  place->name = Ref::Steal(PyUnicode_InternFromString(from.name.c_str()));
-  if (!place->name) return false;
-  if (from.space == Namespace::kDefault) {
-    place->holder = Ref::Borrow(function);
-    return FindDefault(function, place->name.get(), &place->number);
+bool OutsidePlace::Locate(const OutsideName& from, PyObject* function) {
+  space = from.space;
+  name = Ref::Steal(PyUnicode_InternFromString(from.name.c_str()));
+  if (!name) return false;
+  if (space == Namespace::kDefault) {
+    holder = Ref::Borrow(function);
+    return FindDefault(function, name.get(), &number);
   }
-  if (from.space == Namespace::kClosure) {
-    const Py_ssize_t number = CellNumber(function, place->name.get());
+  if (space == Namespace::kClosure) {
+    const Py_ssize_t cell = CellNumber(function, name.get());
     Ref closure = Attribute(function, "__closure__");
-    if (number < 0 || !closure) return false;
-    place->holder = Ref::Borrow(PyTuple_GetItem(closure.get(), number));
-    return bool(place->holder);
+    if (cell < 0 || !closure || !PyTuple_Check(closure.get())) return false;
+    holder = Ref::Borrow(PyTuple_GetItem(closure.get(), cell));
+    return bool(holder);
   }
-  Ref globals = Attribute(function, "__globals__");
-  if (!globals) return false;
-  if (from.space == Namespace::kGlobal) {
-    place->holder = std::move(globals);
+  Ref names = Attribute(function, "__globals__");
+  if (!names || !PyDict_Check(names.get())) return false;
+  if (space == Namespace::kGlobal) {
+    holder = std::move(names);
   } else {
-    place->holder = BuiltinsOf(globals.get());
-    place->globals = std::move(globals);
+    holder = BuiltinsOf(names.get());
+    globals = std::move(names);
   }
   return true;
 }
@@ -121,26 +123,22 @@ bool OutsideObjects::Bind(const Manifest& manifest, PyObject* functions, PyObjec
     PyObject* function = PyTuple_GetItem(functions, from.function);
     if (object == nullptr || function == nullptr) return false;
     if (from.space == Namespace::kOverload) {
-      Overload overload{Ref::Borrow(function), Ref(), Ref::Borrow(object)};
-      if (function == Py_None) {
-        overload.method = Ref::Steal(PyUnicode_FromString(from.name.c_str()));
-        if (!overload.method) return false;
-      }
-      overloads_.push_back(std::move(overload));
+      overloads_.push_back({Ref::Borrow(function), from.name, Ref::Borrow(object)});
       continue;
     }
-    // Modules are not guarded, and the closure of an argument has been compared with the argument.
-    if (PyModule_Check(object)) continue;
+    // Modules and attributes are not guarded, and the closure of an argument has been compared with
+    // the argument.
+    if (PyModule_Check(object) || from.space == Namespace::kAttribute) continue;
     if (from.space == Namespace::kClosure && ArgumentThatIs(function, statics) >= 0) continue;
     Guard guard;
-    if (!Locate(from, function, &guard.place)) return false;
+    if (!guard.place.Locate(from, function)) return false;
     guard.object = Ref::Borrow(object);
     guards_.push_back(std::move(guard));
   }
   for (const CaptureSource& source : manifest.captures) {
     PyObject* function = PyTuple_GetItem(functions, source.from.function);
     Capture capture;
-    if (function == nullptr || !Locate(source.from, function, &capture.place)) return false;
+    if (function == nullptr || !capture.place.Locate(source.from, function)) return false;
     if (source.from.space == Namespace::kClosure) {
       capture.argument = ArgumentThatIs(function, statics);
       capture.cell = CellNumber(function, capture.place.name.get());
@@ -155,8 +153,9 @@ bool OutsideObjects::Bind(const Manifest& manifest, PyObject* functions, PyObjec
 // function captures is read from that function's own cells.
 bool OutsideObjects::OverloadsHold() {
   const uint64_t version = overloads_version;
+  if (allows_no_overload_) return false;
   for (const Overload& overload : overloads_) {
-    Ref now = LookUpOverload(overload.replaced.get(), overload.method.get());
+    Ref now = LookUpOverload(overload.replaced.get(), overload.method);
     if (!now) PyErr_Clear();
     if (now.get() != overload.function.get()) return false;
   }

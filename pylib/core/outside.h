@@ -6,6 +6,7 @@
 #define PARAKEET_PYLIB_CORE_OUTSIDE_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "pylib/core/arguments.h"
@@ -17,10 +18,32 @@ namespace parakeet::pylib {
 // Counts the registrations of users' overloads in this process. With the GIL held.
 extern uint64_t overloads_version;
 
+// Where an outside name is read.
+struct OutsidePlace {
+  Namespace space = Namespace::kGlobal;
+  // The cell; the globals; the builtins; the function whose default it is.
+  Ref holder;
+  Ref name;
+  Ref globals;            // of a builtin: they must not have the name
+  Py_ssize_t number = 0;  // of a default: its place in __defaults__, or -1: in __kwdefaults__
+
+  // Finds where `function` reads the name, which is of none of its overloads or attributes. False,
+  // perhaps with an exception set, where it has no such name.
+  bool Locate(const OutsideName& from, PyObject* function);
+  // Borrowed; null where nothing is bound.
+  PyObject* Read() const;
+};
+
+// What stands for an object, or for the method of that name where `object` is None, by now: a
+// function or None. Null with an exception set.
+Ref LookUpOverload(PyObject* object, const std::string& method);
+
 class OutsideObjects {
  public:
-  // `version` is overloads_version as it was before the compilation.
-  explicit OutsideObjects(uint64_t version = 0) : version_(version) {}
+  // `version` is overloads_version as it was before the compilation. `allows_no_overload`: any
+  // registration after that ends what holds.
+  explicit OutsideObjects(uint64_t version = 0, bool allows_no_overload = false)
+      : version_(version), allows_no_overload_(allows_no_overload) {}
 
   // `functions` and `objects` are what the compiler returned with the manifest; `statics` are the
   // specialization's. False with an exception set.
@@ -30,48 +53,37 @@ class OutsideObjects {
   // Whether every guarded name still means what it meant. An object that was replaced by one of
   // equal content is remembered, so that the next comparison is by identity.
   bool Holds();
+  bool has_captures() const { return !captures_.empty(); }
   // Appends the captured arrays to the slots of a call. kRefused: one is no longer what the code
   // was compiled for, and the specialization is stale.
   Encoded ReadCaptures(const Manifest& manifest, Arguments* call) const;
 
  private:
-  // Where a name is read.
-  struct Place {
-    Namespace space = Namespace::kGlobal;
-    // The cell; the globals; the builtins; the function whose default it is.
-    Ref holder;
-    Ref name;
-    Ref globals;            // of a builtin: they must not have the name
-    Py_ssize_t number = 0;  // of a default: its place in __defaults__, or -1: in __kwdefaults__
-
-    // Borrowed; null where nothing is bound.
-    PyObject* Read() const;
-  };
   struct Guard {
-    Place place;
+    OutsidePlace place;
     Ref object;
   };
-  // The object, or the name of a method; and the function that stands for it, or None.
+  // The object, or None and the name of a method; and the function that stands for it, or None.
   struct Overload {
     Ref replaced;
-    Ref method;
+    std::string method;
     Ref function;
   };
   struct Capture {
-    Place place;
+    OutsidePlace place;
     int argument = -1;  // the static argument in whose closure it is, or -1: `place` says
     Py_ssize_t cell = 0;
     std::vector<uint32_t> path;
   };
 
   bool OverloadsHold();
-  static bool Locate(const OutsideName& from, PyObject* function, Place* place);
   static Ref Follow(const Capture& capture, const Arguments& call);
 
   std::vector<Guard> guards_;
   std::vector<Capture> captures_;
   std::vector<Overload> overloads_;
   uint64_t version_;
+  bool allows_no_overload_;
 };
 
 }  // namespace parakeet::pylib

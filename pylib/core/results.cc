@@ -192,11 +192,7 @@ T FromBits(const uint64_t* slot) {
 }  // namespace
 
 PyObject* BuildScalar(int type, bool python, const uint64_t* slots) {
-  if (!python) {
-    alignas(16) char value[16];
-    SlotsToScalar(type, slots, value);
-    return numpy.scalar(value, numpy.descriptors[type], nullptr);
-  }
+  if (!python) return MakeScalar(type, slots);
   switch (type) {
     case kBool: return PyBool_FromLong(slots[0] != 0);
     case kFloat64: return PyFloat_FromDouble(FromBits<double>(slots));
@@ -209,6 +205,10 @@ PyObject* BuildScalar(int type, bool python, const uint64_t* slots) {
 
 PyObject* BuildResult(const Manifest& manifest, const Arguments& arguments, runtime::Call* call,
                       const uint64_t* slots) {
+  const ResultNode& first = manifest.results.front();
+  if (first.kind == ResultKind::kScalar) {
+    return BuildScalar(first.type, first.python, slots + first.slot);
+  }
   return ResultBuilder(manifest, arguments, call, slots).Build().release();
 }
 

@@ -1,7 +1,6 @@
 #include "pylib/core/specialization.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "pylib/core/compiler_library.h"
 #include "pylib/core/content.h"
@@ -29,7 +28,10 @@ Specialization::~Specialization() {
 
 bool Specialization::Matches(const Arguments& call) const {
   if (call.key.size() != key.size()) return false;
-  if (std::memcmp(call.key.data(), key.data(), key.size() * sizeof(uint64_t)) != 0) return false;
+  // A few words: no call of memcmp.
+  for (size_t i = 0; i < key.size(); ++i) {
+    if (call.key[i] != key[i]) return false;
+  }
   for (size_t i = 0; i < statics.size(); ++i) {
     PyObject *mine = statics[i].get(), *theirs = call.statics[i];
     if (mine != theirs && !HasSameContent(mine, theirs)) return false;

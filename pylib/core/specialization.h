@@ -41,6 +41,7 @@ class Specialization {
   std::unique_ptr<runtime::Image> image;  // or, for the interpreter:
   void* program = nullptr;
 
+  bool is_from_disk = false;
   double compile_ms = 0;  // from the miss to the first run
   int64_t calls = 0;
   int64_t timed_calls = 0;  // of `calls`, those with config.timing

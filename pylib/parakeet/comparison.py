@@ -70,8 +70,8 @@ def compare(f, *args, targets=("serial", "parallel"), peers=(), tolerance=1e-6, 
     tolerance  how far results may be from plain Python's, relative to their largest absolute
                value, to agree
 
-    Compile times are those of the first compilation for such arguments in this process; run times
-    are the least of up to 50 runs.
+    Compile times are those of the first compilation for such arguments in this process, or of
+    loading its code from disk (`parakeet.config.cache`); run times are the least of up to 50 runs.
     """
     function = f if hasattr(f, "_specializations") else jit(f)
     plain = _Run(function.__wrapped__, args, kwargs)

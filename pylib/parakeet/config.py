@@ -24,6 +24,14 @@ def _flag(text):
     raise ValueError(f"expected a flag (0 or 1), not {text!r}")
 
 
+def _default_cache_dir():
+    """The folder, or "" where there is no home for it."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(base):  # as its specification has it
+        base = os.path.expanduser("~/.cache")
+    return os.path.join(base, "parakeet") if os.path.isabs(base) else ""
+
+
 class Config:
     """The settings of this process.
 
@@ -31,17 +39,23 @@ class Config:
     num_threads  how many threads a parallel region gets, from 1 on
     timing       whether each call is timed (two clock reads); calls are counted always
     disable_jit  whether jitted functions run as plain Python, for debuggers
+    cache        whether compiled code is kept on disk, for other processes
+    cache_dir    where: `$XDG_CACHE_HOME/parakeet` or `~/.cache/parakeet` at first
+    cache_size   how many bytes there may be; what was used longest ago goes first
     backend      the original's name of `target`
 
     The original's other settings can be assigned too: see parakeet.original_settings.
     """
 
-    __slots__ = ("_disable_jit", "_original", "_target", "_timing")
+    __slots__ = (
+        "_cache", "_cache_dir", "_cache_size", "_disable_jit", "_original", "_target", "_timing",
+    )  # fmt: skip
 
     def __init__(self):
         self._original = {}
         self._disable_jit = False
         self._timing = False
+        self._cache, self._cache_dir, self._cache_size = True, _default_cache_dir(), 2**30
         self._target = name_of(_core.get_default_target())
 
     @property
@@ -82,6 +96,37 @@ class Config:
         self._timing = _flag(value)
         _core.set_timing(self._timing)
 
+    @property
+    def cache(self):
+        return self._cache
+
+    @cache.setter
+    def cache(self, value):
+        self._cache = _flag(value)
+        self._place_cache()
+
+    @property
+    def cache_dir(self):
+        return self._cache_dir
+
+    @cache_dir.setter
+    def cache_dir(self, folder):
+        folder = os.path.expanduser(os.fspath(folder))
+        self._cache_dir = os.path.abspath(folder) if folder else _default_cache_dir()
+        self._place_cache()
+
+    @property
+    def cache_size(self):
+        return self._cache_size
+
+    @cache_size.setter
+    def cache_size(self, size):
+        self._cache_size = int(size)
+        self._place_cache()
+
+    def _place_cache(self):
+        _core.set_cache_folder(self._cache_dir if self._cache else "", self._cache_size)
+
     def __getattr__(self, name):
         if name in original_settings.NAMES:
             return self._original.get(name, False)
@@ -100,7 +145,7 @@ class Config:
         return "\n".join(f"{name} = {getattr(self, name)!r}" for name in SETTINGS)
 
 
-SETTINGS = ("target", "num_threads", "timing", "disable_jit")
+SETTINGS = ("target", "num_threads", "timing", "disable_jit", "cache", "cache_dir", "cache_size")
 
 
 def config_file():
@@ -151,6 +196,7 @@ def _load():
 
 config = Config()
 _load()
+config._place_cache()
 
 
 def set_num_threads(count):
@@ -179,21 +225,26 @@ def show_config():
     print(f"compiler opened = {_core.compiler_is_open()}")
 
 
-def clear_cache():
-    """Forgets all compiled code of this process: the next call of each function compiles anew."""
+def clear_cache(disk=True):
+    """Forgets all compiled code of this process, and what is on disk unless `disk` is False: the
+    next call of each function compiles anew."""
     from parakeet.jit import living_functions
 
     for function in living_functions():
         function._clear()
+    if disk:
+        _core.clear_cache()
 
 
 def cache_info():
-    """Counts: jitted functions alive, specializations compiled for them, bytes of result memory."""
+    """Counts: jitted functions alive, specializations made for them, those found on disk and those
+    looked for in vain, what is on disk, bytes of result memory."""
     from parakeet.jit import living_functions
 
     functions = living_functions()
     return {
         "functions": len(functions),
         "specializations": sum(len(function._specializations()) for function in functions),
+        **_core.cache_counts(),
         **_core.buffer_counters(),
     }

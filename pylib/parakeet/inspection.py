@@ -46,8 +46,9 @@ def array_type(dtype, ndim):
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """One specialization. `phases` says where its compile time went; `run_ms` is the mean of the
-    calls that were timed (`config.timing`), None where there were none."""
+    """One specialization. `phases` says where its compile time went; with `from_disk` that is what
+    it took to load what another process, or an earlier one, had compiled. `run_ms` is the mean of
+    the calls that were timed (`config.timing`), None where there were none."""
 
     signature: str
     target: str
@@ -55,15 +56,20 @@ class Timing:
     phases: dict
     calls: int
     run_ms: float | None
+    from_disk: bool = False
 
     def __str__(self):
         phases = ", ".join(f"{name} {ms:.2f}" for name, ms in self.phases.items())
         run = "not timed" if self.run_ms is None else f"{self.run_ms:.4f} ms each"
         return (
             f"{self.target} {self.signature}\n"
-            f"  compiled in {self.compile_ms:.2f} ms: {phases}\n"
+            f"  {_origin(self.from_disk)} in {self.compile_ms:.2f} ms: {phases}\n"
             f"  called {self.calls} times, {run}"
         )
+
+
+def _origin(from_disk):
+    return "loaded from disk" if from_disk else "compiled"
 
 
 class Timings(list):
@@ -87,6 +93,7 @@ def _timing(record):
         phases=record["phases"],
         calls=record["calls"],
         run_ms=record["run_ns"] / timed / 1e6 if timed else None,
+        from_disk=record["from_disk"],
     )
 
 
@@ -171,7 +178,8 @@ def explain(function, *args, target=None, **kwargs):
     if not by_pass:
         lines.append("  no pass has a remark")
     phases = ", ".join(f"{name} {ms:.2f}" for name, ms in record["phases"].items() if ms >= 0.005)
-    lines.append(f"  compiled in {record['compile_ms']:.2f} ms: {phases}")
+    origin = _origin(record["from_disk"])
+    lines.append(f"  {origin} in {record['compile_ms']:.2f} ms: {phases}")
     return Text("\n".join(lines))
 
 

@@ -23,7 +23,7 @@ def jit(f=None, *, target=None, fastmath=False, boundscheck=True, cache=True, na
                  "python"; None leaves it to `parakeet.config.target`
     fastmath     True, or a set of LLVM's names of fast-math flags
     boundscheck  False leaves out the checks of indexes; a wrong index then does anything
-    cache        whether compiled code may be kept on disk
+    cache        False keeps its code off the disk (see `parakeet.config.cache`)
     name         what `__name__` says instead of the function's own
 
     The result is called as the function is, with `target=` as a further keyword, from any number
@@ -49,7 +49,8 @@ def jit(f=None, *, target=None, fastmath=False, boundscheck=True, cache=True, na
 
 def _make(f, options):
     target = -1 if options["target"] is None else number_of(options["target"])
-    made = _core.Function(f, target, _fastmath_flags(options["fastmath"]), options["boundscheck"])
+    fastmath = _fastmath_flags(options["fastmath"])
+    made = _core.Function(f, target, fastmath, options["boundscheck"], options["cache"])
     functools.update_wrapper(made, f)
     if options["name"] is not None:
         made.__name__ = options["name"]

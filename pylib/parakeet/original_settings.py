@@ -28,7 +28,7 @@ _WITHOUT_EFFECT = """
     print_escape_analysis print_transform_timings print_transform_times print_transform_names
     print_specialized_function_names fast_math sse2 opt_level compiler_path debug
     check_pyobj_types print_input_ir print_line_numbers print_commands print_command_elapsed_time
-    pure_c delete_temp_files cache_dir use_distutils suppress_compiler_output undef_posix_c_source
+    pure_c delete_temp_files use_distutils suppress_compiler_output undef_posix_c_source
 """.split()
 
 NAMES = frozenset([*_PRINTED, *_WITHOUT_EFFECT])

@@ -344,7 +344,7 @@ def test_compile_ahead_of_the_first_call():
 
 
 def test_timings(monkeypatch):
-    f = jit(fast.__wrapped__)
+    f = jit(fast.__wrapped__, cache=False)
     f(X)
     (timing,) = f.timings()
     assert timing.calls == 1 and timing.run_ms is None and timing.target == "parallel"

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/call.h"
 #include "runtime/image.h"
 #include "tests/runtime/image_bytes.h"
 #include "tests/runtime/parallel_region.h"
@@ -171,6 +172,37 @@ void BindFromManyThreads() {
 TEST_F(OpenMpLibraryDeathTest, BindsOnceForThreadsAtOnce) {
   EXPECT_SUCCESS_IN_CHILD(BindFromManyThreads());
 }
+
+// An image that stores the word of its import to results[0].
+ImageParts TellingParts() {
+  constexpr size_t kTextSize = 16;
+  ImageParts parts;
+  parts.AddImport("__kmpc_fork_call");
+  parts.text = "\x48\x8b\x05";  // mov rax, [rip + slot 0]
+  AppendSlotDisplacement(&parts.text, kTextSize, 0);
+  parts.text += "\x48\x89\x02\x31\xc0\xc3";  // mov [rdx], rax; xor eax, eax; ret
+  parts.text.resize(kTextSize, '\xcc');
+  return parts;
+}
+
+void FillWhenAsked() {
+  const std::string bytes = Pack(TellingParts());
+  std::string error;
+  const auto image = LoadImageLazily(bytes.data(), bytes.size(), &error);
+  Require(image != nullptr && image->lacks_openmp() && !IsOpenMpBound(), "waits");
+  Require(!image->FillOpenMp(&error) && !error.empty() && image->lacks_openmp(), "no library");
+  SetOpenMpPath(TestOpenMpPath());
+  Require(image->FillOpenMp(&error) && !image->lacks_openmp() && IsOpenMpBound(), error);
+  Call call(1);
+  uint64_t word = 0;
+  Require(image->entry()(&call, nullptr, &word) == 0, "runs");
+  Require(word == reinterpret_cast<uint64_t>(OpenMpSymbol("__kmpc_fork_call")), "the import");
+  const auto later = LoadImageLazily(bytes.data(), bytes.size(), &error);
+  Require(later != nullptr && !later->lacks_openmp(), "nothing to wait for");
+  _exit(0);
+}
+
+TEST_F(OpenMpLibraryDeathTest, ImagesMayWaitForIt) { EXPECT_SUCCESS_IN_CHILD(FillWhenAsked()); }
 
 void SayWhatIsMissing() {
   ImageParts parts;

@@ -1,0 +1,210 @@
+#include "pylib/core/disk_cache.h"
+
+#include <cstdlib>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "pylib/core/make_specialization.h"
+#include "pylib/core/question.h"
+#include "pylib/disk_entry.h"
+#include "pylib/take_gil.h"
+
+namespace parakeet::pylib {
+namespace {
+
+// How many entries with one question there may be.
+constexpr int kPlaces = 4;
+
+// Used with the GIL held.
+struct Settings {
+  std::string path;
+  int64_t limit = 0;
+  bool is_open = false;
+  std::shared_ptr<CacheFolder> folder;  // null: not opened yet, or of no use
+  CacheCounters counters;
+};
+
+Settings& TheSettings() {
+  static Settings* const settings = new Settings;
+  return *settings;
+}
+
+class WithoutGil {
+ public:
+  WithoutGil() : state_(PyEval_SaveThread()) {}
+  ~WithoutGil() { PkTakeGil(state_); }
+  WithoutGil(const WithoutGil&) = delete;
+  WithoutGil& operator=(const WithoutGil&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
+std::shared_ptr<CacheFolder> Folder() {
+  Settings& settings = TheSettings();
+  if (!settings.is_open && !settings.path.empty()) {
+    settings.folder = CacheFolder::Open(settings.path, settings.limit);
+    settings.is_open = true;
+  }
+  return settings.folder;
+}
+
+bool IsOptimizing() {
+  PyObject* flags = PySys_GetObject("flags");
+  const Ref level =
+      Ref::Steal(flags == nullptr ? nullptr : PyObject_GetAttrString(flags, "optimize"));
+  const bool is_on = !level || PyLong_AsLong(level.get()) != 0;
+  PyErr_Clear();
+  return is_on;
+}
+
+bool IsKept(const FunctionState& function, const Arguments& call) {
+  if (!function.may_cache || TargetOf(call.key[0]) == Target::kInterpreter) return false;
+  const char* debug = std::getenv("PARAKEET_DEBUG");
+  return (debug == nullptr || *debug == 0) && !IsOptimizing();
+}
+
+std::string NameOf(const std::string& question, int place) {
+  return NameOfQuestion(question) + "-" + std::to_string(place);
+}
+
+// The entry at a place, if it answers the question. What cannot be read goes.
+std::optional<DiskEntry> ReadEntry(CacheFolder* folder, const std::string& question, int place) {
+  const WithoutGil others_run;
+  const std::string name = NameOf(question, place);
+  const std::optional<std::string> bytes = folder->Read(name);
+  if (!bytes) return std::nullopt;
+  std::optional<DiskEntry> entry = ParseEntry(*bytes);
+  if (!entry) folder->Remove(name);
+  if (entry && entry->question != question) return std::nullopt;
+  return entry;
+}
+
+// The first that is free, else the one that was not used for the longest time.
+int ChoosePlace(CacheFolder* folder, const std::string& question) {
+  int best = 0;
+  int64_t oldest = INT64_MAX;
+  for (int place = 0; place < kPlaces; ++place) {
+    const std::optional<int64_t> use = folder->LastUse(NameOf(question, place));
+    if (!use) return place;
+    if (*use < oldest) best = place;
+    oldest = std::min(oldest, *use);
+  }
+  return best;
+}
+
+}  // namespace
+
+void SetCacheFolder(const std::string& folder, int64_t limit) {
+  Settings& settings = TheSettings();
+  settings.path = folder;
+  settings.limit = limit;
+  settings.is_open = false;
+  settings.folder = nullptr;
+}
+
+CacheCounters ReadCacheCounters() { return TheSettings().counters; }
+
+CacheUsage MeasureCache() {
+  const std::shared_ptr<CacheFolder> folder = Folder();
+  return folder == nullptr ? CacheUsage() : folder->Measure();
+}
+
+void ClearCache() {
+  if (const std::shared_ptr<CacheFolder> folder = Folder()) folder->Clear();
+}
+
+DiskQuery::DiskQuery(FunctionState* function, const Arguments& call)
+    : function_(function), call_(call) {
+  if (IsKept(*function, call)) folder_ = Folder();
+  if (folder_ == nullptr) return;
+  statics_ = OwnedStatics(call);
+  question_ = QuestionOf(*function, call);
+  if (question_.empty()) folder_ = nullptr;
+}
+
+DiskQuery::Outcome DiskQuery::Load(std::unique_ptr<Specialization>* found) {
+  if (folder_ == nullptr) return Outcome::kNothing;
+  Outcome outcome = LoadFrom(question_, found);
+  if (outcome == Outcome::kNothing && !statics_.empty()) {
+    types_question_ = QuestionOfTypes(*function_, call_);
+    if (types_question_ != question_) outcome = LoadFrom(types_question_, found);
+  }
+  CacheCounters& counters = TheSettings().counters;
+  counters.hits += outcome == Outcome::kFound;
+  counters.misses += outcome == Outcome::kNothing;
+  return outcome;
+}
+
+DiskQuery::Outcome DiskQuery::LoadFrom(const std::string& question,
+                                       std::unique_ptr<Specialization>* found) {
+  for (int place = 0; place < kPlaces; ++place) {
+    std::optional<DiskEntry> entry = ReadEntry(folder_.get(), question, place);
+    if (!entry) continue;
+    const Outcome outcome = Take(std::move(*entry), found);
+    if (outcome != Outcome::kNothing) return outcome;
+  }
+  return Outcome::kNothing;
+}
+
+DiskQuery::Outcome DiskQuery::Take(DiskEntry entry, std::unique_ptr<Specialization>* found) {
+  CompiledParts parts;
+  parts.overloads_version = overloads_version;
+  parts.allows_no_overload = entry.allows_no_overload;
+  if (!ReadAgain({function_->function.get(), &statics_}, &entry, &parts.outside)) {
+    return Outcome::kNothing;
+  }
+  bool key_changes = false;
+  for (uint32_t parameter : entry.need_static) {
+    if (parameter >= function_->is_static.size()) return Outcome::kNothing;
+    key_changes |= !function_->is_static[parameter];
+    function_->is_static[parameter] = 1;
+  }
+  types_are_known_ |= !entry.need_static.empty();
+  if (key_changes) return Outcome::kKeyChanged;
+  if (!entry.need_static.empty()) return Outcome::kNothing;
+  parts.manifest = std::move(entry.manifest);
+  parts.image = entry.image;
+  std::unique_ptr<Specialization> made = MakeSpecialization(call_, std::move(parts));
+  const bool is_good = made != nullptr && CapturesHold(*made);
+  PyErr_Clear();
+  if (!is_good) return Outcome::kNothing;
+  made->is_from_disk = true;
+  *found = std::move(made);
+  return Outcome::kFound;
+}
+
+// Whether what the code captures has the layout that it was compiled for.
+bool DiskQuery::CapturesHold(const Specialization& made) const {
+  Arguments scratch;
+  for (PyObject* object : call_.statics) scratch.statics.Append(object);
+  return made.outside.ReadCaptures(made.manifest, &scratch) == Encoded::kYes;
+}
+
+void DiskQuery::Write(DiskEntry entry) {
+  const WithoutGil others_run;
+  const std::string name = NameOf(entry.question, ChoosePlace(folder_.get(), entry.question));
+  folder_->Write(name, SerializeEntry(entry));
+}
+
+void DiskQuery::Store(const Manifest& manifest, std::string_view image,
+                      const OutsideParts& outside) {
+  if (folder_ == nullptr) return;
+  DiskEntry entry;
+  entry.question = question_;
+  entry.manifest = manifest;
+  if (!RecordOutside({function_->function.get(), &statics_}, outside, &entry)) return;
+  if (!types_question_.empty() && types_question_ != question_ && !types_are_known_) {
+    DiskEntry statics = entry;
+    statics.question = types_question_;
+    for (uint32_t i = 0; i < function_->is_static.size(); ++i) {
+      if (function_->is_static[i]) statics.need_static.push_back(i);
+    }
+    Write(std::move(statics));
+  }
+  entry.image = image;
+  Write(std::move(entry));
+}
+
+}  // namespace parakeet::pylib

@@ -1,0 +1,55 @@
+#include "pylib/core/make_specialization.h"
+
+#include <string>
+#include <utility>
+
+#include "runtime/clock.h"
+
+namespace parakeet::pylib {
+namespace {
+
+bool LoadCode(std::string_view image, Specialization* made) {
+  const int64_t start = runtime::NowNanoseconds();
+  std::string why;
+  made->image = runtime::LoadImageLazily(image.data(), image.size(), &why);
+  if (made->image == nullptr) PyErr_Format(PyExc_OSError, "cannot load code: %s", why.c_str());
+  const double ms = double(runtime::NowNanoseconds() - start) / 1e6;
+  made->manifest.phases.push_back({"load", ms});
+  return made->image != nullptr;
+}
+
+}  // namespace
+
+std::vector<Ref> OwnedStatics(const Arguments& call) {
+  std::vector<Ref> statics;
+  for (PyObject* object : call.statics) statics.push_back(Ref::Borrow(object));
+  return statics;
+}
+
+Ref TupleOf(const std::vector<Ref>& objects) {
+  Ref tuple = Ref::Steal(PyTuple_New(Py_ssize_t(objects.size())));
+  for (size_t i = 0; tuple && i < objects.size(); ++i) {
+    PyTuple_SetItem(tuple.get(), Py_ssize_t(i), Ref(objects[i]).release());
+  }
+  return tuple;
+}
+
+std::unique_ptr<Specialization> MakeSpecialization(const Arguments& call, CompiledParts parts) {
+  auto made = std::make_unique<Specialization>();
+  made->program = parts.program;
+  made->manifest = std::move(parts.manifest);
+  made->outside = OutsideObjects(parts.overloads_version, parts.allows_no_overload);
+  if (made->program == nullptr && !LoadCode(parts.image, made.get())) return nullptr;
+  made->key.assign(call.key.begin(), call.key.end());
+  made->hash = HashKey(call.key.data(), call.key.size());
+  made->statics = OwnedStatics(call);
+  for (uint8_t is_written : made->manifest.written) made->writes_arguments |= is_written != 0;
+  if (!made->outside.Bind(made->manifest, parts.outside.functions.get(),
+                          parts.outside.objects.get(), made->statics)) {
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "an outside name cannot be found");
+    return nullptr;
+  }
+  return made;
+}
+
+}  // namespace parakeet::pylib

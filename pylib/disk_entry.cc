@@ -1,0 +1,132 @@
+#include "pylib/disk_entry.h"
+
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "pylib/archive.h"
+#include "runtime/abi.h"
+
+namespace parakeet::pylib {
+namespace {
+
+constexpr std::string_view kHeader = "parakeet cache entry 01\n";
+constexpr size_t kPrefixSize = kHeader.size() + sizeof(uint64_t);
+
+template <typename Archive, typename Node>
+void OriginFields(Archive& archive, Node& origin) {
+  archive.Plain(origin.kind);
+  archive.Plain(origin.index);
+  archive.List(origin.path, [&](auto& step) { archive.Plain(step); });
+}
+
+template <typename Archive, typename Node>
+void Fields(Archive& archive, Node& entry) {
+  const auto plain = [&](auto& item) { archive.Plain(item); };
+  archive.Text(entry.question);
+  archive.List(entry.holders, [&](auto& origin) { OriginFields(archive, origin); });
+  archive.List(entry.records, [&](auto& record) {
+    archive.Plain(record.name.space);
+    archive.Plain(record.name.function);
+    archive.Text(record.name.name);
+    archive.Text(record.content);
+  });
+  archive.Plain(entry.allows_no_overload);
+  archive.List(entry.need_static, plain);
+  archive.List(entry.homes, [&](auto& home) {
+    OriginFields(archive, home.origin);
+    archive.Text(home.file);
+    archive.Plain(home.first_line);
+  });
+  archive.List(entry.site_homes, plain);
+  archive.List(entry.remark_homes, plain);
+}
+
+// Whether `origin` needs no more than the first `records` records.
+bool IsFrom(const Origin& origin, size_t records) {
+  return origin.kind < Origin::Kind::kRecord ||
+         (origin.kind == Origin::Kind::kRecord && origin.index < records);
+}
+
+bool RecordsHold(const DiskEntry& entry) {
+  for (size_t i = 0; i < entry.records.size(); ++i) {
+    const OutsideName& name = entry.records[i].name;
+    if (name.space > Namespace::kAttribute || name.function >= entry.holders.size()) return false;
+    if (!IsFrom(entry.holders[name.function], i)) return false;
+  }
+  for (const Origin& origin : entry.holders) {
+    if (!IsFrom(origin, entry.records.size())) return false;
+  }
+  for (const SourceHome& home : entry.homes) {
+    if (!IsFrom(home.origin, entry.records.size())) return false;
+  }
+  return true;
+}
+
+bool HomesHold(const std::vector<uint32_t>& numbers, size_t count, size_t homes) {
+  for (uint32_t number : numbers) {
+    if (number >= homes && number != kNoHome) return false;
+  }
+  return numbers.size() == count;
+}
+
+bool AnswerHolds(const DiskEntry& entry) {
+  for (const CaptureSource& capture : entry.manifest.captures) {
+    if (capture.from.function >= entry.holders.size()) return false;
+  }
+  return HomesHold(entry.site_homes, entry.manifest.sites.size(), entry.homes.size()) &&
+         HomesHold(entry.remark_homes, entry.manifest.remarks.size(), entry.homes.size());
+}
+
+// The manifest without what the entry stores elsewhere.
+std::string SerializeBare(Manifest manifest) {
+  manifest.dependencies.clear();
+  manifest.phases.clear();
+  return Serialize(manifest);
+}
+
+bool ReadAnswer(ArchiveReader* reader, DiskEntry* entry) {
+  std::string_view bytes;
+  reader->Text(bytes);
+  reader->Text(entry->image);
+  std::optional<Manifest> manifest = ParseManifest(bytes);
+  if (!manifest) return false;
+  entry->manifest = std::move(*manifest);
+  for (const OutsideRecord& record : entry->records) {
+    entry->manifest.dependencies.push_back(record.name);
+  }
+  return AnswerHolds(*entry);
+}
+
+}  // namespace
+
+std::string SerializeEntry(const DiskEntry& entry) {
+  ArchiveWriter writer;
+  Fields(writer, entry);
+  if (entry.need_static.empty()) {
+    writer.Text(SerializeBare(entry.manifest));
+    writer.Text(entry.image);
+  }
+  const std::string fields = writer.Take();
+  const uint64_t checksum = PkImageChecksum(fields.data(), fields.size());
+  std::string bytes(kHeader);
+  bytes.append(reinterpret_cast<const char*>(&checksum), sizeof(checksum));
+  return bytes + fields;
+}
+
+std::optional<DiskEntry> ParseEntry(std::string_view bytes) {
+  if (bytes.size() < kPrefixSize || !bytes.starts_with(kHeader)) return std::nullopt;
+  uint64_t checksum = 0;
+  std::memcpy(&checksum, bytes.data() + kHeader.size(), sizeof(checksum));
+  bytes.remove_prefix(kPrefixSize);
+  if (PkImageChecksum(bytes.data(), bytes.size()) != checksum) return std::nullopt;
+  ArchiveReader reader(bytes);
+  DiskEntry entry;
+  Fields(reader, entry);
+  if (!reader.ok() || !RecordsHold(entry)) return std::nullopt;
+  if (entry.need_static.empty() && !ReadAnswer(&reader, &entry)) return std::nullopt;
+  if (!reader.ok() || !reader.at_end()) return std::nullopt;
+  return entry;
+}
+
+}  // namespace parakeet::pylib

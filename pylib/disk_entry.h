@@ -1,0 +1,67 @@
+// One entry of the disk cache as bytes: the question that it answers, what the answer depends on,
+// and the answer. A file is
+//
+//   "parakeet cache entry 01\n"   24 letters, to be read by people
+//   checksum                      8 bytes: PkImageChecksum of all that follows
+//   the fields of DiskEntry       as an archive (archive.h)
+#ifndef PARAKEET_PYLIB_DISK_ENTRY_H_
+#define PARAKEET_PYLIB_DISK_ENTRY_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pylib/manifest.h"
+
+namespace parakeet::pylib {
+
+// How an object is come by in another process: the function that is compiled, one of its static
+// arguments, or what an earlier record was, and from there through tuples.
+struct Origin {
+  enum class Kind : uint8_t { kNone, kRoot, kStatic, kRecord };
+  Kind kind = Kind::kNone;  // kNone: Python's None
+  uint32_t index = 0;
+  std::vector<uint32_t> path;
+};
+
+// One outside thing that the compilation read, and what it found (core/fingerprint.h).
+struct OutsideRecord {
+  OutsideName name;  // `function` indexes the entry's holders
+  std::string content;
+};
+
+// A function that lines of sites and remarks are counted from: it may stand elsewhere by now.
+struct SourceHome {
+  Origin origin;
+  std::string file;
+  int32_t first_line = 0;
+};
+
+struct DiskEntry {
+  std::string question;                // compared as a whole: the file's name only hashes it
+  std::vector<Origin> holders;         // what the manifest and the records call functions
+  std::vector<OutsideRecord> records;  // in the order of the compilation; they are the manifest's
+                                       // dependencies, which it does not store itself
+  bool allows_no_overload = false;     // holds only where no user's overload is registered
+  std::vector<uint32_t> need_static;   // not empty: the answer is that these parameters' values
+                                       // belong into the key, and nothing follows
+  std::vector<SourceHome> homes;
+  std::vector<uint32_t> site_homes;    // one a site: the number of its home, or none from there on
+  std::vector<uint32_t> remark_homes;  // one a remark
+  Manifest manifest;
+  std::string image;
+};
+
+inline constexpr uint32_t kNoHome = 0xffffffff;
+
+std::string SerializeEntry(const DiskEntry& entry);
+
+// nullopt for bytes that SerializeEntry did not write. The manifest's dependencies are the records'
+// names. Every index is inside its list, and a record's holder comes from records before it.
+std::optional<DiskEntry> ParseEntry(std::string_view bytes);
+
+}  // namespace parakeet::pylib
+
+#endif  // PARAKEET_PYLIB_DISK_ENTRY_H_
