@@ -27,6 +27,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "combine-nested-maps",
       // Again: nests combined above may fill whole arrays.
       "parallelize-loops",
+      // What is left of the loops.
+      "privatize-histograms",
       // Before fusion: an array whose rows are reduced as wholes is not fused.
       "interchange-reductions",
       "fuse-elements",
