@@ -4,10 +4,10 @@
 // Before:
 //   for %i in 0 to %n step 1 { %k = load %x[%i]  %c = load %h[%k]  %d = add %c, 1
 //   store %h[%k], %d }
-// After, where there are several parts; else as before:
+// After: (the loop as it was, where it is no longer than one part)
 //   %copies: [%rows][m]i64 = imap (%r, %j) in (%rows, %m) { yield 0 }
 //   foreach (%p) in (%parts) {
-//     for %i in %lo to %hi step 4 { four iterations, each in one row of part %p } ... }
+//     for %i in %lo to %hi step 1 { the same in row %p * 4 + (%i and 3) } }
 //   foreach (%j) in (%m) {
 //     %t = ireduce (%r) in (%rows) add { %a = load %copies[%r, %j]  yield %a }
 //     %c = load %h[%j]  %d = add %c, %t  store %h[%j], %d }
@@ -40,9 +40,10 @@ using ir::VarSet;
 
 constexpr int64_t kLeastTrips = 32768;  // of a part,
 constexpr int64_t kTripsAPlace = 8;     // and for each place of its copies, which are to be summed.
-constexpr int64_t kCopies = 4;          // A processor adds to one place in about as many steps.
-constexpr int64_t kMostPlaces = 2048;   // Of an array with neighbours that often meet at a place.
-constexpr int kMostCostInCopies = 40;   // A dearer iteration hides that they do.
+// A power of two. A processor adds to one place in about as many steps.
+constexpr int64_t kCopies = 4;
+constexpr int64_t kMostPlaces = 2048;  // Of an array with neighbours that often meet at a place.
+constexpr int kMostCostInCopies = 40;  // A dearer iteration hides that they do.
 
 class Privatizer : public LoopWriter {
  public:
@@ -202,27 +203,16 @@ class Privatizer : public LoopWriter {
     const Operand lo = builder().Add(loop.operands[0], builder().Mul(part, parts.length));
     const Operand hi = Min(builder().Add(lo, parts.length), loop.operands[1]);
     const Operand first_row = builder().Mul(part, parts.copies);
-    const auto iterate = [&](const Operand& i, const Operand& row) {
+    Loop(lo, hi, {}, [&](const Operand& i) {
+      Operand row = first_row;
+      if (parts.in_copies) {
+        const Operand last = builder().Sub(parts.copies, Int(1));
+        row = builder().Add(row, builder().Scalar(OpCode::kAnd, {i, last}));
+      }
       for (size_t k = 0; k < found.size(); ++k) rows_[found[k].array] = {copies[k], row};
       VisitBody(*ir::CloneBlock(arena(), *loop.blocks[0]), {i});
       rows_.clear();
-    };
-    Operand whole = lo;
-    if (parts.in_copies) {
-      const Operand last = builder().Sub(parts.copies, Int(1));
-      Operands rows;
-      for (int64_t k = 0; k < kCopies; ++k)
-        rows.push_back(builder().Add(first_row, Min(last, Int(k))));
-      const Operand trips = builder().Sub(hi, lo);
-      whole = builder().Sub(hi, builder().Scalar(OpCode::kMod, {trips, Int(kCopies)}));
-      Loop(
-          lo, whole, {},
-          [&](const Operand& i) {
-            for (int64_t k = 0; k < kCopies; ++k) iterate(builder().Add(i, Int(k)), rows[k]);
-          },
-          kCopies);
-    }
-    Loop(whole, hi, {}, [&](const Operand& i) { iterate(i, first_row); });
+    });
   }
 
   // A load or store of an array that has copies.
