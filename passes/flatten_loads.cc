@@ -8,8 +8,8 @@
 //   %line: [k]f64 = view %x offset (0) strides ((1)) {flat = 1}
 //   %y: [k]f64 = imap (%i) in (%k) { %a = load %line[%i]  yield %a }
 //
-// Assumes: index form, behind all that looks for arrays by their names. A load's index is in range,
-// so the place that it was made from is too.
+// Assumes: index form, behind all that looks for arrays by their names. A load's index is in
+// range, so the place that it was made from is too.
 // Refuses: arrays that lie otherwise, or that a join, a view or a call gives; an index that is taken
 // apart by other sizes than the array's.
 #include <optional>

@@ -92,6 +92,10 @@ class Privatizer : public LoopWriter {
       context_.Note(b.span, "no copies: " + loop.reason());
       return false;
     }
+    // What parallelize_loops said of the loop does not hold any more.
+    std::erase_if(context_.remarks, [&](const Remark& remark) {
+      return remark.span == b.span && remark.text.starts_with("not parallel: ");
+    });
     context_.Note(b.span, "counted in copies, spread over threads");
     Write(loop);
     return true;

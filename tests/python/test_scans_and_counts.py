@@ -171,6 +171,31 @@ def test_what_was_added_before_an_error_stays(at):
         np.testing.assert_array_equal(h, expected)
 
 
+def count(x, n):
+    h = np.zeros(n, np.int32)
+    for v in x:
+        h[int(v * n)] += 1
+    return h
+
+
+@pytest.mark.parametrize("target", ["serial", "parallel"])
+@pytest.mark.parametrize("first, second", [(np.nan, 7.0), (7.0, np.nan), (np.inf, np.nan)])
+def test_the_first_iteration_that_fails_says_what(first, second, target):
+    x = numbers(4 * PART)
+    x[PART + 3] = first
+    x[3 * PART :: 11] = second
+    with pytest.raises(Exception) as plain:
+        count(x, 10)
+    with pytest.raises(type(plain.value)) as raised:
+        jit_of(count)(x, 10, target=target)
+    assert str(raised.value) == str(plain.value)
+
+
+def test_a_loop_in_copies_is_not_called_sequential():
+    report = jit_of(count).explain(numbers(9), 3, target="parallel")
+    assert "counted in copies" in report and "not parallel" not in report
+
+
 def test_a_read_only_array_and_one_that_overlaps_itself():
     k = np.random.default_rng(5).integers(0, 5, 2 * PART)
     h = np.zeros(10)
