@@ -10,8 +10,8 @@
 //
 // Assumes: index form, behind all that looks for arrays by their names. A load's index is in
 // range, so the place that it was made from is too.
-// Refuses: arrays that lie otherwise, or that a join, a view or a call gives; an index that is taken
-// apart by other sizes than the array's.
+// Refuses: arrays that lie otherwise, or that a join, a view or a call gives; an index that is
+// taken apart by other sizes than the array's.
 #include <optional>
 #include <unordered_map>
 
