@@ -22,9 +22,10 @@
 //
 // 5. Last, once: combine(init, total). An empty space gives init.
 //
-// A scan without block is the left fold, every prefix kept. With block B: each block's total is its
-// left fold; blocks' prefixes are the totals before them, combined from the left, starting from
-// init; each block folds on from its prefix (the first, without init, from its first element).
+// A scan without block is the left fold, every prefix kept. With block B: each block's own prefixes
+// are its left fold from its first element; what is before a block are the totals of those before
+// it, combined from the left, starting from init; a prefix is combine(before, own prefix), in the
+// first block without init its own. So prefixes of sums of what is not negative never fall.
 
 #include <algorithm>
 
@@ -176,17 +177,15 @@ void Machine::Scan(const Step& step) {
   const int64_t block = attribute == 0 ? count : attribute;
   std::vector<ArrayValue> arrays;
   for (size_t i = 0; i < step.results.size(); ++i) arrays.push_back(NewResult(step, i, {count}));
-  Values before = InitsOf(step);
+  Values before = attribute == 0 ? Values() : InitsOf(step);
   for (int64_t lo = 0; lo < count; lo += block) {
-    Values prefix = before;
-    Values total;
+    Values own = attribute == 0 ? InitsOf(step) : Values();
     for (int64_t i = lo; i < std::min(count, lo + block); ++i) {
-      const Values element = Element(step, {i});
-      Accumulate(step, prefix, element);
-      if (lo + block < count) Accumulate(step, total, element);
+      Accumulate(step, own, Element(step, {i}));
+      const Values prefix = before.empty() ? own : Combine(step, before, own);
       for (size_t k = 0; k < arrays.size(); ++k) WriteAt(arrays[k], {i}, prefix[k]);
     }
-    if (!total.empty()) Accumulate(step, before, std::move(total));
+    if (lo + block < count) Accumulate(step, before, std::move(own));
   }
   for (size_t k = 0; k < arrays.size(); ++k) Set(step, k, std::move(arrays[k]));
 }

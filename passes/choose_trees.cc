@@ -30,7 +30,9 @@ using ir::Operand;
 using ir::Var;
 
 constexpr int64_t kReductionBlock = 8192;
-constexpr int64_t kScanBlock = 4096;
+// No power of two: blocks run side by side, and their elements are not all to lie in one set of a
+// cache.
+constexpr int64_t kScanBlock = 264;
 constexpr int64_t kLaneBytes =
     256;  // What the lanes of all accumulators together may fill: four wide registers.
 constexpr int64_t kMostLanes = 64;

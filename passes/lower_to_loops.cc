@@ -204,36 +204,6 @@ class Lowering : public ContractionLowering {
     });
   }
 
-  // Kept values are written one after the other into buffers for all of them; the results are
-  // their beginnings.
-  void LowerFilter(const Binding& b) {
-    const Operands extents = Apply(b.operands);
-    const Operand most = Product(extents);
-    std::vector<const Var*> kept;
-    for (size_t k = 1; k < b.results.size(); ++k) {
-      kept.push_back(builder().NewVar(ir::Type::Array(b.results[k]->type.dtype(), {most}),
-                                      b.results[k]->hint));
-      builder().Emit(OpCode::kAlloc, {kept.back()}, {most});
-    }
-    const Operands count =
-        Carry(Int(0), most, {Int(0)}, [&](const Operand& i, const Operands& so_far) {
-          const Operands values = VisitBody(*b.blocks[0], Delinear(i, extents));
-          return Choose(
-              values[0],
-              [&] {
-                for (size_t k = 0; k < kept.size(); ++k)
-                  builder().Store(kept[k], so_far, values[k + 1]);
-                return Operands{builder().Add(so_far[0], Int(1))};
-              },
-              [&] { return so_far; });
-        });
-    Replace(b.results[0], count[0]);
-    for (size_t k = 0; k < kept.size(); ++k) {
-      const ir::Type type = ir::Type::Array(kept[k]->type.dtype(), {count[0]});
-      Replace(b.results[k + 1], builder().EmitOne(OpCode::kView, type, {kept[k], Int(0), Int(1)}));
-    }
-  }
-
   // The nest as it says itself: a map over the free indices of a reduction over the rest.
   void LowerContract(const Binding& b) {
     const size_t free = b.attrs.Int(Attr::kFree);

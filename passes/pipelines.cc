@@ -27,6 +27,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "combine-nested-maps",
       // Again: nests combined above may fill whole arrays.
       "parallelize-loops",
+      // What is left of the loops.
+      "privatize-histograms",
       // Before fusion: an array whose rows are reduced as wholes is not fused.
       "interchange-reductions",
       "fuse-elements",
@@ -48,6 +50,9 @@ const std::vector<std::string_view>& CpuPipeline() {
       // Behind all that looks for values, to which stores are opaque; before schedule, which says
       // how the new nests run.
       "place-results",
+      // By other names than the passes above look for.
+      "flatten-loads",
+      "eliminate-dead-code",
       "choose-trees",
       "schedule",
       "lower-to-loops",

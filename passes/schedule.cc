@@ -36,7 +36,7 @@ class Scheduler : public ir::Mutator {
       case OpCode::kIreduce:
       case OpCode::kIscan:
         return Inside(*b, {}, b->op != OpCode::kIreduce || b->attrs.Int(Attr::kBlock) > 0);
-      case OpCode::kIfilter: return Inside(*b, {}, false);
+      case OpCode::kIfilter: return Inside(*b, {}, true);
       default: return Mutator::Visit(b);
     }
   }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "passes/lowering/lane_values.h"
-#include "passes/lowering/lower_reductions.h"
+#include "passes/lowering/lower_filters.h"
 
 namespace parakeet::passes {
 
@@ -19,9 +19,9 @@ namespace parakeet::passes {
 // panels as wide as a tile; loads that follow the rows are packed for a block of rows at a time; a
 // tile of accumulators then stays in registers over the whole sum. Each element is summed in index
 // order, so its bits do not depend on the tile.
-class ContractionLowering : public ReductionLowering {
+class ContractionLowering : public FilterLowering {
  public:
-  using ReductionLowering::ReductionLowering;
+  using FilterLowering::FilterLowering;
 
  protected:
   // Writes the contraction into `result`, or says false where no pair of indices can be tiled.

@@ -7,22 +7,15 @@
 
 namespace parakeet::passes {
 
-// The part of lower_to_loops that writes reductions and scans, in exactly the order that
-// ir/reduction_tree.h says.
+// The part of lower_to_loops that writes reductions, in exactly the order that ir/reduction_tree.h
+// says.
 class ReductionLowering : public LoopWriter {
  public:
   using LoopWriter::LoopWriter;
 
  protected:
   void LowerReduce(const ir::Binding& b);
-  void LowerScan(const ir::Binding& b);
 
-  // A scalar is stored at `index`; an array is copied to the slice there.
-  void StoreElement(const ir::Operand& array, const Operands& index, const ir::Operand& value);
-
-  bool in_lanes_ = false;  // Whether a loop around takes the lanes.
-
- private:
   // A reduction being written: the values of an element at an index (each call writes a copy of
   // its code).
   struct Reduction {
@@ -38,6 +31,17 @@ class ReductionLowering : public LoopWriter {
   Operands Element(const Reduction& r, const Operands& index);
   Operands Combine(const Reduction& r, const Operands& left, const Operands& right);
 
+  std::vector<const ir::Var*> AllocateParts(const ir::Binding& b, const ir::Operand& count);
+  Operands LoadAll(const std::vector<const ir::Var*>& arrays, const ir::Operand& index);
+  void StoreAll(const std::vector<const ir::Var*>& arrays, const ir::Operand& index,
+                const Operands& values);
+
+  // A scalar is stored at `index`; an array is copied to the slice there.
+  void StoreElement(const ir::Operand& array, const Operands& index, const ir::Operand& value);
+
+  bool in_lanes_ = false;  // Whether a loop around takes the lanes.
+
+ private:
   Operands FoldAll(const Reduction& r);
   Operands FoldTree(const Reduction& r, int64_t block, bool parallel);
   Operands FoldInOrder(const Reduction& r, const Operands& outer, const Operands& so_far,
@@ -58,16 +62,6 @@ class ReductionLowering : public LoopWriter {
   // Combines neighbours, then neighbours of neighbours, in place; the first part is the whole.
   void CombineParts(const Reduction& r, const std::vector<const ir::Var*>& parts,
                     const ir::Operand& count);
-  std::vector<const ir::Var*> AllocateParts(const ir::Binding& b, const ir::Operand& count);
-  Operands LoadAll(const std::vector<const ir::Var*>& arrays, const ir::Operand& index);
-  void StoreAll(const std::vector<const ir::Var*>& arrays, const ir::Operand& index,
-                const Operands& values);
-
-  void ScanBlocks(const Reduction& r, const std::vector<const ir::Var*>& results, int64_t block,
-                  bool parallel);
-  void ScanRange(const Reduction& r, const std::vector<const ir::Var*>& results,
-                 const ir::Operand& lo, const ir::Operand& hi,
-                 const std::function<Operands(const Operands& first)>& start);
 };
 
 }  // namespace parakeet::passes

@@ -115,10 +115,10 @@ TEST(ReductionOrder, ScansByBlocks) {
   EXPECT_EQ(scan(""), (std::vector<int64_t>{0, t0, Mix(t0, 2), Mix(Mix(t0, 2), 3),
                                             Mix(Mix(Mix(t0, 2), 3), 4)}));
   EXPECT_EQ(scan("tree(block 2)"),
-            (std::vector<int64_t>{0, t0, Mix(t0, 2), Mix(Mix(t0, 2), 3), Mix(Mix(t0, t1), 4)}));
+            (std::vector<int64_t>{0, t0, Mix(t0, 2), Mix(t0, t1), Mix(Mix(t0, t1), 4)}));
   EXPECT_EQ(scan("from 9 tree(block 2)"),
-            (std::vector<int64_t>{Mix(9, 0), Mix(Mix(9, 0), 1), Mix(Mix(9, t0), 2),
-                                  Mix(Mix(Mix(9, t0), 2), 3), Mix(Mix(Mix(9, t0), t1), 4)}));
+            (std::vector<int64_t>{Mix(9, 0), Mix(9, t0), Mix(Mix(9, t0), 2), Mix(Mix(9, t0), t1),
+                                  Mix(Mix(Mix(9, t0), t1), 4)}));
 }
 
 // Every index is in exactly one part, in order of parts, whatever the shape.

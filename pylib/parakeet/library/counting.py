@@ -19,9 +19,11 @@ def bincount(x, /, weights=None, minlength=0):
     values = astype(values, np.int64)
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
-    if np.any(values < 0):
+    least = np.min(values, initial=0)
+    most = np.max(values, initial=-1)  # One traversal for both.
+    if least < 0:
         raise ValueError("'list' argument must have no negative elements")
-    length = max(int(np.max(values, initial=-1)) + 1, minlength)
+    length = max(int(most) + 1, minlength)
     if weights is None:
         counts = np.zeros(length, np.int64)
         for value in values:
@@ -87,25 +89,41 @@ def bin_of(value, edges):
     return n if place < 0 else place
 
 
+def equal_bin_of(value, edges):
+    """As bin_of for bins of one width: by arithmetic, set right by the edges, as NumPy does."""
+    n = edges.shape[0] - 1
+    x = astype(value, edges.dtype)
+    if not (x >= edges[0] and x <= edges[n]):
+        return n
+    guess = astype((x - edges[0]) / (edges[n] - edges[0]) * n, np.int64)
+    place = int(max(min(guess, n - 1), 0))
+    if x < edges[place]:
+        return place - 1
+    if place < n - 1 and x >= edges[place + 1]:
+        return place + 1
+    return place
+
+
 @overload(np.histogram)
 def histogram(a, bins=10, range=None, density=None, weights=None):
     x = reshape(asarray(a), -1)
     if x.dtype == bool:
         x = astype(x, np.uint8)
     edges = histogram_bin_edges(x, bins, range)
-    counts = counts_between(x, edges, weights)
+    find = equal_bin_of if isinstance(bins, int) else bin_of
+    counts = counts_between(x, edges, weights, find)
     if density:
         widths = astype(np.diff(edges), np.float64)
         return counts / widths / np.sum(counts), edges
     return counts, edges
 
 
-def counts_between(x, edges, weights):
+def counts_between(x, edges, weights, find):
     n = edges.shape[0] - 1
     if weights is None:
         counts = np.zeros(n, np.int64)
         for value in x:
-            place = bin_of(value, edges)
+            place = find(value, edges)
             if place < n:
                 counts[place] += 1
         return counts
@@ -114,7 +132,7 @@ def counts_between(x, edges, weights):
         raise ValueError("weights should have the same shape as a.")
     sums = np.zeros(n, w.dtype)
     for i in range(x.shape[0]):
-        place = bin_of(x[i], edges)
+        place = find(x[i], edges)
         if place < n:
             sums[place] += w[i]
     return sums

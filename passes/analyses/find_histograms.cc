@@ -1,0 +1,170 @@
+#include "passes/analyses/find_histograms.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "ir/builder.h"
+#include "ir/uses.h"
+
+namespace parakeet::passes {
+
+using ir::Binding;
+using ir::Block;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+using ir::VarSet;
+
+namespace {
+
+bool Touches(const Block& block, const Var* array) { return ir::FreeVars(block).contains(array); }
+
+bool Reads(const Binding& b, const Var* value) { return ir::FreeVars(b).contains(value); }
+
+// Taking away is adding what has the other sign; every step is to have one combine.
+bool IsStep(const Binding& b, const Binding& load, Histogram& h) {
+  if (!ir::IsScalarOp(b.op) || b.operands.size() != 2) return false;
+  const bool is_first = b.operands[0] == Operand(load.result());
+  const bool takes_away = b.op == OpCode::kSub && is_first;
+  if (!takes_away && !(ir::IsAssociative(b.op) && ir::IsCommutative(b.op))) return false;
+  const OpCode combine = takes_away ? OpCode::kAdd : b.op;
+  if (!h.steps.empty() && h.combine != combine) return false;
+  h.combine = combine;
+  h.steps.push_back(&b);
+  return true;
+}
+
+// True where each load of the array feeds one step alone, and that one store to the same place.
+bool PairUp(const Block& block, const std::unordered_map<const Var*, int>& uses, Histogram& h) {
+  const Binding* load = nullptr;
+  const Binding* step = nullptr;
+  for (const Binding* b : block.bindings) {
+    for (const Block* inner : b->blocks) {
+      if (load != nullptr && Touches(*inner, h.array)) return false;
+      if (!PairUp(*inner, uses, h)) return false;
+    }
+    const bool accesses =
+        (b->op == OpCode::kLoad || b->op == OpCode::kStore) && b->operands[0] == Operand(h.array);
+    if (accesses && b->op == OpCode::kLoad) {
+      if (load != nullptr || uses.at(b->result()) != 1) return false;
+      load = b;
+    } else if (accesses) {
+      if (step == nullptr || b->operands.back() != Operand(step->result())) return false;
+      if (!std::equal(load->operands.begin(), load->operands.end(), b->operands.begin()))
+        return false;
+      load = step = nullptr;
+    } else if (load != nullptr && Reads(*b, load->result())) {
+      if (!IsStep(*b, *load, h) || uses.at(b->result()) != 1) return false;
+      step = b;
+    }
+  }
+  return load == nullptr;
+}
+
+// True where what a check's place names are indexes of loops as they are: a later iteration has a
+// later place.
+bool HasRisingPlaces(const Block& body) {
+  const auto made = ir::Definitions(body);
+  bool rises = true;
+  ir::ForEachBinding(body, [&](const Binding& b) {
+    if (b.op != OpCode::kCheck) return;
+    for (int64_t k = 1; k <= b.attrs.Int(ir::Attr::kAt); ++k)
+      rises &= !b.operands[k].IsVar() || !made.contains(b.operands[k].var());
+  });
+  return rises;
+}
+
+}  // namespace
+
+std::optional<ir::Constant> Histogram::Start() const {
+  const ir::DType dtype = array->type.dtype();
+  return ir::IsComplex(dtype) ? std::nullopt : ir::IdentityOf(combine, dtype);
+}
+
+HistogramLoop::HistogramLoop(const Binding& loop, const Roots& roots,
+                             const std::vector<const Var*>& arrays, const VarSet& overlapping)
+    : loop_(loop), roots_(roots) {
+  const Block& body = *loop.blocks[0];
+  if (!loop.results.empty() || !loop.operands[2].IsInt(1)) return;
+  const Effects effects = EffectsOf(body, roots);
+  const VarSet local = ir::DefinedVars(body);
+  for (const Var* root : arrays) {
+    if (!effects.writes.contains(root) || local.contains(root)) continue;
+    auto histogram = overlapping.contains(root) ? std::nullopt : Find(root);
+    if (!histogram) {
+      found_.clear();
+      return;
+    }
+    found_.push_back(std::move(*histogram));
+    must_check_first_ |= effects.may_fail && !roots.IsFresh(root);
+  }
+  if (!found_.empty()) reason_ = WhyNot();
+}
+
+std::string HistogramLoop::WhyNot() const {
+  const Block& body = *loop_.blocks[0];
+  std::string reason;
+  ir::ForEachBinding(body, [&](const Binding& b) {
+    if (b.op == OpCode::kCall) reason = "it calls @" + b.attrs.Text(ir::Attr::kCallee);
+  });
+  if (!reason.empty()) return reason;
+  if (!HasRisingPlaces(body)) return "the places of its checks are computed";
+  if (must_check_first_ && !CanCheckFirst()) return "stores would show after one that raises";
+  return "";
+}
+
+// True where no check guards what a later one needs.
+bool HistogramLoop::CanCheckFirst() const {
+  bool checked = false;
+  for (const Binding* b : loop_.blocks[0]->bindings) {
+    if (!b->blocks.empty()) return false;
+    checked |= b->op == OpCode::kCheck;
+    if (checked && b->op == OpCode::kLoad && !IsOfFound(*b)) return false;
+  }
+  return true;
+}
+
+bool HistogramLoop::IsOfFound(const Binding& access) const {
+  return std::any_of(found_.begin(), found_.end(),
+                     [&](const Histogram& h) { return access.operands[0] == Operand(h.array); });
+}
+
+Block HistogramLoop::Checks() const {
+  Block checks = *loop_.blocks[0];
+  for (const Binding* b : checks.bindings) {
+    if (b->op == OpCode::kCheck) checks.results.push_back(b->operands[0]);
+  }
+  std::erase_if(checks.bindings, [&](const Binding* b) {
+    const bool is_step = std::any_of(found_.begin(), found_.end(), [&](const Histogram& h) {
+      return std::count(h.steps.begin(), h.steps.end(), b) > 0;
+    });
+    const bool loads = b->op == OpCode::kLoad && IsOfFound(*b);
+    return is_step || loads || b->op == OpCode::kStore || b->op == OpCode::kCheck;
+  });
+  return checks;
+}
+
+std::optional<Histogram> HistogramLoop::Find(const Var* root) const {
+  const Block& body = *loop_.blocks[0];
+  Histogram histogram{nullptr, OpCode::kAdd, {}};
+  bool plain = true;
+  ir::ForEachBinding(body, [&](const Binding& b) {
+    const Effects own = EffectsOf(b, roots_);
+    if (!b.blocks.empty() || (!own.reads.contains(root) && !own.writes.contains(root))) return;
+    const Var* array = b.operands[0].var();
+    plain &= b.op == OpCode::kLoad || b.op == OpCode::kStore;
+    plain &= roots_.Of(array).size() == 1;
+    plain &= histogram.array == nullptr || histogram.array == array;
+    histogram.array = array;
+  });
+  if (!plain || histogram.array == nullptr || histogram.array->type.rank() == 0)
+    return std::nullopt;
+  if (ir::DefinedVars(body).contains(histogram.array)) return std::nullopt;
+  std::unordered_map<const Var*, int> uses;
+  ir::ForEachUse(loop_, [&](const Var* var) { ++uses[var]; });
+  if (!PairUp(body, uses, histogram) || !histogram.Start()) return std::nullopt;
+  return histogram;
+}
+
+}  // namespace parakeet::passes

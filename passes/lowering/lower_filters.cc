@@ -1,0 +1,163 @@
+#include "passes/lowering/lower_filters.h"
+
+#include <algorithm>
+
+#include "ir/builder.h"
+#include "ir/uses.h"
+#include "passes/analyses/find_cost.h"
+#include "passes/analyses/vector_legality.h"
+
+namespace parakeet::passes {
+
+using ir::Attr;
+using ir::Attributes;
+using ir::Binding;
+using ir::DType;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+using Operands = LoopWriter::Operands;
+
+namespace {
+
+constexpr int64_t kBlock = 4096;        // Elements that one thread takes at a time.
+constexpr int64_t kDearElement = 16;    // One that costs more is not computed twice.
+constexpr int64_t kLanesOfCounts = 32;  // Four wide registers.
+constexpr int64_t kUsualLanes = 8;
+
+bool MayRaise(const ir::Block& block) {
+  bool raises = false;
+  ir::ForEachBinding(
+      block, [&](const Binding& b) { raises |= b.op == OpCode::kCheck || b.op == OpCode::kCall; });
+  return raises;
+}
+
+}  // namespace
+
+void FilterLowering::LowerFilter(const Binding& b) {
+  Filter filter{b, Apply(b.operands), {}, {}};
+  filter.size = Product(filter.extents);
+  filter.blocks = CeilDiv(filter.size, Int(kBlock));
+  const Operand places = builder().Add(filter.blocks, Int(1));
+  filter.starts = builder().NewVar(ir::Type::Array(DType::kI64, {places}), "starts");
+  builder().Emit(OpCode::kAlloc, {filter.starts}, {places});
+  const bool once = MayRaise(*b.blocks[0]) || CostOf(*b.blocks[0]) > kDearElement;
+  once ? WriteThenCopy(filter) : CountThenWrite(filter);
+}
+
+Operands FilterLowering::ElementAt(const Filter& filter, const Operand& i) {
+  return VisitBody(*ir::CloneBlock(arena(), *filter.binding.blocks[0]),
+                   Delinear(i, filter.extents));
+}
+
+FilterLowering::Arrays FilterLowering::Allocate(const Filter& filter, const Operand& size) {
+  Arrays kept;
+  for (size_t k = 1; k < filter.binding.results.size(); ++k) {
+    const Var* result = filter.binding.results[k];
+    kept.push_back(builder().NewVar(ir::Type::Array(result->type.dtype(), {size}), result->hint));
+    builder().Emit(OpCode::kAlloc, {kept.back()}, {size});
+  }
+  return kept;
+}
+
+void FilterLowering::GiveResults(const Filter& filter, const Operand& total, const Arrays& kept) {
+  Replace(filter.binding.results[0], total);
+  for (size_t k = 0; k < kept.size(); ++k) Replace(filter.binding.results[k + 1], kept[k]);
+}
+
+void FilterLowering::EachBlock(
+    const Filter& filter, int64_t cost,
+    const std::function<void(const Operand&, const Operand&, const Operand&)>& body) {
+  Attributes kind;
+  if (filter.binding.attrs.Int(Attr::kParallel) != 0)
+    kind = {{Attr::kKind, std::string("parallel")},
+            {Attr::kCost, std::max<int64_t>(1, cost * kBlock)}};
+  Loop(Int(0), filter.blocks, kind, [&](const Operand& block) {
+    const Operand lo = builder().Mul(block, Int(kBlock));
+    body(block, lo, Min(builder().Add(lo, Int(kBlock)), filter.size));
+  });
+}
+
+Operand FilterLowering::CountKept(const Filter& filter, const Operand& lo, const Operand& hi) {
+  const ir::Block& body = *filter.binding.blocks[0];
+  const auto one = [&](const Operand& i) {
+    return builder().Cast(ElementAt(filter, i)[0], DType::kI64);
+  };
+  if (filter.extents.size() != 1 || !WhyNotVector(body, body.params[0]).empty()) {
+    return Carry(lo, hi, {Int(0)}, [&](const Operand& i, const Operands& so_far) {
+      return Operands{builder().Add(so_far[0], one(i))};
+    })[0];
+  }
+  const Var* index = builder().NewVar(DType::kI64, "i");
+  const ir::Block* element = BlockOf({index}, [&] { return Operands{one(index)}; });
+  return builder().EmitOne(OpCode::kLanes, DType::kI64, {lo, hi, Int(0)},
+                           Attributes{{Attr::kLanes, kLanesOfCounts}},
+                           {element, ir::CombineBlock(arena(), OpCode::kAdd, DType::kI64)}, "kept");
+}
+
+Operand FilterLowering::PlaceBlocks(const Filter& filter) {
+  const Operand total =
+      Carry(Int(0), filter.blocks, {Int(0)}, [&](const Operand& block, const Operands& so_far) {
+        const Operand count = builder().Load(filter.starts, {block});
+        builder().Store(filter.starts, {block}, so_far[0]);
+        return Operands{builder().Add(so_far[0], count)};
+      })[0];
+  builder().Store(filter.starts, {filter.blocks}, total);
+  return total;
+}
+
+// An element that is not kept is stored too, and the next one over it: no branch depends on the
+// data. Behind the block's last kept one is another block's place, where nothing is stored.
+void FilterLowering::CountThenWrite(const Filter& filter) {
+  const int64_t cost = CostOf(*filter.binding.blocks[0]);
+  EachBlock(filter, std::max<int64_t>(1, cost / kUsualLanes),
+            [&](const Operand& block, const Operand& lo, const Operand& hi) {
+              builder().Store(filter.starts, {block}, CountKept(filter, lo, hi));
+            });
+  const Operand total = PlaceBlocks(filter);
+  const Arrays kept = Allocate(filter, total);
+  EachBlock(filter, cost, [&](const Operand& block, const Operand& lo, const Operand& hi) {
+    const Operand start = builder().Load(filter.starts, {block});
+    const Operand end = builder().Load(filter.starts, {builder().Add(block, Int(1))});
+    Carry(lo, hi, {start}, [&](const Operand& i, const Operands& place) {
+      const Operands values = ElementAt(filter, i);
+      const auto store = [&] {
+        for (size_t k = 0; k < kept.size(); ++k) builder().Store(kept[k], place, values[k + 1]);
+        return Operands{};
+      };
+      Choose(builder().Scalar(OpCode::kLt, {place[0], end}), store, [] { return Operands{}; });
+      return Operands{builder().Add(place[0], builder().Cast(values[0], DType::kI64))};
+    });
+  });
+  GiveResults(filter, total, kept);
+}
+
+void FilterLowering::WriteThenCopy(const Filter& filter) {
+  const Arrays all = Allocate(filter, filter.size);
+  EachBlock(
+      filter, CostOf(*filter.binding.blocks[0]),
+      [&](const Operand& block, const Operand& lo, const Operand& hi) {
+        const Operands end = Carry(lo, hi, {lo}, [&](const Operand& i, const Operands& place) {
+          const Operands values = ElementAt(filter, i);
+          for (size_t k = 0; k < all.size(); ++k) builder().Store(all[k], place, values[k + 1]);
+          return Operands{builder().Add(place[0], builder().Cast(values[0], DType::kI64))};
+        });
+        builder().Store(filter.starts, {block}, builder().Sub(end[0], lo));
+      });
+  const Operand total = PlaceBlocks(filter);
+  const Arrays kept = Allocate(filter, total);
+  EachBlock(filter, 1, [&](const Operand& block, const Operand& lo, const Operand&) {
+    const Operand start = builder().Load(filter.starts, {block});
+    const Operand end = builder().Load(filter.starts, {builder().Add(block, Int(1))});
+    const Attributes lanes{{Attr::kKind, std::string("vector")}};
+    Loop(Int(0), builder().Sub(end, start), lanes, [&](const Operand& k) {
+      for (size_t a = 0; a < kept.size(); ++a) {
+        builder().Store(kept[a], {builder().Add(start, k)},
+                        builder().Load(all[a], {builder().Add(lo, k)}));
+      }
+    });
+  });
+  GiveResults(filter, total, kept);
+}
+
+}  // namespace parakeet::passes

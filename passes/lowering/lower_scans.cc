@@ -1,0 +1,293 @@
+#include "passes/lowering/lower_scans.h"
+
+#include <algorithm>
+
+#include "ir/builder.h"
+#include "ir/uses.h"
+#include "passes/analyses/find_cost.h"
+#include "passes/analyses/vector_legality.h"
+
+namespace parakeet::passes {
+
+using ir::Attr;
+using ir::Attributes;
+using ir::Binding;
+using ir::Block;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+using Operands = LoopWriter::Operands;
+
+namespace {
+
+constexpr int64_t kDearCombine = 16;  // One that costs more takes lanes, where there are some.
+constexpr int64_t kDearElement = 8;   // One that costs more is not computed twice.
+constexpr int64_t kElementsAtOnce = 4096;
+constexpr int64_t kUsualLanes = 8;
+constexpr size_t kMostChains = 8;      // Sums that a processor has under way at a time.
+constexpr int64_t kBlocksAtOnce = 32;  // Of lanes: what one thread takes.
+
+int64_t StepCost(const Binding& scan) {
+  return int64_t{CostOf(*scan.blocks[0])} + CostOf(*scan.blocks[1]);
+}
+
+// Whether the combine can be that of a block in each lane, for any values.
+bool CombinesInLanes(const Binding& scan) {
+  const Block& combine = *scan.blocks[1];
+  bool is_plain = true;
+  ir::ForEachBinding(combine, [&](const Binding& b) { is_plain &= ir::IsScalarOp(b.op); });
+  for (const Var* param : combine.params) is_plain &= WhyNotVector(combine, param).empty();
+  for (const Operand& result : combine.results) {
+    const ir::DType dtype = ir::DTypeOf(result);
+    is_plain &= !ir::IsComplex(dtype) && dtype != ir::DType::kF16;
+  }
+  return is_plain;
+}
+
+bool HasElementsInLanes(const Binding& scan) {
+  return WhyNotVector(*scan.blocks[0], scan.blocks[0]->params[0]).empty();
+}
+
+bool IsDearToCombine(const Binding& scan) { return CostOf(*scan.blocks[1]) > kDearCombine; }
+
+bool StoresElementsFirst(const Binding& scan) {
+  if (IsDearToCombine(scan)) return CombinesInLanes(scan) && !HasElementsInLanes(scan);
+  return CostOf(*scan.blocks[0]) > kDearElement;
+}
+
+Attributes VectorKind() { return {{Attr::kKind, std::string("vector")}}; }
+
+}  // namespace
+
+void ScanLowering::LowerScan(const Binding& b) {
+  const Reduction r = Describe(b);
+  const int64_t block = r.has_arrays ? 0 : b.attrs.Int(Attr::kBlock);
+  Scan scan{r, {}, block, b.attrs.Int(Attr::kParallel) != 0};
+  for (const Var* result : b.results) {
+    scan.results.push_back(builder().NewVar(Apply(result->type), result->hint));
+    builder().Emit(OpCode::kAlloc, {scan.results.back()}, scan.results.back()->type.dims());
+    Replace(result, scan.results.back());
+  }
+  const Operand some = builder().Scalar(OpCode::kGt, {r.extents[0], Int(0)});
+  const auto write = [&] {
+    block > 0 ? ScanBlocks(scan) : ScanInOrder(scan);
+    return Operands{};
+  };
+  Choose(some, write, [] { return Operands{}; });
+}
+
+// From the init, or from the first element.
+void ScanLowering::ScanInOrder(const Scan& scan) {
+  const Reduction& r = scan.reduction;
+  Operands first = Element(r, {Int(0)});
+  if (!r.inits.empty()) first = Combine(r, r.inits, first);
+  StoreAll(scan.results, Int(0), first);
+  Carry(Int(1), r.extents[0], first, [&](const Operand& i, const Operands& so_far) {
+    const Operands next = Combine(r, so_far, Element(r, {i}));
+    StoreAll(scan.results, i, next);
+    return next;
+  });
+}
+
+Operands ScanLowering::ElementOf(const Scan& scan, const Operand& index) {
+  return scan.has_elements ? LoadAll(scan.results, index) : Element(scan.reduction, {index});
+}
+
+std::vector<Operands> ScanLowering::RunChains(const Scan& scan, const Operands& starts,
+                                              const Operand& length, const Use& use) {
+  const Reduction& r = scan.reduction;
+  const bool peel = r.starts.empty();
+  const size_t width = r.binding.results.size();
+  Operands carried;
+  for (size_t chain = 0; chain < starts.size(); ++chain) {
+    const Operands first = peel ? ElementOf(scan, starts[chain]) : r.starts;
+    if (peel) use(chain, starts[chain], first);
+    carried.insert(carried.end(), first.begin(), first.end());
+  }
+  const auto part = [&](const Operands& all, size_t chain) {
+    return Operands(all.begin() + chain * width, all.begin() + (chain + 1) * width);
+  };
+  const Operands last =
+      Carry(Int(peel ? 1 : 0), length, carried, [&](const Operand& k, const Operands& so_far) {
+        Operands next;
+        for (size_t chain = 0; chain < starts.size(); ++chain) {
+          const Operand index = builder().Add(starts[chain], k);
+          const Operands made = Combine(r, part(so_far, chain), ElementOf(scan, index));
+          use(chain, index, made);
+          next.insert(next.end(), made.begin(), made.end());
+        }
+        return next;
+      });
+  std::vector<Operands> totals;
+  for (size_t chain = 0; chain < starts.size(); ++chain) totals.push_back(part(last, chain));
+  return totals;
+}
+
+// The first block stands alone: it is all of a short scan, and nothing need be before it.
+void ScanLowering::ScanBlocks(Scan scan) {
+  const Reduction& r = scan.reduction;
+  const auto with_init = [&](const Operands& prefixes) {
+    return r.inits.empty() ? prefixes : Combine(r, r.inits, prefixes);
+  };
+  const Operand& extent = r.extents[0];
+  scan.has_elements = StoresElementsFirst(r.binding);
+  if (scan.has_elements) StoreElements(scan);
+  const Operands first = RunChains(scan, {Int(0)}, Min(extent, Int(scan.block)),
+                                   [&](size_t, const Operand& index, const Operands& prefixes) {
+                                     StoreAll(scan.results, index, with_init(prefixes));
+                                   })[0];
+  const auto write_rest = [&] {
+    scan.count = CeilDiv(extent, Int(scan.block));
+    scan.before = AllocateParts(r.binding, scan.count);
+    StoreAll(scan.before, Int(1), with_init(first));
+    if (IsDearToCombine(r.binding)) {
+      StoreLocalPrefixes(scan);
+      CombineTotals(scan);
+      AddWhatIsBefore(scan);
+    } else {
+      const size_t chains = std::max<size_t>(1, kMostChains / scan.results.size());
+      FoldGroups(scan, chains);
+      CombineTotals(scan);
+      StoreGroups(scan, chains);
+    }
+    return Operands{};
+  };
+  Choose(builder().Scalar(OpCode::kGt, {extent, Int(scan.block)}), write_rest,
+         [] { return Operands{}; });
+}
+
+void ScanLowering::StoreElements(const Scan& scan) {
+  const Binding& b = scan.reduction.binding;
+  const Operand& extent = scan.reduction.extents[0];
+  const bool in_lanes = HasElementsInLanes(b);
+  const int64_t cost = std::max<int64_t>(1, CostOf(*b.blocks[0]) / (in_lanes ? kUsualLanes : 1));
+  const auto chunk = [&](const Operand& lo) {
+    const Operand hi = Min(builder().Add(lo, Int(kElementsAtOnce)), extent);
+    const bool outer_lanes = std::exchange(in_lanes_, in_lanes_ || in_lanes);
+    Loop(lo, hi, in_lanes ? VectorKind() : Attributes{},
+         [&](const Operand& i) { StoreAll(scan.results, i, Element(scan.reduction, {i})); });
+    in_lanes_ = outer_lanes;
+  };
+  Loop(Int(0), extent, KindOf(scan, cost * kElementsAtOnce), chunk, kElementsAtOnce);
+}
+
+void ScanLowering::CombineTotals(const Scan& scan) {
+  Loop(Int(2), scan.count, {}, [&](const Operand& block) {
+    const Operands so_far = LoadAll(scan.before, builder().Sub(block, Int(1)));
+    StoreAll(scan.before, block, Combine(scan.reduction, so_far, LoadAll(scan.before, block)));
+  });
+}
+
+Operand ScanLowering::StartOf(const Scan& scan, const Operand& block) {
+  return builder().Mul(block, Int(scan.block));
+}
+
+Operand ScanLowering::LengthOf(const Scan& scan, const Operand& block) {
+  const Operand left = builder().Sub(scan.reduction.extents[0], StartOf(scan, block));
+  return Min(left, Int(scan.block));
+}
+
+Attributes ScanLowering::KindOf(const Scan& scan, int64_t cost) const {
+  if (!scan.parallel) return {};
+  return {{Attr::kKind, std::string("parallel")}, {Attr::kCost, std::max<int64_t>(1, cost)}};
+}
+
+int64_t ScanLowering::CostOfBlocks(const Scan& scan, int64_t blocks) const {
+  return StepCost(scan.reduction.binding) * scan.block * blocks;
+}
+
+// --- Cheap steps: totals, then all prefixes again, with what is before them. ---
+
+void ScanLowering::EachGroup(const Scan& scan, size_t chains, const Operand& end,
+                             const std::function<void(const Operand&)>& side_by_side,
+                             const std::function<void(const Operand&)>& single) {
+  const int64_t width = static_cast<int64_t>(chains);
+  const Operand groups = CeilDiv(builder().Sub(end, Int(1)), Int(width));
+  const Operand last = builder().Sub(scan.count, Int(1));
+  Loop(Int(0), groups, KindOf(scan, CostOfBlocks(scan, width)), [&](const Operand& group) {
+    const Operand first = builder().Add(builder().Mul(group, Int(width)), Int(1));
+    const Operand next = builder().Add(first, Int(width));
+    const auto together = [&] {
+      side_by_side(first);
+      return Operands{};
+    };
+    const auto alone = [&] {
+      Loop(first, Min(next, end), {}, single);
+      return Operands{};
+    };
+    Choose(builder().Scalar(OpCode::kLe, {next, last}), together, alone);
+  });
+}
+
+void ScanLowering::FoldGroups(const Scan& scan, size_t chains) {
+  const auto fold = [&](const Operand& first, size_t count) {
+    Operands starts;
+    for (size_t k = 0; k < count; ++k)
+      starts.push_back(StartOf(scan, builder().Add(first, Int(static_cast<int64_t>(k)))));
+    const auto ignore = [](size_t, const Operand&, const Operands&) {};
+    const auto totals = RunChains(scan, starts, Int(scan.block), ignore);
+    for (size_t k = 0; k < count; ++k)
+      StoreAll(scan.before, builder().Add(first, Int(static_cast<int64_t>(k + 1))), totals[k]);
+  };
+  EachGroup(
+      scan, chains, builder().Sub(scan.count, Int(1)),
+      [&](const Operand& first) { fold(first, chains); },
+      [&](const Operand& block) { fold(block, 1); });
+}
+
+void ScanLowering::StoreGroups(const Scan& scan, size_t chains) {
+  const auto store = [&](const Operand& first, size_t count, const Operand& length) {
+    Operands starts;
+    std::vector<Operands> before;
+    for (size_t k = 0; k < count; ++k) {
+      const Operand block = builder().Add(first, Int(static_cast<int64_t>(k)));
+      starts.push_back(StartOf(scan, block));
+      before.push_back(LoadAll(scan.before, block));
+    }
+    RunChains(scan, starts, length,
+              [&](size_t chain, const Operand& index, const Operands& prefixes) {
+                StoreAll(scan.results, index, Combine(scan.reduction, before[chain], prefixes));
+              });
+  };
+  EachGroup(
+      scan, chains, scan.count,
+      [&](const Operand& first) { store(first, chains, Int(scan.block)); },
+      [&](const Operand& block) { store(block, 1, LengthOf(scan, block)); });
+}
+
+// --- Dear steps: the prefixes inside the blocks are stored, and combined where they are. ---
+
+void ScanLowering::StoreLocalPrefixes(const Scan& scan) {
+  const Use store = [&](size_t, const Operand& index, const Operands& prefixes) {
+    StoreAll(scan.results, index, prefixes);
+  };
+  const Operand last = builder().Sub(scan.count, Int(1));
+  const bool in_lanes = CombinesInLanes(scan.reduction.binding);
+  const int64_t width = in_lanes ? kBlocksAtOnce : 1;
+  const Operand groups = CeilDiv(builder().Sub(last, Int(1)), Int(width));
+  Loop(Int(0), groups, KindOf(scan, CostOfBlocks(scan, width)), [&](const Operand& group) {
+    const Operand first = builder().Add(builder().Mul(group, Int(width)), Int(1));
+    const Operand end = Min(builder().Add(first, Int(width)), last);
+    const bool outer_lanes = std::exchange(in_lanes_, in_lanes_ || in_lanes);
+    Loop(first, end, in_lanes ? VectorKind() : Attributes{}, [&](const Operand& block) {
+      const auto totals = RunChains(scan, {StartOf(scan, block)}, Int(scan.block), store);
+      StoreAll(scan.before, builder().Add(block, Int(1)), totals[0]);
+    });
+    in_lanes_ = outer_lanes;
+  });
+  RunChains(scan, {StartOf(scan, last)}, LengthOf(scan, last), store);
+}
+
+void ScanLowering::AddWhatIsBefore(const Scan& scan) {
+  const bool in_lanes = CombinesInLanes(scan.reduction.binding);
+  Loop(Int(1), scan.count, KindOf(scan, CostOfBlocks(scan, 1)), [&](const Operand& block) {
+    const Operand lo = StartOf(scan, block);
+    const Operand hi = builder().Add(lo, LengthOf(scan, block));
+    const Operands before = LoadAll(scan.before, block);
+    Loop(lo, hi, in_lanes ? VectorKind() : Attributes{}, [&](const Operand& i) {
+      StoreAll(scan.results, i, Combine(scan.reduction, before, LoadAll(scan.results, i)));
+    });
+  });
+}
+
+}  // namespace parakeet::passes

@@ -1,0 +1,70 @@
+#ifndef PARAKEET_PASSES_LOWERING_LOWER_SCANS_H_
+#define PARAKEET_PASSES_LOWERING_LOWER_SCANS_H_
+
+#include <functional>
+#include <vector>
+
+#include "passes/lowering/lower_reductions.h"
+
+namespace parakeet::passes {
+
+// The part of lower_to_loops that writes scans, in exactly the order that
+// ir/interpreter_reductions.cc says: prefixes inside each block, what is before each block, and the
+// two combined.
+//
+// A block is one chain of combines, each of which waits for the one before. Several blocks
+// therefore run side by side: in lanes where the combine is dear, as scalars where it is cheap and
+// rather computed twice than stored twice. A dear element of a cheap combine is computed once and
+// first stands where its prefix is to be.
+class ScanLowering : public ReductionLowering {
+ public:
+  using ReductionLowering::ReductionLowering;
+
+ protected:
+  void LowerScan(const ir::Binding& b);
+
+ private:
+  // A scan being written in blocks.
+  struct Scan {
+    const Reduction& reduction;
+    std::vector<const ir::Var*> results;
+    int64_t block;
+    bool parallel;
+    bool has_elements = false;             // The results hold the elements already.
+    ir::Operand count{};                   // of blocks
+    std::vector<const ir::Var*> before{};  // by block: what all blocks before it combine to
+  };
+  // Gets the prefixes of one of the blocks that run side by side.
+  using Use = std::function<void(size_t chain, const ir::Operand& index, const Operands& prefixes)>;
+
+  void ScanBlocks(Scan scan);
+  void ScanInOrder(const Scan& scan);
+  // The prefixes inside the runs of `length` elements from each of `starts`, side by side; each
+  // run's last.
+  std::vector<Operands> RunChains(const Scan& scan, const Operands& starts,
+                                  const ir::Operand& length, const Use& use);
+  Operands ElementOf(const Scan& scan, const ir::Operand& index);
+  void StoreElements(const Scan& scan);
+  void StorePrefixes(const Scan& scan, const ir::Operand& index, const Operands& prefixes);
+
+  // Both ways leave the total of block b in before[b + 1], for every block but the first and last.
+  void FoldGroups(const Scan& scan, size_t chains);
+  void StoreGroups(const Scan& scan, size_t chains);
+  void StoreLocalPrefixes(const Scan& scan);
+  void AddWhatIsBefore(const Scan& scan);
+  void CombineTotals(const Scan& scan);
+
+  // Groups of `chains` blocks from block 1 to `end`; `side_by_side` gets the first of a group of
+  // whole ones, `single` each block of what is left.
+  void EachGroup(const Scan& scan, size_t chains, const ir::Operand& end,
+                 const std::function<void(const ir::Operand& first)>& side_by_side,
+                 const std::function<void(const ir::Operand& block)>& single);
+  ir::Operand StartOf(const Scan& scan, const ir::Operand& block);
+  ir::Operand LengthOf(const Scan& scan, const ir::Operand& block);
+  int64_t CostOfBlocks(const Scan& scan, int64_t blocks) const;
+  ir::Attributes KindOf(const Scan& scan, int64_t cost) const;
+};
+
+}  // namespace parakeet::passes
+
+#endif  // PARAKEET_PASSES_LOWERING_LOWER_SCANS_H_

@@ -1,0 +1,273 @@
+// Gives each part of a loop that counts or sums at places its own copy of the array, so that parts
+// run on several threads, and neighbouring iterations in several copies.
+//
+// Before:
+//   for %i in 0 to %n step 1 { %k = load %x[%i]  %c = load %h[%k]  %d = add %c, 1
+//   store %h[%k], %d }
+// After: (the loop as it was, where it is no longer than one part)
+//   %copies: [%rows][m]i64 = imap (%r, %j) in (%rows, %m) { yield 0 }
+//   foreach (%p) in (%parts) {
+//     for %i in %lo to %hi step 1 { the same in row %p * 4 + (%i and 3) } }
+//   foreach (%j) in (%m) {
+//     %t = ireduce (%r) in (%rows) add { %a = load %copies[%r, %j]  yield %a }
+//     %c = load %h[%j]  %d = add %c, %t  store %h[%j], %d }
+//
+// Assumes: index form, behind parallelize_loops: what is left depends on the order of iterations.
+// How many parts and copies there are follows from the loop's trips and the array's size alone, so
+// that sums of floats have the same bits on any number of threads.
+// Refuses: values carried; arrays that are read otherwise, or stored to but by h[k] = h[k] op w
+// with an op that has an identity; an array whose stores would show after an error, where what
+// fails cannot be told before the first store.
+#include <algorithm>
+#include <unordered_map>
+
+#include "ir/builder.h"
+#include "ir/uses.h"
+#include "passes/analyses/find_cost.h"
+#include "passes/analyses/find_histograms.h"
+#include "passes/lowering/loop_writer.h"
+#include "passes/pass.h"
+
+namespace parakeet::passes {
+namespace {
+
+using ir::Binding;
+using ir::Block;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+using ir::VarSet;
+
+constexpr int64_t kLeastTrips = 32768;  // of a part,
+constexpr int64_t kTripsAPlace = 8;     // and for each place of its copies, which are to be summed.
+// A power of two. A processor adds to one place in about as many steps.
+constexpr int64_t kCopies = 4;
+constexpr int64_t kMostPlaces = 2048;  // Of an array with neighbours that often meet at a place.
+constexpr int kMostCostInCopies = 40;  // A dearer iteration hides that they do.
+
+class Privatizer : public LoopWriter {
+ public:
+  Privatizer(ir::Arena* arena, const ir::Function& function, Context& context)
+      : LoopWriter(arena), roots_(function), context_(context) {
+    for (const ir::Param& param : function.params) {
+      AddRoot(param.var);
+      if (function.may_overlap) overlapping_.insert(param.var);
+    }
+    ir::ForEachBinding(*function.body, [&](const Binding& b) {
+      for (const Var* result : b.results) AddRoot(result);
+    });
+  }
+
+ protected:
+  void Visit(const Binding* b) override {
+    const auto own = rows_.empty() || b->operands.empty() || !b->operands[0].IsVar()
+                         ? rows_.end()
+                         : rows_.find(b->operands[0].var());
+    if (own != rows_.end()) return TouchCopy(*b, own->second);
+    if (rows_.empty() && !inside_ && b->op == OpCode::kFor && Privatize(*b)) return;
+    const bool outer = std::exchange(inside_, inside_ || IsOperator(*b));
+    Mutator::Visit(b);
+    inside_ = outer;
+  }
+
+ private:
+  // A row of the copies of one array.
+  struct Row {
+    const Var* copies;
+    Operand row;
+  };
+
+  static bool IsOperator(const Binding& b) {
+    return ir::InfoOf(b.op).format == ir::OpFormat::kIndices;
+  }
+
+  void AddRoot(const Var* var) {
+    if (var->type.IsArray()) arrays_.push_back(var);
+  }
+
+  bool Privatize(const Binding& b) {
+    const HistogramLoop loop(b, roots_, arrays_, overlapping_);
+    if (loop.found().empty()) return false;
+    if (!loop.reason().empty()) {
+      context_.Note(b.span, "no copies: " + loop.reason());
+      return false;
+    }
+    // What parallelize_loops said of the loop does not hold any more.
+    std::erase_if(context_.remarks, [&](const Remark& remark) {
+      return remark.span == b.span && remark.text.starts_with("not parallel: ");
+    });
+    context_.Note(b.span, "counted in copies, spread over threads");
+    Write(loop);
+    return true;
+  }
+
+  struct Parts {
+    Operand count;
+    Operand length;  // trips of each, the last one's aside
+    Operand copies;  // of each array, a part
+    bool in_copies;
+  };
+
+  void Write(const HistogramLoop& histograms) {
+    const Binding& loop = histograms.loop();
+    const std::vector<Histogram>& found = histograms.found();
+    const Parts parts = Divide(loop, found);
+    Operand condition = builder().Scalar(OpCode::kGt, {parts.count, Int(1)});
+    const auto as_before = [&] {
+      builder().Append(&loop);
+      return Operands{};
+    };
+    const auto in_parts = [&] {
+      WriteParts(loop, found, parts);
+      return Operands{};
+    };
+    if (!histograms.must_check_first()) return void(Choose(condition, in_parts, as_before));
+    condition = Choose(
+        condition, [&] { return Operands{CheckFirst(histograms)}; },
+        [] { return Operands{Operand::Bool(false)}; })[0];
+    Choose(condition, in_parts, as_before);
+  }
+
+  Parts Divide(const Binding& loop, const std::vector<Histogram>& found) {
+    const Block& body = *loop.blocks[0];
+    Operand places = Int(0);
+    for (const Histogram& h : found) places = builder().Add(places, Product(h.array->type.dims()));
+    const bool in_copies =
+        CostOf(body) <= kMostCostInCopies &&
+        std::all_of(body.bindings.begin(), body.bindings.end(),
+                    [](const Binding* b) { return b->blocks.empty() || b->op == OpCode::kIf; });
+    const Operand is_small = builder().Scalar(OpCode::kLe, {places, Int(kMostPlaces)});
+    const Operand copies =
+        in_copies ? builder().Scalar(OpCode::kSelect, {is_small, Int(kCopies), Int(1)}) : Int(1);
+    const Operand least =
+        Max(Int(kLeastTrips), builder().Mul(builder().Mul(places, copies), Int(kTripsAPlace)));
+    const Operand length =
+        Max(builder().Scalar(OpCode::kFloorDiv, {least, Max(TripsInside(body), Int(1))}), Int(1));
+    const Operand trips = Max(builder().Sub(loop.operands[1], loop.operands[0]), Int(0));
+    return {CeilDiv(trips, length), length, copies, in_copies};
+  }
+
+  Operand Max(const Operand& a, const Operand& b) { return builder().Scalar(OpCode::kMax, {a, b}); }
+
+  // How often a loop inside runs, where that is known before.
+  Operand TripsInside(const Block& body) {
+    const VarSet local = ir::DefinedVars(body);
+    for (const Binding* b : body.bindings) {
+      if (b->op != OpCode::kFor || !b->operands[2].IsInt(1)) continue;
+      if (local.contains(b->operands[0].var()) || local.contains(b->operands[1].var())) continue;
+      return builder().Mul(builder().Sub(b->operands[1], b->operands[0]),
+                           TripsInside(*b->blocks[0]));
+    }
+    return Int(1);
+  }
+
+  // Whether no iteration raises.
+  Operand CheckFirst(const HistogramLoop& histograms) {
+    const Binding& loop = histograms.loop();
+    const Operand trips = Max(builder().Sub(loop.operands[1], loop.operands[0]), Int(0));
+    const Var* k = builder().NewVar(ir::DType::kI64, "k");
+    const Block* element = BlockOf({k}, [&] {
+      const Operand index = builder().Add(loop.operands[0], k);
+      Operand all = Operand::Bool(true);
+      for (const Operand& ok : VisitBody(*ir::CloneBlock(arena(), histograms.Checks()), {index}))
+        all = builder().Scalar(OpCode::kAnd, {all, ok});
+      return Operands{all};
+    });
+    return builder().EmitOne(OpCode::kIreduce, ir::DType::kBool, {trips, Operand::Bool(true)}, {},
+                             {element, ir::CombineBlock(arena(), OpCode::kAnd, ir::DType::kBool)},
+                             "ok");
+  }
+
+  void WriteParts(const Binding& loop, const std::vector<Histogram>& found, const Parts& parts) {
+    const Operand rows = builder().Mul(parts.count, parts.copies);
+    std::vector<const Var*> copies;
+    for (const Histogram& h : found) copies.push_back(MakeCopies(h, rows));
+    const Var* part = builder().NewVar(ir::DType::kI64, "part");
+    const Block* body = BlockOf({part}, [&] {
+      WritePart(loop, found, parts, copies, part);
+      return Operands{};
+    });
+    builder().Emit(OpCode::kForeach, {}, {parts.count}, {}, {body});
+    for (size_t k = 0; k < found.size(); ++k) AddCopies(found[k], copies[k], rows);
+  }
+
+  const Var* MakeCopies(const Histogram& h, const Operand& rows) {
+    Operands extents = {rows};
+    for (const Operand& dim : h.array->type.dims()) extents.push_back(dim);
+    std::vector<const Var*> index;
+    for (size_t k = 0; k < extents.size(); ++k)
+      index.push_back(builder().NewVar(ir::DType::kI64, "i"));
+    const Block* start = BlockOf(index, [&] { return Operands{Operand(*h.Start())}; });
+    return builder().EmitOne(OpCode::kImap, ir::Type::Array(h.array->type.dtype(), extents),
+                             extents, {}, {start}, "copies");
+  }
+
+  void WritePart(const Binding& loop, const std::vector<Histogram>& found, const Parts& parts,
+                 const std::vector<const Var*>& copies, const Operand& part) {
+    const Operand lo = builder().Add(loop.operands[0], builder().Mul(part, parts.length));
+    const Operand hi = Min(builder().Add(lo, parts.length), loop.operands[1]);
+    const Operand first_row = builder().Mul(part, parts.copies);
+    Loop(lo, hi, {}, [&](const Operand& i) {
+      Operand row = first_row;
+      if (parts.in_copies) {
+        const Operand last = builder().Sub(parts.copies, Int(1));
+        row = builder().Add(row, builder().Scalar(OpCode::kAnd, {i, last}));
+      }
+      for (size_t k = 0; k < found.size(); ++k) rows_[found[k].array] = {copies[k], row};
+      VisitBody(*ir::CloneBlock(arena(), *loop.blocks[0]), {i});
+      rows_.clear();
+    });
+  }
+
+  // A load or store of an array that has copies.
+  void TouchCopy(const Binding& b, const Row& row) {
+    Operands index = Apply(b.operands);
+    index.erase(index.begin());
+    index.insert(index.begin(), row.row);
+    if (b.op == OpCode::kLoad)
+      return Replace(b.result(), builder().Load(row.copies, index, b.result()->hint));
+    const Operand value = index.back();
+    index.pop_back();
+    builder().Store(row.copies, index, value);
+  }
+
+  void AddCopies(const Histogram& h, const Var* copies, const Operand& rows) {
+    const ir::DType dtype = h.array->type.dtype();
+    std::vector<const Var*> place;
+    for (int k = 0; k < h.array->type.rank(); ++k)
+      place.push_back(builder().NewVar(ir::DType::kI64, "i"));
+    const Operands index(place.begin(), place.end());
+    const Block* body = BlockOf(place, [&] {
+      const Var* row = builder().NewVar(ir::DType::kI64, "row");
+      const Block* element = BlockOf({row}, [&] {
+        Operands at = {row};
+        at.insert(at.end(), index.begin(), index.end());
+        return Operands{builder().Load(copies, at)};
+      });
+      const Var* total =
+          builder().EmitOne(OpCode::kIreduce, dtype, {rows}, {},
+                            {element, ir::CombineBlock(arena(), h.combine, dtype)}, "total");
+      const Operand old = builder().Load(h.array, index);
+      builder().Store(h.array, index, builder().Scalar(h.combine, {old, total}));
+      return Operands{};
+    });
+    builder().Emit(OpCode::kForeach, {}, h.array->type.dims(), {}, {body});
+  }
+
+  Roots roots_;
+  Context& context_;
+  std::vector<const Var*> arrays_;
+  VarSet overlapping_;
+  bool inside_ = false;  // an operator, which may run on several threads itself
+  std::unordered_map<const Var*, Row> rows_;  // by array, while a part's iteration is written
+};
+
+}  // namespace
+
+ir::Program PrivatizeHistograms(const ir::Program& program, Context& context) {
+  return ForEachFunction(program, [&](const ir::Function* function) {
+    return Privatizer(program.arena.get(), *function, context).Run(function);
+  });
+}
+
+}  // namespace parakeet::passes

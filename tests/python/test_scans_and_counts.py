@@ -1,0 +1,210 @@
+"""Scans, filters and histograms in blocks: at the edges of blocks, on one core and on several."""
+
+import numpy as np
+import pytest
+
+import parakeet
+from parakeet import jit
+
+SCAN = 264
+FILTER = 4096
+PART = 32768
+
+
+@pytest.fixture(autouse=True)
+def several_threads():
+    before = parakeet.get_num_threads()
+    parakeet.set_num_threads(3)
+    yield
+    parakeet.set_num_threads(before)
+
+
+def on_one_and_several(f, *args):
+    """What one core and several give, which is the same to the bit."""
+    serial = f(*args, target="serial")
+    parallel = f(*args, target="parallel")
+    for one, other in zip(serial, parallel, strict=True):
+        assert one.dtype == other.dtype and one.tobytes() == other.tobytes()
+    return serial
+
+
+def agree(f, *args, rtol=1e-12):
+    for made, expected in zip(on_one_and_several(jit_of(f), *args), f(*args), strict=True):
+        assert made.dtype == expected.dtype
+        np.testing.assert_allclose(made, expected, rtol=rtol, atol=1e-12)
+
+
+compiled = {}
+
+
+def jit_of(f):
+    return compiled.setdefault(f, jit(f))
+
+
+def numbers(n, seed=0):
+    return np.random.default_rng(seed).random(n)
+
+
+def prefixes(x, k):
+    return (
+        np.cumsum(x),
+        np.cumsum(k),
+        np.maximum.accumulate(x),
+        np.logaddexp.accumulate(x),
+        np.cumprod(x + 0.5),
+        np.cumsum(x * x),
+    )
+
+
+@pytest.mark.parametrize(
+    "n",
+    [0, 1, 2, SCAN - 1, SCAN, SCAN + 1, 2 * SCAN, 2 * SCAN + 1, 9 * SCAN, 9 * SCAN + 1,
+     10 * SCAN - 1, 17 * SCAN + 5, 75 * SCAN + 100],
+)
+def test_scans_at_the_edges_of_blocks(n):
+    k = np.arange(n, dtype=np.int32)[::-1] * 7919
+    agree(prefixes, numbers(n), k)
+
+
+def test_a_nan_is_in_every_prefix_from_there_on():
+    x = numbers(3 * SCAN)
+    x[SCAN + 3] = np.nan
+    k = np.arange(x.size, dtype=np.int32)
+    agree(prefixes, x, k)
+
+
+def test_sums_of_what_is_not_negative_never_fall():
+    x = numbers(40 * SCAN + 17) ** 9
+    x[numbers(x.size, 1) < 0.5] = 0
+    (sums, *_) = on_one_and_several(jit_of(prefixes), x, np.zeros(x.size, np.int32))
+    assert np.all(np.diff(sums) >= 0)
+    assert np.all(np.diff(sums)[x[1:] == 0] == 0)
+
+
+def kept(x, m):
+    return (
+        x[x > 0.5],
+        x[m],
+        np.flatnonzero(x > 0.25),
+        np.array([v * v for v in x if np.tan(v) > 0.7]),
+    )
+
+
+@pytest.mark.parametrize("n", [0, 1, FILTER - 1, FILTER, FILTER + 1, 3 * FILTER + 11])
+@pytest.mark.parametrize("share", [0, 0.4, 1])
+def test_filters_at_the_edges_of_blocks(n, share):
+    x = numbers(n)
+    x[n // 2 : n // 2 + 3] = np.nan
+    agree(kept, x, numbers(n, 1) < share, rtol=0)
+
+
+def first_refused(x):
+    return np.array([v for v in x if 1 // int(v) >= 0])
+
+
+def test_a_filter_raises_what_its_first_failing_element_does():
+    x = np.ones(5 * FILTER)
+    x[[2 * FILTER + 5, 4 * FILTER]] = 0, np.nan
+    for target in ("serial", "parallel"):
+        with pytest.raises(ZeroDivisionError):
+            jit_of(first_refused)(x, target=target)
+        with pytest.raises(ValueError, match="NaN"):
+            jit_of(first_refused)(x[2 * FILTER + 6 :], target=target)
+
+
+def counts(x, n, w, places):
+    h = np.zeros(n, np.int64)
+    for v in x:
+        h[int(v * n)] += 1
+    sums = np.zeros(n)
+    most = np.full(n, -np.inf)
+    for i in range(places.shape[0]):
+        sums[places[i]] -= w[i]
+        most[places[i]] = np.maximum(most[places[i]], w[i])
+    rows = np.zeros((n, 2))
+    number = np.zeros(n, np.uint8)
+    for i in range(places.shape[0]):
+        if w[i] > 0.25:
+            number[places[i]] += 1
+        for j in range(2):
+            rows[places[i], j] += w[i] * j
+    added = np.ones(n)
+    np.add.at(added, places, w)
+    return h, sums, most, rows, number, added
+
+
+@pytest.mark.parametrize("n", [0, 1, PART, PART + 1, 3 * PART + 6])
+@pytest.mark.parametrize("bins", [7, 3000])
+def test_counts_and_sums_at_places(n, bins):
+    places = np.random.default_rng(2).integers(-bins, bins, n)
+    agree(counts, numbers(n), bins, numbers(n, 1), places)
+
+
+def library_counts(x, k, w):
+    return np.bincount(k), np.bincount(k, w), np.bincount(k, minlength=40), np.histogram(x, 12)[0]
+
+
+@pytest.mark.parametrize("n", [1, PART, 2 * PART + 3])
+def test_counts_of_the_library(n):
+    k = np.random.default_rng(3).integers(0, 30, n)
+    agree(library_counts, numbers(n), k, numbers(n, 1))
+
+
+def add_into(h, k):
+    for i in k:
+        h[i] += 1.5
+
+
+@pytest.mark.parametrize("at", [0, 5, PART + 9, 3 * PART - 1])
+def test_what_was_added_before_an_error_stays(at):
+    k = np.random.default_rng(4).integers(0, 50, 3 * PART)
+    k[at] = 50
+    k[at + 1 :: 1000] = -90
+    expected = np.zeros(50)
+    with pytest.raises(IndexError) as plain:
+        add_into(expected, k)
+    for target in ("serial", "parallel"):
+        h = np.zeros(50)
+        with pytest.raises(IndexError) as raised:
+            jit_of(add_into)(h, k, target=target)
+        assert str(raised.value) == str(plain.value)
+        np.testing.assert_array_equal(h, expected)
+
+
+def count(x, n):
+    h = np.zeros(n, np.int32)
+    for v in x:
+        h[int(v * n)] += 1
+    return h
+
+
+@pytest.mark.parametrize("target", ["serial", "parallel"])
+@pytest.mark.parametrize("first, second", [(np.nan, 7.0), (7.0, np.nan), (np.inf, np.nan)])
+def test_the_first_iteration_that_fails_says_what(first, second, target):
+    x = numbers(4 * PART)
+    x[PART + 3] = first
+    x[3 * PART :: 11] = second
+    with pytest.raises(Exception) as plain:
+        count(x, 10)
+    with pytest.raises(type(plain.value)) as raised:
+        jit_of(count)(x, 10, target=target)
+    assert str(raised.value) == str(plain.value)
+
+
+def test_a_loop_in_copies_is_not_called_sequential():
+    report = jit_of(count).explain(numbers(9), 3, target="parallel")
+    assert "counted in copies" in report and "not parallel" not in report
+
+
+def test_a_read_only_array_and_one_that_overlaps_itself():
+    k = np.random.default_rng(5).integers(0, 5, 2 * PART)
+    h = np.zeros(10)
+    windows = np.lib.stride_tricks.as_strided(h, (6, 5), (8, 8))
+    expected = np.zeros(10)
+    rows = np.lib.stride_tricks.as_strided(expected, (6, 5), (8, 8))
+    add_into(rows, k)
+    jit_of(add_into)(windows, k)
+    np.testing.assert_array_equal(h, expected)
+    h.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        jit_of(add_into)(h, k)
