@@ -238,11 +238,12 @@ class Lowering : public ContractionLowering {
   void LowerContract(const Binding& b) {
     const size_t free = b.attrs.Int(Attr::kFree);
     const size_t indices = b.blocks[0]->params.size();
-    const Var* result = Allocate(b.result(), b);
-    if (LowerTiled(b, result)) return;
+    std::vector<const Var*> results;
+    for (const Var* result : b.results) results.push_back(Allocate(result, b));
+    if (LowerTiled(b, results)) return;
     Binding reduce{
         OpCode::kIreduce, {}, {b.operands.begin() + free, b.operands.end()}, {}, {}, b.span};
-    reduce.results = {builder().NewVar(b.result()->type.dtype(), "s")};
+    reduce.results = {builder().NewVar(ir::TypeOf(b.blocks[0]->results[0]), "s")};
     Block element = *b.blocks[0];
     element.params.erase(element.params.begin(), element.params.begin() + free);
     reduce.blocks = {arena()->New(std::move(element)), b.blocks[1]};
@@ -255,7 +256,12 @@ class Lowering : public ContractionLowering {
                {Operand(reduce.results[0])}};
     nest.blocks = {arena()->New(std::move(body))};
     LowerNest(nest, [&](const Operands& index) {
-      StoreElement(result, index, VisitBody(*nest.blocks[0], index)[0]);
+      Operands values = VisitBody(*nest.blocks[0], index);
+      if (b.blocks.size() > 2) {
+        values.insert(values.begin(), index.begin(), index.end());
+        values = VisitBody(*b.blocks[2], values);
+      }
+      for (size_t k = 0; k < values.size(); ++k) StoreElement(results[k], index, values[k]);
     });
   }
 };

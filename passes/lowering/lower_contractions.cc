@@ -39,13 +39,14 @@ Attributes OverThreads() {
 
 }  // namespace
 
-bool ContractionLowering::LowerTiled(const Binding& b, const Var* result) {
+bool ContractionLowering::LowerTiled(const Binding& b, const std::vector<const Var*>& results) {
   std::optional<Tiling> tiling = FindTiling(b);
   if (!tiling) return false;
+  const Var* result = SumsOf(b, results);
   Index outer(tiling->free);
   // Free indices that no tile takes (a batch) are loops around the nest.
   std::function<void(size_t)> around = [&](size_t axis) {
-    if (axis == tiling->free) return WriteNest(*tiling, result, outer);
+    if (axis == tiling->free) return WriteNest(*tiling, result, results, outer);
     if (axis == tiling->row || axis == tiling->column) return around(axis + 1);
     Loop(Int(0), tiling->extents[axis], {}, [&](const Operand& index) {
       outer[axis] = index;
@@ -56,8 +57,16 @@ bool ContractionLowering::LowerTiled(const Binding& b, const Var* result) {
   return true;
 }
 
+// Where sums stand before what follows them: where the elements go, if that holds them.
+const Var* ContractionLowering::SumsOf(const Binding& b, const std::vector<const Var*>& results) {
+  const DType dtype = ir::DTypeOf(b.blocks[0]->results[0]);
+  if (results[0]->type.dtype() == dtype) return results[0];
+  const Operands& dims = results[0]->type.dims();
+  return builder().EmitOne(OpCode::kAlloc, Type::Array(dtype, dims), dims, {}, {}, "sums");
+}
+
 std::optional<ContractionLowering::Tiling> ContractionLowering::FindTiling(const Binding& b) {
-  const DType dtype = b.result()->type.dtype();
+  const DType dtype = ir::DTypeOf(b.blocks[0]->results[0]);
   const size_t indices = b.blocks[0]->params.size();
   const auto combine = ir::CombineOp(*b.blocks[1]);
   const Operands operands = Apply(b.operands);
@@ -104,7 +113,8 @@ bool ContractionLowering::Classify(Tiling& tiling) const {
   return !tiling.lefts.empty() && !tiling.rights.empty();
 }
 
-void ContractionLowering::WriteNest(Tiling tiling, const Var* result, const Index& outer) {
+void ContractionLowering::WriteNest(Tiling tiling, const Var* result,
+                                    const std::vector<const Var*>& results, const Index& outer) {
   const int width = kVectors * tiling.lanes;
   const Operand columns = tiling.extents[tiling.column];
   const Operand rows = tiling.extents[tiling.row];
@@ -122,6 +132,13 @@ void ContractionLowering::WriteNest(Tiling tiling, const Var* result, const Inde
             WriteTile(local, result, outer, builder().Sub(tile, first),
                       builder().Mul(tile, Int(kRows)), panel);
           });
+          if (tiling.contract.blocks.size() < 3) return;
+          const auto range = [&](const Operand& begin, const Operand& end, int size, size_t axis) {
+            return Range{builder().Mul(begin, Int(size)),
+                         Min(builder().Mul(end, Int(size)), tiling.extents[axis])};
+          };
+          WriteEpilogue(tiling, result, results, outer, range(first, last, kRows, tiling.row),
+                        range(panel, builder().Add(panel, Int(1)), width, tiling.column));
         });
       },
       kTilesAtOnce);
@@ -254,6 +271,29 @@ void ContractionLowering::StoreTile(const Tiling& tiling, const Var* result, con
         },
         [] { return Operands{}; });
   }
+}
+
+// What follows the sums, on those of some rows and columns while they are in cache.
+void ContractionLowering::WriteEpilogue(const Tiling& tiling, const Var* sums,
+                                        const std::vector<const Var*>& results, const Index& outer,
+                                        const Range& rows, const Range& columns) {
+  Loop(rows.begin, rows.end, {}, [&](const Operand& row) {
+    const Var* column = builder().NewVar(DType::kI64, "i");
+    const Block* body = BlockOf({column}, [&] {
+      Index index = outer;
+      index[tiling.row] = row;
+      index[tiling.column] = column;
+      Operands arguments = index;
+      arguments.push_back(builder().Load(sums, index));
+      const Operands values = VisitBody(*tiling.contract.blocks[2], arguments);
+      for (size_t k = 0; k < values.size(); ++k) builder().Store(results[k], index, values[k]);
+      return Operands{};
+    });
+    const Attributes kind = WhyNotVector(*body, column).empty()
+                                ? Attributes{{Attr::kKind, std::string("vector")}}
+                                : Attributes{};
+    builder().Emit(OpCode::kFor, {}, {columns.begin, columns.end, Int(1)}, kind, {body});
+  });
 }
 
 }  // namespace parakeet::passes

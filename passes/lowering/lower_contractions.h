@@ -24,8 +24,8 @@ class ContractionLowering : public ReductionLowering {
   using ReductionLowering::ReductionLowering;
 
  protected:
-  // Writes the contraction into `result`, or says false where no pair of indices can be tiled.
-  bool LowerTiled(const ir::Binding& b, const ir::Var* result);
+  // Writes the contraction into `results`, or says false where no pair of indices can be tiled.
+  bool LowerTiled(const ir::Binding& b, const std::vector<const ir::Var*>& results);
 
  private:
   // A load of the element function that is packed: in the order [tile][k][within the tile].
@@ -46,10 +46,16 @@ class ContractionLowering : public ReductionLowering {
     std::vector<Packed> rights;
   };
   using Index = Operands;
+  struct Range {
+    ir::Operand begin;
+    ir::Operand end;
+  };
 
+  const ir::Var* SumsOf(const ir::Binding& b, const std::vector<const ir::Var*>& results);
   std::optional<Tiling> FindTiling(const ir::Binding& b);
   bool Classify(Tiling& tiling) const;
-  void WriteNest(Tiling tiling, const ir::Var* result, const Index& outer);
+  void WriteNest(Tiling tiling, const ir::Var* result, const std::vector<const ir::Var*>& results,
+                 const Index& outer);
   // Packs `tiles` tiles, from `first`, of `width` elements along free index `axis`.
   void Pack(const Tiling& tiling, std::vector<Packed>& packed, size_t axis, int width,
             const ir::Operand& first, const ir::Operand& tiles, const Index& outer, bool parallel);
@@ -59,6 +65,9 @@ class ContractionLowering : public ReductionLowering {
                       const ir::Operand& left_tile, int row, const ir::Operand& panel, int vector);
   void StoreTile(const Tiling& tiling, const ir::Var* result, const Index& outer,
                  const ir::Operand& row, const ir::Operand& column, const Operands& sums);
+  void WriteEpilogue(const Tiling& tiling, const ir::Var* sums,
+                     const std::vector<const ir::Var*>& results, const Index& outer,
+                     const Range& rows, const Range& columns);
 };
 
 }  // namespace parakeet::passes
