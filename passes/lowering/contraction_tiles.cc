@@ -87,17 +87,14 @@ LoopWriter::Operands ContractionTiles::PackTile(const Tiling& tiling, const Side
                                                 const Operand& slot, const Operand& k,
                                                 Operands finite) {
   const Block& element = *tiling.contract.blocks[0];
-  const LaneValues lanes(side.lanes);
   const Index sum = Delinear(k, tiling.summed);
   ir::Substitution at;
   for (size_t f = 0; f < outer.size(); ++f) at[element.params[f]] = outer[f];
   for (size_t s = 0; s < sum.size(); ++s) at[element.params[outer.size() + s]] = sum[s];
-  for (int v = 0; v < side.width / side.lanes; ++v) {
-    const Operand within = Int(v * side.lanes);
-    const Operand start = builder().Add(builder().Mul(tile, Int(side.width)), within);
-    const Operand left = lanes.Splat(builder(), builder().Sub(tiling.extents[side.axis], start));
-    const Operand mask = builder().Scalar(OpCode::kLt, {lanes.Iota(builder()), left});
-    at[element.params[side.axis]] = start;
+  const std::vector<Columns> vectors = ColumnsOf(side, tiling.extents[side.axis], tile);
+  for (size_t v = 0; v < vectors.size(); ++v) {
+    const Operand within = Int(static_cast<int64_t>(v) * side.lanes);
+    at[element.params[side.axis]] = vectors[v].start;
     for (const Packed& p : side.loads) {
       Operands source = p.load->operands;
       const auto axis =
@@ -108,7 +105,7 @@ LoopWriter::Operands ContractionTiles::PackTile(const Tiling& tiling, const Side
       }
       const size_t along = axis - source.begin() - 1;
       source = Apply(source);
-      source.push_back(mask);
+      source.push_back(vectors[v].mask);
       const Type type = Type::Vector(p.load->result()->type.dtype(), side.lanes);
       const Operand value =
           builder().EmitOne(OpCode::kLoadLanes, type, std::move(source), Masked(along));
@@ -152,10 +149,12 @@ void ContractionTiles::WriteTile(const Tiling& tiling, const Var* sums, const Pl
 void ContractionTiles::WriteRows(const Tiling& tiling, const Var* sums, const Place& at,
                                  const Rows& rows) {
   const LaneValues lanes(tiling.columns.lanes);
+  const std::vector<Columns> columns =
+      ColumnsOf(tiling.columns, tiling.extents[tiling.columns.axis], at.column_tile);
   const Operands starts = Choose(
       builder().Scalar(OpCode::kEq, {at.lo, Int(0)}),
       [&] { return Operands(rows.count * kVectors, lanes.Splat(builder(), tiling.start)); },
-      [&] { return LoadRows(tiling, sums, at, rows); });
+      [&] { return LoadRows(tiling, sums, at, rows, columns); });
   const Operands values =
       Carry(at.lo, at.hi, starts, [&](const Operand& k, const Operands& so_far) {
         Operands next;
@@ -168,7 +167,7 @@ void ContractionTiles::WriteRows(const Tiling& tiling, const Var* sums, const Pl
         }
         return next;
       });
-  StoreRows(tiling, sums, at, rows, values);
+  StoreRows(tiling, sums, at, rows, columns, values);
 }
 
 // Where nothing is nan, a min is one instruction of the processor: of equal numbers the second.
@@ -227,40 +226,46 @@ Operand ContractionTiles::Element(const Tiling& tiling, const Place& at, const O
 
 // --- Where sums stand ---
 
-Operand ContractionTiles::RowOf(const Place& at, const Operand& within) {
-  return builder().Add(builder().Mul(at.row_tile, Int(kRows)), within);
+std::vector<ContractionTiles::Columns> ContractionTiles::ColumnsOf(const Side& side,
+                                                                   const Operand& extent,
+                                                                   const Operand& tile) {
+  const LaneValues lanes(side.lanes);
+  std::vector<Columns> columns;
+  const Operand base = builder().Mul(tile, Int(side.width));
+  for (int at = 0; at < side.width; at += side.lanes) {
+    const Operand start = builder().Add(base, Int(at));
+    const Operand left = lanes.Splat(builder(), builder().Sub(extent, start));
+    columns.push_back({start, builder().Scalar(OpCode::kLt, {lanes.Iota(builder()), left})});
+  }
+  return columns;
+}
+
+Operand ContractionTiles::RowOf(const Place& at, const Rows& rows, int row) {
+  return builder().Add(builder().Mul(at.row_tile, Int(kRows)), builder().Add(rows.first, Int(row)));
 }
 
 LoopWriter::Operands ContractionTiles::PlaceOf(const Tiling& tiling, const Var* sums,
-                                               const Place& at, const Operand& row, int vector) {
-  const Side& columns = tiling.columns;
+                                               const Place& at, const Operand& row,
+                                               const Columns& columns) {
   Operands place = at.outer;
   place[tiling.rows.axis] = row;
-  place[columns.axis] =
-      builder().Add(builder().Mul(at.column_tile, Int(columns.width)), Int(vector * columns.lanes));
+  place[tiling.columns.axis] = columns.start;
   place.insert(place.begin(), Operand(sums));
   return place;
 }
 
-Operand ContractionTiles::ColumnMask(const Tiling& tiling, const Place& at, int vector) {
-  const LaneValues lanes(tiling.columns.lanes);
-  const Operand start = PlaceOf(tiling, nullptr, at, Int(0), vector)[1 + tiling.columns.axis];
-  const Operand left =
-      lanes.Splat(builder(), builder().Sub(tiling.extents[tiling.columns.axis], start));
-  return builder().Scalar(OpCode::kLt, {lanes.Iota(builder()), left});
-}
-
 // Beyond the last row the last one is read again.
 LoopWriter::Operands ContractionTiles::LoadRows(const Tiling& tiling, const Var* sums,
-                                                const Place& at, const Rows& rows) {
+                                                const Place& at, const Rows& rows,
+                                                const std::vector<Columns>& columns) {
   const Operand last = builder().Sub(tiling.extents[tiling.rows.axis], Int(1));
   const Type type = Type::Vector(sums->type.dtype(), tiling.columns.lanes);
   Operands values;
   for (int r = 0; r < rows.count; ++r) {
-    const Operand row = Min(RowOf(at, builder().Add(rows.first, Int(r))), last);
-    for (int v = 0; v < kVectors; ++v) {
-      Operands operands = PlaceOf(tiling, sums, at, row, v);
-      operands.push_back(ColumnMask(tiling, at, v));
+    const Operand row = Min(RowOf(at, rows, r), last);
+    for (const Columns& vector : columns) {
+      Operands operands = PlaceOf(tiling, sums, at, row, vector);
+      operands.push_back(vector.mask);
       values.push_back(builder().EmitOne(OpCode::kLoadLanes, type, std::move(operands),
                                          Masked(tiling.columns.axis)));
     }
@@ -269,16 +274,17 @@ LoopWriter::Operands ContractionTiles::LoadRows(const Tiling& tiling, const Var*
 }
 
 void ContractionTiles::StoreRows(const Tiling& tiling, const Var* sums, const Place& at,
-                                 const Rows& rows, const Operands& values) {
+                                 const Rows& rows, const std::vector<Columns>& columns,
+                                 const Operands& values) {
   for (int r = 0; r < rows.count; ++r) {
-    const Operand row = RowOf(at, builder().Add(rows.first, Int(r)));
+    const Operand row = RowOf(at, rows, r);
     Choose(
         builder().Scalar(OpCode::kLt, {row, tiling.extents[tiling.rows.axis]}),
         [&] {
-          for (int v = 0; v < kVectors; ++v) {
-            Operands operands = PlaceOf(tiling, sums, at, row, v);
-            operands.push_back(values[r * kVectors + v]);
-            operands.push_back(ColumnMask(tiling, at, v));
+          for (size_t v = 0; v < columns.size(); ++v) {
+            Operands operands = PlaceOf(tiling, sums, at, row, columns[v]);
+            operands.push_back(values[r * columns.size() + v]);
+            operands.push_back(columns[v].mask);
             builder().Emit(OpCode::kStoreLanes, {}, std::move(operands),
                            Masked(tiling.columns.axis));
           }

@@ -77,24 +77,32 @@ class ContractionTiles : public ReductionLowering {
     bool finite;
   };
 
+  // Where a vector of a tile's columns begins, and which of its lanes there are.
+  struct Columns {
+    ir::Operand start;
+    ir::Operand mask;
+  };
+
   Operands PackTile(const Tiling& tiling, const Side& side, const Index& outer,
                     const ir::Operand& tile, const ir::Operand& slot, const ir::Operand& k,
                     Operands finite);
   ir::Operand AreFinite(const Side& side, const ir::Operand& batch, const ir::Operand& tile);
   void WriteRows(const Tiling& tiling, const ir::Var* sums, const Place& at, const Rows& rows);
-  Operands LoadRows(const Tiling& tiling, const ir::Var* sums, const Place& at, const Rows& rows);
-  void StoreRows(const Tiling& tiling, const ir::Var* sums, const Place& at, const Rows& rows,
-                 const Operands& values);
   ir::Operand Combined(const Tiling& tiling, bool finite, const ir::Operand& sum,
                        const ir::Operand& element);
   ir::Operand Element(const Tiling& tiling, const Place& at, const ir::Operand& k,
                       const ir::Operand& row, int vector);
 
+  std::vector<Columns> ColumnsOf(const Side& side, const ir::Operand& extent,
+                                 const ir::Operand& tile);
+  ir::Operand RowOf(const Place& at, const Rows& rows, int row);
   // The place of a vector of sums, as load_lanes and store_lanes take it.
   Operands PlaceOf(const Tiling& tiling, const ir::Var* sums, const Place& at,
-                   const ir::Operand& row, int vector);
-  ir::Operand ColumnMask(const Tiling& tiling, const Place& at, int vector);
-  ir::Operand RowOf(const Place& at, const ir::Operand& within);
+                   const ir::Operand& row, const Columns& columns);
+  Operands LoadRows(const Tiling& tiling, const ir::Var* sums, const Place& at, const Rows& rows,
+                    const std::vector<Columns>& columns);
+  void StoreRows(const Tiling& tiling, const ir::Var* sums, const Place& at, const Rows& rows,
+                 const std::vector<Columns>& columns, const Operands& values);
   ir::Operand TileIn(const Side& side, const ir::Operand& batch, const ir::Operand& tile);
   ir::Operand Groups(const Side& side);
 };

@@ -23,13 +23,16 @@ namespace {
 
 // A tile is kRows rows of kVectors wide registers: 24 sums, three loads and one broadcast a step
 // fit the 32 registers of AVX-512. A panel of kDepth steps fits the first cache; the rows and the
-// columns of a rectangle fit the second one.
+// columns of a rectangle fit the second one. Many rows pass by each panel that is fetched; where
+// the depth is short the result is what takes time, and it is written by few long rows.
 constexpr int kDepth = 256;
-constexpr int kRowTiles = 16;
-constexpr int kColumnTiles = 8;
+constexpr int kDeepRows = 40;
+constexpr int kDeepColumns = 8;
+constexpr int kFlatRows = 6;
+constexpr int kFlatColumns = 16;
 constexpr int kRegisterBytes = 64;
 // Products of fewer terms are not packed.
-constexpr int kSmall = 1000;
+constexpr int kSmall = 300;
 
 // How often the index stands among those of the load.
 int64_t TimesOf(const Var* index, const Binding& load) {
@@ -129,6 +132,14 @@ const Var* ContractionLowering::SumsOf(const Tiling& tiling,
   return builder().EmitOne(OpCode::kAlloc, Type::Array(dtype, dims), dims, {}, {}, "sums");
 }
 
+// Into how many parts the tiles are cut, none larger than `deep` or `flat`, and how large they are.
+std::pair<Operand, Operand> ContractionLowering::Split(const Operand& tiles, const Operand& is_deep,
+                                                       int deep, int flat) {
+  const Operand most = builder().Scalar(OpCode::kSelect, {is_deep, Int(deep), Int(flat)});
+  const Operand parts = CeilDiv(tiles, most);
+  return {parts, CeilDiv(tiles, builder().Scalar(OpCode::kMax, {parts, Int(1)}))};
+}
+
 void ContractionLowering::WriteTiled(Tiling tiling, const std::vector<const Var*>& results) {
   const Attributes kind =
       tiling.contract.attrs.Int(Attr::kParallel) != 0 ? OverThreads() : Attributes{};
@@ -139,23 +150,22 @@ void ContractionLowering::WriteTiled(Tiling tiling, const std::vector<const Var*
     Pack(tiling, *side, kind);
   }
   const Var* sums = SumsOf(tiling, results);
-  const Operand high = CeilDiv(tiling.rows.tiles, Int(kRowTiles));
-  const Operand wide = CeilDiv(tiling.columns.tiles, Int(kColumnTiles));
+  const Operand is_deep = builder().Scalar(OpCode::kGe, {tiling.depth, Int(kDepth / 2)});
+  const auto [high, rows_each] = Split(tiling.rows.tiles, is_deep, kDeepRows, kFlatRows);
+  const auto [wide, columns_each] =
+      Split(tiling.columns.tiles, is_deep, kDeepColumns, kFlatColumns);
   const Operand each = builder().Mul(high, wide);
   const bool is_batch = !tiling.outer.empty();
-  // Neighbours share their columns, of which there is more.
   Loop(Int(0), builder().Mul(tiling.batches, each), kind, [&](const Operand& task) {
     const Operand batch =
         is_batch ? builder().Scalar(OpCode::kFloorDiv, {task, each}) : Operand(Int(0));
     const Operand within = is_batch ? builder().Scalar(OpCode::kMod, {task, each}) : task;
-    const auto range = [&](const Operand& at, int size, const Operand& end) {
-      const Operand begin = builder().Mul(at, Int(size));
-      return Range{begin, Min(builder().Add(begin, Int(size)), end)};
+    const auto range = [&](OpCode part, const Operand& size, const Operand& end) {
+      const Operand begin = builder().Mul(builder().Scalar(part, {within, wide}), size);
+      return Range{begin, Min(builder().Add(begin, size), end)};
     };
-    const Range rows =
-        range(builder().Scalar(OpCode::kMod, {within, high}), kRowTiles, tiling.rows.tiles);
-    const Range columns = range(builder().Scalar(OpCode::kFloorDiv, {within, high}), kColumnTiles,
-                                tiling.columns.tiles);
+    const Range rows = range(OpCode::kFloorDiv, rows_each, tiling.rows.tiles);
+    const Range columns = range(OpCode::kMod, columns_each, tiling.columns.tiles);
     const Place place{OuterIndex(tiling, batch), batch, {}, {}, {}, {}};
     WriteRectangle(tiling, sums, place, rows, columns);
     if (tiling.contract.blocks.size() > 2)

@@ -2,6 +2,7 @@
 #define PARAKEET_PASSES_LOWERING_LOWER_CONTRACTIONS_H_
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "passes/lowering/contraction_tiles.h"
@@ -37,6 +38,8 @@ class ContractionLowering : public ContractionTiles {
   bool Classify(Tiling& tiling) const;
   bool StaysOrdered(const Tiling& tiling, bool has_init) const;
   const ir::Var* SumsOf(const Tiling& tiling, const std::vector<const ir::Var*>& results);
+  std::pair<ir::Operand, ir::Operand> Split(const ir::Operand& tiles, const ir::Operand& is_deep,
+                                            int deep, int flat);
   void WriteRectangle(const Tiling& tiling, const ir::Var* sums, const Place& batch,
                       const Range& rows, const Range& columns);
   void WriteEpilogue(const Tiling& tiling, const ir::Var* sums,
