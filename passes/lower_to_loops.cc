@@ -279,9 +279,9 @@ class Lowering : public ContractionLowering {
 
 }  // namespace
 
-ir::Program LowerToLoops(const ir::Program& program, Context&) {
+ir::Program LowerToLoops(const ir::Program& program, Context& context) {
   return ForEachFunction(program, [&](const ir::Function* function) {
-    return Lowering(program.arena.get()).Run(function);
+    return Lowering(program.arena.get(), context.options.vector_bytes).Run(function);
   });
 }
 

@@ -129,18 +129,19 @@ Operand ContractionTiles::AreFinite(const Side& side, const Operand& batch, cons
 // --- A tile ---
 
 void ContractionTiles::WriteTile(const Tiling& tiling, const Var* sums, const Place& at) {
-  if (!tiling.is_ordered) return WriteRows(tiling, sums, at, {Int(0), kRows, false});
+  const int rows = tiling.rows.width;
+  if (!tiling.is_ordered) return WriteRows(tiling, sums, at, {Int(0), rows, false});
   const Operand finite =
       builder().Scalar(OpCode::kAnd, {AreFinite(tiling.rows, at.batch, at.row_tile),
                                       AreFinite(tiling.columns, at.batch, at.column_tile)});
   Choose(
       finite,
       [&] {
-        WriteRows(tiling, sums, at, {Int(0), kRows, true});
+        WriteRows(tiling, sums, at, {Int(0), rows, true});
         return Operands{};
       },
       [&] {
-        Loop(Int(0), Int(kRows), {},
+        Loop(Int(0), Int(rows), {},
              [&](const Operand& row) { WriteRows(tiling, sums, at, {row, 1, false}); });
         return Operands{};
       });
@@ -241,7 +242,8 @@ std::vector<ContractionTiles::Columns> ContractionTiles::ColumnsOf(const Side& s
 }
 
 Operand ContractionTiles::RowOf(const Place& at, const Rows& rows, int row) {
-  return builder().Add(builder().Mul(at.row_tile, Int(kRows)), builder().Add(rows.first, Int(row)));
+  return builder().Add(builder().Mul(at.row_tile, Int(RowsOfTile())),
+                       builder().Add(rows.first, Int(row)));
 }
 
 LoopWriter::Operands ContractionTiles::PlaceOf(const Tiling& tiling, const Var* sums,

@@ -12,7 +12,9 @@ namespace parakeet::passes {
 // result, whose sums stay in registers over a block of the depth.
 class ContractionTiles : public ReductionLowering {
  public:
-  using ReductionLowering::ReductionLowering;
+  // `vector_bytes`: of a register.
+  ContractionTiles(ir::Arena* arena, int vector_bytes)
+      : ReductionLowering(arena), vector_bytes_(vector_bytes) {}
 
  protected:
   using Index = Operands;
@@ -58,8 +60,11 @@ class ContractionTiles : public ReductionLowering {
     ir::Operand hi;
   };
 
-  static constexpr int kRows = 8;
+  // A tile is some rows of three registers each: its 24 sums, three vectors of columns and one
+  // number of a row a step fit the 32 registers of AVX-512, 12 and as many the 16 of AVX.
   static constexpr int kVectors = 3;
+  int RowsOfTile() const { return vector_bytes_ == 64 ? 8 : 4; }
+  int vector_bytes() const { return vector_bytes_; }
 
   // Packs all tiles of a side.
   void Pack(const Tiling& tiling, Side& side, const ir::Attributes& kind);
@@ -105,6 +110,8 @@ class ContractionTiles : public ReductionLowering {
                  const std::vector<Columns>& columns, const Operands& values);
   ir::Operand TileIn(const Side& side, const ir::Operand& batch, const ir::Operand& tile);
   ir::Operand Groups(const Side& side);
+
+  const int vector_bytes_;
 };
 
 }  // namespace parakeet::passes

@@ -21,16 +21,14 @@ using ir::Var;
 
 namespace {
 
-// A tile is kRows rows of kVectors wide registers: 24 sums, three loads and one broadcast a step
-// fit the 32 registers of AVX-512. A panel of kDepth steps fits the first cache; the rows and the
-// columns of a rectangle fit the second one. Many rows pass by each panel that is fetched; where
-// the depth is short the result is what takes time, and it is written by few long rows.
+// A panel of kDepth steps fits the first cache; the rows and the columns of a rectangle, in rows
+// and in bytes, fit the second one. Many rows pass by each panel that is fetched; where the depth
+// is short the result is what takes time, and it is written by few long rows.
 constexpr int kDepth = 256;
-constexpr int kDeepRows = 40;
-constexpr int kDeepColumns = 8;
-constexpr int kFlatRows = 6;
-constexpr int kFlatColumns = 16;
-constexpr int kRegisterBytes = 64;
+constexpr int kDeepRows = 320;
+constexpr int kDeepBytes = 1536;
+constexpr int kFlatRows = 48;
+constexpr int kFlatBytes = 3072;
 // Products of fewer terms are not packed.
 constexpr int kSmall = 300;
 
@@ -57,7 +55,7 @@ std::optional<ContractionLowering::Tiling> ContractionLowering::FindTiling(const
   const bool has_init = operands.size() > indices;
   if (!identity && !has_init) return std::nullopt;
   const auto free = static_cast<size_t>(b.attrs.Int(Attr::kFree));
-  const int lanes = kRegisterBytes / ir::SizeInBytes(dtype);
+  const int lanes = vector_bytes() / ir::SizeInBytes(dtype);
   const Operands summed(operands.begin() + free, operands.begin() + indices);
   Tiling tiling{b,
                 *combine,
@@ -68,7 +66,7 @@ std::optional<ContractionLowering::Tiling> ContractionLowering::FindTiling(const
                 Product(summed),
                 {},
                 Int(1),
-                {0, kRows, kRows},
+                {0, RowsOfTile(), RowsOfTile()},
                 {0, kVectors * lanes, lanes}};
   // Columns are the index along which results lie side by side, or the nearest to it.
   const bool is_fortran = b.attrs.Int(Attr::kFortran) != 0;
@@ -151,9 +149,12 @@ void ContractionLowering::WriteTiled(Tiling tiling, const std::vector<const Var*
   }
   const Var* sums = SumsOf(tiling, results);
   const Operand is_deep = builder().Scalar(OpCode::kGe, {tiling.depth, Int(kDepth / 2)});
-  const auto [high, rows_each] = Split(tiling.rows.tiles, is_deep, kDeepRows, kFlatRows);
+  const int rows = RowsOfTile();
+  const int bytes = kVectors * vector_bytes();
+  const auto [high, rows_each] =
+      Split(tiling.rows.tiles, is_deep, kDeepRows / rows, kFlatRows / rows);
   const auto [wide, columns_each] =
-      Split(tiling.columns.tiles, is_deep, kDeepColumns, kFlatColumns);
+      Split(tiling.columns.tiles, is_deep, kDeepBytes / bytes, kFlatBytes / bytes);
   const Operand each = builder().Mul(high, wide);
   const bool is_batch = !tiling.outer.empty();
   Loop(Int(0), builder().Mul(tiling.batches, each), kind, [&](const Operand& task) {
