@@ -69,6 +69,8 @@ std::string TextOf(const llvm::Module& module) {
 
 }  // namespace
 
+int HostVectorBytes() { return Target("", "").vector_bits() / 8; }
+
 Compiled Compile(const ir::Program& program, const CompileOptions& options) {
   Compiled compiled;
   const Target target(options.cpu, options.features);

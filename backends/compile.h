@@ -32,6 +32,9 @@ struct CompileOptions {
   bool keep_assembly = false;
 };
 
+// Bytes of the widest vector register of the host: 64, 32 or 16.
+int HostVectorBytes();
+
 // One phase of a compilation and its wall time in milliseconds.
 struct Phase {
   std::string name;

@@ -98,6 +98,8 @@ class Machine {
   void Foreach(const Step& step);
   void Filter(const Step& step);
   void Contract(const Step& step);
+  // What the third block makes of a contraction's totals at `index`.
+  Values Epilogue(const BlockCode& block, const Index& index, Values totals);
 
   // --- interpreter_reductions.cc ---
   bool HasInits(const Step& step) const {

@@ -91,6 +91,13 @@ void Machine::Filter(const Step& step) {
   }
 }
 
+Values Machine::Epilogue(const BlockCode& block, const Index& index, Values totals) {
+  for (size_t i = 0; i < index.size(); ++i) frame_[block.params[i]] = Constant::Int(index[i]);
+  SetParams(block, std::move(totals), index.size());
+  Run(block);
+  return ResultsOf(block);
+}
+
 void Machine::Contract(const Step& step) {
   const std::vector<int64_t> extents = ExtentsOf(step);
   const auto free = static_cast<std::ptrdiff_t>(step.binding->attrs.Int(Attr::kFree));
@@ -102,6 +109,7 @@ void Machine::Contract(const Step& step) {
   }
   ForEachIndex(outer, [&](const Index& index) {
     Values totals = ReduceFrom(step, index, reduced);
+    if (step.blocks.size() > 2) totals = Epilogue(step.blocks[2], index, std::move(totals));
     if (free == 0) return SetAll(step, std::move(totals));
     for (size_t i = 0; i < arrays.size(); ++i) WriteAt(arrays[i], index, totals[i]);
   });

@@ -67,7 +67,9 @@ struct Block;
 //   imap, foreach, ifilter
 //                   the extents, one a parameter of block 0
 //   ireduce, iscan, contract
-//                   the extents, then no or one init a result; block 1 combines
+//                   the extents, then no or one init an accumulator; block 1 combines. Of contract,
+//                   block 2, where it is there, takes the free indexes, then the accumulated
+//                   values, and yields the elements
 //   lanes           lo, hi, one init a result; block 1 combines
 //   alloc           the sizes
 //   free            the array whose buffer is given back, then those that may share it and go on

@@ -223,9 +223,13 @@ void BlockPrinter::PrintOperator(const Binding& binding, size_t first_init) {
   out_ += TreeText(binding);
   PrintAttributes(binding);
   Print(*binding.blocks[0], "yield");
-  if (binding.blocks.size() < 2 || !words.empty()) return;
-  out_ += " combine (" + List(binding.blocks[1]->params) + ")";
-  Print(*binding.blocks[1], "yield");
+  const auto print_block = [&](size_t at, std::string_view word) {
+    if (binding.blocks.size() <= at) return;
+    out_ += " " + std::string(word) + " (" + List(binding.blocks[at]->params) + ")";
+    Print(*binding.blocks[at], "yield");
+  };
+  if (words.empty()) print_block(1, "combine");
+  print_block(2, "then");
 }
 
 void BlockPrinter::PrintCall(const Binding& binding) {

@@ -63,7 +63,8 @@ bool FitsView(const Binding& binding) {
 }
 
 bool FitsElements(const Binding& binding) {
-  if (binding.blocks.empty() || binding.blocks.size() > 2) return false;
+  const size_t most_blocks = binding.op == OpCode::kContract ? 3 : 2;
+  if (binding.blocks.empty() || binding.blocks.size() > most_blocks) return false;
   return binding.blocks[0]->params.size() <= binding.operands.size() &&
          HaveCounts(binding, {Attr::kBlock, Attr::kLanes});
 }
@@ -151,7 +152,7 @@ std::string WordText(std::string_view name) {
 std::vector<OpCode> CombineWords(const Binding& binding) {
   const OpFormat format = InfoOf(binding.op).format;
   const bool combines = format == OpFormat::kElements || format == OpFormat::kIndices;
-  if (!combines || binding.blocks.size() != 2) return {};
+  if (!combines || binding.blocks.size() < 2) return {};
   const Block& combine = *binding.blocks[1];
   const std::vector<Operand>& yielded = binding.blocks[0]->results;
   const size_t count = combine.results.size();

@@ -54,6 +54,7 @@ class BindingVerifier {
   void Foreach();
   void Ifilter();
   void Contract();
+  bool Epilogue(size_t free);
   void Lanes();
   void If();
   void For();
@@ -63,10 +64,11 @@ class BindingVerifier {
   bool Elements(std::vector<Operand>* extents);
   // The extents of imap and its like.
   bool Indices(std::vector<Operand>* extents);
-  // Every result holds, at each index of `extents`, what block 0 yields from `first` on.
-  void ResultsOver(const std::vector<Operand>& extents, size_t first_result, size_t first_yield);
-  // Results, initial values (none, unless `needs_inits`) and block 1 fit the accumulators that
-  // block 0 yields.
+  // Every result holds, at each index of `extents`, what the block yields from `first` on.
+  void ResultsOver(const std::vector<Operand>& extents, size_t first_result, size_t first_yield,
+                   size_t block = 0);
+  // Results (where no third block makes them), initial values (none, unless `needs_inits`) and
+  // block 1 fit the accumulators that block 0 yields.
   bool Accumulators(size_t first_init, bool needs_inits);
   bool TreeIsSound();
   void KeptValues(const std::vector<Type>& elements);

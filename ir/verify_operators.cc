@@ -104,8 +104,8 @@ bool BindingVerifier::Indices(std::vector<Operand>* extents) {
 // --- Results ---
 
 void BindingVerifier::ResultsOver(const std::vector<Operand>& extents, size_t first_result,
-                                  size_t first_yield) {
-  const std::vector<Operand>& yielded = b_.blocks[0]->results;
+                                  size_t first_yield, size_t block) {
+  const std::vector<Operand>& yielded = b_.blocks[block]->results;
   const bool counts = b_.results.size() - first_result == yielded.size() - first_yield;
   if (!Require(counts, Invariant::kBlocksMatch,
                "the block yields more or fewer values than there are results"))
@@ -120,8 +120,8 @@ void BindingVerifier::ResultsOver(const std::vector<Operand>& extents, size_t fi
 bool BindingVerifier::Accumulators(size_t first_init, bool needs_inits) {
   const std::vector<Type> types = TypesOf(b_.blocks[0]->results);
   const size_t inits = b_.operands.size() - first_init;
-  const bool counts =
-      types.size() == b_.results.size() && (inits == types.size() || (inits == 0 && !needs_inits));
+  const bool fit_results = b_.blocks.size() > 2 || types.size() == b_.results.size();
+  const bool counts = fit_results && (inits == types.size() || (inits == 0 && !needs_inits));
   if (!Require(counts, Invariant::kBlocksMatch,
                "results, initial values and what the block yields differ in number")) {
     return false;
@@ -235,11 +235,21 @@ void BindingVerifier::Contract() {
   if (!Require(in_range, Invariant::kAttributesFit,
                "`free` counts more indexes than there are, or is missing"))
     return;
+  if (b_.blocks.size() > 2 && !Epilogue(free)) return;
+  const size_t last = b_.blocks.size() > 2 ? 2 : 0;
   if (free == 0) {
-    Yields(*b_.blocks[0], TypesOf(b_.results), "the block");
+    Yields(*b_.blocks[last], TypesOf(b_.results), "the block");
   } else {
-    ResultsOver({extents.begin(), extents.begin() + free}, 0, 0);
+    ResultsOver({extents.begin(), extents.begin() + free}, 0, 0, last);
   }
+}
+
+// Block 2 takes the free indexes, then what is accumulated.
+bool BindingVerifier::Epilogue(size_t free) {
+  std::vector<Type> types(free, Type(DType::kI64));
+  const std::vector<Type> accumulated = TypesOf(b_.blocks[0]->results);
+  types.insert(types.end(), accumulated.begin(), accumulated.end());
+  return Takes(*b_.blocks[2], 0, types, "what follows the sum");
 }
 
 void BindingVerifier::Lanes() {

@@ -204,37 +204,54 @@ class Lowering : public ContractionLowering {
     });
   }
 
-  // The nest as it says itself: a map over the free indices of a reduction over the rest.
   void LowerContract(const Binding& b) {
+    std::vector<const Var*> results;
+    for (const Var* result : b.results) results.push_back(Allocate(result, b));
+    const auto tiling = FindTiling(b);
+    Choose(
+        tiling ? IsSmall(*tiling) : Operand::Bool(true),
+        [&] {
+          LowerAsNest(b, results);
+          return Operands{};
+        },
+        [&] {
+          WriteTiled(*tiling, results);
+          return Operands{};
+        });
+  }
+
+  // The contraction as it says itself: a map over the free indices of a reduction over the rest.
+  void LowerAsNest(const Binding& b, const std::vector<const Var*>& results) {
     const size_t free = b.attrs.Int(Attr::kFree);
-    const size_t indices = b.blocks[0]->params.size();
-    const Var* result = Allocate(b.result(), b);
-    if (LowerTiled(b, result)) return;
+    Block element = *ir::CloneBlock(arena(), *b.blocks[0]);
+    const std::vector<const Var*> params(element.params.begin(), element.params.begin() + free);
+    element.params.erase(element.params.begin(), element.params.begin() + free);
     Binding reduce{
         OpCode::kIreduce, {}, {b.operands.begin() + free, b.operands.end()}, {}, {}, b.span};
-    reduce.results = {builder().NewVar(b.result()->type.dtype(), "s")};
-    Block element = *b.blocks[0];
-    element.params.erase(element.params.begin(), element.params.begin() + free);
+    reduce.results = {builder().NewVar(ir::TypeOf(element.results[0]), "s")};
     reduce.blocks = {arena()->New(std::move(element)), b.blocks[1]};
     reduce.attrs =
         Attributes{{Attr::kBlock, int64_t{0}}, {Attr::kLanes, b.attrs.Int(Attr::kLanes, 1)}};
     Binding nest{OpCode::kImap, {b.result()}, {b.operands.begin(), b.operands.begin() + free}, {},
                  b.attrs,       b.span};
-    Block body{{b.blocks[0]->params.begin(), b.blocks[0]->params.end() - (indices - free)},
-               {arena()->New(reduce)},
-               {Operand(reduce.results[0])}};
-    nest.blocks = {arena()->New(std::move(body))};
+    nest.blocks = {
+        arena()->New(Block{params, {arena()->New(reduce)}, {Operand(reduce.results[0])}})};
     LowerNest(nest, [&](const Operands& index) {
-      StoreElement(result, index, VisitBody(*nest.blocks[0], index)[0]);
+      Operands values = VisitBody(*nest.blocks[0], index);
+      if (b.blocks.size() > 2) {
+        values.insert(values.begin(), index.begin(), index.end());
+        values = VisitBody(*ir::CloneBlock(arena(), *b.blocks[2]), values);
+      }
+      for (size_t k = 0; k < values.size(); ++k) StoreElement(results[k], index, values[k]);
     });
   }
 };
 
 }  // namespace
 
-ir::Program LowerToLoops(const ir::Program& program, Context&) {
+ir::Program LowerToLoops(const ir::Program& program, Context& context) {
   return ForEachFunction(program, [&](const ir::Function* function) {
-    return Lowering(program.arena.get()).Run(function);
+    return Lowering(program.arena.get(), context.options.vector_bytes).Run(function);
   });
 }
 

@@ -23,6 +23,9 @@ struct Remark {
 // serves both.
 struct Options {
   bool fastmath = false;
+  // Of the widest vector register. What is summed in registers is tiled for it; no order of a sum
+  // depends on it, so neither do results.
+  int vector_bytes = 64;
 };
 
 // A pass's surroundings: its options, and where its remarks go.

@@ -9,7 +9,8 @@
 //
 // Assumes: index form after fusion; index structure alone is looked at, never how the user spelled
 // it.
-// Refuses: fewer than two operands with different free indices (there is nothing to reuse); an
+// Refuses: a matrix times a vector, and whatever else has no two operands that each follow a free
+// index which the other does not (only then is either used again while it is in registers); an
 // element with control flow, stores or checks; several or array accumulators; code beside the
 // reduction.
 #include <algorithm>
@@ -86,10 +87,16 @@ class ContractionFinder : public ir::Mutator {
       }
       if (sums) uses.push_back(std::move(of_load));
     }
-    const bool reuses =
-        uses.size() >= 2 &&
-        std::any_of(uses.begin(), uses.end(), [&](const VarSet& u) { return u != uses[0]; });
-    return reuses ? "" : "no operand is used again along a free index";
+    const bool reuses = std::any_of(uses.begin(), uses.end(), [&](const VarSet& a) {
+      return std::any_of(uses.begin(), uses.end(),
+                         [&](const VarSet& b) { return Exceeds(a, b) && Exceeds(b, a); });
+    });
+    return reuses ? "" : "no two operands are used again, each along an index of the other";
+  }
+
+  // True where some of `a` is not in `b`.
+  static bool Exceeds(const VarSet& a, const VarSet& b) {
+    return std::any_of(a.begin(), a.end(), [&](const Var* index) { return !b.contains(index); });
   }
 
   const Binding* Contract(const Binding& map, const Binding& reduction) {

@@ -108,6 +108,7 @@ void Compilation::RunPasses(
     const std::function<void(std::string_view, const ir::Program&)>& after_pass) {
   passes::Context context;
   context.options.fastmath = !fastmath_.empty();
+  context.options.vector_bytes = backends::HostVectorBytes();
   passes::RunOptions options;
   options.verify = debug_.verify;
   options.disabled = debug_.disabled;

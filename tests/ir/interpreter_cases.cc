@@ -105,6 +105,17 @@ fn @f(%a: [h][l]i64, %b: [l][w]i64) -> ([h][w]i64, i64) {
     %e: i64 = load %a[%i, %j]  yield %e }
   return %c, %d })ir";
 
+constexpr std::string_view kContractThen = R"ir(
+fn @f(%a: [h][l]i64, %b: [l][w]i64) -> ([h][w]i64, [h][w]f64, i64) {
+  %k: i64 = add 5, 5
+  %c: [h][w]i64, %d: [h][w]f64 = contract (%i, %j, %p) in (%h, %w, %l) add from 0 {free = 2} {
+    %e: i64 = load %a[%i, %p]  %f: i64 = load %b[%p, %j]  %g: i64 = mul %e, %f  yield %g }
+    then (%row: i64, %column: i64, %s: i64) {
+    %m: i64 = mul %k, %column  %r: i64 = add %s, %m  %q: f64 = cast %row  yield %r, %q }
+  %t: i64 = contract (%i, %j) in (%h, %l) add from 0 {free = 0} {
+    %e: i64 = load %a[%i, %j]  yield %e } then (%s: i64) { %n: i64 = neg %s  yield %n }
+  return %c, %d, %t })ir";
+
 constexpr std::string_view kEmptySpaces = R"ir(
 fn @f(%n: i64, %m: i64) -> ([n]i64, [n][m]i64, i64, [n]i64, %k: i64, [k]i64) {
   %a: [n]i64 = imap (%i) in (%n) { yield %i }
@@ -316,6 +327,10 @@ std::vector<InterpreterCase> OperatorCases() {
        {I64Array({2}, {4, 5}), I64(3)},
        "[[4 5] [14 15] [24 25]], 87, 4"},
       {"contract", kContract, {Count({2, 3}), Count({3, 2})}, "[[10 13] [28 40]], 15"},
+      {"contract with what follows",
+       kContractThen,
+       {Count({2, 3}), Count({3, 2})},
+       "[[10 23] [28 50]], [[0 0] [1 1]], -15"},
       {"empty spaces", kEmptySpaces, {I64(0), I64(3)}, "[], [], 7, [], 0, []"},
   };
 }

@@ -88,6 +88,13 @@ fn @index_spaces(%x: [n]f64, %a: [h][l]f32 fortran unaligned, %b: [l][w]f32)
     %f: f32 = load %b[%p, %j]
     %g: f32 = mul %e, %f
     yield %g }
+  %scaled: [h][w]f64 = contract (%i, %j, %p) in (%h, %w, %l) {free = 2} {
+    %e: f32 = load %a[%i, %p]
+    yield %e } combine (%s: f32, %t: f32) {
+    %u: f32 = fmax %t, %s
+    yield %u } then (%i: i64, %j: i64, %s: f32) {
+    %e: f64 = cast %s
+    yield %e }
   %column: [n][1]f64 = view %x offset (0) strides ((1, 0))
   %all: [h][w]f32 = view %c offset (0) strides ((%w, 1)) {flat = 1}
   return %k, %places, %c, %column }

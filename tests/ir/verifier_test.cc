@@ -65,6 +65,12 @@ const Broken kBroken[] = {
      FN("%s: f64 = reduce (%a: f64 in %x) add tree(lanes 3) { yield %a }")},
     {Invariant::kAttributesFit, kI, "`free` counts more indexes",
      FN("%s: f64 = contract (%a) in (%n) add { yield %e }")},
+    {Invariant::kBlocksMatch, kI, "what follows the sum takes is 1 values; expected 2",
+     FN("%s: [n]f64 = contract (%a) in (%n) add {free = 1} { yield %e } then (%s: f64) { yield %s "
+        "}")},
+    {Invariant::kTypesMatch, kI, "result 0 is",
+     FN("%s: [n]f64 = contract (%a) in (%n) add {free = 1} { yield %e } then (%r: i64, %s: f64) { "
+        "yield %r }")},
     {Invariant::kAttributesFit, kS, "`lanes` is missing",
      FN("%s: f64 = lanes (%a) in 0 to %n add from 0.0 { yield %e }")},
     {Invariant::kAttributesFit, kS, "`axis` is no axis",
