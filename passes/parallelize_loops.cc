@@ -9,9 +9,9 @@
 //
 // Assumes: index form; bounds proven first, so that checks do not hide what a loop does.
 // Refuses: (the reason is kept for the user's report) a root whose accesses do not all have the
-// loop's index, moved by one same amount, on one same axis; calls; values carried in any way but
-// acc = acc op x with an associative op; stores that would show after an error of an earlier
-// iteration; checks whose places fall as the loop runs.
+// loop's index, moved by one same amount, on one same axis; calls; values carried in any way that
+// loop_reductions.h does not know; stores that would show after an error of an earlier iteration;
+// checks whose places fall as the loop runs.
 #include <algorithm>
 #include <cstdlib>
 
@@ -19,6 +19,7 @@
 #include "ir/uses.h"
 #include "passes/analyses/find_effects.h"
 #include "passes/analyses/linear_forms.h"
+#include "passes/lowering/loop_reductions.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -51,7 +52,7 @@ class LoopParallelizer : public ir::Mutator {
   void Visit(const Binding* b) override {
     const Binding* rewritten = Rewrite(b);
     const bool may_be_parallel = b->op == OpCode::kFor && b->attrs.Text(Attr::kKind).empty();
-    builder().Append(may_be_parallel ? Parallelize(*b, *rewritten) : rewritten);
+    may_be_parallel ? Parallelize(*b, *rewritten) : builder().Append(rewritten);
   }
 
   const Block* VisitBlock(const Block* block) override {
@@ -59,19 +60,28 @@ class LoopParallelizer : public ir::Mutator {
   }
 
  private:
-  // The loop as it was written is looked at, whose values roots_ and forms_ know; the one with its
-  // block rewritten is turned.
-  const Binding* Parallelize(const Binding& original, const Binding& loop) {
-    std::string reason;
+  // Appends what stands for the loop. The loop as it was written is looked at, whose values roots_
+  // and forms_ know; the one with its block rewritten is turned.
+  void Parallelize(const Binding& original, const Binding& loop) {
     const bool carries = !loop.results.empty();
-    reason = carries ? WhyNotReduction(original) : WhyNotIndependent(original);
+    LoopReduction reduction;
+    std::string reason = carries ? "" : WhyNotIndependent(original);
+    if (carries && !EffectsOf(*original.blocks[0], roots_).writes.empty()) {
+      reason = "it carries values and stores";
+    } else if (carries) {
+      reduction = ReductionOf(arena(), loop);
+      reason = reduction.why_not;
+    }
     if (reason.empty() && HasFallingPlaces(original)) {
       reason = "its places in program order fall as it runs";
     }
-    if (reason.empty()) {
-      context_.Note(loop.span, carries ? "made a reduction" : "its iterations are independent");
-      return carries ? MakeReduction(loop) : MakeForeach(loop);
-    }
+    if (!reason.empty()) return builder().Append(Refused(loop, reason));
+    context_.Note(loop.span, carries ? "made a reduction" : "its iterations are independent");
+    builder().Append(carries ? MakeReduction(loop, reduction) : MakeForeach(loop));
+    for (const Binding* b : reduction.after) builder().Append(b);
+  }
+
+  const Binding* Refused(const Binding& loop, const std::string& reason) {
     context_.Note(loop.span, "not parallel: " + reason);
     Binding copy = loop;
     copy.attrs = copy.attrs.With(Attr::kWhy, reason);
@@ -168,75 +178,17 @@ class LoopParallelizer : public ir::Mutator {
 
   // --- Reductions. ---
 
-  // The operation where iteration yields op(carried, x) or, commuting, op(x, carried).
-  struct Step {
-    const Binding* binding = nullptr;
-    Operand element;
-  };
-
-  static Step StepOf(const Binding& loop, size_t k) {
-    const Block& body = *loop.blocks[0];
-    const Var* carried = body.params[1 + k];
-    for (const Binding* b : body.bindings) {
-      if (b->results.empty() || Operand(b->result()) != body.results[k]) continue;
-      if (!ir::IsScalarOp(b->op) || b->operands.size() != 2 || !ir::IsAssociative(b->op)) return {};
-      if (b->operands[0] == Operand(carried)) return {b, b->operands[1]};
-      if (b->operands[1] == Operand(carried) && ir::IsCommutative(b->op))
-        return {b, b->operands[0]};
-    }
-    return {};
-  }
-
-  std::string WhyNotReduction(const Binding& loop) {
-    const Block& body = *loop.blocks[0];
-    if (!EffectsOf(body, roots_).writes.empty()) return "it carries values and stores";
-    const VarSet carried(body.params.begin() + 1, body.params.end());
-    for (size_t k = 0; k < loop.results.size(); ++k) {
-      const Var* param = body.params[1 + k];
-      const Step step = StepOf(loop, k);
-      const std::string name = NameOf(param);
-      if (step.binding == nullptr || !param->type.IsScalar())
-        return name + " is carried from one iteration to the next";
-      for (const Binding* b : body.bindings) {
-        if (b != step.binding && ir::FreeVars(*b).contains(param))
-          return name + " is read while it is summed";
-        if (ir::FreeVars(*b).contains(step.binding->result()))
-          return name + " is read while it is summed";
-      }
-      if (step.element == Operand(param) || carried.contains(step.element.var()))
-        return name + " is summed with itself";
-    }
-    return "";
-  }
-
-  const Binding* MakeReduction(const Binding& loop) {
-    Binding reduction{OpCode::kIreduce, loop.results, {Count(loop)}, {}, {}, loop.span};
-    reduction.operands.insert(reduction.operands.end(), loop.operands.begin() + 3,
-                              loop.operands.end());
-    std::vector<const Binding*> steps;
-    std::vector<Operand> elements;
-    Block combine;
-    std::vector<const Var*> right;
-    for (size_t k = 0; k < loop.results.size(); ++k) {
-      const Step step = StepOf(loop, k);
-      steps.push_back(step.binding);
-      elements.push_back(step.element);
-      const Block* single =
-          ir::CombineBlock(arena(), step.binding->op, loop.results[k]->type.dtype());
-      combine.params.push_back(single->params[0]);
-      right.push_back(single->params[1]);
-      combine.bindings.push_back(single->bindings[0]);
-      combine.results.push_back(single->results[0]);
-    }
-    combine.params.insert(combine.params.end(), right.begin(), right.end());
-    const Block* element = ElementBlock(loop, steps, elements);
-    reduction.blocks = {element, arena()->New(std::move(combine))};
+  const Binding* MakeReduction(const Binding& loop, const LoopReduction& parts) {
+    Binding reduction{OpCode::kIreduce, parts.totals, {Count(loop)}, {}, {}, loop.span};
+    for (const std::vector<Operand>* more : {&parts.inner_extents, &parts.inits})
+      reduction.operands.insert(reduction.operands.end(), more->begin(), more->end());
+    reduction.blocks = {ElementBlock(loop, parts.element), arena()->New(parts.combine)};
     return arena()->New(std::move(reduction));
   }
 
   const Binding* MakeForeach(const Binding& loop) {
-    return arena()->New(
-        Binding{OpCode::kForeach, {}, {Count(loop)}, {ElementBlock(loop, {}, {})}, {}, loop.span});
+    return arena()->New(Binding{
+        OpCode::kForeach, {}, {Count(loop)}, {ElementBlock(loop, *loop.blocks[0])}, {}, loop.span});
   }
 
   // How often the loop runs.
@@ -255,28 +207,16 @@ class LoopParallelizer : public ir::Mutator {
     return builder().Scalar(OpCode::kMax, {count, Operand::Int(0)});
   }
 
-  // The loop's block without `dropped`, over an index that counts from 0.
-  const Block* ElementBlock(const Binding& loop, const std::vector<const Binding*>& dropped,
-                            const std::vector<Operand>& results) {
-    const Block& body = *loop.blocks[0];
+  // The loop's block, or what it becomes, over an index that counts from 0.
+  const Block* ElementBlock(const Binding& loop, const Block& body) {
+    if (loop.operands[0].IsInt(0) && loop.operands[2].IsInt(1)) return arena()->New(Block(body));
     ir::Builder inner = builder().Nested();
-    Block element{{body.params[0]}, {}, results};
-    if (!loop.operands[0].IsInt(0) || !loop.operands[2].IsInt(1)) {
-      const Var* count = inner.NewVar(ir::DType::kI64, "k");
-      const Operand moved = inner.Add(loop.operands[0], inner.Mul(count, loop.operands[2]));
-      ir::Substitution substitution{{body.params[0], moved}};
-      element.params = {count};
-      element.bindings = body.bindings;
-      std::erase_if(element.bindings, [&](const Binding* b) {
-        return std::count(dropped.begin(), dropped.end(), b) > 0;
-      });
-      element.results = ir::InlineBlock(inner, element, substitution);
-      return inner.Finish(element.params, element.results);
-    }
-    for (const Binding* b : body.bindings) {
-      if (std::count(dropped.begin(), dropped.end(), b) == 0) element.bindings.push_back(b);
-    }
-    return arena()->New(std::move(element));
+    std::vector<const Var*> params = body.params;
+    params[0] = inner.NewVar(ir::DType::kI64, "k");
+    const Operand moved = inner.Add(loop.operands[0], inner.Mul(params[0], loop.operands[2]));
+    std::vector<Operand> results =
+        ir::InlineBlock(inner, body, ir::Substitution{{body.params[0], moved}});
+    return inner.Finish(std::move(params), std::move(results));
   }
 
   // --- Fills. ---
