@@ -177,18 +177,28 @@ class Vectorizer : public LoopWriter {
     for (size_t k = 0; k < b.results.size(); ++k) Replace(b.results[k], all[k]);
   }
 
-  // The combine is scalar code on its parameters, so it reads the same with vectors for them.
+  // The combine is scalar code on its parameters alone, so it reads the same with vectors for them.
   Operands CombineVectors(const Binding& b, const Operands& left, const Operands& right) {
     const Block& combine = *b.blocks[1];
     if (combine.results.size() == 1 && ir::CombineOp(combine) == OpCode::kAdd) {
       if (auto fused = FuseMultiplyAdd(left[0], right[0])) return {*fused};
     }
-    Operands results;
+    ir::Substitution values;
     for (size_t k = 0; k < left.size(); ++k) {
-      const auto op = ir::CombineOp(combine, static_cast<int>(k));
-      if (!op) ir::FailBug("lanes take combines of one operation an accumulator", b.span);
-      results.push_back(builder().Scalar(*op, {left[k], right[k]}));
+      values[combine.params[k]] = left[k];
+      values[combine.params[k + left.size()]] = right[k];
     }
+    const auto value_of = [&](const Operand& operand) {
+      const auto found = operand.IsVar() ? values.find(operand.var()) : values.end();
+      return found == values.end() ? operand : found->second;
+    };
+    for (const Binding* binding : combine.bindings) {
+      Operands operands;
+      for (const Operand& operand : binding->operands) operands.push_back(value_of(operand));
+      values[binding->result()] = builder().Scalar(binding->op, std::move(operands));
+    }
+    Operands results;
+    for (const Operand& result : combine.results) results.push_back(value_of(result));
     return results;
   }
 
