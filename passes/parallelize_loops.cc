@@ -20,6 +20,7 @@
 #include "passes/analyses/find_effects.h"
 #include "passes/analyses/linear_forms.h"
 #include "passes/lowering/loop_reductions.h"
+#include "passes/lowering/loop_splits.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -64,21 +65,17 @@ class LoopParallelizer : public ir::Mutator {
   // and forms_ know; the one with its block rewritten is turned.
   void Parallelize(const Binding& original, const Binding& loop) {
     const bool carries = !loop.results.empty();
-    LoopReduction reduction;
-    std::string reason = carries ? "" : WhyNotIndependent(original);
-    if (carries && !EffectsOf(*original.blocks[0], roots_).writes.empty()) {
-      reason = "it carries values and stores";
-    } else if (carries) {
-      reduction = ReductionOf(arena(), loop);
-      reason = reduction.why_not;
-    }
+    const bool stores = !EffectsOf(*original.blocks[0], roots_).writes.empty();
+    std::string reason = stores || !carries ? WhyNotIndependent(original) : "";
     if (reason.empty() && HasFallingPlaces(original)) {
       reason = "its places in program order fall as it runs";
     }
-    if (!reason.empty()) return builder().Append(Refused(loop, reason));
-    context_.Note(loop.span, carries ? "made a reduction" : "its iterations are independent");
-    builder().Append(carries ? MakeReduction(loop, reduction) : MakeForeach(loop));
-    for (const Binding* b : reduction.after) builder().Append(b);
+    if (reason.empty() && !carries) {
+      context_.Note(loop.span, "its iterations are independent");
+      return builder().Append(MakeForeach(loop, *loop.blocks[0]));
+    }
+    if (reason.empty()) reason = stores ? MakeParts(loop) : MakeReduction(loop);
+    if (!reason.empty()) builder().Append(Refused(loop, reason));
   }
 
   const Binding* Refused(const Binding& loop, const std::string& reason) {
@@ -178,17 +175,156 @@ class LoopParallelizer : public ir::Mutator {
 
   // --- Reductions. ---
 
-  const Binding* MakeReduction(const Binding& loop, const LoopReduction& parts) {
+  // Appends the loop as a reduction; why not, where it is none.
+  std::string MakeReduction(const Binding& loop) {
+    const LoopReduction parts = ReductionOf(arena(), loop);
+    if (!parts.why_not.empty()) return parts.why_not;
+    context_.Note(loop.span, "made a reduction");
+    Append(loop, parts);
+    return "";
+  }
+
+  void Append(const Binding& loop, const LoopReduction& parts) {
     Binding reduction{OpCode::kIreduce, parts.totals, {Count(loop)}, {}, {}, loop.span};
     for (const std::vector<Operand>* more : {&parts.inner_extents, &parts.inits})
       reduction.operands.insert(reduction.operands.end(), more->begin(), more->end());
     reduction.blocks = {ElementBlock(loop, parts.element), arena()->New(parts.combine)};
-    return arena()->New(std::move(reduction));
+    builder().Append(arena()->New(std::move(reduction)));
+    for (const Binding* b : parts.after) builder().Append(b);
   }
 
-  const Binding* MakeForeach(const Binding& loop) {
-    return arena()->New(Binding{
-        OpCode::kForeach, {}, {Count(loop)}, {ElementBlock(loop, *loop.blocks[0])}, {}, loop.span});
+  const Binding* MakeForeach(const Binding& loop, const Block& body) {
+    return arena()->New(
+        Binding{OpCode::kForeach, {}, {Count(loop)}, {ElementBlock(loop, body)}, {}, loop.span});
+  }
+
+  // A loop that adds up and stores is one of each, or a scan where it stores what it has added up
+  // so far.
+  std::string MakeParts(const Binding& loop) {
+    LoopSplit split = SplitLoop(arena(), loop, roots_);
+    if (!split.why_not.empty()) return split.why_not;
+    Binding sums = loop;
+    sums.blocks = {arena()->New(split.sums)};
+    const LoopReduction parts = ReductionOf(arena(), sums);
+    if (!parts.why_not.empty()) return parts.why_not;
+    if (split.stores_read_carried) return MakeScan(loop, split, parts);
+    context_.Note(loop.span, "made a reduction and a loop that stores");
+    if (!split.stores_first) {
+      Append(loop, parts);
+      builder().Append(MakeForeach(loop, WithoutChecks(split.stores)));
+      return "";
+    }
+    builder().Append(MakeForeach(loop, split.stores));
+    LoopReduction unchecked = parts;
+    unchecked.element = WithoutChecks(parts.element);
+    Append(loop, unchecked);
+    return "";
+  }
+
+  // The block where the same checks have passed before.
+  static Block WithoutChecks(Block block) {
+    std::erase_if(block.bindings, [](const Binding* b) { return b->op == OpCode::kCheck; });
+    return block;
+  }
+
+  // --- Scans. ---
+
+  // All prefixes of what the loop carries, then its stores, which read there what was carried.
+  std::string MakeScan(const Binding& loop, const LoopSplit& split, const LoopReduction& parts) {
+    const Block& body = *loop.blocks[0];
+    if (split.sums_read_stores) return "what it adds up is stored on the way";
+    if (!parts.after.empty() || !parts.inner_extents.empty() || loop.results != parts.totals ||
+        !loop.operands[0].IsInt(0) || !loop.operands[2].IsInt(1)) {
+      return NameOf(body.params[1]) + " is stored on its way";
+    }
+    const Operand count = Count(loop);
+    Block stores = WithoutChecks(split.stores);
+    std::vector<const Var*> prefixes;
+    for (size_t k = 0; k < loop.results.size(); ++k) {
+      prefixes.push_back(FilledWith(loop, k, count, stores));
+      if (prefixes.back() == nullptr) return NameOf(body.params[1 + k]) + " is stored on its way";
+    }
+    for (const Var* array : prefixes) LeaveOut(array, stores);
+    std::vector<Operand> operands = {count};
+    operands.insert(operands.end(), parts.inits.begin(), parts.inits.end());
+    context_.Note(loop.span, "made a scan");
+    builder().Emit(OpCode::kIscan, prefixes, std::move(operands), {},
+                   {arena()->New(parts.element), arena()->New(parts.combine)});
+    if (!EffectsOf(stores, roots_).writes.empty()) WriteStores(loop, count, prefixes, stores);
+    for (size_t k = 0; k < loop.results.size(); ++k) WriteLast(loop, k, count, prefixes[k]);
+    return "";
+  }
+
+  // The fresh array that the loop fills with a value's prefixes; null for none.
+  const Var* FilledWith(const Binding& loop, size_t k, const Operand& count, const Block& stores) {
+    const Block& body = *loop.blocks[0];
+    const Block before{{}, builder().bindings(), {}};
+    for (const Binding* b : stores.bindings) {
+      if (b->op != OpCode::kStore || b->operands.back() != body.results[k]) continue;
+      const Var* array = b->operands[0].var();
+      const bool fills = b->operands.size() == 3 && b->operands[1] == Operand(body.params[0]) &&
+                         array->type.dims() == std::vector<Operand>{count};
+      const auto touches = [&](const Binding* other) {
+        return other != b && ir::FreeVars(*other).contains(array);
+      };
+      if (fills && std::none_of(body.bindings.begin(), body.bindings.end(), touches) &&
+          AllocationFor(before, before.bindings.size(), array) != nullptr)
+        return array;
+    }
+    return nullptr;
+  }
+
+  // Takes out where the array was made, in the block being written, and its store.
+  void LeaveOut(const Var* array, Block& stores) {
+    std::erase_if(builder().bindings(),
+                  [&](const Binding* b) { return !b->results.empty() && b->result() == array; });
+    std::erase_if(stores.bindings, [&](const Binding* b) {
+      return b->op == OpCode::kStore && b->operands[0] == Operand(array);
+    });
+  }
+
+  void WriteStores(const Binding& loop, const Operand& count,
+                   const std::vector<const Var*>& prefixes, Block stores) {
+    const Block& body = *loop.blocks[0];
+    const Var* index = builder().NewVar(ir::DType::kI64, body.params[0]->hint);
+    ir::Builder inner = builder().Nested();
+    inner.set_span(loop.span);
+    ir::Substitution values{{body.params[0], index}};
+    for (const Operand& next : body.results) {
+      std::erase_if(stores.bindings, [&](const Binding* b) {
+        return ir::IsScalarOp(b->op) && Operand(b->result()) == next;
+      });
+    }
+    const VarSet read = ir::FreeVars(stores);
+    for (size_t k = 0; k < prefixes.size(); ++k) {
+      const Var* carried = body.params[1 + k];
+      const Var* next = body.results[k].var();
+      if (read.contains(carried))
+        values[carried] = Before(inner, index, prefixes[k], loop.operands[3 + k]);
+      if (read.contains(next)) values[next] = inner.Load(prefixes[k], {index});
+    }
+    ir::InlineBlock(inner, stores, values);
+    builder().Emit(OpCode::kForeach, {}, {count}, {}, {inner.Finish({index}, {})});
+  }
+
+  // What was carried into iteration `index`.
+  Operand Before(ir::Builder& inner, const Operand& index, const Var* prefixes,
+                 const Operand& init) {
+    ir::Builder sides[2] = {inner.Nested(), inner.Nested()};
+    const Operand last = sides[0].Load(prefixes, {sides[0].Sub(index, Operand::Int(1))});
+    const Operand follows = inner.Scalar(OpCode::kGt, {index, Operand::Int(0)});
+    const Var* before = inner.NewVar(prefixes->type.dtype(), prefixes->hint);
+    inner.Emit(OpCode::kIf, {before}, {follows}, {},
+               {sides[0].Finish({}, {last}), sides[1].Finish({}, {init})});
+    return before;
+  }
+
+  void WriteLast(const Binding& loop, size_t k, const Operand& count, const Var* prefixes) {
+    ir::Builder sides[2] = {builder().Nested(), builder().Nested()};
+    const Operand last = sides[0].Load(prefixes, {sides[0].Sub(count, Operand::Int(1))});
+    const Operand some = builder().Scalar(OpCode::kGt, {count, Operand::Int(0)});
+    builder().Emit(OpCode::kIf, {loop.results[k]}, {some}, {},
+                   {sides[0].Finish({}, {last}), sides[1].Finish({}, {loop.operands[3 + k]})});
   }
 
   // How often the loop runs.
@@ -229,9 +365,11 @@ class LoopParallelizer : public ir::Mutator {
       const std::vector<const Var*> filled = FilledBy(copy, at);
       if (filled.empty()) continue;
       const ir::Attributes& order = AllocationFor(copy, at, filled[0])->attrs;
-      copy.bindings[at] = MapOf(*copy.bindings[at], filled, order);
+      const Binding* map = MapOf(*copy.bindings[at], filled, order);
+      copy.bindings[at] = map;
       at -= std::erase_if(copy.bindings, [&](const Binding* b) {
-        return b->op == OpCode::kAlloc && std::count(filled.begin(), filled.end(), b->result()) > 0;
+        return b != map && b->results.size() == 1 &&
+               std::count(filled.begin(), filled.end(), b->result()) > 0;
       });
       changed = true;
     }
@@ -272,11 +410,15 @@ class LoopParallelizer : public ir::Mutator {
            foreach.operands == store.operands[0].var()->type.dims();
   }
 
-  // Where the array is allocated in the block; null when it is not, or touched before binding `at`.
-  static const Binding* AllocationFor(const Block& block, size_t at, const Var* array) {
+  // Where the array is made in the block, of values that nobody has read; null when it is not, or
+  // touched before binding `at`.
+  const Binding* AllocationFor(const Block& block, size_t at, const Var* array) const {
     while (at-- > 0) {
       const Binding& earlier = *block.bindings[at];
-      if (earlier.op == OpCode::kAlloc && earlier.result() == array) return &earlier;
+      const bool makes = earlier.op == OpCode::kAlloc ||
+                         (earlier.op == OpCode::kImap && earlier.results.size() == 1 &&
+                          EffectsOf(earlier, roots_).IsPure());
+      if (makes && earlier.result() == array) return &earlier;
       if (ir::FreeVars(earlier).contains(array)) return nullptr;
     }
     return nullptr;

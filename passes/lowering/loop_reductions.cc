@@ -302,7 +302,17 @@ class Finder {
     for (const Binding* choice : e.choices) {
       if (choice->op == OpCode::kIf && !IsScalarCode(*choice->blocks[0])) return;
     }
-    extremes_.push_back(std::move(e));
+    const bool is_alone = e.followers.empty() && e.choices[0]->results.size() == 1;
+    (ir::IsFloat(dtype) || !is_alone ? extremes_ : plain_extremes_).push_back(std::move(e));
+  }
+
+  // Of integers, where it does not matter which of equals is kept.
+  const Binding* AsOperation(const Extreme& e) {
+    Binding operation = *e.choices[0];
+    operation.op = e.IsGreatest() ? OpCode::kMax : OpCode::kMin;
+    operation.operands = {Operand(carried_[e.carried]), e.value};
+    operation.blocks.clear();
+    return builder_.arena()->New(std::move(operation));
   }
 
   // A value that is chosen by the comparison, or else stays.
@@ -335,6 +345,11 @@ class Finder {
     std::vector<bool> is_chain(carried_.size(), true);
     VarSet dropped;
     Block rest = body_;
+    for (const Extreme& e : plain_extremes_) {
+      dropped.insert(e.comparison->result());
+      std::erase(rest.bindings, e.comparison);
+      std::replace(rest.bindings.begin(), rest.bindings.end(), e.choices[0], AsOperation(e));
+    }
     for (const Extreme& e : extremes_) {
       is_chain[e.carried] = false;
       for (const auto& [k, value] : e.followers) is_chain[k] = false;
@@ -363,7 +378,7 @@ class Finder {
     }
     if (std::any_of(dropped.begin(), dropped.end(),
                     [&](const Var* value) { return read.contains(value); }))
-      Refuse(Carried(carried_[extremes_[0].carried]));
+      Refuse(Carried(carried_[0]));
   }
 
   // Leaves out the comparison and what it chooses; the scalar code of the branch that replaces runs
@@ -527,6 +542,7 @@ class Finder {
   std::unordered_map<const Var*, const Binding*> definitions_;
   std::vector<const Var*> carried_;
   std::vector<Extreme> extremes_;
+  std::vector<Extreme> plain_extremes_;
   std::vector<const Var*> lefts_;
   std::vector<const Var*> rights_;
   std::vector<Operand> combined_;
