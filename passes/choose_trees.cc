@@ -30,6 +30,7 @@ using ir::Operand;
 using ir::Var;
 
 constexpr int64_t kReductionBlock = 8192;
+constexpr int64_t kBlockOfLoops = 64;
 constexpr int64_t kScanBlock = 4096;
 constexpr int64_t kLaneBytes =
     256;  // What the lanes of all accumulators together may fill: four wide registers.
@@ -44,7 +45,10 @@ class TreeChooser : public ir::Mutator {
  protected:
   void Visit(const Binding* b) override {
     switch (b->op) {
-      case OpCode::kIreduce: return Set(*b, IsOneBlock(*b) ? 0 : kReductionBlock, LanesOf(*b));
+      case OpCode::kIreduce: {
+        const int64_t block = BlockOf(*b);
+        return Set(*b, IsOneBlock(*b, block) ? 0 : block, LanesOf(*b));
+      }
       case OpCode::kIscan: return Set(*b, depth_ > 0 || HoldsArrays(*b) ? 0 : kScanBlock, 1);
       case OpCode::kImap:
       case OpCode::kForeach:
@@ -69,15 +73,25 @@ class TreeChooser : public ir::Mutator {
                        [](const Operand& result) { return ir::TypeOf(result).IsArray(); });
   }
 
+  // Fewer elements where each is made by a loop of its own.
+  static int64_t BlockOf(const Binding& b) {
+    bool loops = false;
+    ir::ForEachBinding(*b.blocks[0], [&](const Binding& inner) {
+      loops |= inner.op == OpCode::kFor || inner.op == OpCode::kWhile ||
+               InfoOf(inner.op).format == ir::OpFormat::kIndices;
+    });
+    return loops ? kBlockOfLoops : kReductionBlock;
+  }
+
   // True where the whole index space is known to fit in one block, or blocks are of no use.
-  bool IsOneBlock(const Binding& b) const {
+  bool IsOneBlock(const Binding& b, int64_t block) const {
     if (depth_ > 0 || HoldsArrays(b)) return true;
     int64_t size = 1;
     for (size_t axis = 0; axis < b.blocks[0]->params.size(); ++axis) {
       const Operand& extent = b.operands[axis];
-      if (!extent.IsConstant() || extent.constant().integer > kReductionBlock) return false;
+      if (!extent.IsConstant() || extent.constant().integer > block) return false;
       size *= std::max<int64_t>(extent.constant().integer, 1);
-      if (size > kReductionBlock) return false;
+      if (size > block) return false;
     }
     return true;
   }

@@ -38,6 +38,7 @@ constexpr int kVectorBytes = 64;
 constexpr int kMostLanes = 32;
 constexpr int kRegistersAtOnce = 4;
 constexpr int kRegistersThatDiverge = 2;
+constexpr int kLongBody = 24;  // Bindings.
 
 // Real and imaginary parts lie in registers of their own.
 int PartSize(DType dtype) { return ir::SizeInBytes(dtype) / (ir::IsComplex(dtype) ? 2 : 1); }
@@ -71,6 +72,15 @@ int RegistersFor(const Block& body) {
   });
   if (diverges) return kRegistersThatDiverge;
   return carries && plain ? kRegistersAtOnce : 1;
+}
+
+bool IsLong(const Block& body) {
+  int count = 0;
+  ir::ForEachBinding(body, [&](const Binding& b) {
+    ++count;
+    if (b.op == OpCode::kWhile) count += kLongBody;
+  });
+  return count >= kLongBody;
 }
 
 class Vectorizer : public LoopWriter {
@@ -133,48 +143,63 @@ class Vectorizer : public LoopWriter {
     return InLanes(lanes, copy->params[0], start, mask, [&] { return WriteVectors(*copy); });
   }
 
-  // The iterations from `start` to `end`, which a full vector needs not be told, in lanes; where a
-  // check fails in one of them, one after the other.
-  void WriteIterations(const Block& body, int lanes, const Operand& start,
-                       std::optional<Operand> end, std::optional<Operand> mask) {
+  // The iterations from `start` on, in lanes. Gives `hi`, or `start` where a check fails in one of
+  // them: they then have stored nothing.
+  Operand WriteIterations(const Block& body, int lanes, const Operand& start, const Operand& hi,
+                          std::optional<Operand> mask) {
     const Block* copy = Copy(body);
-    const auto one_by_one = [&] {
-      LaneValues* const lanes_here = std::exchange(lanes_, nullptr);
-      Loop(start, end ? *end : builder().Add(start, Int(lanes)), {},
-           [&](const Operand& i) { VisitBody(*ir::CloneBlock(arena(), body), {i}); });
-      lanes_ = lanes_here;
-      return Operands{};
-    };
-    InLanes(lanes, copy->params[0], start, mask, [&] {
-      WriteFrom(*copy, 0, one_by_one);
-      return 0;
-    });
+    return InLanes(lanes, copy->params[0], start, mask,
+                   [&] { return WriteFrom(*copy, 0, start, hi); });
   }
 
   // The bindings from `at` on. Before anything rests on checks that lanes may have failed, or at the
   // end, it is asked whether any has.
-  void WriteFrom(const Block& body, size_t at, const std::function<Operands()>& one_by_one) {
+  Operand WriteFrom(const Block& body, size_t at, const Operand& start, const Operand& hi) {
     for (; at < body.bindings.size(); ++at) {
       const OpCode op = body.bindings[at]->op;
       if (failed_ && op != OpCode::kCheck && !ir::IsScalarOp(op)) break;
       Visit(body.bindings[at]);
     }
-    if (!failed_) return;
+    if (!failed_) return hi;
     const Operand fails = builder().EmitOne(OpCode::kAny, DType::kBool, {*failed_});
     failed_.reset();
-    Choose(fails, one_by_one, [&] {
-      WriteFrom(body, at, one_by_one);
-      return Operands{};
-    });
+    lanes_may_fail_ = true;
+    return Choose(
+        fails, [&] { return Operands{start}; },
+        [&] { return Operands{WriteFrom(body, at, start, hi)}; })[0];
+  }
+
+  // A loop being written: where it ends, and where the first vector with a lane that failed begins,
+  // which is the end where there is none.
+  struct Progress {
+    Operand hi;
+    Operand failed;
+    bool has_checks;
+  };
+
+  // What `write` gives, unless a vector has failed before.
+  Operand UnlessFailed(const Progress& progress, const Operand& failed,
+                       const std::function<Operand()>& write) {
+    if (!progress.has_checks) return write();
+    return Choose(
+        builder().Scalar(OpCode::kEq, {failed, progress.hi}), [&] { return Operands{write()}; },
+        [&] { return Operands{failed}; })[0];
   }
 
   // The loop of whole vectors; where it ends.
-  Operand WriteWhole(const Block& body, const Operand& lo, const Operand& hi, int lanes) {
-    const Operand end = EndOfWhole(lo, hi, lanes);
-    Loop(
-        lo, end, {},
-        [&](const Operand& i) { WriteIterations(body, lanes, i, std::nullopt, std::nullopt); },
+  Operand WriteWhole(const Block& body, const Operand& lo, int lanes, Progress& progress) {
+    const Operand end = EndOfWhole(lo, progress.hi, lanes);
+    const Operands inits = progress.has_checks ? Operands{progress.failed} : Operands{};
+    const Operands failed = Carry(
+        lo, end, inits,
+        [&](const Operand& i, const Operands& so_far) {
+          const Operand now = UnlessFailed(progress, so_far.empty() ? progress.hi : so_far[0], [&] {
+            return WriteIterations(body, lanes, i, progress.hi, std::nullopt);
+          });
+          return so_far.empty() ? Operands{} : Operands{now};
+        },
         lanes);
+    if (!failed.empty()) progress.failed = failed[0];
     return end;
   }
 
@@ -182,17 +207,35 @@ class Vectorizer : public LoopWriter {
     const Operand lo = Apply(b.operands[0]);
     const Operand hi = Apply(b.operands[1]);
     const Block& body = *b.blocks[0];
-    const int lanes = LanesFor(body);
-    const int wide = lanes * RegistersFor(body);
-    const Operand whole = wide > lanes ? WriteWhole(body, lo, hi, wide) : lo;
-    const Operand end = WriteWhole(body, whole, hi, lanes);
-    Choose(
+    const bool has_checks =
+        std::any_of(body.bindings.begin(), body.bindings.end(),
+                    [](const Binding* each) { return each->op == OpCode::kCheck; });
+    Progress progress{hi, hi, has_checks};
+    lanes_may_fail_ = false;
+    const int narrow = LanesFor(body);
+    const int wide = narrow * RegistersFor(body);
+    // Long code is not written a third time for the few iterations that fill one register alone.
+    const bool once = wide == narrow || IsLong(body);
+    const Operand whole = once ? lo : WriteWhole(body, lo, wide, progress);
+    const int lanes = once ? wide : narrow;
+    const Operand end = WriteWhole(body, whole, lanes, progress);
+    const auto carried = [&](const Operand& failed) {
+      return has_checks ? Operands{failed} : Operands{};
+    };
+    const Operands failed = Choose(
         builder().Scalar(OpCode::kLt, {end, hi}),
         [&] {
-          WriteIterations(body, lanes, end, hi, TailMask(end, hi, lanes));
-          return Operands{};
+          return carried(UnlessFailed(progress, progress.failed, [&] {
+            return WriteIterations(body, lanes, end, hi, TailMask(end, hi, lanes));
+          }));
         },
-        [] { return Operands{}; });
+        [&] { return carried(progress.failed); });
+    if (lanes_may_fail_) WriteOneByOne(body, failed[0], hi);
+  }
+
+  // From the vector in which a lane has failed: its error is that of the first iteration to fail.
+  void WriteOneByOne(const Block& body, const Operand& lo, const Operand& hi) {
+    Loop(lo, hi, {}, [&](const Operand& i) { VisitBody(*ir::CloneBlock(arena(), body), {i}); });
   }
 
   void WriteReduction(const Binding& b) {
@@ -481,6 +524,7 @@ class Vectorizer : public LoopWriter {
   std::optional<Operand> mask_;
   ir::VarSet read_;                // All that the body being written reads.
   std::optional<Operand> failed_;  // The lanes that have failed a check.
+  bool lanes_may_fail_ = false;    // Some vector of the loop being written has such a check.
   bool diverged_ = false;          // Some lanes may be off for another reason than the loop's end.
 };
 
