@@ -142,7 +142,8 @@ class TreeChooser : public ir::Mutator {
       return "its extent is small";
     bool is_plain = true;
     ir::ForEachBinding(body, [&](const Binding& inner) {
-      is_plain &= ir::IsScalarOp(inner.op) || inner.op == OpCode::kLoad || inner.op == OpCode::kIf;
+      is_plain &= ir::IsScalarOp(inner.op) || inner.op == OpCode::kLoad ||
+                  inner.op == OpCode::kIf || inner.op == OpCode::kWhile;
     });
     if (!is_plain) return "its element holds more than scalar code";
     const std::string reason = WhyNotVector(body, body.params.back());

@@ -152,8 +152,8 @@ class Vectorizer : public LoopWriter {
                    [&] { return WriteFrom(*copy, 0, start, hi); });
   }
 
-  // The bindings from `at` on. Before anything rests on checks that lanes may have failed, or at the
-  // end, it is asked whether any has.
+  // The bindings from `at` on. Before anything rests on checks that lanes may have failed, or at
+  // the end, it is asked whether any has.
   Operand WriteFrom(const Block& body, size_t at, const Operand& start, const Operand& hi) {
     for (; at < body.bindings.size(); ++at) {
       const OpCode op = body.bindings[at]->op;
@@ -478,8 +478,8 @@ class Vectorizer : public LoopWriter {
   }
 
   // A loop that lanes leave one by one: it goes on while any lane does, and what a lane carries and
-  // is read later stays as it was when that lane left. The test runs at the head of a trip, where it shares code
-  // with the body.
+  // is read later stays as it was when that lane left. The test runs at the head of a trip, where
+  // it shares code with the body.
   void RepeatLanes(const Binding& b) {
     const Operand all = lanes_->Splat(builder(), Operand::Bool(true));
     Operands inits = {mask_ ? *mask_ : all};
