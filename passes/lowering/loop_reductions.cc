@@ -300,7 +300,7 @@ class Finder {
     if (!replaces) return;
     std::erase_if(e.followers, [&](const auto& f) { return f.first == e.carried; });
     for (const Binding* choice : e.choices) {
-      if (choice->op == OpCode::kIf && !IsScalarCode(*choice->blocks[0])) return;
+      if (!std::all_of(choice->blocks.begin(), choice->blocks.end(), IsScalarCode)) return;
     }
     const bool is_alone = e.followers.empty() && e.choices[0]->results.size() == 1;
     (ir::IsFloat(dtype) || !is_alone ? extremes_ : plain_extremes_).push_back(std::move(e));
@@ -334,8 +334,8 @@ class Finder {
       e.choices.push_back(&choice);
   }
 
-  static bool IsScalarCode(const Block& block) {
-    return std::all_of(block.bindings.begin(), block.bindings.end(),
+  static bool IsScalarCode(const Block* block) {
+    return std::all_of(block->bindings.begin(), block->bindings.end(),
                        [](const Binding* b) { return ir::IsScalarOp(b->op); });
   }
 
