@@ -9,9 +9,9 @@
 //
 // Assumes: index form; bounds proven first, so that checks do not hide what a loop does.
 // Refuses: (the reason is kept for the user's report) a root whose accesses do not all have the
-// loop's index, moved by one same amount, on one same axis; calls; values carried in any way but
-// acc = acc op x with an associative op; stores that would show after an error of an earlier
-// iteration; checks whose places fall as the loop runs.
+// loop's index, moved by one same amount, on one same axis; calls; values carried in any way that
+// loop_reductions.h does not know; stores that would show after an error of an earlier iteration;
+// checks whose places fall as the loop runs.
 #include <algorithm>
 #include <cstdlib>
 
@@ -19,6 +19,8 @@
 #include "ir/uses.h"
 #include "passes/analyses/find_effects.h"
 #include "passes/analyses/linear_forms.h"
+#include "passes/lowering/loop_reductions.h"
+#include "passes/lowering/loop_splits.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -51,7 +53,7 @@ class LoopParallelizer : public ir::Mutator {
   void Visit(const Binding* b) override {
     const Binding* rewritten = Rewrite(b);
     const bool may_be_parallel = b->op == OpCode::kFor && b->attrs.Text(Attr::kKind).empty();
-    builder().Append(may_be_parallel ? Parallelize(*b, *rewritten) : rewritten);
+    may_be_parallel ? Parallelize(*b, *rewritten) : builder().Append(rewritten);
   }
 
   const Block* VisitBlock(const Block* block) override {
@@ -59,19 +61,24 @@ class LoopParallelizer : public ir::Mutator {
   }
 
  private:
-  // The loop as it was written is looked at, whose values roots_ and forms_ know; the one with its
-  // block rewritten is turned.
-  const Binding* Parallelize(const Binding& original, const Binding& loop) {
-    std::string reason;
+  // Appends what stands for the loop. The loop as it was written is looked at, whose values roots_
+  // and forms_ know; the one with its block rewritten is turned.
+  void Parallelize(const Binding& original, const Binding& loop) {
     const bool carries = !loop.results.empty();
-    reason = carries ? WhyNotReduction(original) : WhyNotIndependent(original);
+    const bool stores = !EffectsOf(*original.blocks[0], roots_).writes.empty();
+    std::string reason = stores || !carries ? WhyNotIndependent(original) : "";
     if (reason.empty() && HasFallingPlaces(original)) {
       reason = "its places in program order fall as it runs";
     }
-    if (reason.empty()) {
-      context_.Note(loop.span, carries ? "made a reduction" : "its iterations are independent");
-      return carries ? MakeReduction(loop) : MakeForeach(loop);
+    if (reason.empty() && !carries) {
+      context_.Note(loop.span, "its iterations are independent");
+      return builder().Append(MakeForeach(loop, *loop.blocks[0]));
     }
+    if (reason.empty()) reason = stores ? MakeParts(loop) : MakeReduction(loop);
+    if (!reason.empty()) builder().Append(Refused(loop, reason));
+  }
+
+  const Binding* Refused(const Binding& loop, const std::string& reason) {
     context_.Note(loop.span, "not parallel: " + reason);
     Binding copy = loop;
     copy.attrs = copy.attrs.With(Attr::kWhy, reason);
@@ -168,75 +175,156 @@ class LoopParallelizer : public ir::Mutator {
 
   // --- Reductions. ---
 
-  // The operation where iteration yields op(carried, x) or, commuting, op(x, carried).
-  struct Step {
-    const Binding* binding = nullptr;
-    Operand element;
-  };
-
-  static Step StepOf(const Binding& loop, size_t k) {
-    const Block& body = *loop.blocks[0];
-    const Var* carried = body.params[1 + k];
-    for (const Binding* b : body.bindings) {
-      if (b->results.empty() || Operand(b->result()) != body.results[k]) continue;
-      if (!ir::IsScalarOp(b->op) || b->operands.size() != 2 || !ir::IsAssociative(b->op)) return {};
-      if (b->operands[0] == Operand(carried)) return {b, b->operands[1]};
-      if (b->operands[1] == Operand(carried) && ir::IsCommutative(b->op))
-        return {b, b->operands[0]};
-    }
-    return {};
-  }
-
-  std::string WhyNotReduction(const Binding& loop) {
-    const Block& body = *loop.blocks[0];
-    if (!EffectsOf(body, roots_).writes.empty()) return "it carries values and stores";
-    const VarSet carried(body.params.begin() + 1, body.params.end());
-    for (size_t k = 0; k < loop.results.size(); ++k) {
-      const Var* param = body.params[1 + k];
-      const Step step = StepOf(loop, k);
-      const std::string name = NameOf(param);
-      if (step.binding == nullptr || !param->type.IsScalar())
-        return name + " is carried from one iteration to the next";
-      for (const Binding* b : body.bindings) {
-        if (b != step.binding && ir::FreeVars(*b).contains(param))
-          return name + " is read while it is summed";
-        if (ir::FreeVars(*b).contains(step.binding->result()))
-          return name + " is read while it is summed";
-      }
-      if (step.element == Operand(param) || carried.contains(step.element.var()))
-        return name + " is summed with itself";
-    }
+  // Appends the loop as a reduction; why not, where it is none.
+  std::string MakeReduction(const Binding& loop) {
+    const LoopReduction parts = ReductionOf(arena(), loop);
+    if (!parts.why_not.empty()) return parts.why_not;
+    context_.Note(loop.span, "made a reduction");
+    Append(loop, parts);
     return "";
   }
 
-  const Binding* MakeReduction(const Binding& loop) {
-    Binding reduction{OpCode::kIreduce, loop.results, {Count(loop)}, {}, {}, loop.span};
-    reduction.operands.insert(reduction.operands.end(), loop.operands.begin() + 3,
-                              loop.operands.end());
-    std::vector<const Binding*> steps;
-    std::vector<Operand> elements;
-    Block combine;
-    std::vector<const Var*> right;
-    for (size_t k = 0; k < loop.results.size(); ++k) {
-      const Step step = StepOf(loop, k);
-      steps.push_back(step.binding);
-      elements.push_back(step.element);
-      const Block* single =
-          ir::CombineBlock(arena(), step.binding->op, loop.results[k]->type.dtype());
-      combine.params.push_back(single->params[0]);
-      right.push_back(single->params[1]);
-      combine.bindings.push_back(single->bindings[0]);
-      combine.results.push_back(single->results[0]);
-    }
-    combine.params.insert(combine.params.end(), right.begin(), right.end());
-    const Block* element = ElementBlock(loop, steps, elements);
-    reduction.blocks = {element, arena()->New(std::move(combine))};
-    return arena()->New(std::move(reduction));
+  void Append(const Binding& loop, const LoopReduction& parts) {
+    Binding reduction{OpCode::kIreduce, parts.totals, {Count(loop)}, {}, {}, loop.span};
+    for (const std::vector<Operand>* more : {&parts.inner_extents, &parts.inits})
+      reduction.operands.insert(reduction.operands.end(), more->begin(), more->end());
+    reduction.blocks = {ElementBlock(loop, parts.element), arena()->New(parts.combine)};
+    builder().Append(arena()->New(std::move(reduction)));
+    for (const Binding* b : parts.after) builder().Append(b);
   }
 
-  const Binding* MakeForeach(const Binding& loop) {
+  const Binding* MakeForeach(const Binding& loop, const Block& body) {
     return arena()->New(
-        Binding{OpCode::kForeach, {}, {Count(loop)}, {ElementBlock(loop, {}, {})}, {}, loop.span});
+        Binding{OpCode::kForeach, {}, {Count(loop)}, {ElementBlock(loop, body)}, {}, loop.span});
+  }
+
+  // A loop that adds up and stores is one of each, or a scan where it stores what it has added up
+  // so far.
+  std::string MakeParts(const Binding& loop) {
+    LoopSplit split = SplitLoop(arena(), loop, roots_);
+    if (!split.why_not.empty()) return split.why_not;
+    Binding sums = loop;
+    sums.blocks = {arena()->New(split.sums)};
+    const LoopReduction parts = ReductionOf(arena(), sums);
+    if (!parts.why_not.empty()) return parts.why_not;
+    if (split.stores_read_carried) return MakeScan(loop, split, parts);
+    context_.Note(loop.span, "made a reduction and a loop that stores");
+    if (!split.stores_first) {
+      Append(loop, parts);
+      builder().Append(MakeForeach(loop, WithoutChecks(split.stores)));
+      return "";
+    }
+    builder().Append(MakeForeach(loop, split.stores));
+    LoopReduction unchecked = parts;
+    unchecked.element = WithoutChecks(parts.element);
+    Append(loop, unchecked);
+    return "";
+  }
+
+  // The block where the same checks have passed before.
+  static Block WithoutChecks(Block block) {
+    std::erase_if(block.bindings, [](const Binding* b) { return b->op == OpCode::kCheck; });
+    return block;
+  }
+
+  // --- Scans. ---
+
+  // All prefixes of what the loop carries, then its stores, which read there what was carried.
+  std::string MakeScan(const Binding& loop, const LoopSplit& split, const LoopReduction& parts) {
+    const Block& body = *loop.blocks[0];
+    if (split.sums_read_stores) return "what it adds up is stored on the way";
+    if (!parts.after.empty() || !parts.inner_extents.empty() || loop.results != parts.totals ||
+        !loop.operands[0].IsInt(0) || !loop.operands[2].IsInt(1)) {
+      return NameOf(body.params[1]) + " is stored on its way";
+    }
+    const Operand count = Count(loop);
+    Block stores = WithoutChecks(split.stores);
+    std::vector<const Var*> prefixes;
+    for (size_t k = 0; k < loop.results.size(); ++k) {
+      prefixes.push_back(FilledWith(loop, k, count, stores));
+      if (prefixes.back() == nullptr) return NameOf(body.params[1 + k]) + " is stored on its way";
+    }
+    for (const Var* array : prefixes) LeaveOut(array, stores);
+    std::vector<Operand> operands = {count};
+    operands.insert(operands.end(), parts.inits.begin(), parts.inits.end());
+    context_.Note(loop.span, "made a scan");
+    builder().Emit(OpCode::kIscan, prefixes, std::move(operands), {},
+                   {arena()->New(parts.element), arena()->New(parts.combine)});
+    if (!EffectsOf(stores, roots_).writes.empty()) WriteStores(loop, count, prefixes, stores);
+    for (size_t k = 0; k < loop.results.size(); ++k) WriteLast(loop, k, count, prefixes[k]);
+    return "";
+  }
+
+  // The fresh array that the loop fills with a value's prefixes; null for none.
+  const Var* FilledWith(const Binding& loop, size_t k, const Operand& count, const Block& stores) {
+    const Block& body = *loop.blocks[0];
+    const Block before{{}, builder().bindings(), {}};
+    for (const Binding* b : stores.bindings) {
+      if (b->op != OpCode::kStore || b->operands.back() != body.results[k]) continue;
+      const Var* array = b->operands[0].var();
+      const bool fills = b->operands.size() == 3 && b->operands[1] == Operand(body.params[0]) &&
+                         array->type.dims() == std::vector<Operand>{count};
+      const auto touches = [&](const Binding* other) {
+        return other != b && ir::FreeVars(*other).contains(array);
+      };
+      if (fills && std::none_of(body.bindings.begin(), body.bindings.end(), touches) &&
+          AllocationFor(before, before.bindings.size(), array) != nullptr)
+        return array;
+    }
+    return nullptr;
+  }
+
+  // Takes out where the array was made, in the block being written, and its store.
+  void LeaveOut(const Var* array, Block& stores) {
+    std::erase_if(builder().bindings(),
+                  [&](const Binding* b) { return !b->results.empty() && b->result() == array; });
+    std::erase_if(stores.bindings, [&](const Binding* b) {
+      return b->op == OpCode::kStore && b->operands[0] == Operand(array);
+    });
+  }
+
+  void WriteStores(const Binding& loop, const Operand& count,
+                   const std::vector<const Var*>& prefixes, Block stores) {
+    const Block& body = *loop.blocks[0];
+    const Var* index = builder().NewVar(ir::DType::kI64, body.params[0]->hint);
+    ir::Builder inner = builder().Nested();
+    inner.set_span(loop.span);
+    ir::Substitution values{{body.params[0], index}};
+    for (const Operand& next : body.results) {
+      std::erase_if(stores.bindings, [&](const Binding* b) {
+        return ir::IsScalarOp(b->op) && Operand(b->result()) == next;
+      });
+    }
+    const VarSet read = ir::FreeVars(stores);
+    for (size_t k = 0; k < prefixes.size(); ++k) {
+      const Var* carried = body.params[1 + k];
+      const Var* next = body.results[k].var();
+      if (read.contains(carried))
+        values[carried] = Before(inner, index, prefixes[k], loop.operands[3 + k]);
+      if (read.contains(next)) values[next] = inner.Load(prefixes[k], {index});
+    }
+    ir::InlineBlock(inner, stores, values);
+    builder().Emit(OpCode::kForeach, {}, {count}, {}, {inner.Finish({index}, {})});
+  }
+
+  // What was carried into iteration `index`.
+  Operand Before(ir::Builder& inner, const Operand& index, const Var* prefixes,
+                 const Operand& init) {
+    ir::Builder sides[2] = {inner.Nested(), inner.Nested()};
+    const Operand last = sides[0].Load(prefixes, {sides[0].Sub(index, Operand::Int(1))});
+    const Operand follows = inner.Scalar(OpCode::kGt, {index, Operand::Int(0)});
+    const Var* before = inner.NewVar(prefixes->type.dtype(), prefixes->hint);
+    inner.Emit(OpCode::kIf, {before}, {follows}, {},
+               {sides[0].Finish({}, {last}), sides[1].Finish({}, {init})});
+    return before;
+  }
+
+  void WriteLast(const Binding& loop, size_t k, const Operand& count, const Var* prefixes) {
+    ir::Builder sides[2] = {builder().Nested(), builder().Nested()};
+    const Operand last = sides[0].Load(prefixes, {sides[0].Sub(count, Operand::Int(1))});
+    const Operand some = builder().Scalar(OpCode::kGt, {count, Operand::Int(0)});
+    builder().Emit(OpCode::kIf, {loop.results[k]}, {some}, {},
+                   {sides[0].Finish({}, {last}), sides[1].Finish({}, {loop.operands[3 + k]})});
   }
 
   // How often the loop runs.
@@ -255,28 +343,16 @@ class LoopParallelizer : public ir::Mutator {
     return builder().Scalar(OpCode::kMax, {count, Operand::Int(0)});
   }
 
-  // The loop's block without `dropped`, over an index that counts from 0.
-  const Block* ElementBlock(const Binding& loop, const std::vector<const Binding*>& dropped,
-                            const std::vector<Operand>& results) {
-    const Block& body = *loop.blocks[0];
+  // The loop's block, or what it becomes, over an index that counts from 0.
+  const Block* ElementBlock(const Binding& loop, const Block& body) {
+    if (loop.operands[0].IsInt(0) && loop.operands[2].IsInt(1)) return arena()->New(Block(body));
     ir::Builder inner = builder().Nested();
-    Block element{{body.params[0]}, {}, results};
-    if (!loop.operands[0].IsInt(0) || !loop.operands[2].IsInt(1)) {
-      const Var* count = inner.NewVar(ir::DType::kI64, "k");
-      const Operand moved = inner.Add(loop.operands[0], inner.Mul(count, loop.operands[2]));
-      ir::Substitution substitution{{body.params[0], moved}};
-      element.params = {count};
-      element.bindings = body.bindings;
-      std::erase_if(element.bindings, [&](const Binding* b) {
-        return std::count(dropped.begin(), dropped.end(), b) > 0;
-      });
-      element.results = ir::InlineBlock(inner, element, substitution);
-      return inner.Finish(element.params, element.results);
-    }
-    for (const Binding* b : body.bindings) {
-      if (std::count(dropped.begin(), dropped.end(), b) == 0) element.bindings.push_back(b);
-    }
-    return arena()->New(std::move(element));
+    std::vector<const Var*> params = body.params;
+    params[0] = inner.NewVar(ir::DType::kI64, "k");
+    const Operand moved = inner.Add(loop.operands[0], inner.Mul(params[0], loop.operands[2]));
+    std::vector<Operand> results =
+        ir::InlineBlock(inner, body, ir::Substitution{{body.params[0], moved}});
+    return inner.Finish(std::move(params), std::move(results));
   }
 
   // --- Fills. ---
@@ -289,9 +365,11 @@ class LoopParallelizer : public ir::Mutator {
       const std::vector<const Var*> filled = FilledBy(copy, at);
       if (filled.empty()) continue;
       const ir::Attributes& order = AllocationFor(copy, at, filled[0])->attrs;
-      copy.bindings[at] = MapOf(*copy.bindings[at], filled, order);
+      const Binding* map = MapOf(*copy.bindings[at], filled, order);
+      copy.bindings[at] = map;
       at -= std::erase_if(copy.bindings, [&](const Binding* b) {
-        return b->op == OpCode::kAlloc && std::count(filled.begin(), filled.end(), b->result()) > 0;
+        return b != map && b->results.size() == 1 &&
+               std::count(filled.begin(), filled.end(), b->result()) > 0;
       });
       changed = true;
     }
@@ -332,11 +410,15 @@ class LoopParallelizer : public ir::Mutator {
            foreach.operands == store.operands[0].var()->type.dims();
   }
 
-  // Where the array is allocated in the block; null when it is not, or touched before binding `at`.
-  static const Binding* AllocationFor(const Block& block, size_t at, const Var* array) {
+  // Where the array is made in the block, of values that nobody has read; null when it is not, or
+  // touched before binding `at`.
+  const Binding* AllocationFor(const Block& block, size_t at, const Var* array) const {
     while (at-- > 0) {
       const Binding& earlier = *block.bindings[at];
-      if (earlier.op == OpCode::kAlloc && earlier.result() == array) return &earlier;
+      const bool makes = earlier.op == OpCode::kAlloc ||
+                         (earlier.op == OpCode::kImap && earlier.results.size() == 1 &&
+                          EffectsOf(earlier, roots_).IsPure());
+      if (makes && earlier.result() == array) return &earlier;
       if (ir::FreeVars(earlier).contains(array)) return nullptr;
     }
     return nullptr;

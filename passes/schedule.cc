@@ -20,7 +20,6 @@ namespace {
 using ir::Attr;
 using ir::Binding;
 using ir::OpCode;
-using ir::Var;
 
 class Scheduler : public ir::Mutator {
  public:
@@ -71,32 +70,14 @@ class Scheduler : public ir::Mutator {
     if (!parallel && lanes) context_.Note(b.span, "spread over lanes");
   }
 
-  // The index with the most accesses to the next element; of equal ones that of an imap's own
-  // result, else the last.
+  // The index that lanes take; -1 for none.
   int VectorAxis(const Binding& b) {
-    const std::vector<const Var*>& params = b.blocks[0]->params;
-    int best = -1;
-    int most = -1;
-    for (int axis = static_cast<int>(params.size()); axis-- > 0;) {
-      const int own = StoresNext(b, axis);
-      const int count = patterns_.UnitStrides(*b.blocks[0], params[axis]) + own;
-      if (count > most || (count == most && own > 0)) {
-        best = axis;
-        most = count;
-      }
-    }
+    const int best = patterns_.VectorAxis(b);
     if (best < 0) return -1;
-    const std::string reason = WhyNotVector(*b.blocks[0], params[best]);
+    const std::string reason = WhyNotVector(*b.blocks[0], b.blocks[0]->params[best]);
     if (reason.empty()) return best;
     context_.Note(b.span, "not vectorised: " + reason);
     return -1;
-  }
-
-  // An imap stores its elements one after the other along its last index, in Fortran order along
-  // its first.
-  static int StoresNext(const Binding& b, int axis) {
-    const int last = static_cast<int>(b.blocks[0]->params.size()) - 1;
-    return b.op == OpCode::kImap && axis == (b.attrs.Int(Attr::kFortran) != 0 ? 0 : last);
   }
 
   AccessPatterns patterns_;

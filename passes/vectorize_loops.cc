@@ -37,6 +37,11 @@ using ir::Var;
 constexpr int kVectorBytes = 64;
 constexpr int kMostLanes = 32;
 constexpr int kRegistersAtOnce = 4;
+constexpr int kRegistersThatDiverge = 2;
+constexpr int kLongBody = 24;  // Bindings.
+
+// Real and imaginary parts lie in registers of their own.
+int PartSize(DType dtype) { return ir::SizeInBytes(dtype) / (ir::IsComplex(dtype) ? 2 : 1); }
 
 // As many lanes as the widest element that the body moves or computes has room for in one wide
 // register.
@@ -45,26 +50,37 @@ int LanesFor(const Block& body) {
   ir::ForEachBinding(body, [&](const Binding& b) {
     for (const Var* result : b.results) {
       const bool is_index = result->type.dtype() == DType::kI64 && b.op != OpCode::kLoad;
-      if (!is_index) widest = std::max(widest, ir::SizeInBytes(result->type.dtype()));
+      if (!is_index) widest = std::max(widest, PartSize(result->type.dtype()));
     }
-    if (b.op == OpCode::kStore)
-      widest = std::max(widest, ir::SizeInBytes(ir::DTypeOf(b.operands[0])));
+    if (b.op == OpCode::kStore) widest = std::max(widest, PartSize(ir::DTypeOf(b.operands[0])));
   });
   return widest == 0 ? 8 : std::min(kMostLanes, kVectorBytes / widest);
 }
 
 // How many registers of lanes an iteration takes at once. More than one where it carries a value
 // through a loop of its own: their chains do not wait for one another, and each trip reads that
-// much more of a row.
+// much more of a row. Fewer where lanes leave the loop one by one, since all wait for the last.
 int RegistersFor(const Block& body) {
   bool carries = false;
   bool plain = true;
+  bool diverges = false;
   ir::ForEachBinding(body, [&](const Binding& b) {
     carries |= b.op == OpCode::kFor && !b.results.empty();
+    diverges |= b.op == OpCode::kWhile;
     plain &= ir::IsScalarOp(b.op) || b.op == OpCode::kLoad || b.op == OpCode::kStore ||
-             b.op == OpCode::kFor;
+             b.op == OpCode::kFor || b.op == OpCode::kCheck;
   });
+  if (diverges) return kRegistersThatDiverge;
   return carries && plain ? kRegistersAtOnce : 1;
+}
+
+bool IsLong(const Block& body) {
+  int count = 0;
+  ir::ForEachBinding(body, [&](const Binding& b) {
+    ++count;
+    if (b.op == OpCode::kWhile) count += kLongBody;
+  });
+  return count >= kLongBody;
 }
 
 class Vectorizer : public LoopWriter {
@@ -90,6 +106,7 @@ class Vectorizer : public LoopWriter {
     if (index != nullptr) values.Set(index, {LaneValue::kLinear, start, 1});
     lanes_ = &values;
     mask_ = mask;
+    failed_.reset();
     diverged_ = false;
     auto result = write();
     lanes_ = nullptr;
@@ -110,25 +127,79 @@ class Vectorizer : public LoopWriter {
     return builder().Scalar(OpCode::kLt, {values.Iota(builder()), left});
   }
 
-  Operands WriteCopy(const Block& body, int lanes, const Operand& start,
-                     std::optional<Operand> mask, bool as_vectors) {
+  const Block* Copy(const Block& body) {
     const Block* copy = ir::CloneBlock(arena(), body);
-    return InLanes(lanes, copy->params[0], start, mask, [&] {
-      for (const Binding* b : copy->bindings) Visit(b);
-      Operands results;
-      if (as_vectors) {
-        for (const Operand& result : copy->results) results.push_back(AsVector(result));
-      }
-      return results;
-    });
+    read_.clear();
+    for (const Binding* b : copy->bindings)
+      ir::ForEachUse(*b, [&](const Var* value) { read_.insert(value); });
+    for (const Operand& result : copy->results) read_.insert(result.var());
+    return copy;
+  }
+
+  // What the iterations from `start` on yield, as vectors.
+  Operands WriteValues(const Block& body, int lanes, const Operand& start,
+                       std::optional<Operand> mask) {
+    const Block* copy = Copy(body);
+    return InLanes(lanes, copy->params[0], start, mask, [&] { return WriteVectors(*copy); });
+  }
+
+  // The iterations from `start` on, in lanes. Gives `hi`, or `start` where a check fails in one of
+  // them: they then have stored nothing.
+  Operand WriteIterations(const Block& body, int lanes, const Operand& start, const Operand& hi,
+                          std::optional<Operand> mask) {
+    const Block* copy = Copy(body);
+    return InLanes(lanes, copy->params[0], start, mask,
+                   [&] { return WriteFrom(*copy, 0, start, hi); });
+  }
+
+  // The bindings from `at` on. Before anything rests on checks that lanes may have failed, or at
+  // the end, it is asked whether any has.
+  Operand WriteFrom(const Block& body, size_t at, const Operand& start, const Operand& hi) {
+    for (; at < body.bindings.size(); ++at) {
+      const OpCode op = body.bindings[at]->op;
+      if (failed_ && op != OpCode::kCheck && !ir::IsScalarOp(op)) break;
+      Visit(body.bindings[at]);
+    }
+    if (!failed_) return hi;
+    const Operand fails = builder().EmitOne(OpCode::kAny, DType::kBool, {*failed_});
+    failed_.reset();
+    lanes_may_fail_ = true;
+    return Choose(
+        fails, [&] { return Operands{start}; },
+        [&] { return Operands{WriteFrom(body, at, start, hi)}; })[0];
+  }
+
+  // A loop being written: where it ends, and where the first vector with a lane that failed begins,
+  // which is the end where there is none.
+  struct Progress {
+    Operand hi;
+    Operand failed;
+    bool has_checks;
+  };
+
+  // What `write` gives, unless a vector has failed before.
+  Operand UnlessFailed(const Progress& progress, const Operand& failed,
+                       const std::function<Operand()>& write) {
+    if (!progress.has_checks) return write();
+    return Choose(
+        builder().Scalar(OpCode::kEq, {failed, progress.hi}), [&] { return Operands{write()}; },
+        [&] { return Operands{failed}; })[0];
   }
 
   // The loop of whole vectors; where it ends.
-  Operand WriteWhole(const Block& body, const Operand& lo, const Operand& hi, int lanes) {
-    const Operand end = EndOfWhole(lo, hi, lanes);
-    Loop(
-        lo, end, {}, [&](const Operand& i) { WriteCopy(body, lanes, i, std::nullopt, false); },
+  Operand WriteWhole(const Block& body, const Operand& lo, int lanes, Progress& progress) {
+    const Operand end = EndOfWhole(lo, progress.hi, lanes);
+    const Operands inits = progress.has_checks ? Operands{progress.failed} : Operands{};
+    const Operands failed = Carry(
+        lo, end, inits,
+        [&](const Operand& i, const Operands& so_far) {
+          const Operand now = UnlessFailed(progress, so_far.empty() ? progress.hi : so_far[0], [&] {
+            return WriteIterations(body, lanes, i, progress.hi, std::nullopt);
+          });
+          return so_far.empty() ? Operands{} : Operands{now};
+        },
         lanes);
+    if (!failed.empty()) progress.failed = failed[0];
     return end;
   }
 
@@ -136,14 +207,35 @@ class Vectorizer : public LoopWriter {
     const Operand lo = Apply(b.operands[0]);
     const Operand hi = Apply(b.operands[1]);
     const Block& body = *b.blocks[0];
-    const int lanes = LanesFor(body);
-    const int wide = lanes * RegistersFor(body);
-    const Operand whole = wide > lanes ? WriteWhole(body, lo, hi, wide) : lo;
-    const Operand end = WriteWhole(body, whole, hi, lanes);
-    Choose(
+    const bool has_checks =
+        std::any_of(body.bindings.begin(), body.bindings.end(),
+                    [](const Binding* each) { return each->op == OpCode::kCheck; });
+    Progress progress{hi, hi, has_checks};
+    lanes_may_fail_ = false;
+    const int narrow = LanesFor(body);
+    const int wide = narrow * RegistersFor(body);
+    // Long code is not written a third time for the few iterations that fill one register alone.
+    const bool once = wide == narrow || IsLong(body);
+    const Operand whole = once ? lo : WriteWhole(body, lo, wide, progress);
+    const int lanes = once ? wide : narrow;
+    const Operand end = WriteWhole(body, whole, lanes, progress);
+    const auto carried = [&](const Operand& failed) {
+      return has_checks ? Operands{failed} : Operands{};
+    };
+    const Operands failed = Choose(
         builder().Scalar(OpCode::kLt, {end, hi}),
-        [&] { return WriteCopy(body, lanes, end, TailMask(end, hi, lanes), false); },
-        [] { return Operands{}; });
+        [&] {
+          return carried(UnlessFailed(progress, progress.failed, [&] {
+            return WriteIterations(body, lanes, end, hi, TailMask(end, hi, lanes));
+          }));
+        },
+        [&] { return carried(progress.failed); });
+    if (lanes_may_fail_) WriteOneByOne(body, failed[0], hi);
+  }
+
+  // From the vector in which a lane has failed: its error is that of the first iteration to fail.
+  void WriteOneByOne(const Block& body, const Operand& lo, const Operand& hi) {
+    Loop(lo, hi, {}, [&](const Operand& i) { VisitBody(*ir::CloneBlock(arena(), body), {i}); });
   }
 
   void WriteReduction(const Binding& b) {
@@ -159,14 +251,14 @@ class Vectorizer : public LoopWriter {
     const Operands whole = Carry(
         lo, end, starts,
         [&](const Operand& i, const Operands& so_far) {
-          return CombineVectors(b, so_far, WriteCopy(*b.blocks[0], lanes, i, std::nullopt, true));
+          return CombineVectors(b, so_far, WriteValues(*b.blocks[0], lanes, i, std::nullopt));
         },
         lanes);
     Operands all = Choose(
         builder().Scalar(OpCode::kLt, {end, hi}),
         [&] {
           const Operand mask = TailMask(end, hi, lanes);
-          Operands more = CombineVectors(b, whole, WriteCopy(*b.blocks[0], lanes, end, mask, true));
+          Operands more = CombineVectors(b, whole, WriteValues(*b.blocks[0], lanes, end, mask));
           for (size_t k = 0; k < more.size(); ++k)
             more[k] = builder().Scalar(OpCode::kSelect, {mask, more[k], whole[k]});
           return more;
@@ -177,18 +269,28 @@ class Vectorizer : public LoopWriter {
     for (size_t k = 0; k < b.results.size(); ++k) Replace(b.results[k], all[k]);
   }
 
-  // The combine is scalar code on its parameters, so it reads the same with vectors for them.
+  // The combine is scalar code on its parameters alone, so it reads the same with vectors for them.
   Operands CombineVectors(const Binding& b, const Operands& left, const Operands& right) {
     const Block& combine = *b.blocks[1];
     if (combine.results.size() == 1 && ir::CombineOp(combine) == OpCode::kAdd) {
       if (auto fused = FuseMultiplyAdd(left[0], right[0])) return {*fused};
     }
-    Operands results;
+    ir::Substitution values;
     for (size_t k = 0; k < left.size(); ++k) {
-      const auto op = ir::CombineOp(combine, static_cast<int>(k));
-      if (!op) ir::FailBug("lanes take combines of one operation an accumulator", b.span);
-      results.push_back(builder().Scalar(*op, {left[k], right[k]}));
+      values[combine.params[k]] = left[k];
+      values[combine.params[k + left.size()]] = right[k];
     }
+    const auto value_of = [&](const Operand& operand) {
+      const auto found = operand.IsVar() ? values.find(operand.var()) : values.end();
+      return found == values.end() ? operand : found->second;
+    };
+    for (const Binding* binding : combine.bindings) {
+      Operands operands;
+      for (const Operand& operand : binding->operands) operands.push_back(value_of(operand));
+      values[binding->result()] = builder().Scalar(binding->op, std::move(operands));
+    }
+    Operands results;
+    for (const Operand& result : combine.results) results.push_back(value_of(result));
     return results;
   }
 
@@ -224,7 +326,8 @@ class Vectorizer : public LoopWriter {
       case OpCode::kStore: return AccessLanes(b);
       case OpCode::kIf: return Varies(b.operands[0]) ? Diverge(b) : Branch(b);
       case OpCode::kFor: return CarryLanes(b);
-      case OpCode::kCheck: return CheckUniform(b);
+      case OpCode::kWhile: return RepeatLanes(b);
+      case OpCode::kCheck: return failed_ || Varies(b.operands[0]) ? CheckLanes(b) : CheckAll(b);
       default: ir::FailBug("no lanes for " + std::string(Name(b.op)), b.span);
     }
   }
@@ -254,16 +357,33 @@ class Vectorizer : public LoopWriter {
     Replace(b.result(), value[0]);
   }
 
-  void CheckUniform(const Binding& b) {
-    if (AnyVaries(b)) ir::FailBug("a check differs from lane to lane", b.span);
-    if (!diverged_) return Mutator::Visit(&b);
-    Choose(
-        AnyActive(),
-        [&] {
-          Mutator::Visit(&b);
-          return Operands{};
-        },
-        [] { return Operands{}; });
+  // All lanes fail or none does: the first of them is told.
+  void CheckAll(const Binding& b) {
+    Binding first = b;
+    for (Operand& operand : first.operands) operand = FirstLane(operand);
+    const auto check = [&] {
+      builder().Append(arena()->New(first));
+      return Operands{};
+    };
+    if (!diverged_) return void(check());
+    Choose(AnyActive(), check, [] { return Operands{}; });
+  }
+
+  Operand FirstLane(const Operand& operand) {
+    const LaneValue value = ValueOf(operand);
+    if (value.kind != LaneValue::kVarying) return value.value;
+    return builder().EmitOne(OpCode::kExtract, ir::DTypeOf(operand), {value.value, Int(0)});
+  }
+
+  // The iterations are run again one by one where a lane fails.
+  void CheckLanes(const Binding& b) {
+    const Operand fails = Masked(builder().Scalar(OpCode::kNot, {AsVector(b.operands[0])}));
+    failed_ = failed_ ? builder().Scalar(OpCode::kOr, {*failed_, fails}) : fails;
+  }
+
+  // The condition where the mask lets it be.
+  Operand Masked(const Operand& condition) {
+    return mask_ ? builder().Scalar(OpCode::kAnd, {*mask_, condition}) : condition;
   }
 
   void AccessLanes(const Binding& b) {
@@ -335,7 +455,7 @@ class Vectorizer : public LoopWriter {
   Operands WriteUnder(const Block& block, const Operand& condition) {
     const std::optional<Operand> outer_mask = mask_;
     const bool outer_diverged = std::exchange(diverged_, true);
-    mask_ = outer_mask ? builder().Scalar(OpCode::kAnd, {*outer_mask, condition}) : condition;
+    mask_ = Masked(condition);
     Operands results = WriteVectors(block);
     mask_ = outer_mask;
     diverged_ = outer_diverged;
@@ -357,9 +477,55 @@ class Vectorizer : public LoopWriter {
     for (size_t k = 0; k < results.size(); ++k) SetVector(b.results[k], results[k]);
   }
 
+  // A loop that lanes leave one by one: it goes on while any lane does, and what a lane carries and
+  // is read later stays as it was when that lane left. The test runs at the head of a trip, where
+  // it shares code with the body.
+  void RepeatLanes(const Binding& b) {
+    const Operand all = lanes_->Splat(builder(), Operand::Bool(true));
+    Operands inits = {mask_ ? *mask_ : all};
+    for (const Operand& init : b.operands) inits.push_back(AsVector(init));
+    const std::vector<const Var*> heads = NewVarsLike(inits);
+    const Block* test = BlockOf(
+        heads, [&] { return Operands{builder().EmitOne(OpCode::kAny, DType::kBool, {heads[0]})}; });
+    const std::vector<const Var*> carried = NewVarsLike(inits);
+    const Block* trip = BlockOf(carried, [&] { return WriteTrip(b, carried); });
+    const std::vector<const Var*> results = NewVarsLike(inits);
+    builder().Emit(OpCode::kWhile, results, inits, {}, {test, trip});
+    for (size_t k = 0; k < b.results.size(); ++k) SetVector(b.results[k], results[1 + k]);
+  }
+
+  std::vector<const Var*> NewVarsLike(const Operands& values) {
+    std::vector<const Var*> vars;
+    for (const Operand& value : values) vars.push_back(builder().NewVar(ir::TypeOf(value), "acc"));
+    return vars;
+  }
+
+  // One trip of the lanes in carried[0]: those that go on, and what all of them carry then.
+  Operands WriteTrip(const Binding& b, const std::vector<const Var*>& carried) {
+    const std::optional<Operand> outer_mask = std::exchange(mask_, Operand(carried[0]));
+    const bool outer_diverged = std::exchange(diverged_, true);
+    const auto write = [&](const Block& block) {
+      for (size_t k = 0; k < block.params.size(); ++k) SetVector(block.params[k], carried[1 + k]);
+      return WriteVectors(block);
+    };
+    mask_ = Masked(write(*b.blocks[0])[0]);
+    Operands next = write(*b.blocks[1]);
+    for (size_t k = 0; k < next.size(); ++k) {
+      if (read_.contains(b.results[k]))
+        next[k] = builder().Scalar(OpCode::kSelect, {*mask_, next[k], carried[1 + k]});
+    }
+    next.insert(next.begin(), *mask_);
+    mask_ = outer_mask;
+    diverged_ = outer_diverged;
+    return next;
+  }
+
   LaneValues* lanes_ = nullptr;
   std::optional<Operand> mask_;
-  bool diverged_ = false;  // Some lanes may be off for another reason than the loop's end.
+  ir::VarSet read_;                // All that the body being written reads.
+  std::optional<Operand> failed_;  // The lanes that have failed a check.
+  bool lanes_may_fail_ = false;    // Some vector of the loop being written has such a check.
+  bool diverged_ = false;          // Some lanes may be off for another reason than the loop's end.
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "passes/analyses/access_patterns.h"
 
+#include <algorithm>
+
 #include "ir/uses.h"
 
 namespace parakeet::passes {
@@ -9,6 +11,13 @@ using ir::Binding;
 using ir::OpCode;
 using ir::Operand;
 using ir::Var;
+
+// An imap stores its elements one after the other along its last index, in Fortran order along its
+// first.
+bool StoresNext(const Binding& nest, int axis) {
+  const int last = static_cast<int>(nest.blocks[0]->params.size()) - 1;
+  return nest.op == OpCode::kImap && axis == (nest.attrs.Int(ir::Attr::kFortran) != 0 ? 0 : last);
+}
 
 }  // namespace
 
@@ -28,6 +37,42 @@ int AccessPatterns::UnitStrides(const ir::Block& block, const Var* index) const 
     if (b.op == OpCode::kLoad || b.op == OpCode::kStore) count += IsNext(b, index);
   });
   return count;
+}
+
+AccessPatterns::Along AccessPatterns::AlongIndex(const ir::Block& block,
+                                                 const std::vector<const Var*>& own,
+                                                 const Var* index) const {
+  Along along;
+  ir::ForEachBinding(block, [&](const Binding& b) {
+    if (b.op != OpCode::kLoad) return;
+    const bool moves =
+        std::any_of(own.begin(), own.end(), [&](const Var* each) { return Moves(b, each); });
+    if (!moves || !Moves(b, index)) return;
+    ++(IsNext(b, index) ? along.next : along.gathered);
+  });
+  return along;
+}
+
+bool AccessPatterns::Moves(const Binding& access, const Var* index) const {
+  return std::any_of(access.operands.begin() + 1, access.operands.end(), [&](const Operand& at) {
+    bool known = true;
+    return Coefficient(at, index, known) != 0 || !known;
+  });
+}
+
+int AccessPatterns::VectorAxis(const Binding& nest) const {
+  const std::vector<const Var*>& params = nest.blocks[0]->params;
+  int best = -1;
+  int most = -1;
+  for (int axis = static_cast<int>(params.size()); axis-- > 0;) {
+    const int own = StoresNext(nest, axis);
+    const int count = UnitStrides(*nest.blocks[0], params[axis]) + own;
+    if (count > most || (count == most && own > 0)) {
+      best = axis;
+      most = count;
+    }
+  }
+  return best;
 }
 
 bool AccessPatterns::IsNext(const Binding& access, const Var* index) const {

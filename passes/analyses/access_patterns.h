@@ -19,8 +19,24 @@ class AccessPatterns {
   // one.
   int UnitStrides(const ir::Block& block, const ir::Var* index) const;
 
+  // The loads of a reduction's block (and inside it) that are made anew as its indices `own` move,
+  // counted by what they do when `index` grows by one: those that move to the next element, and
+  // those that move anywhere else.
+  struct Along {
+    int next = 0;
+    int gathered = 0;
+  };
+  Along AlongIndex(const ir::Block& block, const std::vector<const ir::Var*>& own,
+                   const ir::Var* index) const;
+
+  // Which index of an imap or foreach lanes should take: the one with the most accesses to the next
+  // element; of equal ones that of an imap's own result, else the last. -1 where there is none.
+  int VectorAxis(const ir::Binding& nest) const;
+
  private:
   bool IsNext(const ir::Binding& access, const ir::Var* index) const;
+  // True unless the access stays where it is when `index` grows.
+  bool Moves(const ir::Binding& access, const ir::Var* index) const;
   // The change of `operand` when `index` grows by one, where that is a known constant.
   int64_t Coefficient(const ir::Operand& operand, const ir::Var* index, bool& known) const;
 

@@ -17,12 +17,17 @@ using ir::VarSet;
 // Follows what differs from lane to lane through a block.
 class Divergence {
  public:
+  // Where lanes follow each other in program order, those of a check may fail one by one.
+  explicit Divergence(bool in_program_order) : in_program_order_(in_program_order) {}
+
   std::string Check(const Block& block) {
+    ++depth_;
+    std::string reason;
     for (const Binding* b : block.bindings) {
-      std::string reason = Check(*b);
-      if (!reason.empty()) return reason;
+      if (reason.empty()) reason = Check(*b);
     }
-    return "";
+    --depth_;
+    return reason;
   }
 
   void Add(const Var* var) { varying_.insert(var); }
@@ -35,41 +40,56 @@ class Divergence {
       if (varies) Mark(b);
       return b.results[0]->type.dtype() == ir::DType::kF16
                  ? "half precision is computed one element at a time"
-                 : ComplexReason(b);
+                 : HalfReason(b);
     }
     switch (b.op) {
-      case OpCode::kStore: return ComplexReason(b);
+      case OpCode::kStore: stores_ = true; return HalfReason(b);
       case OpCode::kIf: return CheckIf(b);
       case OpCode::kFor:
         return CheckLoop(b, 1, varies && (Varies(b.operands[0]) || Varies(b.operands[1])));
       case OpCode::kIreduce:
         if (b.attrs.Int(ir::Attr::kLanes, 1) > 1) return "a reduction in it takes the lanes";
         return CheckLoop(b, 0, ExtentsVary(b));
-      case OpCode::kCheck: return varies ? "a check in it may fail in one lane" : "";
+      case OpCode::kWhile: {
+        ++divergent_;
+        std::string reason = CheckLoop(b, 0, false);
+        --divergent_;
+        return reason;
+      }
+      case OpCode::kCheck: return varies ? CheckReason(b) : "";
       default: return "it holds " + std::string(Name(b.op));
     }
   }
 
-  std::string ComplexReason(const Binding& b) const {
-    for (const Operand& operand : b.operands) {
-      if (ir::IsComplex(DTypeOf(operand)) || DTypeOf(operand) == ir::DType::kF16)
-        return "its numbers have no lanes";
-    }
-    return !b.results.empty() && ir::IsComplex(b.results[0]->type.dtype())
-               ? "its numbers have no lanes"
-               : "";
+  static std::string HalfReason(const Binding& b) {
+    const bool has_half = std::any_of(b.operands.begin(), b.operands.end(), [](const Operand& o) {
+      return DTypeOf(o) == ir::DType::kF16;
+    });
+    return has_half ? "its numbers have no lanes" : "";
+  }
+
+  // All lanes fail together where the condition is the same in all. Where one fails alone, its
+  // vector is run again, one iteration after the other: nothing may have been stored by then.
+  std::string CheckReason(const Binding& b) const {
+    if (!in_program_order_ || divergent_ > 0) return "a check in it may fail in one lane";
+    if (!Varies(b.operands[0])) return "";
+    if (depth_ > 1) return "a check in it may fail in one lane, within a loop";
+    return stores_ ? "a check in it may fail in one lane after it stores" : "";
   }
 
   std::string CheckIf(const Binding& b) {
+    const bool varies = Varies(b.operands[0]);
     Mark(b);
     for (const Var* result : b.results) {
       if (result->type.IsArray()) return "an array is chosen in it";
     }
+    divergent_ += varies;
+    std::string reason;
     for (const Block* block : b.blocks) {
-      std::string reason = Check(*block);
-      if (!reason.empty()) return reason;
+      if (reason.empty()) reason = Check(*block);
     }
-    return "";
+    divergent_ -= varies;
+    return reason;
   }
 
   bool ExtentsVary(const Binding& b) const {
@@ -88,7 +108,7 @@ class Divergence {
     }
     for (size_t block = 0; block < b.blocks.size(); ++block) {
       const std::vector<const Var*>& params = b.blocks[block]->params;
-      const bool carries = b.op == OpCode::kFor || block == 1;
+      const bool carries = b.op == OpCode::kFor || b.op == OpCode::kWhile || block == 1;
       for (size_t i = carries ? first_carried : params.size(); i < params.size(); ++i)
         Add(params[i]);
       std::string reason = Check(*b.blocks[block]);
@@ -102,13 +122,17 @@ class Divergence {
   }
   void Mark(const Binding& b) { varying_.insert(b.results.begin(), b.results.end()); }
 
+  const bool in_program_order_;
+  bool stores_ = false;
+  int depth_ = 0;
+  int divergent_ = 0;  // Branches and loops around, which some lanes leave before others.
   VarSet varying_;
 };
 
 }  // namespace
 
 std::string WhyNotVector(const Block& block, const Var* index) {
-  Divergence divergence;
+  Divergence divergence(index == block.params.back());
   divergence.Add(index);
   return divergence.Check(block);
 }

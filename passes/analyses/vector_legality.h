@@ -7,8 +7,8 @@
 
 namespace parakeet::passes {
 
-// Why vectorize_loops cannot give `index` of this block to lanes; empty when it can. One list, read
-// by schedule, which asks, and kept by vectorize_loops, which does.
+// Why vectorize_loops cannot give `index` of a nest to lanes; empty when it can. One list, read by
+// schedule, which asks, and kept by vectorize_loops, which does.
 std::string WhyNotVector(const ir::Block& block, const ir::Var* index);
 
 }  // namespace parakeet::passes

@@ -5,6 +5,7 @@ for them where that is still to do, and run nothing; without arguments they show
 that was called last, and raise ValueError where there was none.
 """
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -193,9 +194,13 @@ def _record_for(function, args, kwargs, target):
 
 
 def _split_remark(remark):
-    """Place (ending in a colon and a space, or empty), pass and text of "file:line: pass: text"."""
-    first, _, rest = remark.partition(": ")
-    if ":" not in first:
-        return "", first, rest
+    """Place (ending in a colon and a space, or empty), pass and text of "file:line: pass: text".
+
+    The text names values as the source does, without the IR's percent sign.
+    """
+    place, _, rest = remark.partition(": ")
+    if ":" not in place:
+        place, rest = "", remark
     name, _, text = rest.partition(": ")
-    return first.rpartition("/")[2] + ": ", name, text
+    text = re.sub(r"%(?=[A-Za-z_])", "", text)
+    return place and place.rpartition("/")[2] + ": ", name, text

@@ -22,8 +22,8 @@ struct DifferentialResult {
 // Runs the program on each set of arguments before all passes and after each of them. Results,
 // errors and stores into arguments must agree: bit for bit while no pass chooses the trees of
 // reductions (within a tolerance where simplify has rules for a float operation in it), within a
-// tolerance from before choose-trees to after it, and from there bit for bit again, except for what
-// an fma rounds once.
+// tolerance from before parallelize-loops or choose-trees to after it, and from there bit for bit
+// again, except for what an fma rounds once.
 DifferentialResult RunDifferential(const ir::Program& program, ir::Stage stage,
                                    const std::vector<std::string_view>& passes,
                                    const std::vector<ir::Values>& arguments);

@@ -1,0 +1,143 @@
+#include "passes/lowering/loop_splits.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/mutator.h"
+#include "ir/uses.h"
+
+namespace parakeet::passes {
+namespace {
+
+using ir::Binding;
+using ir::Block;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+using ir::VarSet;
+
+class Splitter {
+ public:
+  Splitter(ir::Arena* arena, const Binding& loop, const Roots& roots)
+      : arena_(arena), body_(*loop.blocks[0]), roots_(roots) {
+    for (size_t at = 0; at < body_.bindings.size(); ++at) {
+      for (const Var* root : EffectsOf(*body_.bindings[at], roots_).writes) {
+        if (!first_store_.contains(root)) first_store_[root] = at;
+        last_store_[root] = at;
+      }
+    }
+  }
+
+  LoopSplit Split() {
+    FindStoredValues();
+    split_.stores = SliceFor({}, kStoring);
+    split_.stores.params = {body_.params[0]};
+    const VarSet read = ir::FreeVars(split_.stores);
+    for (size_t k = 1; k < body_.params.size(); ++k)
+      split_.stores_read_carried |= read.contains(body_.params[k]);
+    Block sums;
+    if (!split_.stores_read_carried) sums = SliceFor(body_.results, kNeeded);
+    split_.stores_first = !reads_old_ && !split_.stores_read_carried;
+    if (!split_.stores_first) sums = SliceFor(body_.results, kFailing);
+    if (reads_old_ && reads_new_) Refuse();
+    split_.sums_read_stores = reads_old_ || reads_new_;
+    sums.params = body_.params;
+    sums.results = body_.results;
+    // Both parts may hold one binding, and a value is defined once.
+    split_.sums = *ir::CloneBlock(arena_, sums);
+    return std::move(split_);
+  }
+
+ private:
+  void Refuse() { split_.why_not = "what it adds up is stored on the way"; }
+
+  // What the last store to an array puts there.
+  void FindStoredValues() {
+    const VarSet local = ir::DefinedVars(body_);
+    for (size_t at = 0; at < body_.bindings.size(); ++at) {
+      const Binding& b = *body_.bindings[at];
+      for (const Var* root : EffectsOf(b, roots_).writes) {
+        if (local.contains(root)) Refuse();
+        const bool is_last = b.op == OpCode::kStore && last_store_.at(root) == at &&
+                             roots_.Of(b.operands[0].var()).size() == 1;
+        if (is_last && b.operands.back().IsVar()) stored_[b.operands.back().var()] = at;
+      }
+    }
+  }
+
+  // What a part holds beside what its results need: nothing, what may raise, all that has effects.
+  enum Keeps { kNeeded, kFailing, kStoring };
+
+  // What the results need and what `keeps` says, in order.
+  Block SliceFor(const std::vector<Operand>& results, Keeps keeps) {
+    VarSet needed;
+    for (const Operand& result : results) needed.insert(result.var());
+    Block slice;
+    for (size_t at = body_.bindings.size(); at-- > 0;) {
+      const Binding* b = body_.bindings[at];
+      const bool is_needed = std::any_of(b->results.begin(), b->results.end(),
+                                         [&](const Var* r) { return needed.contains(r); });
+      const Effects effects = EffectsOf(*b, roots_);
+      const bool is_kept =
+          (keeps == kFailing && effects.may_fail) || (keeps == kStoring && !effects.IsPure());
+      if (!is_needed && !is_kept) continue;
+      const Binding* back = keeps == kNeeded ? ReadBack(at) : nullptr;
+      if (back != nullptr) {
+        reads_new_ = true;
+      } else if (keeps != kStoring) {
+        See(at, effects);
+      }
+      slice.bindings.push_back(back != nullptr ? back : b);
+      needed.merge(ir::FreeVars(*slice.bindings.back()));
+    }
+    std::reverse(slice.bindings.begin(), slice.bindings.end());
+    return slice;
+  }
+
+  // The load of what binding `at` makes from where it is stored at the end; null where it is not,
+  // or no dearer than that.
+  const Binding* ReadBack(size_t at) const {
+    const Binding& b = *body_.bindings[at];
+    const auto found = b.results.size() == 1 ? stored_.find(b.result()) : stored_.end();
+    if (found == stored_.end() || b.op == OpCode::kLoad) return nullptr;
+    const Binding& store = *body_.bindings[found->second];
+    Binding load{OpCode::kLoad, b.results, store.operands, {}, {}, b.span};
+    load.operands.pop_back();
+    for (size_t later = at; later < body_.bindings.size(); ++later) {
+      for (const Var* result : body_.bindings[later]->results) {
+        if (std::count(load.operands.begin(), load.operands.end(), Operand(result)) > 0)
+          return nullptr;
+      }
+    }
+    return arena_->New(std::move(load));
+  }
+
+  // Notes when the sums read what is stored.
+  void See(size_t at, const Effects& effects) {
+    if (!effects.writes.empty()) Refuse();
+    for (const auto& [root, last] : last_store_) {
+      if (!effects.reads.contains(root)) continue;
+      reads_old_ |= at < last;
+      reads_new_ |= at > first_store_.at(root);
+    }
+  }
+
+  ir::Arena* const arena_;
+  const Block& body_;
+  const Roots& roots_;
+  std::unordered_map<const Var*, size_t> first_store_;  // By roots, bindings of the body.
+  std::unordered_map<const Var*, size_t> last_store_;
+  std::unordered_map<const Var*, size_t> stored_;  // By the values stored.
+  bool reads_old_ = false;
+  bool reads_new_ = false;
+  LoopSplit split_;
+};
+
+}  // namespace
+
+LoopSplit SplitLoop(ir::Arena* arena, const Binding& loop, const Roots& roots) {
+  return Splitter(arena, loop, roots).Split();
+}
+
+}  // namespace parakeet::passes

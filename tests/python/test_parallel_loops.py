@@ -1,0 +1,159 @@
+"""Loops of the user's that become reductions, scans and vectors: the same answers as in Python.
+
+What explain says of each is asserted too, since a loop that stays as it is would agree as well.
+"""
+
+import numpy as np
+import pytest
+from agreement import EXACT, REDUCED, check_agreement, deep_copies
+
+from parakeet import jit
+
+RANDOM = np.random.default_rng(5)
+
+
+def some_terms(x, w):
+    total, count = 0.5, 0
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            if x[i, j] > 0.3:
+                total += x[i, j] * w[j]
+                count += 1
+        total -= x[i, 0]
+    return total, count
+
+
+def correlate(x, w):
+    out = np.empty((x.shape[0] - w.shape[0] + 1, x.shape[1] - w.shape[1] + 1))
+    for a in range(out.shape[0]):
+        for b in range(out.shape[1]):
+            total = 0.0
+            for i in range(w.shape[0]):
+                for j in range(w.shape[1]):
+                    total += x[a + i, b + j] * w[i, j]
+            out[a, b] = total
+    return out
+
+
+def extremes(x):
+    """The first of the largest, the last of the smallest, with what goes with them."""
+    most, at, half = np.float64(-np.inf), -1, np.float64(0)
+    for i in range(len(x)):
+        if x[i] > most:
+            most, at, half = x[i], i, x[i] / 2
+    least, where = np.float64(7), -1
+    for i in range(len(x)):
+        if x[i] <= least:
+            least, where = x[i], i
+    return most, at, half, least, where
+
+
+def prefixes(x):
+    y, up = np.zeros(len(x)), np.zeros(len(x), np.int64)
+    total = np.float64(0)
+    for i in range(len(x)):
+        total += x[i]
+        y[i] = total
+    best = 0
+    for i in range(len(x)):
+        best = max(best, int(x[i] * 10))
+        up[i] = best
+    return y, up, total
+
+
+def adds_and_stores(x):
+    y, total = np.empty_like(x), 0.0
+    for i in range(len(x)):
+        y[i] = np.sqrt(np.abs(x[i]))
+        total += y[i]
+        x[i] = 0.0
+    return y, total
+
+
+def escape(z, limit):
+    out = np.zeros(len(z), np.int32)
+    for i in range(len(z)):
+        w, k = z[i], 0
+        while k < limit and w.real * w.real + w.imag * w.imag < 4.0:
+            w = w * w + z[i]
+            k += 1
+        out[i] = k
+    return out
+
+
+def chains(start, follows):
+    """Lanes leave one by one, look things up, and the check of each is its own."""
+    out = np.zeros(len(start), np.int64)
+    for i in range(len(start)):
+        k, steps = start[i], 0
+        while k >= 0 and steps < 50:
+            k = follows[k % len(follows)]
+            steps += 1 if k % 2 == 0 else 2
+        if k > 90:
+            raise ValueError(f"chain {i} ends at {k}")
+        out[i] = steps
+    return out
+
+
+def attraction(p, m):
+    out = np.zeros(len(p))
+    for i in range(len(p)):
+        total = 0.0
+        for j in range(len(p)):
+            d = p[j, 0] - p[i, 0]
+            total += d * m[j] / (d * d + 0.1)
+        out[i] = total
+    return out
+
+
+ODD = np.array([0.0, -0.0, 2.0, np.nan, -1.0, 2.0, -1.0, np.nan] * 5)
+CASES = [
+    (some_terms, REDUCED, (RANDOM.random((37, 21)), RANDOM.random(21)),
+     (RANDOM.random((1, 1)), RANDOM.random(1))),
+    (correlate, REDUCED, (RANDOM.random((20, 70)), RANDOM.random((3, 2))),
+     (RANDOM.random((5, 4)), RANDOM.random((5, 1)))),
+    (extremes, EXACT, (RANDOM.random(20000),), (ODD,), (ODD[3:4],), (ODD[:0],)),
+    (prefixes, REDUCED, (RANDOM.random(9000),), (RANDOM.random(0),)),
+    (adds_and_stores, REDUCED, (RANDOM.random(77),), (RANDOM.random(1),)),
+    (escape, EXACT, (RANDOM.random(77) - 1j * RANDOM.random(77), 40),
+     (RANDOM.random(3) + 0j, 0)),
+    (chains, EXACT, (RANDOM.integers(-1, 60, 45), RANDOM.integers(-1, 60, 60)),
+     (np.array([1] * 21 + [2] * 9), np.array([-1, -1, 95]))),
+    (attraction, REDUCED, (RANDOM.random((45, 3)), RANDOM.random(45)),
+     (RANDOM.random((45, 3)), RANDOM.random(40))),
+]
+
+
+@pytest.mark.parametrize("program, tolerance, arguments", [
+    pytest.param(program, tolerance, arguments, id=program.__name__)
+    for program, tolerance, *arguments in CASES])
+def test_agrees(program, tolerance, arguments):
+    jitted = jit(program)
+    for each in arguments:
+        check_agreement(jitted, program, deep_copies(each), tolerance)
+
+
+@pytest.mark.parametrize("program, says", [
+    (some_terms, "made a reduction"),
+    (extremes, "made a reduction"),
+    (prefixes, "made a scan"),
+    (adds_and_stores, "made a reduction and a loop that stores"),
+    (escape, "spread over threads and lanes"),
+    (attraction, "spread over threads and lanes"),
+])
+def test_explains(program, says):
+    arguments = next(case[2] for case in CASES if case[0] is program)
+    report = str(jit(program).explain(*arguments))
+    assert says in report
+    assert "not parallel" not in report
+
+
+def test_a_reason_names_the_value_as_the_source_does():
+    def decays(x):
+        level = 0.0
+        for value in x:
+            level = level * 0.5 + value
+        return level
+
+    report = str(jit(decays).explain(ODD))
+    assert "not parallel: level is carried from one iteration to the next" in report
