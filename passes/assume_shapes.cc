@@ -17,13 +17,13 @@
 // would be found by asking whether its axis is repeated. Of a slice that begins at min(1, %n) the
 // same: it begins at 1.
 //
-// Assumes: the caller runs the program without site 1 where that check fails, which has the
-// exception kOtherShapes; a program that has no such site stays as it is. Equal expressions are
-// made one afterwards.
+// Assumes: where that check fails, whose site is new and has the exception kOtherShapes, the caller
+// runs the program made without this pass (Options::assume_shapes).
 // Refuses: sizes that depend on more than the entry's sizes and scalars; those that are not equal
 // wherever slices lie inside their arrays. Where a size is 1 in such arrays, it is taken to be 1.
 #include <functional>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -293,14 +293,15 @@ class ShapeAssumer {
 }  // namespace
 
 ir::Program AssumeShapes(const ir::Program& program, Context& context) {
-  int64_t site = 0;
-  const auto count = static_cast<int64_t>(program.sites.size());
-  while (site < count && program.sites[site].exception != kOtherShapes) ++site;
-  if (site == count) return program;
-  return ForEachFunction(program, [&](const ir::Function* function) {
+  if (!context.options.assume_shapes) return program;
+  const auto site = static_cast<int64_t>(program.sites.size());
+  ir::Program assuming = ForEachFunction(program, [&](const ir::Function* function) {
     if (!function->entry) return function;
     return ShapeAssumer(program.arena.get(), *function, site, context).Run(program.arena.get());
   });
+  if (assuming.functions == program.functions) return program;
+  assuming.sites.push_back({std::string(kOtherShapes), "", {}});
+  return assuming;
 }
 
 }  // namespace parakeet::passes

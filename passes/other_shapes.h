@@ -6,8 +6,8 @@
 namespace parakeet::passes {
 
 // The exception of a site that no user sees. A program that fails there has done nothing yet: its
-// arguments have other shapes than assume-shapes takes them to have, and the program without that
-// site runs in its place.
+// arguments have other shapes than assume-shapes takes them to have, and the program that is made
+// without that pass runs in its place.
 inline constexpr std::string_view kOtherShapes = "OtherShapes";
 
 }  // namespace parakeet::passes

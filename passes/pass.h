@@ -23,6 +23,9 @@ struct Remark {
 // serves both.
 struct Options {
   bool fastmath = false;
+  // Whether the program may give up, with nothing done, for shapes that it does not take
+  // (assume_shapes.cc).
+  bool assume_shapes = true;
   // Of the widest vector register. What is summed in registers is tiled for it; no order of a sum
   // depends on it, so neither do results.
   int vector_bytes = 64;

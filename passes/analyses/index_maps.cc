@@ -124,6 +124,9 @@ bool MakesArrays(OpCode op) {
 
 IndexMaps::IndexMaps(const ir::Function& function)
     : roots_(function), may_overlap_(function.may_overlap) {
+  if (function.entry) {
+    for (const Var* size : function.Sizes()) not_one_.insert(size);
+  }
   written_ = EffectsOf(*function.body, roots_).writes;
   exposed_ = FindExposedReshapes(function, roots_);
   const auto learn = [this](const Var* array, bool is_fortran) {
@@ -267,17 +270,23 @@ IndexMaps::Contiguity IndexMaps::ContiguityOfView(const Binding& view) const {
   }
 }
 
+// True where the size is another than 1: where it is, its axis does not count.
+bool IndexMaps::IsNotOne(const Operand& size) const {
+  return size.IsVar() ? not_one_.contains(size.var()) : !size.IsInt(1);
+}
+
 // Of a contiguous array: the axes in front may be cut to one index, the first of the rest to a run
-// of neighbours, and what follows must be whole.
+// of neighbours, and what follows must be whole. An axis of length 1 counts as one index.
 IndexMaps::Contiguity IndexMaps::ContiguityOfSlice(const Binding& slice) const {
   const std::vector<Operand> dims = ir::TypeOf(slice.operands[0]).dims();
   size_t axis = 0;
   size_t operand = 1;
   bool whole_from_here = false;
+  bool surely = false;  // an axis before this one is longer than 1
   for (const char kind : slice.attrs.Text(Attr::kAxes)) {
     if (kind == 'n') continue;
     if (kind == 'i') {
-      if (whole_from_here) return Contiguity::kNo;
+      if (whole_from_here) return surely ? Contiguity::kNo : Contiguity::kUnknown;
       ++operand;
       ++axis;
       continue;
@@ -287,9 +296,10 @@ IndexMaps::Contiguity IndexMaps::ContiguityOfSlice(const Binding& slice) const {
     if (!range[2].IsInt(1)) return Contiguity::kUnknown;
     if (whole_from_here && !(range[0].IsInt(0) && range[1] == dims[axis])) {
       const bool is_less = range[0].IsConstant() && range[0].constant().integer > 0;
-      return is_less ? Contiguity::kNo : Contiguity::kUnknown;
+      return is_less && surely ? Contiguity::kNo : Contiguity::kUnknown;
     }
-    whole_from_here = true;
+    whole_from_here |= !range[1].IsInt(1);
+    surely |= IsNotOne(range[1]);
     operand += 3;
     ++axis;
   }

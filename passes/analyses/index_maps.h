@@ -64,6 +64,7 @@ class IndexMaps {
   Contiguity ContiguityOf(const ir::Operand& operand) const;
   Contiguity ContiguityOfView(const ir::Binding& view) const;
   Contiguity ContiguityOfSlice(const ir::Binding& slice) const;
+  bool IsNotOne(const ir::Operand& size) const;
   bool IsContiguous(const ir::Operand& operand) const {
     return ContiguityOf(operand) == Contiguity::kYes;
   }
@@ -75,6 +76,7 @@ class IndexMaps {
 
   Roots roots_;
   bool may_overlap_;
+  ir::VarSet not_one_;  // sizes of the arguments, which the key tells apart from 1
   ir::VarSet written_;
   ir::VarSet exposed_;  // reshapes that would show whether they are copies
   std::unordered_map<const ir::Var*, Contiguity> contiguity_;  // as written

@@ -74,10 +74,6 @@ void Compilation::BuildProgram() {
   description_ = DescribeBuilt(built, key);
   TypedSites typed = TypeSites(built.program);
   program_ = std::move(typed.program);
-  if (!TakesAnyShapes(request_.key[0])) {
-    program_.sites.push_back({std::string(kOtherShapes), "", {}});
-    typed.scalars.emplace_back();
-  }
   if (!program_.sites.empty()) {
     description_.manifest.sites = DescribeSites(program_, typed.scalars, FindFunctions());
   }
@@ -108,6 +104,7 @@ void Compilation::RunPasses(
     const std::function<void(std::string_view, const ir::Program&)>& after_pass) {
   passes::Context context;
   context.options.fastmath = !fastmath_.empty();
+  context.options.assume_shapes = !TakesAnyShapes(request_.key[0]);
   context.options.vector_bytes = backends::HostVectorBytes();
   passes::RunOptions options;
   options.verify = debug_.verify;
@@ -135,6 +132,9 @@ void Compilation::RunPasses(
   description_.manifest.cost = std::move(estimate.terms);
   description_.manifest.is_bounded = estimate.is_bounded;
   description_.manifest.written = FindWritten(program_);
+  if (program_.sites.size() > description_.manifest.sites.size()) {
+    description_.manifest.sites.push_back({std::string(kOtherShapes)});
+  }
 }
 
 void Compilation::KeepRemarks(const passes::Context& context) {

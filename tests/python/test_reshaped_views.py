@@ -37,10 +37,11 @@ VIEWS = {
 }
 COPIES = {
     "transpose": lambda x: x.T.ravel(),
+    "columns": lambda x: x[:, 1:3].ravel(),
 }
 # NumPy decides these by sizes and strides.
 UNKNOWN = {
-    "columns": lambda x: x[:, 1:3].ravel(),
+    "columns of some rows": lambda x: x[1:int(x[1, 0]), 1:3].ravel(),
     "every second column": lambda x: x[:, ::2].reshape(-1),
     "some first columns": lambda x: x[:, : int(x[1, 0])].reshape(-1),
     "tail of a transpose": lambda x: x.T[1:].reshape(-1),
@@ -151,3 +152,19 @@ def test_a_choice_of_contiguous_arrays_is_contiguous(program, target):
 def test_a_choice_of_layouts_is_refused_where_it_is_stored_to():
     with pytest.raises(parakeet.Limitation, match="depends on the array's strides"):
         jit(turned)(table()[:, :4].copy(), 1, target="serial")
+
+
+ONE_ROW = {
+    "columns": lambda x: x[:, 1:3].ravel(),
+    "last columns": lambda x: x[:, 1:].ravel(),
+    "of rows": lambda x: x[:1, 1:].ravel(),
+}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", ONE_ROW)
+def test_what_is_cut_from_one_row_is_a_view(name, target):
+    program = stores(ONE_ROW[name])
+    x, expected = np.ones((1, 6)), np.ones((1, 6))
+    assert jit(program)(x, target=target) == program(expected)
+    np.testing.assert_array_equal(x, expected)
