@@ -87,11 +87,6 @@ bool IsString(const Expr& expr) {
   return is_text || expr.kind == ExprKind::kFormattedString;
 }
 
-bool IsNone(const Expr& expr) {
-  const auto* constant = TryAs<ConstantExpr>(&expr);
-  return constant != nullptr && constant->constant == ConstantKind::kNone;
-}
-
 bool IsGenerator(const Expr& expr) {
   const auto* comprehension = TryAs<ComprehensionExpr>(&expr);
   return comprehension != nullptr && comprehension->is_generator;

@@ -7,7 +7,8 @@
 //   %r: [n]f64 = imap (%j) in (%n) { %g: f64 = load %s[%j]  %h: f64 = tanh %g  yield %h }
 // After:
 //   %s: [n]f64 = imap (%j) in (%n) { %c: f64 = ireduce (%k) in (%l) add from 0.0 { %a: f64 = load
-//   %x[%k]  %b: f64 = mul %a, 0.5  %e: f64 = load %y[%j, %k]  %f: f64 = mul %b, %e  yield %f } ... }
+//   %x[%k]  %b: f64 = mul %a, 0.5  %e: f64 = load %y[%j, %k]  %f: f64 = mul %b, %e  yield %f }
+//   yield %c }
 //   %r: [n]f64 = imap (%j) in (%n) { %g: f64 = load %s[%j]  %h: f64 = tanh %g  yield %h }
 // where recognize-contractions finds sums of products by themselves.
 //

@@ -36,6 +36,8 @@ TRANSCENDENTAL = Tolerance("ours and NumPy's are each within 4 units in the last
                            "roundings follow", ulps=16.0, of_one=16.0)
 REDUCED = Tolerance("a float sum combines in a tree of blocks, NumPy's in another",
                     ulps=4.0, of_sum=8.0)
+SCANNED = Tolerance("a float scan of several blocks adds up what stands before each, NumPy's every "
+                    "element in turn", ulps=4.0, of_sum=64.0)
 
 
 @dataclass
