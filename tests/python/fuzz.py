@@ -51,7 +51,8 @@ class Child:
 
     def start(self) -> None:
         judge = Path(__file__).with_name("fuzz_judge.py")
-        environment = os.environ | {"PYTHONFAULTHANDLER": "", "KMP_BLOCKTIME": "0"}
+        environment = os.environ | {"PYTHONFAULTHANDLER": "", "KMP_BLOCKTIME": "0",
+                                    "PARAKEET_CACHE": "0"}
         self.process = subprocess.Popen(
             [sys.executable, "-W", "ignore", str(judge)], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
