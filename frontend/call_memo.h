@@ -26,6 +26,7 @@ struct Callee {
   bool is_library = false;
   // What a closure brings along, as further arguments.
   std::vector<const Variable*> captured_variables;
+  std::vector<bool> may_be_unbound;  // one a captured variable (Closure)
 };
 
 // The inputs of a call as the callee sees them, beside what the caller passes.

@@ -149,6 +149,8 @@ Callee Evaluator::CalleeOf(const Value& function, Values* captured) {
   callee.identity = std::to_string(reinterpret_cast<uintptr_t>(closure.syntax.get())) + "in" +
                     std::to_string(reinterpret_cast<uintptr_t>(closure.home.get()));
   callee.captured_variables = closure.variables;
+  callee.may_be_unbound = closure.may_be_unbound;
+  for (const bool unsure : closure.may_be_unbound) callee.identity += unsure ? '?' : '!';
   *captured = closure.captured;
   return callee;
 }
@@ -235,10 +237,14 @@ bool Evaluator::BuildRound(const Callee& callee, BuiltFunction* built) {
   for (size_t i = 0; i < built->inputs.size(); ++i) {
     const Variable* variable = i < parameters ? callee.syntax->parameters[i].variable
                                               : callee.captured_variables[i - parameters];
-    const Value value = EnterFrame(built->inputs[i], frame.id);
-    const auto* undefined = value.TryAs<UndefinedValue>();
+    Slot slot{EnterFrame(built->inputs[i], frame.id)};
+    if (i >= parameters && callee.may_be_unbound[i - parameters]) {
+      const Values parts = *slot.value.Elements();
+      slot = {parts[0], parts[1].As<ScalarValue>().op};
+    }
+    const auto* undefined = slot.value.TryAs<UndefinedValue>();
     const bool is_unbound = undefined != nullptr && undefined->why.empty();
-    if (!is_unbound) frame.environment.Bind(variable, value);
+    if (!is_unbound) frame.environment.Set(variable, std::move(slot));
   }
   ir::Function function;
   function.name = built->name;

@@ -25,8 +25,7 @@ Value WithFrame(const Closure& closure, int frame) {
 // Gathers what a closure, and the closures that it captures, need of the frame that it leaves.
 class CaptureGatherer {
  public:
-  CaptureGatherer(Context* context, const Frame& frame, Closure* leaving)
-      : context_(context), frame_(frame), leaving_(leaving) {}
+  CaptureGatherer(const Frame& frame, Closure* leaving) : frame_(frame), leaving_(leaving) {}
 
   void AddAll(const FunctionSyntax& syntax) {
     for (const Variable* variable : syntax.free_variables) Add(variable);
@@ -40,11 +39,14 @@ class CaptureGatherer {
     const size_t place = leaving_->variables.size();
     leaving_->variables.push_back(variable);
     leaving_->captured.emplace_back();
+    leaving_->may_be_unbound.push_back(false);
     const Slot& slot = frame_.environment.Get(variable);
     if (slot.IsUnbound()) return;
-    // A variable that may be unbound is looked at now, not when the closure reads it.
-    context_->Check(slot.bound, "NameError", UnboundMessage(*variable, /*is_local=*/false));
-    leaving_->captured[place] = Keep(slot.value);
+    Value kept = Keep(slot.value);
+    leaving_->may_be_unbound[place] = !slot.IsBound();
+    leaving_->captured[place] =
+        slot.IsBound() ? std::move(kept)
+                       : Value::Tuple({std::move(kept), ScalarValue{slot.bound, true, -1}});
   }
 
   // Paths that disagree about a variable are a closure's to refuse, where it reads it; the
@@ -60,7 +62,6 @@ class CaptureGatherer {
     });
   }
 
-  Context* context_;
   const Frame& frame_;
   Closure* leaving_;
 };
@@ -72,7 +73,7 @@ Value Evaluator::LeaveFrame(const Value& value) {
     if (closure.frame != frame_->id) return same;
     auto leaving = std::make_shared<Closure>(closure);
     leaving->frame = Closure::kNoFrame;
-    CaptureGatherer(context_, *frame_, leaving.get()).AddAll(*closure.syntax);
+    CaptureGatherer(*frame_, leaving.get()).AddAll(*closure.syntax);
     return ClosureValue{std::move(leaving)};
   });
 }

@@ -41,8 +41,8 @@ bool SameValues(const Values& a, const Values& b) {
 
 bool SameClosure(const Closure& a, const Closure& b) {
   return a.syntax == b.syntax && a.home.get() == b.home.get() && a.frame == b.frame &&
-         a.variables == b.variables && SameValues(a.captured, b.captured) &&
-         SameValues(a.defaults, b.defaults);
+         a.variables == b.variables && a.may_be_unbound == b.may_be_unbound &&
+         SameValues(a.captured, b.captured) && SameValues(a.defaults, b.defaults);
 }
 
 // Equality of payloads of one kind.

@@ -155,6 +155,9 @@ struct Closure {
   int frame = kNoFrame;
   std::vector<const Variable*> variables;
   Values captured;  // One a variable.
+  // One a variable: whether it may be unbound. Then what is captured is a tuple of the value and
+  // whether it is bound, which is looked at where the closure reads it.
+  std::vector<bool> may_be_unbound;
   Values defaults;  // Of the parameters that have one, in order.
 };
 struct ClosureValue {

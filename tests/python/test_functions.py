@@ -318,3 +318,39 @@ STATIC_RESULTS = {
 def test_what_a_callee_knows_at_compile_time_its_caller_knows(name):
     program = STATIC_RESULTS[name]
     check_agreement(jit(program), program, lambda: (np.arange(6.0).reshape(2, 3),))
+
+
+def reads_where_asked(x, n):
+    def factor(k):
+        if k > 3:
+            return weight
+        return x[1]
+
+    if n > 5:
+        weight = x[0] + n
+    return factor(n), np.array([factor(k) for k in range(n - 1)])
+
+
+def fails_of_its_own(x, n):
+    def grow(k):
+        total += k  # noqa: F821
+        return total + weight
+
+    if n > 5:
+        weight = 1.0
+    return grow(n)
+
+
+def captures_an_array(x, n):
+    if n > 2:
+        rows = x * 2.0
+    scale = lambda k: rows[0] * k if n > 2 else float(k)  # noqa: E731
+    again = lambda k: scale(k) + 1.0  # noqa: E731
+    return np.array([again(k) for k in range(3)])
+
+
+# For n of 2 and 4 the variable is unbound; Python asks where it is read.
+@pytest.mark.parametrize("program", [reads_where_asked, fails_of_its_own, captures_an_array])
+@pytest.mark.parametrize("n", [2, 4, 7])
+def test_a_captured_variable_may_be_unbound_until_it_is_read(program, n):
+    check_agreement(jit(program), program, lambda: (X.copy(), n))
