@@ -81,6 +81,7 @@ std::vector<IndexEntry> WithoutMasks(Evaluator* evaluator, const Dims& dims,
     int axis = entry.axis;
     for (const Value& places : NonZero(evaluator, entry.value)) {
       replaced.push_back({Kind::kArray, places, axis++});
+      replaced.back().in_range = true;
     }
   }
   return replaced;
@@ -115,7 +116,7 @@ class Gather {
   // Makes arrays of indexes that are in range, so that nothing is stored before all are checked.
   void NormaliseFirst() {
     for (Indexer& indexer : indexers_) {
-      if (!indexer.value.IsArray()) continue;
+      if (!indexer.value.IsArray() || indexer.is_normal) continue;
       const Dims shared = bdims_;
       indexer.value = evaluator_->Tabulate(shared, [&](const std::vector<Operand>& index) {
         return Value::NumPy(Load(indexer, index));
@@ -163,7 +164,7 @@ class Gather {
       const Operand& size = dims[entry.axis];
       if (entry.kind == Kind::kArray) {
         const Operand seen = evaluator_->BroadcastTo(entry.value.op(), bdims_);
-        indexers_.push_back({Value::Array(seen), entry.axis, size, false});
+        indexers_.push_back({Value::Array(seen), entry.axis, size, entry.in_range});
         continue;
       }
       const Operand given = evaluator_->AsIndex(entry.value, "an index");

@@ -39,7 +39,8 @@ struct IndexEntry {
   enum class Kind { kInteger, kSlice, kNewAxis, kArray } kind;
   Value value;
   int axis = 0;  // The array's axis that it indexes; a bool array of rank k takes k axes from here.
-  bool is_copy = false;  // An array of rank 0, which NumPy's copying kind of indexing takes too.
+  bool in_range = false;  // Of an array: none of its entries is negative or too large.
+  bool is_copy = false;   // An array of rank 0, which NumPy's copying kind of indexing takes too.
 };
 // Raises IndexError where the index does not suit an array of `rank` axes.
 std::vector<IndexEntry> ParseIndex(Evaluator* evaluator, const Value& index, int rank);

@@ -9,6 +9,7 @@
 //   %c: f64 = mul %m1, %m1
 //
 // Assumes: nothing; it runs at every stage.
+// Filters that keep the same places share one count.
 // Of two checks of one condition, or two sizes of one pair, the second passes where the first has,
 // whatever their places.
 // Refuses: bindings that store; reads with a write to the same root between them; what makes
@@ -22,6 +23,7 @@
 
 #include "ir/mutator.h"
 #include "ir/uses.h"
+#include "passes/analyses/binding_key.h"
 #include "passes/analyses/find_effects.h"
 #include "passes/pass.h"
 
@@ -33,88 +35,6 @@ using ir::Block;
 using ir::OpCode;
 using ir::Operand;
 using ir::Var;
-
-// Writes what a binding computes as bytes, the same for two that compute the same. Values defined
-// inside are numbered.
-class KeyWriter {
- public:
-  std::string Key(const Binding& b) {
-    Write(b);
-    return std::move(key_);
-  }
-
- private:
-  template <typename T>
-  void Put(const T& value) {
-    key_.append(reinterpret_cast<const char*>(&value), sizeof value);
-  }
-
-  void Write(const Operand& operand) {
-    if (operand.IsConstant()) {
-      const ir::Constant& c = operand.constant();
-      key_ += 'c';
-      Put(c.dtype);
-      Put(c.integer);
-      Put(c.real);
-      Put(c.imag);
-      return;
-    }
-    const auto inside = numbers_.find(operand.var());
-    key_ += inside == numbers_.end() ? 'v' : 'n';
-    inside == numbers_.end() ? Put(operand.var()) : Put(inside->second);
-  }
-
-  void Write(const ir::Type& type) {
-    Put(type.dtype());
-    Put(type.lanes());
-    Put(type.IsArray());
-    for (const Operand& dim : type.dims()) Write(dim);
-  }
-
-  void WriteAttributes(const Binding& b) {
-    for (const auto& [attr, value] : b.attrs.entries()) {
-      Put(attr);
-      if (const auto* number = std::get_if<int64_t>(&value)) Put(*number);
-      if (const auto* text = std::get_if<std::string>(&value)) key_ += *text;
-      if (const auto* list = std::get_if<std::vector<int64_t>>(&value)) {
-        for (const int64_t entry : *list) Put(entry);
-      }
-      key_ += ';';
-    }
-  }
-
-  void Define(const Var* var) {
-    Write(var->type);
-    numbers_.emplace(var, static_cast<int>(numbers_.size()));
-  }
-
-  // Of what may fail only the values that decide it count, not the message or the place.
-  static size_t CountingOperands(const Binding& b) {
-    if (b.op == OpCode::kCheck) return 1;
-    return b.op == OpCode::kBroadcastSize ? 2 : b.operands.size();
-  }
-
-  void Write(const Binding& b) {
-    const size_t count = CountingOperands(b);
-    Put(b.op);
-    if (count == b.operands.size()) WriteAttributes(b);
-    for (size_t k = 0; k < count; ++k) Write(b.operands[k]);
-    for (const Block* block : b.blocks) Write(*block);
-    for (const Var* result : b.results) Define(result);
-    key_ += '.';
-  }
-
-  void Write(const Block& block) {
-    key_ += '{';
-    for (const Var* param : block.params) Define(param);
-    for (const Binding* b : block.bindings) Write(*b);
-    for (const Operand& result : block.results) Write(result);
-    key_ += '}';
-  }
-
-  std::string key_;
-  std::unordered_map<const Var*, int> numbers_;
-};
 
 // True where a result may be memory of its own. A reshape copies what strides cannot say.
 bool MakesArray(const Binding& b) {
@@ -142,7 +62,7 @@ class Merger : public ir::Mutator {
     const Effects effects = EffectsOf(*b, roots_);
     const Binding* rewritten = Prepare(*b, effects);
     if (MayMerge(*b, effects)) {
-      const std::string key = KeyWriter().Key(*rewritten) + Versions(effects);
+      const std::string key = KeyOf(*rewritten) + Versions(effects);
       const Binding*& first = known_.back()[key];
       if (const Binding* earlier = FindEarlier(key)) {
         for (size_t k = 0; k < b->results.size(); ++k) {
@@ -156,6 +76,7 @@ class Merger : public ir::Mutator {
       first = rewritten;
     }
     builder().Append(rewritten);
+    if (b->op == OpCode::kFilter && !effects.may_fail) UniteCounts(*b, *rewritten);
     Bump(effects.writes);
   }
 
@@ -171,6 +92,24 @@ class Merger : public ir::Mutator {
   const Binding* Prepare(const Binding& b, const Effects& effects) {
     if (!b.blocks.empty()) Bump(effects.writes);
     return Rewrite(&b);
+  }
+
+  // Filters that keep the same places keep as many: what the later one makes has sizes of the
+  // earlier one's.
+  void UniteCounts(const Binding& b, const Binding& rewritten) {
+    const Effects effects = EffectsOf(*CountOnly(arena(), b), roots_);
+    const std::string key = KeyOf(*CountOnly(arena(), rewritten)) + Versions(effects);
+    const Binding* earlier = FindEarlier(key);
+    if (earlier == nullptr) {
+      known_.back()[key] = &rewritten;
+      return;
+    }
+    const Var* count = earlier->results[0];
+    Replace(b.results[0], count);
+    for (size_t k = 1; k < b.results.size(); ++k) {
+      const ir::Type type = ir::Type::Array(b.results[k]->type.dtype(), {count});
+      Replace(b.results[k], builder().EmitOne(OpCode::kAscribe, type, {rewritten.results[k]}));
+    }
   }
 
   bool MayMerge(const Binding& b, const Effects& effects) const {

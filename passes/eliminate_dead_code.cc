@@ -38,6 +38,8 @@ bool IsStore(OpCode op) {
 
 bool Carries(OpCode op) { return op == OpCode::kIf || op == OpCode::kFor || op == OpCode::kWhile; }
 
+bool MakesArrays(OpCode op) { return op == OpCode::kImap || op == OpCode::kIfilter; }
+
 // The array a store writes.
 const Var* StoredArray(const Binding& b) { return b.operands[b.op == OpCode::kCopy ? 1 : 0].var(); }
 
@@ -65,10 +67,11 @@ class Liveness {
   }
 
   bool IsLive(const Binding* binding) const { return live_.contains(binding); }
-  // True when someone reads result `k` of an imap, or nobody any of those for whose checks it runs.
-  bool IsMade(const Binding& imap, size_t k) const {
-    return needed_.contains(imap.results[k]) ||
-           std::none_of(imap.results.begin(), imap.results.end(),
+  // True when someone reads result `k` of an imap or ifilter, or nobody any of those for whose
+  // checks it runs; and for what an ifilter keeps.
+  bool IsMade(const Binding& b, size_t k) const {
+    return needed_.contains(b.results[k]) || (b.op == OpCode::kIfilter && k == 0) ||
+           std::none_of(b.results.begin(), b.results.end(),
                         [&](const Var* result) { return needed_.contains(result); });
   }
   // True when someone reads result `k` of an `if` or loop, or the loop itself reads the value it
@@ -95,7 +98,7 @@ class Liveness {
     }
     if (!live_.contains(&b)) return;
     if (Carries(b.op)) NeedCarried(b);
-    if (b.op == OpCode::kImap) NeedElements(b);
+    if (MakesArrays(b.op)) NeedElements(b);
     for (const Block* block : b.blocks) Mark(*block);
   }
 
@@ -111,12 +114,12 @@ class Liveness {
     }
   }
 
-  // Of the arrays that an imap makes, only those that are read are needed.
-  void NeedElements(const Binding& imap) {
-    for (size_t k = 0; k < imap.results.size(); ++k) {
-      if (!IsMade(imap, k)) continue;
-      NeedArray(imap.blocks[0]->results[k]);
-      for (const Operand& dim : imap.results[k]->type.dims()) Need(dim);
+  // Of the arrays that an imap or ifilter makes, only those that are read are needed.
+  void NeedElements(const Binding& b) {
+    for (size_t k = 0; k < b.results.size(); ++k) {
+      if (!IsMade(b, k)) continue;
+      NeedArray(b.blocks[0]->results[k]);
+      for (const Operand& dim : b.results[k]->type.dims()) Need(dim);
     }
   }
 
@@ -144,7 +147,7 @@ class Liveness {
     }
     for (const Operand& operand : b.operands)
       IsStore(b.op) && operand.var() == StoredArray(b) ? Need(operand) : NeedArray(operand);
-    if (b.op == OpCode::kImap) return;
+    if (MakesArrays(b.op)) return;
     for (const Var* result : b.results) {
       for (const Operand& dim : result->type.dims()) Need(dim);
     }
@@ -183,7 +186,7 @@ class Eliminator : public ir::Mutator {
     if (!liveness_.IsLive(binding)) return;
     const Binding* rewritten = Rewrite(binding);
     if (Carries(binding->op)) rewritten = WithoutDead(*binding, *rewritten);
-    if (binding->op == OpCode::kImap) rewritten = WithoutUnread(*binding, *rewritten);
+    if (MakesArrays(binding->op)) rewritten = WithoutUnread(*binding, *rewritten);
     builder().Append(rewritten);
   }
 
@@ -196,7 +199,7 @@ class Eliminator : public ir::Mutator {
     return KeepResults(arena(), b, keeps);
   }
 
-  // The imap without the arrays that nothing reads; `b` is `original` with its block cleaned.
+  // The imap or ifilter without the arrays that nothing reads; `b` is `original` with its block cleaned.
   const Binding* WithoutUnread(const Binding& original, const Binding& b) {
     Binding copy = b;
     Block body = *b.blocks[0];

@@ -36,6 +36,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "simplify",
       "eliminate-common-subexpressions",
       "eliminate-dead-code",
+      // Behind fuse-elements: a loop reads what is kept, not arrays made of it.
+      "fuse-filters",
       // While reductions still stand by themselves.
       "recognize-contractions",
       "fuse-horizontally",
