@@ -199,7 +199,8 @@ class Eliminator : public ir::Mutator {
     return KeepResults(arena(), b, keeps);
   }
 
-  // The imap or ifilter without the arrays that nothing reads; `b` is `original` with its block cleaned.
+  // The imap or ifilter without the arrays that nothing reads; `b` is `original` with its block
+  // cleaned.
   const Binding* WithoutUnread(const Binding& original, const Binding& b) {
     Binding copy = b;
     Block body = *b.blocks[0];

@@ -15,6 +15,7 @@
 // Refuses: a reshape, stored to, of what may or may not be contiguous: whether NumPy copies there
 // depends on strides that only the call knows. A view that is returned, joined or passed to a call
 // stays, as `view` of its root; a reshape that does so is copied where its root is not contiguous.
+#include <unordered_set>
 #include <utility>
 
 #include "ir/diagnostics.h"
@@ -42,6 +43,7 @@ class IndexForm : public ir::Mutator {
  protected:
   void Visit(const Binding* b) override {
     if (ir::IsView(b->op)) return DefineView(*b);
+    if (b->op == OpCode::kImap) elements_.insert(b->blocks[0]);
     switch (b->op) {
       case OpCode::kMap: return VisitMap(*b);
       case OpCode::kReduce: return VisitReduction(*b, OpCode::kIreduce);
@@ -57,7 +59,8 @@ class IndexForm : public ir::Mutator {
 
   const Block* VisitBlock(const Block* block) override {
     const Block* rewritten = Mutator::VisitBlock(block);
-    return maps_.AnyView(rewritten->results) ? WithArrays(rewritten) : rewritten;
+    if (!maps_.AnyView(rewritten->results)) return rewritten;
+    return WithArrays(rewritten, elements_.contains(block));
   }
 
  private:
@@ -87,7 +90,7 @@ class IndexForm : public ir::Mutator {
 
   // The element block of `b` over an index: each parameter becomes a load, or a view of its
   // array's slice.
-  const Block* ElementBlock(const Binding& b) {
+  const Block* ElementBlock(const Binding& b, bool by_index = false) {
     Builder inner = builder().Nested();
     std::vector<const Var*> params;
     const Index index = NewIndex(inner, Extents(b).size(), params);
@@ -106,12 +109,26 @@ class IndexForm : public ir::Mutator {
       Visit(binding);
     }
     Index results = Apply(b.blocks[0]->results);
-    for (Operand& result : results) result = maps_.Materialise(builder(), result);
+    for (Operand& result : results) result = ArrayOf(builder(), result, by_index);
     std::swap(inner, builder());
     return inner.Finish(std::move(params), std::move(results));
   }
 
-  void VisitMap(const Binding& b) { EmitLike(b, OpCode::kImap, Extents(b), {ElementBlock(b)}); }
+  // A view as a value of its own, or by its elements where they will be copied anyway.
+  Operand ArrayOf(Builder& inner, const Operand& value, bool by_index) {
+    if (!by_index || !maps_.IsView(value)) return maps_.Materialise(inner, value);
+    const ir::Type type = Apply(ir::TypeOf(value));
+    Builder element = inner.Nested();
+    std::vector<const Var*> params;
+    const Index index = NewIndex(element, type.rank(), params);
+    const Operand loaded = maps_.Load(element, value, index, "");
+    return inner.EmitOne(OpCode::kImap, type, type.dims(), {},
+                         {element.Finish(std::move(params), {loaded})});
+  }
+
+  void VisitMap(const Binding& b) {
+    EmitLike(b, OpCode::kImap, Extents(b), {ElementBlock(b, /*by_index=*/true)});
+  }
 
   void VisitReduction(const Binding& b, OpCode op) {
     Index operands = Extents(b);
@@ -252,15 +269,16 @@ class IndexForm : public ir::Mutator {
   }
 
   // The block with views that it yields made into values.
-  const Block* WithArrays(const Block* block) {
+  const Block* WithArrays(const Block* block, bool by_index) {
     Builder inner = builder().Nested();
     for (const Binding* binding : block->bindings) inner.Append(binding);
     Index results = block->results;
-    for (Operand& result : results) result = maps_.Materialise(inner, result);
+    for (Operand& result : results) result = ArrayOf(inner, result, by_index);
     return inner.Finish(block->params, std::move(results));
   }
 
   IndexMaps maps_;
+  std::unordered_set<const Block*> elements_;  // of imaps: the arrays that they yield are copied
 };
 
 }  // namespace

@@ -5,8 +5,8 @@
 //   %s: f64 = ireduce (%j) in (%k) add from 0.0 { %b = load %y[%j]  yield %b }
 //   for %j in 0 to %k step 1 { %b = load %y[%j]  %q = load %p[%j]  store %x[%q], %b }
 // After:
-//   %s: f64 = ireduce (%i) in (%n) add from 0.0 { ...  %b = if %keep { yield %a } else { yield -0.0 }
-//   yield %b }
+//   %s: f64 = ireduce (%i) in (%n) add from 0.0 { ...  %b = if %keep { yield %a } else {
+//   yield -0.0 }  yield %b }
 //   foreach (%i) in (%n) { ...  if %keep { store %x[%i], %a } }
 //
 // A filter of whose elements none is read any more counts.

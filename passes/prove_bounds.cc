@@ -116,6 +116,9 @@ class BoundsProver : public ir::Mutator {
       case OpCode::kNe: return Equal(in[0], in[1], false);
       case OpCode::kMin: return Smaller(in[0], in[1]);
       case OpCode::kMax: return Larger(in[0], in[1]);
+      case OpCode::kFloorDiv:
+        return IsBelow(in[0], in[1]) ? std::optional(Operand::Int(0)) : std::nullopt;
+      case OpCode::kMod: return IsBelow(in[0], in[1]) ? std::optional(in[0]) : std::nullopt;
       case OpCode::kAdd:
       case OpCode::kSub: return Normal(op, in);
       default: return std::nullopt;
@@ -126,6 +129,11 @@ class BoundsProver : public ir::Mutator {
     if (strict ? ranges_.ProvesLt(a, b) : ranges_.ProvesLe(a, b)) return Operand::Bool(true);
     if (strict ? ranges_.ProvesLe(b, a) : ranges_.ProvesLt(b, a)) return Operand::Bool(false);
     return std::nullopt;
+  }
+
+  // True for a place of an axis of that size: dividing by it changes nothing.
+  bool IsBelow(const Operand& place, const Operand& size) const {
+    return ranges_.ProvesLe(Operand::Int(0), place) && ranges_.ProvesLt(place, size);
   }
 
   std::optional<Operand> Equal(const Operand& a, const Operand& b, bool wanted) const {

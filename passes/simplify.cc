@@ -212,13 +212,32 @@ class Simplifier : public ir::Mutator {
         return inner == nullptr ? std::nullopt : std::optional(inner->operands[0]);
       }
       case OpCode::kSelect:  // select(c, x, x) => x
-        return in[1] == in[2] ? std::optional(in[1]) : std::nullopt;
+        return in[1] == in[2] ? std::optional(in[1]) : ChosenExtreme(b);
       case OpCode::kPow: return SimplerPower(b);
       case OpCode::kEq:
       case OpCode::kNe: return ComparedWithOne(b);
       case OpCode::kAdd: return SimplerSum(b);
       default: return std::nullopt;
     }
+  }
+
+  // select(x < y, y, x) => max(x, y), select(x < y, x, y) => min(x, y), of integers
+  std::optional<Operand> ChosenExtreme(const Binding& b) {
+    const auto condition =
+        b.operands[0].IsVar() ? definitions_.find(b.operands[0].var()) : definitions_.end();
+    if (condition == definitions_.end() || !ir::IsInteger(b.result()->type.dtype()))
+      return std::nullopt;
+    const Binding& comparison = *condition->second;
+    const bool less = comparison.op == OpCode::kLt || comparison.op == OpCode::kLe;
+    const bool more = comparison.op == OpCode::kGt || comparison.op == OpCode::kGe;
+    if (!less && !more) return std::nullopt;
+    const bool same =
+        comparison.operands[0] == b.operands[1] && comparison.operands[1] == b.operands[2];
+    const bool swapped =
+        comparison.operands[0] == b.operands[2] && comparison.operands[1] == b.operands[1];
+    if (!same && !swapped) return std::nullopt;
+    return builder().Scalar(less == same ? OpCode::kMin : OpCode::kMax,
+                            {comparison.operands[0], comparison.operands[1]}, b.result()->hint);
   }
 
   // (x + c) - x => c, (x + c) - c => x, (x + c) - d => x + (c - d), of integers

@@ -106,6 +106,7 @@ void Ranges::Bound(const Var* index, const Operand& lo, const Operand& hi, int64
   const bool slow = std::abs(step) <= kLargestStep;
   // The loop runs, so that its end is past its beginning.
   AssumeNonNegative(Plus(up ? Difference(end, first) : Difference(first, end), -1));
+  if (up && lo.IsInt(0)) AssumeFactors(hi);
   const auto is_near = [&](bool high, const LinearForm& form) {
     return IsWithin(kFar, high, form);
   };
@@ -117,6 +118,19 @@ void Ranges::Bound(const Var* index, const Operand& lo, const Operand& hi, int64
   facts.below_high =
       up ? is_near(true, end) || (is_near(true, first) && slow) : is_near(true, first);
   Change(index) = std::move(facts);
+}
+
+// A product above 0 of what is not negative has no factor that is 0.
+void Ranges::AssumeFactors(const Operand& product) {
+  const auto found = product.IsVar() ? definitions_.find(product.var()) : definitions_.end();
+  if (found == definitions_.end() || found->second->op != OpCode::kMul) return;
+  for (const Operand& factor : found->second->operands) {
+    if (!ProvesLe(Operand::Int(0), factor)) return;
+  }
+  for (const Operand& factor : found->second->operands) {
+    AssumeNonNegative(Plus(FormOf(factor), -1));
+    AssumeFactors(factor);
+  }
 }
 
 void Ranges::Assume(const Operand& condition, bool value, const Renames& renames) {
@@ -211,25 +225,45 @@ void Ranges::BoundByDefinition(const Binding& b) {
     case OpCode::kMin: facts = {{}, {form(0), form(1)}, {form(0), form(1)}}; break;
     case OpCode::kMax: facts = {{form(0), form(1)}, {}, {form(0), form(1)}}; break;
     case OpCode::kSelect: facts = {{}, {}, {form(1), form(2)}}; break;
-    case OpCode::kMod:  // below a positive constant, and not negative
-      if (!b.operands[1].IsConstant() || b.operands[1].constant().integer <= 0) return;
+    case OpCode::kMod:  // below a positive divisor, and not negative
+      if (!ProvesLt(Operand::Int(0), b.operands[1])) return;
       facts.lower = {LinearForm::Of(int64_t{0})};
-      facts.upper = {LinearForm::Of(b.operands[1].constant().integer - 1)};
+      facts.upper = {Plus(form(1), -1)};
       break;
-    case OpCode::kFloorDiv:  // of what is not negative by a positive constant: no more
-      if (!b.operands[1].IsConstant() || b.operands[1].constant().integer <= 0) return;
+    case OpCode::kFloorDiv:  // of what is not negative by a positive divisor: no more
+      if (!ProvesLt(Operand::Int(0), b.operands[1])) return;
       if (!ProvesLe(Operand::Int(0), b.operands[0])) return;
       facts.lower = {LinearForm::Of(int64_t{0})};
-      facts.upper = {form(0)};
+      facts.upper = QuotientLimits(b);
+      facts.upper.push_back(form(0));
       break;
     case OpCode::kCast: return BoundCast(b);
     case OpCode::kMul: return BoundProduct(b);
     default: return;
   }
-  for (const Operand& operand : b.operands) {
-    if (IsI64(operand)) Order(FormOf(operand));
+  for (const std::vector<LinearForm>* limits : {&facts.lower, &facts.upper, &facts.one_of}) {
+    for (const LinearForm& limit : *limits) Order(limit);
   }
   Change(b.result()) = std::move(facts);
+}
+
+// A place below a * b is, divided by b, below a. A product of sizes that wraps around is less than
+// the true one, so that the place is below that too.
+std::vector<LinearForm> Ranges::QuotientLimits(const Binding& b) const {
+  std::vector<LinearForm> limits;
+  const auto found = facts_.find(b.operands[0].IsVar() ? b.operands[0].var() : nullptr);
+  if (found == facts_.end()) return limits;
+  for (const LinearForm& limit : found->second.upper) {
+    if (limit.terms.size() != 1 || limit.terms[0].second != 1 || limit.constant > -1) continue;
+    const auto product = definitions_.find(limit.terms[0].first);
+    if (product == definitions_.end() || product->second->op != OpCode::kMul) continue;
+    for (const int side : {0, 1}) {
+      const Operand& other = product->second->operands[1 - side];
+      if (product->second->operands[side] != b.operands[1]) continue;
+      if (ProvesLe(Operand::Int(0), other)) limits.push_back(Plus(FormOf(other), -1));
+    }
+  }
+  return limits;
 }
 
 // An index times 0 or 1, where an axis may be repeated.

@@ -60,7 +60,9 @@ class Ranges {
   void BoundByDefinition(const ir::Binding& b);
   void BoundCast(const ir::Binding& b);
   void BoundProduct(const ir::Binding& b);
+  std::vector<LinearForm> QuotientLimits(const ir::Binding& b) const;
   std::optional<LinearForm> ExactSum(const ir::Binding& b) const;
+  void AssumeFactors(const ir::Operand& product);
   // `op` of the two is true.
   void AssumeRelation(ir::OpCode op, const LinearForm& a, const LinearForm& b);
   // gap >= 0.

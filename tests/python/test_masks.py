@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from parakeet import jit
 
 TARGETS = ["interpreter", "serial", "parallel"]

@@ -99,7 +99,10 @@ def repeat_each(x, counts):
 def repeat_first(x, repeats):
     if asarray(repeats).ndim > 0:
         return repeat_each(x, asarray(repeats))
-    return imap(lambda i: x[i // repeats], x.shape[0] * repeats)
+    if x.shape[0] * repeats < 0:
+        raise ValueError("negative dimensions are not allowed")
+    count = max(repeats, 0)
+    return imap(lambda i: x[i // count], x.shape[0] * count)
 
 
 @overload(np.repeat, method="repeat")
