@@ -49,6 +49,10 @@ const std::vector<std::string_view>& CpuPipeline() {
       "eliminate-dead-code",
       "fuse-horizontally",
       "eliminate-common-subexpressions",
+      // Behind fusion, which joins what a step does.
+      "interchange-loops",
+      "hoist-invariants",
+      "eliminate-common-subexpressions",
       // Behind all that looks for values, to which stores are opaque; before schedule, which says
       // how the new nests run.
       "place-results",

@@ -68,7 +68,7 @@ int RegistersFor(const Block& body) {
     carries |= b.op == OpCode::kFor && !b.results.empty();
     diverges |= b.op == OpCode::kWhile;
     plain &= ir::IsScalarOp(b.op) || b.op == OpCode::kLoad || b.op == OpCode::kStore ||
-             b.op == OpCode::kFor || b.op == OpCode::kCheck;
+             b.op == OpCode::kFor || b.op == OpCode::kIf || b.op == OpCode::kCheck;
   });
   if (diverges) return kRegistersThatDiverge;
   return carries && plain ? kRegistersAtOnce : 1;
