@@ -1,5 +1,6 @@
-// Assumes that slices lie inside their arrays and that sizes which may be broadcast together are
-// equal, and checks it before anything else happens.
+// Assumes that slices lie inside their arrays, that sizes which may be broadcast together are equal
+// and that loops index what they go through in range, and checks it before anything else happens.
+// What loops check of sizes is taken to hold too.
 //
 // Before:
 //   %a: i64 = sub %n, 1
@@ -15,12 +16,14 @@
 // which simplify makes %a; and the same where the frontend has written a broadcast_size out as a
 // check that two sizes are equal or one of them 1, and a select of one. Without it each element
 // would be found by asking whether its axis is repeated. Of a slice that begins at min(1, %n) the
-// same: it begins at 1.
+// same: it begins at 1. Of a check in each iteration of a loop that %i + 1 < %m: its last index is.
 //
 // Assumes: where that check fails, whose site is new and has the exception kOtherShapes, the caller
 // runs the program made without this pass (Options::assume_shapes).
 // Refuses: sizes that depend on more than the entry's sizes and scalars; those that are not equal
-// wherever slices lie inside their arrays. Where a size is 1 in such arrays, it is taken to be 1.
+// wherever slices lie inside their arrays; indexes in a branch, which may be there to guard them.
+// Where a size is 1 in such arrays, it is taken to be 1.
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>
@@ -54,6 +57,7 @@ class ShapeAssumer {
     }
     ir::ForEachBinding(*function.body, [&](const Binding& b) {
       for (const Var* result : b.results) definitions_[result] = &b;
+      if (b.op == OpCode::kFor) loops_[b.blocks[0]->params[0]] = &b;
     });
   }
 
@@ -65,6 +69,7 @@ class ShapeAssumer {
       if (b.op == OpCode::kSlice) AssumeInside(b);
     });
     ForEachPair([&](const Binding& b, const Pair& pair) { AssumeEqual(b, pair); });
+    AssumeInLoops(*function_.body, false);
     if (builder_.bindings().empty()) return &function_;
     ir::Block body = *function_.body;
     body.bindings.insert(body.bindings.begin(), builder_.bindings().begin(),
@@ -186,7 +191,8 @@ class ShapeAssumer {
   // the length. None where it depends on more than what the entry is given.
   std::optional<LinearForm> Likely(const Operand& operand) {
     if (operand.IsConstant()) return LinearForm::Of(operand.constant().integer);
-    if (given_.contains(operand.var())) return LinearForm::Of(operand.var());
+    if (given_.contains(operand.var()) || loops_.contains(operand.var()))
+      return LinearForm::Of(operand.var());
     const auto known = likely_.find(operand.var());
     if (known != likely_.end()) return known->second;
     const auto found = definitions_.find(operand.var());
@@ -215,6 +221,76 @@ class ShapeAssumer {
       case OpCode::kSub: parts[0].Add(parts[1], -1); return parts[0];
       default: return LinearForm::Of(b.result());
     }
+  }
+
+  // --- What every iteration of a loop checks. ---
+
+  void AssumeInLoops(const ir::Block& block, bool repeats) {
+    for (const Binding* b : block.bindings) {
+      if (b->op == OpCode::kFor) AssumeInLoops(*b->blocks[0], true);
+      if (b->op != OpCode::kCheck || !repeats) continue;
+      AssumeInRange(*b, b->operands[0]);
+      const Binding* equal = DefinitionOf(b->operands[0], OpCode::kEq);
+      if (equal != nullptr && ir::DTypeOf(equal->operands[0]) == ir::DType::kI64)
+        AssumeEqual(*b, {equal->operands[0], equal->operands[1]});
+    }
+  }
+
+  // Of index < size, alone or beside 0 <= index.
+  void AssumeInRange(const Binding& check, const Operand& condition) {
+    if (const Binding* both = DefinitionOf(condition, OpCode::kAnd)) {
+      for (const Operand& part : both->operands) AssumeInRange(check, part);
+      return;
+    }
+    const Binding* below = DefinitionOf(condition, OpCode::kLt);
+    if (below == nullptr || ir::DTypeOf(below->operands[0]) != ir::DType::kI64) return;
+    const std::optional<LinearForm> index = Likely(below->operands[0]);
+    if (!index || !GoesOneWay(*index)) return;
+    cost_ = 0;
+    const std::optional<Operand> size = AtEntry(below->operands[1]);
+    const std::optional<Operand> least = ExtremeOf(*index, false), most = ExtremeOf(*index, true);
+    if (!size || !least || !most) return;
+    builder_.set_span(check.span);
+    const Operand begins = builder_.Scalar(OpCode::kLe, {Operand::Int(0), *least});
+    const Operand ends = builder_.Scalar(OpCode::kLt, {*most, *size});
+    if (begins.IsInt(0) || ends.IsInt(0)) return;  // It counts from the end, or raises.
+    for (const Operand& holds : {begins, ends}) {
+      if (!holds.IsConstant())
+        builder_.Emit(OpCode::kCheck, {}, {holds}, {{Attr::kSite, site_}, {Attr::kAt, 0}});
+    }
+    context_.Note(check.span, "an index taken to be in range, which a call checks first");
+  }
+
+  // True for an index of one loop, or a sum of several: differences may well count from the end.
+  bool GoesOneWay(const LinearForm& form) const {
+    const auto is_loop = [&](const auto& term) { return loops_.contains(term.first); };
+    const auto loops = std::count_if(form.terms.begin(), form.terms.end(), is_loop);
+    const bool falls = std::any_of(form.terms.begin(), form.terms.end(), [&](const auto& term) {
+      return is_loop(term) && term.second < 0;
+    });
+    return loops == 1 || (loops > 1 && !falls);
+  }
+
+  // The largest or smallest value of a form, at entry; none where it is not known there.
+  std::optional<Operand> ExtremeOf(const LinearForm& form, bool largest) {
+    Operand value = Operand::Int(form.constant);
+    for (const auto& [var, times] : form.terms) {
+      const auto loop = loops_.find(var);
+      const std::optional<Operand> extreme = loop == loops_.end()
+                                                 ? AtEntry(Operand(var))
+                                                 : EndOf(*loop->second, largest == (times > 0));
+      if (!extreme) return std::nullopt;
+      value = builder_.Add(value, builder_.Mul(*extreme, Operand::Int(times)));
+    }
+    return value;
+  }
+
+  // What the index of a loop is not above, or not below.
+  std::optional<Operand> EndOf(const Binding& loop, bool largest) {
+    const bool up = loop.operands[2].constant().integer > 0;
+    const std::optional<Operand> end = AtEntry(loop.operands[up == largest]);
+    if (!end || up != largest) return end;
+    return builder_.Add(*end, Operand::Int(up ? -1 : 1));
   }
 
   bool IsLikelyOne(const Operand& operand) {
@@ -285,6 +361,7 @@ class ShapeAssumer {
   ir::VarSet given_;
   std::unordered_map<const Var*, const Binding*> definitions_;
   ir::VarSet clamps_seen_;
+  std::unordered_map<const Var*, const Binding*> loops_;  // by index
   std::unordered_map<const Var*, std::optional<LinearForm>> likely_;
   std::unordered_map<const Var*, Operand> made_;  // in front of everything
   int cost_ = 0;
