@@ -71,7 +71,7 @@ class LoopParallelizer : public ir::Mutator {
       reason = "its places in program order fall as it runs";
     }
     if (reason.empty() && !carries) {
-      context_.Note(loop.span, "its iterations are independent");
+      context_.Note(loop.span, "its iterations are independent", Topic::kThreads, Verdict::kDone);
       return builder().Append(MakeForeach(loop, *loop.blocks[0]));
     }
     if (reason.empty()) reason = stores ? MakeParts(loop) : MakeReduction(loop);
@@ -79,7 +79,7 @@ class LoopParallelizer : public ir::Mutator {
   }
 
   const Binding* Refused(const Binding& loop, const std::string& reason) {
-    context_.Note(loop.span, "not parallel: " + reason);
+    context_.Note(loop.span, "not parallel: " + reason, Topic::kThreads, Verdict::kRefused);
     Binding copy = loop;
     copy.attrs = copy.attrs.With(Attr::kWhy, reason);
     return copy.attrs == loop.attrs ? &loop : arena()->New(std::move(copy));
@@ -179,7 +179,7 @@ class LoopParallelizer : public ir::Mutator {
   std::string MakeReduction(const Binding& loop) {
     const LoopReduction parts = ReductionOf(arena(), loop);
     if (!parts.why_not.empty()) return parts.why_not;
-    context_.Note(loop.span, "made a reduction");
+    context_.Note(loop.span, "made a reduction", Topic::kThreads, Verdict::kDone);
     Append(loop, parts);
     return "";
   }
@@ -208,7 +208,8 @@ class LoopParallelizer : public ir::Mutator {
     const LoopReduction parts = ReductionOf(arena(), sums);
     if (!parts.why_not.empty()) return parts.why_not;
     if (split.stores_read_carried) return MakeScan(loop, split, parts);
-    context_.Note(loop.span, "made a reduction and a loop that stores");
+    context_.Note(loop.span, "made a reduction and a loop that stores", Topic::kThreads,
+                  Verdict::kDone);
     if (!split.stores_first) {
       Append(loop, parts);
       builder().Append(MakeForeach(loop, WithoutChecks(split.stores)));
@@ -247,7 +248,7 @@ class LoopParallelizer : public ir::Mutator {
     for (const Var* array : prefixes) LeaveOut(array, stores);
     std::vector<Operand> operands = {count};
     operands.insert(operands.end(), parts.inits.begin(), parts.inits.end());
-    context_.Note(loop.span, "made a scan");
+    context_.Note(loop.span, "made a scan", Topic::kThreads, Verdict::kDone);
     builder().Emit(OpCode::kIscan, prefixes, std::move(operands), {},
                    {arena()->New(parts.element), arena()->New(parts.combine)});
     if (!EffectsOf(stores, roots_).writes.empty()) WriteStores(loop, count, prefixes, stores);
