@@ -72,11 +72,6 @@ void Fields(Archive& archive, Node& manifest)
     archive.Text(phase.name);
     archive.Plain(phase.ms);
   });
-  archive.List(manifest.remarks, [&](auto& remark) {
-    archive.Text(remark.file);
-    archive.Plain(remark.line);
-    archive.Text(remark.text);
-  });
 }
 
 // What follows node `at` and everything below it; 0 where the tree runs past its end.

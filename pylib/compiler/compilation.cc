@@ -127,25 +127,13 @@ void Compilation::RunPasses(
   }
   program_ = std::move(result.program);
   for (const passes::PassTiming& timing : result.timings) AddPhase(timing.name, timing.ms);
-  KeepRemarks(context);
+  remarks_ = std::move(context.remarks);
   CostEstimate estimate = EstimateCost(*indexed.functions.front());
   description_.manifest.cost = std::move(estimate.terms);
   description_.manifest.is_bounded = estimate.is_bounded;
   description_.manifest.written = FindWritten(program_);
   if (program_.sites.size() > description_.manifest.sites.size()) {
     description_.manifest.sites.push_back({std::string(kOtherShapes)});
-  }
-}
-
-void Compilation::KeepRemarks(const passes::Context& context) {
-  for (const passes::Remark& remark : context.remarks) {
-    Remark kept;
-    if (remark.span.IsKnown() && remark.span.file < sources_->size()) {
-      kept.file = sources_->At(remark.span.file).name;
-      kept.line = remark.span.line;
-    }
-    kept.text = remark.pass + ": " + remark.text;
-    description_.manifest.remarks.push_back(std::move(kept));
   }
 }
 

@@ -30,17 +30,6 @@ Ref PhasesOf(const Manifest& manifest) {
   return phases;
 }
 
-Ref RemarksOf(const Manifest& manifest) {
-  Ref remarks = Ref::Steal(PyList_New(0));
-  for (const Remark& remark : manifest.remarks) {
-    std::string line = remark.text;
-    if (!remark.file.empty()) line = remark.file + ":" + std::to_string(remark.line) + ": " + line;
-    Ref text = Ref::Steal(PyUnicode_DecodeUTF8(line.data(), Py_ssize_t(line.size()), "replace"));
-    if (!text || !remarks || PyList_Append(remarks.get(), text.get()) != 0) return Ref();
-  }
-  return remarks;
-}
-
 Ref RecordOf(const Specialization& entry, bool is_last) {
   Ref record = Ref::Steal(PyDict_New());
   if (!record) return record;
@@ -50,7 +39,6 @@ Ref RecordOf(const Specialization& entry, bool is_last) {
       SetItem(record.get(), "compile_ms", Ref::Steal(PyFloat_FromDouble(entry.compile_ms))) &&
       SetItem(record.get(), "from_disk", Ref::Steal(PyBool_FromLong(entry.is_from_disk))) &&
       SetItem(record.get(), "phases", PhasesOf(entry.manifest)) &&
-      SetItem(record.get(), "remarks", RemarksOf(entry.manifest)) &&
       SetItem(record.get(), "calls", Ref::Steal(PyLong_FromLongLong(entry.calls))) &&
       SetItem(record.get(), "timed_calls", Ref::Steal(PyLong_FromLongLong(entry.timed_calls))) &&
       SetItem(record.get(), "run_ns", Ref::Steal(PyLong_FromLongLong(entry.run_ns))) &&

@@ -11,7 +11,9 @@ from parakeet import testing_helpers as testing_helpers
 from parakeet.comparison import Table
 from parakeet.config import Config
 from parakeet.errors import Limitation as Limitation
-from parakeet.inspection import ArrayType, Text, Timings
+from parakeet.explanation import Explanation
+from parakeet.inspection import ArrayType, Timings
+from parakeet.text import Text
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -29,7 +31,9 @@ class Function(Generic[_P, _R]):
     def __call__(self, *args: Any, **kwargs: Any) -> _R: ...
     def __get__(self, instance: Any, owner: type | None = None) -> Callable[..., _R]: ...
     def compile(self, *args: Any, target: str | None = None, **kwargs: Any) -> None: ...
-    def explain(self, *args: Any, target: str | None = None, **kwargs: Any) -> Text: ...
+    def explain(
+        self, *args: Any, target: str | None = None, **kwargs: Any
+    ) -> Explanation: ...
     def ir(
         self, *args: Any, stage: str = "parallel", target: str | None = None, **kwargs: Any
     ) -> Text: ...
