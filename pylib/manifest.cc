@@ -72,6 +72,10 @@ void Fields(Archive& archive, Node& manifest)
     archive.Text(phase.name);
     archive.Plain(phase.ms);
   });
+  archive.List(manifest.regions, [&](auto& region) {
+    archive.Text(region.file);
+    archive.Plain(region.line);
+  });
 }
 
 // What follows node `at` and everything below it; 0 where the tree runs past its end.

@@ -75,6 +75,12 @@ struct PhaseTime {
   double ms = 0;
 };
 
+// A region of profiled code (pk_mark): the line that its nests come from.
+struct RegionPlace {
+  std::string file;  // empty where the place is not known
+  int32_t line = 0;
+};
+
 struct Manifest {
   std::vector<uint64_t> leaves;  // the leaf words of arguments and captures, in order of the entry
   std::vector<uint8_t>
@@ -87,6 +93,7 @@ struct Manifest {
   bool is_bounded = false;  // whether the terms say all that the call may take
   std::vector<CostTerm> cost;
   std::vector<PhaseTime> phases;
+  std::vector<RegionPlace> regions;
 };
 
 std::string Serialize(const Manifest& manifest);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ir/printer.h"
+#include "ir/uses.h"
 #include "ir/verifier.h"
 #include "passes/other_shapes.h"
 #include "passes/pipelines.h"
@@ -119,8 +120,9 @@ void Compilation::RunPasses(
   };
   passes::PipelineResult result;
   try {
-    result = passes::RunPipeline(program_, ir::Stage::kParallel, passes::CpuPipeline(), context,
-                                 options);
+    const auto& pipeline =
+        IsProfiled(request_.key[0]) ? passes::ProfiledPipeline() : passes::CpuPipeline();
+    result = passes::RunPipeline(program_, ir::Stage::kParallel, pipeline, context, options);
   } catch (...) {
     running_ = context.running;
     throw;
@@ -128,6 +130,7 @@ void Compilation::RunPasses(
   program_ = std::move(result.program);
   for (const passes::PassTiming& timing : result.timings) AddPhase(timing.name, timing.ms);
   remarks_ = std::move(context.remarks);
+  KeepRegions();
   CostEstimate estimate = EstimateCost(*indexed.functions.front());
   description_.manifest.cost = std::move(estimate.terms);
   description_.manifest.is_bounded = estimate.is_bounded;
@@ -135,6 +138,17 @@ void Compilation::RunPasses(
   if (program_.sites.size() > description_.manifest.sites.size()) {
     description_.manifest.sites.push_back({std::string(kOtherShapes)});
   }
+}
+
+void Compilation::KeepRegions() {
+  std::vector<RegionPlace>& regions = description_.manifest.regions;
+  ir::ForEachBinding(*program_.functions.front()->body, [&](const ir::Binding& b) {
+    if (b.op != ir::OpCode::kMark) return;
+    const auto region = size_t(b.attrs.Int(ir::Attr::kRegion));
+    if (regions.size() <= region) regions.resize(region + 1);
+    if (!b.span.IsKnown() || b.span.file >= sources_->size()) return;
+    regions[region] = {sources_->At(b.span.file).name, b.span.line};
+  });
 }
 
 backends::Compiled Compilation::Generate(bool keep_ir, bool keep_assembly) {

@@ -42,6 +42,7 @@ class Compilation {
  private:
   FunctionFinder FindFunctions() const;
   bool Dumps(std::string_view pass) const;
+  void KeepRegions();
   void AddPhase(const std::string& name, double ms);
 
   const PkCompileRequest& request_;

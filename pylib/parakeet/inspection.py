@@ -95,7 +95,7 @@ def _timing(record):
 
 def signatures(function):
     """The targets and argument types that a function has been compiled for, one text each."""
-    return [_title(record) for record in function._specializations()]
+    return list(dict.fromkeys(_title(record) for record in function._specializations()))
 
 
 def _title(record):
