@@ -20,6 +20,10 @@ const Pass* FindPass(std::string_view name) {
   return nullptr;
 }
 
+bool IsOptional(const Pass& pass) {
+  return pass.before == pass.after && pass.name != "vectorize-loops";
+}
+
 std::string_view Name(Topic topic) {
   switch (topic) {
     case Topic::kOther: return "other";

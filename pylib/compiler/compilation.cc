@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "ir/diagnostics.h"
 #include "ir/printer.h"
 #include "ir/uses.h"
 #include "ir/verifier.h"
@@ -113,6 +114,7 @@ void Compilation::RunPasses(
   // The cost is read off the last program whose extents are still whole.
   ir::Program indexed = program_;
   options.after_pass = [&](std::string_view pass, const ir::Program& program) {
+    if (debug_.failing.contains(pass)) ir::FailBug("PARAKEET_DEBUG asks for it");
     last_program_ = program;
     if (passes::FindPass(pass)->after == ir::Stage::kIndexed) indexed = program;
     if (Dumps(pass)) DumpProgram(pass, program);
