@@ -236,6 +236,19 @@ class Accountant {
       if (!Contains(made.span, inner) || InnermostAt(inner)->second.span != made.span) continue;
       holders.insert(nests.begin(), nests.end());
     }
+    return holders.empty() ? HoldersAround(made.span) : holders;
+  }
+
+  // Of a loop that has become an index of another: what stands around the nests inside it.
+  std::set<int> HoldersAround(const Span& span) const {
+    std::set<int> holders;
+    for (const auto& [place, nests] : holders_) {
+      if (!Contains(span, SpanAt(place))) continue;
+      for (int nest : nests) {
+        while (nest >= 0 && Contains(span, nests_[nest].span)) nest = nests_[nest].around;
+        if (nest >= 0) holders.insert(nest);
+      }
+    }
     return holders;
   }
 

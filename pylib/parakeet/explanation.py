@@ -236,6 +236,8 @@ def _reasons(each, notes, operators, target):
         return
     for topic in ("threads", "lanes", "fusion", "siblings", "nests", "contraction", "memory"):
         refused = _standing(notes, topic)
+        if not refused:
+            continue
         if topic == "threads" and (each["threads"] != "none" or target != "parallel"):
             continue
         if topic == "lanes" and _has_lanes_near(each["span"], operators):
