@@ -122,6 +122,8 @@ int32_t RunCode(Specialization* code, runtime::Call* call, const uint64_t* args,
   if (!code->IsLong(args)) return code->Run(call, args, results);
   PyThreadState* state = PyEval_SaveThread();
   const int32_t status = code->Run(call, args, results);
+  // Waiting for the GIL is no region's.
+  if (call->profile() != nullptr) call->profile()->End();
   PkTakeGil(state);
   return status;
 }
@@ -148,9 +150,10 @@ int32_t RunProfiled(const FunctionState& function, Specialization* code, runtime
   call->set_profile(&profile);
   int64_t ns = 0;
   const int32_t status = RunTimed(code, call, args, results, &ns);
+  profile.End();
   call->set_profile(nullptr);
   const bool gave_up = status > 0 && HasOtherShapes(code->manifest, call->error());
-  if (!gave_up) RecordCall(function, code, &profile, ns, status != 0);
+  if (!gave_up) RecordCall(function, code, profile, ns, status != 0);
   return status;
 }
 

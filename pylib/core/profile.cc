@@ -103,18 +103,17 @@ PyObject* StopProfile() {
   return list.release();
 }
 
-void RecordCall(const FunctionState& function, Specialization* code, runtime::Profile* call,
+void RecordCall(const FunctionState& function, Specialization* code, const runtime::Profile& call,
                 int64_t ns, bool has_failed) {
   if (!is_profiling.load()) return;
   CallTotals* totals = TotalsFor(function, code);
   if (totals == nullptr) return;
-  call->End();
   ++totals->calls;
   totals->failed += has_failed;
   totals->ns += ns;
-  totals->allocated += call->allocated();
-  for (size_t i = 0; i < totals->regions.size() && i < call->regions().size(); ++i)
-    totals->regions[i].Add(call->regions()[i]);
+  totals->allocated += call.allocated();
+  for (size_t i = 0; i < totals->regions.size() && i < call.regions().size(); ++i)
+    totals->regions[i].Add(call.regions()[i]);
 }
 
 }  // namespace parakeet::pylib

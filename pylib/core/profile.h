@@ -33,8 +33,8 @@ bool StartProfile();
 // "function", and "profile" with its totals. Null with an exception set.
 PyObject* StopProfile();
 
-// Adds a call that has ended. Nothing where no profile runs.
-void RecordCall(const FunctionState& function, Specialization* code, runtime::Profile* call,
+// Adds a call that has ended, its last region too. Nothing where no profile runs.
+void RecordCall(const FunctionState& function, Specialization* code, const runtime::Profile& call,
                 int64_t ns, bool has_failed);
 
 }  // namespace parakeet::pylib

@@ -8,11 +8,11 @@ call, not what a processor counted.
 
 import json
 import linecache
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 
 from parakeet import _core
 from parakeet.targets import name_of
-from parakeet.text import clipped
+from parakeet.text import clipped, listed
 
 # Advice is about what takes this much of a function's time, and about arrays of so many bytes.
 _SHARE = 0.2
@@ -101,7 +101,7 @@ class Profile:
         return self
 
     def __exit__(self, kind, error, trace):
-        functions = map(_called, _core.stop_profile())
+        functions = _merged(map(_called, _core.stop_profile()))
         self.functions = tuple(sorted(functions, key=lambda each: -each.seconds))
         if self._show and kind is None:
             print(self)
@@ -109,7 +109,8 @@ class Profile:
     @property
     def tips(self):
         if self._tips is None:
-            self._tips = tuple(tip for each in self.functions for tip in _tips(each))
+            tips = [tip for each in self.functions for tip in _tips(each)]
+            self._tips = (*tips, *_compilations(self.functions))
         return self._tips
 
     def __str__(self):
@@ -149,6 +150,34 @@ def _called(record):
         regions=tuple(_region(each) for each in totals["regions"] if each["entries"]),
         record=record,
     )
+
+
+def _merged(functions):
+    """One for each function, signature and target: other shapes are other code, as may be the same
+    function after something that it reads has changed."""
+    merged = {}
+    for each in functions:
+        key = (each.function, each.signature, each.target)
+        merged[key] = _sum_of(merged[key], each) if key in merged else each
+    return merged.values()
+
+
+def _sum_of(one, other):
+    regions = {(each.file, each.line): each for each in one.regions}
+    for each in other.regions:
+        place = (each.file, each.line)
+        regions[place] = _added(regions[place], each) if place in regions else each
+    added = _added(one, other, regions=tuple(regions.values()))
+    return added if one.calls >= other.calls else replace(added, record=other.record)
+
+
+def _added(one, other, **changes):
+    """The numbers of both together."""
+    for part in fields(one):
+        a, b = getattr(one, part.name), getattr(other, part.name)
+        if part.type in (int, float, int | None) and part.name != "line":
+            changes[part.name] = None if a is None or b is None else a + b
+    return replace(one, **changes)
 
 
 def _region(each):
@@ -227,13 +256,20 @@ def _tips(called):
             yield f"{called.name} copies the list {name} each call: pass an array"
         elif "[" in kind and "S" in kind.rpartition("]")[2]:
             yield f"{called.name} reads {name} with strides each call: pass it C-contiguous"
-    together = called.compile_seconds - called.seconds
-    if together > 0:
-        yield (
-            f"{called.name} took {_time(called.compile_seconds)} to compile and"
-            f" {_time(called.seconds)} to run: it pays with more calls, or larger ones"
-        )
     yield from _tips_of_lines(called)
+
+
+def _compilations(functions):
+    slow = [
+        f"{called.name} ({_time(called.compile_seconds)}, {_time(called.seconds)})"
+        for called in functions
+        if called.compile_seconds > called.seconds
+    ]
+    if slow:
+        yield (
+            f"compiling took longer than running: {listed(slow, 4)};"
+            " it pays with more calls, or larger ones"
+        )
 
 
 def _parameters(function):

@@ -94,6 +94,17 @@ def test_errors_threads_and_several_functions():
     assert any("line" in tip and "level is carried" in tip for tip in p.tips)
 
 
+def test_code_for_other_shapes_is_the_same_function():
+    f = jit(lambda x, y: x + y)
+    with parakeet.profile(show=False) as p:
+        f(X, X)
+        with pytest.raises(ValueError, match="broadcast"):
+            f(X, X[:3])
+    (called,) = p.functions
+    assert (called.calls, called.failed) == (2, 1)
+    assert all(region.seconds <= called.seconds for region in called.regions)
+
+
 def test_tips_about_arguments():
     f = jit(scaled)
     with parakeet.profile(show=False) as p:
