@@ -14,6 +14,8 @@
 // checks whose places fall as the loop runs.
 #include <algorithm>
 #include <cstdlib>
+#include <string>
+#include <unordered_map>
 
 #include "ir/mutator.h"
 #include "ir/uses.h"
@@ -45,7 +47,10 @@ class LoopParallelizer : public ir::Mutator {
       if (function.may_overlap) overlapping_.insert(param.var);
     }
     ir::ForEachBinding(*function.body, [&](const Binding& b) {
-      for (const Var* result : b.results) AddRoot(result);
+      for (const Var* result : b.results) {
+        AddRoot(result);
+        makers_[result] = &b;
+      }
     });
   }
 
@@ -101,6 +106,14 @@ class LoopParallelizer : public ir::Mutator {
     return falls;
   }
 
+  // The array as the source names it, or by the line that makes it.
+  std::string Named(const Var* array) const {
+    const auto maker = makers_.find(array);
+    const bool has_place = maker != makers_.end() && maker->second->span.IsKnown();
+    if (!array->hint.empty() || !has_place) return NameOf(array);
+    return "the array of line " + std::to_string(maker->second->span.line);
+  }
+
   void AddRoot(const Var* var) {
     if (var->type.IsArray()) arrays_.push_back(var);
   }
@@ -121,7 +134,7 @@ class LoopParallelizer : public ir::Mutator {
       reason = WhyShared(loop, root);
       if (!reason.empty()) return reason;
       if (effects.may_fail && !roots_.IsFresh(root)) {
-        return NameOf(root) + " would show stores after an iteration that raises";
+        return Named(root) + " would show stores after an iteration that raises";
       }
     }
     return "";
@@ -137,7 +150,7 @@ class LoopParallelizer : public ir::Mutator {
       if (!b.blocks.empty() || (!own.reads.contains(root) && !own.writes.contains(root))) return;
       const bool plain = b.op == OpCode::kLoad || b.op == OpCode::kStore;
       if (!plain || roots_.Of(b.operands[0].var()).size() != 1)
-        reason = NameOf(root) + " is touched as a whole";
+        reason = Named(root) + " is touched as a whole";
       if (plain && !accesses.empty() && b.operands[0] != accesses[0]->operands[0]) {
         reason = "two names may stand for one array";
       }
@@ -146,12 +159,12 @@ class LoopParallelizer : public ir::Mutator {
     if (!reason.empty() || accesses.empty()) return reason;
     const Var* array = accesses[0]->operands[0].var();
     if (ir::DefinedVars(*loop.blocks[0]).contains(array)) {
-      return NameOf(root) + " is seen through another view in each iteration";
+      return Named(root) + " is seen through another view in each iteration";
     }
     for (int axis = 0; axis < array->type.rank(); ++axis) {
       if (FollowsLoop(accesses, loop, axis)) return "";
     }
-    return NameOf(array) + " may be touched at one place by two iterations";
+    return Named(array) + " may be touched at one place by two iterations";
   }
 
   // True when every access has the same multiple of the index plus one same amount on the axis, an
@@ -443,6 +456,7 @@ class LoopParallelizer : public ir::Mutator {
   Roots roots_;
   std::vector<const Var*>
       arrays_;  // In order of definition, so that reasons do not depend on hashes.
+  std::unordered_map<const Var*, const Binding*> makers_;
   WrappingForms forms_;
   VarSet overlapping_;  // Parameters of which two places may be one.
   Context& context_;

@@ -56,6 +56,7 @@ def test_calls_lines_bytes_and_operations(capsys):
     shown = capsys.readouterr().out
     assert shown == f"{p}\n" and "GFLOP/s" in shown and "y / total" in shown
     # Only profiled code tells of itself, and it is timed.
+    assert "mark" not in f.ir(X, stage="scheduled")
     assert [timing.timed_calls for timing in f.timings()] == [0, 3]
     assert f.signatures == ["parallel (float64[:])"]
     f(X)
