@@ -5,12 +5,14 @@ said (pylib/compiler/write_account.h). Here they are sorted to lines, and what t
 bears out is kept: a pass that refused what a later one did says nothing to a user.
 """
 
+import textwrap
 from dataclasses import dataclass
 from operator import attrgetter
 
 from parakeet.text import Text, clipped, listed, phases_text
 
 _LONGEST = 40  # letters of an operator's source in a row
+_WIDTH = 110  # letters of a row, but for one long word
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,9 +295,20 @@ def _line(number, rows, width, target, told):
     names = [clipped(row.text, _LONGEST) for row in shown] if len(shown) > 1 else []
     for at, (what, *reasons) in enumerate(texts):
         name = f"{names[at]}  " if at < len(names) else ""
-        yield f"  {'':{width}}    {name}{what}"
+        yield from _wrapped(f"{name}{what}", width + 6)
         for reason in reasons:
-            yield f"  {'':{width}}      {reason}"
+            yield from _wrapped(reason, width + 8)
+
+
+def _wrapped(text, indent):
+    return textwrap.wrap(
+        text,
+        _WIDTH,
+        initial_indent=" " * indent,
+        subsequent_indent=" " * (indent + 4),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _fused(rows, lines):

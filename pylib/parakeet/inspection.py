@@ -129,13 +129,25 @@ def _compiled_target(function, name):
 
 
 def _show(function, what, stage, args, kwargs, target):
-    if args or kwargs:
+    if _names_a_call(function, args, kwargs):
         number = _compiled_target(function, target)
         return Text(function._dump(what, stage, number, args, kwargs))
-    text = function._dump_last(what, stage)
-    if text is None:
+    return Text(function._dump_last(what, stage))
+
+
+def _names_a_call(function, args, kwargs):
+    """Whether these are arguments to compile for; if not, the last call is shown, which there was.
+
+    A function without parameters that has not been called is compiled for no arguments.
+    """
+    if args or kwargs:
+        return True
+    if any(record["is_last"] for record in function._specializations()):
+        return False
+    code = function.__wrapped__.__code__
+    if code.co_argcount or code.co_kwonlyargcount:
         raise ValueError(f"{function.__name__} has not been called yet; give arguments")
-    return Text(text)
+    return True
 
 
 def ir(function, *args, stage="parallel", target=None, **kwargs):
@@ -176,9 +188,6 @@ def explain(function, *args, target=None, **kwargs):
 
 
 def _record_for(function, args, kwargs, target):
-    if args or kwargs:
+    if _names_a_call(function, args, kwargs):
         return function._compile(_compiled_target(function, target), args, kwargs)
-    for record in function._specializations():
-        if record["is_last"]:
-            return record
-    raise ValueError(f"{function.__name__} has not been called yet; give arguments")
+    return next(record for record in function._specializations() if record["is_last"])

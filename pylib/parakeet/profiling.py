@@ -201,12 +201,20 @@ _HEADER = ("", "calls", "total", "each", "GB/s", "GFLOP/s", "allocated")
 def _rows(called):
     title = f"{called.name} {called.signature} on {called.target}"
     yield _cells(title, called.calls, called)
-    width = max((len(str(region.line)) for region in called.regions), default=0)
-    for region in called.regions:
-        yield _cells(f"  {region.line:>{width}}  {region.source}", region.entries, region)
+    home = called.function.__wrapped__.__code__.co_filename
+    places = [_place(region, home) for region in called.regions]
+    width = max(map(len, places), default=0)
+    for place, region in zip(places, called.regions, strict=True):
+        yield _cells(f"  {place:>{width}}  {region.source}", region.entries, region)
     rest = called.seconds - sum(region.seconds for region in called.regions)
     if called.regions and rest > _SHARE * called.seconds:
         yield ("  elsewhere", "", _time(rest), "", "", "", "")
+
+
+def _place(region, home):
+    """The line, with its file where that is another than the function's."""
+    file = "" if region.file == home else region.file.rpartition("/")[2] + ":"
+    return f"{file}{region.line}"
 
 
 def _cells(title, count, what):
