@@ -132,6 +132,7 @@ void Machine::Execute(const Step& step) {
     case OpCode::kLanes: return Lanes(step);
     case OpCode::kFree: return Free(step);
     case OpCode::kLibraryCall: return LibraryCall(step);
+    case OpCode::kMark: return;  // Nobody profiles the interpreter.
     case OpCode::kCopy: return CopyElements(ArrayAt(step.operands[0]), ArrayAt(step.operands[1]));
     case OpCode::kSplat:
     case OpCode::kIota:

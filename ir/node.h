@@ -77,6 +77,7 @@ struct Block;
 //   store           the array, one index an axis, the value
 //   load_lanes ...  as load and store, then the mask when masked
 //   copy            source, destination
+//   mark            bytes, operations
 //   for             lo, hi, step (a positive or negative constant), one init a result; block 0
 //                   takes the index, then the carried values, and yields their next values
 //   while           one init a result; block 0 yields the condition, block 1 the next values; both

@@ -56,7 +56,8 @@ Counts CountsOf(OpCode op) {
     case OpCode::kStore:
     case OpCode::kStoreLanes:
     case OpCode::kScatterLanes: return {2, 0, 0, true};
-    case OpCode::kCopy: return {2, 0, 0};
+    case OpCode::kCopy:
+    case OpCode::kMark: return {2, 0, 0};
     case OpCode::kIf: return {1, kAny, 2};
     case OpCode::kFor: return {3, kAny, 1, true};
     case OpCode::kLanes: return {2, kAny, 2, true};
@@ -179,6 +180,7 @@ void BindingVerifier::Dispatch() {
     case OpCode::kLoad: return Load();
     case OpCode::kStore: return Store();
     case OpCode::kCopy: return Copy();
+    case OpCode::kMark: return Mark();
     case OpCode::kIf: return If();
     case OpCode::kFor: return For();
     case OpCode::kWhile: return While();

@@ -86,6 +86,7 @@ class BindingVerifier {
   void Alloc();
   void Free();
   void Copy();
+  void Mark();
   void Load();
   void Store();
   void LoadLanes();

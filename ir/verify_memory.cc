@@ -123,6 +123,12 @@ void BindingVerifier::Copy() {
   if (RequireArray(0) && RequireArray(1)) RequireType(TypeAt(0), TypeAt(1), "the source");
 }
 
+void BindingVerifier::Mark() {
+  Require(b_.attrs.Int(Attr::kRegion, -1) >= 0, Invariant::kAttributesFit, "it has no region");
+  RequireType(TypeAt(0), DType::kI64, "the first number");
+  RequireType(TypeAt(1), DType::kI64, "the second number");
+}
+
 bool BindingVerifier::Index(size_t* rest) {
   if (!RequireArray(0)) return false;
   const size_t rank = TypeAt(0).rank();

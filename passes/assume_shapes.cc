@@ -182,9 +182,11 @@ class ShapeAssumer {
     const Operand equal = builder_.Scalar(OpCode::kEq, {*left, *right});
     if (equal.IsConstant()) return;
     builder_.Emit(OpCode::kCheck, {}, {equal}, {{Attr::kSite, site_}, {Attr::kAt, 0}});
-    context_.Note(b.span, b.op == OpCode::kSlice
-                              ? "taken to lie inside its array, which a call checks first"
-                              : "sizes taken to be equal, which a call checks first");
+    context_.Note(b.span,
+                  b.op == OpCode::kSlice
+                      ? "taken to lie inside its array, which a call checks first"
+                      : "sizes taken to be equal, which a call checks first",
+                  Topic::kShapes, Verdict::kDone);
   }
 
   // The size where every slice lies inside its array: min(stop, size) is the stop, max(length, 0)

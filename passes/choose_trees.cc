@@ -109,7 +109,7 @@ class TreeChooser : public ir::Mutator {
   int64_t LanesOf(const Binding& b) {
     const std::string reason = WhyNoLanes(b);
     if (!reason.empty()) {
-      context_.Note(b.span, "no lanes: " + reason);
+      context_.Note(b.span, "no lanes: " + reason, Topic::kLanes, Verdict::kRefused);
       return 1;
     }
     int64_t bytes = 0;

@@ -42,7 +42,7 @@ class MapCombiner : public ir::Mutator {
       if (reason.empty()) {
         rewritten = Combine(*rewritten);
       } else {
-        context_.Note(b->span, "not combined with the map inside: " + reason);
+        context_.Note(b->span, "not combined with the map inside: " + reason, Topic::kNests);
       }
     }
     builder().Append(rewritten);

@@ -127,7 +127,8 @@ class Liveness {
     for (const Var* result : b.results) {
       if (needed_.contains(result)) return true;
     }
-    if (b.op == OpCode::kCheck || b.op == OpCode::kBroadcastSize || b.op == OpCode::kCall)
+    if (b.op == OpCode::kCheck || b.op == OpCode::kBroadcastSize || b.op == OpCode::kCall ||
+        b.op == OpCode::kMark)
       return true;
     if (Writes(b, roots_, live_roots_)) return true;
     for (const Block* block : b.blocks) {

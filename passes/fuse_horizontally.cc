@@ -73,6 +73,10 @@ class SiblingFuser : public ir::Mutator {
   bool FuseWithEarlier(std::vector<Member>& members, size_t later) {
     std::string stop;
     size_t reach = ReachOf(members, later, stop);
+    // What needs the other's result is a second traversal in any case.
+    const Verdict verdict = reach > 0 && NeededBy(members[reach - 1], members[later]) != nullptr
+                                ? Verdict::kAside
+                                : Verdict::kRefused;
     const auto is_candidate = [&](const Member& first) {
       return IsCandidate(first, members[later]);
     };
@@ -81,21 +85,27 @@ class SiblingFuser : public ir::Mutator {
       --reach;
     }
     if (std::any_of(members.begin(), members.begin() + reach, is_candidate)) {
-      context_.Note(members[later].binding->span, "not fused with its sibling: " + stop);
+      Refuse(members[later], stop, verdict);
     }
     for (size_t first = reach; first < later; ++first) {
       if (!is_candidate(members[first])) continue;
       const std::string reason = WhyNotOneTraversal(members[first], members[later]);
       if (!reason.empty()) {
-        context_.Note(members[later].binding->span, "not fused with its sibling: " + reason);
+        Refuse(members[later], reason, Verdict::kRefused);
         continue;
       }
-      context_.Note(members[later].binding->span, "fused with its sibling");
+      context_.Note(members[later].binding->span, "fused with its sibling", Topic::kSiblings,
+                    Verdict::kDone, members[first].binding->span);
       Join(members[first], members[later]);
       members.erase(members.begin() + later);
       return true;
     }
     return false;
+  }
+
+  void Refuse(const Member& later, const std::string& reason, Verdict verdict) {
+    context_.Note(later.binding->span, "not fused with its sibling: " + reason, Topic::kSiblings,
+                  verdict);
   }
 
   void Join(Member& first, Member& later) {
@@ -141,12 +151,17 @@ class SiblingFuser : public ir::Mutator {
   }
 
   static std::string WhyNotPast(const Member& other, const Member& mover) {
-    for (const Var* result : other.binding->results) {
-      if (mover.needs.contains(result)) {
-        return "it needs " + NameOf(result) + ", made after the first begins";
-      }
-    }
+    if (const Var* needed = NeededBy(other, mover))
+      return "it needs " + NameOf(needed) + ", made after the first begins";
     return WhyNotBefore(other, mover);
+  }
+
+  // A result of the other that the mover needs; null for none.
+  static const Var* NeededBy(const Member& other, const Member& mover) {
+    for (const Var* result : other.binding->results) {
+      if (mover.needs.contains(result)) return result;
+    }
+    return nullptr;
   }
 
   static std::string WhyNotBefore(const Member& other, const Member& mover) {

@@ -281,12 +281,15 @@ class Interchanger : public ir::Mutator {
     if (reason.empty()) reason = WriteElement(b, element);
     const bool is_scan = b.op == OpCode::kIscan;
     if (!reason.empty()) {
-      context_.Note(b.span, std::string(is_scan ? "not scanned" : "not reduced") +
-                                " element by element: " + reason);
+      context_.Note(
+          b.span,
+          std::string(is_scan ? "not scanned" : "not reduced") + " element by element: " + reason,
+          Topic::kNests, Verdict::kRefused);
       return false;
     }
-    context_.Note(b.span, is_scan ? "each element is scanned by itself"
-                                  : "each element is reduced by itself");
+    context_.Note(
+        b.span, is_scan ? "each element is scanned by itself" : "each element is reduced by itself",
+        Topic::kNests, Verdict::kDone);
     is_scan ? WriteScans(b, element) : WriteReductions(b, element);
     return true;
   }

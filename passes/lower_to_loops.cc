@@ -11,6 +11,9 @@
 //
 // Assumes: schedule and choose_trees have run.
 // Refuses: nothing; a reduction of arrays combines in order, whatever its tree says.
+#include <optional>
+#include <string>
+
 #include "ir/builder.h"
 #include "ir/uses.h"
 #include "passes/analyses/find_cost.h"
@@ -36,7 +39,8 @@ constexpr int64_t kUsualRegisters = 4;  // Of lanes that hold what a loop carrie
 
 class Lowering : public ContractionLowering {
  public:
-  using ContractionLowering::ContractionLowering;
+  Lowering(ir::Arena* arena, Context& context)
+      : ContractionLowering(arena, context.options.vector_bytes), context_(context) {}
 
  protected:
   void Visit(const Binding* b) override {
@@ -208,6 +212,7 @@ class Lowering : public ContractionLowering {
     std::vector<const Var*> results;
     for (const Var* result : b.results) results.push_back(Allocate(result, b));
     const auto tiling = FindTiling(b);
+    NoteTiling(b, tiling);
     Choose(
         tiling ? IsSmall(*tiling) : Operand::Bool(true),
         [&] {
@@ -218,6 +223,18 @@ class Lowering : public ContractionLowering {
           WriteTiled(*tiling, results);
           return Operands{};
         });
+  }
+
+  void NoteTiling(const Binding& b, const std::optional<Tiling>& tiling) {
+    if (tiling) {
+      context_.Note(b.span,
+                    "packed in tiles of " + std::to_string(tiling->rows.width) + " by " +
+                        std::to_string(tiling->columns.width),
+                    Topic::kContraction, Verdict::kDone);
+    } else {
+      context_.Note(b.span, "not packed: no two of its indexes can be tiled", Topic::kContraction,
+                    Verdict::kRefused);
+    }
   }
 
   // The contraction as it says itself: a map over the free indices of a reduction over the rest.
@@ -245,13 +262,15 @@ class Lowering : public ContractionLowering {
       for (size_t k = 0; k < values.size(); ++k) StoreElement(results[k], index, values[k]);
     });
   }
+
+  Context& context_;
 };
 
 }  // namespace
 
 ir::Program LowerToLoops(const ir::Program& program, Context& context) {
   return ForEachFunction(program, [&](const ir::Function* function) {
-    return Lowering(program.arena.get(), context.options.vector_bytes).Run(function);
+    return Lowering(program.arena.get(), context).Run(function);
   });
 }
 

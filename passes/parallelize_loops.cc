@@ -14,6 +14,8 @@
 // checks whose places fall as the loop runs.
 #include <algorithm>
 #include <cstdlib>
+#include <string>
+#include <unordered_map>
 
 #include "ir/mutator.h"
 #include "ir/uses.h"
@@ -45,7 +47,10 @@ class LoopParallelizer : public ir::Mutator {
       if (function.may_overlap) overlapping_.insert(param.var);
     }
     ir::ForEachBinding(*function.body, [&](const Binding& b) {
-      for (const Var* result : b.results) AddRoot(result);
+      for (const Var* result : b.results) {
+        AddRoot(result);
+        makers_[result] = &b;
+      }
     });
   }
 
@@ -71,7 +76,7 @@ class LoopParallelizer : public ir::Mutator {
       reason = "its places in program order fall as it runs";
     }
     if (reason.empty() && !carries) {
-      context_.Note(loop.span, "its iterations are independent");
+      context_.Note(loop.span, "its iterations are independent", Topic::kThreads, Verdict::kDone);
       return builder().Append(MakeForeach(loop, *loop.blocks[0]));
     }
     if (reason.empty()) reason = stores ? MakeParts(loop) : MakeReduction(loop);
@@ -79,7 +84,7 @@ class LoopParallelizer : public ir::Mutator {
   }
 
   const Binding* Refused(const Binding& loop, const std::string& reason) {
-    context_.Note(loop.span, "not parallel: " + reason);
+    context_.Note(loop.span, "not parallel: " + reason, Topic::kThreads, Verdict::kRefused);
     Binding copy = loop;
     copy.attrs = copy.attrs.With(Attr::kWhy, reason);
     return copy.attrs == loop.attrs ? &loop : arena()->New(std::move(copy));
@@ -99,6 +104,14 @@ class LoopParallelizer : public ir::Mutator {
       }
     });
     return falls;
+  }
+
+  // The array as the source names it, or by the line that makes it.
+  std::string Named(const Var* array) const {
+    const auto maker = makers_.find(array);
+    const bool has_place = maker != makers_.end() && maker->second->span.IsKnown();
+    if (!array->hint.empty() || !has_place) return NameOf(array);
+    return "the array of line " + std::to_string(maker->second->span.line);
   }
 
   void AddRoot(const Var* var) {
@@ -121,7 +134,7 @@ class LoopParallelizer : public ir::Mutator {
       reason = WhyShared(loop, root);
       if (!reason.empty()) return reason;
       if (effects.may_fail && !roots_.IsFresh(root)) {
-        return NameOf(root) + " would show stores after an iteration that raises";
+        return Named(root) + " would show stores after an iteration that raises";
       }
     }
     return "";
@@ -137,7 +150,7 @@ class LoopParallelizer : public ir::Mutator {
       if (!b.blocks.empty() || (!own.reads.contains(root) && !own.writes.contains(root))) return;
       const bool plain = b.op == OpCode::kLoad || b.op == OpCode::kStore;
       if (!plain || roots_.Of(b.operands[0].var()).size() != 1)
-        reason = NameOf(root) + " is touched as a whole";
+        reason = Named(root) + " is touched as a whole";
       if (plain && !accesses.empty() && b.operands[0] != accesses[0]->operands[0]) {
         reason = "two names may stand for one array";
       }
@@ -146,12 +159,12 @@ class LoopParallelizer : public ir::Mutator {
     if (!reason.empty() || accesses.empty()) return reason;
     const Var* array = accesses[0]->operands[0].var();
     if (ir::DefinedVars(*loop.blocks[0]).contains(array)) {
-      return NameOf(root) + " is seen through another view in each iteration";
+      return Named(root) + " is seen through another view in each iteration";
     }
     for (int axis = 0; axis < array->type.rank(); ++axis) {
       if (FollowsLoop(accesses, loop, axis)) return "";
     }
-    return NameOf(array) + " may be touched at one place by two iterations";
+    return Named(array) + " may be touched at one place by two iterations";
   }
 
   // True when every access has the same multiple of the index plus one same amount on the axis, an
@@ -179,7 +192,7 @@ class LoopParallelizer : public ir::Mutator {
   std::string MakeReduction(const Binding& loop) {
     const LoopReduction parts = ReductionOf(arena(), loop);
     if (!parts.why_not.empty()) return parts.why_not;
-    context_.Note(loop.span, "made a reduction");
+    context_.Note(loop.span, "made a reduction", Topic::kThreads, Verdict::kDone);
     Append(loop, parts);
     return "";
   }
@@ -208,7 +221,8 @@ class LoopParallelizer : public ir::Mutator {
     const LoopReduction parts = ReductionOf(arena(), sums);
     if (!parts.why_not.empty()) return parts.why_not;
     if (split.stores_read_carried) return MakeScan(loop, split, parts);
-    context_.Note(loop.span, "made a reduction and a loop that stores");
+    context_.Note(loop.span, "made a reduction and a loop that stores", Topic::kThreads,
+                  Verdict::kDone);
     if (!split.stores_first) {
       Append(loop, parts);
       builder().Append(MakeForeach(loop, WithoutChecks(split.stores)));
@@ -247,7 +261,7 @@ class LoopParallelizer : public ir::Mutator {
     for (const Var* array : prefixes) LeaveOut(array, stores);
     std::vector<Operand> operands = {count};
     operands.insert(operands.end(), parts.inits.begin(), parts.inits.end());
-    context_.Note(loop.span, "made a scan");
+    context_.Note(loop.span, "made a scan", Topic::kThreads, Verdict::kDone);
     builder().Emit(OpCode::kIscan, prefixes, std::move(operands), {},
                    {arena()->New(parts.element), arena()->New(parts.combine)});
     if (!EffectsOf(stores, roots_).writes.empty()) WriteStores(loop, count, prefixes, stores);
@@ -442,6 +456,7 @@ class LoopParallelizer : public ir::Mutator {
   Roots roots_;
   std::vector<const Var*>
       arrays_;  // In order of definition, so that reasons do not depend on hashes.
+  std::unordered_map<const Var*, const Binding*> makers_;
   WrappingForms forms_;
   VarSet overlapping_;  // Parameters of which two places may be one.
   Context& context_;

@@ -20,6 +20,34 @@ const Pass* FindPass(std::string_view name) {
   return nullptr;
 }
 
+bool IsOptional(const Pass& pass) {
+  return pass.before == pass.after && pass.name != "vectorize-loops";
+}
+
+std::string_view Name(Topic topic) {
+  switch (topic) {
+    case Topic::kOther: return "other";
+    case Topic::kFusion: return "fusion";
+    case Topic::kSiblings: return "siblings";
+    case Topic::kNests: return "nests";
+    case Topic::kThreads: return "threads";
+    case Topic::kLanes: return "lanes";
+    case Topic::kContraction: return "contraction";
+    case Topic::kMemory: return "memory";
+    case Topic::kShapes: return "shapes";
+  }
+  return "";
+}
+
+std::string_view Name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kDone: return "done";
+    case Verdict::kRefused: return "refused";
+    case Verdict::kAside: return "aside";
+  }
+  return "";
+}
+
 std::string NameOf(const ir::Var* value) {
   if (!value->hint.empty()) return "%" + std::string(value->hint);
   return value->type.IsArray() ? "an array" : "a value";

@@ -1,6 +1,7 @@
 #ifndef PARAKEET_PASSES_PASS_H_
 #define PARAKEET_PASSES_PASS_H_
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -12,11 +13,33 @@
 
 namespace parakeet::passes {
 
-// What the user's report shows: something a pass did or refused, where, and why.
+// What a remark is about: for each binding of the source, the last remark of a topic is what holds.
+enum class Topic : uint8_t {
+  kOther,
+  kFusion,       // a producer put into what reads it
+  kSiblings,     // traversals made one
+  kNests,        // loops in loops made one, or exchanged
+  kThreads,      // spread over threads
+  kLanes,        // spread over the lanes of vectors
+  kContraction,  // written as a matrix product is
+  kMemory,       // where results are written
+  kShapes,       // what is assumed of sizes
+};
+std::string_view Name(Topic topic);
+
+// What came of it. A refusal costs the user something: the report gives its reason where the code
+// as it runs still bears it out. An aside is found among all the notes only.
+enum class Verdict : uint8_t { kDone, kRefused, kAside };
+std::string_view Name(Verdict verdict);
+
+// Something a pass did or refused, where, and why.
 struct Remark {
   std::string pass;
   ir::Span span;
   std::string text;
+  Topic topic = Topic::kOther;
+  Verdict verdict = Verdict::kAside;
+  ir::Span other = {};  // the other party: what reads it, the sibling; unknown where there is none
 };
 
 // What a pass may know beside the program. Serial and parallel take the same options: one schedule
@@ -37,8 +60,9 @@ struct Context {
   std::vector<Remark> remarks;
 
   // Keeps a remark of the running pass, which the pass manager names.
-  void Note(const ir::Span& span, std::string text) {
-    remarks.push_back({running, span, std::move(text)});
+  void Note(const ir::Span& span, std::string text, Topic topic = Topic::kOther,
+            Verdict verdict = Verdict::kAside, const ir::Span& other = {}) {
+    remarks.push_back({running, span, std::move(text), topic, verdict, other});
   }
   std::string running;
 };
@@ -59,6 +83,10 @@ struct Pass {
 const std::vector<Pass>& AllPasses();
 // The pass of that name; null when there is none.
 const Pass* FindPass(std::string_view name);
+
+// Whether a pipeline can do without the pass. It cannot without one from stage to stage, nor
+// without vectorize_loops: backends take no vector loops.
+bool IsOptional(const Pass& pass);
 
 // A value as remarks name it: "%x", or what it is where it has no name.
 std::string NameOf(const ir::Var* value);

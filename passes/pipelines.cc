@@ -1,5 +1,7 @@
 #include "passes/pipelines.h"
 
+#include <algorithm>
+
 namespace parakeet::passes {
 
 const std::vector<std::string_view>& CpuPipeline() {
@@ -74,8 +76,18 @@ const std::vector<std::string_view>& CpuPipeline() {
   return *kPasses;
 }
 
+const std::vector<std::string_view>& ProfiledPipeline() {
+  static const auto* const kPasses = [] {
+    auto* passes = new std::vector<std::string_view>(CpuPipeline());
+    passes->insert(std::find(passes->begin(), passes->end(), "lower-to-loops"), "mark-regions");
+    return passes;
+  }();
+  return *kPasses;
+}
+
 const std::vector<std::string_view>* FindPipeline(std::string_view name) {
-  return name == "cpu" ? &CpuPipeline() : nullptr;
+  if (name == "cpu") return &CpuPipeline();
+  return name == "profiled" ? &ProfiledPipeline() : nullptr;
 }
 
 }  // namespace parakeet::passes

@@ -10,7 +10,10 @@ namespace parakeet::passes {
 // takes.
 const std::vector<std::string_view>& CpuPipeline();
 
-// The pipeline of that name ("cpu"), or null.
+// The same with marks at what time is told of by itself (mark_regions.cc).
+const std::vector<std::string_view>& ProfiledPipeline();
+
+// The pipeline of that name ("cpu" or "profiled"), or null.
 const std::vector<std::string_view>* FindPipeline(std::string_view name);
 
 }  // namespace parakeet::passes

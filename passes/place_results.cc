@@ -94,7 +94,8 @@ class Reuser : public ResultWriter {
         Allocate(result, b);
         continue;
       }
-      context_.Note(b.span, "written over " + NameOf(array) + ", which ends there");
+      context_.Note(b.span, "written over " + NameOf(array) + ", which ends there", Topic::kMemory,
+                    Verdict::kDone);
       Replace(result, array);
     }
     if (IsNothing(b)) return;
@@ -203,7 +204,7 @@ class Placer : public ResultWriter {
     for (const Var* result : maker.results) {
       const CopiedArray* copied = copies_.Of(result);
       if (copied == nullptr) continue;
-      context_.Note(maker.span, "made where it is copied to");
+      context_.Note(maker.span, "made where it is copied to", Topic::kMemory, Verdict::kDone);
       places_[result] = {copied->target, {}, copied->index};
     }
   }
@@ -239,8 +240,12 @@ class Placer : public ResultWriter {
       if (!ir::TypeOf(row).IsArray()) continue;
       const std::string reason = WhyNotPlaced(*imap.blocks[0], row.var());
       some |= reason.empty();
-      context_.Note(imap.span, reason.empty() ? "its rows are made in place"
-                                              : "its rows are copied: " + reason);
+      if (reason.empty()) {
+        context_.Note(imap.span, "its rows are made in place", Topic::kMemory, Verdict::kDone);
+      } else {
+        context_.Note(imap.span, "its rows are copied: " + reason, Topic::kMemory,
+                      Verdict::kRefused);
+      }
     }
     return some;
   }
@@ -304,11 +309,11 @@ ir::Program PlaceResults(const ir::Program& program, Context& context) {
     ir::Arena* arena = program.arena.get();
     const ReuseFinder finder(*function);
     for (const auto& [imap, reason] : finder.refusals())
-      context.Note(imap->span, "not in place: " + reason);
+      context.Note(imap->span, "not in place: " + reason, Topic::kMemory);
     const ir::Function* reused = Reuser(arena, *function, finder, context).Run(function);
     const CopyFinder copies(arena, *reused);
     for (const auto& [foreach, reason] : copies.refusals())
-      context.Note(foreach->span, "copied: " + reason);
+      context.Note(foreach->span, "copied: " + reason, Topic::kMemory, Verdict::kRefused);
     return Placer(arena, copies, context).Run(reused);
   });
 }

@@ -89,14 +89,16 @@ class Privatizer : public LoopWriter {
     const HistogramLoop loop(b, roots_, arrays_, overlapping_);
     if (loop.found().empty()) return false;
     if (!loop.reason().empty()) {
-      context_.Note(b.span, "no copies: " + loop.reason());
+      context_.Note(b.span, "no copies: " + loop.reason(), Topic::kThreads, Verdict::kRefused);
       return false;
     }
     // What parallelize_loops said of the loop does not hold any more.
     std::erase_if(context_.remarks, [&](const Remark& remark) {
-      return remark.span == b.span && remark.text.starts_with("not parallel: ");
+      return remark.span == b.span && remark.topic == Topic::kThreads &&
+             remark.verdict == Verdict::kRefused;
     });
-    context_.Note(b.span, "counted in copies, spread over threads");
+    context_.Note(b.span, "counted in copies, spread over threads", Topic::kThreads,
+                  Verdict::kDone);
     Write(loop);
     return true;
   }

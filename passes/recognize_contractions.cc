@@ -42,9 +42,11 @@ class ContractionFinder : public ir::Mutator {
       const std::string reason = WhyNot(*rewritten, *reduction);
       if (reason.empty()) {
         rewritten = Contract(*rewritten, *reduction);
-        context_.Note(b->span, "recognised as a contraction");
+        context_.Note(b->span, "recognised as a contraction", Topic::kContraction, Verdict::kDone);
       } else {
-        context_.Note(b->span, "not a contraction: " + reason);
+        // What uses nothing again never looked like one.
+        context_.Note(b->span, "not a contraction: " + reason, Topic::kContraction,
+                      Reuses(*rewritten, *reduction) ? Verdict::kRefused : Verdict::kAside);
       }
     }
     builder().Append(rewritten);
@@ -71,27 +73,43 @@ class ContractionFinder : public ir::Mutator {
     for (const Operand& extent : reduction.operands) {
       if (extent.IsVar() && free.contains(extent.var())) return "how much it sums depends on where";
     }
-    std::vector<VarSet> uses;
     for (const Binding* b : element.bindings) {
       if (b->op != OpCode::kLoad && !ir::IsScalarOp(b->op))
         return "its element holds " + std::string(Name(b->op));
+      if (b->op != OpCode::kLoad) continue;
+      for (size_t k = 1; k < b->operands.size(); ++k) {
+        const Var* index = b->operands[k].var();
+        if (index != nullptr && !free.contains(index) && !summed.contains(index))
+          return "an operand's index is computed";
+      }
+    }
+    return Reuses(map, reduction)
+               ? ""
+               : "no two operands are used again, each along an index of the other";
+  }
+
+  // True where two loads that follow what is summed each follow a free index which the other does
+  // not.
+  static bool Reuses(const Binding& map, const Binding& reduction) {
+    const Block& element = *reduction.blocks[0];
+    const VarSet free(map.blocks[0]->params.begin(), map.blocks[0]->params.end());
+    const VarSet summed(element.params.begin(), element.params.end());
+    std::vector<VarSet> uses;
+    for (const Binding* b : element.bindings) {
       if (b->op != OpCode::kLoad) continue;
       VarSet of_load;
       bool sums = false;
       for (size_t k = 1; k < b->operands.size(); ++k) {
         const Var* index = b->operands[k].var();
-        if (index != nullptr && !free.contains(index) && !summed.contains(index))
-          return "an operand's index is computed";
         sums |= summed.contains(index);
         if (free.contains(index)) of_load.insert(index);
       }
       if (sums) uses.push_back(std::move(of_load));
     }
-    const bool reuses = std::any_of(uses.begin(), uses.end(), [&](const VarSet& a) {
+    return std::any_of(uses.begin(), uses.end(), [&](const VarSet& a) {
       return std::any_of(uses.begin(), uses.end(),
                          [&](const VarSet& b) { return Exceeds(a, b) && Exceeds(b, a); });
     });
-    return reuses ? "" : "no two operands are used again, each along an index of the other";
   }
 
   // True where some of `a` is not in `b`.

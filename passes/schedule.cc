@@ -66,8 +66,10 @@ class Scheduler : public ir::Mutator {
     const bool parallel = b.attrs.Has(Attr::kParallel);
     const bool lanes = b.attrs.Has(Attr::kVector) || b.attrs.Int(Attr::kLanes) > 1;
     if (parallel)
-      context_.Note(b.span, lanes ? "spread over threads and lanes" : "spread over threads");
-    if (!parallel && lanes) context_.Note(b.span, "spread over lanes");
+      context_.Note(b.span, lanes ? "spread over threads and lanes" : "spread over threads",
+                    Topic::kThreads, Verdict::kDone);
+    if (!parallel && lanes)
+      context_.Note(b.span, "spread over lanes", Topic::kLanes, Verdict::kDone);
   }
 
   // The index that lanes take; -1 for none.
@@ -76,7 +78,7 @@ class Scheduler : public ir::Mutator {
     if (best < 0) return -1;
     const std::string reason = WhyNotVector(*b.blocks[0], b.blocks[0]->params[best]);
     if (reason.empty()) return best;
-    context_.Note(b.span, "not vectorised: " + reason);
+    context_.Note(b.span, "not vectorised: " + reason, Topic::kLanes, Verdict::kRefused);
     return -1;
   }
 

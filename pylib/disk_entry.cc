@@ -39,7 +39,6 @@ void Fields(Archive& archive, Node& entry) {
     archive.Plain(home.first_line);
   });
   archive.List(entry.site_homes, plain);
-  archive.List(entry.remark_homes, plain);
 }
 
 // Whether `origin` needs no more than the first `records` records.
@@ -74,8 +73,7 @@ bool AnswerHolds(const DiskEntry& entry) {
   for (const CaptureSource& capture : entry.manifest.captures) {
     if (capture.from.function >= entry.holders.size()) return false;
   }
-  return HomesHold(entry.site_homes, entry.manifest.sites.size(), entry.homes.size()) &&
-         HomesHold(entry.remark_homes, entry.manifest.remarks.size(), entry.homes.size());
+  return HomesHold(entry.site_homes, entry.manifest.sites.size(), entry.homes.size());
 }
 
 // The manifest without what the entry stores elsewhere.

@@ -32,7 +32,7 @@ struct OutsideRecord {
   std::string content;
 };
 
-// A function that lines of sites and remarks are counted from: it may stand elsewhere by now.
+// A function that lines of sites are counted from: it may stand elsewhere by now.
 struct SourceHome {
   Origin origin;
   std::string file;
@@ -48,8 +48,7 @@ struct DiskEntry {
   std::vector<uint32_t> need_static;   // not empty: the answer is that these parameters' values
                                        // belong into the key, and nothing follows
   std::vector<SourceHome> homes;
-  std::vector<uint32_t> site_homes;    // one a site: the number of its home, or none from there on
-  std::vector<uint32_t> remark_homes;  // one a remark
+  std::vector<uint32_t> site_homes;  // one a site: the number of its home, or none from there on
   Manifest manifest;
   std::string image;
 };

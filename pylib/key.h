@@ -20,8 +20,10 @@ namespace parakeet::pylib {
 // How code is run. The interpreter runs the frontend's IR; kPython is the function as written.
 enum class Target : uint8_t { kSerial, kParallel, kInterpreter, kPython };
 
-constexpr uint64_t HeaderWord(Target target, bool may_overlap, bool any_shapes = false) {
-  return uint64_t(target) | uint64_t(may_overlap) << 8 | uint64_t(any_shapes) << 9;
+constexpr uint64_t HeaderWord(Target target, bool may_overlap, bool any_shapes = false,
+                              bool profiled = false) {
+  return uint64_t(target) | uint64_t(may_overlap) << 8 | uint64_t(any_shapes) << 9 |
+         uint64_t(profiled) << 10;
 }
 constexpr Target TargetOf(uint64_t header) { return Target(header & 0xff); }
 // Whether places of the arguments may be one in memory.
@@ -29,6 +31,8 @@ constexpr bool MayOverlap(uint64_t header) { return (header >> 8 & 1) != 0; }
 // Whether the code takes shapes as they come. Other code gives up at once, with nothing done, where
 // sizes that it takes to be equal are not (kOtherShapes in the manifest).
 constexpr bool TakesAnyShapes(uint64_t header) { return (header >> 9 & 1) != 0; }
+// Whether the code says where its time goes (pk_mark).
+constexpr bool IsProfiled(uint64_t header) { return (header >> 10 & 1) != 0; }
 
 enum class ArgumentKind : uint8_t { kArray, kScalar, kStatic, kTuple, kSlice };
 // kC and kFortran are contiguous; in kFortranStrides the strides grow from the first axis to the

@@ -72,10 +72,9 @@ void Fields(Archive& archive, Node& manifest)
     archive.Text(phase.name);
     archive.Plain(phase.ms);
   });
-  archive.List(manifest.remarks, [&](auto& remark) {
-    archive.Text(remark.file);
-    archive.Plain(remark.line);
-    archive.Text(remark.text);
+  archive.List(manifest.regions, [&](auto& region) {
+    archive.Text(region.file);
+    archive.Plain(region.line);
   });
 }
 

@@ -63,13 +63,6 @@ struct ErrorSite {
   int32_t end_column = 0;
 };
 
-// What a pass did or refused, for the user's report.
-struct Remark {
-  std::string file;  // empty where the place is not known
-  int32_t line = 0;
-  std::string text;  // begins with the pass
-};
-
 // Cycles that part of a call takes: `cycles` times the product of the extents, which are argument
 // slots (runtime/abi.h) holding array sizes.
 struct CostTerm {
@@ -80,6 +73,12 @@ struct CostTerm {
 struct PhaseTime {
   std::string name;
   double ms = 0;
+};
+
+// A region of profiled code (pk_mark): the line that its nests come from.
+struct RegionPlace {
+  std::string file;  // empty where the place is not known
+  int32_t line = 0;
 };
 
 struct Manifest {
@@ -94,7 +93,7 @@ struct Manifest {
   bool is_bounded = false;  // whether the terms say all that the call may take
   std::vector<CostTerm> cost;
   std::vector<PhaseTime> phases;
-  std::vector<Remark> remarks;
+  std::vector<RegionPlace> regions;
 };
 
 std::string Serialize(const Manifest& manifest);

@@ -19,7 +19,7 @@
 // Version
 // ---------------------------------------------------------------------------------------------
 
-inline constexpr uint32_t kPkAbiVersion = 2;
+inline constexpr uint32_t kPkAbiVersion = 3;
 
 // A build may define PARAKEET_BUILD_ID as a string literal, so that a compiler library and a
 // `_core` of different builds refuse each other even where nobody raised the version.
@@ -109,6 +109,12 @@ void pk_fail(PkCall* call, int32_t site, int32_t place_count, const int64_t* pla
 // A function's own frame must stay below kPkMaxFrameBytes.
 int32_t pk_enter(PkCall* call);
 void pk_leave(PkCall* call);
+
+// In profiled code alone, outside parallel regions: time is that of `region` from here on, until
+// the next such call or the end of the call. The region is to move `bytes` of arrays and to do
+// `operations` on floats; -1 where that is not known. Regions are numbered from 0, as the manifest
+// says where they are; one is nothing where the call keeps no profile.
+void pk_mark(PkCall* call, int32_t region, int64_t bytes, int64_t operations);
 
 // Calls a routine of another library, imported by name, and gives its status.
 //

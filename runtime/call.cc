@@ -33,6 +33,7 @@ void* Call::AllocateBuffer(int64_t bytes) {
   block->next = buffers_;
   if (buffers_ != nullptr) buffers_->previous = block;
   buffers_ = block;
+  if (profile_ != nullptr) profile_->Allocate(bytes);
   return buffer;
 }
 

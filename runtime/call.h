@@ -14,6 +14,7 @@
 
 #include "runtime/abi.h"
 #include "runtime/error_slot.h"
+#include "runtime/profile.h"
 #include "runtime/spin_lock.h"
 
 namespace parakeet::runtime {
@@ -29,6 +30,10 @@ class Call : public PkCall {
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
+
+  // Keeps account of the call's regions and buffers from here on. `profile` outlives the call.
+  void set_profile(Profile* profile) { profile_ = profile; }
+  Profile* profile() const { return profile_; }
 
   bool has_failed() const { return slot_.is_set(); }
 
@@ -52,6 +57,7 @@ class Call : public PkCall {
   SpinLock lock_;             // held only where the team is larger than 1
   Block* buffers_ = nullptr;  // linked through the headers
   ErrorSlot slot_;
+  Profile* profile_ = nullptr;
 };
 
 inline void KeepResult(PkCall* call, void* buffer) { static_cast<Call*>(call)->Keep(buffer); }

@@ -36,9 +36,13 @@ const void* AddressOf(Function* function) {
 }
 
 const Named kOwn[] = {
-    {"pk_alloc", AddressOf(pk_alloc)}, {"pk_free", AddressOf(pk_free)},
-    {"pk_fail", AddressOf(pk_fail)},   {"pk_enter", AddressOf(pk_enter)},
-    {"pk_leave", AddressOf(pk_leave)}, {"pk_library_call", AddressOf(pk_library_call)},
+    {"pk_alloc", AddressOf(pk_alloc)},
+    {"pk_free", AddressOf(pk_free)},
+    {"pk_fail", AddressOf(pk_fail)},
+    {"pk_enter", AddressOf(pk_enter)},
+    {"pk_leave", AddressOf(pk_leave)},
+    {"pk_mark", AddressOf(pk_mark)},
+    {"pk_library_call", AddressOf(pk_library_call)},
 };
 
 const Named kSupport[] = {

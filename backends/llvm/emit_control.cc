@@ -51,6 +51,7 @@ void FunctionEmitter::EmitBinding(const ir::Binding& binding) {
     case OpCode::kLibraryCall: return EmitLibraryCall(binding);
     case OpCode::kAlloc: return EmitAlloc(binding);
     case OpCode::kFree: return EmitFree(binding);
+    case OpCode::kMark: return EmitMark(binding);
     case OpCode::kLoad: return EmitLoad(binding);
     case OpCode::kStore: return EmitStore(binding);
     case OpCode::kIf: return EmitIf(binding);

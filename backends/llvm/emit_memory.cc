@@ -55,6 +55,12 @@ void FunctionEmitter::EmitFree(const ir::Binding& free) {
   builder_.CreateCall(PkFree(emission_), {Local(call_), freed});
 }
 
+void FunctionEmitter::EmitMark(const ir::Binding& mark) {
+  Value* region = builder_.getInt32(uint32_t(mark.attrs.Int(Attr::kRegion)));
+  builder_.CreateCall(PkMark(emission_),
+                      {Local(call_), region, ValueOf(mark.operands[0]), ValueOf(mark.operands[1])});
+}
+
 MemoryTraits FunctionEmitter::TraitsOf(const Operand& array) {
   const ArrayFacts& facts = facts_.Of(array.var());
   const ir::DType dtype = DTypeOf(array);

@@ -125,6 +125,7 @@ class FunctionEmitter {
   // emit_memory.cc
   void EmitAlloc(const ir::Binding& alloc);
   void EmitFree(const ir::Binding& free);
+  void EmitMark(const ir::Binding& mark);
   void EmitLoad(const ir::Binding& load);
   void EmitStore(const ir::Binding& store);
   void EmitView(const ir::Binding& view);

@@ -49,6 +49,13 @@ llvm::Function* PkLeave(Emission& emission) {
   return Declare(emission, "pk_leave", emission.builder.getVoidTy(), {emission.builder.getPtrTy()});
 }
 
+llvm::Function* PkMark(Emission& emission) {
+  llvm::IRBuilder<>& builder = emission.builder;
+  llvm::Type* wide = builder.getInt64Ty();
+  return emission.Declare("pk_mark", builder.getVoidTy(),
+                          {builder.getPtrTy(), builder.getInt32Ty(), wide, wide});
+}
+
 llvm::Function* PkLibraryCall(Emission& emission) {
   llvm::Type* pointer = emission.builder.getPtrTy();
   return emission.Declare("pk_library_call", emission.builder.getInt64Ty(),

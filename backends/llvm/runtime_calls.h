@@ -13,6 +13,8 @@ llvm::Function* PkFree(Emission& emission);
 llvm::Function* PkFail(Emission& emission);
 llvm::Function* PkEnter(Emission& emission);
 llvm::Function* PkLeave(Emission& emission);
+// Said to touch all memory, so that the work before it stays before it.
+llvm::Function* PkMark(Emission& emission);
 // Touches whatever its operands lead to.
 llvm::Function* PkLibraryCall(Emission& emission);
 

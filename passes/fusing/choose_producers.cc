@@ -114,11 +114,24 @@ void ProducerChooser::Choose(const Block& block) {
       if (reasons[at].empty()) chosen_.emplace(b, std::move(chosen));
     }
     if (reasons[at].empty()) {
-      context_.Note(b->span, "fused into what reads it");
+      context_.Note(b->span, "fused into what reads it", Topic::kFusion, Verdict::kDone,
+                    ReaderOf(*b));
     } else if (IsRead(*b)) {
-      context_.Note(b->span, "not fused: " + reasons[at]);
+      context_.Note(b->span, "not fused: " + reasons[at], Topic::kFusion,
+                    IsMadeAnyway(*b) ? Verdict::kAside : Verdict::kRefused, ReaderOf(*b));
     }
   }
+}
+
+// The first reader of an imap; unknown where there is none.
+ir::Span ProducerChooser::ReaderOf(const Binding& imap) const {
+  for (const Var* result : imap.results) {
+    const Reads& reads = finder_.Of(result);
+    if (reads.loads.empty()) continue;
+    const Read& first = reads.loads.front();
+    return (first.reader != nullptr ? first.reader : first.load)->span;
+  }
+  return {};
 }
 
 // False for what is only given back: there is nothing to fuse it into, and nothing to say.
@@ -126,6 +139,16 @@ bool ProducerChooser::IsRead(const Binding& imap) const {
   return std::any_of(imap.results.begin(), imap.results.end(), [&](const Var* result) {
     const Reads& reads = finder_.Of(result);
     return !reads.loads.empty() || reads.other != nullptr;
+  });
+}
+
+// True for what another pass is to fuse, and for an array that there has to be: one that is given
+// back or stored to.
+bool ProducerChooser::IsMadeAnyway(const Binding& imap) const {
+  if (elements_only_ && HoldsReduction(imap)) return true;
+  return std::any_of(imap.results.begin(), imap.results.end(), [&](const Var* result) {
+    const Reads& reads = finder_.Of(result);
+    return reads.is_result || (reads.other != nullptr && reads.other->op == OpCode::kStore);
   });
 }
 

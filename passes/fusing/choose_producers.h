@@ -70,7 +70,9 @@ class ProducerChooser {
   void FindSites(Candidate& candidate) const;
   void AddSites(Candidate& candidate, const Read& read) const;
   std::string WhyNotWorthIt(const Candidate& candidate) const;
+  ir::Span ReaderOf(const ir::Binding& imap) const;
   bool IsRead(const ir::Binding& imap) const;
+  bool IsMadeAnyway(const ir::Binding& imap) const;
   Chosen ChosenFrom(const Effects& effects) const;
   std::string WhyOverwritten(const Chosen& chosen, const Seen& seen, size_t at) const;
   bool StoresWhatItReads(const ir::Binding& producer, const ir::Binding& foreach,

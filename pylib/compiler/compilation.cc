@@ -4,7 +4,9 @@
 #include <cstdio>
 #include <utility>
 
+#include "ir/diagnostics.h"
 #include "ir/printer.h"
+#include "ir/uses.h"
 #include "ir/verifier.h"
 #include "passes/other_shapes.h"
 #include "passes/pipelines.h"
@@ -112,6 +114,7 @@ void Compilation::RunPasses(
   // The cost is read off the last program whose extents are still whole.
   ir::Program indexed = program_;
   options.after_pass = [&](std::string_view pass, const ir::Program& program) {
+    if (debug_.failing.contains(pass)) ir::FailBug("PARAKEET_DEBUG asks for it");
     last_program_ = program;
     if (passes::FindPass(pass)->after == ir::Stage::kIndexed) indexed = program;
     if (Dumps(pass)) DumpProgram(pass, program);
@@ -119,15 +122,17 @@ void Compilation::RunPasses(
   };
   passes::PipelineResult result;
   try {
-    result = passes::RunPipeline(program_, ir::Stage::kParallel, passes::CpuPipeline(), context,
-                                 options);
+    const auto& pipeline =
+        IsProfiled(request_.key[0]) ? passes::ProfiledPipeline() : passes::CpuPipeline();
+    result = passes::RunPipeline(program_, ir::Stage::kParallel, pipeline, context, options);
   } catch (...) {
     running_ = context.running;
     throw;
   }
   program_ = std::move(result.program);
   for (const passes::PassTiming& timing : result.timings) AddPhase(timing.name, timing.ms);
-  KeepRemarks(context);
+  remarks_ = std::move(context.remarks);
+  KeepRegions();
   CostEstimate estimate = EstimateCost(*indexed.functions.front());
   description_.manifest.cost = std::move(estimate.terms);
   description_.manifest.is_bounded = estimate.is_bounded;
@@ -137,16 +142,15 @@ void Compilation::RunPasses(
   }
 }
 
-void Compilation::KeepRemarks(const passes::Context& context) {
-  for (const passes::Remark& remark : context.remarks) {
-    Remark kept;
-    if (remark.span.IsKnown() && remark.span.file < sources_->size()) {
-      kept.file = sources_->At(remark.span.file).name;
-      kept.line = remark.span.line;
-    }
-    kept.text = remark.pass + ": " + remark.text;
-    description_.manifest.remarks.push_back(std::move(kept));
-  }
+void Compilation::KeepRegions() {
+  std::vector<RegionPlace>& regions = description_.manifest.regions;
+  ir::ForEachBinding(*program_.functions.front()->body, [&](const ir::Binding& b) {
+    if (b.op != ir::OpCode::kMark) return;
+    const auto region = size_t(b.attrs.Int(ir::Attr::kRegion));
+    if (regions.size() <= region) regions.resize(region + 1);
+    if (!b.span.IsKnown() || b.span.file >= sources_->size()) return;
+    regions[region] = {sources_->At(b.span.file).name, b.span.line};
+  });
 }
 
 backends::Compiled Compilation::Generate(bool keep_ir, bool keep_assembly) {

@@ -31,6 +31,8 @@ class Compilation {
   Target target() const { return target_; }
   const ir::Program& program() const { return program_; }
   const ir::SourceMap& sources() const { return *sources_; }
+  // What the passes said, after RunPasses.
+  const std::vector<passes::Remark>& remarks() const { return remarks_; }
   // What travels with the code, complete after Generate (for the interpreter: BuildProgram).
   Description& description() { return description_; }
   // What a bug report needs: the program as the failing step was given it, and that step's name.
@@ -40,7 +42,7 @@ class Compilation {
  private:
   FunctionFinder FindFunctions() const;
   bool Dumps(std::string_view pass) const;
-  void KeepRemarks(const passes::Context& context);
+  void KeepRegions();
   void AddPhase(const std::string& name, double ms);
 
   const PkCompileRequest& request_;
@@ -52,6 +54,7 @@ class Compilation {
   ir::Program last_program_;
   std::string running_ = "frontend";
   Description description_;
+  std::vector<passes::Remark> remarks_;
 };
 
 }  // namespace parakeet::pylib

@@ -9,11 +9,39 @@
 namespace parakeet::pylib {
 namespace {
 
-std::string PassName(std::string_view text) {
+[[noreturn]] void Refuse(const std::string& why) {
+  ir::FailUser("ValueError", "PARAKEET_DEBUG: " + why, {});
+}
+
+std::string WithHyphens(std::string_view text) {
   std::string name(text);
   std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+std::string PassName(std::string_view text) {
+  std::string name = WithHyphens(text);
   const bool is_known = name == "frontend" || name == "all" || passes::FindPass(name) != nullptr;
-  if (!is_known) ir::FailUser("ValueError", "PARAKEET_DEBUG: no pass is called " + name, {});
+  if (!is_known) Refuse("no pass is called " + name);
+  return name;
+}
+
+// What there is to leave out, for messages.
+std::string OptionalPasses() {
+  std::string names;
+  for (const passes::Pass& pass : passes::AllPasses()) {
+    if (passes::IsOptional(pass)) names += (names.empty() ? "" : ", ") + std::string(pass.name);
+  }
+  return names;
+}
+
+std::string DisabledPass(std::string_view text) {
+  const std::string name = WithHyphens(text);
+  const passes::Pass* pass = passes::FindPass(name);
+  if (pass == nullptr)
+    Refuse("no pass is called " + name + "; can be disabled: " + OptionalPasses());
+  if (!passes::IsOptional(*pass))
+    Refuse("pass " + name + " cannot be disabled: what comes after it takes only what it makes");
   return name;
 }
 
@@ -32,12 +60,12 @@ void ParseWord(std::string_view word, DebugOptions* options) {
     const std::string function(at == word.npos ? "" : word.substr(at + 1));
     options->dumps.push_back({PassName(word.substr(0, at)), function});
   } else if (TakePrefix(&word, "disable:")) {
-    options->disabled.insert(PassName(word));
+    options->disabled.insert(DisabledPass(word));
+  } else if (TakePrefix(&word, "fail:")) {
+    options->failing.insert(PassName(word));
   } else {
-    ir::FailUser("ValueError",
-                 "PARAKEET_DEBUG: cannot read \"" + whole +
-                     "\"; expected dump:after:<pass>[@<function>], disable:<pass> or verify",
-                 {});
+    Refuse("cannot read \"" + whole +
+           "\"; expected dump:after:<pass>[@<function>], disable:<pass>, fail:<pass> or verify");
   }
 }
 

@@ -2,7 +2,8 @@
 //
 //   dump:after:<pass>[@<function>]   prints the IR after each run of a pass to stderr; the pass
 //                                    `frontend` is what comes before the first, `all` is every one
-//   disable:<pass>                   leaves a pass out
+//   disable:<pass>                   leaves a pass out, if the others can do without it
+//   fail:<pass>                      as if the pass had a bug
 //   verify                           verifies the IR after every pass
 //
 // A pass is written as in passes.def or with underscores, a function as in the user's source.
@@ -24,6 +25,7 @@ struct DebugOptions {
   };
   std::vector<Dump> dumps;
   std::set<std::string, std::less<>> disabled;
+  std::set<std::string, std::less<>> failing;
   bool verify = false;
 
   bool Dumps(std::string_view pass, std::string_view function) const;

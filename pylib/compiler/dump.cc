@@ -6,6 +6,8 @@
 #include "ir/diagnostics.h"
 #include "ir/printer.h"
 #include "passes/pipelines.h"
+#include "pylib/compiler/account.h"
+#include "pylib/compiler/write_account.h"
 
 namespace parakeet::pylib {
 namespace {
@@ -28,12 +30,35 @@ std::string DumpIr(Compilation* compilation, std::string stage) {
   ir::FailUser("ValueError", "no stage or pass is called " + stage + "; there are " + known, {});
 }
 
+// The site of checks at which code gives up for other shapes: no error that anybody sees. -1 for
+// none.
+int SiteOfOtherShapes(const ir::Program& program) {
+  for (size_t i = 0; i < program.sites.size(); ++i) {
+    if (program.sites[i].exception == kOtherShapes) return int(i);
+  }
+  return -1;
+}
+
+std::string DumpAccount(Compilation* compilation) {
+  ir::Program built = compilation->program(), scheduled;
+  if (compilation->target() != Target::kInterpreter) {
+    compilation->RunPasses([&](std::string_view pass, const ir::Program& program) {
+      if (pass == "inline-calls") built = program;
+      if (passes::FindPass(pass)->after == ir::Stage::kIndexed) scheduled = program;
+    });
+  }
+  const ir::Program& final = scheduled.functions.empty() ? scheduled : compilation->program();
+  const Account account = AccountFor(built, scheduled, final, SiteOfOtherShapes(final));
+  return WriteAccount(account, compilation->remarks(), compilation->sources());
+}
+
 }  // namespace
 
 std::string Dump(Compilation* compilation, const std::string& what, const std::string& stage) {
   if (what == "ir") return DumpIr(compilation, stage);
+  if (what == "account") return DumpAccount(compilation);
   if (what != "llvm" && what != "asm") {
-    ir::FailUser("ValueError", "cannot show " + what + "; expected ir, llvm or asm", {});
+    ir::FailUser("ValueError", "cannot show " + what + "; expected ir, llvm, asm or account", {});
   }
   compilation->RunPasses();
   const backends::Compiled compiled = compilation->Generate(what == "llvm", what == "asm");

@@ -12,6 +12,7 @@ namespace parakeet::pylib {
 //           stage leaves it; or after the pass of that name, as it last ran
 //   "llvm"  after LLVM's passes
 //   "asm"   assembly
+//   "account"  what became of the source, as JSON (write_account.h)
 // Throws a UserError (ValueError) for another `what` or a stage that there is not.
 std::string Dump(Compilation* compilation, const std::string& what, const std::string& stage);
 

@@ -60,15 +60,19 @@ std::string ReprOf(PyObject* object) {
   return "?";
 }
 
+PyObject* AsStr(const std::string& text) {
+  return PyUnicode_DecodeUTF8(text.data(), Py_ssize_t(text.size()), "replace");
+}
+
 class Describer {
  public:
   Describer(const std::vector<uint64_t>& key, const std::vector<Ref>& statics)
       : key_(key), statics_(statics) {}
 
-  std::string All() {
-    std::string text;
-    while (at_ < key_.size()) text += (text.empty() ? "" : ", ") + Argument();
-    return "(" + text + ")";
+  std::vector<std::string> Each() {
+    std::vector<std::string> texts;
+    while (at_ < key_.size()) texts.push_back(Argument());
+    return texts;
   }
 
  private:
@@ -98,8 +102,19 @@ class Describer {
 }  // namespace
 
 PyObject* Describe(const std::vector<uint64_t>& key, const std::vector<Ref>& statics) {
-  const std::string text = Describer(key, statics).All();
-  return PyUnicode_DecodeUTF8(text.data(), Py_ssize_t(text.size()), "replace");
+  std::string text;
+  for (const std::string& each : Describer(key, statics).Each())
+    text += (text.empty() ? "" : ", ") + each;
+  return AsStr("(" + text + ")");
+}
+
+PyObject* DescribeEach(const std::vector<uint64_t>& key, const std::vector<Ref>& statics) {
+  Ref list = Ref::Steal(PyList_New(0));
+  for (const std::string& each : Describer(key, statics).Each()) {
+    const Ref text = Ref::Steal(AsStr(each));
+    if (!list || !text || PyList_Append(list.get(), text.get()) != 0) return nullptr;
+  }
+  return list.release();
 }
 
 }  // namespace parakeet::pylib

@@ -14,6 +14,9 @@ namespace parakeet::pylib {
 // argument shows its value.
 PyObject* Describe(const std::vector<uint64_t>& key, const std::vector<Ref>& statics);
 
+// The same as a list, a str for each parameter.
+PyObject* DescribeEach(const std::vector<uint64_t>& key, const std::vector<Ref>& statics);
+
 }  // namespace parakeet::pylib
 
 #endif  // PARAKEET_PYLIB_CORE_DESCRIBE_H_

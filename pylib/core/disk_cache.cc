@@ -60,7 +60,9 @@ bool IsOptimizing() {
 }
 
 bool IsKept(const FunctionState& function, const Arguments& call) {
-  if (!function.may_cache || TargetOf(call.key[0]) == Target::kInterpreter) return false;
+  const uint64_t header = call.key[0];
+  const bool is_kind_kept = TargetOf(header) != Target::kInterpreter && !IsProfiled(header);
+  if (!function.may_cache || !is_kind_kept) return false;
   const char* debug = std::getenv("PARAKEET_DEBUG");
   return (debug == nullptr || *debug == 0) && !IsOptimizing();
 }

@@ -6,6 +6,7 @@
 
 #include "pylib/core/arguments.h"
 #include "pylib/core/compile.h"
+#include "pylib/core/profile.h"
 #include "pylib/core/raise.h"
 #include "pylib/core/results.h"
 #include "pylib/take_gil.h"
@@ -22,10 +23,11 @@ std::atomic<bool> is_timing = false;
 struct Mode {
   Target target;
   bool any_shapes = false;
+  bool profiled = false;
 };
 
 bool Encode(FunctionState* function, Mode mode, PyObject* const* values, Arguments* call) {
-  call->key.Append(HeaderWord(mode.target, false, mode.any_shapes));
+  call->key.Append(HeaderWord(mode.target, false, mode.any_shapes, mode.profiled));
   const size_t count = function->parameters.size();
   for (size_t i = 0; i < count; ++i) {
     switch (EncodeArgument(values[i], function->is_static[i] != 0, call)) {
@@ -120,15 +122,18 @@ int32_t RunCode(Specialization* code, runtime::Call* call, const uint64_t* args,
   if (!code->IsLong(args)) return code->Run(call, args, results);
   PyThreadState* state = PyEval_SaveThread();
   const int32_t status = code->Run(call, args, results);
+  // Waiting for the GIL is no region's.
+  if (call->profile() != nullptr) call->profile()->End();
   PkTakeGil(state);
   return status;
 }
 
-int32_t RunTimed(Specialization* code, runtime::Call* call, const uint64_t* args,
-                 uint64_t* results) {
+int32_t RunTimed(Specialization* code, runtime::Call* call, const uint64_t* args, uint64_t* results,
+                 int64_t* ns) {
   const int64_t start = runtime::NowNanoseconds();
   const int32_t status = RunCode(code, call, args, results);
-  code->run_ns += runtime::NowNanoseconds() - start;
+  *ns = runtime::NowNanoseconds() - start;
+  code->run_ns += *ns;
   ++code->timed_calls;
   return status;
 }
@@ -137,6 +142,29 @@ int32_t RunTimed(Specialization* code, runtime::Call* call, const uint64_t* args
 bool HasOtherShapes(const Manifest& manifest, const runtime::ErrorRecord& error) {
   return error.site >= 0 && size_t(error.site) < manifest.sites.size() &&
          manifest.sites[error.site].exception == kOtherShapes;
+}
+
+int32_t RunProfiled(const FunctionState& function, Specialization* code, runtime::Call* call,
+                    const uint64_t* args, uint64_t* results) {
+  runtime::Profile profile(code->manifest.regions.size());
+  call->set_profile(&profile);
+  int64_t ns = 0;
+  const int32_t status = RunTimed(code, call, args, results, &ns);
+  profile.End();
+  call->set_profile(nullptr);
+  const bool gave_up = status > 0 && HasOtherShapes(code->manifest, call->error());
+  if (!gave_up) RecordCall(function, code, profile, ns, status != 0);
+  return status;
+}
+
+// Runs the code, timed where somebody asks for times.
+int32_t RunObserved(const FunctionState& function, Specialization* code, runtime::Call* call,
+                    const uint64_t* args, uint64_t* results) {
+  if (is_profiling.load(std::memory_order_relaxed))
+    return RunProfiled(function, code, call, args, results);
+  int64_t ns = 0;
+  if (is_timing.load(std::memory_order_relaxed)) return RunTimed(code, call, args, results, &ns);
+  return RunCode(code, call, args, results);
 }
 
 // Code that is called again and again has its threads, however little each call does.
@@ -156,8 +184,8 @@ int32_t TeamFor(Specialization* code, const uint64_t* args) {
 }
 
 // Null, without an exception where `other_shapes` is set.
-PyObject* RunCall(Specialization* code, Target target, const Arguments& arguments,
-                  bool* other_shapes) {
+PyObject* RunCall(const FunctionState& function, Specialization* code, Target target,
+                  const Arguments& arguments, bool* other_shapes) {
   const Running running(code);
   InlineVector<uint64_t, 32> results;
   results.Extend(code->manifest.result_slots);
@@ -165,8 +193,7 @@ PyObject* RunCall(Specialization* code, Target target, const Arguments& argument
   const int32_t team = is_parallel ? TeamFor(code, arguments.slots.data()) : 1;
   if (team == 0) return nullptr;
   runtime::Call call(team);
-  const auto run = is_timing.load(std::memory_order_relaxed) ? RunTimed : RunCode;
-  const int32_t status = run(code, &call, arguments.slots.data(), results.data());
+  const int32_t status = RunObserved(function, code, &call, arguments.slots.data(), results.data());
   if (status == 0) return BuildResult(code->manifest, arguments, &call, results.data());
   if (status <= 0) return nullptr;
   *other_shapes = HasOtherShapes(code->manifest, call.error());
@@ -193,16 +220,19 @@ PyObject* DispatchIn(FunctionState* function, Mode mode, PyObject* const* values
     return nullptr;
   }
   function->last = code;
-  return RunCall(code, mode.target, call, other_shapes);
+  return RunCall(*function, code, mode.target, call, other_shapes);
 }
 
 }  // namespace
 
 PyObject* Dispatch(FunctionState* function, Target target, PyObject* const* values) {
+  Mode mode = {target};
+  mode.profiled = is_profiling.load(std::memory_order_relaxed) && target != Target::kInterpreter;
   bool other_shapes = false;
-  PyObject* result = DispatchIn(function, {target}, values, &other_shapes);
+  PyObject* result = DispatchIn(function, mode, values, &other_shapes);
   if (!other_shapes) return result;
-  return DispatchIn(function, {target, true}, values, &other_shapes);
+  mode.any_shapes = true;
+  return DispatchIn(function, mode, values, &other_shapes);
 }
 
 Specialization* Prepare(FunctionState* function, Target target, PyObject* const* values) {

@@ -157,6 +157,7 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject* keywords) {
   Of(self.get())->state = new (std::nothrow) FunctionState();
   FunctionState* state = Of(self.get())->state;
   if (state == nullptr) return PyErr_NoMemory();
+  state->object = self.get();
   state->boundscheck = boundscheck != 0;
   state->may_cache = may_cache != 0;
   if (!Fill(state, function, fastmath, target)) return nullptr;

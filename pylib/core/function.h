@@ -15,7 +15,8 @@ namespace parakeet::pylib {
 
 // What the object holds beside what Python needs.
 struct FunctionState {
-  Ref function;  // the plain Python function
+  PyObject* object = nullptr;  // the Function itself, which owns this
+  Ref function;                // the plain Python function
   Parameters parameters;
   Ref fastmath;  // a tuple of LLVM's flag names
   bool boundscheck = true;

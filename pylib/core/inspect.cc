@@ -30,34 +30,6 @@ Ref PhasesOf(const Manifest& manifest) {
   return phases;
 }
 
-Ref RemarksOf(const Manifest& manifest) {
-  Ref remarks = Ref::Steal(PyList_New(0));
-  for (const Remark& remark : manifest.remarks) {
-    std::string line = remark.text;
-    if (!remark.file.empty()) line = remark.file + ":" + std::to_string(remark.line) + ": " + line;
-    Ref text = Ref::Steal(PyUnicode_DecodeUTF8(line.data(), Py_ssize_t(line.size()), "replace"));
-    if (!text || !remarks || PyList_Append(remarks.get(), text.get()) != 0) return Ref();
-  }
-  return remarks;
-}
-
-Ref RecordOf(const Specialization& entry, bool is_last) {
-  Ref record = Ref::Steal(PyDict_New());
-  if (!record) return record;
-  const bool ok =
-      SetItem(record.get(), "signature", Ref::Steal(Describe(entry.key, entry.statics))) &&
-      SetItem(record.get(), "target", Ref::Steal(PyLong_FromLong(long(TargetOf(entry.key[0]))))) &&
-      SetItem(record.get(), "compile_ms", Ref::Steal(PyFloat_FromDouble(entry.compile_ms))) &&
-      SetItem(record.get(), "from_disk", Ref::Steal(PyBool_FromLong(entry.is_from_disk))) &&
-      SetItem(record.get(), "phases", PhasesOf(entry.manifest)) &&
-      SetItem(record.get(), "remarks", RemarksOf(entry.manifest)) &&
-      SetItem(record.get(), "calls", Ref::Steal(PyLong_FromLongLong(entry.calls))) &&
-      SetItem(record.get(), "timed_calls", Ref::Steal(PyLong_FromLongLong(entry.timed_calls))) &&
-      SetItem(record.get(), "run_ns", Ref::Steal(PyLong_FromLongLong(entry.run_ns))) &&
-      SetItem(record.get(), "is_last", Ref::Steal(PyBool_FromLong(is_last)));
-  return ok ? std::move(record) : Ref();
-}
-
 PyObject* Specializations(PyObject* self, PyObject*) {
   FunctionState* state = StateOf(self);
   Ref list = Ref::Steal(PyList_New(0));
@@ -116,6 +88,18 @@ PyObject* DumpText(PyObject* self, PyObject* args) {
   return DumpFor(StateOf(self), Target(target), bound.values.data(), what, stage);
 }
 
+// _dump_of(number, what, stage): for the specialization of that number. None where there is none.
+PyObject* DumpOf(PyObject* self, PyObject* args) {
+  long long number = 0;
+  const char *what = nullptr, *stage = nullptr;
+  if (!PyArg_ParseTuple(args, "Lss", &number, &what, &stage)) return nullptr;
+  for (const auto& entry : StateOf(self)->table.all()) {
+    if (entry->number != number) continue;
+    return DumpSpecialization(StateOf(self), *entry, what, stage);
+  }
+  return Ref::Borrow(Py_None).release();
+}
+
 // _dump_last(what, stage): for the last call. None where there was none.
 PyObject* DumpLast(PyObject* self, PyObject* args) {
   const char *what = nullptr, *stage = nullptr;
@@ -146,12 +130,32 @@ PyMethodDef methods[] = {
     {"_specializations", Guarded<Specializations>, METH_NOARGS, nullptr},
     {"_compile", Guarded<CompileFor>, METH_VARARGS, nullptr},
     {"_dump", Guarded<DumpText>, METH_VARARGS, nullptr},
+    {"_dump_of", Guarded<DumpOf>, METH_VARARGS, nullptr},
     {"_dump_last", Guarded<DumpLast>, METH_VARARGS, nullptr},
     {"_clear", Guarded<ClearTable>, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };
 
 }  // namespace
+
+Ref RecordOf(const Specialization& entry, bool is_last) {
+  Ref record = Ref::Steal(PyDict_New());
+  if (!record) return record;
+  const bool ok =
+      SetItem(record.get(), "signature", Ref::Steal(Describe(entry.key, entry.statics))) &&
+      SetItem(record.get(), "target", Ref::Steal(PyLong_FromLong(long(TargetOf(entry.key[0]))))) &&
+      SetItem(record.get(), "compile_ms", Ref::Steal(PyFloat_FromDouble(entry.compile_ms))) &&
+      SetItem(record.get(), "arguments", Ref::Steal(DescribeEach(entry.key, entry.statics))) &&
+      SetItem(record.get(), "number", Ref::Steal(PyLong_FromLongLong(entry.number))) &&
+      SetItem(record.get(), "is_profiled", Ref::Steal(PyBool_FromLong(IsProfiled(entry.key[0])))) &&
+      SetItem(record.get(), "from_disk", Ref::Steal(PyBool_FromLong(entry.is_from_disk))) &&
+      SetItem(record.get(), "phases", PhasesOf(entry.manifest)) &&
+      SetItem(record.get(), "calls", Ref::Steal(PyLong_FromLongLong(entry.calls))) &&
+      SetItem(record.get(), "timed_calls", Ref::Steal(PyLong_FromLongLong(entry.timed_calls))) &&
+      SetItem(record.get(), "run_ns", Ref::Steal(PyLong_FromLongLong(entry.run_ns))) &&
+      SetItem(record.get(), "is_last", Ref::Steal(PyBool_FromLong(is_last)));
+  return ok ? std::move(record) : Ref();
+}
 
 PyMethodDef* InspectionMethods() { return methods; }
 

@@ -3,11 +3,15 @@
 #ifndef PARAKEET_PYLIB_CORE_INSPECT_H_
 #define PARAKEET_PYLIB_CORE_INSPECT_H_
 
+#include "pylib/core/specialization.h"
 #include "pylib/python.h"
 
 namespace parakeet::pylib {
 
 PyMethodDef* InspectionMethods();
+
+// A dictionary about one specialization; null with an exception set. `is_last`: it was called last.
+Ref RecordOf(const Specialization& entry, bool is_last);
 
 }  // namespace parakeet::pylib
 

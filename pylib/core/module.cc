@@ -13,6 +13,7 @@
 #include "pylib/core/function.h"
 #include "pylib/core/numpy_access.h"
 #include "pylib/core/outside.h"
+#include "pylib/core/profile.h"
 #include "pylib/core/targets.h"
 #include "runtime/buffers.h"
 #include "runtime/call.h"
@@ -57,6 +58,10 @@ PyObject* PySetTiming(PyObject*, PyObject* value) {
   SetTiming(is_on != 0);
   return None();
 }
+
+PyObject* PyStartProfile(PyObject*, PyObject*) { return StartProfile() ? None() : nullptr; }
+
+PyObject* PyStopProfile(PyObject*, PyObject*) { return StopProfile(); }
 
 PyObject* OverloadsChanged(PyObject*, PyObject*) {
   ++overloads_version;
@@ -134,6 +139,8 @@ PyMethodDef functions[] = {
     {"set_default_target", PySetDefaultTarget, METH_O, nullptr},
     {"count_target_blocks", PyCountTargetBlocks, METH_O, nullptr},
     {"set_timing", PySetTiming, METH_O, nullptr},
+    {"start_profile", PyStartProfile, METH_NOARGS, nullptr},
+    {"stop_profile", PyStopProfile, METH_NOARGS, nullptr},
     {"overloads_changed", OverloadsChanged, METH_NOARGS, nullptr},
     {"set_array_type", SetArrayType, METH_O, nullptr},
     {"set_shown", PySetShown, METH_VARARGS, nullptr},

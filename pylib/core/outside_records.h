@@ -30,8 +30,8 @@ struct OutsideParts {
 bool RecordOutside(const Beginning& beginning, const OutsideParts& parts, DiskEntry* entry);
 
 // Reads again all that the records name. False where something is not what it was; no exception is
-// set. Where a function has moved in its file, or to another, the lines of the manifest's sites and
-// remarks move with it.
+// set. Where a function has moved in its file, or to another, the lines of the manifest's sites
+// move with it.
 bool ReadAgain(const Beginning& beginning, DiskEntry* entry, OutsideParts* parts);
 
 }  // namespace parakeet::pylib

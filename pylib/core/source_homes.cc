@@ -43,9 +43,6 @@ void SourceHomes::Assign(DiskEntry* entry) const {
   for (const ErrorSite& site : entry->manifest.sites) {
     entry->site_homes.push_back(HomeOf(site.file, site.line));
   }
-  for (const Remark& remark : entry->manifest.remarks) {
-    entry->remark_homes.push_back(HomeOf(remark.file, remark.line));
-  }
 }
 
 void MoveHome(PyObject* function, uint32_t number, DiskEntry* entry) {
@@ -61,11 +58,6 @@ void MoveHome(PyObject* function, uint32_t number, DiskEntry* entry) {
     manifest.sites[i].file = file;
     manifest.sites[i].line += distance;
     manifest.sites[i].end_line += distance;
-  }
-  for (size_t i = 0; i < manifest.remarks.size(); ++i) {
-    if (entry->remark_homes[i] != number) continue;
-    manifest.remarks[i].file = file;
-    manifest.remarks[i].line += distance;
   }
 }
 

@@ -17,7 +17,7 @@ class SourceHomes {
  public:
   // A function, or anything else, which is no home.
   void Add(const Origin& origin, PyObject* object);
-  // Says of each site and remark of the entry's manifest to which of the functions added its line
+  // Says of each site of the entry's manifest to which of the functions added its line
   // belongs: the last in its file that begins before it.
   void Assign(DiskEntry* entry) const;
 

@@ -4,6 +4,7 @@
 
 #include "pylib/core/compiler_library.h"
 #include "pylib/core/content.h"
+#include "pylib/core/profile.h"
 
 namespace parakeet::pylib {
 namespace {
@@ -21,6 +22,12 @@ uint64_t HashKey(const uint64_t* words, size_t count) {
   }
   return hash;
 }
+
+Specialization::Specialization()
+    : number([] {
+        static int64_t made = 0;
+        return made++;
+      }()) {}
 
 Specialization::~Specialization() {
   if (program != nullptr) FreeProgram(program);

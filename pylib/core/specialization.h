@@ -15,13 +15,15 @@
 
 namespace parakeet::pylib {
 
+struct CallTotals;
+
 uint64_t HashKey(const uint64_t* words, size_t count);
 
 // Written once when it is made, apart from its counters. All members are used with the GIL held,
 // `image` and `program` excepted.
 class Specialization {
  public:
-  Specialization() = default;
+  Specialization();
   ~Specialization();
   Specialization(const Specialization&) = delete;
   Specialization& operator=(const Specialization&) = delete;
@@ -41,6 +43,8 @@ class Specialization {
   std::unique_ptr<runtime::Image> image;  // or, for the interpreter:
   void* program = nullptr;
 
+  const int64_t number;  // of all in the process, in the order in which they were made
+  std::shared_ptr<CallTotals> profile;  // of the calls under profile() (profile.h)
   bool is_from_disk = false;
   double compile_ms = 0;  // from the miss to the first run
   int64_t calls = 0;

@@ -29,6 +29,7 @@ _MODULES = {
     "clear_cache": "parakeet.config",
     "compare": "parakeet.comparison",
     "overload": "parakeet.overloading",
+    "profile": "parakeet.profiling",
 }
 _SUBMODULES = (
     "c_backend", "errors", "inspection", "library", "operators", "primitives", "testing_helpers",
@@ -46,6 +47,7 @@ __all__ = [
     "get_num_threads",
     "jit",
     "overload",
+    "profile",
     "set_num_threads",
     "show_config",
     "target",

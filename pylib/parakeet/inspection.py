@@ -5,7 +5,6 @@ for them where that is still to do, and run nothing; without arguments they show
 that was called last, and raise ValueError where there was none.
 """
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,15 +12,7 @@ import numpy as np
 from parakeet import _core
 from parakeet.errors import Limitation
 from parakeet.targets import name_of, number_in_context, number_of
-
-
-class Text(str):
-    """A text that an interactive prompt shows as it is."""
-
-    __slots__ = ()
-
-    def __repr__(self):
-        return str(self)
+from parakeet.text import Text, phases_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +38,13 @@ def array_type(dtype, ndim):
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """One specialization. `phases` says where its compile time went; with `from_disk` that is what
-    it took to load what another process, or an earlier one, had compiled. `run_ms` is the mean of
-    the calls that were timed (`config.timing`), None where there were none."""
+    """One specialization; times are in milliseconds.
+
+    `phases` says where its compile time went, by step and pass; with `from_disk` that is what it
+    took to load what another process, or an earlier one, had compiled. Calls are counted always.
+    `total_ms` is what those took together that were timed (under `config.timing` or
+    `parakeet.profile()`), `run_ms` their mean, None where there were none.
+    """
 
     signature: str
     target: str
@@ -58,19 +53,17 @@ class Timing:
     calls: int
     run_ms: float | None
     from_disk: bool = False
+    timed_calls: int = 0
+    total_ms: float = 0.0
 
     def __str__(self):
-        phases = ", ".join(f"{name} {ms:.2f}" for name, ms in self.phases.items())
-        run = "not timed" if self.run_ms is None else f"{self.run_ms:.4f} ms each"
+        origin = "loaded from disk" if self.from_disk else "compiled"
+        run = f"{self.timed_calls} timed: {self.total_ms:.4f} ms, {self.run_ms or 0:.4f} ms each"
         return (
             f"{self.target} {self.signature}\n"
-            f"  {_origin(self.from_disk)} in {self.compile_ms:.2f} ms: {phases}\n"
-            f"  called {self.calls} times, {run}"
+            f"  {origin} in {self.compile_ms:.2f} ms: {phases_text(self.phases)}\n"
+            f"  called {self.calls} times, {run if self.timed_calls else 'not timed'}"
         )
-
-
-def _origin(from_disk):
-    return "loaded from disk" if from_disk else "compiled"
 
 
 class Timings(list):
@@ -95,12 +88,14 @@ def _timing(record):
         calls=record["calls"],
         run_ms=record["run_ns"] / timed / 1e6 if timed else None,
         from_disk=record["from_disk"],
+        timed_calls=timed,
+        total_ms=record["run_ns"] / 1e6,
     )
 
 
 def signatures(function):
     """The targets and argument types that a function has been compiled for, one text each."""
-    return [_title(record) for record in function._specializations()]
+    return list(dict.fromkeys(_title(record) for record in function._specializations()))
 
 
 def _title(record):
@@ -134,13 +129,25 @@ def _compiled_target(function, name):
 
 
 def _show(function, what, stage, args, kwargs, target):
-    if args or kwargs:
+    if _names_a_call(function, args, kwargs):
         number = _compiled_target(function, target)
         return Text(function._dump(what, stage, number, args, kwargs))
-    text = function._dump_last(what, stage)
-    if text is None:
+    return Text(function._dump_last(what, stage))
+
+
+def _names_a_call(function, args, kwargs):
+    """Whether these are arguments to compile for; if not, the last call is shown, which there was.
+
+    A function without parameters that has not been called is compiled for no arguments.
+    """
+    if args or kwargs:
+        return True
+    if any(record["is_last"] for record in function._specializations()):
+        return False
+    code = function.__wrapped__.__code__
+    if code.co_argcount or code.co_kwonlyargcount:
         raise ValueError(f"{function.__name__} has not been called yet; give arguments")
-    return Text(text)
+    return True
 
 
 def ir(function, *args, stage="parallel", target=None, **kwargs):
@@ -165,42 +172,22 @@ def ptx(function, *args, target=None, **kwargs):
 
 
 def explain(function, *args, target=None, **kwargs):
-    """One screen: what ran in parallel, was fused or vectorised, on which target, and why not."""
+    """What became of each line: what runs in parallel, was fused or vectorised, and why not.
+
+    An `explanation.Explanation`: a text of one screen, with the facts as attributes (`rows`,
+    `notes`, counts). Raises what a call with such arguments would: TypeError for arguments that
+    do not bind, and what refuses the function.
+    """
+    import json
+
+    from parakeet import explanation
+
     record = _record_for(function, args, kwargs, target)
-    lines = [f"{function.__qualname__} {record['signature']} on {name_of(record['target'])}"]
-    by_pass = {}
-    for remark in record["remarks"]:
-        place, name, text = _split_remark(remark)
-        by_pass.setdefault(name, []).append((place, text))
-    for name, remarks in by_pass.items():
-        lines.append(f"  {name}")
-        # The same thing said of several copies of a line is said once.
-        lines += [f"    {place}{text}" for place, text in dict.fromkeys(remarks)]
-    if not by_pass:
-        lines.append("  no pass has a remark")
-    phases = ", ".join(f"{name} {ms:.2f}" for name, ms in record["phases"].items() if ms >= 0.005)
-    origin = _origin(record["from_disk"])
-    lines.append(f"  {origin} in {record['compile_ms']:.2f} ms: {phases}")
-    return Text("\n".join(lines))
+    account = json.loads(_show(function, "account", "", args, kwargs, target))
+    return explanation.make(function, record, name_of(record["target"]), account)
 
 
 def _record_for(function, args, kwargs, target):
-    if args or kwargs:
+    if _names_a_call(function, args, kwargs):
         return function._compile(_compiled_target(function, target), args, kwargs)
-    for record in function._specializations():
-        if record["is_last"]:
-            return record
-    raise ValueError(f"{function.__name__} has not been called yet; give arguments")
-
-
-def _split_remark(remark):
-    """Place (ending in a colon and a space, or empty), pass and text of "file:line: pass: text".
-
-    The text names values as the source does, without the IR's percent sign.
-    """
-    place, _, rest = remark.partition(": ")
-    if ":" not in place:
-        place, rest = "", remark
-    name, _, text = rest.partition(": ")
-    text = re.sub(r"%(?=[A-Za-z_])", "", text)
-    return place and place.rpartition("/")[2] + ": ", name, text
+    return next(record for record in function._specializations() if record["is_last"])

@@ -155,6 +155,7 @@ fn @f(%x: [n]i64) -> ([n]i64, [n]i64) {
   store %a[0], %e
   %back: [n]i64 = slice %x[2:%n:-1]
   store %back[0], 9
+  mark %n, 1 {region = 0}
   free %t
   return %a, %x })ir";
 

@@ -97,6 +97,7 @@ fn @index_spaces(%x: [n]f64, %a: [h][l]f32 fortran unaligned, %b: [l][w]f32)
     yield %e }
   %column: [n][1]f64 = view %x offset (0) strides ((1, 0))
   %all: [h][w]f32 = view %c offset (0) strides ((%w, 1)) {flat = 1}
+  mark %n, 0 {region = 0}
   return %k, %places, %c, %column }
 )ir";
 

@@ -71,6 +71,9 @@ const Broken kBroken[] = {
     {Invariant::kTypesMatch, kI, "result 0 is",
      FN("%s: [n]f64 = contract (%a) in (%n) add {free = 1} { yield %e } then (%r: i64, %s: f64) { "
         "yield %r }")},
+    {Invariant::kAttributesFit, kI, "it has no region", FN("mark %n, %n")},
+    {Invariant::kTypesMatch, kI, "the second number is f64; expected i64",
+     FN("mark %n, %e {region = 0}")},
     {Invariant::kAttributesFit, kS, "`lanes` is missing",
      FN("%s: f64 = lanes (%a) in 0 to %n add from 0.0 { yield %e }")},
     {Invariant::kAttributesFit, kS, "`axis` is no axis",

@@ -25,10 +25,8 @@ DiskEntry MakeEntry() {
   entry.manifest.leaves = {ArgumentWord::Scalar(kFloat64, true).bits()};
   entry.manifest.sites = {{"IndexError", "index {}", {kInt64}, "program.py", "f", 13, 4, 13, 6},
                           {"ValueError", "no", {}, "library.py", "g", 1, 0, 1, 2}};
-  entry.manifest.remarks = {{"program.py", 14, "fuse: fused"}};
   entry.manifest.phases = {{"frontend", 1.5}};
   entry.site_homes = {0, kNoHome};
-  entry.remark_homes = {0};
   entry.image = std::string("code\0code", 9);
   return entry;
 }
@@ -96,7 +94,6 @@ TEST(DiskEntryTest, BrokenRulesAreRefused) {
   ExpectRefused([](DiskEntry* e) { e->homes[0].origin = {Origin::Kind::kRecord, 3, {}}; });
   ExpectRefused([](DiskEntry* e) { e->site_homes[0] = 1; });      // no such home
   ExpectRefused([](DiskEntry* e) { e->site_homes.pop_back(); });  // a site without
-  ExpectRefused([](DiskEntry* e) { e->remark_homes.clear(); });
   ExpectRefused([](DiskEntry* e) { e->manifest.captures[0].from.function = 2; });
   ExpectRefused([](DiskEntry* e) { e->manifest.results.clear(); });
 }

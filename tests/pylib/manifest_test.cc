@@ -27,7 +27,6 @@ Manifest MakeManifest() {
   manifest.is_bounded = true;
   manifest.cost = {{2.5, {1, 2}}, {10, {}}};
   manifest.phases = {{"frontend", 1.25}};
-  manifest.remarks = {{"demo.py", 3, "fuse: fused"}};
   return manifest;
 }
 
@@ -46,8 +45,6 @@ TEST(ManifestTest, ParsesToWhatWasSerialized) {
   EXPECT_EQ(parsed->sites[0].end_column, 6);
   EXPECT_EQ(parsed->cost[0].cycles, 2.5);
   EXPECT_EQ(parsed->phases[0].ms, 1.25);
-  EXPECT_EQ(parsed->remarks[0].line, 3);
-  EXPECT_EQ(parsed->remarks[0].text, "fuse: fused");
 }
 
 TEST(ManifestTest, AnyPrefixIsRefused) {

@@ -288,7 +288,7 @@ def test_errors_name_the_lines_of_today(run):
     assert run(program) == [["disk"]]
 
 
-def test_remarks_move_too(run, tmp_path):
+def test_what_explain_says_moves_too(run, tmp_path):
     program = """
     @jit
     def f(x):
@@ -306,8 +306,8 @@ def test_remarks_move_too(run, tmp_path):
     after, origin = run("\n" * 10 + textwrap.dedent(program))
     assert origin == ["disk"] and "loaded from disk in" in after
     line = (PRELUDE + program).split("for i in")[0].count("\n") + 1
-    if f"program.py:{line}:" in before:
-        assert f"program.py:{line + 10}:" in after and f"program.py:{line}:" not in after
+    source = "for i in range(1, len(x)):"
+    assert f"\n  {line}  {source}" in before and f"\n  {line + 10}  {source}" in after
 
 
 def test_where_the_folder_is(run, tmp_path):

@@ -138,14 +138,16 @@ def test_agrees(program, tolerance, arguments):
     (extremes, "made a reduction"),
     (prefixes, "made a scan"),
     (adds_and_stores, "made a reduction and a loop that stores"),
-    (escape, "spread over threads and lanes"),
-    (attraction, "spread over threads and lanes"),
+    (escape, "parallel, "),
+    (attraction, "parallel, "),
 ])
 def test_explains(program, says):
     arguments = next(case[2] for case in CASES if case[0] is program)
-    report = str(jit(program).explain(*arguments))
+    report = jit(program).explain(*arguments)
     assert says in report
     assert "not parallel" not in report
+    (loop,) = [row for row in report.rows if row.own and row.kind == "loop"][:1]
+    assert loop.threads == "own" and (loop.lanes > 1 or says.startswith("made"))
 
 
 def test_a_reason_names_the_value_as_the_source_does():

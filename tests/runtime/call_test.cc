@@ -49,6 +49,36 @@ TEST(Call, EndFreesWhatWasNotKept) {
   EXPECT_EQ(ReadBufferCounters().live_bytes, before.live_bytes);
 }
 
+TEST(Call, AProfileTellsRegionsApart) {
+  Profile profile(2);
+  {
+    Call call(2);
+    pk_mark(&call, 0, 80, 10);  // Nobody keeps account.
+    call.set_profile(&profile);
+    pk_alloc(&call, 5);
+    pk_mark(&call, 1, 80, 10);
+    std::thread([&] { pk_alloc(&call, 100); }).join();
+    pk_mark(&call, 1, -1, 20);
+    pk_mark(&call, 7, 1, 1);  // There is no such region.
+    pk_alloc(&call, 1000);
+    Fail(&call, 3, {1});
+  }
+  profile.End();
+  const RegionTotals& second = profile.regions()[1];
+  EXPECT_EQ(profile.regions()[0].entries, 0);
+  EXPECT_EQ(second.entries, 2);
+  EXPECT_EQ(second.bytes, 80);
+  EXPECT_FALSE(second.knows_bytes);
+  EXPECT_EQ(second.operations, 30);
+  EXPECT_TRUE(second.knows_operations);
+  EXPECT_EQ(second.allocated, 100);
+  EXPECT_EQ(profile.allocated(), 1105);
+  RegionTotals sum = second;
+  sum.Add(second);
+  EXPECT_EQ(sum.entries, 4);
+  EXPECT_EQ(sum.ns, 2 * second.ns);
+}
+
 TEST(Call, AnErrorFreesEverything) {
   const BufferCounters before = ReadBufferCounters();
   {

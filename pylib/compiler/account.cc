@@ -1,0 +1,340 @@
+#include "pylib/compiler/account.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "ir/uses.h"
+#include "passes/analyses/find_effects.h"
+
+namespace parakeet::pylib {
+namespace {
+
+using ir::Attr;
+using ir::Binding;
+using ir::Block;
+using ir::OpCode;
+using ir::Span;
+
+// Source order, what is around before what is inside.
+using Place = std::tuple<int32_t, int32_t, int32_t, int32_t, int32_t>;
+
+Place PlaceOf(const Span& span) {
+  return {span.file, span.line, span.column, -span.end_line, -span.end_column};
+}
+
+bool Contains(const Span& outer, const Span& inner) {
+  return outer.file == inner.file &&
+         std::pair(outer.line, outer.column) <= std::pair(inner.line, inner.column) &&
+         std::pair(outer.end_line, outer.end_column) >= std::pair(inner.end_line, inner.end_column);
+}
+
+// What the source has there, in a word; empty for what is no operator or loop.
+std::string_view KindOf(const Binding& b) {
+  switch (b.op) {
+    case OpCode::kMap:
+    case OpCode::kImap: return "map";
+    case OpCode::kReduce:
+    case OpCode::kIreduce: return "reduction";
+    case OpCode::kScan:
+    case OpCode::kIscan: return "scan";
+    case OpCode::kFilter: return "filter";
+    case OpCode::kCopy: return "copy";
+    case OpCode::kFor: return "loop";
+    case OpCode::kWhile: return "while loop";
+    case OpCode::kCall:
+    case OpCode::kLibraryCall: return "call";
+    default: return "";
+  }
+}
+
+// What runs element by element, or as one in another library.
+bool IsNest(OpCode op) {
+  switch (op) {
+    case OpCode::kImap:
+    case OpCode::kForeach:
+    case OpCode::kIreduce:
+    case OpCode::kIscan:
+    case OpCode::kIfilter:
+    case OpCode::kContract:
+    case OpCode::kFor:
+    case OpCode::kWhile:
+    case OpCode::kCopy:
+    case OpCode::kCall:
+    case OpCode::kLibraryCall: return true;
+    default: return false;
+  }
+}
+
+bool IsSequentialLoop(OpCode op) { return op == OpCode::kFor || op == OpCode::kWhile; }
+
+// A nest of the scheduled program.
+struct Nest {
+  Span span;
+  OpCode op;
+  int around;  // the nest around; -1 for none
+  bool is_parallel;
+};
+
+class Accountant {
+ public:
+  Account Take() {
+    for (auto& [place, made] : operators_) account_.operators.push_back(std::move(made));
+    return std::move(account_);
+  }
+
+  void SeeBuilt(const Block& block) {
+    ir::ForEachBinding(block, [&](const Binding& b) {
+      const std::string_view kind = KindOf(b);
+      if (kind.empty() || !b.span.IsKnown()) return;
+      SourceOperator& made = operators_[PlaceOf(b.span)];
+      made.span = b.span;
+      if (std::find(made.kinds.begin(), made.kinds.end(), kind) == made.kinds.end())
+        made.kinds.emplace_back(kind);
+    });
+  }
+
+  void SeeScheduled(const ir::Program& program) {
+    for (const ir::Function* function : program.functions) {
+      FindResults(*function);
+      const Counts counts = VisitScheduled(*function->body, -1);
+      account_.results += counts.results;
+      account_.temporaries += counts.temporaries;
+    }
+    for (auto& [place, made] : operators_) Settle(&made);
+  }
+
+  void SeeFinal(const ir::Function& function, const std::vector<ir::Site>& sites, int ignored) {
+    sites_ = &sites;
+    ignored_site_ = ignored;
+    const Counts counts = VisitFinal(*function.body);
+    account_.parallel_regions += counts.regions;
+    account_.buffers += counts.allocations;
+  }
+
+  void Finish() {
+    account_.buffers = std::max(0, account_.buffers - account_.results - account_.temporaries);
+    for (const auto& [site, in_loop] : checks_) {
+      (in_loop ? account_.checks_in_loops : account_.checks_before)++;
+    }
+  }
+
+ private:
+  // --- The scheduled program: which nests hold the code of which operator. ---
+
+  // Of a part of a program; of the two sides of a branch, the larger of each.
+  struct Counts {
+    int regions = 0;
+    int allocations = 0;
+    int results = 0;
+    int temporaries = 0;
+
+    void Add(const Counts& more) {
+      regions += more.regions;
+      allocations += more.allocations;
+      results += more.results;
+      temporaries += more.temporaries;
+    }
+    void Raise(const Counts& other) {
+      regions = std::max(regions, other.regions);
+      allocations = std::max(allocations, other.allocations);
+      results = std::max(results, other.results);
+      temporaries = std::max(temporaries, other.temporaries);
+    }
+  };
+
+  void FindResults(const ir::Function& function) {
+    const passes::Roots roots(function);
+    roots_of_results_.clear();
+    for (const ir::Operand& result : function.body->results) {
+      if (!result.IsVar() || !result.var()->type.IsArray()) continue;
+      const ir::VarSet& of = roots.Of(result.var());
+      roots_of_results_.insert(of.begin(), of.end());
+    }
+  }
+
+  Counts VisitScheduled(const Block& block, int around) {
+    Counts counts;
+    for (const Binding* b : block.bindings) {
+      int here = around;
+      if (IsNest(b->op)) {
+        here = int(nests_.size());
+        nests_.push_back({b->span, b->op, around, b->attrs.Int(Attr::kParallel) != 0});
+        const bool traverses = !IsSequentialLoop(b->op) && b->op != OpCode::kCall;
+        account_.traversals += traverses && !IsInside(around);
+      }
+      if (here >= 0 && b->span.IsKnown()) holders_[PlaceOf(b->span)].insert(here);
+      if (b->op == OpCode::kAlloc || InfoOf(b->op).format == ir::OpFormat::kIndices)
+        SeeArrays(*b, &counts);
+      Counts inside;
+      for (const Block* inner : b->blocks) inside.Raise(VisitScheduled(*inner, here));
+      counts.Add(inside);
+    }
+    return counts;
+  }
+
+  void SeeArrays(const Binding& b, Counts* counts) {
+    const auto made = InnermostAt(b.span);
+    for (const ir::Var* result : b.results) {
+      if (!result->type.IsArray()) continue;
+      const bool is_result = roots_of_results_.contains(result);
+      (is_result ? counts->results : counts->temporaries)++;
+      if (made != operators_.end()) (is_result ? made->second.results : made->second.temporaries)++;
+    }
+  }
+
+  // Whether a nest, or one around it, is more than a sequential loop.
+  bool IsInside(int nest) const {
+    for (; nest >= 0; nest = nests_[nest].around) {
+      if (!IsSequentialLoop(nests_[nest].op)) return true;
+    }
+    return false;
+  }
+
+  // The nest itself, or the one around it, that is spread over threads; -1 for none.
+  int ParallelAt(int nest) const {
+    while (nest >= 0 && !nests_[nest].is_parallel) nest = nests_[nest].around;
+    return nest;
+  }
+
+  void Settle(SourceOperator* made) {
+    std::set<int> holders = HoldersOf(*made);
+    for (int nest : holders) made->is_own |= nests_[nest].span == made->span;
+    if (made->is_own) {
+      std::erase_if(holders, [&](int nest) { return nests_[nest].span != made->span; });
+    }
+    size_t spread = 0, apart = 0;
+    for (int nest : holders) {
+      const int parallel = ParallelAt(nest);
+      const bool is_spread = parallel == nest || (parallel >= 0 && holders.contains(parallel));
+      spread += made->is_own && is_spread;
+      apart += parallel < 0 && !IsSequentialLoop(nests_[nest].op);
+      if (parallel >= 0 && !is_spread) made->around = nests_[parallel].span;
+      const Span& span = nests_[nest].span;
+      const bool is_known =
+          std::find(made->into.begin(), made->into.end(), span) != made->into.end();
+      if (!made->is_own && !is_known) made->into.push_back(span);
+    }
+    if (spread > 0) {
+      made->threads = apart > 0 ? Threads::kPart : Threads::kOwn;
+    } else if (made->around.IsKnown()) {
+      made->threads = Threads::kAround;
+    }
+  }
+
+  // The innermost nests around code of the operator: code of its very span, or else code inside it
+  // that belongs to no smaller operator, as the element of a comprehension does.
+  std::set<int> HoldersOf(const SourceOperator& made) {
+    const auto own = holders_.find(PlaceOf(made.span));
+    if (own != holders_.end()) return own->second;
+    std::set<int> holders;
+    for (const auto& [place, nests] : holders_) {
+      const Span inner = SpanAt(place);
+      if (!Contains(made.span, inner) || InnermostAt(inner)->second.span != made.span) continue;
+      holders.insert(nests.begin(), nests.end());
+    }
+    return holders.empty() ? HoldersAround(made.span) : holders;
+  }
+
+  // Of a loop that has become an index of another: what stands around the nests inside it.
+  std::set<int> HoldersAround(const Span& span) const {
+    std::set<int> holders;
+    for (const auto& [place, nests] : holders_) {
+      if (!Contains(span, SpanAt(place))) continue;
+      for (int nest : nests) {
+        while (nest >= 0 && Contains(span, nests_[nest].span)) nest = nests_[nest].around;
+        if (nest >= 0) holders.insert(nest);
+      }
+    }
+    return holders;
+  }
+
+  static Span SpanAt(const Place& place) {
+    const auto& [file, line, column, end_line, end_column] = place;
+    return {file, line, column, -end_line, -end_column};
+  }
+
+  // The smallest operator whose source the span is part of; the end where there is none.
+  std::map<Place, SourceOperator>::iterator InnermostAt(const Span& span) {
+    auto best = operators_.end();
+    for (auto at = operators_.begin(); at != operators_.end(); ++at) {
+      if (!Contains(at->second.span, span)) continue;
+      if (best == operators_.end() || Contains(best->second.span, at->second.span)) best = at;
+    }
+    return best;
+  }
+
+  // --- The final program: lanes, checks, arrays and regions. ---
+
+  Counts VisitFinal(const Block& block) {
+    Counts counts;
+    for (const Binding* b : block.bindings) {
+      SeeLanes(*b);
+      if (b->op == OpCode::kCheck) SeeCheck(*b);
+      counts.allocations += b->op == OpCode::kAlloc;
+      const bool is_loop = IsSequentialLoop(b->op) || b->op == OpCode::kLanes;
+      counts.regions += b->attrs.Text(Attr::kKind) == "parallel";
+      if (is_loop) around_.push_back(b);
+      Counts inside;
+      for (const Block* inner : b->blocks) inside.Raise(VisitFinal(*inner));
+      if (is_loop) around_.pop_back();
+      counts.Add(inside);
+    }
+    return counts;
+  }
+
+  // An operator's code has lanes where a value of its span has, or its loop holds one that has.
+  void SeeLanes(const Binding& b) {
+    int lanes = 1;
+    for (const ir::Var* result : b.results) lanes = std::max(lanes, result->type.lanes());
+    if (lanes == 1) return;
+    Widen(b.span, lanes);
+    if (!around_.empty()) Widen(around_.back()->span, lanes);
+  }
+
+  void Widen(const Span& span, int lanes) {
+    const auto found = operators_.find(PlaceOf(span));
+    if (found != operators_.end()) found->second.lanes = std::max(found->second.lanes, lanes);
+  }
+
+  // A check that was written several times, for lanes and for what is left, is one.
+  void SeeCheck(const Binding& b) {
+    const int site = int(b.attrs.Int(Attr::kSite, -1));
+    if (site < 0 || site == ignored_site_) return;
+    const bool in_loop = !around_.empty();
+    const auto [known, is_new] = checks_.try_emplace(site, in_loop);
+    const bool was_in_loop = !is_new && known->second;
+    known->second |= in_loop;
+    if (!in_loop || was_in_loop) return;
+    const auto made = InnermostAt(b.span);
+    if (made != operators_.end()) made->second.checks.push_back((*sites_)[site].exception);
+  }
+
+  Account account_;
+  std::map<Place, SourceOperator> operators_;
+  std::vector<Nest> nests_;
+  std::map<Place, std::set<int>> holders_;  // by the span of a binding, the innermost nests around
+  std::vector<const Binding*> around_;      // the loops of the final program that the walk is in
+  ir::VarSet roots_of_results_;
+  std::map<int, bool> checks_;  // by site, whether one is in a loop
+  const std::vector<ir::Site>* sites_ = nullptr;
+  int ignored_site_ = -1;
+};
+
+}  // namespace
+
+Account AccountFor(const ir::Program& built, const ir::Program& scheduled, const ir::Program& final,
+                   int ignored_site) {
+  Accountant accountant;
+  for (const ir::Function* function : built.functions) accountant.SeeBuilt(*function->body);
+  accountant.SeeScheduled(scheduled);
+  for (const ir::Function* function : final.functions)
+    accountant.SeeFinal(*function, final.sites, ignored_site);
+  accountant.Finish();
+  return accountant.Take();
+}
+
+}  // namespace parakeet::pylib

@@ -1,0 +1,47 @@
+#include "runtime/profile.h"
+
+#include "runtime/call.h"
+#include "runtime/clock.h"
+
+namespace parakeet::runtime {
+
+void RegionTotals::Add(const RegionTotals& more) {
+  entries += more.entries;
+  ns += more.ns;
+  bytes += more.bytes;
+  operations += more.operations;
+  allocated += more.allocated;
+  knows_bytes &= more.knows_bytes;
+  knows_operations &= more.knows_operations;
+}
+
+void Profile::Begin(int32_t region, int64_t bytes, int64_t operations) {
+  End();
+  if (region < 0 || size_t(region) >= regions_.size()) return;
+  current_ = &regions_[region];
+  RegionTotals entered;
+  entered.entries = 1;
+  entered.knows_bytes = bytes >= 0;
+  entered.knows_operations = operations >= 0;
+  if (entered.knows_bytes) entered.bytes = bytes;
+  if (entered.knows_operations) entered.operations = operations;
+  current_->Add(entered);
+  since_ = NowNanoseconds();
+}
+
+void Profile::Allocate(int64_t bytes) {
+  allocated_ += bytes;
+  if (current_ != nullptr) current_->allocated += bytes;
+}
+
+void Profile::End() {
+  if (current_ != nullptr) current_->ns += NowNanoseconds() - since_;
+  current_ = nullptr;
+}
+
+}  // namespace parakeet::runtime
+
+extern "C" void pk_mark(PkCall* call, int32_t region, int64_t bytes, int64_t operations) {
+  parakeet::runtime::Profile* profile = static_cast<parakeet::runtime::Call*>(call)->profile();
+  if (profile != nullptr) profile->Begin(region, bytes, operations);
+}
