@@ -118,7 +118,7 @@ class FilterFuser : public ir::Mutator {
     std::vector<Kept> kept;
     std::string reason = WhyNotReadable(seen, at, *filter, kept);
     if (!reason.empty()) {
-      context_.Note(consumer.span, "not fused with what it keeps: " + reason);
+      Refuse(consumer, reason);
       return nullptr;
     }
     const Binding& counted = *seen.block.bindings[*filter];
@@ -126,12 +126,18 @@ class FilterFuser : public ir::Mutator {
                                ? FusedLoop(consumer, counted, kept, seen.effects[at].writes)
                                : FusedReduction(consumer, counted, kept);
     if (fused == nullptr) {
-      context_.Note(consumer.span, "not fused with what it keeps: it writes what the filter reads");
+      Refuse(consumer, "it writes what the filter reads");
       return nullptr;
     }
-    context_.Note(consumer.span, "fused with what it keeps");
+    context_.Note(consumer.span, "fused with what it keeps", Topic::kFusion, Verdict::kDone,
+                  counted.span);
     for (const Kept& read : kept) --reads_[read.filter->results[read.result]];
     return fused;
+  }
+
+  void Refuse(const Binding& consumer, const std::string& reason) {
+    context_.Note(consumer.span, "not fused with what it keeps: " + reason, Topic::kFusion,
+                  Verdict::kRefused);
   }
 
   // Where the filter stands whose count binding `at` runs to.

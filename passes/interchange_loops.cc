@@ -226,7 +226,8 @@ class LoopInterchanger : public ir::Mutator {
       if (!steps.nests.empty()) context_.Note(b->span, "steps stay outside: " + reason);
       return Mutator::Visit(b);
     }
-    context_.Note(b->span, "each element goes through all steps by itself");
+    context_.Note(b->span, "each element goes through all steps by itself", Topic::kNests,
+                  Verdict::kDone);
     StepWriter writer(arena(), *b, steps);
     if (std::all_of(b->operands.begin() + 3, b->operands.end(),
                     [&](const Operand& init) { return IsOwnArray(init.var(), steps.order); })) {
