@@ -88,6 +88,7 @@ class BindingVerifier {
   void Copy();
   void Load();
   void Store();
+  void Prefetch();
   void LoadLanes();
   void StoreLanes();
   void VectorOperation();

@@ -126,6 +126,7 @@ class FunctionEmitter {
   void EmitAlloc(const ir::Binding& alloc);
   void EmitFree(const ir::Binding& free);
   void EmitLoad(const ir::Binding& load);
+  void EmitPrefetch(const ir::Binding& prefetch);
   void EmitStore(const ir::Binding& store);
   void EmitView(const ir::Binding& view);
   MemoryTraits TraitsOf(const ir::Operand& array);
