@@ -69,11 +69,12 @@ struct Block;
 //   ireduce, iscan, contract
 //                   the extents, then no or one init an accumulator; block 1 combines. Of contract,
 //                   block 2, where it is there, takes the free indexes, then the accumulated
-//                   values, and yields the elements
+//                   values, and yields the elements; its stores are those of a foreach
 //   lanes           lo, hi, one init a result; block 1 combines
 //   alloc           the sizes
 //   free            the array whose buffer is given back, then those that may share it and go on
 //   load            the array, one index an axis
+//   prefetch        as load
 //   store           the array, one index an axis, the value
 //   load_lanes ...  as load and store, then the mask when masked
 //   copy            source, destination

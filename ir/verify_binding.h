@@ -89,6 +89,7 @@ class BindingVerifier {
   void Mark();
   void Load();
   void Store();
+  void Prefetch();
   void LoadLanes();
   void StoreLanes();
   void VectorOperation();

@@ -137,8 +137,12 @@ void FunctionVerifier::Walk(const Binding& binding, int operators) {
   breaches_.Enter(&binding);
   for (const Operand& operand : binding.operands) Read(operand);
   roots_.Add(binding, operators);
-  const int inside = operators + (IsDataParallel(binding.op) ? 1 : 0);
-  for (const Block* block : binding.blocks) Walk(*block, inside, &binding);
+  for (size_t k = 0; k < binding.blocks.size(); ++k) {
+    // What follows the sums of a contraction stores as a foreach does.
+    const bool stores = binding.op == OpCode::kContract && k == 2;
+    const int inside = operators + (IsDataParallel(binding.op) && !stores ? 1 : 0);
+    Walk(*binding.blocks[k], inside, &binding);
+  }
   breaches_.Enter(&binding);
   for (const Var* result : binding.results) {
     VerifyType(result->type);

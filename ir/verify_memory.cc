@@ -155,6 +155,12 @@ void BindingVerifier::Load() {
   RequireType(ResultType(), DTypeOf(b_.operands[0]), "the result");
 }
 
+void BindingVerifier::Prefetch() {
+  size_t rest = 0;
+  if (!Index(&rest)) return;
+  Require(b_.operands.size() == rest, Invariant::kIndexFits, "more indexes than axes");
+}
+
 void BindingVerifier::Store() {
   size_t rest = 0;
   if (!Index(&rest)) return;

@@ -131,6 +131,7 @@ class Liveness {
         b.op == OpCode::kMark)
       return true;
     if (Writes(b, roots_, live_roots_)) return true;
+    if (b.op == OpCode::kPrefetch) return Intersects(roots_.Of(b.operands[0].var()), live_roots_);
     for (const Block* block : b.blocks) {
       for (const Binding* inner : block->bindings) {
         if (MustRun(*inner)) return true;

@@ -14,9 +14,10 @@
 //
 // Assumes: index form, behind fusion; what it joins is cleaned by hoist-invariants and
 // eliminate_common_subexpressions.
-// Refuses: what may raise, and calls; arrays handed on to the next step that the step did not make; steps that hold anything but maps over one index space and
-// cheap scalars; arrays of which a step writes what another element reads, or that have two names;
-// steps whose memory is next to each other within the step, and far apart from step to step.
+// Refuses: what may raise, and calls; arrays handed on to the next step that the step did not
+// make; steps that hold anything but maps over one index space and cheap scalars; arrays of which a
+// step writes what another element reads, or that have two names; steps whose memory is next to
+// each other within the step, and far apart from step to step.
 #include <algorithm>
 #include <unordered_map>
 

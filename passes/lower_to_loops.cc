@@ -17,7 +17,7 @@
 #include "ir/builder.h"
 #include "ir/uses.h"
 #include "passes/analyses/find_cost.h"
-#include "passes/lowering/lower_contractions.h"
+#include "passes/lowering/lower_rows.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -37,10 +37,10 @@ constexpr int64_t kChunkCycles = 16384;  // and about how long it should take fo
 constexpr int64_t kUsualLanes = 8;
 constexpr int64_t kUsualRegisters = 4;  // Of lanes that hold what a loop carries.
 
-class Lowering : public ContractionLowering {
+class Lowering : public RowLowering {
  public:
-  Lowering(ir::Arena* arena, Context& context)
-      : ContractionLowering(arena, context.options.vector_bytes), context_(context) {}
+  Lowering(ir::Arena* arena, const ir::Function& function, Context& context)
+      : RowLowering(arena, function, context.options.vector_bytes), context_(context) {}
 
  protected:
   void Visit(const Binding* b) override {
@@ -61,14 +61,18 @@ class Lowering : public ContractionLowering {
   void LowerImap(const Binding& b) {
     std::vector<const Var*> results;
     for (const Var* result : b.results) results.push_back(Allocate(result, b));
-    LowerNest(b, [&](const Operands& index) {
-      const Operands values = VisitBody(*b.blocks[0], index);
+    const auto store = [&](const Operands& index, const Operands& values) {
       for (size_t k = 0; k < values.size(); ++k) StoreElement(results[k], index, values[k]);
-    });
+    };
+    if (const Binding* columns = ColumnsOf(b)) return WriteColumns(b, *columns, store);
+    LowerNest(
+        b, [&](const Operands& index) { store(index, VisitBody(*b.blocks[0], index)); }, store);
   }
 
   void LowerForeach(const Binding& b) {
-    LowerNest(b, [&](const Operands& index) { VisitBody(*b.blocks[0], index); });
+    const Finish nothing = [](const Operands&, const Operands&) {};
+    if (const Binding* columns = ColumnsOf(b)) return WriteColumns(b, *columns, nothing);
+    LowerNest(b, [&](const Operands& index) { VisitBody(*b.blocks[0], index); }, nothing);
   }
 
   // The buffer of a result of `b`, which stands for the result from here on.
@@ -89,7 +93,8 @@ class Lowering : public ContractionLowering {
 
   // The loops of an imap or foreach: the vector index innermost, the first of the others over
   // threads.
-  void LowerNest(const Binding& b, const Body& body) {
+  // `finish`: of an element made beside others.
+  void LowerNest(const Binding& b, const Body& body, const Finish& finish) {
     const Operands extents = Apply(b.operands);
     const int vector = static_cast<int>(b.attrs.Int(Attr::kVector, -1));
     const bool parallel = b.attrs.Int(Attr::kParallel) != 0;
@@ -97,7 +102,10 @@ class Lowering : public ContractionLowering {
     // Lanes along the first index are those of arrays in Fortran order. Where an element may raise,
     // the first in program order has to come first.
     const bool backwards = (IsFortran(b) || vector == 0) && !MayRaise(*b.blocks[0]);
-    const Nest nest{extents, LoopOrder(extents.size(), vector, backwards), vector, body};
+    const Binding* shared = SharedBy(b);
+    const Body several = [&](const Operands& index) { WriteRows(b, *shared, index, finish); };
+    const Nest nest{extents, LoopOrder(extents.size(), vector, backwards), vector, body,
+                    shared != nullptr ? &several : nullptr};
     if (parallel && !extents.empty()) {
       LowerChunks(nest, WorkOf(*b.blocks[0]));
     } else {
@@ -156,6 +164,7 @@ class Lowering : public ContractionLowering {
     std::vector<int> order;
     int vector;
     const Body& body;
+    const Body* several;  // Some neighbours along the last index at once, where that is better.
   };
 
   // Threads take chunks of the outermost index, of about as much work each whatever the inner
@@ -202,10 +211,25 @@ class Lowering : public ContractionLowering {
   void LowerAxis(const Nest& nest, Operands index, size_t depth, const Operand& lo,
                  const Operand& hi) {
     const int axis = nest.order[depth];
+    const bool is_innermost = depth + 1 == nest.order.size();
+    if (nest.several != nullptr && is_innermost && axis + 1 == static_cast<int>(depth + 1))
+      return LowerSeveral(nest, std::move(index), lo, hi);
     Loop(lo, hi, axis == nest.vector ? VectorKind() : Attributes{}, [&](const Operand& i) {
       index[axis] = i;
       LowerAxes(nest, index, depth + 1);
     });
+  }
+
+  void LowerSeveral(const Nest& nest, Operands index, const Operand& lo, const Operand& hi) {
+    const Operand count = builder().Scalar(OpCode::kMax, {builder().Sub(hi, lo), Int(0)});
+    const Operand rest = builder().Scalar(OpCode::kMod, {count, Int(kRowsAtOnce)});
+    const Operand whole = builder().Add(lo, builder().Sub(count, rest));
+    const auto at = [&](const Operand& i) {
+      index.back() = i;
+      return index;
+    };
+    Loop(lo, whole, {}, [&](const Operand& i) { (*nest.several)(at(i)); }, kRowsAtOnce);
+    Loop(whole, hi, {}, [&](const Operand& i) { nest.body(at(i)); });
   }
 
   void LowerContract(const Binding& b) {
@@ -249,18 +273,21 @@ class Lowering : public ContractionLowering {
     reduce.blocks = {arena()->New(std::move(element)), b.blocks[1]};
     reduce.attrs =
         Attributes{{Attr::kBlock, int64_t{0}}, {Attr::kLanes, b.attrs.Int(Attr::kLanes, 1)}};
-    Binding nest{OpCode::kImap, {b.result()}, {b.operands.begin(), b.operands.begin() + free}, {},
+    Binding nest{OpCode::kImap, b.results, {b.operands.begin(), b.operands.begin() + free}, {},
                  b.attrs,       b.span};
     nest.blocks = {
         arena()->New(Block{params, {arena()->New(reduce)}, {Operand(reduce.results[0])}})};
-    LowerNest(nest, [&](const Operands& index) {
-      Operands values = VisitBody(*nest.blocks[0], index);
-      if (b.blocks.size() > 2) {
-        values.insert(values.begin(), index.begin(), index.end());
-        values = VisitBody(*ir::CloneBlock(arena(), *b.blocks[2]), values);
-      }
-      for (size_t k = 0; k < values.size(); ++k) StoreElement(results[k], index, values[k]);
-    });
+    LowerNest(nest,
+              [&](const Operands& index) {
+                Operands values = VisitBody(*nest.blocks[0], index);
+                if (b.blocks.size() > 2) {
+                  values.insert(values.begin(), index.begin(), index.end());
+                  values = VisitBody(*ir::CloneBlock(arena(), *b.blocks[2]), values);
+                }
+                for (size_t k = 0; k < values.size(); ++k)
+                  StoreElement(results[k], index, values[k]);
+              },
+              {});
   }
 
   Context& context_;
@@ -270,7 +297,7 @@ class Lowering : public ContractionLowering {
 
 ir::Program LowerToLoops(const ir::Program& program, Context& context) {
   return ForEachFunction(program, [&](const ir::Function* function) {
-    return Lowering(program.arena.get(), context).Run(function);
+    return Lowering(program.arena.get(), *function, context).Run(function);
   });
 }
 

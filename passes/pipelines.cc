@@ -55,6 +55,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "interchange-loops",
       "hoist-invariants",
       "eliminate-common-subexpressions",
+      // Of what fusion has left, since a contraction is fused into nothing.
+      "fuse-epilogues",
       // Behind all that looks for values, to which stores are opaque; before schedule, which says
       // how the new nests run.
       "place-results",

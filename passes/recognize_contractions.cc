@@ -6,13 +6,14 @@
 // After:
 //   contract (%i, %j, %k) in (%n, %m, %l) add from 0.0 {free = 2} { load %X[%i, %k]  load %Y[%k,
 //   %j]  mul  yield }
+// with what the map makes of the sum as its block `then`.
 //
 // Assumes: index form after fusion; index structure alone is looked at, never how the user spelled
 // it.
 // Refuses: a matrix times a vector, and whatever else has no two operands that each follow a free
-// index which the other does not (only then is either used again while it is in registers); an
-// element with control flow, stores or checks; several or array accumulators; code beside the
-// reduction.
+// index which the other does not (only then is either used again while it is in registers); a
+// computed index, as that of a window; an element with control flow, stores or
+// checks; several or array accumulators; more than scalar code and loads beside the reduction.
 #include <algorithm>
 
 #include "ir/mutator.h"
@@ -53,33 +54,67 @@ class ContractionFinder : public ir::Mutator {
   }
 
  private:
-  // The ireduce that is all of the map's block.
+  // The one ireduce of the map's block.
   static const Binding* ReductionOf(const Binding& map) {
-    const Block& body = *map.blocks[0];
-    if (body.bindings.size() != 1 || body.bindings[0]->op != OpCode::kIreduce) return nullptr;
-    const Binding* reduction = body.bindings[0];
-    const bool is_all =
-        body.results.size() == 1 && body.results[0] == Operand(reduction->results[0]);
-    return is_all ? reduction : nullptr;
+    const Binding* reduction = nullptr;
+    for (const Binding* b : map.blocks[0]->bindings) {
+      if (b->op != OpCode::kIreduce) continue;
+      if (reduction != nullptr) return nullptr;
+      reduction = b;
+    }
+    return reduction;
   }
 
-  static std::string WhyNot(const Binding& map, const Binding& reduction) {
+  // The element function, free indices first, with what the map makes before it and it reads.
+  static Block ElementOf(const Binding& map, const Binding& reduction) {
+    const Block& body = *map.blocks[0];
+    Block element = *reduction.blocks[0];
+    element.params.insert(element.params.begin(), body.params.begin(), body.params.end());
+    VarSet needed = ir::FreeVars(element);
+    std::vector<const Binding*> before;
+    for (size_t at = body.bindings.size(); at-- > 0;) {
+      const Binding* b = body.bindings[at];
+      if (b->results.size() != 1 || !needed.contains(b->result())) continue;
+      before.insert(before.begin(), b);
+      ir::ForEachUse(*b, [&](const Var* used) { needed.insert(used); });
+    }
+    element.bindings.insert(element.bindings.begin(), before.begin(), before.end());
+    return element;
+  }
+
+  std::string WhyNot(const Binding& map, const Binding& reduction) const {
+    const Block& body = *map.blocks[0];
+    for (const Binding* b : body.bindings) {
+      const bool is_plain = ir::IsScalarOp(b->op) || b->op == OpCode::kLoad;
+      if (!is_plain && b != &reduction)
+        return "beside the sum it holds " + std::string(Name(b->op));
+    }
+    VarSet made = ir::DefinedVars(body);
+    for (const Var* index : body.params) made.erase(index);
+    for (const Operand& operand : reduction.operands) {
+      if (made.contains(operand.var())) return "where it begins or ends is made beside it";
+    }
+    return WhyNotSummed(map, reduction, ElementOf(map, reduction));
+  }
+
+  static std::string WhyNotSummed(const Binding& map, const Binding& reduction,
+                                  const Block& element) {
     if (reduction.results.size() != 1) return "it has several accumulators";
     const auto combine = ir::CombineOp(*reduction.blocks[1]);
     if (!combine) return "its combine is not one operation";
-    const Block& element = *reduction.blocks[0];
     const VarSet free(map.blocks[0]->params.begin(), map.blocks[0]->params.end());
-    const VarSet summed(element.params.begin(), element.params.end());
+    const VarSet summed(reduction.blocks[0]->params.begin(), reduction.blocks[0]->params.end());
     for (const Operand& extent : reduction.operands) {
       if (extent.IsVar() && free.contains(extent.var())) return "how much it sums depends on where";
     }
+    const VarSet made = ir::DefinedVars(element);
     for (const Binding* b : element.bindings) {
       if (b->op != OpCode::kLoad && !ir::IsScalarOp(b->op))
         return "its element holds " + std::string(Name(b->op));
       if (b->op != OpCode::kLoad) continue;
       for (size_t k = 1; k < b->operands.size(); ++k) {
         const Var* index = b->operands[k].var();
-        if (index != nullptr && !free.contains(index) && !summed.contains(index))
+        if (made.contains(index) && !free.contains(index) && !summed.contains(index))
           return "an operand's index is computed";
       }
     }
@@ -91,11 +126,13 @@ class ContractionFinder : public ir::Mutator {
   // True where two loads that follow what is summed each follow a free index which the other does
   // not.
   static bool Reuses(const Binding& map, const Binding& reduction) {
-    const Block& element = *reduction.blocks[0];
-    const VarSet free(map.blocks[0]->params.begin(), map.blocks[0]->params.end());
-    const VarSet summed(element.params.begin(), element.params.end());
+    VarSet free;  // but for those of one element
+    for (size_t axis = 0; axis < map.operands.size(); ++axis) {
+      if (!map.operands[axis].IsInt(1)) free.insert(map.blocks[0]->params[axis]);
+    }
+    const VarSet summed(reduction.blocks[0]->params.begin(), reduction.blocks[0]->params.end());
     std::vector<VarSet> uses;
-    for (const Binding* b : element.bindings) {
+    for (const Binding* b : ElementOf(map, reduction).bindings) {
       if (b->op != OpCode::kLoad) continue;
       VarSet of_load;
       bool sums = false;
@@ -118,16 +155,24 @@ class ContractionFinder : public ir::Mutator {
   }
 
   const Binding* Contract(const Binding& map, const Binding& reduction) {
+    const Block& body = *map.blocks[0];
     Binding contract = map;
     contract.op = OpCode::kContract;
     contract.operands.insert(contract.operands.end(), reduction.operands.begin(),
                              reduction.operands.end());
-    Block element = *reduction.blocks[0];
-    const std::vector<const Var*>& free = map.blocks[0]->params;
-    element.params.insert(element.params.begin(), free.begin(), free.end());
-    contract.blocks = {arena()->New(std::move(element)), reduction.blocks[1]};
-    contract.attrs = map.attrs.With(Attr::kFree, static_cast<int64_t>(free.size()));
+    contract.blocks = {ir::CloneBlock(arena(), ElementOf(map, reduction)), reduction.blocks[1]};
+    contract.attrs = map.attrs.With(Attr::kFree, static_cast<int64_t>(body.params.size()));
+    const bool is_all = body.results.size() == 1 && body.results[0] == Operand(reduction.result());
+    if (!is_all) contract.blocks.push_back(ThenOf(body, reduction));
     return arena()->New(std::move(contract));
+  }
+
+  // What the map makes of the sum.
+  const Block* ThenOf(const Block& body, const Binding& reduction) {
+    Block then = body;
+    std::erase(then.bindings, &reduction);
+    then.params.push_back(reduction.result());
+    return ir::CloneBlock(arena(), then);
   }
 
   Context& context_;

@@ -272,9 +272,7 @@ class Vectorizer : public LoopWriter {
   // The combine is scalar code on its parameters alone, so it reads the same with vectors for them.
   Operands CombineVectors(const Binding& b, const Operands& left, const Operands& right) {
     const Block& combine = *b.blocks[1];
-    if (combine.results.size() == 1 && ir::CombineOp(combine) == OpCode::kAdd) {
-      if (auto fused = FuseMultiplyAdd(left[0], right[0])) return {*fused};
-    }
+    if (auto each = CombineEach(combine, left, right)) return *each;
     ir::Substitution values;
     for (size_t k = 0; k < left.size(); ++k) {
       values[combine.params[k]] = left[k];

@@ -86,6 +86,16 @@ void FunctionEmitter::EmitLoad(const ir::Binding& load) {
   numbers_[load.result()] = LoadNumber(emission_, TraitsOf(array), address);
 }
 
+// To be read, into the first cache.
+void FunctionEmitter::EmitPrefetch(const ir::Binding& prefetch) {
+  constexpr int kRead = 0, kKeep = 3, kData = 1;
+  const llvm::ArrayRef<Operand> operands(prefetch.operands);
+  Value* address = AddressOf(operands.front(), operands.drop_front(), false);
+  builder_.CreateIntrinsic(
+      llvm::Intrinsic::prefetch, {builder_.getPtrTy()},
+      {address, builder_.getInt32(kRead), builder_.getInt32(kKeep), builder_.getInt32(kData)});
+}
+
 void FunctionEmitter::EmitStore(const ir::Binding& store) {
   const Operand& array = store.operands[0];
   const llvm::ArrayRef<Operand> operands(store.operands);

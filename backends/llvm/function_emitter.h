@@ -127,6 +127,7 @@ class FunctionEmitter {
   void EmitFree(const ir::Binding& free);
   void EmitMark(const ir::Binding& mark);
   void EmitLoad(const ir::Binding& load);
+  void EmitPrefetch(const ir::Binding& prefetch);
   void EmitStore(const ir::Binding& store);
   void EmitView(const ir::Binding& view);
   MemoryTraits TraitsOf(const ir::Operand& array);

@@ -25,9 +25,12 @@ AccessPatterns::AccessPatterns(const ir::Function& function)
     : definitions_(ir::Definitions(*function.body)) {
   for (const ir::Param& param : function.params) {
     if (param.layout == ir::Layout::kFortran) fortran_.insert(param.var);
+    if (param.layout != ir::Layout::kStrided) contiguous_.insert(param.var);
   }
   ir::ForEachBinding(*function.body, [&](const Binding& b) {
     if (b.attrs.Int(ir::Attr::kFortran) != 0) fortran_.insert(b.results.begin(), b.results.end());
+    const bool makes = b.op == OpCode::kAlloc || InfoOf(b.op).format == ir::OpFormat::kIndices;
+    if (makes) contiguous_.insert(b.results.begin(), b.results.end());
   });
 }
 

@@ -33,6 +33,12 @@ class AccessPatterns {
   // element; of equal ones that of an imap's own result, else the last. -1 where there is none.
   int VectorAxis(const ir::Binding& nest) const;
 
+  // True for an access to what surely lies next to that of the index before, when `index` grows by
+  // one: not only as far as its axes tell.
+  bool LiesNext(const ir::Binding& access, const ir::Var* index) const {
+    return IsNext(access, index) && contiguous_.contains(access.operands[0].var());
+  }
+
  private:
   bool IsNext(const ir::Binding& access, const ir::Var* index) const;
   // True unless the access stays where it is when `index` grows.
@@ -43,6 +49,7 @@ class AccessPatterns {
   std::unordered_map<const ir::Var*, const ir::Binding*> definitions_;
   // Arrays in Fortran order; of any other the last axis is taken for the fastest.
   ir::VarSet fortran_;
+  ir::VarSet contiguous_;
 };
 
 }  // namespace parakeet::passes

@@ -38,10 +38,8 @@ class KindFinder {
  private:
   Kind KindOf(const Binding& b) const {
     const auto of = [&](size_t k) { return Of(b.operands[k]); };
+    if (std::find(finite_.begin(), finite_.end(), &b) != finite_.end()) return Kind::kFinite;
     switch (b.op) {
-      case OpCode::kLoad:
-        return std::find(finite_.begin(), finite_.end(), &b) == finite_.end() ? Kind::kAny
-                                                                              : Kind::kFinite;
       case OpCode::kNeg:
       case OpCode::kAbs: return of(0);
       case OpCode::kMin:
@@ -70,8 +68,8 @@ class KindFinder {
 
 }  // namespace
 
-bool IsNumberIfFinite(const ir::Block& block, const std::vector<const Binding*>& loads) {
-  KindFinder finder(loads);
+bool IsNumberIfFinite(const ir::Block& block, const std::vector<const Binding*>& finite) {
+  KindFinder finder(finite);
   for (const Binding* b : block.bindings) finder.Add(*b);
   return finder.Of(block.results[0]) != Kind::kAny;
 }

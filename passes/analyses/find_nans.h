@@ -7,9 +7,9 @@
 
 namespace parakeet::passes {
 
-// True where what the block yields is never nan as long as these of its loads give finite values.
-// Other loads, and floats from outside that are no constants, may be anything.
-bool IsNumberIfFinite(const ir::Block& block, const std::vector<const ir::Binding*>& loads);
+// True where what the block yields is never nan as long as these of its bindings give finite
+// values. Other loads, and floats from outside that are no constants, may be anything.
+bool IsNumberIfFinite(const ir::Block& block, const std::vector<const ir::Binding*>& finite);
 
 }  // namespace parakeet::passes
 

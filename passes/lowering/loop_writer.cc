@@ -73,12 +73,23 @@ LoopWriter::Operands LoopWriter::VisitBody(const ir::Block& block, const Operand
 
 LoopWriter::Operands LoopWriter::CombineWith(const ir::Block& combine, const Operands& left,
                                              const Operands& right) {
-  if (combine.results.size() == 1 && ir::CombineOp(combine) == OpCode::kAdd) {
-    if (auto fused = FuseMultiplyAdd(left[0], right[0])) return {*fused};
-  }
+  if (auto each = CombineEach(combine, left, right)) return *each;
   Operands arguments = left;
   arguments.insert(arguments.end(), right.begin(), right.end());
   return VisitBody(*ir::CloneBlock(arena(), combine), arguments);
+}
+
+std::optional<LoopWriter::Operands> LoopWriter::CombineEach(const ir::Block& combine,
+                                                            const Operands& left,
+                                                            const Operands& right) {
+  Operands results;
+  for (size_t k = 0; k < left.size(); ++k) {
+    const auto op = ir::CombineOp(combine, static_cast<int>(k));
+    if (!op) return std::nullopt;
+    const auto fused = op == OpCode::kAdd ? FuseMultiplyAdd(left[k], right[k]) : std::nullopt;
+    results.push_back(fused ? *fused : builder().Scalar(*op, {left[k], right[k]}));
+  }
+  return results;
 }
 
 std::optional<Operand> LoopWriter::FuseMultiplyAdd(const Operand& sum, const Operand& product) {

@@ -42,6 +42,9 @@ class LoopWriter : public ir::Mutator {
   // made, the two become one fma: one rounding instead of two, in every place where sums of
   // products are written.
   Operands CombineWith(const ir::Block& combine, const Operands& left, const Operands& right);
+  // The same where each accumulator is combined by one operation, of vectors too; else nothing.
+  std::optional<Operands> CombineEach(const ir::Block& combine, const Operands& left,
+                                      const Operands& right);
   std::optional<ir::Operand> FuseMultiplyAdd(const ir::Operand& sum, const ir::Operand& product);
 
   // ceil(a / b) of non-negative sizes.

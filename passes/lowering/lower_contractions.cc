@@ -21,21 +21,24 @@ using ir::Var;
 
 namespace {
 
-// A panel of kDepth steps fits the first cache; the rows and the columns of a rectangle, in rows
-// and in bytes, fit the second one. Many rows pass by each panel that is fetched; where the depth
-// is short the result is what takes time, and it is written by few long rows.
+// The depth is cut into blocks of about this many steps.
 constexpr int kDepth = 256;
-constexpr int kDeepRows = 320;
+// The rows and the columns of a rectangle, in bytes, so that what they read over a block fits the
+// second cache. Many rows pass by each panel that is fetched; where the depth is short the result
+// is what takes time, and it is written by few long rows.
+constexpr int kDeepRowBytes = 1024;
 constexpr int kDeepBytes = 1536;
-constexpr int kFlatRows = 48;
+constexpr int kFlatRowBytes = 192;
 constexpr int kFlatBytes = 3072;
-// Products of fewer terms are not packed.
+// Rectangles enough for many threads, of no fewer rows than these tiles.
+constexpr int kRectangles = 16;
+constexpr int kLeastTiles = 4;
+// Products of fewer terms are not packed; of fewer than these, not shared.
 constexpr int kSmall = 300;
-
-// How often the index stands among those of the load.
-int64_t TimesOf(const Var* index, const Binding& load) {
-  return std::count(load.operands.begin() + 1, load.operands.end(), Operand(index));
-}
+constexpr int kAlone = 1 << 20;
+// What is read again by so few tiles, or stays in the second cache, is not packed.
+constexpr int kFewTiles = 2;
+constexpr int kNearBytes = 1 << 20;
 
 Attributes OverThreads() {
   return {{Attr::kKind, std::string("parallel")}, {Attr::kCost, int64_t{0}}};
@@ -49,13 +52,15 @@ std::optional<ContractionLowering::Tiling> ContractionLowering::FindTiling(const
   const size_t indices = element.params.size();
   const auto combine = ir::CombineOp(*b.blocks[1]);
   const Operands operands = Apply(b.operands);
-  if (!combine || ir::IsComplex(dtype) || dtype == DType::kF16) return std::nullopt;
+  if (!combine || dtype == DType::kF16) return std::nullopt;
   if (indices == 0 || !WhyNotVector(element, element.params[0]).empty()) return std::nullopt;
   const auto identity = ir::IdentityOf(*combine, dtype);
   const bool has_init = operands.size() > indices;
   if (!identity && !has_init) return std::nullopt;
   const auto free = static_cast<size_t>(b.attrs.Int(Attr::kFree));
-  const int lanes = vector_bytes() / ir::SizeInBytes(dtype);
+  const bool has_parts = ir::IsComplex(dtype);
+  const int rows = RowsOfTile() / (has_parts ? 2 : 1);
+  const int lanes = vector_bytes() / ir::SizeInBytes(dtype) * (has_parts ? 2 : 1);
   const Operands summed(operands.begin() + free, operands.begin() + indices);
   Tiling tiling{b,
                 *combine,
@@ -66,8 +71,8 @@ std::optional<ContractionLowering::Tiling> ContractionLowering::FindTiling(const
                 Product(summed),
                 {},
                 Int(1),
-                {0, RowsOfTile(), RowsOfTile()},
-                {0, kVectors * lanes, lanes}};
+                {kRows, 0, rows, rows},
+                {kColumns, 0, kVectors * lanes, lanes}};
   // Columns are the index along which results lie side by side, or the nearest to it.
   const bool is_fortran = b.attrs.Int(Attr::kFortran) != 0;
   for (size_t column = 0; column < free; ++column) {
@@ -82,145 +87,160 @@ std::optional<ContractionLowering::Tiling> ContractionLowering::FindTiling(const
   return std::nullopt;
 }
 
-// Every load must follow rows or columns, at one of its axes, not both; both kinds must be there.
-bool ContractionLowering::Classify(Tiling& tiling) const {
-  const std::vector<const Var*>& params = tiling.contract.blocks[0]->params;
-  tiling.outer.clear();
-  for (size_t axis = 0; axis < tiling.extents.size(); ++axis) {
-    if (axis != tiling.rows.axis && axis != tiling.columns.axis) tiling.outer.push_back(axis);
-  }
-  for (Side* side : {&tiling.rows, &tiling.columns}) {
-    const Side& other = side == &tiling.rows ? tiling.columns : tiling.rows;
-    side->loads.clear();
-    side->is_batched = false;
-    for (const Binding* b : tiling.contract.blocks[0]->bindings) {
-      if (b->op != OpCode::kLoad || TimesOf(params[side->axis], *b) == 0) continue;
-      if (TimesOf(params[side->axis], *b) > 1 || TimesOf(params[other.axis], *b) > 0) return false;
-      side->loads.push_back({b});
-      for (size_t axis : tiling.outer) side->is_batched |= TimesOf(params[axis], *b) > 0;
-    }
-    if (side->loads.empty()) return false;
-  }
-  return true;
-}
-
 // True where a min or max may be the processor's own as long as what is packed is finite.
 bool ContractionLowering::StaysOrdered(const Tiling& tiling, bool has_init) const {
   const bool orders = tiling.combine == OpCode::kMin || tiling.combine == OpCode::kMax;
   if (!orders || has_init || !ir::IsFloat(ir::DTypeOf(tiling.start))) return false;
   std::vector<const Binding*> packed;
   for (const Side* side : {&tiling.rows, &tiling.columns}) {
-    for (const Packed& p : side->loads) packed.push_back(p.load);
+    for (const Packed& p : side->values) packed.push_back(p.value);
   }
   return IsNumberIfFinite(*tiling.contract.blocks[0], packed);
 }
 
 Operand ContractionLowering::IsSmall(const Tiling& tiling) {
+  if (MayBeDirect(tiling)) return Operand::Bool(false);
   const Operand terms = Product(
       {tiling.depth, tiling.extents[tiling.rows.axis], tiling.extents[tiling.columns.axis]});
   return builder().Scalar(OpCode::kLe, {terms, Int(kSmall)});
 }
 
-// Where sums stand before what follows them: where the elements go, if that holds them.
-const Var* ContractionLowering::SumsOf(const Tiling& tiling,
-                                       const std::vector<const Var*>& results) {
-  const DType dtype = ir::DTypeOf(tiling.contract.blocks[0]->results[0]);
-  if (results[0]->type.dtype() == dtype) return results[0];
-  const Operands& dims = results[0]->type.dims();
-  return builder().EmitOne(OpCode::kAlloc, Type::Array(dtype, dims), dims, {}, {}, "sums");
+// Whether packing costs more than it saves.
+Operand ContractionLowering::IsDirect(const Tiling& tiling) {
+  if (!MayBeDirect(tiling)) return Operand::Bool(false);
+  int64_t size = 0;
+  for (const Packed& p : tiling.columns.values)
+    size += ir::SizeInBytes(p.value->result()->type.dtype());
+  const Operand bytes = Product({Int(size), tiling.depth, tiling.extents[tiling.columns.axis]});
+  Operand is_direct = builder().Scalar(OpCode::kLe, {bytes, Int(kNearBytes)});
+  for (const Side* side : {&tiling.rows, &tiling.columns}) {
+    const Operand is_narrow = builder().Scalar(OpCode::kLe, {side->tiles, Int(kFewTiles)});
+    is_direct = builder().Scalar(OpCode::kOr, {is_direct, is_narrow});
+  }
+  return is_direct;
 }
 
-// Into how many parts the tiles are cut, none larger than `deep` or `flat`, and how large they are.
-std::pair<Operand, Operand> ContractionLowering::Split(const Operand& tiles, const Operand& is_deep,
-                                                       int deep, int flat) {
-  const Operand most = builder().Scalar(OpCode::kSelect, {is_deep, Int(deep), Int(flat)});
-  const Operand parts = CeilDiv(tiles, most);
-  return {parts, CeilDiv(tiles, builder().Scalar(OpCode::kMax, {parts, Int(1)}))};
+// The tiles of a side in parts of at most so many, as equal as can be.
+ContractionLowering::Parts ContractionLowering::Split(const Side& side, const Operand& most) {
+  const Operand parts = CeilDiv(side.tiles, most);
+  return {parts, CeilDiv(side.tiles, builder().Scalar(OpCode::kMax, {parts, Int(1)}))};
 }
 
-void ContractionLowering::WriteTiled(Tiling tiling, const std::vector<const Var*>& results) {
+// `wide`: how many rectangles stand side by side.
+ContractionLowering::Parts ContractionLowering::SplitRows(const Tiling& tiling,
+                                                          const Operand& is_deep,
+                                                          const Operand& wide) {
+  const Side& rows = tiling.rows;
+  const int height = ir::SizeInBytes(ir::DTypeOf(tiling.start)) * rows.width;
+  const Operand most =
+      builder().Scalar(OpCode::kSelect, {is_deep, Int(std::max(1, kDeepRowBytes / height)),
+                                         Int(std::max(1, kFlatRowBytes / height))});
+  const Operand shared = builder().Scalar(
+      OpCode::kMax, {CeilDiv(builder().Mul(rows.tiles, wide), Int(kRectangles)), Int(kLeastTiles)});
+  const Operand terms =
+      Product({tiling.depth, tiling.extents[rows.axis], tiling.extents[tiling.columns.axis]});
+  const Operand is_alone = builder().Scalar(OpCode::kLe, {terms, Int(kAlone)});
+  const Operand all = builder().Scalar(OpCode::kMax, {rows.tiles, Int(1)});
+  return Split(rows, builder().Scalar(OpCode::kSelect, {is_alone, all, Min(most, shared)}));
+}
+
+void ContractionLowering::WriteTiled(Tiling tiling, const Results& results) {
   const Attributes kind =
       tiling.contract.attrs.Int(Attr::kParallel) != 0 ? OverThreads() : Attributes{};
   for (size_t axis : tiling.outer)
     tiling.batches = builder().Mul(tiling.batches, tiling.extents[axis]);
-  for (Side* side : {&tiling.columns, &tiling.rows}) {
+  for (Side* side : {&tiling.columns, &tiling.rows})
     side->tiles = CeilDiv(tiling.extents[side->axis], Int(side->width));
-    Pack(tiling, *side, kind);
-  }
-  const Var* sums = SumsOf(tiling, results);
+  tiling.is_direct = IsDirect(tiling);
+  for (Side* side : {&tiling.columns, &tiling.rows}) Pack(tiling, *side, kind);
   const Operand is_deep = builder().Scalar(OpCode::kGe, {tiling.depth, Int(kDepth / 2)});
-  const int rows = RowsOfTile();
   const int bytes = kVectors * vector_bytes();
-  const auto [high, rows_each] =
-      Split(tiling.rows.tiles, is_deep, kDeepRows / rows, kFlatRows / rows);
-  const auto [wide, columns_each] =
-      Split(tiling.columns.tiles, is_deep, kDeepBytes / bytes, kFlatBytes / bytes);
-  const Operand each = builder().Mul(high, wide);
-  const bool is_batch = !tiling.outer.empty();
-  Loop(Int(0), builder().Mul(tiling.batches, each), kind, [&](const Operand& task) {
-    const Operand batch =
-        is_batch ? builder().Scalar(OpCode::kFloorDiv, {task, each}) : Operand(Int(0));
-    const Operand within = is_batch ? builder().Scalar(OpCode::kMod, {task, each}) : task;
-    const auto range = [&](OpCode part, const Operand& size, const Operand& end) {
-      const Operand begin = builder().Mul(builder().Scalar(part, {within, wide}), size);
-      return Range{begin, Min(builder().Add(begin, size), end)};
-    };
-    const Range rows = range(OpCode::kFloorDiv, rows_each, tiling.rows.tiles);
-    const Range columns = range(OpCode::kMod, columns_each, tiling.columns.tiles);
-    const Place place{OuterIndex(tiling, batch), batch, {}, {}, {}, {}};
-    WriteRectangle(tiling, sums, place, rows, columns);
-    if (tiling.contract.blocks.size() > 2)
-      WriteEpilogue(tiling, sums, results, place, rows, columns);
+  const Parts wide =
+      Split(tiling.columns, builder().Scalar(OpCode::kSelect, {is_deep, Int(kDeepBytes / bytes),
+                                                               Int(kFlatBytes / bytes)}));
+  const Parts high = SplitRows(tiling, is_deep, wide.count);
+  const Operand each = builder().Mul(high.count, wide.count);
+  const Operand units = builder().Mul(tiling.batches, each);
+  const Operand some = SomeUnits(tiling, units);
+  const Operand blocks =
+      builder().Scalar(OpCode::kMax, {CeilDiv(tiling.depth, Int(kDepth)), Int(1)});
+  Rectangle rectangle{{}, {}, high.each, wide.each, blocks, nullptr};
+  Loop(Int(0), CeilDiv(units, some), kind, [&](const Operand& task) {
+    rectangle.slots = AllocateSlots(tiling, rectangle);
+    const Operand first = builder().Mul(task, some);
+    Loop(first, Min(builder().Add(first, some), units), {}, [&](const Operand& unit) {
+      const bool is_batch = !tiling.outer.empty();
+      const Operand batch =
+          is_batch ? builder().Scalar(OpCode::kFloorDiv, {unit, each}) : Operand(Int(0));
+      const Operand within = is_batch ? builder().Scalar(OpCode::kMod, {unit, each}) : unit;
+      const auto range = [&](OpCode part, const Operand& size, const Operand& end) {
+        const Operand begin = builder().Mul(builder().Scalar(part, {within, wide.count}), size);
+        return Range{begin, Min(builder().Add(begin, size), end)};
+      };
+      rectangle.rows = range(OpCode::kFloorDiv, high.each, tiling.rows.tiles);
+      rectangle.columns = range(OpCode::kMod, wide.each, tiling.columns.tiles);
+      WriteRectangle(tiling, results, {OuterIndex(tiling, batch), batch}, rectangle);
+    });
   });
 }
 
-// A depth of nothing is one empty block, which stores the start.
-void ContractionLowering::WriteRectangle(const Tiling& tiling, const Var* sums, const Place& batch,
-                                         const Range& rows, const Range& columns) {
-  const Operand deep = builder().Scalar(OpCode::kMax, {tiling.depth, Int(1)});
-  Loop(
-      Int(0), deep, {},
-      [&](const Operand& lo) {
-        const Operand hi = Min(builder().Add(lo, Int(kDepth)), tiling.depth);
-        Loop(columns.begin, columns.end, {}, [&](const Operand& column) {
-          Loop(rows.begin, rows.end, {}, [&](const Operand& row) {
-            WriteTile(tiling, sums, {batch.outer, batch.batch, row, column, lo, hi});
-          });
-        });
-      },
-      kDepth);
+// How many rectangles a thread takes at a time: more of those that are small matrices of a batch.
+Operand ContractionLowering::SomeUnits(const Tiling& tiling, const Operand& units) {
+  if (tiling.outer.empty()) return Int(1);
+  const Operand terms = Product(
+      {tiling.depth, tiling.extents[tiling.rows.axis], tiling.extents[tiling.columns.axis]});
+  const Operand worth = CeilDiv(Int(kAlone), builder().Scalar(OpCode::kMax, {terms, Int(1)}));
+  return builder().Scalar(OpCode::kMax, {Min(worth, units), Int(1)});
 }
 
-// What follows the sums, on those of some tiles while they are in cache.
-void ContractionLowering::WriteEpilogue(const Tiling& tiling, const Var* sums,
-                                        const std::vector<const Var*>& results, const Place& batch,
-                                        const Range& rows, const Range& columns) {
-  const auto first = [&](const Side& side, const Range& range) {
-    return builder().Mul(range.begin, Int(side.width));
-  };
-  const auto last = [&](const Side& side, const Range& range) {
-    return Min(builder().Mul(range.end, Int(side.width)), tiling.extents[side.axis]);
-  };
-  const Operand first_column = first(tiling.columns, columns);
-  const Operand last_column = last(tiling.columns, columns);
-  const auto elements = [&](const Operand& row) {
-    const Var* column = builder().NewVar(DType::kI64, "i");
-    const Block* body = BlockOf({column}, [&] {
-      Index index = batch.outer;
-      index[tiling.rows.axis] = row;
-      index[tiling.columns.axis] = column;
-      Operands arguments = index;
-      arguments.push_back(builder().Load(sums, index));
-      const Operands values = VisitBody(*tiling.contract.blocks[2], arguments);
-      for (size_t k = 0; k < values.size(); ++k) builder().Store(results[k], index, values[k]);
-      return Operands{};
+// Sums of several blocks stand in a slot for each tile; what follows sums takes them from one.
+const Var* ContractionLowering::AllocateSlots(const Tiling& tiling, const Rectangle& rectangle) {
+  const bool has_epilogue = tiling.contract.blocks.size() > 2;
+  const Operand tiles = builder().Mul(rectangle.rows_each, rectangle.columns_each);
+  const Operand is_one = builder().Scalar(OpCode::kLe, {rectangle.blocks, Int(1)});
+  const Operand count = builder().Scalar(OpCode::kSelect, {is_one, Int(has_epilogue), tiles});
+  const Operands dims = {count, Int(tiling.rows.width), Int(tiling.columns.width)};
+  const DType dtype = ir::DTypeOf(tiling.contract.blocks[0]->results[0]);
+  return builder().EmitOne(OpCode::kAlloc, Type::Array(dtype, dims), dims, {}, {}, "sums");
+}
+
+void ContractionLowering::WriteRectangle(const Tiling& tiling, const Results& results,
+                                         const Place& batch, const Rectangle& rectangle) {
+  Place place = batch;
+  place.slots = rectangle.slots;
+  const Operand step = CeilDiv(tiling.depth, rectangle.blocks);
+  Loop(Int(0), rectangle.blocks, {}, [&](const Operand& block) {
+    place.lo = builder().Mul(block, step);
+    place.hi = Min(builder().Add(place.lo, step), tiling.depth);
+    WriteBlock(tiling, results, place, rectangle);
+  });
+}
+
+void ContractionLowering::WriteBlock(const Tiling& tiling, const Results& results,
+                                     const Place& block, const Rectangle& rectangle) {
+  const Range& rows = rectangle.rows;
+  const Range& columns = rectangle.columns;
+  const Operand is_one = builder().Scalar(OpCode::kLe, {rectangle.blocks, Int(1)});
+  Loop(columns.begin, columns.end, {}, [&](const Operand& column) {
+    Loop(rows.begin, rows.end, {}, [&](const Operand& row) {
+      const Operand above =
+          builder().Mul(builder().Sub(column, columns.begin), rectangle.rows_each);
+      const Operand own = builder().Add(above, builder().Sub(row, rows.begin));
+      Place place = block;
+      place.row_tile = row;
+      place.column_tile = column;
+      place.slot = builder().Scalar(OpCode::kSelect, {is_one, Int(0), own});
+      WriteTile(tiling, results, place);
+      if (tiling.contract.blocks.size() < 3) return;
+      Choose(
+          builder().Scalar(OpCode::kEq, {place.hi, tiling.depth}),
+          [&] {
+            WriteEpilogue(tiling, results, place);
+            return Operands{};
+          },
+          [] { return Operands{}; });
     });
-    const bool in_lanes = WhyNotVector(*body, column).empty();
-    const Attributes kind =
-        in_lanes ? Attributes{{Attr::kKind, std::string("vector")}} : Attributes{};
-    builder().Emit(OpCode::kFor, {}, {first_column, last_column, Int(1)}, kind, {body});
-  };
-  Loop(first(tiling.rows, rows), last(tiling.rows, rows), {}, elements);
+  });
 }
 
 }  // namespace parakeet::passes

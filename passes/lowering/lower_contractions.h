@@ -9,14 +9,15 @@
 
 namespace parakeet::passes {
 
-// The part of lower_to_loops that writes contractions as a packed, register-tiled nest (after Goto
-// and van de Geijn, "Anatomy of high-performance matrix multiplication", 2008), for any element
-// function and any combine.
+// The part of lower_to_loops that writes contractions as a register-tiled nest (after Goto and van
+// de Geijn, "Anatomy of high-performance matrix multiplication", 2008), for any element function
+// and any combine.
 //
 // Two free indices are tiled: rows and columns. What follows either is packed once, in panels as
-// wide as a tile. Threads take rectangles of tiles; in each, the depth is cut into blocks whose
-// panel stays in cache while the rows pass by. Every element is summed in index order, so its bits
-// depend neither on the tile nor on the threads.
+// wide as a tile, unless so little is read again that it is read where it lies. Threads take
+// rectangles of tiles; in each, the depth is cut into blocks whose panel stays in cache while the
+// rows pass by. Every element is summed in index order, so its bits depend neither on the tile nor
+// on the threads.
 class ContractionLowering : public ContractionTiles {
  public:
   using ContractionTiles::ContractionTiles;
@@ -27,7 +28,7 @@ class ContractionLowering : public ContractionTiles {
   // True of a product that is sooner made element by element than packed.
   ir::Operand IsSmall(const Tiling& tiling);
   // Writes the contraction into `results`.
-  void WriteTiled(Tiling tiling, const std::vector<const ir::Var*>& results);
+  void WriteTiled(Tiling tiling, const Results& results);
 
  private:
   struct Range {
@@ -35,16 +36,32 @@ class ContractionLowering : public ContractionTiles {
     ir::Operand end;
   };
 
-  bool Classify(Tiling& tiling) const;
+  // What one thread takes at a time: rows and columns of tiles, and the blocks of the depth.
+  struct Rectangle {
+    Range rows;
+    Range columns;
+    ir::Operand rows_each;  // The most that any rectangle has.
+    ir::Operand columns_each;
+    ir::Operand blocks;
+    const ir::Var* slots;
+  };
+
+  // The tiles of a side, cut into so many parts of so many.
+  struct Parts {
+    ir::Operand count;
+    ir::Operand each;
+  };
+
   bool StaysOrdered(const Tiling& tiling, bool has_init) const;
-  const ir::Var* SumsOf(const Tiling& tiling, const std::vector<const ir::Var*>& results);
-  std::pair<ir::Operand, ir::Operand> Split(const ir::Operand& tiles, const ir::Operand& is_deep,
-                                            int deep, int flat);
-  void WriteRectangle(const Tiling& tiling, const ir::Var* sums, const Place& batch,
-                      const Range& rows, const Range& columns);
-  void WriteEpilogue(const Tiling& tiling, const ir::Var* sums,
-                     const std::vector<const ir::Var*>& results, const Place& batch,
-                     const Range& rows, const Range& columns);
+  ir::Operand IsDirect(const Tiling& tiling);
+  Parts Split(const Side& side, const ir::Operand& most);
+  Parts SplitRows(const Tiling& tiling, const ir::Operand& is_deep, const ir::Operand& wide);
+  ir::Operand SomeUnits(const Tiling& tiling, const ir::Operand& units);
+  const ir::Var* AllocateSlots(const Tiling& tiling, const Rectangle& rectangle);
+  void WriteRectangle(const Tiling& tiling, const Results& results, const Place& batch,
+                      const Rectangle& rectangle);
+  void WriteBlock(const Tiling& tiling, const Results& results, const Place& block,
+                  const Rectangle& rectangle);
 };
 
 }  // namespace parakeet::passes

@@ -105,3 +105,98 @@ def test_batches(function):
     for rows, columns, depth in SIZES:
         second = (depth, columns) if function is of_one_matrix else (3, depth, columns)
         check(function, compiled, numbers(rng, 3, rows, depth), numbers(rng, *second))
+
+
+# What follows a product, and what its operands are made of.
+
+
+def many(a, b, c, v, out):
+    """Each of its lines is a product and what is made of it, or of what."""
+    positive = np.maximum(a @ b + v, 0.0)
+    column = (a @ b).T * 2.0
+    kept = a @ b
+    twice = kept * 2.0 + kept
+    centred = (a - v[:1]) @ (b * 2.0)
+    of_ints = a.astype(np.int64) @ b.astype(np.int64) + 1
+    out[:] = 2.0 * a @ b + 3.0 * out
+    first = a @ b - out
+    c += a @ b
+    halves = (a @ b > 0).astype(np.float32)
+    both = a @ b + a @ c[: b.shape[0]]
+    return positive, column, kept, twice, centred, of_ints, first, halves, both
+
+
+@pytest.mark.parametrize("target", ["interpreter", "serial", "parallel"])
+def test_what_follows_a_product(target):
+    rng = np.random.default_rng(6)
+    compiled = jit(many)
+    for rows, depth, columns in [(2, 1, 3), (9, 9, 25), (70, 65, 130), (11, 400, 60)]:
+        if target == "interpreter" and depth > 9:
+            continue
+        tall = max(rows, depth)
+        a, b = numbers(rng, rows, depth), numbers(rng, depth, columns)
+        c, v, out = numbers(rng, rows, columns), numbers(rng, columns), numbers(rng, rows, columns)
+        if tall > rows:
+            a = np.vstack([a, numbers(rng, tall - rows, depth)])
+            c, out = numbers(rng, tall, columns), numbers(rng, tall, columns)
+        own = [c.copy(), out.copy()]
+        expected = many(a, b, c, v, out)
+        results = compiled(a, b, own[0], v, own[1], target=target)
+        for result, right in zip((*results, *own), (*expected, c, out)):
+            np.testing.assert_array_equal(result, right)
+            assert result.dtype == right.dtype
+
+
+def in_place(a, b):
+    """Stores into what is summed: the sums are of what was there before."""
+    a[:] = a @ b
+    b -= a @ b
+    return a
+
+
+def test_products_that_are_stored_over_an_operand():
+    rng = np.random.default_rng(7)
+    a, b = numbers(rng, 30, 30), numbers(rng, 30, 30)
+    own = a.copy(), b.copy()
+    in_place(a, b)
+    jit(in_place)(*own)
+    np.testing.assert_array_equal(own[0], a)
+    np.testing.assert_array_equal(own[1], b)
+
+
+def layer(x, w, b):
+    return np.tanh(x @ w + b)
+
+
+def test_functions_of_a_product_are_made_in_lanes():
+    rng = np.random.default_rng(8)
+    x, w, b = (rng.standard_normal(shape).astype(np.float32) for shape in
+               [(37, 50), (50, 61), (61,)])
+    compiled = jit(layer)
+    np.testing.assert_allclose(compiled(x, w, b), layer(x, w, b), rtol=2e-5, atol=1e-6)
+    assert compiled(x, w, b).tobytes() == compiled(x, w, b, target="serial").tobytes()
+    assert "tanhf" not in compiled.asm().replace("_tanhf", "")
+
+
+def of_reshaped(a, b, c):
+    flat = np.reshape(np.reshape(a, (a.shape[0] * a.shape[1], a.shape[2])) @ b, a.shape)
+    return flat, np.tensordot(a, c, axes=([1, 2], [0, 1]))
+
+
+def test_products_of_reshaped_arrays():
+    rng = np.random.default_rng(9)
+    compiled = jit(of_reshaped)
+    for first, second, depth, columns in [(2, 3, 4, 5), (5, 7, 60, 70), (3, 50, 70, 30)]:
+        a, b = numbers(rng, first, second, depth), numbers(rng, depth, depth)
+        c = numbers(rng, second, depth, columns)
+        for result, right in zip(compiled(a, b, c), of_reshaped(a, b, c)):
+            np.testing.assert_array_equal(result, right)
+
+
+def test_products_of_complex_numbers():
+    rng = np.random.default_rng(10)
+    compiled = jit(product)
+    for rows, columns, depth in SIZES:
+        a, b = (numbers(rng, *shape) + 1j * numbers(rng, *shape)
+                for shape in [(rows, depth), (depth, columns)])
+        check(product, compiled, a, b)

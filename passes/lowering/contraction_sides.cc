@@ -1,0 +1,250 @@
+#include "passes/lowering/contraction_sides.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "ir/builder.h"
+#include "ir/uses.h"
+
+namespace parakeet::passes {
+
+using ir::Attr;
+using ir::Attributes;
+using ir::Binding;
+using ir::Block;
+using ir::DType;
+using ir::OpCode;
+using ir::Operand;
+using ir::Type;
+using ir::Var;
+
+namespace {
+
+// Tiles that are packed together: neighbours are read one after the other from memory that lies
+// along them.
+constexpr int kGroup = 4;
+
+// How often the index stands among those of the load.
+int64_t TimesOf(const Var* index, const Binding& load) {
+  return std::count(load.operands.begin() + 1, load.operands.end(), Operand(index));
+}
+
+bool UsesAny(const Binding& b, const ir::VarSet& values) {
+  return std::any_of(b.operands.begin(), b.operands.end(),
+                     [&](const Operand& o) { return values.contains(o.var()); });
+}
+
+}  // namespace
+
+// --- What follows what ---
+
+bool ContractionSides::Classify(Tiling& tiling) const {
+  const Block& element = *tiling.contract.blocks[0];
+  const Var* row = element.params[tiling.rows.axis];
+  const Var* column = element.params[tiling.columns.axis];
+  tiling.outer.clear();
+  ir::VarSet batched;
+  for (size_t axis = 0; axis < tiling.extents.size(); ++axis) {
+    if (axis == tiling.rows.axis || axis == tiling.columns.axis) continue;
+    tiling.outer.push_back(axis);
+    batched.insert(element.params[axis]);
+  }
+  tiling.follows.clear();
+  std::unordered_map<const Var*, int> of = {{row, kRows}, {column, kColumns}};
+  for (const Binding* b : element.bindings) {
+    int follows = kNeither;
+    for (const Operand& operand : b->operands) follows |= of[operand.var()];
+    const bool is_load = b->op == OpCode::kLoad;
+    if (is_load && (follows == kBoth || TimesOf(row, *b) > 1 || TimesOf(column, *b) > 1))
+      return false;
+    // An index that is itself a number of the sum.
+    if (!is_load && (TimesOf(row, *b) + TimesOf(column, *b) > 0 || b->operands[0] == Operand(row) ||
+                     b->operands[0] == Operand(column)))
+      return false;
+    if (UsesAny(*b, batched)) batched.insert(b->result());
+    of[b->result()] = follows;
+    tiling.follows.push_back(static_cast<Follows>(follows));
+  }
+  if (of[element.results[0].var()] != kBoth || !AddPacked(tiling)) return false;
+  for (Side* side : {&tiling.rows, &tiling.columns}) {
+    side->is_batched = std::any_of(side->values.begin(), side->values.end(), [&](const Packed& p) {
+      return batched.contains(p.value->result());
+    });
+  }
+  return true;
+}
+
+// What follows one index is packed where it is first used with what follows the other.
+bool ContractionSides::AddPacked(Tiling& tiling) const {
+  const std::vector<const Binding*>& bindings = tiling.contract.blocks[0]->bindings;
+  for (Side* side : {&tiling.rows, &tiling.columns}) {
+    side->values.clear();
+    for (size_t at = 0; at < bindings.size(); ++at) {
+      if (tiling.follows[at] != side->which) continue;
+      const Var* value = bindings[at]->result();
+      bool is_met = false;
+      for (size_t user = at + 1; user < bindings.size(); ++user)
+        is_met |= tiling.follows[user] == kBoth && UsesAny(*bindings[user], {value});
+      if (is_met) side->values.push_back({bindings[at]});
+    }
+  }
+  return !tiling.rows.values.empty() && !tiling.columns.values.empty();
+}
+
+bool ContractionSides::MayBeDirect(const Tiling& tiling) const {
+  if (tiling.is_ordered || tiling.summed.size() != 1) return false;
+  const Block& element = *tiling.contract.blocks[0];
+  const Side& columns = tiling.columns;
+  const Var* column = element.params[columns.axis];
+  const auto is_plain = [](const Packed& p) { return p.value->op == OpCode::kLoad; };
+  return std::all_of(tiling.rows.values.begin(), tiling.rows.values.end(), is_plain) &&
+         std::all_of(columns.values.begin(), columns.values.end(), [&](const Packed& p) {
+           return is_plain(p) && patterns_.LiesNext(*p.value, column);
+         });
+}
+
+// --- Packing ---
+
+Operand ContractionSides::Groups(const Side& side) { return CeilDiv(side.tiles, Int(kGroup)); }
+
+Operand ContractionSides::TileIn(const Side& side, const Operand& batch, const Operand& tile) {
+  return side.is_batched ? builder().Add(builder().Mul(batch, side.tiles), tile) : tile;
+}
+
+ContractionSides::Index ContractionSides::OuterIndex(const Tiling& tiling, const Operand& batch) {
+  Operands extents;
+  for (size_t axis : tiling.outer) extents.push_back(tiling.extents[axis]);
+  const Operands within = Delinear(batch, extents);
+  Index index(tiling.extents.size(), Int(0));
+  for (size_t k = 0; k < within.size(); ++k) index[tiling.outer[k]] = within[k];
+  return index;
+}
+
+void ContractionSides::Pack(const Tiling& tiling, Side& side, const Attributes& kind) {
+  const auto unless_direct = [&](const Operand& count) {
+    return builder().Scalar(OpCode::kSelect, {tiling.is_direct, Int(0), count});
+  };
+  const Operand groups = Groups(side);
+  const Operand batches = side.is_batched ? tiling.batches : Int(1);
+  const Operand count = unless_direct(builder().Mul(batches, side.tiles));
+  for (Packed& p : side.values) {
+    const Type type =
+        Type::Array(p.value->result()->type.dtype(), {count, tiling.depth, Int(side.width)});
+    p.buffer = builder().EmitOne(OpCode::kAlloc, type, type.dims(), {}, {}, "packed");
+  }
+  const Operand units = unless_direct(builder().Mul(batches, groups));
+  if (tiling.is_ordered) {
+    side.finite = builder().EmitOne(OpCode::kAlloc, Type::Array(DType::kBool, {units}), {units}, {},
+                                    {}, "finite");
+  }
+  const LaneValues lanes(side.lanes);
+  Loop(Int(0), units, kind, [&](const Operand& unit) {
+    const Operand batch =
+        side.is_batched ? builder().Scalar(OpCode::kFloorDiv, {unit, groups}) : Int(0);
+    const Operand group = side.is_batched ? builder().Scalar(OpCode::kMod, {unit, groups}) : unit;
+    const Operand first = builder().Mul(group, Int(kGroup));
+    const Operand last = Min(builder().Add(first, Int(kGroup)), side.tiles);
+    const Index outer = OuterIndex(tiling, batch);
+    Operands finite;
+    if (tiling.is_ordered) finite.push_back(lanes.Splat(builder(), Operand::Bool(true)));
+    finite = Carry(Int(0), tiling.depth, finite, [&](const Operand& k, const Operands& above) {
+      return Carry(first, last, above, [&](const Operand& tile, const Operands& so_far) {
+        return PackTile(tiling, side, outer, tile, TileIn(side, batch, tile), k, so_far);
+      });
+    });
+    if (!tiling.is_ordered) return;
+    const Operand all = builder().EmitOne(OpCode::kAllLanes, DType::kBool, {finite[0]});
+    builder().Store(side.finite, {unit}, all);
+  });
+}
+
+// Beyond the last index what zeros give is packed; what is made of it is not stored.
+LoopWriter::Operands ContractionSides::PackTile(const Tiling& tiling, const Side& side,
+                                                const Index& outer, const Operand& tile,
+                                                const Operand& slot, const Operand& k,
+                                                Operands finite) {
+  const Block& element = *tiling.contract.blocks[0];
+  for (int within = 0; within < side.width; within += side.lanes) {
+    const Operand start = builder().Add(builder().Mul(tile, Int(side.width)), Int(within));
+    const Operand mask = MaskFrom(start, tiling.extents[side.axis], side.lanes);
+    LaneValues lanes(side.lanes);
+    SetIndices(tiling, outer, k, lanes);
+    lanes.Set(element.params[side.axis], {LaneValue::kLinear, start, 1});
+    for (size_t at = 0; at < element.bindings.size(); ++at) {
+      if (tiling.follows[at] == side.which || tiling.follows[at] == kNeither)
+        Write(*element.bindings[at], lanes, mask);
+    }
+    for (const Packed& p : side.values) {
+      const Operand value = lanes.Vector(builder(), lanes.Of(p.value->result()));
+      builder().Emit(OpCode::kStoreLanes, {}, {p.buffer, slot, k, Int(within), value},
+                     Attributes{{Attr::kAxis, int64_t{2}}});
+      if (finite.empty() || !ir::IsFloat(ir::DTypeOf(value))) continue;
+      const Operand is_finite = builder().Scalar(OpCode::kIsFinite, {value});
+      const Operand counts =
+          builder().Scalar(OpCode::kOr, {is_finite, builder().Scalar(OpCode::kNot, {mask})});
+      finite[0] = builder().Scalar(OpCode::kAnd, {finite[0], counts});
+    }
+  }
+  return finite;
+}
+
+Operand ContractionSides::AreFinite(const Side& side, const Operand& batch, const Operand& tile) {
+  Operand unit = builder().Scalar(OpCode::kFloorDiv, {tile, Int(kGroup)});
+  if (side.is_batched) unit = builder().Add(builder().Mul(batch, Groups(side)), unit);
+  return builder().Load(side.finite, {unit});
+}
+
+// --- Its element function ---
+
+Operand ContractionSides::MaskFrom(const Operand& start, const Operand& extent, int lanes) {
+  const LaneValues values(lanes);
+  const Operand left = values.Splat(builder(), builder().Sub(extent, start));
+  return builder().Scalar(OpCode::kLt, {values.Iota(builder()), left});
+}
+
+void ContractionSides::SetIndices(const Tiling& tiling, const Index& outer, const Operand& k,
+                                  LaneValues& lanes) {
+  const std::vector<const Var*>& params = tiling.contract.blocks[0]->params;
+  const Index sum = Delinear(k, tiling.summed);
+  for (size_t f = 0; f < outer.size(); ++f)
+    lanes.Set(params[f], {LaneValue::kUniform, outer[f], 0});
+  for (size_t s = 0; s < sum.size(); ++s)
+    lanes.Set(params[outer.size() + s], {LaneValue::kUniform, sum[s], 0});
+}
+
+void ContractionSides::Write(const Binding& b, LaneValues& lanes,
+                             const std::optional<Operand>& mask) {
+  Binding applied = b;
+  applied.operands = Apply(b.operands);
+  std::vector<LaneValue> values;
+  for (const Operand& operand : applied.operands) values.push_back(lanes.Of(operand));
+  const auto is_uniform = [](const LaneValue& v) { return v.kind == LaneValue::kUniform; };
+  if (std::all_of(values.begin(), values.end(), is_uniform)) {
+    Operands operands;
+    for (const LaneValue& value : values) operands.push_back(value.value);
+    const Operand value = builder().EmitOne(b.op, b.result()->type, std::move(operands), b.attrs);
+    return lanes.Set(b.result(), {LaneValue::kUniform, value, 0});
+  }
+  if (b.op != OpCode::kLoad) return lanes.Set(b.result(), lanes.Apply(builder(), applied));
+  lanes.Set(b.result(), {LaneValue::kVarying, LoadMoving(b, values, lanes, mask), 0});
+}
+
+// A load that moves with the lanes along one axis.
+Operand ContractionSides::LoadMoving(const Binding& load, const std::vector<LaneValue>& values,
+                                     const LaneValues& lanes, const std::optional<Operand>& mask) {
+  Operands operands;
+  size_t axis = 0;
+  for (size_t at = 0; at < values.size(); ++at) {
+    operands.push_back(values[at].value);
+    if (values[at].kind == LaneValue::kLinear) axis = at - 1;
+  }
+  Attributes attrs{{Attr::kAxis, static_cast<int64_t>(axis)}};
+  if (mask) {
+    operands.push_back(*mask);
+    attrs = attrs.With(Attr::kMasked, int64_t{1});
+  }
+  const Type type = Type::Vector(load.result()->type.dtype(), lanes.lanes());
+  return builder().EmitOne(OpCode::kLoadLanes, type, std::move(operands), attrs);
+}
+
+}  // namespace parakeet::passes

@@ -1,0 +1,99 @@
+#ifndef PARAKEET_PASSES_LOWERING_CONTRACTION_SIDES_H_
+#define PARAKEET_PASSES_LOWERING_CONTRACTION_SIDES_H_
+
+#include <optional>
+#include <vector>
+
+#include "passes/analyses/access_patterns.h"
+#include "passes/lowering/lane_values.h"
+#include "passes/lowering/lower_filters.h"
+
+namespace parakeet::passes {
+
+// What of a contraction's element function follows which of the two tiled indices, and how that is
+// packed: in panels as wide as a tile, one step of the depth after the other.
+class ContractionSides : public FilterLowering {
+ public:
+  // `vector_bytes`: of a register.
+  ContractionSides(ir::Arena* arena, const ir::Function& function, int vector_bytes)
+      : FilterLowering(arena), patterns_(function), vector_bytes_(vector_bytes) {}
+
+ protected:
+  using Index = Operands;
+
+  // Which tiled indices a value changes with.
+  enum Follows : uint8_t { kNeither = 0, kRows = 1, kColumns = 2, kBoth = 3 };
+
+  // A value that follows one tiled index and is used with what follows the other. It is packed, in
+  // the order [tile][depth][within the tile].
+  struct Packed {
+    const ir::Binding* value;
+    const ir::Var* buffer = nullptr;
+  };
+
+  struct Side {
+    Follows which;
+    size_t axis;              // the free index
+    int width;                // elements of it in a tile
+    int lanes;                // as vectors of so many
+    bool is_batched = false;  // whether it follows an untiled free index too
+    std::vector<Packed> values = {};
+    ir::Operand tiles = {};
+    const ir::Var* finite = nullptr;  // of each group of tiles: whether all its floats are finite
+  };
+
+  struct Tiling {
+    const ir::Binding& contract;
+    ir::OpCode combine;
+    ir::Operand start;          // what every sum begins with
+    bool is_ordered;            // a min or max of floats, none nan where what is packed is finite
+    Operands extents;           // of all free indices
+    Operands summed;            // the extents that are summed over
+    ir::Operand depth;          // and their product
+    std::vector<size_t> outer;  // the free indices that no tile takes: a batch
+    ir::Operand batches;        // and their product
+    Side rows;
+    Side columns;
+    std::vector<Follows> follows = {};  // by binding of the element function
+    ir::Operand is_direct = {};         // whether nothing is packed, but read where it lies
+  };
+
+  int vector_bytes() const { return vector_bytes_; }
+
+  // Finds what follows which index; false where that is not all that a tile needs to know.
+  bool Classify(Tiling& tiling) const;
+  // True where both sides may be read where they lie: they are loads, and columns lie side by side.
+  bool MayBeDirect(const Tiling& tiling) const;
+  // Packs all tiles of a side, unless they are read where they lie.
+  void Pack(const Tiling& tiling, Side& side, const ir::Attributes& kind);
+
+  // The free indices with those of batch `batch`, the tiled ones unset.
+  Index OuterIndex(const Tiling& tiling, const ir::Operand& batch);
+  ir::Operand TileIn(const Side& side, const ir::Operand& batch, const ir::Operand& tile);
+  ir::Operand AreFinite(const Side& side, const ir::Operand& batch, const ir::Operand& tile);
+
+  // Gives the element function's parameters, but for the tiled ones, their values.
+  void SetIndices(const Tiling& tiling, const Index& outer, const ir::Operand& k,
+                  LaneValues& lanes);
+  // Writes one binding of the element function; loads that move with the lanes under `mask`.
+  void Write(const ir::Binding& b, LaneValues& lanes, const std::optional<ir::Operand>& mask);
+  // Which lanes of those from `start` on are below `extent`.
+  ir::Operand MaskFrom(const ir::Operand& start, const ir::Operand& extent, int lanes);
+
+  const AccessPatterns patterns_;
+
+ private:
+  bool AddPacked(Tiling& tiling) const;
+  Operands PackTile(const Tiling& tiling, const Side& side, const Index& outer,
+                    const ir::Operand& tile, const ir::Operand& slot, const ir::Operand& k,
+                    Operands finite);
+  ir::Operand LoadMoving(const ir::Binding& load, const std::vector<LaneValue>& values,
+                         const LaneValues& lanes, const std::optional<ir::Operand>& mask);
+  ir::Operand Groups(const Side& side);
+
+  const int vector_bytes_;
+};
+
+}  // namespace parakeet::passes
+
+#endif  // PARAKEET_PASSES_LOWERING_CONTRACTION_SIDES_H_

@@ -1,0 +1,84 @@
+"""Matrices times vectors and reductions of columns, at the sizes where what is made at once ends.
+
+Floats hold small whole numbers, so every order of summation gives the same bits.
+"""
+
+import numpy as np
+import pytest
+
+from parakeet import jit
+
+# Rows and columns: nothing, one, a few rows at a time and one more or less, several stretches.
+SIZES = [(0, 5), (5, 0), (1, 1), (4, 7), (9, 40), (33, 64), (70, 300), (200, 1031), (3, 20000)]
+
+
+def many(a, v, w, out):
+    """v has a number for each column, w for each row."""
+    out += w @ a
+    spread = a - v
+    return (
+        a @ v,
+        w @ a,
+        a.T @ w,
+        2.0 * (a @ v) + w,
+        (a * a).sum(axis=0),
+        a.sum(axis=0) * 0.5 + v,
+        spread.sum(axis=0),
+    )
+
+
+def extremes(a):
+    return a.min(axis=0), a.max(axis=0), (a > 0).sum(axis=0)
+
+
+def numbers(rng, dtype, *shape):
+    return rng.integers(-9, 9, shape).astype(dtype)
+
+
+def check(compiled, function, *args):
+    targets = ["serial", "parallel"]
+    results = [compiled(*[a.copy(order="K") for a in args], target=t) for t in targets]
+    expected = function(*[a.copy(order="K") for a in args])
+    for serial, parallel, right in zip(*results, expected):
+        np.testing.assert_array_equal(serial, right)
+        assert serial.dtype == right.dtype
+        assert serial.tobytes() == parallel.tobytes()
+
+
+def layouts(a):
+    wide = np.zeros((2 * a.shape[0], 3 * a.shape[1]), a.dtype)
+    wide[::2, ::3] = a
+    return [a, np.asfortranarray(a), wide[::2, ::3]]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_products_with_vectors(dtype):
+    rng = np.random.default_rng(1)
+    compiled = jit(many)
+    for place, (rows, columns) in enumerate(SIZES):
+        v, w = numbers(rng, dtype, columns), numbers(rng, dtype, rows)
+        a = layouts(numbers(rng, dtype, rows, columns))[place % 3 if dtype is np.float64 else 0]
+        check(compiled, many, a, v, w, numbers(rng, dtype, columns))
+
+
+def test_extremes_of_columns():
+    rng = np.random.default_rng(2)
+    compiled = jit(extremes)
+    for rows, columns in SIZES:
+        if rows == 0:
+            continue
+        a = numbers(rng, np.float64, rows, columns)
+        a[rng.random(a.shape) < 0.01] = np.nan
+        check(compiled, extremes, a)
+
+
+def stacked(a, w):
+    return a.sum(axis=1), np.einsum("bk,bkj->bj", w, a)
+
+
+def test_columns_of_a_stack():
+    rng = np.random.default_rng(3)
+    compiled = jit(stacked)
+    for depth, columns in [(0, 4), (1, 9), (35, 70)]:
+        a = numbers(rng, np.float64, 3, depth, columns)
+        check(compiled, stacked, a, numbers(rng, np.float64, 3, depth))
