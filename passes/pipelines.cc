@@ -47,6 +47,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "simplify",
       "eliminate-common-subexpressions",
       "eliminate-dead-code",
+      // Behind combine-nested-maps, which would undo it; siblings within a row come next.
+      "fuse-rows",
       "fuse-horizontally",
       "eliminate-common-subexpressions",
       // Behind all that looks for values, to which stores are opaque; before schedule, which says
