@@ -58,7 +58,7 @@ class RowWriter : public ir::Mutator {
         rows_.emplace(result, values[k]);
         if (!read.contains(result)) continue;
         fused.results.push_back(result);
-        yields.push_back(values[k]);
+        yields.push_back(Yielded(*map, *result, values[k]));
       }
     }
     fused.blocks = {builder().Finish(params_, std::move(yields))};
@@ -70,7 +70,7 @@ class RowWriter : public ir::Mutator {
     builder().set_span(b->span);
     const auto row = b->op == OpCode::kLoad ? rows_.find(b->operands[0].var()) : rows_.end();
     if (row == rows_.end()) return Mutator::Visit(b);
-    if (b->operands.size() == 1 + depth_) return Replace(b->result(), row->second);
+    if (!ir::TypeOf(row->second).IsArray()) return Replace(b->result(), row->second);
     Binding load = *b;
     load.operands = Apply(b->operands);
     load.operands.erase(load.operands.begin() + 1, load.operands.begin() + 1 + depth_);
@@ -79,31 +79,49 @@ class RowWriter : public ir::Mutator {
   }
 
  private:
-  // What the map makes at the first indexes: its values, or rows of them.
+  // What the map makes at the first indexes: values, or rows of them. A row of one element is its
+  // value.
   std::vector<Operand> RowOf(const Binding& map) {
     const Block& body = *map.blocks[0];
-    for (size_t k = 0; k < depth_; ++k) {
-      if (body.params[k] != params_[k]) Replace(body.params[k], params_[k]);
+    const bool has_one = HasRowsOfOne(map, depth_);
+    for (size_t k = 0; k < body.params.size(); ++k) {
+      const bool is_outer = k < depth_;
+      if (is_outer && body.params[k] != params_[k]) Replace(body.params[k], params_[k]);
+      if (!is_outer && has_one) Replace(body.params[k], Operand::Int(0));
     }
-    if (body.params.size() == depth_) {
-      for (const Binding* b : body.bindings) Visit(b);
-      return Apply(body.results);
-    }
-    Block element = body;
+    if (!has_one) return InnerMap(map);
+    for (const Binding* b : body.bindings) Visit(b);
+    return Apply(body.results);
+  }
+
+  std::vector<Operand> InnerMap(const Binding& map) {
+    Block element = *map.blocks[0];
     element.params.erase(element.params.begin(), element.params.begin() + depth_);
     Binding inner = map;
     inner.operands.erase(inner.operands.begin(), inner.operands.begin() + depth_);
     inner.blocks = {VisitBlock(arena()->New(std::move(element)))};
-    std::vector<Operand> rows;
-    for (const Var*& result : inner.results) {
-      const std::vector<Operand>& dims = result->type.dims();
-      result = builder().NewVar(
-          ir::Type::Array(result->type.dtype(), {dims.begin() + depth_, dims.end()}), result->hint);
-      rows.push_back(result);
-    }
+    for (const Var*& result : inner.results)
+      result = builder().NewVar(RowType(*result), result->hint);
     builder().set_span(map.span);
-    builder().Append(arena()->New(std::move(inner)));
-    return rows;
+    builder().Append(arena()->New(inner));
+    return {inner.results.begin(), inner.results.end()};
+  }
+
+  ir::Type RowType(const Var& result) const {
+    const std::vector<Operand>& dims = result.type.dims();
+    return ir::Type::Array(result.type.dtype(), {dims.begin() + depth_, dims.end()});
+  }
+
+  // The row as the map yields it.
+  Operand Yielded(const Binding& map, const Var& result, const Operand& value) {
+    if (map.operands.size() == depth_ || ir::TypeOf(value).IsArray()) return value;
+    std::vector<const Var*> index;
+    for (size_t k = depth_; k < map.operands.size(); ++k)
+      index.push_back(builder().NewVar(ir::DType::kI64, "i"));
+    const Block* element = builder().Nested().Finish(std::move(index), {value});
+    return builder().EmitOne(OpCode::kImap, RowType(result),
+                             {map.operands.begin() + depth_, map.operands.end()}, map.attrs,
+                             {element}, result.hint);
   }
 
   const size_t depth_;
@@ -145,7 +163,7 @@ class RowFuser : public ir::Mutator {
       const bool is_one = group.size() == 1;
       fused.bindings.push_back(is_one ? group[0] : RowWriter(arena(), depth).Write(group, read));
       for (const Binding* b : group) {
-        if (!is_one) context_.Note(b->span, "goes row by row with what shares its rows");
+        if (!is_one) context_.Note(b->span, "fused with what goes over the same rows");
       }
     }
     return arena()->New(std::move(fused));

@@ -11,8 +11,12 @@
 //
 // Assumes: schedule and choose_trees have run.
 // Refuses: nothing; a reduction of arrays combines in order, whatever its tree says.
+#include <algorithm>
+#include <unordered_map>
+
 #include "ir/builder.h"
 #include "ir/uses.h"
+#include "passes/analyses/find_copies.h"
 #include "passes/analyses/find_cost.h"
 #include "passes/lowering/lower_contractions.h"
 #include "passes/pass.h"
@@ -47,6 +51,9 @@ class Lowering : public ContractionLowering {
       case OpCode::kIscan: return LowerScan(*b);
       case OpCode::kIfilter: return LowerFilter(*b);
       case OpCode::kContract: return LowerContract(*b);
+      case OpCode::kAlloc:
+        if (shared_.contains(b->result())) return;
+        return Mutator::Visit(b);
       default: return Mutator::Visit(b);
     }
   }
@@ -69,6 +76,7 @@ class Lowering : public ContractionLowering {
 
   // The buffer of a result of `b`, which stands for the result from here on.
   const Var* Allocate(const Var* result, const Binding& b) {
+    if (const auto shared = shared_.find(result); shared != shared_.end()) return shared->second;
     const Var* buffer = builder().NewVar(Apply(result->type), result->hint);
     const Attributes order = IsFortran(b) ? Attributes{{Attr::kFortran, int64_t{1}}} : Attributes{};
     builder().Emit(OpCode::kAlloc, {buffer}, buffer->type.dims(), order);
@@ -95,7 +103,7 @@ class Lowering : public ContractionLowering {
     const bool backwards = (IsFortran(b) || vector == 0) && !MayRaise(*b.blocks[0]);
     const Nest nest{extents, LoopOrder(extents.size(), vector, backwards), vector, body};
     if (parallel && !extents.empty()) {
-      LowerChunks(nest, WorkOf(*b.blocks[0]));
+      LowerChunks(nest, *b.blocks[0]);
     } else {
       LowerAxes(nest, Operands(extents.size()), 0);
     }
@@ -110,14 +118,16 @@ class Lowering : public ContractionLowering {
 
   // The sizes are those of the first loop in the body, where they are known before the nest runs.
   Work WorkOf(const Block& body) {
-    Work work{CostOf(body), {}};
+    Work work{CostInLanes(body), {}};
     const ir::VarSet inside = ir::DefinedVars(body);
     for (const Binding* b : body.bindings) {
-      if (b->op != OpCode::kIreduce && b->op != OpCode::kFor) continue;
+      const bool is_nest =
+          b->op == OpCode::kIreduce || b->op == OpCode::kImap || b->op == OpCode::kForeach;
+      if (!is_nest && b->op != OpCode::kFor) continue;
       Operands sizes(b->operands.begin(), b->operands.begin() + b->blocks[0]->params.size());
       if (b->op == OpCode::kFor) sizes = {b->operands[1]};
       for (const Operand& size : sizes) {
-        if (inside.contains(size.var())) return {CostOf(body), {}};
+        if (inside.contains(size.var())) return {CostInLanes(body), {}};
         if (size.IsConstant()) continue;
         work.trips.push_back(Apply(size));
         work.cost = std::max<int64_t>(1, work.cost / kUnknownTrips);
@@ -125,6 +135,16 @@ class Lowering : public ContractionLowering {
       break;
     }
     return work;
+  }
+
+  // What the body costs where the loops in it that have lanes take a vector at a time.
+  static int64_t CostInLanes(const Block& body) {
+    int64_t cost = 0;
+    for (const Binding* b : body.bindings) {
+      const bool in_lanes = b->attrs.Has(Attr::kVector) || b->attrs.Int(Attr::kLanes) > 1;
+      cost += CostOf(Block{{}, {b}, {}}) / (in_lanes ? kUsualLanes : 1);
+    }
+    return std::max<int64_t>(1, cost);
   }
 
   static bool MayRaise(const Block& block) {
@@ -156,13 +176,15 @@ class Lowering : public ContractionLowering {
 
   // Threads take chunks of the outermost index, of about as much work each whatever the inner
   // extents turn out to be: a nest of one chunk is too small to share.
-  void LowerChunks(const Nest& nest, const Work& work) {
+  void LowerChunks(const Nest& nest, const Block& block) {
+    const Work work = WorkOf(block);
     const int64_t lanes = nest.vector >= 0 ? kUsualLanes : 1;
     const int64_t elements = ElementsAtOnce(work.cost, lanes);
     const Operand extent = nest.extents[nest.order[0]];
     const Attributes kind = ParallelKind(std::max<int64_t>(1, work.cost * elements / lanes));
     const auto chunk = [&](const Operand& start, const Operand& width) {
       const Operand end = Min(builder().Add(start, width), extent);
+      if (nest.extents.size() == 1) ShareBuffers(block);
       LowerAxis(nest, Operands(nest.extents.size()), 0, start, end);
     };
     if (nest.extents.size() == 1 && work.trips.empty()) {
@@ -181,6 +203,26 @@ class Lowering : public ContractionLowering {
         CeilDiv(builder().Scalar(OpCode::kMax, {fitting, Int(1)}), Int(least)), Int(least));
     Loop(Int(0), CeilDiv(extent, rows), kind,
          [&](const Operand& at) { chunk(builder().Mul(at, rows), rows); });
+  }
+
+  // What an iteration makes for itself alone is one buffer for all that a thread takes at a time,
+  // of which there is one at least. Where something may raise it would raise before there is not
+  // enough memory.
+  void ShareBuffers(const Block& block) {
+    if (MayRaise(block)) return;
+    const ir::VarSet inside = ir::DefinedVars(block);
+    for (const Binding* b : block.bindings) {
+      if (b->op != OpCode::kImap && b->op != OpCode::kAlloc) continue;
+      for (const Var* result : b->results) {
+        const std::vector<Operand>& dims = result->type.dims();
+        const bool is_known = std::none_of(dims.begin(), dims.end(), [&](const Operand& size) {
+          return inside.contains(size.var());
+        });
+        if (is_known && WhyWhole(block, result).empty() &&
+            std::count(block.results.begin(), block.results.end(), Operand(result)) == 0)
+          shared_[result] = Allocate(result, *b);
+      }
+    }
   }
 
   // A power of two, so that chunks of a contiguous array begin where vectors do.
@@ -245,6 +287,8 @@ class Lowering : public ContractionLowering {
       for (size_t k = 0; k < values.size(); ++k) StoreElement(results[k], index, values[k]);
     });
   }
+
+  std::unordered_map<const Var*, const Var*> shared_;  // buffers made before the loop around
 };
 
 }  // namespace

@@ -47,8 +47,10 @@ const std::vector<std::string_view>& CpuPipeline() {
       "simplify",
       "eliminate-common-subexpressions",
       "eliminate-dead-code",
-      // Behind combine-nested-maps, which would undo it; siblings within a row come next.
+      // Behind combine-nested-maps, which would undo it. Within a row, an element is cheap that
+      // waited for a reduction.
       "fuse-rows",
+      "fuse-vertically",
       "fuse-horizontally",
       "eliminate-common-subexpressions",
       // Behind all that looks for values, to which stores are opaque; before schedule, which says

@@ -43,8 +43,10 @@ bool IsInOwnRow(const Binding& load, const Binding& imap, size_t depth) {
 // The arrays of which the imap makes rows, or reads them in a loop over the row.
 VarSet RowsOf(const Binding& imap, size_t depth) {
   VarSet rows;
-  for (const Var* result : imap.results) {
-    if (static_cast<size_t>(result->type.rank()) > depth) rows.insert(result);
+  if (!HasRowsOfOne(imap, depth)) {
+    for (const Var* result : imap.results) {
+      if (static_cast<size_t>(result->type.rank()) > depth) rows.insert(result);
+    }
   }
   VarSet inside = ir::DefinedVars(*imap.blocks[0]);
   for (size_t k = 0; k < depth; ++k) inside.erase(imap.blocks[0]->params[k]);
@@ -80,6 +82,11 @@ std::string WhyOtherRows(const Binding& imap, const VarSet& made, size_t depth) 
 }
 
 }  // namespace
+
+bool HasRowsOfOne(const Binding& imap, size_t depth) {
+  return std::all_of(imap.operands.begin() + depth, imap.operands.end(),
+                     [](const Operand& extent) { return extent == Operand::Int(1); });
+}
 
 void RowChooser::Member::Add(const Member& other) {
   bindings.insert(bindings.end(), other.bindings.begin(), other.bindings.end());
@@ -177,7 +184,9 @@ bool RowChooser::JoinEarlier(std::vector<Member>& members, size_t& later, size_t
       later = Join(members, first, later);
       return true;
     }
-    if (shares) context_.Note(mover.bindings[0]->span, "not row by row with another: " + reason);
+    if (shares)
+      context_.Note(mover.bindings[0]->span,
+                    "not fused with what goes over the same rows: " + reason);
   }
   return false;
 }

@@ -14,6 +14,9 @@ namespace parakeet::passes {
 // Bindings that stand together in a block: one, or maps that are to share their rows, in order.
 using RowGroup = std::vector<const ir::Binding*>;
 
+// True where the imap makes one element at its first `depth` indexes.
+bool HasRowsOfOne(const ir::Binding& imap, size_t depth);
+
 // Chooses the imaps of a block that go over the same rows, each row by itself: those whose first
 // `depth` extents are the same, and of which one reads what another makes, or rows that another
 // reads, at its own first `depth` indexes.
