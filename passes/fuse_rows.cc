@@ -14,14 +14,14 @@
 //     yield %row }
 //
 // A row is what is left of an array at its first index, or at its first two and so on: as many as
-// possible first. Arrays that nobody else reads become rows of their own, which place_results writes
-// into those of a result where it can. Threads take rows as they did, and the order of no sum
-// changes.
+// possible first. Arrays that nobody else reads become rows of their own, which place_results
+// writes into those of a result where it can. Threads take rows as they did, and the order of no
+// sum changes.
 //
 // Assumes: index form after fusion; combine_nested_maps, which would undo it, does not follow.
-// Refuses: maps that share nothing but values, one a row; one that reads another row of what another
-// makes; those that store, may raise or lie in Fortran order; those whose lanes go from row to row;
-// memory effects in between that conflict, and checks that may guard what the later one loads.
+// Refuses: maps that share nothing but values, one a row; one that reads another row of what
+// another makes; those that store, may raise or lie in Fortran order; those whose lanes go from row
+// to row; memory effects in between that conflict, and checks that may guard what the later loads.
 #include <algorithm>
 #include <unordered_map>
 
