@@ -53,6 +53,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "fuse-vertically",
       "fuse-horizontally",
       "eliminate-common-subexpressions",
+      // Of what is left of contractions and their readers.
+      "block-contractions",
       // Behind all that looks for values, to which stores are opaque; before schedule, which says
       // how the new nests run.
       "place-results",

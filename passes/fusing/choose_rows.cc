@@ -40,7 +40,13 @@ bool IsInOwnRow(const Binding& load, const Binding& imap, size_t depth) {
                     [](const Var* own, const Operand& index) { return index == Operand(own); });
 }
 
-// The arrays of which the imap makes rows, or reads them in a loop over the row.
+}  // namespace
+
+bool HasRowsOfOne(const Binding& imap, size_t depth) {
+  return std::all_of(imap.operands.begin() + depth, imap.operands.end(),
+                     [](const Operand& extent) { return extent == Operand::Int(1); });
+}
+
 VarSet RowsOf(const Binding& imap, size_t depth) {
   VarSet rows;
   if (!HasRowsOfOne(imap, depth)) {
@@ -59,7 +65,6 @@ VarSet RowsOf(const Binding& imap, size_t depth) {
   return rows;
 }
 
-// Why what the imap reads of `made` is more than its own rows; empty where it is not.
 std::string WhyOtherRows(const Binding& imap, const VarSet& made, size_t depth) {
   std::string reason;
   ir::ForEachBinding(*imap.blocks[0], [&](const Binding& b) {
@@ -79,13 +84,6 @@ std::string WhyOtherRows(const Binding& imap, const VarSet& made, size_t depth) 
       reason = NameOf(result.var()) + " is read as a whole";
   }
   return reason;
-}
-
-}  // namespace
-
-bool HasRowsOfOne(const Binding& imap, size_t depth) {
-  return std::all_of(imap.operands.begin() + depth, imap.operands.end(),
-                     [](const Operand& extent) { return extent == Operand::Int(1); });
 }
 
 void RowChooser::Member::Add(const Member& other) {

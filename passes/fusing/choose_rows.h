@@ -17,6 +17,13 @@ using RowGroup = std::vector<const ir::Binding*>;
 // True where the imap makes one element at its first `depth` indexes.
 bool HasRowsOfOne(const ir::Binding& imap, size_t depth);
 
+// The arrays of which the imap makes rows, or reads them in a loop over the row: what is left of an
+// array at the imap's own first `depth` indexes.
+ir::VarSet RowsOf(const ir::Binding& imap, size_t depth);
+
+// Why what the imap reads of `made` is more than its own rows; empty where it is not.
+std::string WhyOtherRows(const ir::Binding& imap, const ir::VarSet& made, size_t depth);
+
 // Chooses the imaps of a block that go over the same rows, each row by itself: those whose first
 // `depth` extents are the same, and of which one reads what another makes, or rows that another
 // reads, at its own first `depth` indexes.

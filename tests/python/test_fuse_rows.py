@@ -65,6 +65,14 @@ def first_error_wins(x, places):
     return picked, centred / largest
 
 
+def nearest(x, centres):
+    apart = ((x[:, None, :] - centres[None, :, :]) ** 2).sum(axis=2)
+    weights = np.exp(-apart)
+    one_by_one = [np.argmax(centres @ each) for each in x]
+    return (apart.argmin(axis=1), apart.min(axis=1),
+            weights / (weights.sum(axis=1, keepdims=True) + 1.0), np.array(one_by_one))
+
+
 def sample(*shape):
     return np.sin(np.arange(np.prod(shape), dtype=float) * 1.7).reshape(shape) * 3.0
 
@@ -86,6 +94,14 @@ def test_rows_are_what_numpy_makes_of_them(program: Callable, arguments: Callabl
     for shape in SHAPES:
         targets = ("serial", "parallel") if shape[0] > 9 else ("interpreter", "serial", "parallel")
         check_agreement(jitted, program, deep_copies(arguments(*shape)), OF_ROWS, targets)
+
+
+def test_rows_of_contractions():
+    jitted = jit(nearest)
+    for n, m, k in [(1, 1, 1), (5, 3, 0), (70, 9, 4), (300, 40, 130)]:
+        targets = ("serial", "parallel") if n > 9 else ("interpreter", "serial", "parallel")
+        arguments = deep_copies((sample(n, k), sample(m, k) * 0.3))
+        check_agreement(jitted, nearest, arguments, OF_ROWS, targets)
 
 
 def test_a_row_is_summed_as_by_itself():
