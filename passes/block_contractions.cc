@@ -21,8 +21,9 @@
 //
 // Assumes: index form after fusion, before results are placed.
 // Refuses: sums of plain products, which are mostly long: what is packed for all rows would be
-// packed again for each block; a contraction that others read, or other rows of which are; a reader
-// that may raise, lies in Fortran order or stands within another nest.
+// packed again for each block; a contraction that others read, or other rows of which are, or that
+// is read element by element; a reader that may raise, lies in Fortran order or stands within
+// another nest.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -117,7 +118,7 @@ class ContractionBlocker : public LoopWriter {
   void FindPairs(const Block& block) {
     for (size_t at = 0; at < block.bindings.size(); ++at) {
       const Binding& reader = *block.bindings[at];
-      if (reader.op != OpCode::kImap || !WhyNoReader(reader).empty()) continue;
+      if (!IsReader(reader)) continue;
       Pair pair = PairBefore(block, at);
       if (pair.reader == nullptr) pair = PairWithin(reader);
       if (pair.reader == nullptr) continue;
@@ -127,10 +128,10 @@ class ContractionBlocker : public LoopWriter {
     }
   }
 
-  std::string WhyNoReader(const Binding& imap) const {
-    if (!EffectsOf(imap, roots_).IsPure()) return "it may raise";
-    if (imap.attrs.Int(Attr::kFortran) != 0) return "it lies in Fortran order";
-    return imap.operands[0].IsConstant() ? "it has few rows" : "";
+  // True for a map of many rows, in its own order in memory, that nothing stops.
+  bool IsReader(const Binding& b) const {
+    return b.op == OpCode::kImap && b.operands.size() == 1 && !b.operands[0].IsConstant() &&
+           b.attrs.Int(Attr::kFortran) == 0 && EffectsOf(b, roots_).IsPure();
   }
 
   // The contraction of the block whose rows the binding is alone in reading.
@@ -172,7 +173,6 @@ class ContractionBlocker : public LoopWriter {
 
   // The map within the reader's block that is a contraction over the reader's index too.
   Pair PairWithin(const Binding& reader) {
-    if (reader.operands.size() != 1) return {};
     const Block& body = *reader.blocks[0];
     VarSet inside = ir::DefinedVars(body);
     inside.erase(body.params[0]);
