@@ -182,6 +182,8 @@ class Lowering : public ContractionLowering {
     const int64_t elements = ElementsAtOnce(work.cost, lanes);
     const Operand extent = nest.extents[nest.order[0]];
     const Attributes kind = ParallelKind(std::max<int64_t>(1, work.cost * elements / lanes));
+    if (nest.extents.size() > 1 && nest.vector < 0 && nest.order[0] == 0 && LoopsIn(block) > 1)
+      return LowerRows(nest, block, kind, FittingRows(elements, work.trips));
     const auto chunk = [&](const Operand& start, const Operand& width) {
       const Operand end = Min(builder().Add(start, width), extent);
       if (nest.extents.size() == 1) ShareBuffers(block);
@@ -195,14 +197,57 @@ class Lowering : public ContractionLowering {
     Operands inner = work.trips;
     for (size_t depth = 1; depth < nest.order.size(); ++depth)
       inner.push_back(nest.extents[nest.order[depth]]);
-    const Operand row = builder().Scalar(OpCode::kMax, {Product(inner), Int(1)});
-    const Operand fitting = builder().Scalar(OpCode::kFloorDiv, {Int(elements), row});
+    const Operand fitting = FittingRows(elements, inner);
     // Where lanes are split, whole vectors: several registers of them.
     const int64_t least = nest.order[0] == nest.vector ? kUsualLanes * kUsualRegisters : 1;
-    const Operand rows = builder().Mul(
-        CeilDiv(builder().Scalar(OpCode::kMax, {fitting, Int(1)}), Int(least)), Int(least));
+    const Operand rows = builder().Mul(CeilDiv(fitting, Int(least)), Int(least));
     Loop(Int(0), CeilDiv(extent, rows), kind,
          [&](const Operand& at) { chunk(builder().Mul(at, rows), rows); });
+  }
+
+  // Of how many rows of that extent so many elements are; one at least.
+  Operand FittingRows(int64_t elements, const Operands& row) {
+    const Operand size = builder().Scalar(OpCode::kMax, {Product(row), Int(1)});
+    const Operand fitting = builder().Scalar(OpCode::kFloorDiv, {Int(elements), size});
+    return builder().Scalar(OpCode::kMax, {fitting, Int(1)});
+  }
+
+  static int LoopsIn(const Block& block) {
+    return std::count_if(block.bindings.begin(), block.bindings.end(), [](const Binding* b) {
+      return InfoOf(b->op).format == ir::OpFormat::kIndices || b->op == OpCode::kFor;
+    });
+  }
+
+  // Rows at several indexes are one sequence, of which threads take parts: the first extent alone
+  // may be small.
+  void LowerRows(const Nest& nest, const Block& block, const Attributes& kind,
+                 const Operand& rows) {
+    const Operand total = Product(nest.extents);
+    Loop(Int(0), CeilDiv(total, rows), kind, [&](const Operand& at) {
+      const Operand start = builder().Mul(at, rows);
+      ShareBuffers(block);
+      Carry(start, Min(builder().Add(start, rows), total), Delinear(start, nest.extents),
+            [&](const Operand&, const Operands& index) {
+              nest.body(index);
+              return Next(index, nest.extents);
+            });
+    });
+  }
+
+  // The index behind this one in C order.
+  Operands Next(Operands index, const Operands& extents) {
+    Operand step = Int(1);
+    for (size_t axis = index.size(); axis-- > 0;) {
+      const Operand next = builder().Add(index[axis], step);
+      if (axis == 0) {
+        index[0] = next;
+        break;
+      }
+      const Operand wraps = builder().Scalar(OpCode::kEq, {next, extents[axis]});
+      index[axis] = builder().Scalar(OpCode::kSelect, {wraps, Int(0), next});
+      step = builder().Cast(wraps, ir::DType::kI64);
+    }
+    return index;
   }
 
   // What an iteration makes for itself alone is one buffer for all that a thread takes at a time,

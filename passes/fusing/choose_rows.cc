@@ -124,10 +124,9 @@ std::string RowChooser::WhyByItself(const Binding& imap, const Effects& effects,
   if (effects.may_fail) return "its elements may raise";
   if (!effects.writes.empty()) return "it stores";
   if (imap.attrs.Int(ir::Attr::kFortran) != 0) return "it lies in Fortran order";
-  for (size_t k = 0; k < depth; ++k) {
-    if (imap.operands[k] == Operand::Int(1)) return "it has one row";
-  }
-  return WhyAcrossRows(imap, depth);
+  const bool has_one = std::all_of(imap.operands.begin(), imap.operands.begin() + depth,
+                                   [](const Operand& n) { return n == Operand::Int(1); });
+  return has_one ? "it has one row" : WhyAcrossRows(imap, depth);
 }
 
 // Why the imap does better with lanes that take one of its first indexes, which go along no row.
