@@ -134,7 +134,7 @@ std::string RowChooser::WhyAcrossRows(const Binding& imap, size_t depth) const {
   const Block& body = *imap.blocks[0];
   const int axis = patterns_.VectorAxis(imap);
   if (axis >= static_cast<int>(depth) || !WhyNotVector(body, body.params[axis]).empty()) return "";
-  if (body.params.size() == depth) {
+  if (HasRowsOfOne(imap, depth)) {
     if (CostOf(body) <= kCheapBeside) return "";
     for (const Binding* b : body.bindings) {
       if (b->op == OpCode::kIreduce && WhyNoLanes(*b, &imap, patterns_).empty()) return "";
