@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/builder.h"
 #include "ir/uses.h"
 #include "passes/analyses/find_cost.h"
 #include "passes/analyses/reduction_lanes.h"
@@ -43,16 +44,21 @@ bool IsInOwnRow(const Binding& load, const Binding& imap, size_t depth) {
 }  // namespace
 
 bool HasRowsOfOne(const Binding& imap, size_t depth) {
+  if (imap.operands.size() == depth) return true;
+  const std::vector<Operand>& elements = imap.blocks[0]->results;
   return std::all_of(imap.operands.begin() + depth, imap.operands.end(),
-                     [](const Operand& extent) { return extent == Operand::Int(1); });
+                     [](const Operand& extent) { return extent == Operand::Int(1); }) &&
+         std::all_of(elements.begin(), elements.end(),
+                     [](const Operand& element) { return ir::TypeOf(element).IsScalar(); });
 }
 
 VarSet RowsOf(const Binding& imap, size_t depth) {
   VarSet rows;
-  if (!HasRowsOfOne(imap, depth)) {
-    for (const Var* result : imap.results) {
-      if (static_cast<size_t>(result->type.rank()) > depth) rows.insert(result);
-    }
+  for (const Var* result : imap.results) {
+    const std::vector<Operand>& dims = result->type.dims();
+    const bool is_row = std::any_of(dims.begin() + depth, dims.end(),
+                                    [](const Operand& size) { return size != Operand::Int(1); });
+    if (is_row) rows.insert(result);
   }
   VarSet inside = ir::DefinedVars(*imap.blocks[0]);
   for (size_t k = 0; k < depth; ++k) inside.erase(imap.blocks[0]->params[k]);
