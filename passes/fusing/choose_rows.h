@@ -14,7 +14,7 @@ namespace parakeet::passes {
 // Bindings that stand together in a block: one, or maps that are to share their rows, in order.
 using RowGroup = std::vector<const ir::Binding*>;
 
-// True where the imap makes one element at its first `depth` indexes: by itself, or in a row of one.
+// True where the imap makes one element at its first `depth` indexes: by itself or in a row of one.
 bool HasRowsOfOne(const ir::Binding& imap, size_t depth);
 
 // The arrays of which the imap makes rows, or reads them in a loop over the row: what is left of an
