@@ -15,8 +15,7 @@
 #include "ir/mutator.h"
 #include "ir/uses.h"
 #include "passes/analyses/access_patterns.h"
-#include "passes/analyses/combines.h"
-#include "passes/analyses/vector_legality.h"
+#include "passes/analyses/reduction_lanes.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -37,7 +36,6 @@ constexpr int64_t kScanBlock = 264;
 constexpr int64_t kLaneBytes =
     256;  // What the lanes of all accumulators together may fill: four wide registers.
 constexpr int64_t kMostLanes = 64;
-constexpr int64_t kSmallExtent = 32;
 
 class TreeChooser : public ir::Mutator {
  public:
@@ -107,7 +105,7 @@ class TreeChooser : public ir::Mutator {
   }
 
   int64_t LanesOf(const Binding& b) {
-    const std::string reason = WhyNoLanes(b);
+    const std::string reason = WhyNoLanes(b, nest_, patterns_);
     if (!reason.empty()) {
       context_.Note(b.span, "no lanes: " + reason, Topic::kLanes, Verdict::kRefused);
       return 1;
@@ -117,55 +115,6 @@ class TreeChooser : public ir::Mutator {
     int64_t lanes = kMostLanes;
     while (lanes > 1 && lanes * bytes > kLaneBytes) lanes /= 2;
     return lanes;
-  }
-
-  static std::string WhyNoLanesToCombine(const Binding& b) {
-    bool has_identity = true;
-    bool idempotent = true;
-    const bool is_extreme = IsExtremeByIndex(*b.blocks[1]);
-    for (size_t k = 0; k < b.results.size(); ++k) {
-      if (!b.results[k]->type.IsScalar()) return "it accumulates an array";
-      if (ir::IsComplex(b.results[k]->type.dtype())) return "it accumulates complex numbers";
-      if (is_extreme) continue;
-      const auto op = ir::CombineOp(*b.blocks[1], static_cast<int>(k));
-      if (!op || !ir::IsCommutative(*op)) return "its combine is not a commutative operation";
-      has_identity &= ir::IdentityOf(*op, b.results[k]->type.dtype()).has_value();
-      idempotent &= ir::IsIdempotent(*op);
-    }
-    return has_identity || idempotent ? "" : "its combine has no value to start lanes from";
-  }
-
-  std::string WhyNoLanes(const Binding& b) const {
-    const std::string combine_reason = WhyNoLanesToCombine(b);
-    if (!combine_reason.empty()) return combine_reason;
-    const Block& body = *b.blocks[0];
-    const Operand& inner = b.operands[body.params.size() - 1];
-    if (inner.IsConstant() && inner.constant().integer <= kSmallExtent)
-      return "its extent is small";
-    bool is_plain = true;
-    ir::ForEachBinding(body, [&](const Binding& inner) {
-      is_plain &= ir::IsScalarOp(inner.op) || inner.op == OpCode::kLoad ||
-                  inner.op == OpCode::kIf || inner.op == OpCode::kWhile;
-    });
-    if (!is_plain) return "its element holds more than scalar code";
-    const std::string reason = WhyNotVector(body, body.params.back());
-    if (!reason.empty()) return reason;
-    return nest_ != nullptr && SuitsIndexAround(b) ? "memory follows the index around it" : "";
-  }
-
-  // True where the nest around does better to give its own index to lanes: of what is read anew for
-  // each element of the reduction, less would be gathered; or as much, and some lies one after the
-  // other along that index, so that no lanes have to be added up.
-  bool SuitsIndexAround(const Binding& b) const {
-    const std::vector<const Var*>& indices = b.blocks[0]->params;
-    const int axis = patterns_.VectorAxis(*nest_);
-    if (axis < 0 || !WhyNotVector(*nest_->blocks[0], nest_->blocks[0]->params[axis]).empty())
-      return false;
-    const AccessPatterns::Along around =
-        patterns_.AlongIndex(*b.blocks[0], indices, nest_->blocks[0]->params[axis]);
-    const AccessPatterns::Along own = patterns_.AlongIndex(*b.blocks[0], indices, indices.back());
-    if (around.gathered != own.gathered) return around.gathered < own.gathered;
-    return around.next > 0;
   }
 
   AccessPatterns patterns_;

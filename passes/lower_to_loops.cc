@@ -11,11 +11,14 @@
 //
 // Assumes: schedule and choose_trees have run.
 // Refuses: nothing; a reduction of arrays combines in order, whatever its tree says.
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <unordered_map>
 
 #include "ir/builder.h"
 #include "ir/uses.h"
+#include "passes/analyses/find_copies.h"
 #include "passes/analyses/find_cost.h"
 #include "passes/lowering/lower_rows.h"
 #include "passes/pass.h"
@@ -51,6 +54,9 @@ class Lowering : public RowLowering {
       case OpCode::kIscan: return LowerScan(*b);
       case OpCode::kIfilter: return LowerFilter(*b);
       case OpCode::kContract: return LowerContract(*b);
+      case OpCode::kAlloc:
+        if (shared_.contains(b->result())) return;
+        return Mutator::Visit(b);
       default: return Mutator::Visit(b);
     }
   }
@@ -77,6 +83,7 @@ class Lowering : public RowLowering {
 
   // The buffer of a result of `b`, which stands for the result from here on.
   const Var* Allocate(const Var* result, const Binding& b) {
+    if (const auto shared = shared_.find(result); shared != shared_.end()) return shared->second;
     const Var* buffer = builder().NewVar(Apply(result->type), result->hint);
     const Attributes order = IsFortran(b) ? Attributes{{Attr::kFortran, int64_t{1}}} : Attributes{};
     builder().Emit(OpCode::kAlloc, {buffer}, buffer->type.dims(), order);
@@ -107,7 +114,7 @@ class Lowering : public RowLowering {
     const Nest nest{extents, LoopOrder(extents.size(), vector, backwards), vector, body,
                     shared != nullptr ? &several : nullptr};
     if (parallel && !extents.empty()) {
-      LowerChunks(nest, WorkOf(*b.blocks[0]));
+      LowerChunks(nest, *b.blocks[0]);
     } else {
       LowerAxes(nest, Operands(extents.size()), 0);
     }
@@ -122,14 +129,16 @@ class Lowering : public RowLowering {
 
   // The sizes are those of the first loop in the body, where they are known before the nest runs.
   Work WorkOf(const Block& body) {
-    Work work{CostOf(body), {}};
+    Work work{CostInLanes(body), {}};
     const ir::VarSet inside = ir::DefinedVars(body);
     for (const Binding* b : body.bindings) {
-      if (b->op != OpCode::kIreduce && b->op != OpCode::kFor) continue;
+      const bool is_nest =
+          b->op == OpCode::kIreduce || b->op == OpCode::kImap || b->op == OpCode::kForeach;
+      if (!is_nest && b->op != OpCode::kFor) continue;
       Operands sizes(b->operands.begin(), b->operands.begin() + b->blocks[0]->params.size());
       if (b->op == OpCode::kFor) sizes = {b->operands[1]};
       for (const Operand& size : sizes) {
-        if (inside.contains(size.var())) return {CostOf(body), {}};
+        if (inside.contains(size.var())) return {CostInLanes(body), {}};
         if (size.IsConstant()) continue;
         work.trips.push_back(Apply(size));
         work.cost = std::max<int64_t>(1, work.cost / kUnknownTrips);
@@ -137,6 +146,16 @@ class Lowering : public RowLowering {
       break;
     }
     return work;
+  }
+
+  // What the body costs where the loops in it that have lanes take a vector at a time.
+  static int64_t CostInLanes(const Block& body) {
+    int64_t cost = 0;
+    for (const Binding* b : body.bindings) {
+      const bool in_lanes = b->attrs.Has(Attr::kVector) || b->attrs.Int(Attr::kLanes) > 1;
+      cost += CostOf(Block{{}, {b}, {}}) / (in_lanes ? kUsualLanes : 1);
+    }
+    return std::max<int64_t>(1, cost);
   }
 
   static bool MayRaise(const Block& block) {
@@ -169,13 +188,17 @@ class Lowering : public RowLowering {
 
   // Threads take chunks of the outermost index, of about as much work each whatever the inner
   // extents turn out to be: a nest of one chunk is too small to share.
-  void LowerChunks(const Nest& nest, const Work& work) {
+  void LowerChunks(const Nest& nest, const Block& block) {
+    const Work work = WorkOf(block);
     const int64_t lanes = nest.vector >= 0 ? kUsualLanes : 1;
     const int64_t elements = ElementsAtOnce(work.cost, lanes);
     const Operand extent = nest.extents[nest.order[0]];
     const Attributes kind = ParallelKind(std::max<int64_t>(1, work.cost * elements / lanes));
+    if (nest.extents.size() > 1 && nest.vector < 0 && nest.order[0] == 0 && LoopsIn(block) > 1)
+      return LowerRows(nest, block, kind, FittingRows(elements, work.trips));
     const auto chunk = [&](const Operand& start, const Operand& width) {
       const Operand end = Min(builder().Add(start, width), extent);
+      if (nest.extents.size() == 1) ShareBuffers(block);
       LowerAxis(nest, Operands(nest.extents.size()), 0, start, end);
     };
     if (nest.extents.size() == 1 && work.trips.empty()) {
@@ -186,14 +209,77 @@ class Lowering : public RowLowering {
     Operands inner = work.trips;
     for (size_t depth = 1; depth < nest.order.size(); ++depth)
       inner.push_back(nest.extents[nest.order[depth]]);
-    const Operand row = builder().Scalar(OpCode::kMax, {Product(inner), Int(1)});
-    const Operand fitting = builder().Scalar(OpCode::kFloorDiv, {Int(elements), row});
+    const Operand fitting = FittingRows(elements, inner);
     // Where lanes are split, whole vectors: several registers of them.
     const int64_t least = nest.order[0] == nest.vector ? kUsualLanes * kUsualRegisters : 1;
-    const Operand rows = builder().Mul(
-        CeilDiv(builder().Scalar(OpCode::kMax, {fitting, Int(1)}), Int(least)), Int(least));
+    const Operand rows = builder().Mul(CeilDiv(fitting, Int(least)), Int(least));
     Loop(Int(0), CeilDiv(extent, rows), kind,
          [&](const Operand& at) { chunk(builder().Mul(at, rows), rows); });
+  }
+
+  // Of how many rows of that extent so many elements are; one at least.
+  Operand FittingRows(int64_t elements, const Operands& row) {
+    const Operand size = builder().Scalar(OpCode::kMax, {Product(row), Int(1)});
+    const Operand fitting = builder().Scalar(OpCode::kFloorDiv, {Int(elements), size});
+    return builder().Scalar(OpCode::kMax, {fitting, Int(1)});
+  }
+
+  static int LoopsIn(const Block& block) {
+    return std::count_if(block.bindings.begin(), block.bindings.end(), [](const Binding* b) {
+      return InfoOf(b->op).format == ir::OpFormat::kIndices || b->op == OpCode::kFor;
+    });
+  }
+
+  // Rows at several indexes are one sequence, of which threads take parts: the first extent alone
+  // may be small.
+  void LowerRows(const Nest& nest, const Block& block, const Attributes& kind,
+                 const Operand& rows) {
+    const Operand total = Product(nest.extents);
+    Loop(Int(0), CeilDiv(total, rows), kind, [&](const Operand& at) {
+      const Operand start = builder().Mul(at, rows);
+      ShareBuffers(block);
+      Carry(start, Min(builder().Add(start, rows), total), Delinear(start, nest.extents),
+            [&](const Operand&, const Operands& index) {
+              nest.body(index);
+              return Next(index, nest.extents);
+            });
+    });
+  }
+
+  // The index behind this one in C order.
+  Operands Next(Operands index, const Operands& extents) {
+    Operand step = Int(1);
+    for (size_t axis = index.size(); axis-- > 0;) {
+      const Operand next = builder().Add(index[axis], step);
+      if (axis == 0) {
+        index[0] = next;
+        break;
+      }
+      const Operand wraps = builder().Scalar(OpCode::kEq, {next, extents[axis]});
+      index[axis] = builder().Scalar(OpCode::kSelect, {wraps, Int(0), next});
+      step = builder().Cast(wraps, ir::DType::kI64);
+    }
+    return index;
+  }
+
+  // What an iteration makes for itself alone is one buffer for all that a thread takes at a time,
+  // of which there is one at least. Where something may raise it would raise before there is not
+  // enough memory.
+  void ShareBuffers(const Block& block) {
+    if (MayRaise(block)) return;
+    const ir::VarSet inside = ir::DefinedVars(block);
+    for (const Binding* b : block.bindings) {
+      if (b->op != OpCode::kImap && b->op != OpCode::kAlloc) continue;
+      for (const Var* result : b->results) {
+        const std::vector<Operand>& dims = result->type.dims();
+        const bool is_known = std::none_of(dims.begin(), dims.end(), [&](const Operand& size) {
+          return inside.contains(size.var());
+        });
+        if (is_known && WhyWhole(block, result).empty() &&
+            std::count(block.results.begin(), block.results.end(), Operand(result)) == 0)
+          shared_[result] = Allocate(result, *b);
+      }
+    }
   }
 
   // A power of two, so that chunks of a contiguous array begin where vectors do.
@@ -291,6 +377,7 @@ class Lowering : public RowLowering {
   }
 
   Context& context_;
+  std::unordered_map<const Var*, const Var*> shared_;  // buffers made before the loop around
 };
 
 }  // namespace

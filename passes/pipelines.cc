@@ -49,6 +49,10 @@ const std::vector<std::string_view>& CpuPipeline() {
       "simplify",
       "eliminate-common-subexpressions",
       "eliminate-dead-code",
+      // Behind combine-nested-maps, which would undo it. Within a row, an element is cheap that
+      // waited for a reduction.
+      "fuse-rows",
+      "fuse-vertically",
       "fuse-horizontally",
       "eliminate-common-subexpressions",
       // Behind fusion, which joins what a step does.
@@ -57,6 +61,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "eliminate-common-subexpressions",
       // Of what fusion has left, since a contraction is fused into nothing.
       "fuse-epilogues",
+      // Of what is left of contractions and their readers.
+      "block-contractions",
       // Behind all that looks for values, to which stores are opaque; before schedule, which says
       // how the new nests run.
       "place-results",

@@ -1,0 +1,74 @@
+#include "passes/analyses/reduction_lanes.h"
+
+#include <vector>
+
+#include "ir/builder.h"
+#include "ir/uses.h"
+#include "passes/analyses/combines.h"
+#include "passes/analyses/vector_legality.h"
+
+namespace parakeet::passes {
+namespace {
+
+using ir::Binding;
+using ir::Block;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+
+constexpr int64_t kSmallExtent = 32;
+
+std::string WhyNoLanesToCombine(const Binding& b) {
+  bool has_identity = true;
+  bool idempotent = true;
+  const bool is_extreme = IsExtremeByIndex(*b.blocks[1]);
+  for (size_t k = 0; k < b.results.size(); ++k) {
+    if (!b.results[k]->type.IsScalar()) return "it accumulates an array";
+    if (ir::IsComplex(b.results[k]->type.dtype())) return "it accumulates complex numbers";
+    if (is_extreme) continue;
+    const auto op = ir::CombineOp(*b.blocks[1], static_cast<int>(k));
+    if (!op || !ir::IsCommutative(*op)) return "its combine is not a commutative operation";
+    has_identity &= ir::IdentityOf(*op, b.results[k]->type.dtype()).has_value();
+    idempotent &= ir::IsIdempotent(*op);
+  }
+  return has_identity || idempotent ? "" : "its combine has no value to start lanes from";
+}
+
+// True where the nest around does better to give its own index to lanes: of what is read anew for
+// each element of the reduction, less would be gathered; or as much, and some lies one after the
+// other along that index, so that no lanes have to be added up.
+bool SuitsIndexAround(const Binding& b, const Binding& nest, const AccessPatterns& patterns) {
+  const std::vector<const Var*>& indices = b.blocks[0]->params;
+  const int axis = patterns.VectorAxis(nest);
+  if (axis < 0 || !WhyNotVector(*nest.blocks[0], nest.blocks[0]->params[axis]).empty())
+    return false;
+  const AccessPatterns::Along around =
+      patterns.AlongIndex(*b.blocks[0], indices, nest.blocks[0]->params[axis]);
+  const AccessPatterns::Along own = patterns.AlongIndex(*b.blocks[0], indices, indices.back());
+  if (around.gathered != own.gathered) return around.gathered < own.gathered;
+  return around.next > 0;
+}
+
+}  // namespace
+
+std::string WhyNoLanes(const Binding& reduction, const Binding* nest,
+                       const AccessPatterns& patterns) {
+  const std::string combine_reason = WhyNoLanesToCombine(reduction);
+  if (!combine_reason.empty()) return combine_reason;
+  const Block& body = *reduction.blocks[0];
+  const Operand& inner = reduction.operands[body.params.size() - 1];
+  if (inner.IsConstant() && inner.constant().integer <= kSmallExtent) return "its extent is small";
+  bool is_plain = true;
+  ir::ForEachBinding(body, [&](const Binding& b) {
+    is_plain &= ir::IsScalarOp(b.op) || b.op == OpCode::kLoad || b.op == OpCode::kIf ||
+                b.op == OpCode::kWhile;
+  });
+  if (!is_plain) return "its element holds more than scalar code";
+  const std::string reason = WhyNotVector(body, body.params.back());
+  if (!reason.empty()) return reason;
+  return nest != nullptr && SuitsIndexAround(reduction, *nest, patterns)
+             ? "memory follows the index around it"
+             : "";
+}
+
+}  // namespace parakeet::passes
