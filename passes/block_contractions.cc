@@ -139,8 +139,9 @@ class ContractionBlocker : public LoopWriter {
     const Binding& reader = *block.bindings[at];
     for (size_t made = at; made-- > 0;) {
       const Binding& contraction = *block.bindings[made];
-      if (contraction.op != OpCode::kContract || moved_.contains(&contraction) ||
-          !Intersects(RowsOf(reader, 1), {contraction.results[0]}))
+      // One that stores what follows its sums, or makes two arrays, has other readers.
+      if (contraction.op != OpCode::kContract || contraction.results.size() != 1 ||
+          moved_.contains(&contraction) || !Intersects(RowsOf(reader, 1), {contraction.results[0]}))
         continue;
       const std::string reason = WhyNot(block, made, at);
       if (reason.empty()) return {&contraction, &reader, nullptr};

@@ -78,7 +78,8 @@ class EpilogueFuser : public ir::Mutator {
     }
     if (!reason.empty())
       return context_.Note(contract.span, "its sums are stored before they are used: " + reason);
-    context_.Note((*first)->span, "made of the contraction's sums as they are made");
+    context_.Note((*first)->span, "made of the contraction's sums as they are made", Topic::kFusion,
+                  Verdict::kDone, contract.span);
     *first = Fused(contract, **first, is_kept);
     bindings.erase(bindings.begin() + at);
   }
