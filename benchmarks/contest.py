@@ -73,7 +73,7 @@ def _environment(threads: int, shared: bool) -> dict:
     kept = {k: v for k, v in os.environ.items() if not k.startswith("OPENBLAS_")}
     return {**kept, **waiting, "OMP_NUM_THREADS": count, "NUMBA_NUM_THREADS": count,
             "NUMEXPR_MAX_THREADS": count, "NUMEXPR_NUM_THREADS": count,
-            "PARAKEET_NUM_THREADS": count, "PYTHONPATH": str(HERE),
+            "PARAKEET_NUM_THREADS": count, "PYTHONPATH": str(HERE), "JAX_PLATFORMS": "cpu",
             "PARAKEET_CACHE": "0"}  # fmt: skip  # The first call compiles, as it does in peers.
 
 

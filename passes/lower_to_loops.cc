@@ -98,6 +98,18 @@ class Lowering : public RowLowering {
     return {{Attr::kKind, std::string("parallel")}, {Attr::kCost, std::max<int64_t>(1, cost)}};
   }
 
+  // Of chunks that take nobody knows how long, which threads take as they come to them.
+  static Attributes UnknownKind() {
+    return {{Attr::kKind, std::string("parallel")}, {Attr::kCost, int64_t{0}}};
+  }
+
+  // True where some elements may take many times as long as others.
+  static bool IsUneven(const Block& block) {
+    bool uneven = false;
+    ir::ForEachBinding(block, [&](const Binding& b) { uneven |= b.op == OpCode::kWhile; });
+    return uneven;
+  }
+
   // The loops of an imap or foreach: the vector index innermost, the first of the others over
   // threads.
   // `finish`: of an element made beside others.
@@ -193,7 +205,9 @@ class Lowering : public RowLowering {
     const int64_t lanes = nest.vector >= 0 ? kUsualLanes : 1;
     const int64_t elements = ElementsAtOnce(work.cost, lanes);
     const Operand extent = nest.extents[nest.order[0]];
-    const Attributes kind = ParallelKind(std::max<int64_t>(1, work.cost * elements / lanes));
+    const Attributes kind = IsUneven(block)
+                                ? UnknownKind()
+                                : ParallelKind(std::max<int64_t>(1, work.cost * elements / lanes));
     if (nest.extents.size() > 1 && nest.vector < 0 && nest.order[0] == 0 && LoopsIn(block) > 1)
       return LowerRows(nest, block, kind, FittingRows(elements, work.trips));
     const auto chunk = [&](const Operand& start, const Operand& width) {
