@@ -20,10 +20,10 @@
 // in index order.
 //
 // Assumes: index form after fusion, before results are placed.
-// Refuses: sums of plain products, which are mostly long: what is packed for all rows would be
-// packed again for each block; a contraction that others read, or other rows of which are, or that
-// is read element by element; a reader that may raise, lies in Fortran order or stands within
-// another nest.
+// Refuses: sums of products, which are mostly long, and of few rows as likely as of many: what is
+// packed for all rows would be packed again for each block; a contraction that others read, or
+// other rows of which are, or that is read element by element; a reader that may raise, lies in
+// Fortran order or stands within another nest.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -65,10 +65,26 @@ struct Pair {
   const Binding* inner = nullptr;
 };
 
-bool IsPlainProduct(const Block& element) {
-  return std::none_of(element.bindings.begin(), element.bindings.end(), [](const Binding* b) {
-    return b->op != OpCode::kLoad && b->op != OpCode::kMul && b->op != OpCode::kCast;
-  });
+// True where what follows the rows and what follows the columns meet in multiplications alone: the
+// sums of a matrix product, whatever its operands are made of.
+bool IsProduct(const Block& element) {
+  enum : int { kRow = 1, kColumn = 2 };
+  std::unordered_map<const Var*, int> sides;
+  for (size_t k : {0, 1}) sides[element.params[k]] = k == 0 ? kRow : kColumn;
+  for (const Binding* b : element.bindings) {
+    int all = 0;
+    bool meet = false;
+    for (const Operand& operand : b->operands) {
+      const auto found = operand.IsVar() ? sides.find(operand.var()) : sides.end();
+      if (found == sides.end()) continue;
+      meet |= all != 0 && found->second != all;
+      all |= found->second;
+    }
+    if (meet && b->op != OpCode::kMul) return false;
+    if (all == (kRow | kColumn) && b->op != OpCode::kMul && b->op != OpCode::kCast) return false;
+    for (const Var* result : b->results) sides[result] = all;
+  }
+  return true;
 }
 
 // True where the first index stands in loads only, once in each: a block of rows is a view.
@@ -157,8 +173,7 @@ class ContractionBlocker : public LoopWriter {
     std::string reason = WhyNotBlocked(contraction);
     if (reason.empty()) reason = WhyOtherRows(reader, results, 1);
     if (!reason.empty()) return reason;
-    if (IsPlainProduct(*contraction.blocks[0]))
-      return "its sums, of plain products, are mostly long";
+    if (IsProduct(*contraction.blocks[0])) return "its sums, of products, are mostly long";
     if (contraction.operands[0] != reader.operands[0]) return "not all rows are read";
     const Effects effects = EffectsOf(contraction, roots_);
     for (size_t k = made + 1; k < block.bindings.size(); ++k) {
