@@ -321,3 +321,35 @@ def test_memory_that_cannot_be_had(on_target):
     with pytest.raises(MemoryError):
         huge(2**28)
     assert huge(2).shape == (2, 2)
+
+
+def everything(x, a, m, limit):
+    """Temporaries, rows, kept elements, products, time loops, a sort; and it may raise."""
+    order = np.sort(x)
+    e = np.exp(a - a.max(axis=1, keepdims=True))
+    rows = e / e.sum(axis=1, keepdims=True)
+    kept = x[m] * 2.0
+    s = x
+    for _ in range(3):
+        s = np.where(s < limit, s * 1.5, s)
+    assert limit > 0.0
+    return order, rows @ a.T, kept, s, np.cumsum(s)[-1]
+
+
+@pytest.mark.parametrize("target", ["serial", "parallel"])
+def test_a_thousand_calls_leave_nothing_behind(target):
+    x, a = np.linspace(0, 1, 300), np.linspace(0, 1, 120).reshape(12, 10)
+    fast = jit(everything)
+    fast(x, a, x > 0.5, 0.7, target=target)
+    gc.collect()
+    before = _core.buffer_counters()
+    for k in range(1000):
+        limit = 0.7 if k % 10 else -1.0
+        try:
+            fast(x, a, x > 0.5, limit, target=target)
+        except AssertionError:
+            assert limit < 0.0
+    gc.collect()
+    after = _core.buffer_counters()
+    assert after["live_buffers"] == before["live_buffers"]
+    assert after["live_bytes"] == before["live_bytes"]
