@@ -360,6 +360,9 @@ class FilterFuser : public ir::Mutator {
     }
     for (const Kept& read : kept) {
       if (Intersects(EffectsOf(*read.filter, roots_).reads, writes)) return nullptr;
+      for (const Block* update : read.updates) {
+        if (Intersects(EffectsOf(*update, roots_).reads, writes)) return nullptr;
+      }
     }
     if (Intersects(EffectsOf(*CountOnly(arena(), filter), roots_).reads, writes)) return nullptr;
     Binding whole = loop;
