@@ -163,7 +163,9 @@ class RowFuser : public ir::Mutator {
       const bool is_one = group.size() == 1;
       fused.bindings.push_back(is_one ? group[0] : RowWriter(arena(), depth).Write(group, read));
       for (const Binding* b : group) {
-        if (!is_one) context_.Note(b->span, "fused with what goes over the same rows");
+        if (!is_one)
+          context_.Note(b->span, "fused with what goes over the same rows", Topic::kSiblings,
+                        Verdict::kDone, group[0]->span);
       }
     }
     return arena()->New(std::move(fused));

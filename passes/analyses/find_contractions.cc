@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "ir/builder.h"
+#include "ir/mutator.h"
 #include "ir/uses.h"
 
 namespace parakeet::passes {
@@ -23,7 +23,67 @@ bool Exceeds(const VarSet& a, const VarSet& b) {
   return std::any_of(a.begin(), a.end(), [&](const Var* index) { return !b.contains(index); });
 }
 
+// The element function, free indices first, with what the map makes before it and it reads.
+Block ElementOf(const Binding& map, const Binding& reduction) {
+  const Block& body = *map.blocks[0];
+  Block element = *reduction.blocks[0];
+  element.params.insert(element.params.begin(), body.params.begin(), body.params.end());
+  VarSet needed = ir::FreeVars(element);
+  std::vector<const Binding*> before;
+  for (size_t at = body.bindings.size(); at-- > 0;) {
+    const Binding* b = body.bindings[at];
+    if (b->results.size() != 1 || !needed.contains(b->result())) continue;
+    before.insert(before.begin(), b);
+    ir::ForEachUse(*b, [&](const Var* used) { needed.insert(used); });
+  }
+  element.bindings.insert(element.bindings.begin(), before.begin(), before.end());
+  return element;
+}
+
+std::string WhyNotSummed(const Binding& map, const Binding& reduction, const Block& element) {
+  if (reduction.results.size() != 1) return "it has several accumulators";
+  const auto combine = ir::CombineOp(*reduction.blocks[1]);
+  if (!combine) return "its combine is not one operation";
+  const VarSet free(map.blocks[0]->params.begin(), map.blocks[0]->params.end());
+  const VarSet summed(reduction.blocks[0]->params.begin(), reduction.blocks[0]->params.end());
+  for (const Operand& extent : reduction.operands) {
+    if (extent.IsVar() && free.contains(extent.var())) return "how much it sums depends on where";
+  }
+  const VarSet made = ir::DefinedVars(element);
+  for (const Binding* b : element.bindings) {
+    if (b->op != OpCode::kLoad && !ir::IsScalarOp(b->op))
+      return "its element holds " + std::string(Name(b->op));
+    if (b->op != OpCode::kLoad) continue;
+    for (size_t k = 1; k < b->operands.size(); ++k) {
+      const Var* index = b->operands[k].var();
+      if (made.contains(index) && !free.contains(index) && !summed.contains(index))
+        return "an operand's index is computed";
+    }
+  }
+  return ReusesOperands(map, reduction)
+             ? ""
+             : "no two operands are used again, each along an index of the other";
+}
+
+// What the map makes of the sum.
+const Block* ThenOf(ir::Arena* arena, const Block& body, const Binding& reduction) {
+  Block then = body;
+  std::erase(then.bindings, &reduction);
+  then.params.push_back(reduction.result());
+  return ir::CloneBlock(arena, then);
+}
+
 }  // namespace
+
+const Binding* ReductionIn(const Binding& map) {
+  const Binding* reduction = nullptr;
+  for (const Binding* b : map.blocks[0]->bindings) {
+    if (b->op != OpCode::kIreduce) continue;
+    if (reduction != nullptr) return nullptr;
+    reduction = b;
+  }
+  return reduction;
+}
 
 const Binding* OnlyReduction(const Block& body) {
   if (body.bindings.size() != 1 || body.bindings[0]->op != OpCode::kIreduce) return nullptr;
@@ -33,48 +93,53 @@ const Binding* OnlyReduction(const Block& body) {
 }
 
 std::string WhyNoContraction(const Binding& map, const Binding& reduction) {
-  if (reduction.results.size() != 1) return "it has several accumulators";
-  const auto combine = ir::CombineOp(*reduction.blocks[1]);
-  if (!combine) return "its combine is not one operation";
-  const Block& element = *reduction.blocks[0];
-  const VarSet free(map.blocks[0]->params.begin(), map.blocks[0]->params.end());
-  const VarSet summed(element.params.begin(), element.params.end());
-  for (const Operand& extent : reduction.operands) {
-    if (extent.IsVar() && free.contains(extent.var())) return "how much it sums depends on where";
+  const Block& body = *map.blocks[0];
+  for (const Binding* b : body.bindings) {
+    const bool is_plain = ir::IsScalarOp(b->op) || b->op == OpCode::kLoad;
+    if (!is_plain && b != &reduction) return "beside the sum it holds " + std::string(Name(b->op));
   }
+  VarSet made = ir::DefinedVars(body);
+  for (const Var* index : body.params) made.erase(index);
+  for (const Operand& operand : reduction.operands) {
+    if (made.contains(operand.var())) return "where it begins or ends is made beside it";
+  }
+  return WhyNotSummed(map, reduction, ElementOf(map, reduction));
+}
+
+bool ReusesOperands(const Binding& map, const Binding& reduction) {
+  VarSet free;  // but for those of one element
+  for (size_t axis = 0; axis < map.operands.size(); ++axis) {
+    if (!map.operands[axis].IsInt(1)) free.insert(map.blocks[0]->params[axis]);
+  }
+  const VarSet summed(reduction.blocks[0]->params.begin(), reduction.blocks[0]->params.end());
   std::vector<VarSet> uses;
-  for (const Binding* b : element.bindings) {
-    if (b->op != OpCode::kLoad && !ir::IsScalarOp(b->op))
-      return "its element holds " + std::string(Name(b->op));
+  for (const Binding* b : ElementOf(map, reduction).bindings) {
     if (b->op != OpCode::kLoad) continue;
     VarSet of_load;
     bool sums = false;
     for (size_t k = 1; k < b->operands.size(); ++k) {
       const Var* index = b->operands[k].var();
-      if (index != nullptr && !free.contains(index) && !summed.contains(index))
-        return "an operand's index is computed";
       sums |= summed.contains(index);
       if (free.contains(index)) of_load.insert(index);
     }
     if (sums) uses.push_back(std::move(of_load));
   }
-  const bool reuses = std::any_of(uses.begin(), uses.end(), [&](const VarSet& a) {
+  return std::any_of(uses.begin(), uses.end(), [&](const VarSet& a) {
     return std::any_of(uses.begin(), uses.end(),
                        [&](const VarSet& b) { return Exceeds(a, b) && Exceeds(b, a); });
   });
-  return reuses ? "" : "no two operands are used again, each along an index of the other";
 }
 
 const Binding* ContractionOf(ir::Arena* arena, const Binding& map, const Binding& reduction) {
+  const Block& body = *map.blocks[0];
   Binding contract = map;
   contract.op = OpCode::kContract;
   contract.operands.insert(contract.operands.end(), reduction.operands.begin(),
                            reduction.operands.end());
-  Block element = *reduction.blocks[0];
-  const std::vector<const Var*>& free = map.blocks[0]->params;
-  element.params.insert(element.params.begin(), free.begin(), free.end());
-  contract.blocks = {arena->New(std::move(element)), reduction.blocks[1]};
-  contract.attrs = map.attrs.With(Attr::kFree, static_cast<int64_t>(free.size()));
+  contract.blocks = {ir::CloneBlock(arena, ElementOf(map, reduction)), reduction.blocks[1]};
+  contract.attrs = map.attrs.With(Attr::kFree, static_cast<int64_t>(body.params.size()));
+  const bool is_all = body.results.size() == 1 && body.results[0] == Operand(reduction.result());
+  if (!is_all) contract.blocks.push_back(ThenOf(arena, body, reduction));
   return arena->New(std::move(contract));
 }
 

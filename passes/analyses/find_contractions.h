@@ -8,15 +8,20 @@
 
 namespace parakeet::passes {
 
-// Why an imap whose block is the reduction is no contraction; empty where it is one.
-std::string WhyNoContraction(const ir::Binding& map, const ir::Binding& reduction);
+// The one ireduce of the imap's block; null where there are none or several.
+const ir::Binding* ReductionIn(const ir::Binding& map);
+// The ireduce that is all of a block that yields one value; null where there is none.
+const ir::Binding* OnlyReduction(const ir::Block& block);
 
+// Why an imap with that reduction is no contraction; empty where it is one. What the map makes
+// beside the reduction is scalar code, part of its elements or of what follows.
+std::string WhyNoContraction(const ir::Binding& map, const ir::Binding& reduction);
+// True where two loads that follow what is summed each follow a free index which the other does
+// not.
+bool ReusesOperands(const ir::Binding& map, const ir::Binding& reduction);
 // Such an imap as a `contract`.
 const ir::Binding* ContractionOf(ir::Arena* arena, const ir::Binding& map,
                                  const ir::Binding& reduction);
-
-// The ireduce that is all of a block that yields one value; null where there is none.
-const ir::Binding* OnlyReduction(const ir::Block& block);
 
 }  // namespace parakeet::passes
 

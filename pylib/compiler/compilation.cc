@@ -138,7 +138,9 @@ void Compilation::RunPasses(
   description_.manifest.is_bounded = estimate.is_bounded;
   description_.manifest.written = FindWritten(program_);
   if (program_.sites.size() > description_.manifest.sites.size()) {
-    description_.manifest.sites.push_back({std::string(kOtherShapes)});
+    ErrorSite other_shapes;
+    other_shapes.exception = kOtherShapes;
+    description_.manifest.sites.push_back(std::move(other_shapes));
   }
 }
 
