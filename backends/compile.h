@@ -27,6 +27,9 @@ struct CompileOptions {
   // A function of more bindings than this, nested ones counted, is written in parts: its loop nests
   // become functions of their own. LLVM takes more than twice the time for twice the length.
   int apart_above = 400;
+  // Where more than this is left of the entry function, which runs once a call, it is not optimised
+  // apart from its loops: that takes longer than a thousand calls could gain.
+  int cold_above = 1000;
   // Whether to keep texts for people to read; the assembly costs as much time as the code.
   bool keep_ir = false;
   bool keep_assembly = false;

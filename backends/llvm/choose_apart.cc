@@ -16,6 +16,10 @@ using ir::OpCode;
 constexpr int kFewest = 16;
 // A nest of more is long itself.
 constexpr int kMost = 400;
+// What is left of a forked loop: its captures and the choice to fork.
+constexpr int kForkSize = 8;
+// What is left of a part: its captures, the call and what it gives back.
+constexpr int kCallSize = 4;
 
 bool IsLoop(const Binding& binding) {
   return binding.op == OpCode::kFor || binding.op == OpCode::kWhile;
@@ -23,11 +27,30 @@ bool IsLoop(const Binding& binding) {
 
 class Chooser {
  public:
-  Chooser(std::unordered_set<const Binding*>& chosen, int limit, bool forked)
-      : chosen_(chosen), fewest_(std::min(kFewest, limit)), forked_(forked) {}
+  explicit Chooser(const PartLimits& limits)
+      : fewest_(std::min(kFewest, limits.apart_above)), forked_(limits.forked) {}
 
-  void Visit(const Block& block) {
-    for (const Binding* binding : block.bindings) Visit(*binding);
+  ChosenParts Choose(const Block& body) {
+    Visit(body);
+    CollectLeaves(body);
+    return std::move(chosen_);
+  }
+
+  ChosenParts ChooseEveryLoop(const Block& body) {
+    every_loop_ = true;
+    chosen_.rest_is_cold = true;
+    return Choose(body);
+  }
+
+  // The bindings that no part has.
+  int CountLeft(const Block& body, const ChosenParts& chosen) const {
+    int left = 0;
+    for (const Binding* binding : body.bindings) {
+      if (chosen.nests.contains(binding)) left += kCallSize;
+      else if (IsForked(*binding)) left += kForkSize;
+      else left += CountLeftIn(*binding, chosen);
+    }
+    return left;
   }
 
  private:
@@ -35,6 +58,12 @@ class Chooser {
     int bindings = 1;
     bool loops = false;
   };
+
+  int CountLeftIn(const Binding& binding, const ChosenParts& chosen) const {
+    int left = 1;
+    for (const Block* block : binding.blocks) left += CountLeft(*block, chosen);
+    return left;
+  }
 
   bool IsForked(const Binding& binding) const {
     return forked_ && binding.op == OpCode::kFor &&
@@ -54,35 +83,67 @@ class Chooser {
     return size;
   }
 
+  void Visit(const Block& block) {
+    for (const Binding* binding : block.bindings) Visit(*binding);
+  }
+
   // A branch without loops may be in the middle of a hot one, where a call would be felt.
   void Visit(const Binding& binding) {
     if (binding.blocks.empty() || IsForked(binding)) return;
     const Size size = SizeOf(binding);
-    if (!size.loops || size.bindings < fewest_) return;
-    if (size.bindings <= kMost) {
-      chosen_.insert(&binding);
-      return;
-    }
+    if (!size.loops || (size.bindings < fewest_ && !every_loop_)) return;
+    const bool is_long = size.bindings > kMost;
+    const bool holds_the_loop = IsLoop(binding) || !is_long;
+    if (every_loop_ ? holds_the_loop : !is_long) chosen_.nests.insert(&binding);
+    if (!is_long) return;
+    // Inside a loop, a part is called in every iteration.
+    const bool outer = every_loop_;
+    every_loop_ &= !IsLoop(binding);
     for (const Block* block : binding.blocks) Visit(*block);
+    every_loop_ = outer;
   }
 
-  // What is left of a forked loop: its captures and the choice to fork.
-  static constexpr int kForkSize = 8;
+  // Whether there are parts inside.
+  bool CollectLeaves(const Block& block) {
+    bool parts = false;
+    for (const Binding* binding : block.bindings) parts |= CollectLeaves(*binding);
+    return parts;
+  }
 
-  std::unordered_set<const Binding*>& chosen_;
+  bool CollectLeaves(const Binding& binding) {
+    if (IsForked(binding)) {
+      chosen_.leaves.push_back(&binding);
+      return false;
+    }
+    const size_t before = chosen_.leaves.size();
+    bool parts = false;
+    for (const Block* block : binding.blocks) parts |= CollectLeaves(*block);
+    if (!chosen_.nests.contains(&binding)) return parts;
+    if (!parts) {
+      chosen_.leaves.resize(before);
+      chosen_.leaves.push_back(&binding);
+    }
+    return true;
+  }
+
+  ChosenParts chosen_;
   int fewest_;
   bool forked_;
+  bool every_loop_ = false;
 };
 
 }  // namespace
 
-std::unordered_set<const Binding*> ChooseApart(const ir::Function& function, int limit,
-                                               bool forked) {
-  std::unordered_set<const Binding*> chosen;
+ChosenParts ChooseApart(const ir::Function& function, const PartLimits& limits) {
   int bindings = 0;
   ir::ForEachBinding(*function.body, [&](const Binding&) { ++bindings; });
-  if (bindings > limit) Chooser(chosen, limit, forked).Visit(*function.body);
-  return chosen;
+  if (bindings <= limits.apart_above) return {};
+  ChosenParts chosen = Chooser(limits).Choose(*function.body);
+  if (!limits.may_be_cold ||
+      Chooser(limits).CountLeft(*function.body, chosen) <= limits.cold_above) {
+    return chosen;
+  }
+  return Chooser(limits).ChooseEveryLoop(*function.body);
 }
 
 }  // namespace parakeet::backends

@@ -3,16 +3,32 @@
 #define PARAKEET_BACKENDS_LLVM_CHOOSE_APART_H_
 
 #include <unordered_set>
+#include <vector>
 
 #include "ir/node.h"
 
 namespace parakeet::backends {
 
+struct PartLimits {
+  int apart_above;   // CompileOptions'
+  int cold_above;    // CompileOptions'
+  bool may_be_cold;  // whether the function runs once a call
+  bool forked;       // whether loops of kind "parallel" become functions anyway
+};
+
+struct ChosenParts {
+  std::unordered_set<const ir::Binding*> nests;
+  // Functions that hold no others: parts, and forked loops that no such part holds; in order.
+  std::vector<const ir::Binding*> leaves;
+  // Whether all loops are in parts, so that what is left runs once a call.
+  bool rest_is_cold = false;
+};
+
 // Loop nests, outermost first, that are neither trifles nor long themselves; of a long one, those
-// inside. None where the function has at most `limit` bindings. Nothing inside a loop of kind
-// "parallel" is chosen where those are `forked`: its body is a function anyway.
-std::unordered_set<const ir::Binding*> ChooseApart(const ir::Function& function, int limit,
-                                                   bool forked);
+// inside. None where the function is no longer than `apart_above`. Where much more than that is
+// left, every loop is in a part, in one with parts of its own if it is long. Nothing inside a loop
+// of kind "parallel" is chosen where those are `forked`: its body is a function.
+ChosenParts ChooseApart(const ir::Function& function, const PartLimits& limits);
 
 }  // namespace parakeet::backends
 

@@ -44,7 +44,9 @@ Emission::Emission(llvm::Module* module, const CompileOptions& options, const Ma
       builder(module->getContext()),
       math(*math),
       parallel(parallel),
-      apart_above(options.apart_above) {
+      apart_above(options.apart_above),
+      cold_above(options.cold_above),
+      may_share(options.fastmath.empty()) {
   builder.setFastMathFlags(FlagsOf(options.fastmath));
 }
 
@@ -63,6 +65,17 @@ llvm::Function* Emission::DeclarePure(llvm::StringRef name, llvm::Type* result,
   function->setDoesNotAccessMemory();
   function->setWillReturn();
   return function;
+}
+
+llvm::Value* Emission::Text(const std::string& text) {
+  llvm::Value*& known = texts[text];
+  if (known == nullptr) known = builder.CreateGlobalString(text);
+  return known;
+}
+
+void LeaveAsWritten(llvm::Function& function) {
+  function.addFnAttr(llvm::Attribute::OptimizeNone);
+  function.addFnAttr(llvm::Attribute::NoInline);
 }
 
 llvm::Type* RegisterType(Emission& emission, ir::DType dtype, int lanes) {

@@ -2,6 +2,8 @@
 #ifndef PARAKEET_BACKENDS_LLVM_EMISSION_H_
 #define PARAKEET_BACKENDS_LLVM_EMISSION_H_
 
+#include <map>
+#include <string>
 #include <string_view>
 
 #include "backends/compile.h"
@@ -58,6 +60,9 @@ struct Emission {
   llvm::Function* DeclarePure(llvm::StringRef name, llvm::Type* result,
                               llvm::ArrayRef<llvm::Type*> params);
 
+  // A constant string, equal ones once: what reads equal ones is equal.
+  llvm::Value* Text(const std::string& text);
+
   llvm::Module& module;
   llvm::IRBuilder<> builder;
   // Of bodies and parts, which repeat one another.
@@ -66,11 +71,18 @@ struct Emission {
   // Null where parallel loops become plain ones.
   const ParallelRunner* parallel;
   int apart_above;  // CompileOptions'
+  int cold_above;   // CompileOptions'
+  // Whether parts may take constants as values. Fast arithmetic makes more of constants.
+  bool may_share;
+  std::map<std::string, llvm::Value*> texts;
 };
 
 // The type of a number's value (or part) in registers, and of an element (or part) in memory.
 llvm::Type* RegisterType(Emission& emission, ir::DType dtype, int lanes = 1);
 llvm::Type* MemoryType(Emission& emission, ir::DType dtype, int lanes = 1);
+
+// LLVM does no more for the function than it must: what it would gain is less than what that takes.
+void LeaveAsWritten(llvm::Function& function);
 
 // `like`'s type with another element type.
 llvm::Type* WithElement(llvm::Type* like, llvm::Type* element);

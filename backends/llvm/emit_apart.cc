@@ -4,6 +4,7 @@
 // compiled once.
 #include <utility>
 
+#include "backends/llvm/emit_scalars.h"
 #include "backends/llvm/function_emitter.h"
 
 namespace parakeet::backends {
@@ -44,7 +45,7 @@ void FunctionEmitter::EmitApart(const ir::Binding& binding) {
   for (const unsigned i : {1u, 2u}) part->addParamAttr(i, llvm::Attribute::NoAlias);
   part->addParamAttr(1, llvm::Attribute::ReadOnly);
   PartResults results;
-  Value* captures = WriteInside(part, [&] { results = WritePart(binding); });
+  Value* captures = WriteInside(part, [&] { results = WritePart(TakeConstants(binding)); });
   part = emission_.merger.Merged(part);
   Value* memory = OnStack(results.layout);
   Value* failed = builder_.CreateCall(part, {call_, captures, memory});
@@ -56,6 +57,15 @@ void FunctionEmitter::EmitApart(const ir::Binding& binding) {
     value = builder_.CreateLoad(results.layout->getElementType(next++), address);
   }
   DefineFromParts(binding.results, results.parts);
+}
+
+const ir::Binding& FunctionEmitter::TakeConstants(const ir::Binding& binding) {
+  const auto shared = shared_.find(&binding);
+  if (shared == shared_.end()) return binding;
+  for (const auto& [value, constant] : shared->second.constants) {
+    numbers_[value] = {captures_->Take(EmitConstant(emission_, constant).value), nullptr};
+  }
+  return *shared->second.binding;
 }
 
 // The part's body. Constants are not handed over: the function around it knows them.

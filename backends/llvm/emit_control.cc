@@ -43,7 +43,7 @@ void FunctionEmitter::EmitBlock(const ir::Block& block) {
 
 void FunctionEmitter::EmitBinding(const ir::Binding& binding) {
   if (ir::IsScalarOp(binding.op)) return EmitScalar(binding);
-  if (apart_.erase(&binding) > 0) return EmitApart(binding);
+  if (apart_.nests.erase(&binding) > 0) return EmitApart(binding);
   switch (binding.op) {
     case OpCode::kCheck: return EmitCheck(binding);
     case OpCode::kView: return EmitView(binding);

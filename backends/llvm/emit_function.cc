@@ -1,5 +1,4 @@
 // Parameters, values and the frame of a function.
-#include "backends/llvm/choose_apart.h"
 #include "backends/llvm/emit_scalars.h"
 #include "backends/llvm/function_emitter.h"
 #include "backends/llvm/runtime_calls.h"
@@ -33,7 +32,9 @@ FunctionEmitter::FunctionEmitter(Emission& emission, const CalleeTable& callees,
       may_recurse_(!as_entry),
       facts_(source, as_entry),
       scopes_(emission.context(), facts_.root_count()),
-      apart_(ChooseApart(source, emission.apart_above, emission.parallel != nullptr)),
+      apart_(ChooseApart(source, {emission.apart_above, emission.cold_above, as_entry,
+                                  emission.parallel != nullptr})),
+      shared_(emission.may_share ? ShareParts(&arena_, apart_.leaves) : SharedParts()),
       function_(function) {}
 
 void FunctionEmitter::Emit() {
@@ -45,6 +46,7 @@ void FunctionEmitter::Emit() {
   EmitBlock(*source_.body);
   as_entry_ ? EmitEntryReturn() : EmitCalleeReturn();
   EmitFailureExit();
+  if (apart_.rest_is_cold) LeaveAsWritten(*function_);
 }
 
 // Arguments of a callee are numbers' parts, then arrays' data, base, root, sizes and strides.

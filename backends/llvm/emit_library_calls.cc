@@ -27,7 +27,7 @@ void FunctionEmitter::EmitLibraryCall(const ir::Binding& call) {
     builder_.CreateStore(words[i], SlotAddress(operands, static_cast<int64_t>(i)));
   const std::string symbol = ir::SymbolOf(routine, ir::DTypeOf(routine, call));
   llvm::Function* address = emission_.Declare(symbol, builder_.getInt64Ty(), {});
-  Value* signature = builder_.CreateGlobalString(ir::SignatureOf(routine));
+  Value* signature = emission_.Text(ir::SignatureOf(routine));
   numbers_[call.result()] = {
       builder_.CreateCall(PkLibraryCall(emission_), {address, signature, operands})};
 }

@@ -75,7 +75,7 @@ void FunctionEmitter::EmitForked(const ir::Binding& loop, llvm::AllocaInst* flag
   body->addParamAttr(1, llvm::Attribute::ReadOnly);
   Value* memory = WriteInside(body, [&] {
     in_parallel_ = true;
-    EmitTrips(loop, body->getArg(2), body->getArg(3), flag);
+    EmitTrips(TakeConstants(loop), body->getArg(2), body->getArg(3), flag);
     builder_.CreateRetVoid();
     in_parallel_ = false;
   });

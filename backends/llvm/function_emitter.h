@@ -15,8 +15,10 @@
 #include "backends/llvm/alias_scopes.h"
 #include "backends/llvm/array_facts.h"
 #include "backends/llvm/captures.h"
+#include "backends/llvm/choose_apart.h"
 #include "backends/llvm/emission.h"
 #include "backends/llvm/memory_access.h"
+#include "backends/llvm/share_parts.h"
 #include "ir/node.h"
 
 namespace parakeet::backends {
@@ -111,6 +113,8 @@ class FunctionEmitter {
     bool can_fail = false;
   };
   void EmitApart(const ir::Binding& binding);
+  // The binding as the function for it says it, which begins here.
+  const ir::Binding& TakeConstants(const ir::Binding& binding);
   PartResults WritePart(const ir::Binding& binding);
 
   // emit_checks.cc
@@ -159,8 +163,9 @@ class FunctionEmitter {
   ArrayAnalysis facts_;
   AliasScopes scopes_;
 
-  // Bindings that become functions.
-  std::unordered_set<const ir::Binding*> apart_;
+  ir::Arena arena_;
+  ChosenParts apart_;
+  SharedParts shared_;
 
   // The one being written: the function itself, a part of it or a parallel body.
   llvm::Function* function_;

@@ -104,11 +104,9 @@ class ForkWriter {
 
 // Forking costs far more than the code around it, and optimising that would cost a third of a small
 // compilation. The outlined region's name begins with its function's.
-void LeaveAsWritten(llvm::Module& module, llvm::StringRef name) {
+void LeaveForksAsWritten(llvm::Module& module, llvm::StringRef name) {
   for (Function& function : module) {
-    if (!function.getName().starts_with(name)) continue;
-    function.addFnAttr(llvm::Attribute::OptimizeNone);
-    function.addFnAttr(llvm::Attribute::NoInline);
+    if (function.getName().starts_with(name)) LeaveAsWritten(function);
   }
 }
 
@@ -125,7 +123,7 @@ Function* ForkFunction(Emission& emission, bool is_dynamic) {
   function->addFnAttr(llvm::Attribute::NoInline);
   function->setDoesNotThrow();
   ForkWriter(emission, function, is_dynamic).Write();
-  LeaveAsWritten(emission.module, function->getName());
+  LeaveForksAsWritten(emission.module, function->getName());
   return function;
 }
 

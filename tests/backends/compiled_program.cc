@@ -297,6 +297,7 @@ void ExpectAgreements(std::string_view text, const std::vector<ir::Values>& call
       CompileOptions options;
       options.parallel = parallel;
       options.apart_above = apart_above;
+      if (apart_above == 0) options.cold_above = 0;
       const CompiledProgram compiled(program, options);
       const std::string mode = parallel ? "parallel" : "serial";
       for (const ir::Values& arguments : calls) {
