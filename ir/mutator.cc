@@ -11,8 +11,17 @@ Operand Substitute(const Substitution& substitution, const Operand& operand) {
   return found == substitution.end() ? operand : found->second;
 }
 
+// Whether substitution may change one of them: most bindings keep all of theirs.
+bool Touches(const Substitution& substitution, const std::vector<Operand>& operands) {
+  if (substitution.empty()) return false;
+  for (const Operand& operand : operands) {
+    if (operand.IsVar() && substitution.contains(operand.var())) return true;
+  }
+  return false;
+}
+
 Type Substitute(const Substitution& substitution, const Type& type) {
-  if (!type.IsArray()) return type;
+  if (!Touches(substitution, type.dims())) return type;
   std::vector<Operand> dims;
   for (const Operand& dim : type.dims()) dims.push_back(Substitute(substitution, dim));
   return Type::Array(type.dtype(), std::move(dims));
@@ -31,6 +40,8 @@ class Cloner {
 
   const Block* Clone(const Block& block) {
     Block copy;
+    copy.params.reserve(block.params.size());
+    copy.bindings.reserve(block.bindings.size());
     for (const Var* param : block.params) copy.params.push_back(Define(param));
     for (const Binding* binding : block.bindings) copy.bindings.push_back(Clone(*binding));
     copy.results = All(block.results);
@@ -84,7 +95,7 @@ std::vector<Operand> Mutator::Apply(const std::vector<Operand>& operands) const 
 Type Mutator::Apply(const Type& type) const { return Substitute(substitution_, type); }
 
 const Var* Mutator::ApplyToResult(const Var* result) {
-  if (!result->type.IsArray()) return result;
+  if (!Touches(substitution_, result->type.dims())) return result;
   Type type = Apply(result->type);
   if (type == result->type) return result;
   const Var* renewed = arena()->New(Var{std::move(type), result->hint});
@@ -95,21 +106,31 @@ const Var* Mutator::ApplyToResult(const Var* result) {
 void Mutator::Visit(const Binding* binding) { builder_.Append(Rewrite(binding)); }
 
 const Binding* Mutator::Rewrite(const Binding* binding) {
-  std::vector<Operand> operands = Apply(binding->operands);
-  std::vector<const Block*> blocks;
-  for (const Block* block : binding->blocks) blocks.push_back(VisitBlock(block));
-  std::vector<const Var*> results;
-  for (const Var* result : binding->results) results.push_back(ApplyToResult(result));
-  if (operands == binding->operands && blocks == binding->blocks && results == binding->results)
-    return binding;
-  return arena()->New(Binding{binding->op, std::move(results), std::move(operands),
-                              std::move(blocks), binding->attrs, binding->span});
+  Binding* copy = nullptr;
+  const auto changed = [&]() -> Binding& {
+    if (copy == nullptr) copy = arena()->NewToFill(*binding);
+    return *copy;
+  };
+  if (Touches(substitution_, binding->operands)) {
+    std::vector<Operand> operands = Apply(binding->operands);
+    if (operands != binding->operands) changed().operands = std::move(operands);
+  }
+  for (size_t i = 0; i < binding->blocks.size(); ++i) {
+    const Block* block = VisitBlock(binding->blocks[i]);
+    if (block != binding->blocks[i]) changed().blocks[i] = block;
+  }
+  for (size_t i = 0; i < binding->results.size(); ++i) {
+    const Var* result = ApplyToResult(binding->results[i]);
+    if (result != binding->results[i]) changed().results[i] = result;
+  }
+  return copy == nullptr ? binding : copy;
 }
 
 const Block* Mutator::VisitBlock(const Block* block) {
   Builder outer = std::exchange(builder_, builder_.Nested());
-  std::vector<const Var*> params;
-  for (const Var* param : block->params) params.push_back(ApplyToResult(param));
+  builder_.bindings().reserve(block->bindings.size());
+  std::vector<const Var*> params = block->params;
+  for (const Var*& param : params) param = ApplyToResult(param);
   for (const Binding* binding : block->bindings) {
     builder_.set_span(binding->span);
     Visit(binding);
