@@ -71,6 +71,7 @@ class SiblingFuser : public ir::Mutator {
 
   // The later one moves up to the first, past all between: no further than behind what stops it.
   bool FuseWithEarlier(std::vector<Member>& members, size_t later) {
+    if (!HasSiblings(*members[later].binding)) return false;
     std::string stop;
     size_t reach = ReachOf(members, later, stop);
     // What needs the other's result is a second traversal in any case.
@@ -116,10 +117,14 @@ class SiblingFuser : public ir::Mutator {
     first.needs.merge(later.needs);
   }
 
+  static bool HasSiblings(const Binding& b) {
+    return b.op == OpCode::kIreduce || b.op == OpCode::kImap;
+  }
+
   static bool IsCandidate(const Member& first, const Member& later) {
     const Binding& a = *first.binding;
     const Binding& b = *later.binding;
-    if ((a.op != OpCode::kIreduce && a.op != OpCode::kImap) || !SameExtents(a, b)) return false;
+    if (!HasSiblings(a) || !SameExtents(a, b)) return false;
     if (a.op == OpCode::kIreduce) {
       // Both start from an init or neither does.
       return (a.operands.size() == IndexCount(a)) == (b.operands.size() == IndexCount(b));

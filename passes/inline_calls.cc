@@ -11,8 +11,10 @@
 // checks.
 // Refuses: functions that call themselves, directly or through others; they stay calls, since
 // inlining has no end. The first function stays, and what it still calls.
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "ir/mutator.h"
 #include "ir/uses.h"
@@ -79,24 +81,52 @@ ir::Substitution BindArguments(const ir::Function& callee, const std::vector<Ope
   return bound;
 }
 
+bool HasPlaces(const ir::Block& block) {
+  bool found = false;
+  ir::ForEachBinding(block, [&](const Binding& binding) { found |= HasPlace(binding.op); });
+  return found;
+}
+
+// A callee whose own calls are inlined, so that each call of it is one copy.
+struct Callee {
+  const ir::Function* function = nullptr;
+  bool has_places = false;
+};
+
+class Callees {
+ public:
+  Callees(const ir::Program& program, const Names& recursive) : recursive_(recursive) {
+    for (const ir::Function* function : program.functions) functions_[function->name] = function;
+  }
+
+  bool IsInlined(const Binding& binding) const {
+    return binding.op == OpCode::kCall && !recursive_.contains(binding.attrs.Text(Attr::kCallee));
+  }
+  const Callee& Of(ir::Arena* arena, const std::string& name);
+
+ private:
+  const Names& recursive_;
+  std::unordered_map<std::string, const ir::Function*> functions_;
+  std::unordered_map<std::string, Callee> inlined_;
+};
+
 class Inliner : public ir::Mutator {
  public:
-  Inliner(const ir::Program& program, const Names& recursive)
-      : Mutator(program.arena.get()), program_(program), recursive_(recursive) {}
+  Inliner(ir::Arena* arena, Callees& callees) : Mutator(arena), callees_(callees) {}
 
  protected:
   void Visit(const Binding* binding) override {
-    if (binding->op != OpCode::kCall || recursive_.contains(binding->attrs.Text(Attr::kCallee))) {
-      return Mutator::Visit(binding);
-    }
+    if (!callees_.IsInlined(*binding)) return Mutator::Visit(binding);
     const Binding* call = Rewrite(binding);
     const auto place = call->operands.begin() + PlaceStart(*call);
     const std::vector<Operand> arguments(call->operands.begin(), place);
-    const ir::Function& callee = *program_.Find(call->attrs.Text(Attr::kCallee));
-    const ir::Block* body = ir::CloneBlock(arena(), *callee.body, BindArguments(callee, arguments));
-    body = PrefixPlaces(arena(), {place, call->operands.end()}).Rewrite(body);
-    // Calls inside the callee are inlined in turn: the program is not recursive here.
-    for (const Binding* inner : body->bindings) Visit(inner);
+    const Callee& callee = callees_.Of(arena(), call->attrs.Text(Attr::kCallee));
+    const ir::Block* body =
+        ir::CloneBlock(arena(), *callee.function->body, BindArguments(*callee.function, arguments));
+    if (callee.has_places) {
+      body = PrefixPlaces(arena(), {place, call->operands.end()}).Rewrite(body);
+    }
+    for (const Binding* inner : body->bindings) builder().Append(inner);
     for (size_t i = 0; i < binding->results.size(); ++i) {
       Replace(binding->results[i], body->results[i]);
       if (call->results[i] != binding->results[i]) Replace(call->results[i], body->results[i]);
@@ -104,36 +134,68 @@ class Inliner : public ir::Mutator {
   }
 
  private:
-  const ir::Program& program_;
-  const Names& recursive_;
+  Callees& callees_;
 };
 
-// The functions that can reach a call of themselves.
-Names FindRecursive(const ir::Program& program) {
-  std::unordered_map<std::string, Names> reaches;
-  for (const ir::Function* function : program.functions) {
-    ir::ForEachBinding(*function->body, [&](const Binding& binding) {
-      if (binding.op == OpCode::kCall)
-        reaches[function->name].insert(binding.attrs.Text(Attr::kCallee));
-    });
-  }
-  for (bool grew = true; grew;) {
-    grew = false;
-    for (auto& [name, callees] : reaches) {
-      const Names direct = callees;
-      for (const std::string& callee : direct) {
-        const auto further = reaches.find(callee);
-        if (further == reaches.end()) continue;
-        for (const std::string& more : Names(further->second)) grew |= callees.insert(more).second;
-      }
+// Calls inside the callee are inlined first: it does not recurse.
+const Callee& Callees::Of(ir::Arena* arena, const std::string& name) {
+  const auto known = inlined_.find(name);
+  if (known != inlined_.end()) return known->second;
+  const ir::Function* function = Inliner(arena, *this).Run(functions_.at(name));
+  return inlined_[name] = {function, HasPlaces(*function->body)};
+}
+
+// Finds the functions that can reach a call of themselves: those of a circle of calls, which a walk
+// through the calls meets again while it is in it.
+class RecursionFinder {
+ public:
+  explicit RecursionFinder(const ir::Program& program) {
+    for (const ir::Function* function : program.functions) {
+      Names& callees = callees_[function->name];
+      ir::ForEachBinding(*function->body, [&](const Binding& binding) {
+        if (binding.op == OpCode::kCall) callees.insert(binding.attrs.Text(Attr::kCallee));
+      });
+    }
+    for (const ir::Function* function : program.functions) {
+      if (!order_.contains(function->name)) Walk(function->name);
     }
   }
-  Names recursive;
-  for (const auto& [name, callees] : reaches) {
-    if (callees.contains(name)) recursive.insert(name);
+
+  Names Take() { return std::move(recursive_); }
+
+ private:
+  // Tarjan's: the earliest function of the walk, still open, that `name` reaches.
+  size_t Walk(const std::string& name) {
+    const size_t own = order_.size();
+    order_[name] = own;
+    size_t earliest = own;
+    open_.push_back(name);
+    is_open_.insert(name);
+    for (const std::string& callee : callees_.at(name)) {
+      if (callee == name) recursive_.insert(name);
+      const auto met = order_.find(callee);
+      if (met == order_.end()) earliest = std::min(earliest, Walk(callee));
+      else if (is_open_.contains(callee)) earliest = std::min(earliest, met->second);
+    }
+    if (earliest == own) Close(name);
+    return earliest;
   }
-  return recursive;
-}
+
+  void Close(const std::string& name) {
+    const bool is_circle = open_.back() != name;
+    for (bool done = false; !done; open_.pop_back()) {
+      done = open_.back() == name;
+      is_open_.erase(open_.back());
+      if (is_circle) recursive_.insert(open_.back());
+    }
+  }
+
+  std::unordered_map<std::string, Names> callees_;
+  std::unordered_map<std::string, size_t> order_;
+  std::vector<std::string> open_;
+  Names is_open_;
+  Names recursive_;
+};
 
 // Drops the functions that nothing reaches from the first one.
 void DropUncalled(ir::Program& program) {
@@ -155,11 +217,12 @@ void DropUncalled(ir::Program& program) {
 }  // namespace
 
 ir::Program InlineCalls(const ir::Program& program, Context&) {
-  const Names recursive = FindRecursive(program);
+  const Names recursive = RecursionFinder(program).Take();
+  Callees callees(program, recursive);
   std::unordered_map<std::string, const ir::Function*> inlined;
   for (const ir::Function* function : program.functions) {
     const bool stays = function == program.functions.front() || recursive.contains(function->name);
-    if (stays) inlined[function->name] = Inliner(program, recursive).Run(function);
+    if (stays) inlined[function->name] = Inliner(program.arena.get(), callees).Run(function);
   }
   ir::Program result = program;
   std::erase_if(result.functions,

@@ -96,8 +96,18 @@ class MemoryPlanner {
   // What the binding, its blocks included, takes from outside.
   Holders UsesOf(const Binding& b) const {
     Holders uses;
-    AddAll(ir::FreeVars(b), uses);
+    if (b.blocks.empty()) AddAll(b.operands, uses);
+    else AddAll(ir::FreeVars(b), uses);
     return uses;
+  }
+
+  // Most bindings are of numbers, and nothing begins or ends at them.
+  static bool MeetsArrays(const Binding& b) {
+    const auto is_array = [](const Operand& value) {
+      return value.IsVar() && value.var()->type.IsArray();
+    };
+    return !b.blocks.empty() || std::any_of(b.results.begin(), b.results.end(), is_array) ||
+           std::any_of(b.operands.begin(), b.operands.end(), is_array);
   }
 
   // The block with its ends written. `live` goes on behind it; of its parameters, `owned` are its
@@ -109,16 +119,21 @@ class MemoryPlanner {
     std::vector<const Binding*> backwards;
     for (size_t at = block.bindings.size(); at-- > 0;) {
       const Binding* b = block.bindings[at];
+      if (!MeetsArrays(*b)) {
+        backwards.push_back(b);
+        continue;
+      }
       Holders made;
       AddAll(b->results, made);
       const Holders uses = UsesOf(*b);
       Holders ending = Without(Common(Union(uses, made), own), live);
       const Holders passed_on = InitsOf(*b, ending);
       ending = Without(ending, passed_on);
-      AppendFrees(ending, live, backwards);
-      live = Without(live, made);
-      backwards.push_back(PlanBlocks(b, Union(live, Without(uses, passed_on))));
-      live = Union(live, uses);
+      if (!ending.empty()) AppendFrees(ending, live, backwards);
+      live = Without(std::move(live), made);
+      backwards.push_back(b->blocks.empty() ? b
+                                            : PlanBlocks(b, Union(live, Without(uses, passed_on))));
+      live = Union(std::move(live), uses);
     }
     AppendFrees(Without(owned, live), live, backwards);
     if (std::equal(backwards.rbegin(), backwards.rend(), block.bindings.begin(),

@@ -19,7 +19,7 @@ using ir::Var;
 class KeyWriter {
  public:
   std::string Key(const Binding& b) {
-    Write(b);
+    Write(b, true);
     return std::move(key_);
   }
 
@@ -74,13 +74,16 @@ class KeyWriter {
     return b.op == OpCode::kBroadcastSize ? 2 : b.operands.size();
   }
 
-  void Write(const Binding& b) {
+  void Write(const Binding& b, bool is_outermost = false) {
     const size_t count = CountingOperands(b);
     Put(b.op);
     if (count == b.operands.size()) WriteAttributes(b);
     for (size_t k = 0; k < count; ++k) Write(b.operands[k]);
     for (const Block* block : b.blocks) Write(*block);
-    for (const Var* result : b.results) Define(result);
+    // What nothing later can read needs no number.
+    if (is_outermost && b.results.size() == 1) Write(b.result()->type);
+    else
+      for (const Var* result : b.results) Define(result);
     key_ += '.';
   }
 

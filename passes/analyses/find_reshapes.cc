@@ -16,20 +16,21 @@ bool IsAmong(const Operand& operand, const VarSet& arrays) {
   return operand.IsVar() && arrays.contains(operand.var());
 }
 
-// True for what writes, or may write, through one of the values themselves.
-bool StoresTo(const Binding& b, const VarSet& arrays) {
-  if (b.op == OpCode::kCall) {
-    return std::any_of(b.operands.begin(), b.operands.end(),
-                       [&](const Operand& operand) { return IsAmong(operand, arrays); });
-  }
-  const std::vector<size_t> stored = ir::StoredOperands(b);
-  return std::any_of(stored.begin(), stored.end(),
-                     [&](size_t operand) { return IsAmong(b.operands[operand], arrays); });
+// Adds what the binding writes, or may write, through the values themselves.
+void AddStored(const Binding& b, VarSet& stored) {
+  const auto add = [&](const Operand& operand) {
+    if (operand.IsVar()) stored.insert(operand.var());
+  };
+  if (b.op == OpCode::kCall) std::for_each(b.operands.begin(), b.operands.end(), add);
+  for (const size_t operand : ir::StoredOperands(b)) add(b.operands[operand]);
 }
 
 class Finder {
  public:
-  Finder(const ir::Function& function, const Roots& roots) : function_(function), roots_(roots) {}
+  Finder(const ir::Function& function, const Roots& roots)
+      : roots_(roots), written_(EffectsOf(*function.body, roots).writes) {
+    ir::ForEachBinding(*function.body, [&](const Binding& b) { AddStored(b, stored_); });
+  }
 
   void Visit(const Block& block) {
     for (size_t at = 0; at < block.bindings.size(); ++at) {
@@ -45,15 +46,14 @@ class Finder {
   bool IsExposed(const Block& block, size_t at) const {
     const Var* result = block.bindings[at]->result();
     const VarSet derived = roots_.ViewsOf(result);
-    bool stored = false;
-    ir::ForEachBinding(*function_.body, [&](const Binding& b) { stored |= StoresTo(b, derived); });
-    return stored || OutlivesStore(block, at, derived);
+    return Intersects(derived, stored_) || OutlivesStore(block, at, derived);
   }
 
   // True where what the reshape is made of is written, and one of its views read then or later. A
   // loop makes it anew in each iteration.
   bool OutlivesStore(const Block& block, size_t at, const VarSet& derived) const {
     const VarSet& memory = roots_.Of(block.bindings[at]->result());
+    if (!Intersects(memory, written_)) return false;
     bool written = false;
     for (size_t later = at + 1; later < block.bindings.size(); ++later) {
       const Binding& b = *block.bindings[later];
@@ -64,8 +64,9 @@ class Finder {
                                   [&](const Operand& r) { return IsAmong(r, derived); });
   }
 
-  const ir::Function& function_;
   const Roots& roots_;
+  VarSet written_;  // anywhere
+  VarSet stored_;   // the values that are written through
   VarSet exposed_;
 };
 
