@@ -18,7 +18,7 @@ from parakeet import jit
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/python"))
 
 from from_source import define  # noqa: E402
-from long_program import source_of  # noqa: E402
+from long_program import calls_of, source_of  # noqa: E402
 from test_whole_programs import CASES  # noqa: E402
 
 # Twenty of tests/python/whole_programs: loops, broadcasting, library calls, closures, recursion.
@@ -43,6 +43,8 @@ def run(options):
     yield "compile time of programs, ms", [_row(record) for record in records]
     yield "the same programs by pass, ms", _by_pass(records)
     yield "compile time of long functions, ms", [_row(_long(lines, repeat)) for lines in LENGTHS]
+    calls = [_row(_calls(lines, max(1, repeat // 3))) for lines in LENGTHS]
+    yield "compile time of long functions with four library calls a line, ms", calls
 
 
 def _measure(program, arguments, repeat: int) -> dict:
@@ -65,6 +67,12 @@ def _measure(program, arguments, repeat: int) -> dict:
 def _long(lines: int, repeat: int) -> dict:
     arguments = np.linspace(-1.0, 1.0, 12), np.linspace(0.5, 2.0, 12) ** 2
     return _measure(define(source_of(lines), "long_program"), arguments, repeat)
+
+
+def _calls(lines: int, repeat: int) -> dict:
+    x, y = np.linspace(-1.0, 1.0, 12), np.linspace(0.5, 2.0, 12) ** 2
+    program = define(calls_of(lines), "long_program")
+    return _measure(program, (x, y, np.outer(y, y) + 0.1), repeat)
 
 
 def _row(record: dict) -> dict:

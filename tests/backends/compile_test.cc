@@ -52,16 +52,19 @@ TEST(Compile, AParallelLoop) {
   ExpectAgreement(kFast, {x, F64(2)});
 }
 
-// Sums of an array, by `count` loops that say the same but for what they start from.
-std::string Sums(int count) {
+// Sums of an array, by `count` loops that say the same but for what they start from, and for what
+// they multiply by unless all factors are one.
+std::string Sums(int count, bool one_factor = true) {
   std::string text = "fn @f(%x: [n]f64 c) -> f64 entry {\n  %s0: f64 = sqrt 2.0\n";
   for (int k = 1; k <= count; ++k) {
     const std::string n = std::to_string(k), before = std::to_string(k - 1);
+    const std::string factor = one_factor ? "1.5" : "1." + n;
     text += "  %s" + n + ": f64 = for %i" + n + " in 0 to %n step 1 (%c" + n + ": f64 = %s" +
             before + ") {\n    %a" + n + ": f64 = load %x[%i" + n + "]\n";
     for (int step = 0; step < 16; ++step) {
       const std::string from = step == 0 ? "a" + n : "t" + std::to_string(step - 1) + "." + n;
-      text += "    %t" + std::to_string(step) + "." + n + ": f64 = mul %" + from + ", 1.5\n";
+      text +=
+          "    %t" + std::to_string(step) + "." + n + ": f64 = mul %" + from + ", " + factor + "\n";
     }
     text += "    %d" + n + ": f64 = add %c" + n + ", %t15." + n + "\n    yield %d" + n + " }\n";
   }
@@ -77,6 +80,27 @@ TEST(Compile, LoopsOfALongFunctionThatSayTheSameAreOneFunction) {
     EXPECT_EQ(CountOf(compiled.llvm_ir, "\ndefine "), functions) << count;
     ExpectAgreement(Sums(count), {x});
   }
+}
+
+TEST(Compile, LoopsOfALongFunctionThatDifferInConstantsAreOneFunction) {
+  const ir::ArrayValue x = F64Array({3}, {1, 2.5, 3});
+  CompileOptions options;
+  options.keep_ir = true;
+  // Of factors 1.1 to 1.40; equal ones, 1.1 and 1.10, do not matter.
+  const std::string text = Sums(40, false);
+  EXPECT_EQ(CountOf(Compile(ir::Parse(text), options).llvm_ir, "\ndefine "), 2);
+  ExpectAgreement(text, {x});
+  options.fastmath = {"arcp"};
+  EXPECT_GT(CountOf(Compile(ir::Parse(text), options).llvm_ir, "\ndefine "), 30);
+}
+
+TEST(Compile, WhatRunsOnceACallOfALongFunctionIsLeftAsWritten) {
+  CompileOptions options;
+  options.keep_ir = true;
+  EXPECT_EQ(CountOf(Compile(ir::Parse(Sums(40)), options).llvm_ir, "optnone"), 0);
+  options.cold_above = 80;
+  // Of the entry alone: above it, and in the list of attributes.
+  EXPECT_EQ(CountOf(Compile(ir::Parse(Sums(40)), options).llvm_ir, "optnone"), 2);
 }
 
 TEST(Compile, PhasesAndTexts) {

@@ -66,3 +66,31 @@ def source_of(lines: int) -> str:
         text += body
     text += [f"    s += {k}" for k in range(lines - len(text) - 1)]
     return "\n".join([*text, "    return s, x, y"]) + "\n"
+
+
+# Library calls of x, y and A, all float64, that give a number, and that give an array like x.
+NUMBERS = (
+    "np.mean(x)", "np.std(y)", "np.linalg.norm(y)", "np.max(x)", "np.median(y)", "np.mean(A[0])",
+    "np.std(A)", "np.dot(x, y)", "np.var(x)", "np.argmax(y)",
+)  # fmt: skip
+ARRAYS = (
+    "np.clip(x, -{k}, {k})", "np.where(x > y, x, y + {k})", "np.roll(x, {k} % 5)", "np.cumsum(y)",
+    "np.maximum(x, y)", "np.flip(y)", "np.tanh(x / {k})", "np.linspace(0, {k}, n)",
+    "np.mean(A, axis=0)", "np.sort(x)",
+)  # fmt: skip
+
+
+def calls_of(lines: int) -> str:
+    """The text of `long_program(x, y, A)`, which has as many lines: four library calls on each,
+    which read what earlier lines made."""
+    text = ["def long_program(x, y, A):", "    n = len(x)", "    s = 0.0"]
+    for k in range(1, lines - 3):
+        a, b = NUMBERS[k % 10], NUMBERS[(k * 7 + 3) % 10]
+        c, d = ARRAYS[k % 10].format(k=k), ARRAYS[(k * 3 + 1) % 10].format(k=k)
+        if k % 2:
+            text.append(f"    s += {a} + {b} + np.sum({c}) - ({d})[{k % 3}]")
+        elif k % 4 == 0:
+            text.append(f"    x = ({c} + {d}) / (1 + {a} + {b})")
+        else:
+            text.append(f"    y = ({c}) * 0.5 + ({d}) / (2.0 + np.abs({a} - {b}))")
+    return "\n".join([*text, "    return s, x, y"]) + "\n"

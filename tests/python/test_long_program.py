@@ -4,7 +4,7 @@ how long it takes; no time is asserted here)."""
 import numpy as np
 from agreement import Tolerance, check_agreement
 from from_source import define
-from long_program import source_of
+from long_program import calls_of, source_of
 
 from parakeet import jit
 
@@ -17,4 +17,14 @@ def test_three_hundred_lines():
     assert len(source.splitlines()) == 300
     program = define(source, "long_program")
     arguments = lambda: (np.linspace(-1.0, 1.0, 12), np.linspace(0.5, 2.0, 12) ** 2)
+    check_agreement(jit(program), program, arguments, ITERATED, ["serial"])
+
+
+def test_four_library_calls_a_line():
+    program = define(calls_of(60), "long_program")
+
+    def arguments():
+        x, y = np.linspace(-1.0, 1.0, 12), np.linspace(0.5, 2.0, 12) ** 2
+        return x, y, np.outer(y, y) + 0.1
+
     check_agreement(jit(program), program, arguments, ITERATED, ["serial"])
