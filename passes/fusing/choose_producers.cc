@@ -81,10 +81,11 @@ ProducerChooser::ProducerChooser(const ir::Function& function, bool elements_onl
 void ProducerChooser::Choose(const Block& block) {
   const auto is_imap = [](const Binding* b) { return b->op == OpCode::kImap; };
   if (std::none_of(block.bindings.begin(), block.bindings.end(), is_imap)) return;
-  Seen seen{block, {}, {}};
+  Seen seen{block, {}, {}, {}};
   for (const Binding* b : block.bindings) {
     seen.effects.push_back(EffectsOf(*b, roots_));
     seen.free.push_back(ir::FreeVars(*b));
+    for (const Var* read : seen.free.back()) seen.last_reader[read] = seen.free.size() - 1;
   }
   const size_t count = block.bindings.size();
   std::vector<std::string> reasons(count);
@@ -299,8 +300,13 @@ std::string ProducerChooser::WhyOverwritten(const Chosen& chosen, const Seen& se
   if (chosen.depth > kLongestChain) return "the chain of producers behind it is long";
   const Binding& b = *seen.block.bindings[at];
   const VarSet results(b.results.begin(), b.results.end());
+  size_t last = at;
+  for (const Var* result : results) {
+    const auto reader = seen.last_reader.find(result);
+    if (reader != seen.last_reader.end()) last = std::max(last, reader->second);
+  }
   bool written = false;
-  for (size_t later = at + 1; later < seen.block.bindings.size(); ++later) {
+  for (size_t later = at + 1; later <= last; ++later) {
     const Binding& reader = *seen.block.bindings[later];
     const bool writes = Intersects(seen.effects[later].writes, chosen.reads);
     const bool reads = Intersects(seen.free[later], results);

@@ -62,6 +62,7 @@ class ProducerChooser {
     const ir::Block& block;
     std::vector<Effects> effects;
     std::vector<ir::VarSet> free;
+    std::unordered_map<const ir::Var*, size_t> last_reader;
   };
 
   std::string WhyNever(const ir::Binding& imap, const Effects& effects) const;
