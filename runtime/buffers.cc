@@ -138,6 +138,16 @@ void PutShared(Block* block) {
   DeleteChain(evicted);
 }
 
+void PutLarge(ThreadCache* cache, Block* block) {
+  if (cache == nullptr || !ThreadCache::IsNear(*block)) return PutShared(block);
+  Block* pushed_out = cache->PutNear(block);
+  while (pushed_out != nullptr) {
+    Block* next = pushed_out->next;
+    PutShared(pushed_out);
+    pushed_out = next;
+  }
+}
+
 void CountRelease(ThreadCache* cache) {
   if (cache != nullptr) return cache->releases.Add(1);
   Shared& shared = TheShared();
@@ -159,7 +169,9 @@ void* Allocate(uint64_t bytes) {
   ThreadCache* cache = CacheOfThread();
   if (cache == nullptr) return nullptr;
   const uint32_t size_class = SizeClassOf(bytes);
-  Block* block = size_class < kCachedClasses ? cache->Take(size_class) : TakeShared(size_class);
+  const bool is_small = size_class < kCachedClasses;
+  Block* block = is_small ? cache->Take(size_class) : cache->TakeNear(size_class);
+  if (block == nullptr && !is_small) block = TakeShared(size_class);
   if (block == nullptr) block = NewBlockOrTrim(size_class);
   if (block == nullptr) return nullptr;
   block->asked = bytes;
@@ -176,7 +188,7 @@ void Release(void* buffer) {
   ThreadCache* cache = CacheOfThread();
   CountRelease(cache);
   if (block->size_class >= kCachedClasses) {
-    PutShared(block);
+    PutLarge(cache, block);
   } else if (cache == nullptr || !cache->Put(block)) {
     block->state = BlockState::kPooled;  // a second release is noticed until the memory is reused
     DeleteBlock(block);

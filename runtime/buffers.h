@@ -1,10 +1,11 @@
 // Buffers for results and temporaries: 64-byte aligned, huge-page backed when large, kept in a pool
 // when released, because the first touch of fresh memory costs more than most kernels run.
 //
-// Small buffers (up to 32 KiB) come from a cache of the thread, larger ones from a pool that all
-// threads share. Everything here may be called by any thread, also for a buffer of another thread,
-// and in a child after fork: the child keeps the pool and its own thread's cache; the free blocks
-// in caches of threads it does not have are lost to it.
+// Small buffers (up to 32 KiB) come from a cache of the thread, which also keeps the few larger
+// ones that it released last, others from a pool that all threads share. Everything here may be
+// called by any thread, also for a buffer of another thread, and in a child after fork: the child
+// keeps the pool and its own thread's cache; the free blocks in caches of threads it does not have
+// are lost to it.
 #ifndef PARAKEET_RUNTIME_BUFFERS_H_
 #define PARAKEET_RUNTIME_BUFFERS_H_
 

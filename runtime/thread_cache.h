@@ -1,8 +1,9 @@
-// The small tier of the buffer pool: each thread's own free blocks of the first kCachedClasses, and
-// its own counts, so that a small buffer costs no lock.
+// The small tier of the buffer pool: each thread's own free blocks of the first kCachedClasses, the
+// few larger ones that it released last, and its own counts, so that a small buffer costs no lock.
 #ifndef PARAKEET_RUNTIME_THREAD_CACHE_H_
 #define PARAKEET_RUNTIME_THREAD_CACHE_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -47,8 +48,38 @@ class ThreadCache {
     return true;
   }
 
+  // As Take, of the larger blocks that the thread released last: what a loop takes and gives back
+  // in each iteration lies in the cache of the thread's own core.
+  Block* TakeNear(uint32_t size_class) {
+    for (int k = near_count_; k-- > 0;) {
+      if (near_[k]->size_class != size_class) continue;
+      Block* block = RemoveNear(k);
+      block->state = BlockState::kLive;
+      return block;
+    }
+    return nullptr;
+  }
+
+  static bool IsNear(const Block& block) { return block.capacity <= kNearBytes; }
+
+  // Keeps a live block that IsNear. Returns those that it pushes out, a chain through `next`.
+  [[nodiscard]] Block* PutNear(Block* block) {
+    Block* pushed_out = nullptr;
+    while (near_count_ == kNearBlocks || near_bytes_ + block->capacity > kNearBytes) {
+      Block* oldest = RemoveNear(0);
+      oldest->next = pushed_out;
+      pushed_out = oldest;
+    }
+    block->state = BlockState::kPooled;
+    near_[near_count_++] = block;
+    near_bytes_ += block->capacity;
+    pooled_bytes.Add(int64_t(block->capacity));
+    return pushed_out;
+  }
+
   // Deletes all blocks.
   void Clear() {
+    while (near_count_ > 0) DeleteBlock(RemoveNear(near_count_ - 1));
     for (uint32_t size_class = 0; size_class < kCachedClasses; ++size_class) {
       while (Block* block = Take(size_class)) DeleteBlock(block);
     }
@@ -60,13 +91,28 @@ class ThreadCache {
   ThreadCache* next = nullptr;  // in the list of all caches, which buffers.cc keeps
 
   static constexpr uint64_t kBytesPerClass = 64 * 1024;
+  static constexpr uint64_t kNearBytes = 1024 * 1024;
+  static constexpr int kNearBlocks = 4;
 
  private:
   struct List {
     Block* first = nullptr;
     uint64_t bytes = 0;
   };
+
+  Block* RemoveNear(int at) {
+    Block* block = near_[at];
+    std::copy(near_ + at + 1, near_ + near_count_, near_ + at);
+    --near_count_;
+    near_bytes_ -= block->capacity;
+    pooled_bytes.Add(-int64_t(block->capacity));
+    return block;
+  }
+
   List lists_[kCachedClasses];
+  Block* near_[kNearBlocks] = {};  // the newest last
+  int near_count_ = 0;
+  uint64_t near_bytes_ = 0;
 };
 
 }  // namespace parakeet::runtime

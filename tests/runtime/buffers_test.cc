@@ -205,6 +205,35 @@ TEST(Buffers, CacheOfOneClassIsBounded) {
   TrimPool();
 }
 
+TEST(Buffers, AThreadTakesWhatItReleasedLast) {
+  TrimPool();
+  void* own = Allocate(300000);
+  void* smaller = Allocate(100000);
+  Release(own);
+  Release(smaller);
+  void* of_other = nullptr;
+  std::thread([&] { of_other = Allocate(300000); }).join();
+  EXPECT_NE(of_other, own);
+  EXPECT_EQ(Allocate(300000), own);
+  EXPECT_EQ(Allocate(100000), smaller);
+  for (void* buffer : {own, smaller, of_other}) Release(buffer);
+  TrimPool();
+}
+
+TEST(Buffers, WhatAThreadKeepsIsBounded) {
+  const int64_t others = TrimmedPool();
+  const uint64_t cap = PoolCap();
+  SetPoolCap(0);
+  std::vector<void*> buffers;
+  for (int i = 0; i < 40; ++i) buffers.push_back(Allocate(uint64_t{65536} << i % 4));
+  for (void* buffer : buffers) Release(buffer);
+  EXPECT_LE(PooledBytes() - others, int64_t(kMiB));
+  EXPECT_GT(PooledBytes(), others);
+  TrimPool();
+  EXPECT_EQ(PooledBytes(), others);
+  SetPoolCap(cap);
+}
+
 // Buffers are allocated, checked and released by threads chosen at random.
 TEST(Buffers, MoveBetweenThreads) {
   constexpr int kThreads = 4;
