@@ -17,7 +17,8 @@
 //
 // A map of reductions within the reader, as comprehensions write it, that would be a contraction
 // with the reader's index is one here. No sum changes with how many rows a block has: each is made
-// in index order.
+// in index order. A block lies in Fortran order where the reader reduces its rows: lanes then take
+// one row each, and none have to be combined.
 //
 // Assumes: index form after fusion, before results are placed.
 // Refuses: sums of products, which are mostly long, and of few rows as likely as of many: what is
@@ -33,6 +34,7 @@
 #include "passes/analyses/find_contractions.h"
 #include "passes/analyses/find_copies.h"
 #include "passes/analyses/find_effects.h"
+#include "passes/analyses/vector_legality.h"
 #include "passes/fusing/choose_rows.h"
 #include "passes/lowering/loop_writer.h"
 #include "passes/pass.h"
@@ -97,6 +99,32 @@ bool IsBlocked(const Binding& contraction) {
     is_plain &= times == 0 || (times == 1 && b->op == OpCode::kLoad);
   }
   return is_plain;
+}
+
+// True where nothing but the array, of what reductions in the block read anew for each element, is
+// read at the row.
+bool ReducesOnly(const Block& body, const Var* array) {
+  const Operand row(body.params[0]);
+  bool reduces = false;
+  bool reads_others = false;
+  ir::ForEachBinding(body, [&](const Binding& b) {
+    if (b.op != OpCode::kIreduce) return;
+    ir::ForEachBinding(*b.blocks[0], [&](const Binding& load) {
+      if (load.op != OpCode::kLoad) return;
+      const bool is_own = load.operands[0] == Operand(array);
+      reduces |= is_own;
+      reads_others |= !is_own && std::count(load.operands.begin(), load.operands.end(), row) > 0;
+    });
+  });
+  return reduces && !reads_others;
+}
+
+// True for a reader of which lanes can take a row each.
+bool SuitsLanes(const Pair& pair) {
+  Block body = *pair.reader->blocks[0];
+  std::erase(body.bindings, pair.inner);
+  const Binding& maker = pair.inner == nullptr ? *pair.contraction : *pair.inner;
+  return ReducesOnly(body, maker.result()) && WhyNotVector(body, body.params[0]).empty();
 }
 
 std::string WhyNotBlocked(const Binding& contraction) {
@@ -231,7 +259,7 @@ class ContractionBlocker : public LoopWriter {
     const Block* body = BlockOf({block}, [&] {
       const Operand lo = builder().Mul(block, each);
       const Operand height = Min(builder().Sub(extents[0], lo), each);
-      const Var* rows = WriteRows(*pair.contraction, lo, height);
+      const Var* rows = WriteRows(pair, lo, height);
       WriteReader(pair, rows, lo, height);
       return Operands{};
     });
@@ -256,8 +284,10 @@ class ContractionBlocker : public LoopWriter {
   }
 
   // The contraction for some rows.
-  const Var* WriteRows(const Binding& contraction, const Operand& lo, const Operand& height) {
+  const Var* WriteRows(const Pair& pair, const Operand& lo, const Operand& height) {
+    const Binding& contraction = *pair.contraction;
     Binding rows = contraction;
+    if (SuitsLanes(pair)) rows.attrs = rows.attrs.With(Attr::kFortran, int64_t{1});
     rows.operands = Apply(contraction.operands);
     rows.operands[0] = height;
     const Var* result = contraction.results[0];
