@@ -12,7 +12,8 @@
 //     %t = ireduce (%r) in (%rows) add { %a = load %copies[%r, %j]  yield %a }
 //     %c = load %h[%j]  %d = add %c, %t  store %h[%j], %d }
 //
-// Assumes: index form, behind parallelize_loops: what is left depends on the order of iterations.
+// Assumes: index form, behind parallelize_loops: what is left depends on the order of iterations;
+// behind fuse_elements: a row that is added to is no array that is made first.
 // How many parts and copies there are follows from the loop's trips and the array's size alone, so
 // that sums of floats have the same bits on any number of threads.
 // Refuses: values carried; arrays that are read otherwise, or stored to but by h[k] = h[k] op w
@@ -155,10 +156,14 @@ class Privatizer : public LoopWriter {
   Operand TripsInside(const Block& body) {
     const VarSet local = ir::DefinedVars(body);
     for (const Binding* b : body.bindings) {
-      if (b->op != OpCode::kFor || !b->operands[2].IsInt(1)) continue;
-      if (local.contains(b->operands[0].var()) || local.contains(b->operands[1].var())) continue;
-      return builder().Mul(builder().Sub(b->operands[1], b->operands[0]),
-                           TripsInside(*b->blocks[0]));
+      const bool is_loop = b->op == OpCode::kFor && b->operands[2].IsInt(1);
+      if (!is_loop && b->op != OpCode::kForeach) continue;
+      if (std::any_of(b->operands.begin(), b->operands.end(),
+                      [&](const Operand& o) { return local.contains(o.var()); }))
+        continue;
+      const Operand own =
+          is_loop ? builder().Sub(b->operands[1], b->operands[0]) : Product(b->operands);
+      return builder().Mul(own, TripsInside(*b->blocks[0]));
     }
     return Int(1);
   }

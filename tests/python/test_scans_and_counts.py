@@ -171,6 +171,46 @@ def test_what_was_added_before_an_error_stays(at):
         np.testing.assert_array_equal(h, expected)
 
 
+def add_rows(h, k, x):
+    for i in range(k.size):
+        h[k[i]] += x[i]
+    return h
+
+
+@pytest.mark.parametrize("wrong", [None, 5, 7 * PART // 8])
+def test_rows_are_added_to_at_places(wrong):
+    x = numbers(3 * PART).reshape(-1, 3)
+    k = np.random.default_rng(6).integers(-9, 9, x.shape[0])
+    if wrong is None:
+        agree(lambda k, x: add_rows(np.zeros((9, 3)), k, x), k, x)
+        return
+    k[wrong] = 9
+    for target in ("serial", "parallel"):
+        ours, expected = np.ones((9, 3)), np.ones((9, 3))
+        with pytest.raises(IndexError):
+            add_rows(expected, k, x)
+        with pytest.raises(IndexError, match="index 9 is out of bounds for axis 0 with size 9"):
+            jit_of(add_rows)(ours, k, x, target=target)
+        np.testing.assert_allclose(ours, expected, 1e-12)
+
+
+def nearest(points, centres):
+    labels = np.array([np.argmin(np.sum((centres - p) ** 2, axis=1)) for p in points])
+    return labels, np.argmin([[np.sum((p - c) ** 2) for c in centres] for p in points], axis=1)
+
+
+@pytest.mark.parametrize("target", ["serial", "parallel"])
+def test_the_nearest_is_the_first_of_equals_and_a_nan_the_nearest(target):
+    points, centres = numbers(150 * 7).reshape(150, 7), numbers(11 * 7, 1).reshape(11, 7)
+    centres[4] = centres[2]
+    points[77] = centres[2]
+    points[3, 5] = points[149, 0] = np.nan
+    for ours, expected in zip(
+        jit_of(nearest)(points, centres, target=target), nearest(points, centres), strict=True
+    ):
+        np.testing.assert_array_equal(ours, expected)
+
+
 def count(x, n):
     h = np.zeros(n, np.int32)
     for v in x:
