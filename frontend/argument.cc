@@ -9,6 +9,7 @@ std::string ArrayKey(const Argument& argument) {
   std::string key(ir::Name(argument.dtype));
   if (argument.python) key = "py " + key;
   for (const bool is_unit : argument.unit_axes) key += is_unit ? "[1]" : "[n]";
+  if (argument.short_axis != 0) key.replace(key.size() - 2, 1, std::to_string(argument.short_axis));
   switch (argument.layout) {
     case ir::Layout::kC: key += 'C'; break;
     case ir::Layout::kFortran: key += 'F'; break;

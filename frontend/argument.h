@@ -27,6 +27,7 @@ struct Argument {
 
   // kArray. One entry an axis: whether its length is 1.
   std::vector<bool> unit_axes;
+  int short_axis = 0;  // The length of the last axis where that is known, else 0.
   ir::Layout layout = ir::Layout::kStrided;
   bool strides_grow =
       false;  // Of kStrided: from the first axis to the last, axes of length 1 aside.

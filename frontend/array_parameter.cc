@@ -22,6 +22,7 @@ ArrayParameter MakeArrayParameter(const ir::Builder& builder, const Argument& ar
     dims.push_back(is_unit ? ir::Operand::Int(1)
                            : ir::Operand(builder.NewVar(ir::DType::kI64, hint)));
   }
+  if (argument.short_axis != 0) dims.back() = ir::Operand::Int(argument.short_axis);
   const ir::Var* var = builder.NewVar(ir::Type::Array(argument.dtype, std::move(dims)), name);
   const bool strides_grow = argument.layout == ir::Layout::kFortran || argument.strides_grow;
   const bool is_fortran = strides_grow && var->type.rank() > 1;

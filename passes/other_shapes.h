@@ -1,6 +1,7 @@
 #ifndef PARAKEET_PASSES_OTHER_SHAPES_H_
 #define PARAKEET_PASSES_OTHER_SHAPES_H_
 
+#include <cstdint>
 #include <string_view>
 
 namespace parakeet::passes {
@@ -9,6 +10,19 @@ namespace parakeet::passes {
 // arguments have other shapes than assume-shapes takes them to have, and the program that is made
 // without that pass runs in its place.
 inline constexpr std::string_view kOtherShapes = "OtherShapes";
+
+// The exception of another such site: the last axis of some argument is so short that the program
+// is better made with its length known.
+inline constexpr std::string_view kShortAxes = "ShortAxes";
+
+// Which lengths are short.
+inline constexpr int64_t kShortestAxis = 2;
+inline constexpr int64_t kLongestShortAxis = 4;
+
+// Whether nobody is told of what fails at a site with that exception.
+constexpr bool IsGuard(std::string_view exception) {
+  return exception == kOtherShapes || exception == kShortAxes;
+}
 
 }  // namespace parakeet::passes
 

@@ -29,8 +29,6 @@ const std::vector<std::string_view>& CpuPipeline() {
       "combine-nested-maps",
       // Again: nests combined above may fill whole arrays.
       "parallelize-loops",
-      // What is left of the loops.
-      "privatize-histograms",
       // Before fusion: an array whose rows are reduced as wholes is not fused.
       "interchange-reductions",
       "fuse-elements",
@@ -38,8 +36,12 @@ const std::vector<std::string_view>& CpuPipeline() {
       "simplify",
       "eliminate-common-subexpressions",
       "eliminate-dead-code",
+      // Behind fuse-elements: rows that are added to are not made first.
+      "privatize-histograms",
       // Behind fuse-elements: a loop reads what is kept, not arrays made of it.
       "fuse-filters",
+      // Of what elements are still made for: recognize-contractions would keep it.
+      "unroll-short-axes",
       // While reductions still stand by themselves.
       "recognize-contractions",
       "fuse-horizontally",

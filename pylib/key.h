@@ -41,8 +41,13 @@ enum class ArrayLayout : uint8_t { kC, kFortran, kStrided, kFortranStrides };
 
 inline constexpr int kMaxRank = 32;
 
+// The lengths of a last axis that a word can say, where there is another axis.
+inline constexpr int64_t kShortestAxis = 2;
+inline constexpr int64_t kLongestShortAxis = 4;
+
 // Bits 0-3 kind; 4-8 NumPy's type number; 9-14 rank; 15-16 layout; then one bit each; 21-52 one bit
-// an axis. Of a tuple: bits 4-35 its length.
+// an axis; 53-54 the length of the last axis, less one, where it is short and said. Of a tuple:
+// bits 4-35 its length.
 class ArgumentWord {
  public:
   constexpr explicit ArgumentWord(uint64_t bits) : bits_(bits) {}
@@ -58,6 +63,11 @@ class ArgumentWord {
     return ArgumentWord(uint64_t(ArgumentKind::kArray) | uint64_t(type) << 4 | uint64_t(rank) << 9 |
                         uint64_t(layout) << 15 | uint64_t(writable) << kWritableBit |
                         uint64_t(aligned) << kAlignedBit | unit_axes << 21);
+  }
+  // With the length of the last axis said, where it is short enough.
+  constexpr ArgumentWord WithLastAxis(int64_t length) const {
+    const bool is_short = rank() > 1 && length >= kShortestAxis && length <= kLongestShortAxis;
+    return is_short ? ArgumentWord(bits_ | uint64_t(length - 1) << kLastAxisBit) : *this;
   }
   // A list of numbers, which dispatch copies to an array. `python`: all of them are Python's.
   constexpr ArgumentWord AsList(bool python) const {
@@ -81,6 +91,11 @@ class ArgumentWord {
   constexpr bool is_list() const { return Bit(kListBit); }
   constexpr bool python() const { return Bit(kPythonBit); }
   constexpr bool IsUnitAxis(int axis) const { return Bit(21 + axis); }
+  // The length of the last axis where it is said, else 0.
+  constexpr int short_axis() const {
+    const int code = int(bits_ >> kLastAxisBit & 3);
+    return code == 0 ? 0 : code + 1;
+  }
   constexpr uint32_t length() const { return uint32_t(bits_ >> 4); }
 
  private:
@@ -88,6 +103,7 @@ class ArgumentWord {
   static constexpr int kAlignedBit = 18;
   static constexpr int kListBit = 19;
   static constexpr int kPythonBit = 20;
+  static constexpr int kLastAxisBit = 53;
 
   constexpr bool Bit(int bit) const { return (bits_ >> bit & 1) != 0; }
 

@@ -48,6 +48,9 @@ struct CaptureSource {
 
 // The exception of the site at which code gives up for shapes that it does not take.
 inline constexpr std::string_view kOtherShapes = "OtherShapes";
+// That of the site at which it gives up since there is better code for a short last axis, which is
+// compiled where the key says how short.
+inline constexpr std::string_view kShortAxes = "ShortAxes";
 
 // A check that may fail: what to raise and where. The message is a format string in Python's sense,
 // for the scalars that the check records.

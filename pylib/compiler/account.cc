@@ -9,6 +9,7 @@
 
 #include "ir/uses.h"
 #include "passes/analyses/find_effects.h"
+#include "passes/other_shapes.h"
 
 namespace parakeet::pylib {
 namespace {
@@ -107,9 +108,8 @@ class Accountant {
     for (auto& [place, made] : operators_) Settle(&made);
   }
 
-  void SeeFinal(const ir::Function& function, const std::vector<ir::Site>& sites, int ignored) {
+  void SeeFinal(const ir::Function& function, const std::vector<ir::Site>& sites) {
     sites_ = &sites;
-    ignored_site_ = ignored;
     const Counts counts = VisitFinal(*function.body);
     account_.parallel_regions += counts.regions;
     account_.buffers += counts.allocations;
@@ -303,7 +303,7 @@ class Accountant {
   // A check that was written several times, for lanes and for what is left, is one.
   void SeeCheck(const Binding& b) {
     const int site = int(b.attrs.Int(Attr::kSite, -1));
-    if (site < 0 || site == ignored_site_) return;
+    if (site < 0 || passes::IsGuard((*sites_)[site].exception)) return;
     const bool in_loop = !around_.empty();
     const auto [known, is_new] = checks_.try_emplace(site, in_loop);
     const bool was_in_loop = !is_new && known->second;
@@ -321,18 +321,16 @@ class Accountant {
   ir::VarSet roots_of_results_;
   std::map<int, bool> checks_;  // by site, whether one is in a loop
   const std::vector<ir::Site>* sites_ = nullptr;
-  int ignored_site_ = -1;
 };
 
 }  // namespace
 
-Account AccountFor(const ir::Program& built, const ir::Program& scheduled, const ir::Program& final,
-                   int ignored_site) {
+Account AccountFor(const ir::Program& built, const ir::Program& scheduled,
+                   const ir::Program& final) {
   Accountant accountant;
   for (const ir::Function* function : built.functions) accountant.SeeBuilt(*function->body);
   accountant.SeeScheduled(scheduled);
-  for (const ir::Function* function : final.functions)
-    accountant.SeeFinal(*function, final.sites, ignored_site);
+  for (const ir::Function* function : final.functions) accountant.SeeFinal(*function, final.sites);
   accountant.Finish();
   return accountant.Take();
 }

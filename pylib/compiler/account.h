@@ -45,10 +45,9 @@ struct Account {
 };
 
 // `built`: with calls inlined. `scheduled`: of the indexed stage, with what schedule says. `final`:
-// of the scheduled stage, after the last pass. `ignored_site` is of checks that nobody is told of;
-// -1 for none.
-Account AccountFor(const ir::Program& built, const ir::Program& scheduled, const ir::Program& final,
-                   int ignored_site);
+// of the scheduled stage, after the last pass.
+Account AccountFor(const ir::Program& built, const ir::Program& scheduled,
+                   const ir::Program& final);
 
 }  // namespace parakeet::pylib
 

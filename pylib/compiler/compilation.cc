@@ -20,7 +20,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-static_assert(kOtherShapes == passes::kOtherShapes, "dispatch knows the site by its exception");
+static_assert(kOtherShapes == passes::kOtherShapes && kShortAxes == passes::kShortAxes,
+              "dispatch knows the sites by their exceptions");
+static_assert(kShortestAxis == passes::kShortestAxis &&
+                  kLongestShortAxis == passes::kLongestShortAxis,
+              "a key says every length that code is made for");
 
 double MillisecondsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -137,10 +141,11 @@ void Compilation::RunPasses(
   description_.manifest.cost = std::move(estimate.terms);
   description_.manifest.is_bounded = estimate.is_bounded;
   description_.manifest.written = FindWritten(program_);
-  if (program_.sites.size() > description_.manifest.sites.size()) {
-    ErrorSite other_shapes;
-    other_shapes.exception = kOtherShapes;
-    description_.manifest.sites.push_back(std::move(other_shapes));
+  std::vector<ErrorSite>& sites = description_.manifest.sites;
+  while (sites.size() < program_.sites.size()) {
+    ErrorSite guard;
+    guard.exception = program_.sites[sites.size()].exception;
+    sites.push_back(std::move(guard));
   }
 }
 

@@ -72,6 +72,7 @@ class Decoder {
         argument.strides_grow = true;
         break;
     }
+    argument.short_axis = word.short_axis();
     argument.writable = word.writable();
     argument.aligned = word.aligned();
     argument.is_list = word.is_list();

@@ -30,15 +30,6 @@ std::string DumpIr(Compilation* compilation, std::string stage) {
   ir::FailUser("ValueError", "no stage or pass is called " + stage + "; there are " + known, {});
 }
 
-// The site of checks at which code gives up for other shapes: no error that anybody sees. -1 for
-// none.
-int SiteOfOtherShapes(const ir::Program& program) {
-  for (size_t i = 0; i < program.sites.size(); ++i) {
-    if (program.sites[i].exception == kOtherShapes) return int(i);
-  }
-  return -1;
-}
-
 std::string DumpAccount(Compilation* compilation) {
   ir::Program built = compilation->program(), scheduled;
   if (compilation->target() != Target::kInterpreter) {
@@ -48,7 +39,7 @@ std::string DumpAccount(Compilation* compilation) {
     });
   }
   const ir::Program& final = scheduled.functions.empty() ? scheduled : compilation->program();
-  const Account account = AccountFor(built, scheduled, final, SiteOfOtherShapes(final));
+  const Account account = AccountFor(built, scheduled, final);
   return WriteAccount(account, compilation->remarks(), compilation->sources());
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "pylib/core/content.h"
 #include "pylib/core/numpy_access.h"
@@ -75,9 +76,11 @@ Encoded Encoder::Array(PyObject* array, PyObject* original, uint64_t* word) {
     slots[1 + rank + axis] = uint64_t(fields->strides[axis]);
   }
   arguments_.arrays.Append({array, original});
-  *word = ArgumentWord::Array(type, rank, LayoutOf(fields), fields->flags & kFlagWritable,
-                              fields->flags & kFlagAligned, unit_axes)
-              .bits();
+  ArgumentWord said =
+      ArgumentWord::Array(type, rank, LayoutOf(fields), fields->flags & kFlagWritable,
+                          fields->flags & kFlagAligned, unit_axes);
+  if (arguments_.short_axes && rank > 0) said = said.WithLastAxis(fields->sizes[rank - 1]);
+  *word = said.bits();
   return Encoded::kYes;
 }
 
@@ -275,7 +278,10 @@ Encoded EncodeArgument(PyObject* value, bool is_static, Arguments* arguments) {
 }
 
 Encoded EncodeCapture(PyObject* value, uint64_t* word, Arguments* arguments) {
-  return Encoder(arguments).Leaf(value, word);
+  const bool of_arguments = std::exchange(arguments->short_axes, false);
+  const Encoded result = Encoder(arguments).Leaf(value, word);
+  arguments->short_axes = of_arguments;
+  return result;
 }
 
 bool HasOverlap(const Arguments& arguments, const std::vector<uint8_t>& written) {

@@ -27,6 +27,7 @@ struct Arguments {
   InlineVector<PyObject*, 8> statics;
   InlineVector<ArrayArgument, 8> arrays;
   std::vector<Ref> owned;
+  bool short_axes = false;  // Whether the key says how long the last axis of an array is, if short.
 };
 
 enum class Encoded : uint8_t {
@@ -39,7 +40,7 @@ enum class Encoded : uint8_t {
 Encoded EncodeArgument(PyObject* value, bool is_static, Arguments* arguments);
 
 // As above for an outside array or list: a leaf, whose word is returned in `word` and not appended
-// to the key.
+// to the key and says no lengths.
 Encoded EncodeCapture(PyObject* value, uint64_t* word, Arguments* arguments);
 
 // Stands for an array in Function.compile, where there is no array yet: the class of

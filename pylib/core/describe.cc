@@ -40,7 +40,8 @@ std::string DescribeArray(ArgumentWord word) {
   text += '[';
   for (int axis = 0; axis < word.rank(); ++axis) {
     if (axis > 0) text += ", ";
-    text += word.IsUnitAxis(axis) ? '1' : ':';
+    const bool is_said = axis + 1 == word.rank() && word.short_axis() != 0;
+    text += is_said ? char('0' + word.short_axis()) : word.IsUnitAxis(axis) ? '1' : ':';
   }
   text += ']';
   if (word.is_list()) text = "list " + text;

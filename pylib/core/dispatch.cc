@@ -24,10 +24,15 @@ struct Mode {
   Target target;
   bool any_shapes = false;
   bool profiled = false;
+  bool short_axes = false;
 };
+
+// Why code has given up, with nothing done.
+enum class GaveUp : uint8_t { kNo, kOtherShapes, kShortAxes };
 
 bool Encode(FunctionState* function, Mode mode, PyObject* const* values, Arguments* call) {
   call->key.Append(HeaderWord(mode.target, false, mode.any_shapes, mode.profiled));
+  call->short_axes = mode.short_axes;
   const size_t count = function->parameters.size();
   for (size_t i = 0; i < count; ++i) {
     switch (EncodeArgument(values[i], function->is_static[i] != 0, call)) {
@@ -138,10 +143,11 @@ int32_t RunTimed(Specialization* code, runtime::Call* call, const uint64_t* args
   return status;
 }
 
-// Whether the code has given up, with nothing done, for shapes that it does not take.
-bool HasOtherShapes(const Manifest& manifest, const runtime::ErrorRecord& error) {
-  return error.site >= 0 && size_t(error.site) < manifest.sites.size() &&
-         manifest.sites[error.site].exception == kOtherShapes;
+GaveUp WhyGivenUp(const Manifest& manifest, const runtime::ErrorRecord& error) {
+  if (error.site < 0 || size_t(error.site) >= manifest.sites.size()) return GaveUp::kNo;
+  const std::string& exception = manifest.sites[error.site].exception;
+  if (exception == kShortAxes) return GaveUp::kShortAxes;
+  return exception == kOtherShapes ? GaveUp::kOtherShapes : GaveUp::kNo;
 }
 
 int32_t RunProfiled(const FunctionState& function, Specialization* code, runtime::Call* call,
@@ -152,7 +158,7 @@ int32_t RunProfiled(const FunctionState& function, Specialization* code, runtime
   const int32_t status = RunTimed(code, call, args, results, &ns);
   profile.End();
   call->set_profile(nullptr);
-  const bool gave_up = status > 0 && HasOtherShapes(code->manifest, call->error());
+  const bool gave_up = status > 0 && WhyGivenUp(code->manifest, call->error()) != GaveUp::kNo;
   if (!gave_up) RecordCall(function, code, profile, ns, status != 0);
   return status;
 }
@@ -183,9 +189,9 @@ int32_t TeamFor(Specialization* code, const uint64_t* args) {
   return 0;
 }
 
-// Null, without an exception where `other_shapes` is set.
+// Null, without an exception where the code has given up.
 PyObject* RunCall(const FunctionState& function, Specialization* code, Target target,
-                  const Arguments& arguments, bool* other_shapes) {
+                  const Arguments& arguments, GaveUp* gave_up) {
   const Running running(code);
   InlineVector<uint64_t, 32> results;
   results.Extend(code->manifest.result_slots);
@@ -196,8 +202,8 @@ PyObject* RunCall(const FunctionState& function, Specialization* code, Target ta
   const int32_t status = RunObserved(function, code, &call, arguments.slots.data(), results.data());
   if (status == 0) return BuildResult(code->manifest, arguments, &call, results.data());
   if (status <= 0) return nullptr;
-  *other_shapes = HasOtherShapes(code->manifest, call.error());
-  if (!*other_shapes) RaiseRunError(code->manifest, call.error());
+  *gave_up = WhyGivenUp(code->manifest, call.error());
+  if (*gave_up == GaveUp::kNo) RaiseRunError(code->manifest, call.error());
   return nullptr;
 }
 
@@ -208,8 +214,7 @@ bool HasPlaceholder(const Arguments& call) {
   return false;
 }
 
-PyObject* DispatchIn(FunctionState* function, Mode mode, PyObject* const* values,
-                     bool* other_shapes) {
+PyObject* DispatchIn(FunctionState* function, Mode mode, PyObject* const* values, GaveUp* gave_up) {
   Arguments first;
   std::unique_ptr<Arguments> later;
   Specialization* code = Select(function, mode, values, &later, &first);
@@ -220,7 +225,7 @@ PyObject* DispatchIn(FunctionState* function, Mode mode, PyObject* const* values
     return nullptr;
   }
   function->last = code;
-  return RunCall(*function, code, mode.target, call, other_shapes);
+  return RunCall(*function, code, mode.target, call, gave_up);
 }
 
 }  // namespace
@@ -228,24 +233,34 @@ PyObject* DispatchIn(FunctionState* function, Mode mode, PyObject* const* values
 PyObject* Dispatch(FunctionState* function, Target target, PyObject* const* values) {
   Mode mode = {target};
   mode.profiled = is_profiling.load(std::memory_order_relaxed) && target != Target::kInterpreter;
-  bool other_shapes = false;
-  PyObject* result = DispatchIn(function, mode, values, &other_shapes);
-  if (!other_shapes) return result;
+  mode.short_axes = function->short_axes;
+  GaveUp gave_up = GaveUp::kNo;
+  PyObject* result = DispatchIn(function, mode, values, &gave_up);
+  if (gave_up == GaveUp::kShortAxes && !mode.short_axes) {
+    function->short_axes = mode.short_axes = true;
+    gave_up = GaveUp::kNo;
+    result = DispatchIn(function, mode, values, &gave_up);
+  }
+  if (gave_up == GaveUp::kNo) return result;
   mode.any_shapes = true;
-  return DispatchIn(function, mode, values, &other_shapes);
+  return DispatchIn(function, mode, values, &gave_up);
 }
 
 Specialization* Prepare(FunctionState* function, Target target, PyObject* const* values) {
   Arguments first;
   std::unique_ptr<Arguments> later;
-  return Select(function, {target}, values, &later, &first);
+  Mode mode = {target};
+  mode.short_axes = function->short_axes;
+  return Select(function, mode, values, &later, &first);
 }
 
 PyObject* DumpFor(FunctionState* function, Target target, PyObject* const* values, const char* what,
                   const char* stage) {
+  Mode mode = {target};
+  mode.short_axes = function->short_axes;
   for (size_t round = 0; round <= function->parameters.size(); ++round) {
     Arguments call;
-    if (!Encode(function, {target}, values, &call)) return nullptr;
+    if (!Encode(function, mode, values, &call)) return nullptr;
     PyObject* text = Dump(function, call, what, stage);
     if (text != nullptr || PyErr_Occurred()) return text;
   }

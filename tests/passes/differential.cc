@@ -35,7 +35,7 @@ bool HoldsDType(const ir::Program& program, ir::DType dtype) {
 // Whether the arguments have other shapes than the program takes them to have.
 bool GivesUp(const ir::Program& program, const Outcome& outcome) {
   for (size_t site = 0; site < program.sites.size(); ++site) {
-    const bool is_guard = program.sites[site].exception == passes::kOtherShapes;
+    const bool is_guard = passes::IsGuard(program.sites[site].exception);
     if (is_guard && outcome.error.starts_with("site " + std::to_string(site) + " ")) return true;
   }
   return false;

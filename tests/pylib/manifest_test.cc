@@ -101,6 +101,12 @@ TEST(KeyTest, WordsSayWhatTheyWereMadeOf) {
   EXPECT_TRUE(word.IsUnitAxis(0));
   EXPECT_FALSE(word.IsUnitAxis(1));
   EXPECT_TRUE(word.IsUnitAxis(31));
+  EXPECT_EQ(word.short_axis(), 0);
+  EXPECT_EQ(word.WithLastAxis(5).short_axis(), 0);
+  for (const int length : {2, 3, 4}) {
+    EXPECT_EQ(word.WithLastAxis(length).short_axis(), length);
+    EXPECT_EQ(word.WithLastAxis(length).AsList(true).rank(), 32);
+  }
   EXPECT_FALSE(word.is_list());
   EXPECT_TRUE(word.AsList(true).is_list());
   EXPECT_TRUE(word.AsList(true).python());

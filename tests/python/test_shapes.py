@@ -69,6 +69,49 @@ def test_a_slice_of_one_is_taken_to_be_of_one(target):
         function(x, 4, target=target)
 
 
+def pulls(positions, masses):
+    apart = positions[None, :, :] - positions[:, None, :]
+    squared = np.sum(apart * apart, axis=2) + 0.5
+    return np.sum((masses / (squared * np.sqrt(squared)))[:, :, None] * apart, axis=1)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_short_axes_have_code_of_their_own(target):
+    function = jit(pulls)
+    random = np.random.default_rng(0)
+    for axes in (5, 3, 0, 2, 3, 4, 6):
+        for count in (40, 3, 1, 0):
+            positions, masses = random.random((count, axes)), random.random(count)
+            np.testing.assert_allclose(
+                function(positions, masses, target=target), pulls(positions, masses), 1e-12, 1e-14
+            )
+    assert "[:, 3]" in str(function.timings()) and "[:, 5]" not in str(function.timings())
+
+
+POINTS = np.random.default_rng(1).random((6, 3))
+
+
+def reach(scale):
+    apart = POINTS[None, :, :] - POINTS[:, None, :]
+    return np.max(np.sqrt(np.sum(apart * apart, axis=2)), axis=1) * scale
+
+
+def nearest(points):
+    apart = points[:, None, :] - POINTS[None, :, :]
+    return np.min(np.sqrt(np.sum(apart * apart, axis=2)), axis=1)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_short_axes_of_arrays_from_outside(target):
+    np.testing.assert_allclose(jit(reach)(2.0, target=target), reach(2.0), 1e-14)
+    function = jit(nearest)
+    points = np.random.default_rng(2).random((9, 3))
+    for given in (points, points[::2], np.asfortranarray(points)):
+        np.testing.assert_allclose(function(given, target=target), nearest(given), 1e-14)
+    with pytest.raises(ValueError, match="could not be broadcast"):
+        function(points[:, :2], target=target)
+
+
 def test_other_shapes_are_compiled_for_once():
     function = jit(window_sum)
     for _ in range(3):
