@@ -125,7 +125,14 @@ class Lowering : public RowLowering {
     const Body several = [&](const Operands& index) { WriteRows(b, *shared, index, finish); };
     const Nest nest{extents, LoopOrder(extents.size(), vector, backwards), vector, body,
                     shared != nullptr ? &several : nullptr};
-    if (parallel && !extents.empty()) {
+    if (parallel && vector < 0 && b.attrs.Has(Attr::kCost)) {
+      // Of dear iterations, threads take one at a time.
+      Loop(Int(0), extents[0], ParallelKind(b.attrs.Int(Attr::kCost)), [&](const Operand& at) {
+        Operands index(extents.size());
+        index[0] = at;
+        LowerAxes(nest, index, 1);
+      });
+    } else if (parallel && !extents.empty()) {
       LowerChunks(nest, *b.blocks[0]);
     } else {
       LowerAxes(nest, Operands(extents.size()), 0);

@@ -80,6 +80,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       "simplify",
       "eliminate-common-subexpressions",
       "eliminate-dead-code",
+      "prefetch-streams",
       // Frees name what is left, so nothing may run after it.
       "plan-memory",
   };

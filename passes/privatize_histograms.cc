@@ -5,12 +5,20 @@
 //   for %i in 0 to %n step 1 { %k = load %x[%i]  %c = load %h[%k]  %d = add %c, 1
 //   store %h[%k], %d }
 // After: (the loop as it was, where it is no longer than one part)
-//   %copies: [%rows][m]i64 = imap (%r, %j) in (%rows, %m) { yield 0 }
+//   %sums: [%parts][m]i64 = alloc (%parts, %m)
 //   foreach (%p) in (%parts) {
-//     for %i in %lo to %hi step 1 { the same in row %p * 4 + (%i and 3) } }
+//     %copies: [4][m]i64 = imap (%r, %j) in (4, %m) { yield 0 }
+//     for %i in %lo to %whole step 4 { the same for four iterations, in a row each }
+//     for %i in %whole to %hi step 1 { the same in row (%i and 3) }
+//     foreach (%j) in (%m) {
+//       %t = ireduce (%r) in (4) add { %a = load %copies[%r, %j]  yield %a }
+//       store %sums[%p, %j], %t } }
 //   foreach (%j) in (%m) {
-//     %t = ireduce (%r) in (%rows) add { %a = load %copies[%r, %j]  yield %a }
+//     %t = ireduce (%p) in (%parts) add { %a = load %sums[%p, %j]  yield %a }
 //     %c = load %h[%j]  %d = add %c, %t  store %h[%j], %d }
+//
+// A part's copies are few and stay in its core's cache; where an iteration is dear or has loops,
+// the part's row of the sums is its only copy.
 //
 // Assumes: index form, behind parallelize_loops: what is left depends on the order of iterations;
 // behind fuse_elements: a row that is added to is no array that is made first.
@@ -32,6 +40,7 @@
 namespace parakeet::passes {
 namespace {
 
+using ir::Attr;
 using ir::Binding;
 using ir::Block;
 using ir::OpCode;
@@ -41,9 +50,11 @@ using ir::VarSet;
 
 constexpr int64_t kLeastTrips = 32768;  // of a part,
 constexpr int64_t kTripsAPlace = 8;     // and for each place of its copies, which are to be summed.
+constexpr int64_t kMostParts = 256;     // Their sums are combined by few threads.
 // A power of two. A processor adds to one place in about as many steps.
 constexpr int64_t kCopies = 4;
 constexpr int64_t kMostPlaces = 2048;  // Of an array with neighbours that often meet at a place.
+constexpr int64_t kCyclesOfPart = 2 * kLeastTrips;
 constexpr int kMostCostInCopies = 40;  // A dearer iteration hides that they do.
 
 class Privatizer : public LoopWriter {
@@ -111,6 +122,13 @@ class Privatizer : public LoopWriter {
     bool in_copies;
   };
 
+  // A histogram, a row for each part, and the rows of the part that is written.
+  struct Shared {
+    const Histogram& histogram;
+    const Var* sums;
+    const Var* copies;
+  };
+
   void Write(const HistogramLoop& histograms) {
     const Binding& loop = histograms.loop();
     const std::vector<Histogram>& found = histograms.found();
@@ -144,9 +162,10 @@ class Privatizer : public LoopWriter {
         in_copies ? builder().Scalar(OpCode::kSelect, {is_small, Int(kCopies), Int(1)}) : Int(1);
     const Operand least =
         Max(Int(kLeastTrips), builder().Mul(builder().Mul(places, copies), Int(kTripsAPlace)));
-    const Operand length =
-        Max(builder().Scalar(OpCode::kFloorDiv, {least, Max(TripsInside(body), Int(1))}), Int(1));
+    const Operand enough =
+        builder().Scalar(OpCode::kFloorDiv, {least, Max(TripsInside(body), Int(1))});
     const Operand trips = Max(builder().Sub(loop.operands[1], loop.operands[0]), Int(0));
+    const Operand length = Max(Max(enough, CeilDiv(trips, Int(kMostParts))), Int(1));
     return {CeilDiv(trips, length), length, copies, in_copies};
   }
 
@@ -186,44 +205,94 @@ class Privatizer : public LoopWriter {
   }
 
   void WriteParts(const Binding& loop, const std::vector<Histogram>& found, const Parts& parts) {
-    const Operand rows = builder().Mul(parts.count, parts.copies);
-    std::vector<const Var*> copies;
-    for (const Histogram& h : found) copies.push_back(MakeCopies(h, rows));
+    std::vector<Shared> all;
+    for (const Histogram& h : found) {
+      all.push_back(
+          {h, parts.in_copies ? AllocateRows(h, parts.count) : StartRows(h, parts.count), nullptr});
+    }
     const Var* part = builder().NewVar(ir::DType::kI64, "part");
     const Block* body = BlockOf({part}, [&] {
-      WritePart(loop, found, parts, copies, part);
+      WritePart(loop, parts, all, part);
       return Operands{};
     });
-    builder().Emit(OpCode::kForeach, {}, {parts.count}, {}, {body});
-    for (size_t k = 0; k < found.size(); ++k) AddCopies(found[k], copies[k], rows);
+    builder().Emit(OpCode::kForeach, {}, {parts.count}, {{Attr::kCost, kCyclesOfPart}}, {body});
+    for (const Shared& shared : all) {
+      EachPlace(shared.histogram, [&](const Operands& place) {
+        const Var* array = shared.histogram.array;
+        const Operand total = SumOfRows(shared.histogram, shared.sums, parts.count, place);
+        const Operand old = builder().Load(array, place);
+        builder().Store(array, place, builder().Scalar(shared.histogram.combine, {old, total}));
+      });
+    }
   }
 
-  const Var* MakeCopies(const Histogram& h, const Operand& rows) {
+  // So many arrays of the histogram's shape.
+  const Var* AllocateRows(const Histogram& h, const Operand& rows) {
+    return builder().EmitOne(OpCode::kAlloc, RowsType(h, rows), RowsType(h, rows).dims(), {}, {},
+                             "sums");
+  }
+
+  // The same, each as a copy starts.
+  const Var* StartRows(const Histogram& h, const Operand& rows) {
+    const ir::Type type = RowsType(h, rows);
+    std::vector<const Var*> index;
+    for (int k = 0; k < type.rank(); ++k) index.push_back(builder().NewVar(ir::DType::kI64, "i"));
+    const Block* start = BlockOf(index, [&] { return Operands{Operand(*h.Start())}; });
+    return builder().EmitOne(OpCode::kImap, type, type.dims(), {}, {start}, "copies");
+  }
+
+  static ir::Type RowsType(const Histogram& h, const Operand& rows) {
     Operands extents = {rows};
     for (const Operand& dim : h.array->type.dims()) extents.push_back(dim);
-    std::vector<const Var*> index;
-    for (size_t k = 0; k < extents.size(); ++k)
-      index.push_back(builder().NewVar(ir::DType::kI64, "i"));
-    const Block* start = BlockOf(index, [&] { return Operands{Operand(*h.Start())}; });
-    return builder().EmitOne(OpCode::kImap, ir::Type::Array(h.array->type.dtype(), extents),
-                             extents, {}, {start}, "copies");
+    return ir::Type::Array(h.array->type.dtype(), extents);
   }
 
-  void WritePart(const Binding& loop, const std::vector<Histogram>& found, const Parts& parts,
-                 const std::vector<const Var*>& copies, const Operand& part) {
+  void WritePart(const Binding& loop, const Parts& parts, std::vector<Shared>& all,
+                 const Operand& part) {
     const Operand lo = builder().Add(loop.operands[0], builder().Mul(part, parts.length));
     const Operand hi = Min(builder().Add(lo, parts.length), loop.operands[1]);
-    const Operand first_row = builder().Mul(part, parts.copies);
-    Loop(lo, hi, {}, [&](const Operand& i) {
-      Operand row = first_row;
-      if (parts.in_copies) {
-        const Operand last = builder().Sub(parts.copies, Int(1));
-        row = builder().Add(row, builder().Scalar(OpCode::kAnd, {i, last}));
-      }
-      for (size_t k = 0; k < found.size(); ++k) rows_[found[k].array] = {copies[k], row};
-      VisitBody(*ir::CloneBlock(arena(), *loop.blocks[0]), {i});
-      rows_.clear();
-    });
+    if (!parts.in_copies) {
+      for (Shared& shared : all) shared.copies = shared.sums;
+      return Loop(lo, hi, {}, [&](const Operand& i) { WriteTrip(loop, all, part, i); });
+    }
+    for (Shared& shared : all) shared.copies = StartRows(shared.histogram, parts.copies);
+    WriteTrips(loop, parts, all, lo, hi);
+    for (const Shared& shared : all) {
+      EachPlace(shared.histogram, [&](const Operands& place) {
+        Operands at = place;
+        at.insert(at.begin(), part);
+        builder().Store(shared.sums, at,
+                        SumOfRows(shared.histogram, shared.copies, parts.copies, place));
+      });
+    }
+  }
+
+  // Several trips at a time: which rows they take is known before.
+  void WriteTrips(const Binding& loop, const Parts& parts, const std::vector<Shared>& all,
+                  const Operand& lo, const Operand& hi) {
+    const Operand last = builder().Sub(parts.copies, Int(1));
+    const auto row_of = [&](const Operand& i) { return builder().Scalar(OpCode::kAnd, {i, last}); };
+    Operands rows;
+    for (int k = 0; k < kCopies; ++k) rows.push_back(row_of(builder().Add(lo, Int(k))));
+    const Operand trips = Max(builder().Sub(hi, lo), Int(0));
+    const Operand rest = builder().Scalar(OpCode::kMod, {trips, Int(kCopies)});
+    const Operand whole = builder().Add(lo, builder().Sub(trips, rest));
+    Loop(
+        lo, whole, {},
+        [&](const Operand& i) {
+          for (int k = 0; k < kCopies; ++k)
+            WriteTrip(loop, all, rows[k], k == 0 ? i : builder().Add(i, Int(k)));
+        },
+        kCopies);
+    Loop(whole, hi, {}, [&](const Operand& i) { WriteTrip(loop, all, row_of(i), i); });
+  }
+
+  // Trip `i` of the loop, in one row of the copies.
+  void WriteTrip(const Binding& loop, const std::vector<Shared>& all, const Operand& row,
+                 const Operand& i) {
+    for (const Shared& shared : all) rows_[shared.histogram.array] = {shared.copies, row};
+    VisitBody(*ir::CloneBlock(arena(), *loop.blocks[0]), {i});
+    rows_.clear();
   }
 
   // A load or store of an array that has copies.
@@ -238,24 +307,26 @@ class Privatizer : public LoopWriter {
     builder().Store(row.copies, index, value);
   }
 
-  void AddCopies(const Histogram& h, const Var* copies, const Operand& rows) {
+  // One place of the rows, combined in order.
+  Operand SumOfRows(const Histogram& h, const Var* rows, const Operand& count,
+                    const Operands& place) {
     const ir::DType dtype = h.array->type.dtype();
+    const Var* row = builder().NewVar(ir::DType::kI64, "row");
+    const Block* element = BlockOf({row}, [&] {
+      Operands at = {row};
+      at.insert(at.end(), place.begin(), place.end());
+      return Operands{builder().Load(rows, at)};
+    });
+    return builder().EmitOne(OpCode::kIreduce, dtype, {count}, {},
+                             {element, ir::CombineBlock(arena(), h.combine, dtype)}, "total");
+  }
+
+  void EachPlace(const Histogram& h, const std::function<void(const Operands& place)>& write) {
     std::vector<const Var*> place;
     for (int k = 0; k < h.array->type.rank(); ++k)
       place.push_back(builder().NewVar(ir::DType::kI64, "i"));
-    const Operands index(place.begin(), place.end());
     const Block* body = BlockOf(place, [&] {
-      const Var* row = builder().NewVar(ir::DType::kI64, "row");
-      const Block* element = BlockOf({row}, [&] {
-        Operands at = {row};
-        at.insert(at.end(), index.begin(), index.end());
-        return Operands{builder().Load(copies, at)};
-      });
-      const Var* total =
-          builder().EmitOne(OpCode::kIreduce, dtype, {rows}, {},
-                            {element, ir::CombineBlock(arena(), h.combine, dtype)}, "total");
-      const Operand old = builder().Load(h.array, index);
-      builder().Store(h.array, index, builder().Scalar(h.combine, {old, total}));
+      write(Operands(place.begin(), place.end()));
       return Operands{};
     });
     builder().Emit(OpCode::kForeach, {}, h.array->type.dims(), {}, {body});

@@ -21,9 +21,9 @@ using ir::Var;
 namespace {
 
 constexpr int kRowsOfRun = 8;
-// Totals of a stretch fit the first cache, and a row's part is a page where there are so many.
+// Totals of a stretch fit the first cache; a part of a row is long enough that little is read in vain.
 constexpr int kMostBytes = 16384;
-constexpr int kLeastBytes = 4096;
+constexpr int kLeastBytes = 2048;
 constexpr int kStretches = 16;
 // As many elements as take as long as sharing them.
 constexpr int kWorthSharing = 1 << 17;
