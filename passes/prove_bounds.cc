@@ -7,7 +7,8 @@
 // After:
 //   imap (%i) in (%n) { %a = load %x[%i]  yield %a }
 //
-// What a check or a branch has said counts after it, or inside it.
+// What a check or a branch has said counts after it, or inside it. An element of an array that is
+// never stored to lies between the least and the largest of all, where these have been made.
 //
 // Assumes: what ranges.h says of the sizes of arrays; it runs at every stage before loops are
 // written.
@@ -17,6 +18,8 @@
 
 #include "ir/fold.h"
 #include "ir/mutator.h"
+#include "ir/uses.h"
+#include "passes/analyses/find_effects.h"
 #include "passes/analyses/ranges.h"
 #include "passes/pass.h"
 
@@ -34,6 +37,7 @@ class BoundsProver : public ir::Mutator {
  public:
   BoundsProver(ir::Arena* arena, const ir::Function& function) : Mutator(arena) {
     for (const Var* size : function.Sizes()) ranges_.IsSize(size);
+    FindWhatNeverChanges(function);
   }
 
  protected:
@@ -66,6 +70,25 @@ class BoundsProver : public ir::Mutator {
   }
 
  private:
+  // Arguments that may overlap change by each other's names.
+  void FindWhatNeverChanges(const ir::Function& function) {
+    const Roots roots(function);
+    const Effects effects = EffectsOf(*function.body, roots);
+    const auto see = [&](const Var* var) {
+      if (var->type.IsArray() && !Intersects(roots.Of(var), effects.writes))
+        ranges_.NeverChanges(var);
+    };
+    for (const ir::Param& param : function.params) {
+      if (!function.may_overlap) see(param.var);
+    }
+    ir::ForEachBinding(*function.body, [&](const Binding& b) {
+      const bool makes = ir::InfoOf(b.op).format == ir::OpFormat::kIndices;
+      for (const Var* result : b.results) {
+        if (makes) see(result);
+      }
+    });
+  }
+
   // What holds where a block begins.
   struct Assumption {
     Operand condition;

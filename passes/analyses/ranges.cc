@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "ir/builder.h"
 #include "ir/dtype.h"
 
 namespace parakeet::passes {
@@ -82,7 +83,10 @@ void Ranges::Define(const Binding& b) {
     definitions_[result] = &b;
     for (const Operand& dim : result->type.dims()) IsSize(dim);
   }
-  if (b.results.size() != 1 || !IsI64(b.result()) || !ir::IsScalarOp(b.op)) return;
+  if (b.op == OpCode::kIreduce) BoundElements(b);
+  if (b.results.size() != 1 || !IsI64(b.result())) return;
+  if (b.op == OpCode::kLoad) BoundLoad(b);
+  if (!ir::IsScalarOp(b.op)) return;
   if (auto sum = ExactSum(b)) sums_[b.result()] = std::move(*sum);
   BoundByDefinition(b);
   OrderOf(b.result());
@@ -264,6 +268,37 @@ std::vector<LinearForm> Ranges::QuotientLimits(const Binding& b) const {
     }
   }
   return limits;
+}
+
+// The least and the largest of all elements, of an array that does not change, bound each of them.
+void Ranges::BoundElements(const Binding& b) {
+  const ir::Block& block = *b.blocks[0];
+  for (const Binding* load : block.bindings) {
+    if (load->op != OpCode::kLoad || !IsI64(load->result())) continue;
+    const Var* array = load->operands[0].var();
+    const std::vector<Operand>& dims = array->type.dims();
+    if (!never_change_.contains(array) || dims.size() != block.params.size()) continue;
+    bool has_all = true;
+    for (size_t axis = 0; axis < dims.size(); ++axis) {
+      has_all &= load->operands[1 + axis] == Operand(block.params[axis]);
+      has_all &= b.operands[axis] == dims[axis];
+    }
+    for (size_t k = 0; has_all && k < b.results.size(); ++k) {
+      const auto op = ir::CombineOp(*b.blocks[1], static_cast<int>(k));
+      if (block.results[k] != Operand(load->result())) continue;
+      OrderOf(b.results[k]);
+      const LinearForm extreme = LinearForm::Of(b.results[k]);
+      if (op == OpCode::kMin) Change(array).lower.push_back(extreme);
+      if (op == OpCode::kMax) Change(array).upper.push_back(extreme);
+    }
+  }
+}
+
+void Ranges::BoundLoad(const Binding& b) {
+  const auto found = facts_.find(b.operands[0].var());
+  if (found == facts_.end()) return;
+  Facts facts = found->second;
+  Change(b.result()) = std::move(facts);
 }
 
 // An index times 0 or 1, where an axis may be repeated.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/node.h"
+#include "ir/uses.h"
 #include "passes/analyses/linear_forms.h"
 
 namespace parakeet::passes {
@@ -20,6 +21,8 @@ namespace parakeet::passes {
 // steps of at most 1024.
 class Ranges {
  public:
+  // No element of `array` is ever stored to behind the binding that defines it.
+  void NeverChanges(const ir::Var* array) { never_change_.insert(array); }
   // A binding that the walk leaves behind, its operands as they are written.
   void Define(const ir::Binding& binding);
   // The size of an array: not negative.
@@ -44,8 +47,8 @@ class Ranges {
   bool ProvesLt(const ir::Operand& a, const ir::Operand& b) const;
 
  private:
-  // A value is at least each of `lower` and at most each of `upper`; it is one of `one_of`, where
-  // that is not empty. `above_low` says that it is above -2^48, `below_high` below 2^48.
+  // A value, or each element of an array, is at least each of `lower` and at most each of `upper`;
+  // it is one of `one_of`, where that is not empty. `above_low` says that it is above -2^48, `below_high` below 2^48.
   struct Facts {
     std::vector<LinearForm> lower;
     std::vector<LinearForm> upper;
@@ -59,6 +62,8 @@ class Ranges {
   Facts& Change(const ir::Var* var);
   void BoundByDefinition(const ir::Binding& b);
   void BoundCast(const ir::Binding& b);
+  void BoundElements(const ir::Binding& b);
+  void BoundLoad(const ir::Binding& b);
   void BoundProduct(const ir::Binding& b);
   std::vector<LinearForm> QuotientLimits(const ir::Binding& b) const;
   std::optional<LinearForm> ExactSum(const ir::Binding& b) const;
@@ -76,6 +81,7 @@ class Ranges {
   // True where a value with these facts cannot be `value`.
   bool IsExcluded(const Facts& facts, const LinearForm& value, int& budget) const;
 
+  ir::VarSet never_change_;
   std::unordered_map<const ir::Var*, const ir::Binding*> definitions_;
   std::unordered_map<const ir::Var*, LinearForm> sums_;
   std::unordered_map<const ir::Var*, Facts> facts_;

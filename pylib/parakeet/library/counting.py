@@ -23,6 +23,8 @@ def bincount(x, /, weights=None, minlength=0):
     most = np.max(values, initial=-1)  # One traversal for both.
     if least < 0:
         raise ValueError("'list' argument must have no negative elements")
+    if most >= 2**48:  # Below it, one more cannot wrap around: no index is checked.
+        raise MemoryError("cannot count so many values")
     length = max(int(most) + 1, minlength)
     if weights is None:
         counts = np.zeros(length, np.int64)
