@@ -68,6 +68,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       // Behind all that looks for values, to which stores are opaque; before schedule, which says
       // how the new nests run.
       "place-results",
+      "narrow-reductions",
       // By other names than the passes above look for.
       "flatten-loads",
       "eliminate-dead-code",
