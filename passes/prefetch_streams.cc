@@ -1,4 +1,5 @@
-// Asks ahead for what a loop reads from end to end where it also stores at places that it has read.
+// Asks ahead for what a loop reads from end to end where it also stores at places that it has read
+// or counts.
 //
 // Before:
 //   for %i in %lo to %hi step 4 {
@@ -57,9 +58,9 @@ class Prefetcher : public ir::Mutator {
   }
 
  private:
-  // True where some store's index is made of what the body loads, and no loop is inside.
+  // True where some store's index is made of what the body loads or carries, and no loop is inside.
   static bool StoresAtPlacesRead(const Block& body) {
-    VarSet read;
+    VarSet read(body.params.begin() + 1, body.params.end());
     bool stores = false, has_loops = false;
     ir::ForEachBinding(body, [&](const Binding& b) {
       has_loops |= b.op == OpCode::kFor || b.op == OpCode::kWhile;
@@ -72,24 +73,21 @@ class Prefetcher : public ir::Mutator {
     return stores && !has_loops;
   }
 
-  // The body's own loads of the loop's next element.
+  // Loads of the loop's next element, in branches too.
   void FindStreams(const Binding& loop) {
     const Block& body = *loop.blocks[0];
     const Var* index = body.params[0];
     const VarSet inside = ir::DefinedVars(body);
-    for (const Binding* b : body.bindings) {
-      if (b->op != OpCode::kLoad || b->operands.size() < 2) continue;
+    ir::ForEachBinding(body, [&](const Binding& b) {
+      if (b.op != OpCode::kLoad || b.operands.size() < 2) return;
       const bool stays =
-          std::all_of(b->operands.begin() + 1, b->operands.end() - 1,
+          std::all_of(b.operands.begin() + 1, b.operands.end() - 1,
                       [&](const Operand& o) { return !o.IsVar() || !inside.contains(o.var()); });
-      if (!stays || b->operands.back() != Operand(index)) continue;
-      if (!in_c_order_.contains(b->operands[0].var())) {
-        context_.Note(b->span, "not asked for ahead: its elements may lie apart", Topic::kOther,
-                      Verdict::kAside);
-        continue;
-      }
-      streams_.insert(b);
-    }
+      if (!stays || b.operands.back() != Operand(index)) return;
+      if (in_c_order_.contains(b.operands[0].var())) return void(streams_.insert(&b));
+      context_.Note(b.span, "not asked for ahead: its elements may lie apart", Topic::kOther,
+                    Verdict::kAside);
+    });
   }
 
   void Ask(const Binding& load) {

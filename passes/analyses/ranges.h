@@ -48,7 +48,8 @@ class Ranges {
 
  private:
   // A value, or each element of an array, is at least each of `lower` and at most each of `upper`;
-  // it is one of `one_of`, where that is not empty. `above_low` says that it is above -2^48, `below_high` below 2^48.
+  // it is one of `one_of`, where that is not empty. `above_low` says that it is above -2^48,
+  // `below_high` below 2^48.
   struct Facts {
     std::vector<LinearForm> lower;
     std::vector<LinearForm> upper;

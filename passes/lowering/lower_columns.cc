@@ -21,7 +21,7 @@ using ir::Var;
 namespace {
 
 constexpr int kRowsOfRun = 8;
-// Totals of a stretch fit the first cache; a part of a row is long enough that little is read in vain.
+// Totals of a stretch fit the first cache; a part of a row is more than a few lines of it.
 constexpr int kMostBytes = 16384;
 constexpr int kLeastBytes = 2048;
 constexpr int kStretches = 16;

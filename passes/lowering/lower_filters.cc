@@ -24,6 +24,7 @@ constexpr int64_t kBlock = 4096;        // Elements that one thread takes at a t
 constexpr int64_t kDearElement = 16;    // One that costs more is not computed twice.
 constexpr int64_t kLanesOfCounts = 32;  // Four wide registers.
 constexpr int64_t kUsualLanes = 8;
+constexpr int64_t kAtOnce = 4;  // Elements of a step, which asks for memory ahead once.
 
 bool MayRaise(const ir::Block& block) {
   bool raises = false;
@@ -119,15 +120,37 @@ void FilterLowering::CountThenWrite(const Filter& filter) {
   EachBlock(filter, cost, [&](const Operand& block, const Operand& lo, const Operand& hi) {
     const Operand start = builder().Load(filter.starts, {block});
     const Operand end = builder().Load(filter.starts, {builder().Add(block, Int(1))});
-    Carry(lo, hi, {start}, [&](const Operand& i, const Operands& place) {
+    const auto store = [&](const Operands& place, const Operands& values) {
+      for (size_t k = 0; k < kept.size(); ++k) builder().Store(kept[k], place, values[k + 1]);
+      return Operands{};
+    };
+    const auto step = [&](const Operand& i, const Operands& place, bool has_room) {
       const Operands values = ElementAt(filter, i);
-      const auto store = [&] {
-        for (size_t k = 0; k < kept.size(); ++k) builder().Store(kept[k], place, values[k + 1]);
-        return Operands{};
-      };
-      Choose(builder().Scalar(OpCode::kLt, {place[0], end}), store, [] { return Operands{}; });
+      if (has_room) {
+        store(place, values);
+      } else {
+        Choose(
+            builder().Scalar(OpCode::kLt, {place[0], end}), [&] { return store(place, values); },
+            [] { return Operands{}; });
+      }
       return Operands{builder().Add(place[0], builder().Cast(values[0], DType::kI64))};
-    });
+    };
+    const auto steps = [&](const Operand& i, Operands place, bool has_room) {
+      for (int64_t k = 0; k < kAtOnce; ++k) place = step(builder().Add(i, Int(k)), place, has_room);
+      return place;
+    };
+    const auto several = [&](const Operand& i, const Operands& place) {
+      const Operand behind = builder().Add(place[0], Int(kAtOnce));
+      return Choose(
+          builder().Scalar(OpCode::kLe, {behind, end}), [&] { return steps(i, place, true); },
+          [&] { return steps(i, place, false); });
+    };
+    const auto single = [&](const Operand& i, const Operands& place) {
+      return step(i, place, false);
+    };
+    const Operand rest = builder().Scalar(OpCode::kMod, {builder().Sub(hi, lo), Int(kAtOnce)});
+    const Operand whole = builder().Sub(hi, rest);
+    Carry(whole, hi, Carry(lo, whole, {start}, several, kAtOnce), single);
   });
   GiveResults(filter, total, kept);
 }
