@@ -10,9 +10,11 @@
 //     %copies: [4][m]i64 = imap (%r, %j) in (4, %m) { yield 0 }
 //     for %i in %lo to %whole step 4 { the same for four iterations, in a row each }
 //     for %i in %whole to %hi step 1 { the same in row (%i and 3) }
-//     foreach (%j) in (%m) {
-//       %t = ireduce (%r) in (4) add { %a = load %copies[%r, %j]  yield %a }
-//       store %sums[%p, %j], %t } }
+//     foreach (%j) in (%m) { %a = load %copies[0, %j]  store %sums[%p, %j], %a }
+//     for %r in 1 to 4 step 1 {
+//       foreach (%j) in (%m) {
+//         %a = load %sums[%p, %j]  %b = load %copies[%r, %j]  %t = add %a, %b
+//         store %sums[%p, %j], %t } } }
 //   foreach (%j) in (%m) {
 //     %t = ireduce (%p) in (%parts) add { %a = load %sums[%p, %j]  yield %a }
 //     %c = load %h[%j]  %d = add %c, %t  store %h[%j], %d }
@@ -257,14 +259,27 @@ class Privatizer : public LoopWriter {
     }
     for (Shared& shared : all) shared.copies = StartRows(shared.histogram, parts.copies);
     WriteTrips(loop, parts, all, lo, hi);
-    for (const Shared& shared : all) {
+    for (const Shared& shared : all) HandOn(shared, part, parts.copies);
+  }
+
+  // Combines the rows of a part's copies, in order, into its row of the sums.
+  void HandOn(const Shared& shared, const Operand& part, const Operand& copies) {
+    const auto at = [](const Operand& row, Operands place) {
+      place.insert(place.begin(), row);
+      return place;
+    };
+    EachPlace(shared.histogram, [&](const Operands& place) {
+      builder().Store(shared.sums, at(part, place),
+                      builder().Load(shared.copies, at(Int(0), place)));
+    });
+    Loop(Int(1), copies, {}, [&](const Operand& row) {
       EachPlace(shared.histogram, [&](const Operands& place) {
-        Operands at = place;
-        at.insert(at.begin(), part);
-        builder().Store(shared.sums, at,
-                        SumOfRows(shared.histogram, shared.copies, parts.copies, place));
+        const Operand sum = builder().Load(shared.sums, at(part, place));
+        const Operand more = builder().Load(shared.copies, at(row, place));
+        builder().Store(shared.sums, at(part, place),
+                        builder().Scalar(shared.histogram.combine, {sum, more}));
       });
-    }
+    });
   }
 
   // Several trips at a time: which rows they take is known before.

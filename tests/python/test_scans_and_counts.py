@@ -140,6 +140,36 @@ def test_counts_and_sums_at_places(n, bins):
     agree(counts, numbers(n), bins, numbers(n, 1), places)
 
 
+def room_for_the_largest(k, w):
+    least, most = k.min(), k.max()
+    assert least >= 0
+    assert most < 1000
+    sums = np.zeros(most + 1)
+    for i in range(k.shape[0]):
+        sums[k[i]] += w[i]
+    return np.bincount(k, minlength=5), sums
+
+
+def test_places_up_to_the_largest_are_not_checked():
+    k = np.random.default_rng(4).integers(0, 30, PART + 2)
+    agree(room_for_the_largest, k, numbers(k.size))
+    assert jit_of(room_for_the_largest).explain(k, numbers(k.size)).checks_in_loops == 0
+    with pytest.raises(MemoryError):
+        jit_of(library_counts)(numbers(1), np.array([2**62]), numbers(1))
+
+
+def extremes(k, first):
+    wide = k.astype(np.int64)
+    return np.min(wide, initial=first), np.max(wide, initial=-first)
+
+
+@pytest.mark.parametrize("first", [0, 9_000_000_000, -9_000_000_000])
+def test_the_least_and_the_largest_of_what_is_widened(first):
+    k = np.random.default_rng(5).integers(-100, 100, 3 * FILTER + 7).astype(np.int8)
+    for part in (k, k[:0], k[:1], k[k > 0]):
+        agree(extremes, part, first)
+
+
 def library_counts(x, k, w):
     return np.bincount(k), np.bincount(k, w), np.bincount(k, minlength=40), np.histogram(x, 12)[0]
 
