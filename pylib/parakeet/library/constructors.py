@@ -146,6 +146,8 @@ def count_steps(start, stop, step):
 @overload(np.arange)
 def arange(start=None, stop=None, step=1, dtype=None, *, device=None, like=None):
     if start is None:
+        if stop is None:
+            raise TypeError("arange() requires stop to be specified.")
         return arange(0, stop, step, dtype)
     if stop is None:
         return arange(0, start, step, dtype)
