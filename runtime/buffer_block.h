@@ -23,10 +23,14 @@ enum class BlockState : uint32_t {
 };
 
 // Stands directly before the data.
+struct BlockList;
 struct alignas(64) Block {
   Block* previous;  // live: neighbours on a call's list; pooled: released before and after
   Block* next;
-  Block* class_previous;  // pooled: neighbours of the same size class
+  union {
+    BlockList* list;        // live: the call's list that it stands on
+    Block* class_previous;  // pooled: neighbours of the same size class
+  };
   Block* class_next;
   uint64_t asked;     // bytes the user asked for, <= capacity
   uint64_t capacity;  // bytes that the user may write

@@ -17,17 +17,26 @@
 namespace parakeet::runtime {
 namespace {
 
+// Of larger buffers, and of what threads did that have ended: the rest stands in caches.
 std::atomic<int64_t> live_bytes{0};
 std::atomic<int64_t> peak_bytes{0};
 
-void CountLive(int64_t bytes) {
-  const int64_t now = live_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+void NotePeak(int64_t now) {
   int64_t peak = peak_bytes.load(std::memory_order_relaxed);
   while (now > peak && !peak_bytes.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
   }
 }
 
-void CountDead(int64_t bytes) { live_bytes.fetch_sub(bytes, std::memory_order_relaxed); }
+// Small buffers are counted by their thread alone: threads that make and release them in loops
+// write nothing that others read.
+void CountLive(ThreadCache* cache, uint32_t size_class, int64_t bytes) {
+  if (cache == nullptr || size_class >= kCachedClasses) {
+    const int64_t before = live_bytes.fetch_add(bytes, std::memory_order_relaxed);
+    return NotePeak(before + bytes + (cache == nullptr ? 0 : cache->live_bytes.Get()));
+  }
+  cache->live_bytes.Add(bytes);
+  NotePeak(live_bytes.load(std::memory_order_relaxed) + cache->live_bytes.Get());
+}
 
 // What threads share, under one mutex that is held across fork, so that a child finds it whole.
 // Never destroyed: buffers outlive static destructors.
@@ -47,6 +56,7 @@ Shared& TheShared();
 void Retire(Shared& shared, ThreadCache* cache) {
   shared.retired_allocations += cache->allocations.Get();
   shared.retired_releases += cache->releases.Get();
+  live_bytes.fetch_add(cache->live_bytes.Get(), std::memory_order_relaxed);
   delete cache;
 }
 
@@ -176,7 +186,7 @@ void* Allocate(uint64_t bytes) {
   if (block == nullptr) return nullptr;
   block->asked = bytes;
   cache->allocations.Add(1);
-  CountLive(int64_t(bytes));
+  CountLive(cache, size_class, int64_t(bytes));
   return DataOf(block);
 }
 
@@ -184,8 +194,8 @@ void Release(void* buffer) {
   if (buffer == nullptr) return;
   Block* block = BlockOf(buffer);
   if (block->state != BlockState::kLive) RefuseRelease(buffer);
-  CountDead(int64_t(block->asked));
   ThreadCache* cache = CacheOfThread();
+  CountLive(cache, block->size_class, -int64_t(block->asked));
   CountRelease(cache);
   if (block->size_class >= kCachedClasses) {
     PutLarge(cache, block);
@@ -210,14 +220,13 @@ BufferCounters ReadBufferCounters() {
     counters.allocations += cache->allocations.Get();
     releases += cache->releases.Get();
     counters.pooled_bytes += cache->pooled_bytes.Get();
+    counters.live_bytes += cache->live_bytes.Get();
   }
   counters.live_buffers = counters.allocations - releases;
   return counters;
 }
 
-void ResetPeak() {
-  peak_bytes.store(live_bytes.load(std::memory_order_relaxed), std::memory_order_relaxed);
-}
+void ResetPeak() { peak_bytes.store(ReadBufferCounters().live_bytes, std::memory_order_relaxed); }
 
 void SetPoolCap(uint64_t bytes) {
   Shared& shared = TheShared();
@@ -263,8 +272,7 @@ void* NumpyRealloc(void* /*context*/, void* buffer, size_t bytes) {
   if (bytes > kMaxBytes) return nullptr;
   Block* block = BlockOf(buffer);
   if (SizeClassOf(bytes) == block->size_class) {
-    CountDead(int64_t(block->asked));
-    CountLive(int64_t(bytes));
+    CountLive(CacheOfThread(), block->size_class, int64_t(bytes) - int64_t(block->asked));
     block->asked = bytes;
     return buffer;
   }

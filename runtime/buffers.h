@@ -28,7 +28,8 @@ uint64_t CapacityOfBuffer(void* buffer);
 struct BufferCounters {
   int64_t live_bytes;  // asked for and not released
   int64_t live_buffers;
-  int64_t peak_bytes;    // of live_bytes, since the start or ResetPeak
+  int64_t peak_bytes;    // of live_bytes, since the start or ResetPeak; without the small buffers
+                         // of threads other than the one that allocates
   int64_t pooled_bytes;  // free and kept, in capacity
   int64_t allocations;   // since the start of the process
 };

@@ -21,12 +21,20 @@ namespace parakeet::runtime {
 
 struct Block;
 
+// Buffers of a call, linked through their headers.
+struct BlockList {
+  SpinLock lock;  // held only where the team is larger than 1
+  Block* first = nullptr;
+};
+
 class Call : public PkCall {
  public:
   // `team` >= 1. With a team of 1 only the calling thread may use the call.
-  explicit Call(int32_t team) : PkCall{0, team} {}
+  explicit Call(int32_t team) : PkCall{0, team} {
+    if (team > 1) owner_ = ThisThread();
+  }
   ~Call() {
-    if (buffers_ != nullptr) FreeBuffers();
+    if (own_.first != nullptr || others_.load(std::memory_order_relaxed) != nullptr) FreeBuffers();
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -51,11 +59,21 @@ class Call : public PkCall {
 
  private:
   class Lock;
+  // The lists of a team's threads, which make buffers in loops: none waits for another. Made when
+  // the first of them makes one.
+  struct OtherLists;
+
+  // An address that no other thread has.
+  static const void* ThisThread();
+  BlockList& ListOfThisThread();
+  OtherLists* Others();
   void Unlink(Block* block);
   void FreeBuffers();
 
-  SpinLock lock_;             // held only where the team is larger than 1
-  Block* buffers_ = nullptr;  // linked through the headers
+  SpinLock lock_;  // of the error slot and the profile; held only where the team is larger than 1
+  BlockList own_;  // of the thread that called
+  std::atomic<OtherLists*> others_{nullptr};
+  const void* owner_ = nullptr;  // that thread, of a larger team
   ErrorSlot slot_;
   Profile* profile_ = nullptr;
 };
