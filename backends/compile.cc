@@ -10,6 +10,8 @@
 #include "backends/llvm/vector_math.h"
 #include "backends/openmp/emit_parallel.h"
 #include "ir/diagnostics.h"
+#include "ir/library_routines.h"
+#include "ir/uses.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -67,6 +69,18 @@ std::string TextOf(const llvm::Module& module) {
   return text;
 }
 
+// Its routines run on threads of its own.
+bool CallsLapack(const ir::Program& program) {
+  bool calls = false;
+  for (const ir::Function* function : program.functions) {
+    ir::ForEachBinding(*function->body, [&](const ir::Binding& b) {
+      calls |= b.op == ir::OpCode::kLibraryCall &&
+               ir::RoutineOf(b).library == ir::RoutineLibrary::kLapack;
+    });
+  }
+  return calls;
+}
+
 }  // namespace
 
 int HostVectorBytes() { return Target("", "").vector_bits() / 8; }
@@ -81,7 +95,7 @@ Compiled Compile(const ir::Program& program, const CompileOptions& options) {
   module.setTargetTriple(target.machine().getTargetTriple().str());
   Timed(compiled.phases, "emit", [&] {
     const HostMath math(target.vector_bits(), options.has_vector_function);
-    const OpenMpRunner runner;
+    const OpenMpRunner runner(CallsLapack(program));
     Emission emission(&module, options, &math, options.parallel ? &runner : nullptr);
     EmitProgram(emission, program);
     SetTarget(module, target);

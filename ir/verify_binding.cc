@@ -62,6 +62,7 @@ Counts CountsOf(OpCode op) {
     case OpCode::kIf: return {1, kAny, 2};
     case OpCode::kFor: return {3, kAny, 1, true};
     case OpCode::kLanes: return {2, kAny, 2, true};
+    case OpCode::kTeam:
     case OpCode::kIota: return {0, 1, 0};
     case OpCode::kExtract: return {2, 1, 0};
     default: return {kAny, 1, 0};
@@ -198,6 +199,7 @@ void BindingVerifier::Dispatch() {
     case OpCode::kExtract:
     case OpCode::kAny:
     case OpCode::kAllLanes: return VectorOperation();
+    case OpCode::kTeam: RequireType(ResultType(), DType::kI64, "the result"); return;
     default: return Scalar();
   }
 }

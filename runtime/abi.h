@@ -147,7 +147,7 @@ typedef struct PkRuntime {
   uint64_t abi_id;  // kPkAbiId of the runtime; the first thing to compare.
   // The address of a function that an image may import, or null:
   //   pk_*                   the functions above
-  //   __kmpc_*, omp_*        of the OpenMP library, which is bound by the first such question
+  //   __kmpc_*, kmp_*, omp_* of the OpenMP library, which is bound by the first such question
   //   _ZGV*                  vector math, of libmvec.so.1
   //   pk_lapack_*            of the LAPACK that NumPy's linalg is linked to
   //   pk_numpy_*             sort kernels, of NumPy itself

@@ -21,6 +21,7 @@ constexpr const char* kRequired[] = {
     "__kmpc_for_static_init_8", "__kmpc_for_static_init_4u",
     "__kmpc_for_static_fini",   "__kmpc_dispatch_init_8u",
     "__kmpc_dispatch_next_8u",  "__kmpc_barrier",
+    "kmp_get_blocktime",        "kmp_set_blocktime",
 };
 
 constexpr const char* kBlockTime = "KMP_BLOCKTIME";

@@ -116,7 +116,7 @@ constexpr PkRuntime kTable = {kPkAbiId, TableSymbol, TableWhyMissing, TableNow};
 }  // namespace
 
 bool IsOpenMpName(const char* name) {
-  return BeginsWith(name, "__kmpc_") || BeginsWith(name, "omp_");
+  return BeginsWith(name, "__kmpc_") || BeginsWith(name, "kmp_") || BeginsWith(name, "omp_");
 }
 
 const void* FindSymbol(const char* name, std::string* error) {

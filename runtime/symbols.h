@@ -9,7 +9,7 @@
 namespace parakeet::runtime {
 
 // The address of a name, or null with the reason in `error`. The first name that begins with
-// __kmpc_ or omp_ binds the OpenMP library (openmp_library.h).
+// __kmpc_, kmp_ or omp_ binds the OpenMP library (openmp_library.h).
 const void* FindSymbol(const char* name, std::string* error);
 
 // Whether FindSymbol looks for the name in the OpenMP library.

@@ -88,7 +88,7 @@ class ThreadCache {
   OwnedCount allocations;
   OwnedCount releases;
   OwnedCount pooled_bytes;
-  OwnedCount live_bytes;  // of cached classes: made by this thread, less what it released
+  OwnedCount live_bytes;        // of cached classes: made by this thread, less what it released
   ThreadCache* next = nullptr;  // in the list of all caches, which buffers.cc keeps
 
   static constexpr uint64_t kBytesPerClass = 64 * 1024;

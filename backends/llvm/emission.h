@@ -45,6 +45,8 @@ class ParallelRunner {
   // unknown and large.
   virtual void Run(Emission& emission, llvm::Value* call, llvm::Function* body,
                    llvm::Value* captures, llvm::Value* trips, int64_t cost) const = 0;
+  // An i64: how many threads take part, at most.
+  virtual llvm::Value* Team(Emission& emission, llvm::Value* call) const = 0;
 };
 
 struct Emission {

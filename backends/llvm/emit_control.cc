@@ -58,6 +58,7 @@ void FunctionEmitter::EmitBinding(const ir::Binding& binding) {
     case OpCode::kIf: return EmitIf(binding);
     case OpCode::kFor: return EmitFor(binding);
     case OpCode::kWhile: return EmitWhile(binding);
+    case OpCode::kTeam: return EmitTeam(binding);
     case OpCode::kSplat:
     case OpCode::kIota:
     case OpCode::kLoadLanes:

@@ -28,6 +28,12 @@ void FunctionEmitter::EmitParallel(const ir::Binding& loop) {
   FailIfSet(flag);
 }
 
+void FunctionEmitter::EmitTeam(const ir::Binding& team) {
+  const bool is_forked = emission_.parallel != nullptr && !in_parallel_;
+  Value* threads = is_forked ? emission_.parallel->Team(emission_, call_) : I64(1);
+  numbers_[team.result()] = {threads, nullptr};
+}
+
 void FunctionEmitter::FailIfSet(llvm::AllocaInst* flag) {
   ContinueUnless(builder_.CreateIsNotNull(builder_.CreateLoad(builder_.getInt32Ty(), flag)));
 }

@@ -1,5 +1,7 @@
 #include "backends/openmp/emit_parallel.h"
 
+#include <optional>
+
 #include "llvm/Frontend/OpenMP/OMPIRBuilder.h"
 #include "runtime/abi.h"
 
@@ -12,8 +14,15 @@ using llvm::OpenMPIRBuilder;
 using llvm::Value;
 using InsertPoint = OpenMPIRBuilder::InsertPointTy;
 
-// A fork and a join take about 440 ns; a loop of fewer cycles is sooner done by one thread.
-constexpr int64_t kWorthForking = 20'000;
+// Cycles that a loop has to take to be worth a fork: of any team, and more for each thread. A fork
+// and a join take 440 ns with 2 threads and 6 us with 16.
+struct Worth {
+  int64_t fork;
+  int64_t thread;
+};
+constexpr Worth kWorthForking{8'000, 1'000};
+// The same where workers sleep between regions and have to be woken.
+constexpr Worth kWorthWaking{100'000, 20'000};
 
 // Pieces a thread, where the cost of a trip is unknown: enough that one long piece at the end does
 // not leave the others idle.
@@ -25,13 +34,33 @@ Value* LoadTeam(llvm::IRBuilder<>& builder, Value* call) {
   return builder.CreateLoad(builder.getInt32Ty(), address, "team");
 }
 
+// Workers that wait for the next region of their own call keep a core busy; a library that comes
+// first wants it. How long they wait is set for the regions of this thread, and then as it was.
+class Waiting {
+ public:
+  Waiting(Emission& emission, llvm::IRBuilder<>& builder) : builder_(builder) {
+    llvm::Type* word = builder.getInt32Ty();
+    set_ = emission.Declare("kmp_set_blocktime", builder.getVoidTy(), {word});
+    before_ = builder.CreateCall(emission.Declare("kmp_get_blocktime", word, {}));
+    builder.CreateCall(set_, {builder.getInt32(0)});
+  }
+  void Restore() { builder_.CreateCall(set_, {before_}); }
+
+ private:
+  llvm::IRBuilder<>& builder_;
+  Function* set_;
+  Value* before_;
+};
+
 // fork(call, body, captures, trips, team): one region for all loops of the module that are
 // scheduled alike; bodies are called by address.
 class ForkWriter {
  public:
-  ForkWriter(Emission& emission, Function* function, bool is_dynamic)
-      : function_(function),
+  ForkWriter(Emission& emission, Function* function, bool is_dynamic, bool yields_cores)
+      : emission_(emission),
+        function_(function),
         is_dynamic_(is_dynamic),
+        yields_cores_(yields_cores),
         builder_(BasicBlock::Create(emission.context(), "entry", function)),
         openmp_(emission.module) {
     llvm::OpenMPIRBuilderConfig config;
@@ -48,6 +77,8 @@ class ForkWriter {
     Value* team = builder_.CreateSExt(function_->getArg(4), word);
     if (is_dynamic_) team = builder_.CreateMul(team, builder_.getInt64(kPiecesPerThread));
     pieces_ = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, team, trips_);
+    std::optional<Waiting> waiting;
+    if (yields_cores_) waiting.emplace(emission_, builder_);
     BasicBlock* region = BasicBlock::Create(builder_.getContext(), "region", function_);
     builder_.CreateBr(region);
     const InsertPoint allocas(&function_->getEntryBlock(), function_->getEntryBlock().begin());
@@ -62,6 +93,7 @@ class ForkWriter {
         keep, [](InsertPoint) {}, nullptr, function_->getArg(4), llvm::omp::OMP_PROC_BIND_default,
         false);
     builder_.restoreIP(after);
+    if (waiting) waiting->Restore();
     builder_.CreateRetVoid();
     openmp_.finalize();
   }
@@ -94,8 +126,10 @@ class ForkWriter {
                         {function_->getArg(0), function_->getArg(2), bound(piece), bound(next)});
   }
 
+  Emission& emission_;
   Function* function_;
   bool is_dynamic_;
+  bool yields_cores_;
   llvm::IRBuilder<> builder_;
   OpenMPIRBuilder openmp_;
   Value* trips_ = nullptr;
@@ -110,7 +144,7 @@ void LeaveForksAsWritten(llvm::Module& module, llvm::StringRef name) {
   }
 }
 
-Function* ForkFunction(Emission& emission, bool is_dynamic) {
+Function* ForkFunction(Emission& emission, bool is_dynamic, bool yields_cores) {
   const char* const name = is_dynamic ? "parakeet.fork_dynamic" : "parakeet.fork_static";
   if (Function* known = emission.module.getFunction(name)) return known;
   llvm::IRBuilder<>& builder = emission.builder;
@@ -122,7 +156,7 @@ Function* ForkFunction(Emission& emission, bool is_dynamic) {
       Function::Create(type, llvm::GlobalValue::InternalLinkage, name, &emission.module);
   function->addFnAttr(llvm::Attribute::NoInline);
   function->setDoesNotThrow();
-  ForkWriter(emission, function, is_dynamic).Write();
+  ForkWriter(emission, function, is_dynamic, yields_cores).Write();
   LeaveForksAsWritten(emission.module, function->getName());
   return function;
 }
@@ -132,23 +166,36 @@ Function* ForkFunction(Emission& emission, bool is_dynamic) {
 void OpenMpRunner::Run(Emission& emission, Value* call, Function* body, Value* captures,
                        Value* trips, int64_t cost) const {
   llvm::IRBuilder<>& builder = emission.builder;
-  const int64_t enough = cost <= 0 ? 1 : kWorthForking / cost;
+  const Worth worth = yields_cores_ ? kWorthWaking : kWorthForking;
   Value* team = LoadTeam(builder, call);
-  Value* is_worth = builder.CreateAnd(
-      builder.CreateICmpSGT(team, builder.getInt32(1)),
-      builder.CreateICmpSGT(trips, builder.getInt64(std::max<int64_t>(enough, 1))));
+  Value* enough = builder.getInt64(1);
+  if (cost > 0) {
+    Value* threads = builder.CreateSExt(team, builder.getInt64Ty());
+    Value* cycles = builder.CreateAdd(builder.getInt64(worth.fork),
+                                      builder.CreateMul(builder.getInt64(worth.thread), threads));
+    enough = builder.CreateBinaryIntrinsic(
+        llvm::Intrinsic::umax, builder.CreateUDiv(cycles, builder.getInt64(cost)), enough);
+  }
+  Value* is_worth = builder.CreateAnd(builder.CreateICmpSGT(team, builder.getInt32(1)),
+                                      builder.CreateICmpSGT(trips, enough));
   Function* function = builder.GetInsertBlock()->getParent();
   BasicBlock* fork = BasicBlock::Create(emission.context(), "fork", function);
   BasicBlock* direct = BasicBlock::Create(emission.context(), "direct", function);
   BasicBlock* after = BasicBlock::Create(emission.context(), "joined", function);
   builder.CreateCondBr(is_worth, fork, direct);
   builder.SetInsertPoint(fork);
-  builder.CreateCall(ForkFunction(emission, cost <= 0), {call, body, captures, trips, team});
+  builder.CreateCall(ForkFunction(emission, cost <= 0, yields_cores_),
+                     {call, body, captures, trips, team});
   builder.CreateBr(after);
   builder.SetInsertPoint(direct);
   builder.CreateCall(body, {call, captures, builder.getInt64(0), trips});
   builder.CreateBr(after);
   builder.SetInsertPoint(after);
+}
+
+Value* OpenMpRunner::Team(Emission& emission, Value* call) const {
+  llvm::IRBuilder<>& builder = emission.builder;
+  return builder.CreateSExt(LoadTeam(builder, call), builder.getInt64Ty());
 }
 
 }  // namespace parakeet::backends

@@ -14,8 +14,14 @@ namespace parakeet::backends {
 // threads the OpenMP library grants.
 class OpenMpRunner : public ParallelRunner {
  public:
+  // `yields_cores`: between regions a library runs threads of its own; workers sleep meanwhile.
+  explicit OpenMpRunner(bool yields_cores) : yields_cores_(yields_cores) {}
   void Run(Emission& emission, llvm::Value* call, llvm::Function* body, llvm::Value* captures,
            llvm::Value* trips, int64_t cost) const override;
+  llvm::Value* Team(Emission& emission, llvm::Value* call) const override;
+
+ private:
+  bool yields_cores_;
 };
 
 }  // namespace parakeet::backends
