@@ -23,6 +23,10 @@ namespace {
 // Tiles that are packed together: neighbours are read one after the other from memory that lies
 // along them.
 constexpr int kGroup = 4;
+// And steps of the depth: parts enough for many threads.
+constexpr int kSteps = 128;
+// So many elements are not shared out.
+constexpr int kAlone = 1 << 14;
 
 // How often the index stands among those of the load.
 int64_t TimesOf(const Var* index, const Binding& load) {
@@ -91,16 +95,13 @@ bool ContractionSides::AddPacked(Tiling& tiling) const {
   return !tiling.rows.values.empty() && !tiling.columns.values.empty();
 }
 
-bool ContractionSides::MayBeDirect(const Tiling& tiling) const {
+bool ContractionSides::MayBeDirect(const Tiling& tiling, const Side& side) const {
   if (tiling.is_ordered || tiling.summed.size() != 1) return false;
-  const Block& element = *tiling.contract.blocks[0];
-  const Side& columns = tiling.columns;
-  const Var* column = element.params[columns.axis];
-  const auto is_plain = [](const Packed& p) { return p.value->op == OpCode::kLoad; };
-  return std::all_of(tiling.rows.values.begin(), tiling.rows.values.end(), is_plain) &&
-         std::all_of(columns.values.begin(), columns.values.end(), [&](const Packed& p) {
-           return is_plain(p) && patterns_.LiesNext(*p.value, column);
-         });
+  const Var* column = tiling.contract.blocks[0]->params[tiling.columns.axis];
+  return std::all_of(side.values.begin(), side.values.end(), [&](const Packed& p) {
+    return p.value->op == OpCode::kLoad &&
+           (side.which == kRows || patterns_.LiesNext(*p.value, column));
+  });
 }
 
 // --- Packing ---
@@ -121,7 +122,8 @@ ContractionSides::Index ContractionSides::OuterIndex(const Tiling& tiling, const
 }
 
 void ContractionSides::Pack(const Tiling& tiling, Side& side, const Attributes& kind) {
-  const auto unless_direct = [&](const Operand& count) {
+  const auto unless_direct = [&](const Operand& count) -> Operand {
+    if (!MayBeDirect(tiling, side)) return count;
     return builder().Scalar(OpCode::kSelect, {tiling.is_direct, Int(0), count});
   };
   const Operand groups = Groups(side);
@@ -132,30 +134,50 @@ void ContractionSides::Pack(const Tiling& tiling, Side& side, const Attributes& 
         Type::Array(p.value->result()->type.dtype(), {count, tiling.depth, Int(side.width)});
     p.buffer = builder().EmitOne(OpCode::kAlloc, type, type.dims(), {}, {}, "packed");
   }
-  const Operand units = unless_direct(builder().Mul(batches, groups));
+  const Operand all_groups = unless_direct(builder().Mul(batches, groups));
   if (tiling.is_ordered) {
-    side.finite = builder().EmitOne(OpCode::kAlloc, Type::Array(DType::kBool, {units}), {units}, {},
-                                    {}, "finite");
+    side.finite = builder().EmitOne(OpCode::kAlloc, Type::Array(DType::kBool, {all_groups}),
+                                    {all_groups}, {}, {}, "finite");
   }
-  const LaneValues lanes(side.lanes);
-  Loop(Int(0), units, kind, [&](const Operand& unit) {
-    const Operand batch =
-        side.is_batched ? builder().Scalar(OpCode::kFloorDiv, {unit, groups}) : Int(0);
-    const Operand group = side.is_batched ? builder().Scalar(OpCode::kMod, {unit, groups}) : unit;
-    const Operand first = builder().Mul(group, Int(kGroup));
-    const Operand last = Min(builder().Add(first, Int(kGroup)), side.tiles);
-    const Index outer = OuterIndex(tiling, batch);
-    Operands finite;
-    if (tiling.is_ordered) finite.push_back(lanes.Splat(builder(), Operand::Bool(true)));
-    finite = Carry(Int(0), tiling.depth, finite, [&](const Operand& k, const Operands& above) {
-      return Carry(first, last, above, [&](const Operand& tile, const Operands& so_far) {
-        return PackTile(tiling, side, outer, tile, TileIn(side, batch, tile), k, so_far);
-      });
+  // What is known of a group as a whole is found by one thread.
+  const Operand parts = tiling.is_ordered ? Int(1) : CeilDiv(tiling.depth, Int(kSteps));
+  const Operand units = builder().Mul(all_groups, parts);
+  const Operand elements = Product({count, tiling.depth, Int(side.width)});
+  const Operand is_alone = builder().Scalar(OpCode::kLe, {elements, Int(kAlone)});
+  const Operand some = builder().Scalar(OpCode::kSelect, {is_alone, Max(units, Int(1)), Int(1)});
+  Loop(Int(0), CeilDiv(units, some), kind, [&](const Operand& task) {
+    const Operand first = builder().Mul(task, some);
+    Loop(first, Min(builder().Add(first, some), units), {}, [&](const Operand& unit) {
+      if (tiling.is_ordered) return PackGroup(tiling, side, unit, {Int(0), tiling.depth});
+      const Operand lo = builder().Mul(builder().Scalar(OpCode::kMod, {unit, parts}), Int(kSteps));
+      PackGroup(tiling, side, builder().Scalar(OpCode::kFloorDiv, {unit, parts}),
+                {lo, Min(builder().Add(lo, Int(kSteps)), tiling.depth)});
     });
-    if (!tiling.is_ordered) return;
-    const Operand all = builder().EmitOne(OpCode::kAllLanes, DType::kBool, {finite[0]});
-    builder().Store(side.finite, {unit}, all);
   });
+}
+
+// Steps of the depth of one group of tiles, of all batches' groups.
+void ContractionSides::PackGroup(const Tiling& tiling, const Side& side, const Operand& group,
+                                 const Range& steps) {
+  const Operand groups = Groups(side);
+  const Operand batch =
+      side.is_batched ? builder().Scalar(OpCode::kFloorDiv, {group, groups}) : Int(0);
+  const Operand within =
+      side.is_batched ? builder().Scalar(OpCode::kMod, {group, groups}) : Operand(group);
+  const Operand first = builder().Mul(within, Int(kGroup));
+  const Operand last = Min(builder().Add(first, Int(kGroup)), side.tiles);
+  const Index outer = OuterIndex(tiling, batch);
+  const LaneValues lanes(side.lanes);
+  Operands finite;
+  if (tiling.is_ordered) finite.push_back(lanes.Splat(builder(), Operand::Bool(true)));
+  finite = Carry(steps.begin, steps.end, finite, [&](const Operand& k, const Operands& above) {
+    return Carry(first, last, above, [&](const Operand& tile, const Operands& so_far) {
+      return PackTile(tiling, side, outer, tile, TileIn(side, batch, tile), k, so_far);
+    });
+  });
+  if (!tiling.is_ordered) return;
+  const Operand all = builder().EmitOne(OpCode::kAllLanes, DType::kBool, {finite[0]});
+  builder().Store(side.finite, {group}, all);
 }
 
 // Beyond the last index what zeros give is packed; what is made of it is not stored.

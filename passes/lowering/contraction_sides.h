@@ -31,6 +31,12 @@ class ContractionSides : public FilterLowering {
     const ir::Var* buffer = nullptr;
   };
 
+  // Tiles, or steps of the depth.
+  struct Range {
+    ir::Operand begin;
+    ir::Operand end;
+  };
+
   struct Side {
     Follows which;
     size_t axis;              // the free index
@@ -55,15 +61,15 @@ class ContractionSides : public FilterLowering {
     Side rows;
     Side columns;
     std::vector<Follows> follows = {};  // by binding of the element function
-    ir::Operand is_direct = {};         // whether nothing is packed, but read where it lies
+    ir::Operand is_direct = {};         // whether what may be is read where it lies, not packed
   };
 
   int vector_bytes() const { return vector_bytes_; }
 
   // Finds what follows which index; false where that is not all that a tile needs to know.
   bool Classify(Tiling& tiling) const;
-  // True where both sides may be read where they lie: they are loads, and columns lie side by side.
-  bool MayBeDirect(const Tiling& tiling) const;
+  // True where the side may be read where it lies: it is loads, columns side by side.
+  bool MayBeDirect(const Tiling& tiling, const Side& side) const;
   // Packs all tiles of a side, unless they are read where they lie.
   void Pack(const Tiling& tiling, Side& side, const ir::Attributes& kind);
 
@@ -84,6 +90,8 @@ class ContractionSides : public FilterLowering {
 
  private:
   bool AddPacked(Tiling& tiling) const;
+  void PackGroup(const Tiling& tiling, const Side& side, const ir::Operand& group,
+                 const Range& steps);
   Operands PackTile(const Tiling& tiling, const Side& side, const Index& outer,
                     const ir::Operand& tile, const ir::Operand& slot, const ir::Operand& k,
                     Operands finite);

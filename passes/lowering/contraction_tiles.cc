@@ -19,8 +19,9 @@ using ir::Var;
 
 namespace {
 
-// About as far as what comes from the second cache takes.
+// About as far as what comes from the second cache takes, and from memory.
 constexpr int kStepsAhead = 8;
+constexpr int kStepsAheadInPlace = 24;
 
 Attributes AlongLast() { return {{Attr::kAxis, int64_t{2}}}; }
 
@@ -109,7 +110,7 @@ LoopWriter::Operands ContractionTiles::SumUp(const Tiling& tiling, const Place& 
                                              const Part& part, const std::vector<Columns>& columns,
                                              bool is_direct, const Operands& starts) {
   return Carry(at.lo, at.hi, starts, [&](const Operand& k, const Operands& so_far) {
-    if (!is_direct && !part.is_masked) PrefetchPanels(tiling, at, k, part, columns);
+    if (!part.is_masked) PrefetchPanels(tiling, at, k, part, columns, is_direct);
     Operands next;
     for (int r = 0; r < part.rows; ++r) {
       const Operand row = builder().Add(part.first_row, Int(r));
@@ -122,9 +123,10 @@ LoopWriter::Operands ContractionTiles::SumUp(const Tiling& tiling, const Place& 
   });
 }
 
-// What is packed of a step further on: a panel of columns does not stay in the first cache.
+// What a step further on reads: a panel of columns does not stay in the first cache.
 void ContractionTiles::PrefetchPanels(const Tiling& tiling, const Place& at, const Operand& k,
-                                      const Part& part, const std::vector<Columns>& columns) {
+                                      const Part& part, const std::vector<Columns>& columns,
+                                      bool is_direct) {
   const Operand ahead = builder().Add(k, Int(kStepsAhead));
   const auto prefetch = [&](const Side& side, const Operand& tile, const Operand& within) {
     for (const Packed& p : side.values) {
@@ -132,8 +134,32 @@ void ContractionTiles::PrefetchPanels(const Tiling& tiling, const Place& at, con
                      {p.buffer, TileIn(side, at.batch, tile), ahead, within});
     }
   };
-  prefetch(tiling.rows, at.row_tile, part.first_row);
-  for (const Columns& vector : columns) prefetch(tiling.columns, at.column_tile, vector.within);
+  if (!IsInPlace(tiling, tiling.rows, is_direct))
+    prefetch(tiling.rows, at.row_tile, part.first_row);
+  for (const Columns& vector : columns) {
+    if (!is_direct) {
+      prefetch(tiling.columns, at.column_tile, vector.within);
+      continue;
+    }
+    const Operand further = builder().Add(k, Int(kStepsAheadInPlace));
+    for (const Packed& p : tiling.columns.values) PrefetchInPlace(tiling, at, p, further, vector);
+  }
+}
+
+// Where an index is computed nothing is asked for.
+void ContractionTiles::PrefetchInPlace(const Tiling& tiling, const Place& at, const Packed& column,
+                                       const Operand& ahead, const Columns& vector) {
+  const Block& element = *tiling.contract.blocks[0];
+  LaneValues lanes(tiling.columns.lanes);
+  SetIndices(tiling, at.outer, ahead, lanes);
+  lanes.Set(element.params[tiling.columns.axis], {LaneValue::kUniform, vector.start, 0});
+  Operands place;
+  for (const Operand& operand : column.value->operands) {
+    const auto computes = [&](const Binding* b) { return operand == Operand(b->result()); };
+    if (std::any_of(element.bindings.begin(), element.bindings.end(), computes)) return;
+    place.push_back(lanes.Of(Apply(operand)).value);
+  }
+  builder().Emit(OpCode::kPrefetch, {}, std::move(place));
 }
 
 // Where nothing is nan, a min is one instruction of the processor: of equal numbers the second.
@@ -174,13 +200,13 @@ Operand ContractionTiles::Element(const Tiling& tiling, const Place& at, const O
       }
     }
   };
-  if (!is_direct) {
-    read(tiling.rows);
-    read(tiling.columns);
-  }
+  const bool has_rows = IsInPlace(tiling, tiling.rows, is_direct);
+  if (!has_rows) read(tiling.rows);
+  if (!is_direct) read(tiling.columns);
   for (size_t b = 0; b < element.bindings.size(); ++b) {
-    const bool is_packed = tiling.follows[b] == kRows || tiling.follows[b] == kColumns;
-    if (is_direct || !is_packed) Write(*element.bindings[b], lanes, columns.mask);
+    const bool is_packed =
+        (tiling.follows[b] == kRows && !has_rows) || (tiling.follows[b] == kColumns && !is_direct);
+    if (!is_packed) Write(*element.bindings[b], lanes, columns.mask);
   }
   return lanes.Vector(builder(), lanes.Of(Apply(element.results[0])));
 }

@@ -65,7 +65,13 @@ class ContractionTiles : public ContractionSides {
   Operands SumUp(const Tiling& tiling, const Place& at, const Part& part,
                  const std::vector<Columns>& columns, bool is_direct, const Operands& starts);
   void PrefetchPanels(const Tiling& tiling, const Place& at, const ir::Operand& k, const Part& part,
-                      const std::vector<Columns>& columns);
+                      const std::vector<Columns>& columns, bool is_direct);
+  void PrefetchInPlace(const Tiling& tiling, const Place& at, const Packed& column,
+                       const ir::Operand& ahead, const Columns& vector);
+  // Whether a side is read where it lies, in code for columns that are, or in that for packed ones.
+  bool IsInPlace(const Tiling& tiling, const Side& side, bool is_direct) const {
+    return is_direct && MayBeDirect(tiling, side);
+  }
   ir::Operand Combined(const Tiling& tiling, bool finite, const ir::Operand& sum,
                        const ir::Operand& element);
   ir::Operand Element(const Tiling& tiling, const Place& at, const ir::Operand& k,

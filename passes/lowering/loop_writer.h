@@ -52,6 +52,9 @@ class LoopWriter : public ir::Mutator {
   ir::Operand Min(const ir::Operand& a, const ir::Operand& b) {
     return builder().Scalar(ir::OpCode::kMin, {a, b});
   }
+  ir::Operand Max(const ir::Operand& a, const ir::Operand& b) {
+    return builder().Scalar(ir::OpCode::kMax, {a, b});
+  }
   ir::Operand Product(const Operands& sizes);
   // The index of element `place` in C order among `dims`.
   Operands Delinear(ir::Operand place, const Operands& dims);

@@ -30,12 +30,12 @@ constexpr int kDeepRowBytes = 1024;
 constexpr int kDeepBytes = 1536;
 constexpr int kFlatRowBytes = 192;
 constexpr int kFlatBytes = 3072;
-// Rectangles enough for many threads, of no fewer rows than these tiles.
-constexpr int kRectangles = 16;
+// Rectangles that a thread takes one after the other, of no fewer rows than these tiles.
+constexpr int kRounds = 3;
 constexpr int kLeastTiles = 4;
 // Products of fewer terms are not packed; of fewer than these, not shared.
 constexpr int kSmall = 300;
-constexpr int kAlone = 1 << 20;
+constexpr int kAlone = 1 << 18;
 // What is read again by so few tiles, or stays in the second cache, is not packed.
 constexpr int kFewTiles = 2;
 constexpr int kNearBytes = 1 << 20;
@@ -99,15 +99,16 @@ bool ContractionLowering::StaysOrdered(const Tiling& tiling, bool has_init) cons
 }
 
 Operand ContractionLowering::IsSmall(const Tiling& tiling) {
-  if (MayBeDirect(tiling)) return Operand::Bool(false);
+  if (MayBeDirect(tiling, tiling.rows) && MayBeDirect(tiling, tiling.columns))
+    return Operand::Bool(false);
   const Operand terms = Product(
       {tiling.depth, tiling.extents[tiling.rows.axis], tiling.extents[tiling.columns.axis]});
   return builder().Scalar(OpCode::kLe, {terms, Int(kSmall)});
 }
 
-// Whether packing costs more than it saves.
+// Whether packing columns costs more than it saves.
 Operand ContractionLowering::IsDirect(const Tiling& tiling) {
-  if (!MayBeDirect(tiling)) return Operand::Bool(false);
+  if (!MayBeDirect(tiling, tiling.columns)) return Operand::Bool(false);
   int64_t size = 0;
   for (const Packed& p : tiling.columns.values)
     size += ir::SizeInBytes(p.value->result()->type.dtype());
@@ -120,28 +121,47 @@ Operand ContractionLowering::IsDirect(const Tiling& tiling) {
   return is_direct;
 }
 
-// The tiles of a side in parts of at most so many, as equal as can be.
-ContractionLowering::Parts ContractionLowering::Split(const Side& side, const Operand& most) {
-  const Operand parts = CeilDiv(side.tiles, most);
-  return {parts, CeilDiv(side.tiles, builder().Scalar(OpCode::kMax, {parts, Int(1)}))};
+ContractionLowering::Range ContractionLowering::PartOf(const Side& side, const Parts& parts,
+                                                       const Operand& index) {
+  const auto bound = [&](const Operand& part) {
+    return builder().Scalar(OpCode::kFloorDiv, {builder().Mul(part, side.tiles), parts.count});
+  };
+  return {bound(index), bound(builder().Add(index, Int(1)))};
 }
 
-// `wide`: how many rectangles stand side by side.
-ContractionLowering::Parts ContractionLowering::SplitRows(const Tiling& tiling,
-                                                          const Operand& is_deep,
-                                                          const Operand& wide) {
-  const Side& rows = tiling.rows;
+// Rectangles are as many as all threads take in a few rounds, so that all end together, but none is
+// larger than what the second cache holds. Few rows leave more for columns to share out.
+ContractionLowering::Grid ContractionLowering::Cut(const Tiling& tiling) {
+  const Side &rows = tiling.rows, &columns = tiling.columns;
+  const Operand is_deep = builder().Scalar(OpCode::kGe, {tiling.depth, Int(kDepth / 2)});
+  const auto most = [&](int deep, int flat, int bytes) {
+    return builder().Scalar(
+        OpCode::kSelect, {is_deep, Int(std::max(1, deep / bytes)), Int(std::max(1, flat / bytes))});
+  };
   const int height = ir::SizeInBytes(ir::DTypeOf(tiling.start)) * rows.width;
-  const Operand most =
-      builder().Scalar(OpCode::kSelect, {is_deep, Int(std::max(1, kDeepRowBytes / height)),
-                                         Int(std::max(1, kFlatRowBytes / height))});
-  const Operand shared = builder().Scalar(
-      OpCode::kMax, {CeilDiv(builder().Mul(rows.tiles, wide), Int(kRectangles)), Int(kLeastTiles)});
+  Operand high = CeilDiv(rows.tiles, most(kDeepRowBytes, kFlatRowBytes, height));
+  Operand wide = CeilDiv(columns.tiles, most(kDeepBytes, kFlatBytes, kVectors * vector_bytes()));
   const Operand terms =
-      Product({tiling.depth, tiling.extents[rows.axis], tiling.extents[tiling.columns.axis]});
+      Product({tiling.depth, tiling.extents[rows.axis], tiling.extents[columns.axis]});
   const Operand is_alone = builder().Scalar(OpCode::kLe, {terms, Int(kAlone)});
-  const Operand all = builder().Scalar(OpCode::kMax, {rows.tiles, Int(1)});
-  return Split(rows, builder().Scalar(OpCode::kSelect, {is_alone, all, Min(most, shared)}));
+  if (tiling.contract.attrs.Int(Attr::kParallel) != 0) {
+    const Operand threads = builder().EmitOne(OpCode::kTeam, DType::kI64, {});
+    const Operand wanted = builder().Scalar(
+        OpCode::kFloorDiv, {builder().Mul(threads, Int(kRounds)), Max(tiling.batches, Int(1))});
+    const auto at_least = [&](const Operand& count, const Operand& limit, const Operand& others) {
+      const Operand share = builder().Scalar(OpCode::kFloorDiv, {wanted, Max(others, Int(1))});
+      return Max(count, Min(share, limit));
+    };
+    high =
+        at_least(high, builder().Scalar(OpCode::kFloorDiv, {rows.tiles, Int(kLeastTiles)}), wide);
+    wide = at_least(wide, columns.tiles, high);
+  }
+  const auto unless_alone = [&](const Operand& count, const Side& side) {
+    const Operand one = Min(side.tiles, Int(1));
+    const Operand parts = builder().Scalar(OpCode::kSelect, {is_alone, one, count});
+    return Parts{parts, CeilDiv(side.tiles, Max(parts, Int(1)))};
+  };
+  return {unless_alone(high, rows), unless_alone(wide, columns)};
 }
 
 void ContractionLowering::WriteTiled(Tiling tiling, const Results& results) {
@@ -153,17 +173,11 @@ void ContractionLowering::WriteTiled(Tiling tiling, const Results& results) {
     side->tiles = CeilDiv(tiling.extents[side->axis], Int(side->width));
   tiling.is_direct = IsDirect(tiling);
   for (Side* side : {&tiling.columns, &tiling.rows}) Pack(tiling, *side, kind);
-  const Operand is_deep = builder().Scalar(OpCode::kGe, {tiling.depth, Int(kDepth / 2)});
-  const int bytes = kVectors * vector_bytes();
-  const Parts wide =
-      Split(tiling.columns, builder().Scalar(OpCode::kSelect, {is_deep, Int(kDeepBytes / bytes),
-                                                               Int(kFlatBytes / bytes)}));
-  const Parts high = SplitRows(tiling, is_deep, wide.count);
+  const auto [high, wide] = Cut(tiling);
   const Operand each = builder().Mul(high.count, wide.count);
   const Operand units = builder().Mul(tiling.batches, each);
   const Operand some = SomeUnits(tiling, units);
-  const Operand blocks =
-      builder().Scalar(OpCode::kMax, {CeilDiv(tiling.depth, Int(kDepth)), Int(1)});
+  const Operand blocks = Max(CeilDiv(tiling.depth, Int(kDepth)), Int(1));
   Rectangle rectangle{{}, {}, high.each, wide.each, blocks, nullptr};
   Loop(Int(0), CeilDiv(units, some), kind, [&](const Operand& task) {
     rectangle.slots = AllocateSlots(tiling, rectangle);
@@ -173,12 +187,10 @@ void ContractionLowering::WriteTiled(Tiling tiling, const Results& results) {
       const Operand batch =
           is_batch ? builder().Scalar(OpCode::kFloorDiv, {unit, each}) : Operand(Int(0));
       const Operand within = is_batch ? builder().Scalar(OpCode::kMod, {unit, each}) : unit;
-      const auto range = [&](OpCode part, const Operand& size, const Operand& end) {
-        const Operand begin = builder().Mul(builder().Scalar(part, {within, wide.count}), size);
-        return Range{begin, Min(builder().Add(begin, size), end)};
-      };
-      rectangle.rows = range(OpCode::kFloorDiv, high.each, tiling.rows.tiles);
-      rectangle.columns = range(OpCode::kMod, wide.each, tiling.columns.tiles);
+      rectangle.rows =
+          PartOf(tiling.rows, high, builder().Scalar(OpCode::kFloorDiv, {within, wide.count}));
+      rectangle.columns =
+          PartOf(tiling.columns, wide, builder().Scalar(OpCode::kMod, {within, wide.count}));
       WriteRectangle(tiling, results, {OuterIndex(tiling, batch), batch}, rectangle);
     });
   });
@@ -189,8 +201,8 @@ Operand ContractionLowering::SomeUnits(const Tiling& tiling, const Operand& unit
   if (tiling.outer.empty()) return Int(1);
   const Operand terms = Product(
       {tiling.depth, tiling.extents[tiling.rows.axis], tiling.extents[tiling.columns.axis]});
-  const Operand worth = CeilDiv(Int(kAlone), builder().Scalar(OpCode::kMax, {terms, Int(1)}));
-  return builder().Scalar(OpCode::kMax, {Min(worth, units), Int(1)});
+  const Operand worth = CeilDiv(Int(kAlone), Max(terms, Int(1)));
+  return Max(Min(worth, units), Int(1));
 }
 
 // Sums of several blocks stand in a slot for each tile; what follows sums takes them from one.

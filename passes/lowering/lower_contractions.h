@@ -31,11 +31,6 @@ class ContractionLowering : public ContractionTiles {
   void WriteTiled(Tiling tiling, const Results& results);
 
  private:
-  struct Range {
-    ir::Operand begin;
-    ir::Operand end;
-  };
-
   // What one thread takes at a time: rows and columns of tiles, and the blocks of the depth.
   struct Rectangle {
     Range rows;
@@ -46,7 +41,7 @@ class ContractionLowering : public ContractionTiles {
     const ir::Var* slots;
   };
 
-  // The tiles of a side, cut into so many parts of so many.
+  // The tiles of a side, cut into so many parts of at most so many.
   struct Parts {
     ir::Operand count;
     ir::Operand each;
@@ -54,8 +49,14 @@ class ContractionLowering : public ContractionTiles {
 
   bool StaysOrdered(const Tiling& tiling, bool has_init) const;
   ir::Operand IsDirect(const Tiling& tiling);
-  Parts Split(const Side& side, const ir::Operand& most);
-  Parts SplitRows(const Tiling& tiling, const ir::Operand& is_deep, const ir::Operand& wide);
+  // How rectangles cut the result, or one matrix of a batch.
+  struct Grid {
+    Parts high;
+    Parts wide;
+  };
+  Grid Cut(const Tiling& tiling);
+  // The tiles of one of them.
+  Range PartOf(const Side& side, const Parts& parts, const ir::Operand& index);
   ir::Operand SomeUnits(const Tiling& tiling, const ir::Operand& units);
   const ir::Var* AllocateSlots(const Tiling& tiling, const Rectangle& rectangle);
   void WriteRectangle(const Tiling& tiling, const Results& results, const Place& batch,
