@@ -78,9 +78,9 @@ bool IsProduct(const Block& element) {
     bool meet = false;
     for (const Operand& operand : b->operands) {
       const auto found = operand.IsVar() ? sides.find(operand.var()) : sides.end();
-      if (found == sides.end()) continue;
-      meet |= all != 0 && found->second != all;
-      all |= found->second;
+      const int side = found == sides.end() ? 0 : found->second;
+      meet |= all != 0 && side != 0 && side != all;
+      all |= side;
     }
     if (meet && b->op != OpCode::kMul) return false;
     if (all == (kRow | kColumn) && b->op != OpCode::kMul && b->op != OpCode::kCast) return false;
