@@ -8,7 +8,7 @@
 //   load %y[%i]  yield %a, %b }
 //
 // A map that reads what the first makes, each element at its own index, is a sibling too: it takes
-// the element as it is made.
+// the element as it is made. Filters that keep the same places become one filter of more values.
 //
 // Assumes: index form.
 // Refuses: a sibling that needs what stands between the two, or other elements of the first; memory
@@ -19,6 +19,7 @@
 
 #include "ir/mutator.h"
 #include "ir/uses.h"
+#include "passes/analyses/binding_key.h"
 #include "passes/analyses/find_effects.h"
 #include "passes/pass.h"
 
@@ -33,6 +34,7 @@ using ir::Var;
 using ir::VarSet;
 
 constexpr size_t kMostResults = 4;
+constexpr size_t kMostKept = 8;  // values of one filter
 
 size_t IndexCount(const Binding& b) { return b.blocks[0]->params.size(); }
 
@@ -49,8 +51,7 @@ class SiblingFuser : public ir::Mutator {
  protected:
   const Block* VisitBlock(const Block* block) override {
     std::vector<Member> members;
-    for (const Binding* b : block->bindings)
-      members.push_back({b, EffectsOf(*b, roots_), ir::FreeVars(*b)});
+    for (const Binding* b : block->bindings) members.push_back(MemberOf(*b));
     for (size_t later = 1; later < members.size(); ++later) {
       if (FuseWithEarlier(members, later)) --later;
     }
@@ -67,7 +68,14 @@ class SiblingFuser : public ir::Mutator {
     const Binding* binding;
     Effects effects;
     VarSet needs;
+    std::string kept;  // of a filter: which places it keeps
   };
+
+  Member MemberOf(const Binding& b) {
+    Member member{&b, EffectsOf(b, roots_), ir::FreeVars(b), {}};
+    if (b.op == OpCode::kIfilter) member.kept = KeyOf(*CountOnly(arena(), b));
+    return member;
+  }
 
   // The later one moves up to the first, past all between: no further than behind what stops it.
   bool FuseWithEarlier(std::vector<Member>& members, size_t later) {
@@ -118,12 +126,13 @@ class SiblingFuser : public ir::Mutator {
   }
 
   static bool HasSiblings(const Binding& b) {
-    return b.op == OpCode::kIreduce || b.op == OpCode::kImap;
+    return b.op == OpCode::kIreduce || b.op == OpCode::kImap || b.op == OpCode::kIfilter;
   }
 
   static bool IsCandidate(const Member& first, const Member& later) {
     const Binding& a = *first.binding;
     const Binding& b = *later.binding;
+    if (a.op == OpCode::kIfilter) return first.kept == later.kept;
     if (!HasSiblings(a) || !SameExtents(a, b)) return false;
     if (a.op == OpCode::kIreduce) {
       // Both start from an init or neither does.
@@ -140,7 +149,8 @@ class SiblingFuser : public ir::Mutator {
     if (IsFortran(*first.binding) != IsFortran(*later.binding)) {
       return "the two lie in memory in different orders";
     }
-    if (first.binding->results.size() + later.binding->results.size() > kMostResults) {
+    const size_t most = first.kept.empty() ? kMostResults : kMostKept + 2;
+    if (first.binding->results.size() + later.binding->results.size() > most) {
       return "too many results for one traversal";
     }
     return "";
@@ -207,12 +217,30 @@ class SiblingFuser : public ir::Mutator {
   }
 
   const Binding* Merge(const Binding& a, const Binding& b) {
+    if (a.op == OpCode::kIfilter) return MergeFilters(a, b);
     Binding merged = a;
     merged.results.insert(merged.results.end(), b.results.begin(), b.results.end());
     merged.operands.insert(merged.operands.end(), b.operands.begin() + IndexCount(b),
                            b.operands.end());
     merged.blocks[0] = Join(a, *b.blocks[0]);
     if (a.op == OpCode::kIreduce) merged.blocks[1] = JoinCombines(*a.blocks[1], *b.blocks[1]);
+    return arena()->New(std::move(merged));
+  }
+
+  // Both keep as many: what the later one keeps has the first one's count for its size.
+  const Binding* MergeFilters(const Binding& a, const Binding& b) {
+    Replace(b.result(), a.result());
+    Binding merged = a;
+    for (size_t k = 1; k < b.results.size(); ++k) {
+      std::vector<Operand> dims = b.results[k]->type.dims();
+      dims[0] = a.result();
+      const auto type = ir::Type::Array(b.results[k]->type.dtype(), std::move(dims));
+      merged.results.push_back(builder().NewVar(type, b.results[k]->hint));
+      Replace(b.results[k], merged.results.back());
+    }
+    Block values = *b.blocks[0];
+    values.results.erase(values.results.begin());
+    merged.blocks[0] = Join(a, values);
     return arena()->New(std::move(merged));
   }
 
