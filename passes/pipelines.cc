@@ -82,6 +82,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       "eliminate-common-subexpressions",
       "eliminate-dead-code",
       "prefetch-streams",
+      "even-costs",
       // Frees name what is left, so nothing may run after it.
       "plan-memory",
   };
