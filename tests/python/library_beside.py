@@ -19,7 +19,8 @@ GROUPS = {
     "new_arrays": Group(
         "x", of_each("F64", "I8") | {"fortran": (np.asfortranarray(CUBE),)},
         """
-            np.arange(stop=5); np.arange(start=1, stop=5); np.linspace(x[0], x[1], num=4, axis=-1)
+            np.arange(stop=5); np.arange(start=1, stop=5); np.arange(); np.arange(dtype=int)
+            np.linspace(x[0], x[1], num=4, axis=-1)
             np.linspace(x[0], 1, 4, axis=1, endpoint=False); np.linspace(0, 1, 5, device=None)
             np.copy(a=x, order='C', subok=False); np.ravel(x, order='K'); np.ravel(x, order='A')
             x.flatten('K'); x.reshape(-1, order='A'); np.array(x, subok=True, ndmin=4)

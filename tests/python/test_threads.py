@@ -1,6 +1,7 @@
 """Calls from many Python threads at once: results, compilation, targets, and who runs meanwhile."""
 
 import contextvars
+import ctypes
 import gc
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 from from_source import define
 
 import parakeet
-from parakeet import jit
+from parakeet import _core, jit
 
 THREADS = 8
 # Never reached.
@@ -245,7 +246,7 @@ def test_a_process_that_ends_while_threads_call(tmp_path):
     script.write_text("""
 import threading, time
 import numpy as np
-from parakeet import jit
+from parakeet import _core, jit
 @jit
 def f(x):
     return np.tanh(x).sum()
@@ -260,3 +261,24 @@ time.sleep(0.2)
 """)
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def solved(a, b):
+    return np.linalg.solve(a * 2.0 + np.eye(len(a)), b * 3.0)
+
+
+def test_workers_sleep_between_regions_where_lapack_wants_the_cores():
+    """They spin behind other regions; what the process has set holds again behind ours."""
+    a, b = np.full((600, 600), 0.001), np.ones((600, 600))
+    f = jit(solved)
+    np.testing.assert_allclose(f(a, b, target="parallel"), solved(a, b))
+    assert "kmp_set_blocktime" in f.llvm(a, b, target="parallel")
+    assert "kmp_set_blocktime" not in jit(smooth).llvm(b, 0.5, target="parallel")
+    openmp = ctypes.CDLL(_core.openmp_file())
+    before = openmp.kmp_get_blocktime()
+    try:
+        openmp.kmp_set_blocktime(17)
+        f(a, b, target="parallel")
+        assert openmp.kmp_get_blocktime() == 17
+    finally:
+        openmp.kmp_set_blocktime(before)

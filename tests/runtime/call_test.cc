@@ -102,22 +102,25 @@ TEST(Call, ImpossibleSizesAreMemoryErrors) {
   }
 }
 
-TEST(Call, WorkersShareTheList) {
+TEST(Call, WorkersKeepListsThatAnyThreadMayTakeFrom) {
   const BufferCounters before = ReadBufferCounters();
   {
     Call call(4);
     std::vector<std::thread> threads;
+    std::atomic<void*> passed_on = nullptr;
     for (int i = 0; i < 4; ++i) {
-      threads.emplace_back([&call, i] {
+      threads.emplace_back([&call, &passed_on, i] {
         void* last = nullptr;
         for (int k = 0; k < 5000; ++k) {
           void* buffer = pk_alloc(&call, 64 * (i + 1));
           if (k % 3 != 0) pk_free(&call, last);
+          if (k % 7 == 0) buffer = passed_on.exchange(buffer);
           last = buffer;
         }
       });
     }
     for (std::thread& thread : threads) thread.join();
+    pk_free(&call, passed_on);
     EXPECT_GT(ReadBufferCounters().live_buffers, before.live_buffers);
   }
   EXPECT_EQ(ReadBufferCounters().live_buffers, before.live_buffers);
