@@ -171,8 +171,6 @@ class Privatizer : public LoopWriter {
     return {CeilDiv(trips, length), length, copies, in_copies};
   }
 
-  Operand Max(const Operand& a, const Operand& b) { return builder().Scalar(OpCode::kMax, {a, b}); }
-
   // How often a loop inside runs, where that is known before.
   Operand TripsInside(const Block& body) {
     const VarSet local = ir::DefinedVars(body);
