@@ -15,9 +15,6 @@ std::string Show(const std::vector<int64_t>& sizes) {
   return text + ")";
 }
 
-// Nothing runs beside anything, but code that shares work out is to do so.
-constexpr int64_t kThreads = 4;
-
 // The native stack that a run may use, of the 8 MiB that threads have.
 constexpr std::ptrdiff_t kStackBytes = 4 << 20;
 
@@ -130,7 +127,7 @@ void Machine::Execute(const Step& step) {
     case OpCode::kLoad: return Load(step);
     case OpCode::kStore: return Store(step);
     case OpCode::kPrefetch: return;
-    case OpCode::kTeam: return Set(step, 0, ConstantOf(DType::kI64, kThreads));
+    case OpCode::kTeam: return Team(step);
     case OpCode::kFor: return For(step);
     case OpCode::kWhile: return While(step);
     case OpCode::kForeach: return Foreach(step);

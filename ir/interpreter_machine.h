@@ -124,6 +124,7 @@ class Machine {
 
   // --- interpreter_lanes.cc ---
   void Iota(const Step& step);
+  void Team(const Step& step);
   void LoadLanes(const Step& step);
   void StoreLanes(const Step& step);
   void Half(const Step& step, bool high);

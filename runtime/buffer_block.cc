@@ -10,10 +10,6 @@
 namespace parakeet::runtime {
 namespace {
 
-constexpr uint64_t kSmallPage = 4096;
-constexpr uint64_t kColours = 8;
-constexpr uint64_t kColourStep = kSmallPage / kColours;
-
 std::atomic<uint64_t> next_colour{0};
 
 uint64_t TakeColour() {

@@ -43,7 +43,15 @@ static_assert(sizeof(Block) == 64, "the data behind a header is 64-byte aligned"
 inline void* DataOf(Block* block) { return block + 1; }
 inline Block* BlockOf(void* data) { return static_cast<Block*>(data) - 1; }
 
+inline constexpr uint64_t kSmallPage = 4096;
+inline constexpr uint64_t kColours = 8;
+inline constexpr uint64_t kColourStep = kSmallPage / kColours;
 inline constexpr uint64_t kHugePage = uint64_t{2} << 20;
+// Of a block above kCachedCapacity: where in a page its data begins, by steps.
+inline uint64_t ColourOf(const Block& block) {
+  return reinterpret_cast<uintptr_t>(&block + 1) % kSmallPage / kColourStep;
+}
+
 inline constexpr uint64_t kMaxBytes = uint64_t{1} << 47;  // more than an address space can hold
 inline constexpr uint32_t kSizeClasses = 272;
 inline constexpr uint32_t kCachedClasses = 32;  // the first ones; threads keep caches of them

@@ -138,6 +138,15 @@ Block* TakeShared(uint32_t size_class) {
   return shared.pool.Take(size_class);
 }
 
+Block* NewShared(uint32_t size_class) {
+  Block* block = NewBlockOrTrim(size_class);
+  if (block == nullptr) return nullptr;
+  Shared& shared = TheShared();
+  const std::lock_guard lock(shared.mutex);
+  shared.pool.Adopt(*block);
+  return block;
+}
+
 void PutShared(Block* block) {
   Shared& shared = TheShared();
   Block* evicted;
@@ -182,7 +191,7 @@ void* Allocate(uint64_t bytes) {
   const bool is_small = size_class < kCachedClasses;
   Block* block = is_small ? cache->Take(size_class) : cache->TakeNear(size_class);
   if (block == nullptr && !is_small) block = TakeShared(size_class);
-  if (block == nullptr) block = NewBlockOrTrim(size_class);
+  if (block == nullptr) block = is_small ? NewBlockOrTrim(size_class) : NewShared(size_class);
   if (block == nullptr) return nullptr;
   block->asked = bytes;
   cache->allocations.Add(1);

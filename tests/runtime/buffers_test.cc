@@ -5,12 +5,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <mutex>
 #include <random>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -133,6 +135,30 @@ TEST(Buffers, LargeOnesDifferInTheirPageOffsets) {
     seen[offset] = true;
   }
   for (void* buffer : buffers) Release(buffer);
+}
+
+TEST(Buffers, LargeOnesOfThePoolDifferFromThoseThatLive) {
+  constexpr uint64_t kBytes = 6 * kMiB;
+  TrimPool();
+  std::vector<void*> buffers;
+  for (int i = 0; i < 24; ++i) buffers.push_back(Allocate(kBytes));
+  // The three of each colour are released one behind the other.
+  const auto offset = [](void* buffer) { return AddressOf(buffer) % 4096; };
+  std::stable_sort(buffers.begin(), buffers.end(),
+                   [&](void* a, void* b) { return offset(a) < offset(b); });
+  for (void* buffer : buffers) Release(buffer);
+  std::set<uint64_t> offsets;
+  buffers.clear();
+  for (int i = 0; i < 3; ++i) {
+    buffers.push_back(Allocate(kBytes));
+    offsets.insert(offset(buffers.back()));
+  }
+  EXPECT_EQ(offsets.size(), 3u);
+  for (void* buffer : buffers) Release(buffer);
+  // One that nobody else needs comes back at once.
+  void* again = Allocate(kBytes);
+  EXPECT_EQ(again, buffers.back());
+  Release(again);
 }
 
 TEST(Counters, FollowAllocationsAndReleases) {
