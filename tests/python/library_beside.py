@@ -20,6 +20,8 @@ GROUPS = {
         "x", of_each("F64", "I8") | {"fortran": (np.asfortranarray(CUBE),)},
         """
             np.arange(stop=5); np.arange(start=1, stop=5); np.arange(); np.arange(dtype=int)
+            np.arange(np.inf); np.arange(-np.inf); np.arange(0, 1, np.nan); np.arange(1e19)
+            np.arange(0, 1e300, 1e300); np.arange(0, 1, 0.0)
             np.linspace(x[0], x[1], num=4, axis=-1)
             np.linspace(x[0], 1, 4, axis=1, endpoint=False); np.linspace(0, 1, 5, device=None)
             np.copy(a=x, order='C', subok=False); np.ravel(x, order='K'); np.ravel(x, order='A')

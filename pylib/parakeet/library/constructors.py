@@ -140,7 +140,12 @@ def count_steps(start, stop, step):
         if step == 0:
             raise ZeroDivisionError("division by zero")
         return max(-((start - stop) // step), 0)
-    return max(int(math.ceil((stop - start) / step)), 0)
+    steps = (stop - start) / step
+    if math.isnan(steps):
+        raise ValueError("arange: cannot compute length")
+    if abs(steps) >= 2.0**63:
+        raise ValueError("Maximum allowed size exceeded")
+    return max(int(math.ceil(steps)), 0)
 
 
 @overload(np.arange)
