@@ -77,9 +77,6 @@ class CallMemo {
   size_t size() const { return order_.size(); }
   void Truncate(size_t size);
 
-  // How many calls of one function, each at other types, are being built within one another.
-  int& Nested(const std::string& identity) { return nested_[identity]; }
-
   // The inputs of a function that are known to have to be static. They only become more.
   std::set<int>& Statics(const std::string& identity) { return statics_[identity]; }
 
@@ -89,7 +86,6 @@ class CallMemo {
   std::unordered_map<std::string, std::unique_ptr<BuiltFunction>> functions_;
   std::vector<std::string> order_;
   std::map<std::string, std::set<int>> statics_;
-  std::map<std::string, int> nested_;
   // By name; null for those that are reserved.
   std::unordered_map<std::string, const BuiltFunction*> named_;
   // For each name as Python has it, the first number behind it that may be free: a program of many

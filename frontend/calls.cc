@@ -52,34 +52,20 @@ std::string PlaceKey(const ir::Span& span) {
          std::to_string(span.end_column);
 }
 
-// A function that calls itself at ever other types would be built without end, as would one whose
-// arguments hold themselves twice each time.
-constexpr int kMostNested = 200;
+// Syntax is at most kMaxNesting deep, but functions being built nest too: all of it together. Of
+// functions that call themselves at ever other types there is no end.
+constexpr int kMaxDepth = 4 * kMaxNesting;
+constexpr int kLevelsOfCall = 1;
+
+// Tuples that hold themselves twice at each call grow faster than calls nest.
 constexpr size_t kMostInputs = 10'000;
 
-// Counts one more call of a function within calls of itself, while it lives.
-class NestedCall {
- public:
-  NestedCall(const Context& context, int* count, const std::string& name, size_t inputs)
-      : count_(count) {
-    if (*count == kMostNested) {
-      context.FailLimitation(name + "() calls itself at other types each time, " +
-                             std::to_string(kMostNested) + " calls deep");
-    }
-    if (inputs > kMostInputs) {
-      context.FailLimitation(name + "() is given " + std::to_string(inputs) +
-                             " numbers and arrays; at most " + std::to_string(kMostInputs) +
-                             " are possible, many of them better as one array");
-    }
-    ++*count_;
-  }
-  ~NestedCall() { --*count_; }
-  NestedCall(const NestedCall&) = delete;
-  NestedCall& operator=(const NestedCall&) = delete;
-
- private:
-  int* count_;
-};
+void LimitInputs(const Context& context, const std::string& name, size_t inputs) {
+  if (inputs <= kMostInputs) return;
+  context.FailLimitation(name + "() is given " + std::to_string(inputs) +
+                         " numbers and arrays; at most " + std::to_string(kMostInputs) +
+                         " are possible, many of them better as one array");
+}
 
 // Built-in functions that ask an iterable for its elements, and do nothing else meanwhile.
 bool ReadsInOrder(const std::string& name) {
@@ -93,6 +79,12 @@ Evaluator::Evaluator(Context* context, Resolver* resolver)
     : context_(context), resolver_(resolver), memo_(std::make_unique<CallMemo>()) {}
 
 Evaluator::~Evaluator() = default;
+
+NestingGuard Evaluator::Deeper(int levels) {
+  return NestingGuard(&depth_, levels, kMaxDepth, [&] {
+    context_->FailUser("RecursionError", "calls of functions nest too deeply to be compiled");
+  });
+}
 
 Value Evaluator::EvaluateCall(const CallExpr& expr) {
   const Value function = Evaluate(*expr.function);
@@ -237,8 +229,8 @@ BuiltFunction* Evaluator::BuildCallee(const Callee& callee, const Inputs& inputs
     known->was_called = true;
     return known;
   }
-  const NestedCall nested(*context_, &memo_->Nested(callee.identity), callee.syntax->name,
-                          inputs.params.size());
+  LimitInputs(*context_, callee.syntax->name, inputs.params.size());
+  const NestingGuard guard = Deeper(kLevelsOfCall);
   const size_t before = memo_->size();
   BuiltFunction* built = memo_->Add(key, FunctionName(callee.syntax->name));
   built->params = inputs.params;

@@ -1,32 +1,12 @@
 #include <utility>
 
 #include "frontend/evaluator.h"
-#include "frontend/nesting_guard.h"
 #include "frontend/promotion.h"
 #include "frontend/registry.h"
 #include "frontend/walk_syntax.h"
 
 namespace parakeet::frontend {
 namespace {
-
-// Syntax is at most kMaxNesting deep, but functions being built nest too: all of it together.
-constexpr int kMaxDepth = 4 * kMaxNesting;
-
-class DepthGuard {
- public:
-  DepthGuard(int* depth, const Context& context) : depth_(depth) {
-    if (*depth >= kMaxDepth) {
-      context.FailUser("RecursionError", "calls of functions nest too deeply to be compiled");
-    }
-    ++*depth_;
-  }
-  ~DepthGuard() { --*depth_; }
-  DepthGuard(const DepthGuard&) = delete;
-  DepthGuard& operator=(const DepthGuard&) = delete;
-
- private:
-  int* depth_;
-};
 
 bool IsBoolScalar(const Value& value) {
   const auto* scalar = value.TryAs<ScalarValue>();
@@ -75,7 +55,7 @@ void AddPiece(Context* context, const Value& value, const std::string& hole, Str
 
 Value Evaluator::Evaluate(const Expr& expr) {
   const SpanScope span(context_, expr.span);
-  const DepthGuard guard(&depth_, *context_);
+  const NestingGuard guard = Deeper(1);
   switch (expr.kind) {
     case ExprKind::kName: return EvaluateName(As<NameExpr>(expr));
     case ExprKind::kConstant: return EvaluateConstant(As<ConstantExpr>(expr));

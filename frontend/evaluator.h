@@ -16,6 +16,7 @@
 #include "frontend/frame.h"
 #include "frontend/joins.h"
 #include "frontend/loop_hints.h"
+#include "frontend/nesting_guard.h"
 #include "frontend/resolve.h"
 #include "frontend/syntax.h"
 #include "frontend/value.h"
@@ -261,6 +262,10 @@ class Evaluator {
   Value TabulateGenerator(const ComprehensionExpr& expr, size_t depth, const Sequence& sequence);
   Value FlattenFirstAxes(const Value& nested);
   void RefuseRebinding(const Environment& before);
+
+  // Counts levels of expressions and of functions being built; a RecursionError where there are more
+  // than the stack of a thread holds.
+  NestingGuard Deeper(int levels);
 
   friend class LoopBuilder;
   friend class SelectedComprehension;

@@ -30,6 +30,7 @@ class Arena {
   // The same for one that its maker goes on to change before anyone else sees it.
   template <typename T>
   T* NewToFill(T node) {
+    static_assert(sizeof(T) <= kChunk && alignof(T) <= alignof(std::max_align_t));
     void* place = Place(sizeof(T), alignof(T));
     T* made = new (place) T(std::move(node));
     if constexpr (!std::is_trivially_destructible_v<T>) {

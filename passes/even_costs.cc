@@ -38,6 +38,7 @@ class CostEvener : public ir::Mutator {
  protected:
   const Block* VisitBlock(const Block* block) override {
     Block evened = *block;
+    bool changes = false;
     for (const Binding*& b : evened.bindings) {
       if (!HasCost(*b)) continue;
       const int64_t cost = LargestAmong(*block, *b);
@@ -45,8 +46,9 @@ class CostEvener : public ir::Mutator {
       Binding dearer = *b;
       dearer.attrs = b->attrs.With(Attr::kCost, cost);
       b = arena()->New(std::move(dearer));
+      changes = true;
     }
-    return Mutator::VisitBlock(arena()->New(std::move(evened)));
+    return Mutator::VisitBlock(changes ? arena()->New(std::move(evened)) : block);
   }
 
  private:

@@ -3,18 +3,11 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include <atomic>
 #include <cstdlib>
 #include <new>
 
 namespace parakeet::runtime {
 namespace {
-
-std::atomic<uint64_t> next_colour{0};
-
-uint64_t TakeColour() {
-  return next_colour.fetch_add(1, std::memory_order_relaxed) % kColours * kColourStep;
-}
 
 bool IsMapped(uint64_t capacity) { return capacity >= kHugePage; }
 
@@ -34,44 +27,47 @@ char* MapAligned(uint64_t size) {
   return mapping;
 }
 
-// Where the header goes, and the start of the memory it lies in.
-struct Place {
-  char* origin;
-  char* header;
-};
-
-Place PlaceMapped(uint64_t capacity) {
+char* MapAdvised(uint64_t capacity) {
   char* origin = MapAligned(MappingSize(capacity));
-  if (origin == nullptr) return {nullptr, nullptr};
+  if (origin == nullptr) return nullptr;
   // Advice only: where huge pages are switched off, small ones serve. It covers the small pages at
   // both ends too, which keeps the mapping one area of the kernel's limited number of them.
   madvise(origin, MappingSize(capacity), MADV_HUGEPAGE);
-  return {origin, origin + kSmallPage + TakeColour() - sizeof(Block)};
+  return origin;
 }
 
-Place PlaceAllocated(uint64_t capacity) {
-  const bool coloured = capacity > kCachedCapacity;
-  const uint64_t size = sizeof(Block) + capacity + (coloured ? kSmallPage : 0);
-  char* origin = static_cast<char*>(std::aligned_alloc(alignof(Block), size));
-  if (origin == nullptr || !coloured) return {origin, origin};
-  // The first data address at or behind the earliest one whose page offset is the colour.
+char* AllocateAligned(uint64_t capacity) {
+  const uint64_t overhang = capacity > kCachedCapacity ? kSmallPage : 0;
+  return static_cast<char*>(
+      std::aligned_alloc(alignof(Block), sizeof(Block) + capacity + overhang));
+}
+
+// The header's place at a colour.
+char* PlaceOf(char* origin, uint64_t capacity, uint64_t colour) {
+  if (capacity <= kCachedCapacity) return origin;
+  if (IsMapped(capacity)) return origin + kSmallPage + colour * kColourStep - sizeof(Block);
+  // Before the first data address at or behind the earliest one whose page offset is the colour's.
   const uintptr_t earliest = reinterpret_cast<uintptr_t>(origin) + sizeof(Block);
-  const uint64_t shift = (TakeColour() - earliest) & (kSmallPage - 1);
-  return {origin, origin + shift};
+  return origin + ((colour * kColourStep - earliest) & (kSmallPage - 1));
 }
 
 }  // namespace
 
 Block* NewBlock(uint32_t size_class) {
   const uint64_t capacity = CapacityOf(size_class);
-  const Place place = IsMapped(capacity) ? PlaceMapped(capacity) : PlaceAllocated(capacity);
-  if (place.origin == nullptr) return nullptr;
-  Block* block = new (place.header) Block{};
+  char* origin = IsMapped(capacity) ? MapAdvised(capacity) : AllocateAligned(capacity);
+  if (origin == nullptr) return nullptr;
+  Block* block = new (PlaceOf(origin, capacity, 0)) Block{};
   block->capacity = capacity;
-  block->origin = place.origin;
+  block->origin = origin;
   block->state = BlockState::kLive;
   block->size_class = size_class;
   return block;
+}
+
+Block* Recolour(Block* block, uint64_t colour) {
+  const Block header = *block;
+  return new (PlaceOf(static_cast<char*>(header.origin), header.capacity, colour)) Block(header);
 }
 
 void DeleteBlock(Block* block) {

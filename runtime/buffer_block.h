@@ -5,9 +5,9 @@
 //   capacity >= 2 MiB   a mapping of its own, huge-page backed. Its capacity is a multiple of 2 MiB
 //                       and the huge pages begin at the data; a small page before them holds the
 //                       header, one behind them the overhang of a colour.
-// Blocks above kCachedCapacity have a colour: their data begins 0 .. 7 * 512 bytes into a page, in
-// turn. Without it equal indexes of all arrays would fall on the same sets of the first-level
-// cache, and a stencil's loads on the page offset of its own last store, which stalls.
+// Blocks above kCachedCapacity have a colour: their data begins 0 .. 7 * 512 bytes into a page. At
+// one colour equal indexes of two arrays would fall on the same sets of the first-level cache, and
+// a stencil's loads on the page offset of its own last store, which stalls.
 #ifndef PARAKEET_RUNTIME_BUFFER_BLOCK_H_
 #define PARAKEET_RUNTIME_BUFFER_BLOCK_H_
 
@@ -47,15 +47,17 @@ inline constexpr uint64_t kSmallPage = 4096;
 inline constexpr uint64_t kColours = 8;
 inline constexpr uint64_t kColourStep = kSmallPage / kColours;
 inline constexpr uint64_t kHugePage = uint64_t{2} << 20;
-// Of a block above kCachedCapacity: where in a page its data begins, by steps.
-inline uint64_t ColourOf(const Block& block) {
-  return reinterpret_cast<uintptr_t>(&block + 1) % kSmallPage / kColourStep;
-}
-
 inline constexpr uint64_t kMaxBytes = uint64_t{1} << 47;  // more than an address space can hold
 inline constexpr uint32_t kSizeClasses = 272;
 inline constexpr uint32_t kCachedClasses = 32;  // the first ones; threads keep caches of them
 inline constexpr uint64_t kCachedCapacity = 32 * 1024;
+
+inline bool HasColour(const Block& block) { return block.size_class >= kCachedClasses; }
+
+// Assumes HasColour.
+inline uint64_t ColourOf(const Block& block) {
+  return reinterpret_cast<uintptr_t>(&block + 1) % kSmallPage / kColourStep;
+}
 
 // Classes are 64 bytes apart up to 512, then 4 in a doubling up to 2 MiB, then 8 in a doubling.
 // Assumes bytes <= kMaxBytes. 0 bytes are of the first class.
@@ -78,8 +80,12 @@ inline uint64_t CapacityOf(uint32_t size_class) {
   return begin + begin / steps * (index % steps + 1);
 }
 
-// A live block of the class, contents unspecified; null when memory is exhausted.
+// A live block of the class, its colour 0, contents unspecified; null when memory is exhausted.
 Block* NewBlock(uint32_t size_class);
+
+// The same block at another colour: header and data begin elsewhere in its first page. Assumes that
+// it has one, is on no list, and that its contents matter to nobody.
+Block* Recolour(Block* block, uint64_t colour);
 
 // Gives the memory back to the system. Keeps errno, which free functions must not change.
 void DeleteBlock(Block* block);

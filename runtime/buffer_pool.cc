@@ -10,28 +10,13 @@ namespace parakeet::runtime {
 Block* BufferPool::Take(uint32_t size_class) {
   Block* block = of_class_[size_class];
   if (block == nullptr) return nullptr;
-  if (IsLarge(*block)) block = OfRarestColour(block);
   Unlink(block);
   block->state = BlockState::kLive;
-  CountLive(*block, 1);
   return block;
-}
-
-// The newest where no live block has its colour: it may still lie in the processor's caches.
-Block* BufferPool::OfRarestColour(Block* newest) {
-  const auto live = [&](const Block* block) { return live_[ColourOf(*block)]; };
-  Block* rarest = newest;
-  Block* other = newest->class_next;
-  for (uint64_t seen = 1; seen < kColours && other != nullptr && live(rarest) > 0; ++seen) {
-    if (live(other) < live(rarest)) rarest = other;
-    other = other->class_next;
-  }
-  return rarest;
 }
 
 Block* BufferPool::Put(Block* block) {
   block->state = BlockState::kPooled;
-  CountLive(*block, -1);
   Link(block);
   return EvictDownTo(cap_);
 }

@@ -15,12 +15,8 @@ namespace parakeet::runtime {
 // as a chain through `next`, so that the owner deletes them (milliseconds) without the lock.
 class BufferPool {
  public:
-  // A block of the class, live again; null when there is none. Of the large ones released last, one
-  // of the colour that fewest live blocks have: arrays of one colour slow each other down.
+  // The block of the class that was released last, live again; null when there is none.
   Block* Take(uint32_t size_class);
-
-  // Counts a large block that is live without having been taken from here.
-  void Adopt(const Block& block) { CountLive(block, 1); }
 
   // Keeps a live block. Returns the blocks that the cap pushes out, possibly this one.
   [[nodiscard]] Block* Put(Block* block);
@@ -35,17 +31,11 @@ class BufferPool {
   uint64_t pooled_bytes() const { return pooled_bytes_; }
 
  private:
-  static bool IsLarge(const Block& block) { return block.capacity >= kHugePage; }
-  void CountLive(const Block& block, int32_t amount) {
-    if (IsLarge(block)) live_[ColourOf(block)] += amount;
-  }
-  Block* OfRarestColour(Block* newest);
   void Link(Block* block);
   void Unlink(Block* block);
   Block* EvictDownTo(uint64_t bytes);
 
   Block* of_class_[kSizeClasses] = {};  // newest first
-  int32_t live_[kColours] = {};         // large blocks, by colour
   Block* newest_ = nullptr;
   Block* oldest_ = nullptr;
   uint64_t pooled_bytes_ = 0;

@@ -138,15 +138,6 @@ Block* TakeShared(uint32_t size_class) {
   return shared.pool.Take(size_class);
 }
 
-Block* NewShared(uint32_t size_class) {
-  Block* block = NewBlockOrTrim(size_class);
-  if (block == nullptr) return nullptr;
-  Shared& shared = TheShared();
-  const std::lock_guard lock(shared.mutex);
-  shared.pool.Adopt(*block);
-  return block;
-}
-
 void PutShared(Block* block) {
   Shared& shared = TheShared();
   Block* evicted;
@@ -191,8 +182,9 @@ void* Allocate(uint64_t bytes) {
   const bool is_small = size_class < kCachedClasses;
   Block* block = is_small ? cache->Take(size_class) : cache->TakeNear(size_class);
   if (block == nullptr && !is_small) block = TakeShared(size_class);
-  if (block == nullptr) block = is_small ? NewBlockOrTrim(size_class) : NewShared(size_class);
+  if (block == nullptr) block = NewBlockOrTrim(size_class);
   if (block == nullptr) return nullptr;
+  if (HasColour(*block)) block = cache->GiveColour(block);
   block->asked = bytes;
   cache->allocations.Add(1);
   CountLive(cache, size_class, int64_t(bytes));
@@ -206,7 +198,8 @@ void Release(void* buffer) {
   ThreadCache* cache = CacheOfThread();
   CountLive(cache, block->size_class, -int64_t(block->asked));
   CountRelease(cache);
-  if (block->size_class >= kCachedClasses) {
+  if (HasColour(*block)) {
+    if (cache != nullptr) cache->TakeBackColour(*block);
     PutLarge(cache, block);
   } else if (cache == nullptr || !cache->Put(block)) {
     block->state = BlockState::kPooled;  // a second release is noticed until the memory is reused

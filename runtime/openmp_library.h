@@ -9,6 +9,8 @@
 //                               OMP_WAIT_POLICY is set: workers that spin for the default 200 ms
 //                               take a core from the compiler on a small machine.
 //                               A forked child reads the environment anew and has the default.
+//                               Compiled code that calls LAPACK sets the same to 0 for each region
+//                               (kmp_set_blocktime) and back.
 //   KMP_INIT_AT_FORK=TRUE       only while our library reads it: a child of fork starts its threads
 //                               anew. scikit-learn sets FALSE, with which a child waits for ever
 //                               for threads that only its parent has.

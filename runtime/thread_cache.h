@@ -77,6 +77,29 @@ class ThreadCache {
     return pushed_out;
   }
 
+  // The block at its own colour if no live block of the thread has that, else at one that fewest
+  // have, in turn. Assumes HasColour.
+  Block* GiveColour(Block* block) {
+    uint64_t colour = ColourOf(*block);
+    if (live_of_colour_[colour] > 0) {
+      for (uint64_t k = 1; k <= kColours; ++k) {
+        const uint64_t other = (last_colour_ + k) % kColours;
+        if (k == 1 || live_of_colour_[other] < live_of_colour_[colour]) colour = other;
+      }
+      block = Recolour(block, colour);
+    }
+    ++live_of_colour_[colour];
+    last_colour_ = colour;
+    return block;
+  }
+
+  // Behind the block's last use. One that another thread was given is not missed: the counts only
+  // spread what a thread has at a time.
+  void TakeBackColour(const Block& block) {
+    int32_t& live = live_of_colour_[ColourOf(block)];
+    live = std::max(live - 1, 0);
+  }
+
   // Deletes all blocks.
   void Clear() {
     while (near_count_ > 0) DeleteBlock(RemoveNear(near_count_ - 1));
@@ -113,6 +136,8 @@ class ThreadCache {
   List lists_[kCachedClasses];
   Block* near_[kNearBlocks] = {};  // the newest last
   int near_count_ = 0;
+  int32_t live_of_colour_[kColours] = {};
+  uint64_t last_colour_ = 0;
   uint64_t near_bytes_ = 0;
 };
 

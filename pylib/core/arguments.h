@@ -39,8 +39,8 @@ enum class Encoded : uint8_t {
 // Appends the value of one parameter. `is_static`: its value belongs into the key.
 Encoded EncodeArgument(PyObject* value, bool is_static, Arguments* arguments);
 
-// As above for an outside array or list: a leaf, whose word is returned in `word` and not appended
-// to the key and says no lengths.
+// As above for an outside array or list: a leaf, whose word is returned in `word`, is not
+// appended to the key and says no lengths.
 Encoded EncodeCapture(PyObject* value, uint64_t* word, Arguments* arguments);
 
 // Stands for an array in Function.compile, where there is no array yet: the class of

@@ -12,7 +12,6 @@
 #include <fstream>
 #include <mutex>
 #include <random>
-#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -137,28 +136,30 @@ TEST(Buffers, LargeOnesDifferInTheirPageOffsets) {
   for (void* buffer : buffers) Release(buffer);
 }
 
-TEST(Buffers, LargeOnesOfThePoolDifferFromThoseThatLive) {
-  constexpr uint64_t kBytes = 6 * kMiB;
-  TrimPool();
-  std::vector<void*> buffers;
-  for (int i = 0; i < 24; ++i) buffers.push_back(Allocate(kBytes));
-  // The three of each colour are released one behind the other.
+// The only two at hand, whatever lived beside them before.
+TEST(Buffers, OnesOfThePoolDifferFromThoseThatLive) {
   const auto offset = [](void* buffer) { return AddressOf(buffer) % 4096; };
-  std::stable_sort(buffers.begin(), buffers.end(),
-                   [&](void* a, void* b) { return offset(a) < offset(b); });
-  for (void* buffer : buffers) Release(buffer);
-  std::set<uint64_t> offsets;
-  buffers.clear();
-  for (int i = 0; i < 3; ++i) {
-    buffers.push_back(Allocate(kBytes));
-    offsets.insert(offset(buffers.back()));
+  for (const uint64_t bytes : {6 * kMiB, uint64_t{100000}}) {
+    TrimPool();
+    std::vector<void*> buffers;
+    for (int i = 0; i < 9; ++i) buffers.push_back(Allocate(bytes));
+    EXPECT_EQ(offset(buffers[0]), offset(buffers[8]));
+    Release(buffers[0]);
+    Release(buffers[8]);
+    void* first = Allocate(bytes);
+    void* second = Allocate(bytes);
+    EXPECT_NE(offset(first), offset(second)) << bytes;
+    std::memset(first, 1, bytes);
+    std::memset(second, 2, bytes);
+    EXPECT_EQ(static_cast<char*>(first)[bytes - 1], 1) << bytes;
+    Release(first);
+    Release(second);
+    for (int i = 1; i < 8; ++i) Release(buffers[i]);
+    // One that nobody else needs comes back as it was.
+    void* again = Allocate(bytes);
+    EXPECT_EQ(again, buffers[7]);
+    Release(again);
   }
-  EXPECT_EQ(offsets.size(), 3u);
-  for (void* buffer : buffers) Release(buffer);
-  // One that nobody else needs comes back at once.
-  void* again = Allocate(kBytes);
-  EXPECT_EQ(again, buffers.back());
-  Release(again);
 }
 
 TEST(Counters, FollowAllocationsAndReleases) {
