@@ -50,7 +50,7 @@ using ir::Operand;
 using ir::Var;
 using ir::VarSet;
 
-constexpr int64_t kLeastTrips = 32768;  // of a part,
+constexpr int64_t kLeastTrips = 16384;  // of a part,
 constexpr int64_t kTripsAPlace = 8;     // and for each place of its copies, which are to be summed.
 constexpr int64_t kMostParts = 256;     // Their sums are combined by few threads.
 // A power of two. A processor adds to one place in about as many steps.

@@ -1,10 +1,12 @@
 #include "runtime/buffer_block.h"
 
 #include <errno.h>
-#include <sys/mman.h>
 
 #include <cstdlib>
 #include <new>
+
+#include "runtime/huge_pages.h"
+#include "runtime/slabs.h"
 
 namespace parakeet::runtime {
 namespace {
@@ -13,33 +15,12 @@ bool IsMapped(uint64_t capacity) { return capacity >= kHugePage; }
 
 uint64_t MappingSize(uint64_t capacity) { return kSmallPage + capacity + kSmallPage; }
 
-// A mapping whose second small page begins on a huge-page boundary; null when there is no memory.
-char* MapAligned(uint64_t size) {
-  const uint64_t reserved = size + kHugePage;
-  void* at = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (at == MAP_FAILED) return nullptr;
-  char* begin = static_cast<char*>(at);
-  const uint64_t before = -(reinterpret_cast<uintptr_t>(begin) + kSmallPage) & (kHugePage - 1);
-  char* mapping = begin + before;
-  if (before > 0) munmap(begin, before);
-  const uint64_t behind = reserved - before - size;
-  if (behind > 0) munmap(mapping + size, behind);
-  return mapping;
-}
-
-char* MapAdvised(uint64_t capacity) {
-  char* origin = MapAligned(MappingSize(capacity));
-  if (origin == nullptr) return nullptr;
-  // Advice only: where huge pages are switched off, small ones serve. It covers the small pages at
-  // both ends too, which keeps the mapping one area of the kernel's limited number of them.
-  madvise(origin, MappingSize(capacity), MADV_HUGEPAGE);
-  return origin;
-}
-
-char* AllocateAligned(uint64_t capacity) {
-  const uint64_t overhang = capacity > kCachedCapacity ? kSmallPage : 0;
-  return static_cast<char*>(
-      std::aligned_alloc(alignof(Block), sizeof(Block) + capacity + overhang));
+// What a block of so much capacity lies in, its data aligned to 64 bytes or more.
+char* NewOrigin(uint32_t size_class, uint64_t capacity) {
+  if (IsMapped(capacity)) return MapHuge(MappingSize(capacity), kHugePage, kSmallPage);
+  const uint64_t size = sizeof(Block) + capacity;
+  if (size_class >= kCachedClasses) return TakePlace(size_class, size + kSmallPage);
+  return static_cast<char*>(std::aligned_alloc(alignof(Block), size));
 }
 
 // The header's place at a colour.
@@ -55,7 +36,7 @@ char* PlaceOf(char* origin, uint64_t capacity, uint64_t colour) {
 
 Block* NewBlock(uint32_t size_class) {
   const uint64_t capacity = CapacityOf(size_class);
-  char* origin = IsMapped(capacity) ? MapAdvised(capacity) : AllocateAligned(capacity);
+  char* origin = NewOrigin(size_class, capacity);
   if (origin == nullptr) return nullptr;
   Block* block = new (PlaceOf(origin, capacity, 0)) Block{};
   block->capacity = capacity;
@@ -71,12 +52,10 @@ Block* Recolour(Block* block, uint64_t colour) {
 }
 
 void DeleteBlock(Block* block) {
+  if (IsMapped(block->capacity)) return UnmapHuge(block->origin, MappingSize(block->capacity));
+  if (HasColour(*block)) return GivePlace(block->origin);
   const int saved_errno = errno;
-  if (IsMapped(block->capacity)) {
-    munmap(block->origin, MappingSize(block->capacity));
-  } else {
-    std::free(block->origin);
-  }
+  std::free(block->origin);
   errno = saved_errno;
 }
 

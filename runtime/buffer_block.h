@@ -1,7 +1,8 @@
 // One buffer as the pool sees it: 64 bytes of header, then the user's bytes; and the size classes.
 //
 // Where the bytes of a block come from:
-//   capacity < 2 MiB    the C library's allocator.
+//   capacity <= 32 KiB  the C library's allocator.
+//   capacity < 2 MiB    a place in a slab, which is huge-page backed.
 //   capacity >= 2 MiB   a mapping of its own, huge-page backed. Its capacity is a multiple of 2 MiB
 //                       and the huge pages begin at the data; a small page before them holds the
 //                       header, one behind them the overhang of a colour.
@@ -14,6 +15,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+
+#include "runtime/huge_pages.h"
 
 namespace parakeet::runtime {
 
@@ -34,7 +37,7 @@ struct alignas(64) Block {
   Block* class_next;
   uint64_t asked;     // bytes the user asked for, <= capacity
   uint64_t capacity;  // bytes that the user may write
-  void* origin;       // what to give back to the C library, or the start of the mapping
+  void* origin;       // where the memory begins that the block lies in
   BlockState state;
   uint32_t size_class;
 };
@@ -46,7 +49,6 @@ inline Block* BlockOf(void* data) { return static_cast<Block*>(data) - 1; }
 inline constexpr uint64_t kSmallPage = 4096;
 inline constexpr uint64_t kColours = 8;
 inline constexpr uint64_t kColourStep = kSmallPage / kColours;
-inline constexpr uint64_t kHugePage = uint64_t{2} << 20;
 inline constexpr uint64_t kMaxBytes = uint64_t{1} << 47;  // more than an address space can hold
 inline constexpr uint32_t kSizeClasses = 272;
 inline constexpr uint32_t kCachedClasses = 32;  // the first ones; threads keep caches of them

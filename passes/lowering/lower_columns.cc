@@ -110,10 +110,8 @@ Operand ColumnLowering::LengthOf(const Binding& reduction, const Operand& column
   for (const Operand& total : reduction.blocks[0]->results)
     bytes += ir::SizeInBytes(ir::DTypeOf(total));
   const Operand shared = CeilDiv(columns, Int(kStretches));
-  const Operand rows = builder().Scalar(OpCode::kMax, {depth, Int(1)});
-  const Operand worth = CeilDiv(Int(kWorthSharing), rows);
-  const Operand least = builder().Scalar(
-      OpCode::kMax, {Int(kLeastBytes / bytes), builder().Scalar(OpCode::kMax, {shared, worth})});
+  const Operand worth = CeilDiv(Int(kWorthSharing), Max(depth, Int(1)));
+  const Operand least = Max(Int(kLeastBytes / bytes), Max(shared, worth));
   // Whole vectors.
   constexpr int kLanes = 64;
   return Min(builder().Mul(CeilDiv(least, Int(kLanes)), Int(kLanes)),
@@ -131,11 +129,21 @@ void ColumnLowering::WriteColumns(const Binding& nest, const Binding& reduction,
   Attributes kind;
   if (nest.attrs.Int(Attr::kParallel) != 0)
     kind = {{Attr::kKind, std::string("parallel")}, {Attr::kCost, int64_t{0}}};
-  Loop(Int(0), Product(around), kind, [&](const Operand& task) {
+  const auto write_task = [&](const Operand& task) {
     Stretch stretch{nest, reduction, axis, Delinear(task, around), {}, {}, {}};
     stretch.lo = builder().Mul(stretch.index[axis], length);
     stretch.hi = Min(builder().Add(stretch.lo, length), extents[axis]);
     WriteStretch(std::move(stretch), length, depth, finish);
+  };
+  const Operand tasks = Product(around);
+  if (!kind.Has(Attr::kCost) || around.size() == 1) return Loop(Int(0), tasks, kind, write_task);
+  // Tasks of few elements are given out several at a time.
+  const Operand elements = builder().Mul(Min(length, extents[axis]), depth);
+  const Operand some = Max(
+      builder().Scalar(OpCode::kFloorDiv, {Int(kWorthSharing), Max(elements, Int(1))}), Int(1));
+  Loop(Int(0), CeilDiv(tasks, some), kind, [&](const Operand& k) {
+    const Operand first = builder().Mul(k, some);
+    Loop(first, Min(builder().Add(first, some), tasks), {}, write_task);
   });
 }
 
