@@ -33,9 +33,11 @@ constexpr int kFlatBytes = 3072;
 // Rectangles that a thread takes one after the other, of no fewer rows than these tiles.
 constexpr int kRounds = 3;
 constexpr int kLeastTiles = 4;
-// Products of fewer terms are not packed; of fewer than these, not shared.
+// Products of fewer terms are not packed; of fewer than these, not shared. Matrices of a batch are
+// shared out by so many terms.
 constexpr int kSmall = 300;
-constexpr int kAlone = 1 << 18;
+constexpr int kAlone = 1 << 21;
+constexpr int kTermsOfTask = 1 << 18;
 // What is read again by so few tiles, or stays in the second cache, is not packed.
 constexpr int kFewTiles = 2;
 constexpr int kNearBytes = 1 << 20;
@@ -201,7 +203,7 @@ Operand ContractionLowering::SomeUnits(const Tiling& tiling, const Operand& unit
   if (tiling.outer.empty()) return Int(1);
   const Operand terms = Product(
       {tiling.depth, tiling.extents[tiling.rows.axis], tiling.extents[tiling.columns.axis]});
-  const Operand worth = CeilDiv(Int(kAlone), Max(terms, Int(1)));
+  const Operand worth = CeilDiv(Int(kTermsOfTask), Max(terms, Int(1)));
   return Max(Min(worth, units), Int(1));
 }
 
