@@ -17,6 +17,8 @@
 // check that two sizes are equal or one of them 1, and a select of one. Without it each element
 // would be found by asking whether its axis is repeated. Of a slice that begins at min(1, %n) the
 // same: it begins at 1. Of a check in each iteration of a loop that %i + 1 < %m: its last index is.
+// Scalars that indexes in loops are made of are no larger than sizes may be, so that no sum of them
+// wraps around.
 //
 // Assumes: where that check fails, whose site is new and has the exception kOtherShapes, the caller
 // runs the program made without this pass (Options::assume_shapes).
@@ -46,6 +48,7 @@ using ir::Operand;
 using ir::Var;
 
 constexpr int kLargestExpression = 64;  // operations of one size
+constexpr int64_t kFar = int64_t{1} << 48;  // More than any size, as ranges.h has it.
 
 class ShapeAssumer {
  public:
@@ -70,10 +73,13 @@ class ShapeAssumer {
     });
     ForEachPair([&](const Binding& b, const Pair& pair) { AssumeEqual(b, pair); });
     AssumeInLoops(*function_.body, false);
-    if (builder_.bindings().empty()) return &function_;
+    FindIndexes(*function_.body, false);
+    // What bounds scalars stands in front of the sums that they are in.
+    std::vector<const Binding*> first = AssumeNear(arena);
+    first.insert(first.end(), builder_.bindings().begin(), builder_.bindings().end());
+    if (first.empty()) return &function_;
     ir::Block body = *function_.body;
-    body.bindings.insert(body.bindings.begin(), builder_.bindings().begin(),
-                         builder_.bindings().end());
+    body.bindings.insert(body.bindings.begin(), first.begin(), first.end());
     ir::Function copy = function_;
     copy.body = arena->New(std::move(body));
     return arena->New(std::move(copy));
@@ -263,6 +269,51 @@ class ShapeAssumer {
     context_.Note(check.span, "an index taken to be in range, which a call checks first");
   }
 
+  // --- Scalars that indexes in loops are made of. ---
+
+  void FindIndexes(const ir::Block& block, bool repeats) {
+    for (const Binding* b : block.bindings) {
+      const bool is_loop = b->op == OpCode::kFor || b->op == OpCode::kWhile;
+      for (const ir::Block* inner : b->blocks) FindIndexes(*inner, repeats || is_loop);
+      if (b->op == OpCode::kCheck && repeats) FindIndex(b->operands[0]);
+    }
+  }
+
+  // Of a condition that says of an index that it is in range.
+  void FindIndex(const Operand& condition) {
+    if (const Binding* both = DefinitionOf(condition, OpCode::kAnd)) {
+      for (const Operand& part : both->operands) FindIndex(part);
+    } else if (const Binding* below = DefinitionOf(condition, OpCode::kLt)) {
+      FindScalars(below->operands[0]);
+    }
+  }
+
+  // What the index or the ends of its loops are made of.
+  void FindScalars(const Operand& operand) {
+    if (!operand.IsVar() || !seen_.insert(operand.var()).second) return;
+    const auto loop = loops_.find(operand.var());
+    const auto found = definitions_.find(operand.var());
+    if (loop != loops_.end()) {
+      for (int end : {0, 1}) FindScalars(loop->second->operands[end]);
+    } else if (found != definitions_.end() && IsExpression(*found->second)) {
+      for (const Operand& part : found->second->operands) FindScalars(part);
+    }
+  }
+
+  std::vector<const Binding*> AssumeNear(ir::Arena* arena) const {
+    ir::Builder builder(arena);
+    for (const ir::Param& param : function_.params) {
+      if (!seen_.contains(param.var) || !(param.var->type == ir::Type(ir::DType::kI64))) continue;
+      builder.set_span(function_.span);
+      const Operand scalar(param.var);
+      for (const Operand& holds : {builder.Scalar(OpCode::kLe, {Operand::Int(-kFar), scalar}),
+                                   builder.Scalar(OpCode::kLe, {scalar, Operand::Int(kFar)})}) {
+        builder.Emit(OpCode::kCheck, {}, {holds}, {{Attr::kSite, site_}, {Attr::kAt, 0}});
+      }
+    }
+    return builder.bindings();
+  }
+
   // True for an index of one loop, or a sum of several: differences may well count from the end.
   bool GoesOneWay(const LinearForm& form) const {
     const auto is_loop = [&](const auto& term) { return loops_.contains(term.first); };
@@ -366,6 +417,7 @@ class ShapeAssumer {
   std::unordered_map<const Var*, const Binding*> loops_;  // by index
   std::unordered_map<const Var*, std::optional<LinearForm>> likely_;
   std::unordered_map<const Var*, Operand> made_;  // in front of everything
+  ir::VarSet seen_;                               // of what indexes taken to be in range are made
   int cost_ = 0;
 };
 

@@ -25,6 +25,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "hoist-invariants",
       "eliminate-common-subexpressions",
       "eliminate-dead-code",
+      // A sum that is carried is a scan.
+      "forward-stores",
       "parallelize-loops",
       "combine-nested-maps",
       // Again: nests combined above may fill whole arrays.
