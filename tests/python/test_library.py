@@ -202,3 +202,35 @@ def test_a_user_gives_a_function_its_meaning():
         return 2 * x
 
     np.testing.assert_array_equal(jit(lambda x: doubled(x))(F64), 2 * F64)
+
+
+@jit
+def orders(*arrays):
+    return tuple([np.argsort(x) for x in arrays])
+
+
+def test_argsort_of_many_keeps_equal_elements_in_order():
+    random = np.random.default_rng(20)
+    whole = random.integers(-40, 40, 5000)
+    floats = np.where(whole > 30, np.nan, whole / 4.0)
+    floats[::7] = -0.0
+    arrays = [whole, whole.astype(np.int32), (whole + 40).astype(np.uint32), floats,
+              (whole + 40).astype(np.uint64), floats.astype(np.float32), np.zeros(5000),
+              random.random(5000), np.full(2000, np.nan)]  # fmt: skip
+    for order, x in zip(orders(*arrays, target="serial"), arrays, strict=True):
+        np.testing.assert_array_equal(order, np.argsort(x, kind="stable"))
+
+
+def test_searches_among_few_and_among_none():
+    @jit
+    def places(edges, values):
+        return np.searchsorted(edges, values), np.searchsorted(edges, values, "right")
+
+    values = np.array([-1.0, 0.0, 0.5, 1.0, 2.0, 7.0, 8.0, np.inf, np.nan])
+    for count in range(10):
+        edges = np.arange(float(count))
+        for got, side in zip(places(edges, values, target="serial"), ("left", "right"), strict=True):
+            np.testing.assert_array_equal(got, np.searchsorted(edges, values, side))
+    edges = np.array([0.0, 1.0, 1.0, np.nan, np.nan])
+    for got, side in zip(places(edges, values, target="serial"), ("left", "right"), strict=True):
+        np.testing.assert_array_equal(got, np.searchsorted(edges, values, side))

@@ -4,7 +4,7 @@ import numpy as np
 
 from parakeet.library.intrinsics import asarray, astype, can_cast, reshape, result_type
 from parakeet.library.registry import overload
-from parakeet.library.searching import first_greater
+from parakeet.library.searching import first_greater, halvings
 
 
 @overload(np.bincount)
@@ -82,12 +82,12 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
     return np.linspace(first, last, bins + 1, dtype=dtype)
 
 
-def bin_of(value, edges):
+def bin_of(value, edges, steps):
     """The bin that a value falls into; the number of bins where into none."""
     n = edges.shape[0] - 1
     if value == edges[n]:
         return n - 1
-    place = first_greater(edges, value) - 1
+    place = first_greater(edges, value, steps) - 1
     return n if place < 0 else place
 
 
@@ -112,8 +112,9 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     if x.dtype == bool:
         x = astype(x, np.uint8)
     edges = histogram_bin_edges(x, bins, range)
-    find = equal_bin_of if isinstance(bins, int) else bin_of
-    counts = counts_between(x, edges, weights, find)
+    steps = halvings(edges.shape[0])
+    search = lambda value, edges: bin_of(value, edges, steps)  # noqa: E731
+    counts = counts_between(x, edges, weights, equal_bin_of if isinstance(bins, int) else search)
     if density:
         widths = astype(np.diff(edges), np.float64)
         return counts / widths / np.sum(counts), edges

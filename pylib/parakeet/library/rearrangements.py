@@ -56,7 +56,7 @@ def rot90(m, k=1, axes=(0, 1)):
 def roll_first(x, shift):
     """Elements of the first axis move `shift` places on; those that fall off come in again."""
     n = x.shape[0]
-    return imap(lambda i: x[(i - shift) % n], n)
+    return imap(lambda i: x[i - shift % n], n)  # From the end where it is negative.
 
 
 def roll_along(x, shift, axis):
@@ -101,8 +101,11 @@ def repeat_first(x, repeats):
         return repeat_each(x, asarray(repeats))
     if x.shape[0] * repeats < 0:
         raise ValueError("negative dimensions are not allowed")
+    n = x.shape[0]
     count = max(repeats, 0)
-    return imap(lambda i: x[i // count], x.shape[0] * count)
+    rows = np.empty((n, count) + x.shape[1:], x.dtype)
+    rows[...] = x[:, None]
+    return reshape(rows, (n * count,) + x.shape[1:])
 
 
 @overload(np.repeat, method="repeat")
@@ -115,8 +118,9 @@ def repeat(a, repeats, axis=None):
 
 
 def tile_first(x, count):
-    n = x.shape[0]
-    return imap(lambda i: x[i % n], n * count)
+    copies = np.empty((count,) + x.shape, x.dtype)
+    copies[...] = x
+    return reshape(copies, (count * x.shape[0],) + x.shape[1:])
 
 
 @overload(np.tile)

@@ -62,6 +62,12 @@ def delete(arr, obj, axis=None):
     x = reshape(asarray(arr), -1) if axis is None else asarray(arr)
     k = 0 if axis is None else axis
     rows = moveaxis(x, k, 0)
+    if isinstance(obj, int):
+        n = rows.shape[0]
+        if obj < -n or obj >= n:
+            raise IndexError(f"index {obj} is out of bounds for axis {k} with size {n}")
+        place = obj + n if obj < 0 else obj
+        return moveaxis(np.concatenate((rows[:place], rows[place + 1 :])), 0, k)
     kept = np.ones(rows.shape[0], bool)
     kept[obj] = False
     return moveaxis(rows[np.flatnonzero(kept)], 0, k)

@@ -26,14 +26,24 @@ def overlap(a, v, shift):
     return reduce(add, products, init=astype(0, products.dtype))
 
 
+def overlaps(a, v, before, count):
+    """So many overlaps, of which `before` begin before `a` does: those of all of `v` by themselves,
+    since each of them is as long as the others."""
+    inside = a.shape[0] - v.shape[0] + 1
+    first = imap(lambda i: overlap(a, v, i - before), before)
+    whole = imap(lambda i: overlap(a, v, i), inside)
+    last = imap(lambda i: overlap(a, v, i + inside), count - before - inside)
+    return np.concatenate((first, whole, last))
+
+
 def slide(a, v, mode):
     """The overlaps of `a` with a `v` that is no longer, from left to right."""
     n = a.shape[0]
     m = v.shape[0]
     if mode == "full":
-        return imap(lambda i: overlap(a, v, i - m + 1), n + m - 1)
+        return overlaps(a, v, m - 1, n + m - 1)
     if mode == "same":
-        return imap(lambda i: overlap(a, v, i - m // 2), n)
+        return overlaps(a, v, m // 2, n)
     if mode == "valid":
         return imap(lambda i: overlap(a, v, i), n - m + 1)
     raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got '{mode}')")
