@@ -104,7 +104,7 @@ class Integers {
   }
 
   // The divisor where it is one constant in all lanes, else null.
-  const llvm::APInt* ConstantDivisor() {
+  const llvm::APInt* ConstantDivisor() const {
     auto* constant = llvm::dyn_cast<llvm::Constant>(b_);
     if (constant != nullptr && type_->isVectorTy()) constant = constant->getSplatValue();
     auto* integer = llvm::dyn_cast_or_null<llvm::ConstantInt>(constant);
@@ -157,11 +157,26 @@ class Integers {
     return {quotient, remainder, builder_.CreateAnd(is_inexact, signs_differ)};
   }
 
+  bool IsByPositive() const {
+    const llvm::APInt* constant = ConstantDivisor();
+    return is_signed_ && constant != nullptr && constant->isStrictlyPositive();
+  }
+
+  // One division of what is not negative: floor(x / c) is ~floor(~x / c) where x is.
+  Value* QuotientByPositive() {
+    Value* sign = builder_.CreateAShr(a_, Int(Width() - 1));
+    const llvm::APInt most = llvm::APInt::getSignedMaxValue(Width());
+    Value* flipped =
+        builder_.CreateAnd(builder_.CreateXor(a_, sign), llvm::ConstantInt::get(type_, most));
+    return builder_.CreateXor(builder_.CreateUDiv(flipped, b_), sign);
+  }
+
   Value* FloorQuotient() {
     if (const llvm::APInt* power = PowerOfTwoDivisor()) {
       Value* count = Int(power->logBase2());
       return is_signed_ ? builder_.CreateAShr(a_, count) : builder_.CreateLShr(a_, count);
     }
+    if (IsByPositive()) return QuotientByPositive();
     const Division division = Divide();
     Value* quotient = division.quotient;
     if (is_signed_) {
