@@ -40,9 +40,7 @@ auto Timed(std::vector<Phase>& phases, const char* name, Work work) {
 void SetTarget(llvm::Module& module, const Target& target) {
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
-    function.addFnAttr("target-cpu", target.machine().getTargetCPU());
-    function.addFnAttr("target-features", target.machine().getTargetFeatureString());
-    function.addFnAttr("prefer-vector-width", std::to_string(target.vector_bits()));
+    target.Mark(function);
     // Calls of libm and the runtime mean what they say.
     function.addFnAttr("no-builtins");
     function.addFnAttr(llvm::Attribute::NoUnwind);
@@ -82,6 +80,8 @@ bool CallsLapack(const ir::Program& program) {
 }
 
 }  // namespace
+
+void Prepare() { Target("", "").MakeTables(); }
 
 int HostVectorBytes() { return Target("", "").vector_bits() / 8; }
 

@@ -38,6 +38,9 @@ struct CompileOptions {
 // Bytes of the widest vector register of the host: 64, 32 or 16.
 int HostVectorBytes();
 
+// Makes what the first compilation for the host would have to make. Any thread may call it.
+void Prepare();
+
 // One phase of a compilation and its wall time in milliseconds.
 struct Phase {
   std::string name;

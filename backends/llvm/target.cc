@@ -7,6 +7,9 @@
 
 #include "ir/diagnostics.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/CodeGen/TargetInstrInfo.h"
+#include "llvm/CodeGen/TargetSubtargetInfo.h"
+#include "llvm/IR/Module.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
@@ -42,13 +45,40 @@ const std::string& HostCpu() {
   return *name;
 }
 
+constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
+
+const llvm::Target& TheTarget() {
+  InitializeOnce();
+  std::string error;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kTriple, error);
+  if (target == nullptr) ir::FailBug("no code generator for " + std::string(kTriple));
+  return *target;
+}
+
+// The host's features that are `wanted` or not, of those that `cpu` with `features` has not so.
+std::string Differing(bool wanted, const std::string& cpu, const std::string& features) {
+  const std::unique_ptr<llvm::MCSubtargetInfo> info(
+      TheTarget().createMCSubtargetInfo(kTriple, cpu, features));
+  const llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
+  std::string text;
+  for (const llvm::SubtargetFeatureKV& feature : info->getAllProcessorFeatures()) {
+    const auto found = host.find(feature.Key);
+    if (found == host.end() || found->second != wanted) continue;
+    if (info->getFeatureBits().test(feature.Value) == wanted) continue;
+    if (!text.empty()) text += ',';
+    text += (wanted ? "+" : "-") + std::string(feature.Key);
+  }
+  return text;
+}
+
+// What the host has beside what its name says, then what it lacks: those that are left have none
+// of the latter. Short, since LLVM reads it for every function.
 const std::string& HostFeatures() {
   static const auto* const features = [] {
-    auto* text = new std::string;
-    for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
-      if (!text->empty()) *text += ',';
-      *text += (feature.second ? '+' : '-') + feature.first().str();
-    }
+    auto* text = new std::string(Differing(true, HostCpu(), ""));
+    const std::string lacks = Differing(false, HostCpu(), *text);
+    if (!text->empty() && !lacks.empty()) *text += ',';
+    *text += lacks;
     return text;
   }();
   return *features;
@@ -56,18 +86,14 @@ const std::string& HostFeatures() {
 
 std::unique_ptr<llvm::TargetMachine> MakeMachine(const std::string& cpu,
                                                  const std::string& features) {
-  InitializeOnce();
-  const char* const triple = "x86_64-unknown-linux-gnu";
-  std::string error;
-  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (target == nullptr) ir::FailBug("no code generator for " + std::string(triple));
-  const std::unique_ptr<llvm::MCSubtargetInfo> known(target->createMCSubtargetInfo(triple, "", ""));
+  const llvm::Target& target = TheTarget();
+  const std::unique_ptr<llvm::MCSubtargetInfo> known(target.createMCSubtargetInfo(kTriple, "", ""));
   if (!known->isCPUStringValid(cpu)) ir::FailBug("no processor is called " + cpu);
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   return std::unique_ptr<llvm::TargetMachine>(
-      target->createTargetMachine(triple, cpu, features, options, llvm::Reloc::PIC_,
-                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
+      target.createTargetMachine(kTriple, cpu, features, options, llvm::Reloc::PIC_,
+                                 llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
 }
 
 int VectorBitsOf(const llvm::TargetMachine& machine) {
@@ -94,6 +120,23 @@ Target::Target(const std::string& cpu, const std::string& features) {
   }
   if (machine_ == nullptr) machine_ = MakeMachine(real_cpu, real_features);
   vector_bits_ = VectorBitsOf(*machine_);
+}
+
+void Target::Mark(llvm::Function& function) const {
+  function.addFnAttr("target-cpu", machine_->getTargetCPU());
+  function.addFnAttr("target-features", machine_->getTargetFeatureString());
+  function.addFnAttr("prefer-vector-width", std::to_string(vector_bits_));
+}
+
+void Target::MakeTables() const {
+  llvm::LLVMContext context;
+  llvm::Module module("", context);
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), false);
+  auto* function =
+      llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, "marked", &module);
+  Mark(*function);
+  const llvm::TargetInstrInfo* info = machine_->getSubtargetImpl(*function)->getInstrInfo();
+  info->getOpcodeAfterMemoryUnfold(/*Opc=*/0, /*UnfoldLoad=*/true, /*UnfoldStore=*/false);
 }
 
 Target::~Target() {

@@ -20,6 +20,10 @@ class Target {
   Target& operator=(const Target&) = delete;
 
   llvm::TargetMachine& machine() const { return *machine_; }
+  // Says in the function's attributes that it is for this machine.
+  void Mark(llvm::Function& function) const;
+  // Makes the tables that LLVM makes when it is first asked about such a function.
+  void MakeTables() const;
   // Bits of the widest vector register: 512, 256 or 128.
   int vector_bits() const { return vector_bits_; }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "backends/compile.h"
 #include "frontend/context.h"
 #include "pylib/build_id.h"
 #include "pylib/compiler/compilation.h"
@@ -121,6 +122,14 @@ PARAKEET_EXPORT int32_t parakeet_compiler_init(const PkRuntime* runtime, const c
   }
   parakeet::pylib::runtime_table = runtime;
   return 0;
+}
+
+PARAKEET_EXPORT void parakeet_compiler_prepare() {
+  try {
+    parakeet::backends::Prepare();
+  } catch (...) {
+    // The first compilation will tell.
+  }
 }
 
 PARAKEET_EXPORT int32_t parakeet_compiler_compile(const PkCompileRequest* request,

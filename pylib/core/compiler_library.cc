@@ -4,6 +4,9 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
+#include <system_error>
+#include <thread>
 
 #include "pylib/build_id.h"
 #include "pylib/take_gil.h"
@@ -22,15 +25,43 @@ bool Find(void* handle, const char* name, T* function) {
   return *function != nullptr;
 }
 
-void* Load(const std::string& path) {
+// Any thread may open it, without the GIL.
+struct Opening {
+  explicit Opening(const std::string& path) {
+    handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr) {
+      why = dlerror();
+      return;
+    }
+    const auto prepare =
+        reinterpret_cast<PkCompilerPrepare>(dlsym(handle, "parakeet_compiler_prepare"));
+    if (prepare != nullptr) prepare();
+  }
+
+  void* handle = nullptr;
   std::string why;
+};
+
+// Another thread opens the library, while this one imports what the front end asks for first: each
+// takes some milliseconds. Null with an exception set.
+void* Load(const std::string& path) {
+  std::optional<Opening> opening;
+  std::thread opener;
+  try {
+    opener = std::thread([&] { opening.emplace(path); });
+  } catch (const std::system_error&) {
+    // No thread is to be had: this one opens it, below.
+  }
+  const Ref library = Ref::Steal(PyImport_ImportModule("parakeet.library"));
   PyThreadState* state = PyEval_SaveThread();
-  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) why = dlerror();
+  if (opener.joinable()) opener.join();
+  else opening.emplace(path);
   PkTakeGil(state);
-  if (handle == nullptr)
-    PyErr_Format(PyExc_ImportError, "cannot open the compiler: %s", why.c_str());
-  return handle;
+  if (!library) return nullptr;
+  if (opening->handle == nullptr) {
+    PyErr_Format(PyExc_ImportError, "cannot open the compiler: %s", opening->why.c_str());
+  }
+  return opening->handle;
 }
 
 }  // namespace
