@@ -1,5 +1,7 @@
 #include "backends/llvm/optimize.h"
 
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
@@ -39,6 +41,15 @@ Passes Unrolling() {
   return passes;
 }
 
+// Whether a loop has constant trips: only then is it worth while to ask what each would cost.
+bool HasConstantTrips(llvm::Function& function, llvm::FunctionAnalysisManager& functions) {
+  const auto loops = functions.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder();
+  if (loops.empty()) return false;
+  auto& scev = functions.getResult<llvm::ScalarEvolutionAnalysis>(function);
+  return llvm::any_of(
+      loops, [&](const llvm::Loop* loop) { return scev.getSmallConstantTripCount(loop) != 0; });
+}
+
 // What an unrolled body gains from: its indexes are constants, and what it loads may not depend on
 // the loop around it.
 Passes AfterUnrolling() {
@@ -74,7 +85,7 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
       return !preserved.areAllPreserved();
     };
     run(first);
-    if (run(unrolling)) run(rest);
+    if (HasConstantTrips(function, functions) && run(unrolling)) run(rest);
   }
 }
 
