@@ -12,6 +12,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetOptions.h"
 #include "llvm/TargetParser/Host.h"
@@ -30,12 +31,27 @@ Pool& ThePool() {
   return *pool;
 }
 
+// Steps of the code generator that search much and have found nothing in our code. LLVM has no
+// other way to say so; the library that we ship has its own copy of these.
+constexpr const char* kLeftOut[] = {
+    // General arithmetic that might be done in mask registers.
+    "disable-x86-domain-reassignment",
+};
+
+void LeaveOut(const char* option) {
+  const auto& options = llvm::cl::getRegisteredOptions();
+  const auto found = options.find(option);
+  if (found == options.end()) ir::FailBug("LLVM has no option " + std::string(option));
+  static_cast<llvm::cl::opt<bool>*>(found->second)->setValue(true);
+}
+
 void InitializeOnce() {
   [[maybe_unused]] static const bool done = [] {
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
+    for (const char* option : kLeftOut) LeaveOut(option);
     return true;
   }();
 }

@@ -31,14 +31,22 @@ def expect(places):
     """Lets what `places` lists be imported when it is looked up (tools/index_library.py)."""
     for table in _places:
         _places[table] = places[table]
+    holders = {}
     for path, module in {**places["objects"], **places["subscripts"]}.items():
         home, _, name = path.rpartition(".")
-        root, _, inner = home.partition(".")
-        holder = importlib.import_module(root)
+        if home not in holders:
+            holders[home] = _members(home)
         # What a module makes when it is asked for is a deprecated name; and some NumPys have less.
-        obj = vars(operator.attrgetter(inner)(holder) if inner else holder).get(name)
+        obj = holders[home].get(name)
         if obj is not None:
             _object_places[id(obj)] = (obj, module)
+
+
+def _members(home):
+    """By name, what a dotted name's object itself has; the first part is a module."""
+    root, _, inner = home.partition(".")
+    holder = importlib.import_module(root)
+    return vars(operator.attrgetter(inner)(holder) if inner else holder)
 
 
 def _find(table, key, module):
