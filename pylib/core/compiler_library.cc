@@ -4,9 +4,10 @@
 
 #include <atomic>
 #include <memory>
-#include <optional>
+#include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "pylib/build_id.h"
 #include "pylib/take_gil.h"
@@ -25,43 +26,55 @@ bool Find(void* handle, const char* name, T* function) {
   return *function != nullptr;
 }
 
-// Any thread may open it, without the GIL.
-struct Opening {
-  explicit Opening(const std::string& path) {
-    handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) {
-      why = dlerror();
+// The library, opened once by whoever comes first. Any thread may ask, without the GIL.
+class Opening {
+ public:
+  explicit Opening(std::string path) : path_(std::move(path)) {}
+
+  void* Handle() {
+    std::call_once(once_, [this] { Open(); });
+    return handle_;
+  }
+  // Why there is none.
+  const std::string& why() const { return why_; }
+
+ private:
+  void Open() {
+    handle_ = dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle_ == nullptr) {
+      why_ = dlerror();
       return;
     }
     const auto prepare =
-        reinterpret_cast<PkCompilerPrepare>(dlsym(handle, "parakeet_compiler_prepare"));
+        reinterpret_cast<PkCompilerPrepare>(dlsym(handle_, "parakeet_compiler_prepare"));
     if (prepare != nullptr) prepare();
   }
 
-  void* handle = nullptr;
-  std::string why;
+  std::string path_;
+  std::once_flag once_;
+  void* handle_ = nullptr;
+  std::string why_;
 };
 
-// Another thread opens the library, while this one imports what the front end asks for first: each
-// takes some milliseconds. Null with an exception set.
+// Another thread opens the library while this one imports what the front end asks for first: each
+// takes some milliseconds. Where that thread has not come to run by then, this one opens it. Null
+// with an exception set.
 void* Load(const std::string& path) {
-  std::optional<Opening> opening;
-  std::thread opener;
+  const auto opening = std::make_shared<Opening>(path);
   try {
-    opener = std::thread([&] { opening.emplace(path); });
+    std::thread([opening] { opening->Handle(); }).detach();
   } catch (const std::system_error&) {
-    // No thread is to be had: this one opens it, below.
+    // No thread is to be had.
   }
   const Ref library = Ref::Steal(PyImport_ImportModule("parakeet.library"));
-  PyThreadState* state = PyEval_SaveThread();
-  if (opener.joinable()) opener.join();
-  else opening.emplace(path);
-  PkTakeGil(state);
   if (!library) return nullptr;
-  if (opening->handle == nullptr) {
-    PyErr_Format(PyExc_ImportError, "cannot open the compiler: %s", opening->why.c_str());
+  PyThreadState* state = PyEval_SaveThread();
+  void* handle = opening->Handle();
+  PkTakeGil(state);
+  if (handle == nullptr) {
+    PyErr_Format(PyExc_ImportError, "cannot open the compiler: %s", opening->why().c_str());
   }
-  return opening->handle;
+  return handle;
 }
 
 }  // namespace
