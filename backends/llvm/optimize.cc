@@ -41,13 +41,26 @@ Passes Unrolling() {
   return passes;
 }
 
-// Whether a loop has constant trips: only then is it worth while to ask what each would cost.
-bool HasConstantTrips(llvm::Function& function, llvm::FunctionAnalysisManager& functions) {
+bool HasConstantTrips(const llvm::Loop* loop, llvm::ScalarEvolution& scev) {
+  return scev.getSmallConstantTripCount(loop) != 0 || scev.isBackedgeTakenCountMaxOrZero(loop);
+}
+
+// Whether loops inside are there for good.
+bool HoldsLoops(const llvm::Loop* loop, llvm::ScalarEvolution& scev) {
+  return llvm::any_of(loop->getSubLoops(), [&](const llvm::Loop* inner) {
+    return !HasConstantTrips(inner, scev) || HoldsLoops(inner, scev);
+  });
+}
+
+// LLVM unrolls loops of constant trips, and takes first iterations out of innermost loops. Of any
+// other loop it would ask what every instruction costs, to find that it may do neither.
+void KeepOthersRolled(llvm::Function& function, llvm::FunctionAnalysisManager& functions) {
   const auto loops = functions.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder();
-  if (loops.empty()) return false;
+  if (loops.empty()) return;
   auto& scev = functions.getResult<llvm::ScalarEvolutionAnalysis>(function);
-  return llvm::any_of(
-      loops, [&](const llvm::Loop* loop) { return scev.getSmallConstantTripCount(loop) != 0; });
+  for (llvm::Loop* loop : loops) {
+    if (HoldsLoops(loop, scev) && !HasConstantTrips(loop, scev)) loop->setLoopAlreadyUnrolled();
+  }
 }
 
 // What an unrolled body gains from: its indexes are constants, and what it loads may not depend on
@@ -85,7 +98,8 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
       return !preserved.areAllPreserved();
     };
     run(first);
-    if (HasConstantTrips(function, functions) && run(unrolling)) run(rest);
+    KeepOthersRolled(function, functions);
+    if (run(unrolling)) run(rest);
   }
 }
 
