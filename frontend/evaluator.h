@@ -263,8 +263,8 @@ class Evaluator {
   Value FlattenFirstAxes(const Value& nested);
   void RefuseRebinding(const Environment& before);
 
-  // Counts levels of expressions and of functions being built; a RecursionError where there are more
-  // than the stack of a thread holds.
+  // Counts levels of expressions and of functions being built; a RecursionError where there are
+  // more than the stack of a thread holds.
   NestingGuard Deeper(int levels);
 
   friend class LoopBuilder;

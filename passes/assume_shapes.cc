@@ -47,7 +47,7 @@ using ir::OpCode;
 using ir::Operand;
 using ir::Var;
 
-constexpr int kLargestExpression = 64;  // operations of one size
+constexpr int kLargestExpression = 64;      // operations of one size
 constexpr int64_t kFar = int64_t{1} << 48;  // More than any size, as ranges.h has it.
 
 class ShapeAssumer {

@@ -9,7 +9,8 @@
 //   %last = for %i in 1 to %n step 1 (%a = %first) {
 //     %b = load %x[%i]  %s = add %a, %b  store %y[%i], %s  yield %s }
 //
-// An iteration then waits for a sum, not for memory, and a sum that is carried is seen to be a scan.
+// An iteration then waits for a sum, not for memory, and a sum that is carried is seen to be a
+// scan.
 //
 // Assumes: index form, behind prove_bounds: a place in range is one that is not asked about.
 // Refuses: an array with another store in the loop, or one that may be it by another name; a store

@@ -14,9 +14,9 @@ using llvm::OpenMPIRBuilder;
 using llvm::Value;
 using InsertPoint = OpenMPIRBuilder::InsertPointTy;
 
-// Cycles that sharing a loop has to save to be worth a fork: of any team, and more for each thread.
-// A fork and a join take 440 ns with 2 threads and 6 us with 16, and what one core has in its caches
-// goes to the others.
+// Cycles that sharing a loop has to save to be worth a fork: of any team, and more for each
+// thread. A fork and a join take 440 ns with 2 threads and 6 us with 16, and what one core has in
+// its caches goes to the others.
 struct Worth {
   int64_t fork;
   int64_t thread;

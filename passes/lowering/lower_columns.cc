@@ -139,8 +139,8 @@ void ColumnLowering::WriteColumns(const Binding& nest, const Binding& reduction,
   if (!kind.Has(Attr::kCost) || around.size() == 1) return Loop(Int(0), tasks, kind, write_task);
   // Tasks of few elements are given out several at a time.
   const Operand elements = builder().Mul(Min(length, extents[axis]), depth);
-  const Operand some = Max(
-      builder().Scalar(OpCode::kFloorDiv, {Int(kWorthSharing), Max(elements, Int(1))}), Int(1));
+  const Operand some =
+      Max(builder().Scalar(OpCode::kFloorDiv, {Int(kWorthSharing), Max(elements, Int(1))}), Int(1));
   Loop(Int(0), CeilDiv(tasks, some), kind, [&](const Operand& k) {
     const Operand first = builder().Mul(k, some);
     Loop(first, Min(builder().Add(first, some), tasks), {}, write_task);

@@ -19,7 +19,7 @@ from parakeet.library.intrinsics import (
 from parakeet.library.one_axis import require_strict_axis
 from parakeet.library.registry import overload
 from parakeet.library.ufuncs import give
-from parakeet.operators import reduce
+from parakeet.operators import imap, reduce
 from parakeet.primitives import add, logical_and, logical_or, maximum, minimum, multiply
 
 
@@ -164,6 +164,9 @@ def count_nonzero(a, axis=None, keepdims=False):
     return sum(asarray(a, bool), axis=axis, keepdims=keepdims)
 
 
+PLACES_AT_ONCE = 8192
+
+
 # argmin and argmax look for the best element first and for its place then: two reductions that run
 # in lanes, where one of pairs would not.
 
@@ -189,9 +192,21 @@ def found_place(f, x, axis, keepdims, out):
     return give(place, out)
 
 
+def place_in_blocks(f, x, width):
+    """Of a vector: each element is read once, and those of the first best block again."""
+    n = x.shape[0]
+    blocks = (n + width - 1) // width
+    bests = imap(lambda b: reduce(f, x[b * width : minimum((b + 1) * width, n)]), blocks)
+    start = first_place(bests, reduce(f, bests)) * width
+    block = x[start : minimum(start + width, n)]
+    return start + first_place(block, reduce(f, block))
+
+
 def place_along(f, x, axis):
     """The place of what f, minimum or maximum, gives along an axis that has elements."""
     x = reshape(x, -1) if axis is None or x.ndim == 0 else moveaxis(x, axis, -1)
+    if x.ndim == 1 and x.shape[0] > 4 * PLACES_AT_ONCE:
+        return place_in_blocks(f, x, PLACES_AT_ONCE)
     best = reduce(f, x, axis=-1)
     return first_place(x, best if x.ndim == 1 else expand_dims(best, -1))
 
