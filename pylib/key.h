@@ -69,6 +69,9 @@ class ArgumentWord {
     const bool is_short = rank() > 1 && length >= kShortestAxis && length <= kLongestShortAxis;
     return is_short ? ArgumentWord(bits_ | uint64_t(length - 1) << kLastAxisBit) : *this;
   }
+  constexpr ArgumentWord WithoutLastAxis() const {
+    return ArgumentWord(bits_ & ~(uint64_t{3} << kLastAxisBit));
+  }
   // A list of numbers, which dispatch copies to an array. `python`: all of them are Python's.
   constexpr ArgumentWord AsList(bool python) const {
     return ArgumentWord(bits_ | uint64_t{1} << kListBit | uint64_t(python) << kPythonBit);

@@ -37,8 +37,6 @@ thread_local const uint32_t number = next_number.fetch_add(1, std::memory_order_
 
 }  // namespace
 
-const void* Call::ThisThread() { return &number; }
-
 // Null when memory is exhausted.
 Call::OtherLists* Call::Others() {
   OtherLists* others = others_.load(std::memory_order_acquire);

@@ -64,7 +64,7 @@ class Call : public PkCall {
   struct OtherLists;
 
   // An address that no other thread has.
-  static const void* ThisThread();
+  static const void* ThisThread() { return __builtin_thread_pointer(); }
   BlockList& ListOfThisThread();
   OtherLists* Others();
   void Unlink(Block* block);

@@ -129,7 +129,9 @@ class ImageLoader {
   }
 
   uint64_t Import(const char* name, uint64_t offset) {
-    if (may_defer_ && IsOpenMpName(name)) {
+    const bool is_openmp = IsOpenMpName(name);
+    if (is_openmp) image_->NoteRegions();
+    if (may_defer_ && is_openmp) {
       image_->Defer(offset, name);
       return reinterpret_cast<uint64_t>(CalledTooEarly);
     }

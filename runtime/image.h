@@ -25,6 +25,10 @@ class Image {
   PkEntry entry() const { return entry_; }
   const void* text() const { return mapping_; }
 
+  // Whether the code has parallel regions: without, a team of one is all that it can use.
+  bool has_regions() const { return has_regions_; }
+  void NoteRegions() { has_regions_ = true; }
+
   // Whether imports from the OpenMP library are still to be filled in: until then, calls have a
   // team of one.
   bool lacks_openmp() const { return !deferred_.empty(); }
@@ -45,6 +49,7 @@ class Image {
   void* mapping_;
   size_t size_;
   PkEntry entry_;
+  bool has_regions_ = false;
   std::vector<Deferred> deferred_;
 };
 

@@ -17,24 +17,6 @@ namespace {
 // Tuples deeper than this are refused: the walk is recursive.
 constexpr int kMaxDepth = 50;
 
-// Whether each axis has a longer stride than those before it, but for axes of length 1.
-bool StridesGrow(const ArrayFields* array) {
-  int64_t before = 0;
-  for (int axis = 0; axis < array->rank; ++axis) {
-    const int64_t stride = std::llabs(array->strides[axis]);
-    if (array->sizes[axis] == 1) continue;
-    if (stride <= before) return false;
-    before = stride;
-  }
-  return array->rank > 1;
-}
-
-ArrayLayout LayoutOf(const ArrayFields* array) {
-  if (array->flags & kFlagC) return ArrayLayout::kC;
-  if (array->flags & kFlagFortran) return ArrayLayout::kFortran;
-  return StridesGrow(array) ? ArrayLayout::kFortranStrides : ArrayLayout::kStrided;
-}
-
 bool IsNative(const DescriptorFields* descriptor) {
   return descriptor->byte_order == '=' || descriptor->byte_order == '|';
 }
@@ -284,16 +266,16 @@ Encoded EncodeCapture(PyObject* value, uint64_t* word, Arguments* arguments) {
   return result;
 }
 
-bool HasOverlap(const Arguments& arguments, const std::vector<uint8_t>& written) {
-  const size_t count = arguments.arrays.size();
+bool HasOverlap(const ArrayArgument* arrays, const std::vector<uint8_t>& written) {
+  const size_t count = written.size();
   for (size_t i = 0; i < count; ++i) {
     if (!written[i]) continue;
-    const ArrayFields* array = FieldsOf(arguments.arrays[i].array);
+    const ArrayFields* array = FieldsOf(arrays[i].array);
     if (OverlapsItself(array)) return true;
     const Extent extent = ExtentOf(array);
     for (size_t j = 0; j < count; ++j) {
       if (j == i) continue;
-      const Extent other = ExtentOf(FieldsOf(arguments.arrays[j].array));
+      const Extent other = ExtentOf(FieldsOf(arrays[j].array));
       if (extent.low < other.high && other.low < extent.high) return true;
     }
   }

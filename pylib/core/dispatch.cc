@@ -44,6 +44,28 @@ bool Encode(FunctionState* function, Mode mode, PyObject* const* values, Argumen
   return true;
 }
 
+// Arguments that share memory need code that assumes nothing, where it stores to them.
+bool IsRightVariant(const Specialization& found, uint64_t header, const ArrayArgument* arrays) {
+  if (!found.writes_arguments || MayOverlap(header)) return true;
+  return !HasOverlap(arrays, found.manifest.written);
+}
+
+// The code of an earlier call that was like this one, with its arguments; null where there is none,
+// or where more has to be asked than the arguments and guards.
+Specialization* FindAgain(FunctionState* function, Mode mode, PyObject* const* values,
+                          DirectArguments* call) {
+  if (is_profiling.load(std::memory_order_relaxed)) return nullptr;
+  const uint8_t* is_static = function->is_static.data();
+  for (Specialization* code : function->table.recent()) {
+    if (code == nullptr) return nullptr;
+    if (!code->expected.Take(mode.target, is_static, mode.short_axes, values, call)) continue;
+    const bool is_alone = code->expected.array_count() == 1 && !code->expected.has_strided();
+    if (!is_alone && !IsRightVariant(*code, 0, call->arrays)) return nullptr;
+    return code->outside.Holds() ? code : nullptr;
+  }
+  return nullptr;
+}
+
 // What to run for an encoded call, with its captures appended.
 class Selection {
  public:
@@ -67,7 +89,7 @@ class Selection {
         function_->table.Drop(found);
         continue;
       }
-      if (IsRightVariant(*found)) {
+      if (IsRightVariant(*found, call_->key[0], call_->arrays.data())) {
         *selected = found;
         return CompileOutcome::kDone;
       }
@@ -79,12 +101,6 @@ class Selection {
 
  private:
   static constexpr int kMaxAttempts = 4;
-
-  // Arguments that share memory need code that assumes nothing, where it stores to them.
-  bool IsRightVariant(const Specialization& found) const {
-    if (!found.writes_arguments || MayOverlap(call_->key[0])) return true;
-    return !HasOverlap(*call_, found.manifest.written);
-  }
 
   FunctionState* function_;
   Arguments* call_;
@@ -179,8 +195,9 @@ constexpr int64_t kCallsWithoutThreads = 16;
 // How many threads a call may use. The first that has something for several to do waits until the
 // OpenMP library is there. 0 with an exception set where it cannot be had.
 int32_t TeamFor(Specialization* code, const uint64_t* args) {
-  const int32_t team = runtime::ThreadCount();
   runtime::Image* image = code->image.get();
+  if (image != nullptr && !image->has_regions()) return 1;
+  const int32_t team = runtime::ThreadCount();
   if (team == 1 || image == nullptr || !image->lacks_openmp()) return team;
   if (code->calls <= kCallsWithoutThreads && !code->IsLong(args)) return 1;
   std::string why;
@@ -191,16 +208,16 @@ int32_t TeamFor(Specialization* code, const uint64_t* args) {
 
 // Null, without an exception where the code has given up.
 PyObject* RunCall(const FunctionState& function, Specialization* code, Target target,
-                  const Arguments& arguments, GaveUp* gave_up) {
+                  const uint64_t* slots, const ArrayArgument* arrays, GaveUp* gave_up) {
   const Running running(code);
   InlineVector<uint64_t, 32> results;
   results.Extend(code->manifest.result_slots);
   const bool is_parallel = target == Target::kParallel;
-  const int32_t team = is_parallel ? TeamFor(code, arguments.slots.data()) : 1;
+  const int32_t team = is_parallel ? TeamFor(code, slots) : 1;
   if (team == 0) return nullptr;
   runtime::Call call(team);
-  const int32_t status = RunObserved(function, code, &call, arguments.slots.data(), results.data());
-  if (status == 0) return BuildResult(code->manifest, arguments, &call, results.data());
+  const int32_t status = RunObserved(function, code, &call, slots, results.data());
+  if (status == 0) return BuildResult(code->manifest, arrays, &call, results.data());
   if (status <= 0) return nullptr;
   *gave_up = WhyGivenUp(code->manifest, call.error());
   if (*gave_up == GaveUp::kNo) RaiseRunError(code->manifest, call.error());
@@ -225,17 +242,16 @@ PyObject* DispatchIn(FunctionState* function, Mode mode, PyObject* const* values
     return nullptr;
   }
   function->last = code;
-  return RunCall(*function, code, mode.target, call, gave_up);
+  return RunCall(*function, code, mode.target, call.slots.data(), call.arrays.data(), gave_up);
 }
 
-}  // namespace
-
-PyObject* Dispatch(FunctionState* function, Target target, PyObject* const* values) {
-  Mode mode = {target};
-  mode.profiled = is_profiling.load(std::memory_order_relaxed) && target != Target::kInterpreter;
-  mode.short_axes = function->short_axes;
-  GaveUp gave_up = GaveUp::kNo;
-  PyObject* result = DispatchIn(function, mode, values, &gave_up);
+// The call in full; what comes behind a first try where that has given up.
+PyObject* DispatchInFull(FunctionState* function, Mode mode, PyObject* const* values,
+                         GaveUp gave_up) {
+  mode.profiled =
+      is_profiling.load(std::memory_order_relaxed) && mode.target != Target::kInterpreter;
+  PyObject* result = nullptr;
+  if (gave_up == GaveUp::kNo) result = DispatchIn(function, mode, values, &gave_up);
   if (gave_up == GaveUp::kShortAxes && !mode.short_axes) {
     function->short_axes = mode.short_axes = true;
     gave_up = GaveUp::kNo;
@@ -244,6 +260,22 @@ PyObject* Dispatch(FunctionState* function, Target target, PyObject* const* valu
   if (gave_up == GaveUp::kNo) return result;
   mode.any_shapes = true;
   return DispatchIn(function, mode, values, &gave_up);
+}
+
+}  // namespace
+
+PyObject* Dispatch(FunctionState* function, Target target, PyObject* const* values) {
+  Mode mode = {target};
+  mode.short_axes = function->short_axes;
+  GaveUp gave_up = GaveUp::kNo;
+  DirectArguments call;
+  Specialization* code = FindAgain(function, mode, values, &call);
+  if (code != nullptr) {
+    function->last = code;
+    PyObject* result = RunCall(*function, code, target, call.slots, call.arrays, &gave_up);
+    if (gave_up == GaveUp::kNo) return result;
+  }
+  return DispatchInFull(function, mode, values, gave_up);
 }
 
 Specialization* Prepare(FunctionState* function, Target target, PyObject* const* values) {

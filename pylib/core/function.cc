@@ -40,6 +40,7 @@ FunctionObject* Of(PyObject* object) { return reinterpret_cast<FunctionObject*>(
 struct OwnKeywords {
   PyObject* target = nullptr;
   uint64_t places = 0;
+  bool are_all = false;  // the call has keywords, and no other
 };
 
 bool IsWord(PyObject* name, PyObject* word) {
@@ -50,12 +51,15 @@ OwnKeywords TakeKeywords(const FunctionState& state, PyObject* names, PyObject* 
   OwnKeywords own;
   if (names == nullptr || state.owns_target_keyword) return own;
   const Py_ssize_t count = PyTuple_Size(names);
+  Py_ssize_t found = 0;
   for (Py_ssize_t i = 0; i < count && i < 64; ++i) {
     PyObject* name = PyTuple_GetItem(names, i);
     if (!IsWord(name, target_word) && !IsWord(name, backend_word)) continue;
     own.target = values[i];
     own.places |= uint64_t{1} << i;
+    ++found;
   }
+  own.are_all = found == count;
   return own;
 }
 
@@ -85,7 +89,8 @@ PyObject* CallWith(FunctionState* state, PyObject* const* args, size_t positiona
   if (Target(target) == Target::kPython) {
     return CallPlain(*state, args, positional, names, own.places);
   }
-  if (names == nullptr && state->parameters.IsDirect(positional)) {
+  const bool has_keywords = names != nullptr && !own.are_all;
+  if (!has_keywords && state->parameters.IsDirect(positional)) {
     return Dispatch(state, Target(target), args);
   }
   BoundValues bound;

@@ -49,6 +49,9 @@ std::unique_ptr<Specialization> MakeSpecialization(const Arguments& call, Compil
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "an outside name cannot be found");
     return nullptr;
   }
+  if (made->image != nullptr && !made->outside.has_captures()) {
+    made->expected.Read(made->key, made->statics);
+  }
   return made;
 }
 

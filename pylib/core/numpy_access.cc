@@ -1,6 +1,7 @@
 #include "pylib/core/numpy_access.h"
 
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 
 #include "pylib/core/sort_kernels.h"
@@ -144,6 +145,18 @@ bool CheckScalars() {
   return is_same || FailImport("scalars are laid out differently");
 }
 
+// Whether each axis has a longer stride than those before it, but for axes of length 1.
+bool StridesGrow(const ArrayFields* array) {
+  int64_t before = 0;
+  for (int axis = 0; axis < array->rank; ++axis) {
+    const int64_t stride = std::llabs(array->strides[axis]);
+    if (array->sizes[axis] == 1) continue;
+    if (stride <= before) return false;
+    before = stride;
+  }
+  return array->rank > 1;
+}
+
 template <typename T>
 uint64_t Load(const void* place) {
   T value;
@@ -164,6 +177,12 @@ bool LoadNumpy() {
   if (numpy.memory_handler == nullptr || !LoadTypes(table)) return false;
   LoadSortKernels(table);
   return CheckLayout() && CheckScalars();
+}
+
+ArrayLayout LayoutOf(const ArrayFields* array) {
+  if (array->flags & kFlagC) return ArrayLayout::kC;
+  if (array->flags & kFlagFortran) return ArrayLayout::kFortran;
+  return StridesGrow(array) ? ArrayLayout::kFortranStrides : ArrayLayout::kStrided;
 }
 
 PyObject* MakeScalar(int type, const uint64_t* slots) {

@@ -71,6 +71,9 @@ inline const ArrayFields* FieldsOf(PyObject* array) {
   return reinterpret_cast<const ArrayFields*>(array);
 }
 
+// What a key says of how an array lies in memory.
+ArrayLayout LayoutOf(const ArrayFields* array);
+
 // A NumPy scalar of a canonical type; null with an exception set.
 PyObject* MakeScalar(int type, const uint64_t* slots);
 

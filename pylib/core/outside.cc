@@ -163,7 +163,7 @@ bool OutsideObjects::OverloadsHold() {
   return true;
 }
 
-bool OutsideObjects::Holds() {
+bool OutsideObjects::AllHold() {
   if (version_ != overloads_version && !OverloadsHold()) return false;
   for (Guard& guard : guards_) {
     PyObject* object = guard.place.Read();

@@ -73,6 +73,11 @@ bool Parameters::Has(PyObject* name) const { return Find(name) >= 0; }
 bool Parameters::BindPositional(PyObject* const* arguments, size_t positional,
                                 BoundValues* bound) const {
   PyObject** values = bound->values.Extend(parameters_.size());
+  if (is_plain_ && positional <= parameters_.size()) {
+    std::copy_n(arguments, positional, values);
+    std::fill_n(values + positional, parameters_.size() - positional, nullptr);
+    return true;
+  }
   std::fill_n(values, parameters_.size(), nullptr);
   size_t used = 0;
   for (size_t k = 0; k < parameters_.size(); ++k) {

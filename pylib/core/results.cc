@@ -34,7 +34,7 @@ void Own(PyObject* array, runtime::Call* call, void* buffer) {
 
 class ResultBuilder {
  public:
-  ResultBuilder(const Manifest& manifest, const Arguments& arguments, runtime::Call* call,
+  ResultBuilder(const Manifest& manifest, const ArrayArgument* arguments, runtime::Call* call,
                 const uint64_t* slots)
       : nodes_(manifest.results), arguments_(arguments), call_(call), slots_(slots) {}
 
@@ -139,7 +139,7 @@ class ResultBuilder {
   }
 
   Ref ArgumentView(const ResultNode& node) {
-    const ArrayArgument& argument = arguments_.arrays[size_t(RootOf(node))];
+    const ArrayArgument& argument = arguments_[RootOf(node)];
     const ArrayFields* fields = FieldsOf(argument.array);
     // What a list argument is seen through is nothing that Python could show.
     const bool is_itself = !node.is_view || argument.original != argument.array;
@@ -174,7 +174,7 @@ class ResultBuilder {
   };
 
   const std::vector<ResultNode>& nodes_;
-  const Arguments& arguments_;
+  const ArrayArgument* arguments_;
   runtime::Call* call_;
   const uint64_t* slots_;
   size_t next_ = 0;
@@ -203,7 +203,7 @@ PyObject* BuildScalar(int type, bool python, const uint64_t* slots) {
   }
 }
 
-PyObject* BuildResult(const Manifest& manifest, const Arguments& arguments, runtime::Call* call,
+PyObject* BuildResult(const Manifest& manifest, const ArrayArgument* arguments, runtime::Call* call,
                       const uint64_t* slots) {
   const ResultNode& first = manifest.results.front();
   if (first.kind == ResultKind::kScalar) {

@@ -14,7 +14,8 @@ namespace parakeet::pylib {
 // A new reference, or null with an exception set. Arrays over fresh buffers own them; a view of an
 // argument has the argument as its base; an argument that comes back unchanged is the same object.
 // Buffers that no array took over stay on the call's list.
-PyObject* BuildResult(const Manifest& manifest, const Arguments& arguments, runtime::Call* call,
+// `arguments` are the arrays among the leaves, in their order.
+PyObject* BuildResult(const Manifest& manifest, const ArrayArgument* arguments, runtime::Call* call,
                       const uint64_t* slots);
 
 // The scalar of a type whose value is in slots, as Python's or as NumPy's.

@@ -7,12 +7,6 @@
 #include "pylib/core/profile.h"
 
 namespace parakeet::pylib {
-namespace {
-
-// Above this the GIL is worth giving up: 20 microseconds of a core at 3 GHz.
-constexpr double kLongCycles = 60e3;
-
-}  // namespace
 
 uint64_t HashKey(const uint64_t* words, size_t count) {
   uint64_t hash = 0x9e3779b97f4a7c15u ^ count;
@@ -46,19 +40,7 @@ bool Specialization::Matches(const Arguments& call) const {
   return true;
 }
 
-bool Specialization::IsLong(const uint64_t* slots) const {
-  if (!manifest.is_bounded) return true;
-  double total = 0;
-  for (const CostTerm& term : manifest.cost) {
-    double cycles = term.cycles;
-    for (uint32_t slot : term.extents) cycles *= double(slots[slot]);
-    total += cycles;
-  }
-  return total > kLongCycles;
-}
-
-int32_t Specialization::Run(PkCall* call, const uint64_t* args, uint64_t* results) const {
-  if (image != nullptr) return image->entry()(call, args, results);
+int32_t Specialization::RunProgram(PkCall* call, const uint64_t* args, uint64_t* results) const {
   return Interpret(program, call, args, results);
 }
 
@@ -74,15 +56,16 @@ SpecializationTable::SpecializationTable() : slots_(new Slots(4)) {}
 SpecializationTable::~SpecializationTable() { delete slots_.load(); }
 
 Specialization* SpecializationTable::Find(const Arguments& call) const {
-  Specialization* recent = recent_.load(std::memory_order_acquire);
-  if (recent != nullptr && recent->Matches(call)) return recent;
+  if (recent_[0] != nullptr && recent_[0]->Matches(call)) return recent_[0];
   const uint64_t hash = HashKey(call.key.data(), call.key.size());
   const Slots* slots = slots_.load(std::memory_order_acquire);
   for (size_t at = hash;; ++at) {
     Specialization* entry = slots->entries[at & slots->mask];
     if (entry == nullptr) return nullptr;
     if (entry->hash != hash || !entry->Matches(call)) continue;
-    recent_.store(entry, std::memory_order_release);
+    const auto known = std::find(recent_.begin(), recent_.end() - 1, entry);
+    std::move_backward(recent_.begin(), known, known + 1);
+    recent_[0] = entry;
     return entry;
   }
 }
@@ -118,7 +101,7 @@ void SpecializationTable::Publish() {
 
 void SpecializationTable::Insert(std::unique_ptr<Specialization> specialization) {
   Retire(*specialization);
-  recent_.store(specialization.get(), std::memory_order_release);
+  recent_ = {specialization.get()};
   all_.push_back(std::move(specialization));
   Publish();
 }
@@ -127,14 +110,14 @@ void SpecializationTable::Drop(const Specialization* specialization) {
   const auto is_it = [&](const auto& entry) { return entry.get() == specialization; };
   const auto it = std::find_if(all_.begin(), all_.end(), is_it);
   if (it == all_.end()) return;
-  recent_.store(nullptr, std::memory_order_release);
+  recent_ = {};
   retired_.push_back(std::move(*it));
   all_.erase(it);
   Publish();
 }
 
 void SpecializationTable::Clear() {
-  recent_.store(nullptr, std::memory_order_release);
+  recent_ = {};
   for (auto& entry : all_) retired_.push_back(std::move(entry));
   all_.clear();
   Publish();

@@ -1,12 +1,13 @@
 #include "pylib/core/targets.h"
 
-#include <atomic>
+#include <utility>
 
 namespace parakeet::pylib {
-namespace {
 
 std::atomic<int> default_target = int(Target::kParallel);
-std::atomic<int> open_blocks = 0;
+std::atomic<int> open_target_blocks = 0;
+
+namespace {
 
 // Calls parakeet.targets.<name>, which gives a number; -1 with an exception set.
 int Ask(const char* name, PyObject* argument) {
@@ -22,8 +23,16 @@ int Ask(const char* name, PyObject* argument) {
 int TargetNamed(PyObject* name) {
   // Filled by use; a name's number never changes.
   static PyObject* const known = PyDict_New();
+  // The name that was asked for last, owned: calls in a loop pass the same object.
+  static PyObject* last_name = nullptr;
+  static int last_number = -1;
+  if (name == last_name) return last_number;
   PyObject* number = PyUnicode_CheckExact(name) ? PyDict_GetItemWithError(known, name) : nullptr;
-  if (number != nullptr) return int(PyLong_AsLong(number));
+  if (number != nullptr) {
+    last_number = int(PyLong_AsLong(number));
+    Ref::Steal(std::exchange(last_name, Ref::Borrow(name).release()));
+    return last_number;
+  }
   const int target = Ask("number_of", name);
   if (target < 0) return -1;
   Ref value = Ref::Steal(PyLong_FromLong(target));
@@ -31,9 +40,9 @@ int TargetNamed(PyObject* name) {
   return PyErr_Occurred() ? -1 : target;
 }
 
-int ChooseTarget(PyObject* keyword, int decorated) {
+int ChooseTargetAmong(PyObject* keyword, int decorated) {
   if (keyword != nullptr && keyword != Py_None) return TargetNamed(keyword);
-  if (open_blocks.load(std::memory_order_relaxed) > 0) {
+  if (open_target_blocks.load(std::memory_order_relaxed) > 0) {
     // A number, or what says that no block is open in this context.
     const int target = Ask("number_in_context", nullptr);
     if (target < 0 || target <= int(Target::kPython)) return target;
@@ -43,6 +52,6 @@ int ChooseTarget(PyObject* keyword, int decorated) {
 
 void SetDefaultTarget(int target) { default_target.store(target, std::memory_order_relaxed); }
 int DefaultTarget() { return default_target.load(std::memory_order_relaxed); }
-void CountTargetBlocks(int change) { open_blocks.fetch_add(change, std::memory_order_relaxed); }
+void CountTargetBlocks(int change) { open_target_blocks.fetch_add(change, std::memory_order_relaxed); }
 
 }  // namespace parakeet::pylib

@@ -4,6 +4,8 @@
 #ifndef PARAKEET_PYLIB_CORE_TARGETS_H_
 #define PARAKEET_PYLIB_CORE_TARGETS_H_
 
+#include <atomic>
+
 #include "pylib/key.h"
 #include "pylib/python.h"
 
@@ -14,7 +16,7 @@ int TargetNamed(PyObject* name);
 
 // `keyword` is the call's own (null: none), `decorated` the decorator's (-1: none). -1 with an
 // exception set.
-int ChooseTarget(PyObject* keyword, int decorated);
+inline int ChooseTarget(PyObject* keyword, int decorated);
 
 // The configured target.
 void SetDefaultTarget(int target);
@@ -23,6 +25,21 @@ int DefaultTarget();
 // How many `with parakeet.target(...)` blocks are open in the process: where there is none, no call
 // looks for one.
 void CountTargetBlocks(int change);
+
+// ---------------------------------------------------------------------------------------------
+
+extern std::atomic<int> default_target;
+extern std::atomic<int> open_target_blocks;
+
+// Where a keyword or a block may say it.
+int ChooseTargetAmong(PyObject* keyword, int decorated);
+
+inline int ChooseTarget(PyObject* keyword, int decorated) {
+  if (keyword != nullptr || open_target_blocks.load(std::memory_order_relaxed) > 0) {
+    return ChooseTargetAmong(keyword, decorated);
+  }
+  return decorated >= 0 ? decorated : default_target.load(std::memory_order_relaxed);
+}
 
 }  // namespace parakeet::pylib
 

@@ -1,0 +1,152 @@
+#include "pylib/core/expected_call.h"
+
+#include <cstring>
+
+#include "pylib/core/numpy_access.h"
+
+namespace parakeet::pylib {
+namespace {
+
+// Whether equal identity means equal content, now and later (content.h): neither the object nor
+// what it holds can change.
+bool IsConstant(PyObject* object) {
+  return object == Py_None || object == Py_Ellipsis || PyBool_Check(object) ||
+         PyUnicode_CheckExact(object) || PyBytes_CheckExact(object) || PyLong_CheckExact(object) ||
+         PyFloat_CheckExact(object);
+}
+
+const PyTypeObject* PythonClassOf(int type) {
+  switch (type) {
+    case kBool: return &PyBool_Type;
+    case kInt64: return &PyLong_Type;
+    case kFloat64: return &PyFloat_Type;
+    default: return nullptr;
+  }
+}
+
+}  // namespace
+
+void ExpectedCall::Read(const std::vector<uint64_t>& key, const std::vector<Ref>& statics) {
+  header_ = key[0];
+  size_t slots = 0, constants = 0;
+  for (size_t at = 1; at < key.size(); ++at) {
+    const ArgumentWord word(key[at]);
+    if (word.kind() == ArgumentKind::kStatic) {
+      if (!ReadConstant(statics[constants++].get())) return;
+      ++at;  // the hash of its content
+    } else if (!word.IsLeaf() || !ReadLeaf(word)) {
+      return;
+    }
+    slots += word.IsArray() ? 1 + 2 * size_t(word.rank()) : 1 + IsComplexType(word.type());
+  }
+  is_direct_ = slots <= DirectArguments::kSlots && array_count_ <= DirectArguments::kArrays;
+}
+
+bool ExpectedCall::ReadConstant(PyObject* object) {
+  Argument constant = {};
+  constant.kind = Kind::kConstant;
+  constant.object = object;
+  arguments_.push_back(constant);
+  return IsConstant(object);
+}
+
+bool ExpectedCall::ReadLeaf(ArgumentWord word) {
+  Argument leaf = {};
+  leaf.word = word.bits();
+  leaf.type = uint8_t(word.type());
+  if (word.IsArray()) {
+    const bool is_c = word.layout() == ArrayLayout::kC;
+    const bool is_fortran = word.layout() == ArrayLayout::kFortran;
+    leaf.kind = Kind::kArray;
+    leaf.rank = uint8_t(word.rank());
+    leaf.checks_strides = !is_c && !is_fortran;
+    leaf.flag_mask = kFlagC | kFlagWritable | kFlagAligned | (is_c ? 0 : kFlagFortran);
+    leaf.flags = (is_c ? kFlagC : 0) | (is_fortran ? kFlagFortran : 0) |
+                 (word.writable() ? kFlagWritable : 0) | (word.aligned() ? kFlagAligned : 0);
+    leaf.bare = word.WithoutLastAxis().bits();
+    for (int axis = 0; axis < word.rank(); ++axis) {
+      leaf.unit_axes |= uint64_t(word.IsUnitAxis(axis)) << axis;
+    }
+    leaf.object = numpy.descriptors[word.type()];
+    ++array_count_;
+    has_strided_ |= leaf.checks_strides;
+  } else {
+    const bool python = word.python();
+    leaf.object = python ? PythonClassOf(word.type()) : numpy.scalar_types[word.type()];
+    leaf.kind = !python                     ? Kind::kNumpyScalar
+                : word.type() == kBool      ? Kind::kBool
+                : word.type() == kFloat64   ? Kind::kFloat
+                                            : Kind::kInteger;
+  }
+  arguments_.push_back(leaf);
+  return leaf.object != nullptr && !word.is_list();
+}
+
+// The fields that Encoder::Array reads (arguments.cc), each held against the word.
+inline bool ExpectedCall::TakeArray(const Argument& expected, bool short_axes, PyObject* value,
+                                    uint64_t* slots) {
+  if (!IsArray(value)) return false;
+  const ArrayFields* array = FieldsOf(value);
+  // Each type has one descriptor that nearly all arrays share; another may say another byte order.
+  if (array->descriptor != expected.object || array->rank != expected.rank) return false;
+  if ((array->flags & expected.flag_mask) != expected.flags) return false;
+  if (expected.checks_strides && LayoutOf(array) != ArgumentWord(expected.word).layout()) {
+    return false;
+  }
+  const int rank = expected.rank;
+  slots[0] = reinterpret_cast<uint64_t>(array->data);
+  uint64_t unit_axes = 0;
+  for (int axis = 0; axis < rank; ++axis) {
+    const int64_t size = array->sizes[axis];
+    unit_axes |= uint64_t(size == 1) << axis;
+    slots[1 + axis] = uint64_t(size);
+    slots[1 + rank + axis] = uint64_t(array->strides[axis]);
+  }
+  if (unit_axes != expected.unit_axes) return false;
+  if (!short_axes || rank == 0) return expected.bare == expected.word;
+  return ArgumentWord(expected.bare).WithLastAxis(array->sizes[rank - 1]).bits() == expected.word;
+}
+
+inline bool ExpectedCall::TakeNumber(const Argument& expected, PyObject* value, uint64_t* slots) {
+  if (Py_TYPE(value) != expected.object) return false;
+  switch (expected.kind) {
+    // Python's float is what NumPy's float64 derives from: LoadNumpy has found the value there.
+    case Kind::kFloat: std::memcpy(slots, ScalarData(value), sizeof(double)); return true;
+    case Kind::kBool: slots[0] = value == Py_True; return true;
+    case Kind::kInteger: {
+      int overflow = 0;
+      const long long integer = PyLong_AsLongLongAndOverflow(value, &overflow);
+      slots[0] = uint64_t(integer);
+      return overflow == 0;
+    }
+    default: ScalarToSlots(expected.type, ScalarData(value), slots); return true;
+  }
+}
+
+bool ExpectedCall::Take(Target target, const uint8_t* is_static, bool short_axes,
+                        PyObject* const* values, DirectArguments* call) const {
+  if (!is_direct_ || header_ != HeaderWord(target, false)) return false;
+  uint64_t* slots = call->slots;
+  ArrayArgument* array = call->arrays;
+  for (const Argument& expected : arguments_) {
+    PyObject* value = *values++;
+    const bool is_number_static = *is_static++ != 0;
+    switch (expected.kind) {
+      case Kind::kArray:
+        if (!TakeArray(expected, short_axes, value, slots)) return false;
+        *array++ = {value, value};
+        slots += 1 + 2 * expected.rank;
+        break;
+      case Kind::kConstant:
+        if (value != expected.object) return false;
+        break;
+      default:
+        // Another call may have found that numbers here belong into the key.
+        if (is_number_static || !TakeNumber(expected, value, slots)) return false;
+        slots += 1 + IsComplexType(expected.type);
+    }
+  }
+  return true;
+}
+
+}  // namespace parakeet::pylib

@@ -1,0 +1,71 @@
+// What a call must be like to run a specialization, as a list that arguments are compared with in
+// place: the calls that repeat write no key and hash nothing.
+#ifndef PARAKEET_PYLIB_CORE_EXPECTED_CALL_H_
+#define PARAKEET_PYLIB_CORE_EXPECTED_CALL_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "pylib/core/arguments.h"
+#include "pylib/key.h"
+#include "pylib/python.h"
+
+namespace parakeet::pylib {
+
+// Slots and arrays of a call, borrowed as in Arguments. Only what ExpectedCall::Take has written is
+// set: nothing is cleared.
+struct DirectArguments {
+  static constexpr size_t kSlots = 64;
+  static constexpr size_t kArrays = 16;
+
+  uint64_t slots[kSlots];
+  ArrayArgument arrays[kArrays];
+};
+
+// What the key of a specialization says of each argument. Takes no call before Read.
+class ExpectedCall {
+ public:
+  // Of a key and its statics, which outlive this. Where some argument is neither array, number nor
+  // constant (a tuple, a list, a function), no call is taken.
+  void Read(const std::vector<uint64_t>& key, const std::vector<Ref>& statics);
+  size_t array_count() const { return array_count_; }
+  // Whether some array may have two indexes for one element.
+  bool has_strided() const { return has_strided_; }
+
+  // Whether a call of the target, with one value a parameter, would have the very key. False also
+  // where that is left open. `is_static` has a byte a parameter; `short_axes` is as in Arguments.
+  bool Take(Target target, const uint8_t* is_static, bool short_axes, PyObject* const* values,
+            DirectArguments* call) const;
+
+ private:
+  enum class Kind : uint8_t { kArray, kFloat, kInteger, kBool, kNumpyScalar, kConstant };
+
+  struct Argument {
+    Kind kind;
+    bool checks_strides;  // array: neither in C order nor in Fortran's
+    uint8_t rank;         // array
+    uint8_t type;         // array, number: NumPy's type number
+    int flag_mask;        // array: which of NumPy's flags the word tells
+    int flags;            // array: those
+    uint64_t word;        // array, number
+    uint64_t bare;        // array: the word without the length of its last axis
+    uint64_t unit_axes;   // array: as in the word
+    const void* object;   // array: the descriptor; number: the class; constant: itself
+  };
+
+  bool ReadLeaf(ArgumentWord word);
+  bool ReadConstant(PyObject* object);
+  static bool TakeArray(const Argument& expected, bool short_axes, PyObject* value,
+                        uint64_t* slots);
+  static bool TakeNumber(const Argument& expected, PyObject* value, uint64_t* slots);
+
+  std::vector<Argument> arguments_;
+  uint64_t header_ = 0;
+  size_t array_count_ = 0;
+  bool has_strided_ = false;
+  bool is_direct_ = false;
+};
+
+}  // namespace parakeet::pylib
+
+#endif  // PARAKEET_PYLIB_CORE_EXPECTED_CALL_H_
