@@ -52,13 +52,13 @@ bool IsRightVariant(const Specialization& found, uint64_t header, const ArrayArg
 
 // The code of an earlier call that was like this one, with its arguments; null where there is none,
 // or where more has to be asked than the arguments and guards.
-Specialization* FindAgain(FunctionState* function, Mode mode, PyObject* const* values,
-                          DirectArguments* call) {
+inline Specialization* FindAgain(FunctionState* function, Target target, bool short_axes,
+                                 PyObject* const* values, DirectArguments* call) {
   if (is_profiling.load(std::memory_order_relaxed)) return nullptr;
   const uint8_t* is_static = function->is_static.data();
   for (Specialization* code : function->table.recent()) {
     if (code == nullptr) return nullptr;
-    if (!code->expected.Take(mode.target, is_static, mode.short_axes, values, call)) continue;
+    if (!code->expected.Take(target, is_static, short_axes, values, call)) continue;
     const bool is_alone = code->expected.array_count() == 1 && !code->expected.has_strided();
     if (!is_alone && !IsRightVariant(*code, 0, call->arrays)) return nullptr;
     return code->outside.Holds() ? code : nullptr;
@@ -138,9 +138,9 @@ class Running {
   Specialization* specialization_;
 };
 
-int32_t RunCode(Specialization* code, runtime::Call* call, const uint64_t* args,
-                uint64_t* results) {
-  if (!code->IsLong(args)) return code->Run(call, args, results);
+// What rarely happens in a call stands apart: a small one pays for no frame of it.
+[[gnu::noinline]] int32_t RunWithoutGil(Specialization* code, runtime::Call* call,
+                                        const uint64_t* args, uint64_t* results) {
   PyThreadState* state = PyEval_SaveThread();
   const int32_t status = code->Run(call, args, results);
   // Waiting for the GIL is no region's.
@@ -149,8 +149,14 @@ int32_t RunCode(Specialization* code, runtime::Call* call, const uint64_t* args,
   return status;
 }
 
-int32_t RunTimed(Specialization* code, runtime::Call* call, const uint64_t* args, uint64_t* results,
-                 int64_t* ns) {
+inline int32_t RunCode(Specialization* code, runtime::Call* call, const uint64_t* args,
+                       uint64_t* results) {
+  if (code->IsLong(args)) return RunWithoutGil(code, call, args, results);
+  return code->Run(call, args, results);
+}
+
+[[gnu::noinline]] int32_t RunTimed(Specialization* code, runtime::Call* call, const uint64_t* args,
+                                   uint64_t* results, int64_t* ns) {
   const int64_t start = runtime::NowNanoseconds();
   const int32_t status = RunCode(code, call, args, results);
   *ns = runtime::NowNanoseconds() - start;
@@ -166,8 +172,9 @@ GaveUp WhyGivenUp(const Manifest& manifest, const runtime::ErrorRecord& error) {
   return exception == kOtherShapes ? GaveUp::kOtherShapes : GaveUp::kNo;
 }
 
-int32_t RunProfiled(const FunctionState& function, Specialization* code, runtime::Call* call,
-                    const uint64_t* args, uint64_t* results) {
+[[gnu::noinline]] int32_t RunProfiled(const FunctionState& function, Specialization* code,
+                                      runtime::Call* call, const uint64_t* args,
+                                      uint64_t* results) {
   runtime::Profile profile(code->manifest.regions.size());
   call->set_profile(&profile);
   int64_t ns = 0;
@@ -180,8 +187,8 @@ int32_t RunProfiled(const FunctionState& function, Specialization* code, runtime
 }
 
 // Runs the code, timed where somebody asks for times.
-int32_t RunObserved(const FunctionState& function, Specialization* code, runtime::Call* call,
-                    const uint64_t* args, uint64_t* results) {
+inline int32_t RunObserved(const FunctionState& function, Specialization* code, runtime::Call* call,
+                           const uint64_t* args, uint64_t* results) {
   if (is_profiling.load(std::memory_order_relaxed))
     return RunProfiled(function, code, call, args, results);
   int64_t ns = 0;
@@ -192,18 +199,31 @@ int32_t RunObserved(const FunctionState& function, Specialization* code, runtime
 // Code that is called again and again has its threads, however little each call does.
 constexpr int64_t kCallsWithoutThreads = 16;
 
-// How many threads a call may use. The first that has something for several to do waits until the
-// OpenMP library is there. 0 with an exception set where it cannot be had.
-int32_t TeamFor(Specialization* code, const uint64_t* args) {
+// TeamFor where the OpenMP library may not be there yet.
+[[gnu::noinline]] int32_t BindTeam(Specialization* code, const uint64_t* args, int32_t team) {
   runtime::Image* image = code->image.get();
-  if (image != nullptr && !image->has_regions()) return 1;
-  const int32_t team = runtime::ThreadCount();
-  if (team == 1 || image == nullptr || !image->lacks_openmp()) return team;
   if (code->calls <= kCallsWithoutThreads && !code->IsLong(args)) return 1;
   std::string why;
   if (image->FillOpenMp(&why)) return team;
   PyErr_Format(PyExc_OSError, "cannot load code: %s", why.c_str());
   return 0;
+}
+
+// How many threads a call may use. The first that has something for several to do waits until the
+// OpenMP library is there. 0 with an exception set where it cannot be had.
+inline int32_t TeamFor(Specialization* code, const uint64_t* args) {
+  const runtime::Image* image = code->image.get();
+  if (image != nullptr && !image->has_regions()) return 1;
+  const int32_t team = runtime::ThreadCount();
+  if (team == 1 || image == nullptr || !image->lacks_openmp()) return team;
+  return BindTeam(code, args, team);
+}
+
+// What a call has failed with, as an exception; nothing where its code has given up.
+[[gnu::noinline]] void Raise(const Manifest& manifest, const runtime::ErrorRecord& error,
+                             GaveUp* gave_up) {
+  *gave_up = WhyGivenUp(manifest, error);
+  if (*gave_up == GaveUp::kNo) RaiseRunError(manifest, error);
 }
 
 // Null, without an exception where the code has given up.
@@ -218,9 +238,7 @@ PyObject* RunCall(const FunctionState& function, Specialization* code, Target ta
   runtime::Call call(team);
   const int32_t status = RunObserved(function, code, &call, slots, results.data());
   if (status == 0) return BuildResult(code->manifest, arrays, &call, results.data());
-  if (status <= 0) return nullptr;
-  *gave_up = WhyGivenUp(code->manifest, call.error());
-  if (*gave_up == GaveUp::kNo) RaiseRunError(code->manifest, call.error());
+  if (status > 0) Raise(code->manifest, call.error(), gave_up);
   return nullptr;
 }
 
@@ -231,7 +249,8 @@ bool HasPlaceholder(const Arguments& call) {
   return false;
 }
 
-PyObject* DispatchIn(FunctionState* function, Mode mode, PyObject* const* values, GaveUp* gave_up) {
+[[gnu::noinline]] PyObject* DispatchIn(FunctionState* function, Mode mode, PyObject* const* values,
+                                       GaveUp* gave_up) {
   Arguments first;
   std::unique_ptr<Arguments> later;
   Specialization* code = Select(function, mode, values, &later, &first);
@@ -246,8 +265,10 @@ PyObject* DispatchIn(FunctionState* function, Mode mode, PyObject* const* values
 }
 
 // The call in full; what comes behind a first try where that has given up.
-PyObject* DispatchInFull(FunctionState* function, Mode mode, PyObject* const* values,
-                         GaveUp gave_up) {
+[[gnu::noinline]] PyObject* DispatchInFull(FunctionState* function, Target target, bool short_axes,
+                                           PyObject* const* values, GaveUp gave_up) {
+  Mode mode = {target};
+  mode.short_axes = short_axes;
   mode.profiled =
       is_profiling.load(std::memory_order_relaxed) && mode.target != Target::kInterpreter;
   PyObject* result = nullptr;
@@ -265,17 +286,16 @@ PyObject* DispatchInFull(FunctionState* function, Mode mode, PyObject* const* va
 }  // namespace
 
 PyObject* Dispatch(FunctionState* function, Target target, PyObject* const* values) {
-  Mode mode = {target};
-  mode.short_axes = function->short_axes;
+  const bool short_axes = function->short_axes;
   GaveUp gave_up = GaveUp::kNo;
   DirectArguments call;
-  Specialization* code = FindAgain(function, mode, values, &call);
+  Specialization* code = FindAgain(function, target, short_axes, values, &call);
   if (code != nullptr) {
     function->last = code;
     PyObject* result = RunCall(*function, code, target, call.slots, call.arrays, &gave_up);
     if (gave_up == GaveUp::kNo) return result;
   }
-  return DispatchInFull(function, mode, values, gave_up);
+  return DispatchInFull(function, target, short_axes, values, gave_up);
 }
 
 Specialization* Prepare(FunctionState* function, Target target, PyObject* const* values) {

@@ -37,7 +37,7 @@ void ExpectedCall::Read(const std::vector<uint64_t>& key, const std::vector<Ref>
     } else if (!word.IsLeaf() || !ReadLeaf(word)) {
       return;
     }
-    slots += word.IsArray() ? 1 + 2 * size_t(word.rank()) : 1 + IsComplexType(word.type());
+    slots += arguments_.back().slots;
   }
   is_direct_ = slots <= DirectArguments::kSlots && array_count_ <= DirectArguments::kArrays;
 }
@@ -54,6 +54,7 @@ bool ExpectedCall::ReadLeaf(ArgumentWord word) {
   Argument leaf = {};
   leaf.word = word.bits();
   leaf.type = uint8_t(word.type());
+  leaf.slots = uint8_t(word.IsArray() ? 1 + 2 * word.rank() : 1 + IsComplexType(word.type()));
   if (word.IsArray()) {
     const bool is_c = word.layout() == ArrayLayout::kC;
     const bool is_fortran = word.layout() == ArrayLayout::kFortran;
@@ -73,10 +74,10 @@ bool ExpectedCall::ReadLeaf(ArgumentWord word) {
   } else {
     const bool python = word.python();
     leaf.object = python ? PythonClassOf(word.type()) : numpy.scalar_types[word.type()];
-    leaf.kind = !python                     ? Kind::kNumpyScalar
-                : word.type() == kBool      ? Kind::kBool
-                : word.type() == kFloat64   ? Kind::kFloat
-                                            : Kind::kInteger;
+    leaf.kind = !python                   ? Kind::kNumpyScalar
+                : word.type() == kBool    ? Kind::kBool
+                : word.type() == kFloat64 ? Kind::kFloat
+                                          : Kind::kInteger;
   }
   arguments_.push_back(leaf);
   return leaf.object != nullptr && !word.is_list();
@@ -135,7 +136,6 @@ bool ExpectedCall::Take(Target target, const uint8_t* is_static, bool short_axes
       case Kind::kArray:
         if (!TakeArray(expected, short_axes, value, slots)) return false;
         *array++ = {value, value};
-        slots += 1 + 2 * expected.rank;
         break;
       case Kind::kConstant:
         if (value != expected.object) return false;
@@ -143,8 +143,8 @@ bool ExpectedCall::Take(Target target, const uint8_t* is_static, bool short_axes
       default:
         // Another call may have found that numbers here belong into the key.
         if (is_number_static || !TakeNumber(expected, value, slots)) return false;
-        slots += 1 + IsComplexType(expected.type);
     }
+    slots += expected.slots;
   }
   return true;
 }

@@ -44,6 +44,7 @@ class ExpectedCall {
     Kind kind;
     bool checks_strides;  // array: neither in C order nor in Fortran's
     uint8_t rank;         // array
+    uint8_t slots;        // how many it takes
     uint8_t type;         // array, number: NumPy's type number
     int flag_mask;        // array: which of NumPy's flags the word tells
     int flags;            // array: those

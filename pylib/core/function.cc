@@ -81,8 +81,9 @@ PyObject* CallPlain(const FunctionState& state, PyObject* const* args, size_t po
   return PyObject_Call(state.function.get(), tuple.get(), keywords.get());
 }
 
-PyObject* CallWith(FunctionState* state, PyObject* const* args, size_t positional,
-                   PyObject* names) {
+// Apart from CallFast, which needs a frame of its own for nothing else.
+[[gnu::noinline]] PyObject* CallWith(FunctionState* state, PyObject* const* args, size_t positional,
+                                     PyObject* names) {
   const OwnKeywords own = TakeKeywords(*state, names, args + positional);
   const int target = ChooseTarget(own.target, state->target);
   if (target < 0) return nullptr;
@@ -105,7 +106,16 @@ PyObject* CallWith(FunctionState* state, PyObject* const* args, size_t positiona
 
 PyObject* CallFast(PyObject* self, PyObject* const* args, size_t counts, PyObject* names) {
   try {
-    return CallWith(Of(self)->state, args, counts & ~kArgumentsOffset, names);
+    FunctionState* state = Of(self)->state;
+    const size_t positional = counts & ~kArgumentsOffset;
+    if (names == nullptr && state->parameters.IsDirect(positional)) {
+      const int target = ChooseTarget(nullptr, state->target);
+      if (target >= 0 && Target(target) != Target::kPython) {
+        return Dispatch(state, Target(target), args);
+      }
+      if (target < 0) return nullptr;
+    }
+    return CallWith(state, args, positional, names);
   } catch (const std::bad_alloc&) {
     return PyErr_NoMemory();
   }

@@ -52,9 +52,7 @@ class OutsideObjects {
 
   // Whether every guarded name still means what it meant. An object that was replaced by one of
   // equal content is remembered, so that the next comparison is by identity.
-  bool Holds() {
-    return (version_ == overloads_version && guards_.empty()) || AllHold();
-  }
+  bool Holds() { return (version_ == overloads_version && guards_.empty()) || AllHold(); }
   bool has_captures() const { return !captures_.empty(); }
   // Appends the captured arrays to the slots of a call. kRefused: one is no longer what the code
   // was compiled for, and the specialization is stale.

@@ -1,6 +1,7 @@
 #include "pylib/core/parameters.h"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace parakeet::pylib {
 namespace {
@@ -35,6 +36,7 @@ bool Parameters::Read(PyObject* function) {
   if (flags & kCodeVarArgs) add(positional + only_keyword, false, false, true);
   for (long k = 0; k < only_keyword; ++k) add(positional + k, false, true, false);
   is_plain_ = parameters_.size() == size_t(positional);
+  direct_count_ = is_plain_ ? parameters_.size() : SIZE_MAX;
   return ReadDefaults(function, positional);
 }
 

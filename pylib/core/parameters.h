@@ -25,7 +25,7 @@ class Parameters {
   bool Has(PyObject* name) const;
   // Whether a call with so many positional arguments and no keywords binds each to the parameter of
   // the same place.
-  bool IsDirect(size_t positional) const { return is_plain_ && positional == parameters_.size(); }
+  bool IsDirect(size_t positional) const { return positional == direct_count_; }
 
   // `names` is null or a tuple of the keywords, whose values follow the positional arguments;
   // `skipped` marks keywords that are not the function's (bit k: the k-th). False without an
@@ -48,7 +48,8 @@ class Parameters {
   bool FillDefaults(BoundValues* bound) const;
 
   std::vector<Parameter> parameters_;
-  bool is_plain_ = true;  // all of them may be given by position, and there is no `*args`
+  bool is_plain_ = true;     // all of them may be given by position, and there is no `*args`
+  size_t direct_count_ = 0;  // their number; more than any call has where they are not plain
 };
 
 }  // namespace parakeet::pylib

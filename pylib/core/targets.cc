@@ -52,6 +52,8 @@ int ChooseTargetAmong(PyObject* keyword, int decorated) {
 
 void SetDefaultTarget(int target) { default_target.store(target, std::memory_order_relaxed); }
 int DefaultTarget() { return default_target.load(std::memory_order_relaxed); }
-void CountTargetBlocks(int change) { open_target_blocks.fetch_add(change, std::memory_order_relaxed); }
+void CountTargetBlocks(int change) {
+  open_target_blocks.fetch_add(change, std::memory_order_relaxed);
+}
 
 }  // namespace parakeet::pylib
