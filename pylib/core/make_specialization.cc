@@ -18,6 +18,14 @@ bool LoadCode(std::string_view image, Specialization* made) {
   return made->image != nullptr;
 }
 
+// Whether a call takes as long as any other.
+bool DependsOnNoSize(const Manifest& manifest) {
+  for (const CostTerm& term : manifest.cost) {
+    if (!term.extents.empty()) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<Ref> OwnedStatics(const Arguments& call) {
@@ -49,6 +57,7 @@ std::unique_ptr<Specialization> MakeSpecialization(const Arguments& call, Compil
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "an outside name cannot be found");
     return nullptr;
   }
+  made->is_never_long = DependsOnNoSize(made->manifest) && !made->IsLong(nullptr);
   if (made->image != nullptr && !made->outside.has_captures()) {
     made->expected.Read(made->key, made->statics);
   }

@@ -76,8 +76,8 @@ bool Parameters::BindPositional(PyObject* const* arguments, size_t positional,
                                 BoundValues* bound) const {
   PyObject** values = bound->values.Extend(parameters_.size());
   if (is_plain_ && positional <= parameters_.size()) {
-    std::copy_n(arguments, positional, values);
-    std::fill_n(values + positional, parameters_.size() - positional, nullptr);
+    for (size_t k = 0; k < positional; ++k) values[k] = arguments[k];
+    for (size_t k = positional; k < parameters_.size(); ++k) values[k] = nullptr;
     return true;
   }
   std::fill_n(values, parameters_.size(), nullptr);

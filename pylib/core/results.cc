@@ -32,6 +32,17 @@ void Own(PyObject* array, runtime::Call* call, void* buffer) {
   runtime::KeepResult(call, buffer);
 }
 
+// Whether an array result, as slots (runtime/abi.h), is a fresh buffer from its beginning.
+bool IsWholeBuffer(const uint64_t* slots) { return int64_t(slots[0]) < 0 && slots[1] == slots[2]; }
+
+// Such a result that is all that a call returns: nobody else has the buffer.
+PyObject* ArrayOfBuffer(const ResultNode& node, runtime::Call* call, const uint64_t* slots) {
+  void* buffer = reinterpret_cast<void*>(slots[1]);
+  Ref array = NewArray(node.type, node.rank, slots + 3, slots + 3 + node.rank, buffer, true);
+  if (array) Own(array.get(), call, buffer);
+  return array.release();
+}
+
 class ResultBuilder {
  public:
   ResultBuilder(const Manifest& manifest, const ArrayArgument* arguments, runtime::Call* call,
@@ -203,11 +214,12 @@ PyObject* BuildScalar(int type, bool python, const uint64_t* slots) {
   }
 }
 
-PyObject* BuildResult(const Manifest& manifest, const ArrayArgument* arguments, runtime::Call* call,
-                      const uint64_t* slots) {
+PyObject* BuildResults(const Manifest& manifest, const ArrayArgument* arguments,
+                       runtime::Call* call, const uint64_t* slots) {
   const ResultNode& first = manifest.results.front();
-  if (first.kind == ResultKind::kScalar) {
-    return BuildScalar(first.type, first.python, slots + first.slot);
+  if (first.kind == ResultKind::kNone) return Ref::Borrow(Py_None).release();
+  if (first.kind == ResultKind::kArray && IsWholeBuffer(slots + first.slot)) {
+    return ArrayOfBuffer(first, call, slots + first.slot);
   }
   return ResultBuilder(manifest, arguments, call, slots).Build().release();
 }

@@ -15,11 +15,26 @@ namespace parakeet::pylib {
 // argument has the argument as its base; an argument that comes back unchanged is the same object.
 // Buffers that no array took over stay on the call's list.
 // `arguments` are the arrays among the leaves, in their order.
-PyObject* BuildResult(const Manifest& manifest, const ArrayArgument* arguments, runtime::Call* call,
-                      const uint64_t* slots);
+inline PyObject* BuildResult(const Manifest& manifest, const ArrayArgument* arguments,
+                             runtime::Call* call, const uint64_t* slots);
 
 // The scalar of a type whose value is in slots, as Python's or as NumPy's.
 PyObject* BuildScalar(int type, bool python, const uint64_t* slots);
+
+// ---------------------------------------------------------------------------------------------
+
+// Where the result is more than one scalar.
+PyObject* BuildResults(const Manifest& manifest, const ArrayArgument* arguments,
+                       runtime::Call* call, const uint64_t* slots);
+
+inline PyObject* BuildResult(const Manifest& manifest, const ArrayArgument* arguments,
+                             runtime::Call* call, const uint64_t* slots) {
+  const ResultNode& first = manifest.results.front();
+  if (first.kind == ResultKind::kScalar) {
+    return BuildScalar(first.type, first.python, slots + first.slot);
+  }
+  return BuildResults(manifest, arguments, call, slots);
+}
 
 }  // namespace parakeet::pylib
 

@@ -33,6 +33,7 @@ class Specialization {
   bool Matches(const Arguments& call) const;
   // Whether the call may take so long that others should run meanwhile.
   bool IsLong(const uint64_t* slots) const {
+    if (is_never_long) return false;
     if (!manifest.is_bounded) return true;
     double total = 0;
     for (const CostTerm& term : manifest.cost) {
@@ -55,6 +56,7 @@ class Specialization {
   Manifest manifest;
   OutsideObjects outside;
   bool writes_arguments = false;
+  bool is_never_long = false;             // whatever the sizes
   std::unique_ptr<runtime::Image> image;  // or, for the interpreter:
   void* program = nullptr;
 
