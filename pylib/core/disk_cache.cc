@@ -144,13 +144,14 @@ DiskQuery::Outcome DiskQuery::LoadFrom(const std::string& question,
   for (int place = 0; place < kPlaces; ++place) {
     std::optional<DiskEntry> entry = ReadEntry(folder_.get(), question, place);
     if (!entry) continue;
-    const Outcome outcome = Take(std::move(*entry), found);
+    const Outcome outcome = Take(std::move(*entry), question != question_, found);
     if (outcome != Outcome::kNothing) return outcome;
   }
   return Outcome::kNothing;
 }
 
-DiskQuery::Outcome DiskQuery::Take(DiskEntry entry, std::unique_ptr<Specialization>* found) {
+DiskQuery::Outcome DiskQuery::Take(DiskEntry entry, bool by_types,
+                                   std::unique_ptr<Specialization>* found) {
   CompiledParts parts;
   parts.overloads_version = overloads_version;
   parts.allows_no_overload = entry.allows_no_overload;
@@ -165,7 +166,9 @@ DiskQuery::Outcome DiskQuery::Take(DiskEntry entry, std::unique_ptr<Specializati
   }
   types_are_known_ |= !entry.need_static.empty();
   if (key_changes) return Outcome::kKeyChanged;
-  if (!entry.need_static.empty()) return Outcome::kNothing;
+  // What was found by types alone is the code of calls whose keys hold no values: it takes other
+  // slots than this one has.
+  if (!entry.need_static.empty() || by_types) return Outcome::kNothing;
   parts.manifest = std::move(entry.manifest);
   parts.image = entry.image;
   std::unique_ptr<Specialization> made = MakeSpecialization(call_, std::move(parts));

@@ -51,7 +51,7 @@ class DiskQuery {
 
  private:
   Outcome LoadFrom(const std::string& question, std::unique_ptr<Specialization>* found);
-  Outcome Take(DiskEntry entry, std::unique_ptr<Specialization>* found);
+  Outcome Take(DiskEntry entry, bool by_types, std::unique_ptr<Specialization>* found);
   bool CapturesHold(const Specialization& made) const;
   void Write(DiskEntry entry);
 
