@@ -111,7 +111,6 @@ inline bool ExpectedCall::TakeArray(const Argument& expected, bool short_axes, P
 inline bool ExpectedCall::TakeNumber(const Argument& expected, PyObject* value, uint64_t* slots) {
   if (Py_TYPE(value) != expected.object) return false;
   switch (expected.kind) {
-    // Python's float is what NumPy's float64 derives from: LoadNumpy has found the value there.
     case Kind::kFloat: std::memcpy(slots, ScalarData(value), sizeof(double)); return true;
     case Kind::kBool: slots[0] = value == Py_True; return true;
     case Kind::kInteger: {

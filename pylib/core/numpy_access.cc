@@ -136,8 +136,10 @@ bool CheckScalars() {
   std::memcpy(&slot, &value, sizeof(value));
   Ref theirs = Ref::Steal(numpy.scalar(&value, numpy.descriptors[kFloat64], nullptr));
   Ref ours = Ref::Steal(MakeScalar(kFloat64, &slot));
-  if (!theirs || !ours) return false;
-  bool is_same = true;
+  Ref python = Ref::Steal(PyFloat_FromDouble(value));
+  if (!theirs || !ours || !python) return false;
+  // What float64 derives from; ExpectedCall reads it in place.
+  bool is_same = std::memcmp(ScalarData(python.get()), &value, sizeof(value)) == 0;
   for (const Ref& scalar : {theirs, ours}) {
     is_same &= ScalarTypeOf(scalar.get()) == kFloat64 &&
                std::memcmp(ScalarData(scalar.get()), &value, sizeof(value)) == 0;

@@ -79,7 +79,7 @@ PyObject* MakeScalar(int type, const uint64_t* slots);
 
 // The canonical type of a NumPy scalar, or -1 for any other object.
 int ScalarTypeOf(PyObject* object);
-// Where the value of a NumPy scalar lies.
+// Where the value of a NumPy scalar lies, and that of a Python float.
 inline const void* ScalarData(PyObject* scalar) {
   return reinterpret_cast<const char*>(scalar) + sizeof(PyObject);
 }

@@ -155,6 +155,77 @@ def test_a_static_number_is_told_by_type_and_bits():
     assert specializations(f) == 3
 
 
+KINDS = {
+    "float64": lambda: np.arange(6.0),
+    "one element": lambda: np.ones(1),
+    "strided": lambda: np.arange(12.0)[::2],
+    "read-only": lambda: np.frombuffer(np.arange(6.0).tobytes()),
+    "rows": lambda: np.ones((2, 3)),
+    "columns": lambda: np.ones((2, 3), order="F"),
+    "float": lambda: 2.5,
+    "int": lambda: 3,
+    "np.float64": lambda: np.float64(2.5),
+}
+
+
+def test_calls_in_any_order_find_their_code():
+    """A call is compared with those before it: what any of them was says nothing of the next."""
+    f = jit(double, target="serial")
+    order = [*KINDS, *np.random.default_rng(5).choice(list(KINDS), 300)]
+    for kind in order:
+        value = KINDS[kind]()
+        result = f(value)
+        assert type(result) is type(value)
+        np.testing.assert_array_equal(result, value * 2, strict=True)
+    assert [timing.calls for timing in f.timings()] == [order.count(kind) for kind in KINDS]
+
+
+def test_what_reads_alike_and_is_not_the_same_finds_other_code():
+    class Number(float):
+        pass
+
+    f = jit(double, target="serial")
+    like_floats = [2.5, Number(2.5)]
+    for x in (*like_floats, *like_floats, 2, True, 2, True):
+        assert f(x) == x * 2
+    assert specializations(f) == 3
+    big_endian = np.arange(3, dtype=">i8")
+    for x in (np.arange(3), np.arange(3, dtype=np.longlong), np.arange(3)):
+        np.testing.assert_array_equal(f(x), x * 2)
+        with pytest.raises(TypeError, match="byte"):
+            f(big_endian)
+    assert specializations(f) == 4
+    for _ in range(2):
+        with pytest.raises(OverflowError, match="does not fit 64 bits"):
+            f(2**63)
+
+
+def test_a_parameter_that_becomes_static_later():
+    @jit(target="serial")
+    def f(x, k):
+        return x + k if x.ndim == 1 else np.flip(x, k)
+
+    line, square = np.arange(3), np.arange(4).reshape(2, 2)
+    for k in (0, 1, 0, 1):
+        np.testing.assert_array_equal(f(line, k), line + k)
+    for k in (0, 1, 0, 1):
+        np.testing.assert_array_equal(f(square, k), np.flip(square, k))
+        np.testing.assert_array_equal(f(line, k), line + k)
+
+
+def test_arguments_that_share_memory_after_some_that_do_not():
+    @jit(target="serial")
+    def shift(x, y):
+        for i in range(len(x)):
+            x[i] = y[i] + 1
+
+    for offset in (-6, -6, -1, -6, 1, -1, 6):
+        actual, expected = np.arange(20.0), np.arange(20.0)
+        shift(actual[7:12], actual[7 + offset:12 + offset])
+        shift.__wrapped__(expected[7:12], expected[7 + offset:12 + offset])
+        np.testing.assert_array_equal(actual, expected)
+
+
 def test_a_fresh_lambda_at_each_call_neither_compiles_nor_leaks():
     f = jit(lambda function, x: function(x))
     last = None
