@@ -47,8 +47,8 @@ Encoded EncodeCapture(PyObject* value, uint64_t* word, Arguments* arguments);
 // parakeet.array_type, whose objects have `dtype` and `ndim`. Null until that module is imported.
 extern PyTypeObject* array_placeholder_type;
 
-// Whether some array that `written` marks (it has one entry an array) shares memory with another, or with
-// itself under two indexes. By address ranges: interleaved views count as sharing.
+// Whether some array that `written` marks (it has one entry an array) shares memory with another,
+// or with itself under two indexes. By address ranges: interleaved views count as sharing.
 bool HasOverlap(const ArrayArgument* arrays, const std::vector<uint8_t>& written);
 
 }  // namespace parakeet::pylib

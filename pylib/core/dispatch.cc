@@ -59,9 +59,12 @@ inline Specialization* FindAgain(FunctionState* function, Target target, bool sh
   for (Specialization* code : function->table.recent()) {
     if (code == nullptr) return nullptr;
     if (!code->expected.Take(target, is_static, short_axes, values, call)) continue;
+    if (!code->outside.Holds()) return nullptr;
+    if (code->outside.has_captures() && !code->outside.TakeCaptures(code->expected, call)) {
+      return nullptr;
+    }
     const bool is_alone = code->expected.array_count() == 1 && !code->expected.has_strided();
-    if (!is_alone && !IsRightVariant(*code, 0, call->arrays)) return nullptr;
-    return code->outside.Holds() ? code : nullptr;
+    return is_alone || IsRightVariant(*code, 0, call->arrays) ? code : nullptr;
   }
   return nullptr;
 }

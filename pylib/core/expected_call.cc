@@ -26,20 +26,23 @@ const PyTypeObject* PythonClassOf(int type) {
 
 }  // namespace
 
-void ExpectedCall::Read(const std::vector<uint64_t>& key, const std::vector<Ref>& statics) {
+void ExpectedCall::Read(const std::vector<uint64_t>& key, const std::vector<Ref>& statics,
+                        std::span<const uint64_t> captured) {
   header_ = key[0];
-  size_t slots = 0, constants = 0;
+  size_t constants = 0;
   for (size_t at = 1; at < key.size(); ++at) {
     const ArgumentWord word(key[at]);
     if (word.kind() == ArgumentKind::kStatic) {
       if (!ReadConstant(statics[constants++].get())) return;
       ++at;  // the hash of its content
-    } else if (!word.IsLeaf() || !ReadLeaf(word)) {
+    } else if (!ReadLeaf(word)) {
       return;
     }
-    slots += arguments_.back().slots;
   }
-  is_direct_ = slots <= DirectArguments::kSlots && array_count_ <= DirectArguments::kArrays;
+  for (uint64_t word : captured) {
+    if (!ReadCaptured(ArgumentWord(word))) return;
+  }
+  is_direct_ = slot_count_ <= DirectArguments::kSlots && array_count_ <= DirectArguments::kArrays;
 }
 
 bool ExpectedCall::ReadConstant(PyObject* object) {
@@ -51,36 +54,59 @@ bool ExpectedCall::ReadConstant(PyObject* object) {
 }
 
 bool ExpectedCall::ReadLeaf(ArgumentWord word) {
+  if (!word.IsLeaf() || word.is_list()) return false;
+  const Argument leaf = LeafOf(word);
+  arguments_.push_back(leaf);
+  slot_count_ += leaf.slots;
+  array_count_ += word.IsArray();
+  has_strided_ |= leaf.checks_strides;
+  return leaf.object != nullptr;
+}
+
+bool ExpectedCall::ReadCaptured(ArgumentWord word) {
+  if (!word.IsArray() || word.is_list()) return false;
+  const Argument leaf = LeafOf(word);
+  captured_.push_back({leaf, slot_count_, array_count_});
+  slot_count_ += leaf.slots;
+  array_count_ += 1;
+  has_strided_ |= leaf.checks_strides;
+  return true;
+}
+
+ExpectedCall::Argument ExpectedCall::LeafOf(ArgumentWord word) {
   Argument leaf = {};
   leaf.word = word.bits();
   leaf.type = uint8_t(word.type());
-  leaf.slots = uint8_t(word.IsArray() ? 1 + 2 * word.rank() : 1 + IsComplexType(word.type()));
-  if (word.IsArray()) {
-    const bool is_c = word.layout() == ArrayLayout::kC;
-    const bool is_fortran = word.layout() == ArrayLayout::kFortran;
-    leaf.kind = Kind::kArray;
-    leaf.rank = uint8_t(word.rank());
-    leaf.checks_strides = !is_c && !is_fortran;
-    leaf.flag_mask = kFlagC | kFlagWritable | kFlagAligned | (is_c ? 0 : kFlagFortran);
-    leaf.flags = (is_c ? kFlagC : 0) | (is_fortran ? kFlagFortran : 0) |
-                 (word.writable() ? kFlagWritable : 0) | (word.aligned() ? kFlagAligned : 0);
-    leaf.bare = word.WithoutLastAxis().bits();
-    for (int axis = 0; axis < word.rank(); ++axis) {
-      leaf.unit_axes |= uint64_t(word.IsUnitAxis(axis)) << axis;
-    }
-    leaf.object = numpy.descriptors[word.type()];
-    ++array_count_;
-    has_strided_ |= leaf.checks_strides;
-  } else {
-    const bool python = word.python();
-    leaf.object = python ? PythonClassOf(word.type()) : numpy.scalar_types[word.type()];
-    leaf.kind = !python                   ? Kind::kNumpyScalar
-                : word.type() == kBool    ? Kind::kBool
-                : word.type() == kFloat64 ? Kind::kFloat
-                                          : Kind::kInteger;
+  if (!word.IsArray()) {
+    leaf.kind = KindOfNumber(word);
+    leaf.slots = 1 + IsComplexType(word.type());
+    leaf.object = word.python() ? PythonClassOf(word.type()) : numpy.scalar_types[word.type()];
+    return leaf;
   }
-  arguments_.push_back(leaf);
-  return leaf.object != nullptr && !word.is_list();
+  const bool is_c = word.layout() == ArrayLayout::kC;
+  const bool is_fortran = word.layout() == ArrayLayout::kFortran;
+  leaf.kind = Kind::kArray;
+  leaf.checks_strides = !is_c && !is_fortran;
+  leaf.rank = uint8_t(word.rank());
+  leaf.slots = uint8_t(1 + 2 * word.rank());
+  leaf.flag_mask = kFlagC | kFlagWritable | kFlagAligned | (is_c ? 0 : kFlagFortran);
+  leaf.flags = (is_c ? kFlagC : 0) | (is_fortran ? kFlagFortran : 0) |
+               (word.writable() ? kFlagWritable : 0) | (word.aligned() ? kFlagAligned : 0);
+  leaf.bare = word.WithoutLastAxis().bits();
+  for (int axis = 0; axis < word.rank(); ++axis) {
+    leaf.unit_axes |= uint64_t(word.IsUnitAxis(axis)) << axis;
+  }
+  leaf.object = numpy.descriptors[word.type()];
+  return leaf;
+}
+
+ExpectedCall::Kind ExpectedCall::KindOfNumber(ArgumentWord word) {
+  if (!word.python()) return Kind::kNumpyScalar;
+  switch (word.type()) {
+    case kBool: return Kind::kBool;
+    case kFloat64: return Kind::kFloat;
+    default: return Kind::kInteger;
+  }
 }
 
 // The fields that Encoder::Array reads (arguments.cc), each held against the word.
@@ -145,6 +171,14 @@ bool ExpectedCall::Take(Target target, const uint8_t* is_static, bool short_axes
     }
     slots += expected.slots;
   }
+  return true;
+}
+
+bool ExpectedCall::TakeCapture(size_t number, PyObject* value, DirectArguments* call) const {
+  const Captured& expected = captured_[number];
+  if (!TakeArray(expected.argument, false, value, call->slots + expected.slot)) return false;
+  call->arrays[expected.array] = {value, value};
+  call->Own(value);
   return true;
 }
 

@@ -4,6 +4,7 @@
 #define PARAKEET_PYLIB_CORE_EXPECTED_CALL_H_
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "pylib/core/arguments.h"
@@ -12,22 +13,40 @@
 
 namespace parakeet::pylib {
 
-// Slots and arrays of a call, borrowed as in Arguments. Only what ExpectedCall::Take has written is
-// set: nothing is cleared.
-struct DirectArguments {
+// Slots and arrays of a call, borrowed as in Arguments. Only what ExpectedCall has written is set:
+// nothing is cleared.
+class DirectArguments {
+ public:
   static constexpr size_t kSlots = 64;
   static constexpr size_t kArrays = 16;
 
+  DirectArguments() = default;
+  ~DirectArguments() {
+    while (owned_count_ > 0) Py_DECREF(owned_[--owned_count_]);
+  }
+  DirectArguments(const DirectArguments&) = delete;
+  DirectArguments& operator=(const DirectArguments&) = delete;
+
+  // Keeps an outside array alive: another thread may bind its name anew while the code runs.
+  void Own(PyObject* array) { owned_[owned_count_++] = Ref::Borrow(array).release(); }
+
   uint64_t slots[kSlots];
   ArrayArgument arrays[kArrays];
+
+ private:
+  PyObject* owned_[kArrays];
+  size_t owned_count_ = 0;
 };
 
-// What the key of a specialization says of each argument. Takes no call before Read.
+// What the key of a specialization says of each argument, and its manifest of outside arrays. Takes no call before Read.
 class ExpectedCall {
  public:
   // Of a key and its statics, which outlive this. Where some argument is neither array, number nor
-  // constant (a tuple, a list, a function), no call is taken.
-  void Read(const std::vector<uint64_t>& key, const std::vector<Ref>& statics);
+  // constant (a tuple, a list, a function), no call is taken. `captured`: the leaf words of what is
+  // read outside.
+  void Read(const std::vector<uint64_t>& key, const std::vector<Ref>& statics,
+            std::span<const uint64_t> captured);
+
   size_t array_count() const { return array_count_; }
   // Whether some array may have two indexes for one element.
   bool has_strided() const { return has_strided_; }
@@ -36,6 +55,9 @@ class ExpectedCall {
   // where that is left open. `is_static` has a byte a parameter; `short_axes` is as in Arguments.
   bool Take(Target target, const uint8_t* is_static, bool short_axes, PyObject* const* values,
             DirectArguments* call) const;
+  // Whether an outside array is still what its word says. Behind Take, in order from 0; a call that
+  // has been refused one is not to be run.
+  bool TakeCapture(size_t number, PyObject* value, DirectArguments* call) const;
 
  private:
   enum class Kind : uint8_t { kArray, kFloat, kInteger, kBool, kNumpyScalar, kConstant };
@@ -54,13 +76,24 @@ class ExpectedCall {
     const void* object;   // array: the descriptor; number: the class; constant: itself
   };
 
+  struct Captured {
+    Argument argument;
+    size_t slot;   // its first
+    size_t array;  // its place among the arrays
+  };
+
+  static Argument LeafOf(ArgumentWord word);
+  static Kind KindOfNumber(ArgumentWord word);
   bool ReadLeaf(ArgumentWord word);
+  bool ReadCaptured(ArgumentWord word);
   bool ReadConstant(PyObject* object);
   static bool TakeArray(const Argument& expected, bool short_axes, PyObject* value,
                         uint64_t* slots);
   static bool TakeNumber(const Argument& expected, PyObject* value, uint64_t* slots);
 
   std::vector<Argument> arguments_;
+  std::vector<Captured> captured_;
+  size_t slot_count_ = 0;  // of the arguments and what is captured
   uint64_t header_ = 0;
   size_t array_count_ = 0;
   bool has_strided_ = false;

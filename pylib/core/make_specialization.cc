@@ -1,5 +1,6 @@
 #include "pylib/core/make_specialization.h"
 
+#include <span>
 #include <string>
 #include <utility>
 
@@ -58,8 +59,9 @@ std::unique_ptr<Specialization> MakeSpecialization(const Arguments& call, Compil
     return nullptr;
   }
   made->is_never_long = DependsOnNoSize(made->manifest) && !made->IsLong(nullptr);
-  if (made->image != nullptr && !made->outside.has_captures()) {
-    made->expected.Read(made->key, made->statics);
+  if (made->image != nullptr) {
+    const std::span<const uint64_t> leaves = made->manifest.leaves;
+    made->expected.Read(made->key, made->statics, leaves.last(made->manifest.captures.size()));
   }
   return made;
 }

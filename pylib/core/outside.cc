@@ -174,6 +174,16 @@ bool OutsideObjects::AllHold() {
   return true;
 }
 
+// What stands in nested tuples where the steps lead, borrowed; null where they lead nowhere.
+PyObject* OutsideObjects::AlongPath(PyObject* object, const std::vector<uint32_t>& path) {
+  for (uint32_t step : path) {
+    if (object == nullptr || !PyTuple_Check(object)) return nullptr;
+    if (step >= size_t(PyTuple_Size(object))) return nullptr;
+    object = PyTuple_GetItem(object, step);
+  }
+  return object;
+}
+
 // The captured object as it is now; none where it is gone.
 Ref OutsideObjects::Follow(const Capture& capture, const Arguments& call) {
   PyObject* object = nullptr;
@@ -185,12 +195,20 @@ Ref OutsideObjects::Follow(const Capture& capture, const Arguments& call) {
   } else {
     object = capture.place.Read();
   }
-  for (uint32_t step : capture.path) {
-    if (object == nullptr || !PyTuple_Check(object)) return Ref();
-    if (step >= size_t(PyTuple_Size(object))) return Ref();
-    object = PyTuple_GetItem(object, step);
+  return Ref::Borrow(AlongPath(object, capture.path));
+}
+
+bool OutsideObjects::TakeCaptures(const ExpectedCall& expected, DirectArguments* call) const {
+  for (size_t i = 0; i < captures_.size(); ++i) {
+    if (captures_[i].argument >= 0) return false;
+    PyObject* object = AlongPath(captures_[i].place.Read(), captures_[i].path);
+    if (object == nullptr) {
+      PyErr_Clear();
+      return false;
+    }
+    if (!expected.TakeCapture(i, object, call)) return false;
   }
-  return Ref::Borrow(object);
+  return true;
 }
 
 Encoded OutsideObjects::ReadCaptures(const Manifest& manifest, Arguments* call) const {

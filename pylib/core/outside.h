@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pylib/core/arguments.h"
+#include "pylib/core/expected_call.h"
 #include "pylib/manifest.h"
 #include "pylib/python.h"
 
@@ -57,6 +58,8 @@ class OutsideObjects {
   // Appends the captured arrays to the slots of a call. kRefused: one is no longer what the code
   // was compiled for, and the specialization is stale.
   Encoded ReadCaptures(const Manifest& manifest, Arguments* call) const;
+  // The same for a call that is compared in place. False where that leaves something open.
+  bool TakeCaptures(const ExpectedCall& expected, DirectArguments* call) const;
 
  private:
   struct Guard {
@@ -78,6 +81,7 @@ class OutsideObjects {
 
   bool AllHold();
   bool OverloadsHold();
+  static PyObject* AlongPath(PyObject* object, const std::vector<uint32_t>& path);
   static Ref Follow(const Capture& capture, const Arguments& call);
 
   std::vector<Guard> guards_;

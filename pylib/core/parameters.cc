@@ -75,11 +75,6 @@ bool Parameters::Has(PyObject* name) const { return Find(name) >= 0; }
 bool Parameters::BindPositional(PyObject* const* arguments, size_t positional,
                                 BoundValues* bound) const {
   PyObject** values = bound->values.Extend(parameters_.size());
-  if (is_plain_ && positional <= parameters_.size()) {
-    for (size_t k = 0; k < positional; ++k) values[k] = arguments[k];
-    for (size_t k = positional; k < parameters_.size(); ++k) values[k] = nullptr;
-    return true;
-  }
   std::fill_n(values, parameters_.size(), nullptr);
   size_t used = 0;
   for (size_t k = 0; k < parameters_.size(); ++k) {
@@ -105,8 +100,21 @@ bool Parameters::FillDefaults(BoundValues* bound) const {
   return true;
 }
 
+bool Parameters::BindPlain(PyObject* const* arguments, size_t positional,
+                           BoundValues* bound) const {
+  PyObject** values = bound->values.Extend(parameters_.size());
+  for (size_t k = 0; k < parameters_.size(); ++k) {
+    values[k] = k < positional ? arguments[k] : parameters_[k].default_value.get();
+    if (values[k] == nullptr) return false;
+  }
+  return true;
+}
+
 bool Parameters::Bind(PyObject* const* arguments, size_t positional, PyObject* names,
                       uint64_t skipped, BoundValues* bound) const {
+  if (names == nullptr && is_plain_ && positional <= parameters_.size()) {
+    return BindPlain(arguments, positional, bound);
+  }
   if (!BindPositional(arguments, positional, bound)) return false;
   const Py_ssize_t keywords = names == nullptr ? 0 : PyTuple_Size(names);
   for (Py_ssize_t i = 0; i < keywords; ++i) {

@@ -44,6 +44,8 @@ class Parameters {
 
   bool ReadDefaults(PyObject* function, Py_ssize_t positional);
   Py_ssize_t Find(PyObject* name) const;
+  // Where all parameters may be given by position, and no argument is left over or has a name.
+  bool BindPlain(PyObject* const* arguments, size_t positional, BoundValues* bound) const;
   bool BindPositional(PyObject* const* arguments, size_t positional, BoundValues* bound) const;
   bool FillDefaults(BoundValues* bound) const;
 

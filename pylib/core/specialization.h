@@ -49,7 +49,7 @@ class Specialization {
     return RunProgram(call, args, results);
   }
 
-  ExpectedCall expected;  // takes no call where `key` and `outside` do not say all
+  ExpectedCall expected;  // what `key` and `manifest` say; no call of the interpreter
   std::vector<uint64_t> key;
   uint64_t hash = 0;
   std::vector<Ref> statics;

@@ -3,6 +3,7 @@
 import collections
 import functools
 import gc
+import sys
 import weakref
 
 import numpy as np
@@ -308,6 +309,15 @@ def test_a_captured_array_is_read_at_each_call(monkeypatch):
     monkeypatch.setitem(globals(), "OFFSETS", np.array([4, 5]))
     assert f() == 9
     OFFSETS[:] = 1, 2
+
+
+def test_a_call_lets_go_of_what_it_captured():
+    f = jit(lambda x: (OFFSETS + x)[0])
+    references = []
+    for _ in range(3):
+        assert f(1.0) == 2.0
+        references.append(sys.getrefcount(OFFSETS))
+    assert references[1:] == references[:2]
 
 
 def test_a_closure_cell_that_changes_respecializes():
