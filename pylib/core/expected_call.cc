@@ -7,12 +7,12 @@
 namespace parakeet::pylib {
 namespace {
 
-// Whether equal identity means equal content, now and later (content.h): neither the object nor
-// what it holds can change.
+// Whether equal identity means equal content, now and later (content.h): the object cannot change,
+// or is told by identity alone.
 bool IsConstant(PyObject* object) {
   return object == Py_None || object == Py_Ellipsis || PyBool_Check(object) ||
          PyUnicode_CheckExact(object) || PyBytes_CheckExact(object) || PyLong_CheckExact(object) ||
-         PyFloat_CheckExact(object);
+         PyFloat_CheckExact(object) || PyType_Check(object);
 }
 
 const PyTypeObject* PythonClassOf(int type) {

@@ -38,7 +38,8 @@ class DirectArguments {
   size_t owned_count_ = 0;
 };
 
-// What the key of a specialization says of each argument, and its manifest of outside arrays. Takes no call before Read.
+// What the key of a specialization says of each argument, and its manifest of outside arrays.
+// Takes no call before Read.
 class ExpectedCall {
  public:
   // Of a key and its statics, which outlive this. Where some argument is neither array, number nor
