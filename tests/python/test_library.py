@@ -226,11 +226,12 @@ def test_searches_among_few_and_among_none():
     def places(edges, values):
         return np.searchsorted(edges, values), np.searchsorted(edges, values, "right")
 
+    sides = ("left", "right")
     values = np.array([-1.0, 0.0, 0.5, 1.0, 2.0, 7.0, 8.0, np.inf, np.nan])
     for count in range(10):
         edges = np.arange(float(count))
-        for got, side in zip(places(edges, values, target="serial"), ("left", "right"), strict=True):
+        for got, side in zip(places(edges, values, target="serial"), sides, strict=True):
             np.testing.assert_array_equal(got, np.searchsorted(edges, values, side))
     edges = np.array([0.0, 1.0, 1.0, np.nan, np.nan])
-    for got, side in zip(places(edges, values, target="serial"), ("left", "right"), strict=True):
+    for got, side in zip(places(edges, values, target="serial"), sides, strict=True):
         np.testing.assert_array_equal(got, np.searchsorted(edges, values, side))
