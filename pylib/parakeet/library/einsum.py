@@ -15,8 +15,8 @@ from parakeet.library.intrinsics import (
     reshape,
     result_type,
 )
-from parakeet.library.linear_algebra import product, stacked_product
-from parakeet.library.products import as_matrices
+from parakeet.library.linear_algebra import stacked_product
+from parakeet.library.products import as_matrices, product_of_rows
 from parakeet.library.registry import overload
 from parakeet.library.ufuncs import give
 from parakeet.operators import reduce
@@ -94,10 +94,13 @@ def joined(x, x_labels, y, y_labels, needed):
     made = batch + rows + columns
     if len(summed) == 0:
         return spread(x, x_labels, made) * spread(y, y_labels, made), made
-    left = as_matrices(in_order(x, x_labels, batch + rows + summed), len(batch), len(rows))
+    left = in_order(x, x_labels, batch + rows + summed)
     right = as_matrices(in_order(y, y_labels, batch + summed + columns), len(batch), len(summed))
-    total = product(left, right) if len(batch) == 0 else stacked_product(left, right)
-    if len(rows) == 1 and len(columns) == 1:
+    if len(batch) == 0:
+        total = product_of_rows(left, sizes_of(x, x_labels, rows), right)
+    else:
+        total = stacked_product(as_matrices(left, len(batch), len(rows)), right)
+    if len(columns) == 1 and (len(rows) == 1 or (len(batch) == 0 and len(rows) > 1)):
         return total, made
     ends = sizes_of(x, x_labels, rows) + sizes_of(y, y_labels, columns)
     return reshape(total, total.shape[: len(batch)] + ends), made

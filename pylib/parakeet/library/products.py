@@ -8,6 +8,7 @@ from parakeet.library.linear_equations import each_matrix, inv, require_square
 from parakeet.library.matrices import eye
 from parakeet.library.registry import overload
 from parakeet.library.sizes import count_of
+from parakeet.operators import map
 
 
 def as_matrices(x, leading, rows):
@@ -19,6 +20,14 @@ def as_matrices(x, leading, rows):
         return x
     first = x.shape[leading : leading + rows]
     return reshape(x, x.shape[:leading] + (count_of(first), count_of(x.shape[leading + rows :])))
+
+
+def product_of_rows(x, rows, right):
+    """Sums over the axes of x behind its first, which have the sizes `rows` and stay apart: as one,
+    an index would have to be divided to find them."""
+    if len(rows) < 2:
+        return product(as_matrices(x, 0, len(rows)), right)
+    return map(lambda part: product_of_rows(part, rows[1:], right), x)
 
 
 @overload(np.tensordot, getattr(np.linalg, "tensordot", None))
@@ -43,10 +52,8 @@ def tensordot(a, b, axes=2):
             raise ValueError("shape-mismatch for sum")
     rows = x.shape[: x.ndim - count]
     columns = y.shape[count:]
-    left = as_matrices(x, 0, x.ndim - count)
-    right = as_matrices(y, 0, count)
-    made = product(left, right)
-    return made if len(rows) == 1 and len(columns) == 1 else reshape(made, rows + columns)
+    made = product_of_rows(x, rows, as_matrices(y, 0, count))
+    return made if len(rows) > 0 and len(columns) == 1 else reshape(made, rows + columns)
 
 
 @overload(np.kron)
