@@ -19,13 +19,29 @@ def pair_of(given, axis):
     return (row[0], row[0]) if len(row) == 1 else (row[0], row[1])
 
 
-def with_constants(x, before, after, values):
-    """Along the first axis."""
-    n = x.shape[0]
-    made = np.empty((before + n + after,) + x.shape[1:], x.dtype)
-    made[:before] = astype(values[0], x.dtype)
-    made[before : before + n] = x
-    made[before + n :] = astype(values[1], x.dtype)
+def require_widths(x, pad_width):
+    for axis in range(x.ndim):
+        before, after = pair_of(pad_width, axis)
+        if before < 0 or after < 0:
+            raise ValueError("index can't contain negative values")
+
+
+def with_constants(x, pad_width, constants):
+    """Along all axes; of the values at a corner the last axis's stays."""
+    shape = ()
+    inside = ()
+    for axis in range(x.ndim):
+        before, after = pair_of(pad_width, axis)
+        shape = shape + (before + x.shape[axis] + after,)
+        inside = inside + (slice(before, before + x.shape[axis]),)
+    made = np.empty(shape, x.dtype)
+    made[inside] = x
+    for axis in range(x.ndim):
+        before, _ = pair_of(pad_width, axis)
+        first, last = pair_of(constants, axis)
+        rows = moveaxis(made, axis, 0)
+        rows[:before] = astype(first, x.dtype)
+        rows[before + x.shape[axis] :] = astype(last, x.dtype)
     return made
 
 
@@ -113,9 +129,8 @@ ONE_ELEMENT = ("edge", "wrap", "symmetric", "reflect")
 STATISTICS = ("maximum", "minimum", "mean", "median")
 
 
-def padded(rows, before, after, mode, values, ends, lengths, reflect_type):
-    if mode == "constant" or mode == "empty":
-        return with_constants(rows, before, after, values)
+def padded(rows, before, after, mode, ends, lengths, reflect_type):
+    """Along the first axis."""
     if mode == "linear_ramp":
         return with_ramps(rows, before, after, ends)
     if mode in STATISTICS:
@@ -131,11 +146,12 @@ def padded(rows, before, after, mode, values, ends, lengths, reflect_type):
 def pad(array, pad_width, mode="constant", *, constant_values=0, end_values=0, stat_length=None,
         reflect_type="even"):
     x = asarray(array)
+    require_widths(x, pad_width)
+    if mode == "constant" or mode == "empty":
+        return with_constants(x, pad_width, constant_values)
     for axis in range(x.ndim):
         before, after = pair_of(pad_width, axis)
-        if before < 0 or after < 0:
-            raise ValueError("index can't contain negative values")
-        rows = padded(moveaxis(x, axis, 0), before, after, mode, pair_of(constant_values, axis),
-                      pair_of(end_values, axis), pair_of(stat_length, axis), reflect_type)
+        rows = padded(moveaxis(x, axis, 0), before, after, mode, pair_of(end_values, axis),
+                      pair_of(stat_length, axis), reflect_type)
         x = moveaxis(rows, 0, axis)
     return x
