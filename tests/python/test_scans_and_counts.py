@@ -8,7 +8,7 @@ from parakeet import jit
 
 SCAN = 264
 FILTER = 4096
-PART = 32768
+PART = 16384
 
 
 @pytest.fixture(autouse=True)
@@ -278,3 +278,53 @@ def test_a_read_only_array_and_one_that_overlaps_itself():
     h.flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):
         jit_of(add_into)(h, k)
+
+
+def recurrences(x, window):
+    n = x.shape[0]
+    smooth = x.copy()
+    for i in range(1, n):
+        smooth[i] = 0.25 * x[i] + 0.75 * smooth[i - 1]
+    back = x.copy()
+    for i in range(n - 2, -1, -1):
+        back[i] = x[i] - 0.5 * back[i + 1]
+    numbers = np.ones(n, np.int64)
+    for i in range(2, n):
+        numbers[i] = numbers[i - 1] + numbers[i - 2]
+    around = x.copy()
+    for i in range(n):
+        around[i] = 0.5 * around[i - 1] + x[i]  # The last one comes before the first.
+    table = np.outer(x, x)
+    for i in range(1, n):
+        for j in range(1, n):
+            table[i, j] = min(table[i - 1, j], table[i, j - 1], table[i - 1, j - 1]) + x[j]
+    widest = np.zeros(max(n - window + 1, 0))
+    for i in range(n - window + 1):
+        for j in range(window):
+            if x[i + j] > widest[i]:
+                widest[i] = x[i + j]
+    return smooth, back, numbers, around, table, widest
+
+
+@pytest.mark.parametrize("target", ["interpreter", "serial", "parallel"])
+def test_what_a_loop_stores_and_reads_back(target):
+    compiled = jit(recurrences)
+    for n in (0, 1, 2, 3, 40):
+        x = np.random.default_rng(n).random(n)
+        for window in (1, 3, n, n + 2, -1):
+            expected = recurrences(x, window)
+            for a, b in zip(compiled(x, window, target=target), expected, strict=True):
+                np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("target", ["interpreter", "serial", "parallel"])
+def test_a_sum_that_is_stored_and_read_back_is_a_scan(target):
+    @jit
+    def sums(x):
+        y = np.zeros(x.shape[0])
+        for i in range(1, x.shape[0]):
+            y[i] = y[i - 1] + x[i]
+        return y
+
+    x = np.random.default_rng(3).random(5 * SCAN)
+    np.testing.assert_allclose(sums(x, target=target), np.cumsum(x) - x[0], rtol=1e-13)
