@@ -37,7 +37,7 @@ Operand NumberInText(const Context& context, const std::string& text, const std:
 
 // The scalar that a conversion to a Python number takes.
 Operand ScalarOf(Evaluator* evaluator, const Value& value, const std::string& function) {
-  const Value settled = SettleOperand(evaluator, value);
+  const Value settled = value.IsTuple() || value.IsList() ? value : SettleOperand(evaluator, value);
   if (settled.IsScalar()) return settled.op();
   if (settled.IsArray()) {
     evaluator->context().FailType("only 0-dimensional arrays can be converted to Python scalars");
