@@ -8,17 +8,21 @@
 //   imap (%i) in (%n) { %a = load %x[%i]  yield %a }
 //
 // What a check or a branch has said counts after it, or inside it. An element of an array that is
-// never stored to lies between the least and the largest of all, where these have been made.
+// never stored to lies between the least and the largest of all, where these have been made. What a
+// loop carries has the limits that its body keeps, which copies of the loop are walked to find.
 //
 // Assumes: what ranges.h says of the sizes of arrays; it runs at every stage before loops are
 // written.
 // Refuses: what linear forms of indexes, sizes, constants, min, max and select do not show; those
 // comparisons stay.
 #include <unordered_map>
+#include <utility>
 
 #include "ir/fold.h"
 #include "ir/mutator.h"
 #include "ir/uses.h"
+#include "passes/analyses/carried_limits.h"
+#include "passes/analyses/carried_values.h"
 #include "passes/analyses/find_effects.h"
 #include "passes/analyses/ranges.h"
 #include "passes/pass.h"
@@ -32,6 +36,9 @@ using ir::DType;
 using ir::OpCode;
 using ir::Operand;
 using ir::Var;
+
+constexpr int kMostTrials = 2;  // One inside the other: each walks what is inside again.
+constexpr int kMostWalks = 5;
 
 class BoundsProver : public ir::Mutator {
  public:
@@ -48,13 +55,12 @@ class BoundsProver : public ir::Mutator {
       if (auto value = Decide(b->op, operands)) return Replace(b->result(), *value);
     }
     if (b->op == OpCode::kCheck && Apply(b->operands[0]).IsInt(1)) return;
-    const size_t mark = ranges_.Enter();
-    BoundIndexes(*b);
-    AssumeInBlocks(*b);
-    const Binding* rewritten = Rewrite(b);
-    ranges_.Leave(mark);
+    const CarriedLimits limits = FindCarriedLimits(*b);
+    const Binding* rewritten = Walk(*b, limits);
     builder().Append(rewritten);
     ranges_.Define(*rewritten);
+    limits.Conclude(*rewritten, ranges_);
+    if (b->op == OpCode::kWhile) AssumeBehind(*rewritten);
     if (b->op == OpCode::kCheck) ranges_.Assume(rewritten->operands[0], true);
   }
 
@@ -64,12 +70,61 @@ class BoundsProver : public ir::Mutator {
       const Assumption assumption = known->second;
       ranges_.Assume(Apply(assumption.condition), assumption.value, assumption.renames);
     }
+    const bool is_tried = trial_ != nullptr && block == trial_->loop.blocks.back();
+    if (is_tried) trial_->limits.GuessAtStart(trial_->loop, ranges_);
     const Block* rewritten = Mutator::VisitBlock(block);
+    if (is_tried)
+      trial_->holds = trial_->limits.KeepAtEnd(trial_->loop, rewritten->results, ranges_);
     ranges_.Leave(mark);
     return rewritten;
   }
 
  private:
+  // The binding with its blocks visited, where what a loop carries has these limits.
+  const Binding* Walk(const Binding& b, const CarriedLimits& limits) {
+    const size_t mark = ranges_.Enter();
+    BoundIndexes(b);
+    limits.Suppose(b, ranges_);
+    AssumeInBlocks(b);
+    const Binding* rewritten = Rewrite(&b);
+    ranges_.Leave(mark);
+    return rewritten;
+  }
+
+  // A walk of a loop's copy, whose values are its own, so that nothing is left of what was decided.
+  struct Trial {
+    const Binding& loop;
+    CarriedLimits& limits;
+    bool holds = false;
+  };
+
+  CarriedLimits FindCarriedLimits(const Binding& b) {
+    if (!IsLoop(b.op) || trials_ == kMostTrials) return {};
+    CarriedLimits limits(b, Apply(b.operands), ranges_);
+    ++trials_;
+    bool holds = false;
+    for (int walk = 0; walk < kMostWalks && !holds && !limits.IsEmpty(); ++walk) {
+      const Block alone{{}, {&b}, {}};
+      Trial trial{*ir::CloneBlock(arena(), alone)->bindings[0], limits};
+      Trial* const outer = std::exchange(trial_, &trial);
+      Walk(trial.loop, limits);
+      trial_ = outer;
+      holds = trial.holds;
+    }
+    --trials_;
+    if (!holds) limits.Clear();
+    return limits;
+  }
+
+  // The condition is false of what a loop ends with.
+  void AssumeBehind(const Binding& loop) {
+    Ranges::Renames renames;
+    for (size_t k = 0; k < loop.results.size(); ++k) {
+      renames.emplace_back(loop.blocks[0]->params[k], loop.results[k]);
+    }
+    ranges_.Assume(loop.blocks[0]->results[0], false, renames);
+  }
+
   // Arguments that may overlap change by each other's names.
   void FindWhatNeverChanges(const ir::Function& function) {
     const Roots roots(function);
@@ -189,6 +244,8 @@ class BoundsProver : public ir::Mutator {
 
   Ranges ranges_;
   std::unordered_map<const Block*, Assumption> assumed_;
+  Trial* trial_ = nullptr;  // The innermost that is walked.
+  int trials_ = 0;          // How many are walked inside each other.
 };
 
 }  // namespace

@@ -24,7 +24,9 @@ constexpr int64_t kLargestStep = 1024;
 constexpr double kFar = 281474976710656.0;              // 2^48
 constexpr double kWithoutWrap = 4611686018427387904.0;  // 2^62
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr int kBudget = 200;  // Steps of a proof before it is given up.
+constexpr int kBudget = 200;       // Steps of a proof before it is given up.
+constexpr int kDeepest = 2;        // Values that an assumption is freed of, one after the other.
+constexpr size_t kMostLimits = 8;  // Of a value that are looked at for that.
 
 bool IsI64(const Operand& operand) { return ir::TypeOf(operand) == ir::Type(DType::kI64); }
 
@@ -84,12 +86,25 @@ void Ranges::Define(const Binding& b) {
     for (const Operand& dim : result->type.dims()) IsSize(dim);
   }
   if (b.op == OpCode::kIreduce) BoundElements(b);
+  if (b.op == OpCode::kIf) BoundChosen(b);
   if (b.results.size() != 1 || !IsI64(b.result())) return;
   if (b.op == OpCode::kLoad) BoundLoad(b);
   if (!ir::IsScalarOp(b.op)) return;
   if (auto sum = ExactSum(b)) sums_[b.result()] = std::move(*sum);
   BoundByDefinition(b);
   OrderOf(b.result());
+}
+
+void Ranges::Limit(const Var* value, bool high, const LinearForm& limit) {
+  if (!HasSmallNumbers(limit)) return;
+  Order(limit);
+  Facts& facts = Change(value);
+  (high ? facts.upper : facts.lower).push_back(limit);
+}
+
+void Ranges::IsNear(const Var* value) {
+  Facts& facts = Change(value);
+  facts.above_low = facts.below_high = true;
 }
 
 void Ranges::IsSize(const Operand& size) {
@@ -161,6 +176,13 @@ void Ranges::Assume(const Operand& condition, bool value, const Renames& renames
     case OpCode::kNe:
       if (IsI64(b.operands[0])) AssumeRelation(value ? b.op : Opposite(b.op), form(0), form(1));
       return;
+    case OpCode::kIf:  // `a and b` is b where a is true, and else false; `a or b` is true, or b
+      for (const int side : {0, 1}) {
+        if (b.blocks[1 - side]->results[0] != Operand::Bool(!value)) continue;
+        Assume(b.operands[0], side == 0, renames);
+        Assume(b.blocks[side]->results[0], value, renames);
+      }
+      return;
     default: return;
   }
 }
@@ -178,8 +200,8 @@ void Ranges::AssumeRelation(OpCode op, const LinearForm& a, const LinearForm& b)
   }
 }
 
-// A bound of the form's latest value.
-void Ranges::AssumeNonNegative(const LinearForm& gap) {
+// A bound of the form's latest value, and of those before it by what limits that one.
+void Ranges::AssumeNonNegative(const LinearForm& gap, int depth) {
   if (!HasSmallNumbers(gap)) return;
   const std::pair<const Var*, int64_t>* latest = nullptr;
   for (const auto& term : gap.terms) {
@@ -193,8 +215,13 @@ void Ranges::AssumeNonNegative(const LinearForm& gap) {
     if (term != var) bound.Add(LinearForm::Of(term), times * -coefficient);
   }
   bound.constant = gap.constant * -coefficient;
+  const std::vector<LinearForm> others = LimitsOf(var, coefficient > 0);
   Facts& facts = Change(var);
   (coefficient > 0 ? facts.lower : facts.upper).push_back(std::move(bound));
+
+  for (size_t k = 0; depth < kDeepest && k < std::min(others.size(), kMostLimits); ++k) {
+    AssumeNonNegative(gap.With(var, others[k]), depth + 1);
+  }
 }
 
 // --- What definitions say. ---
@@ -235,6 +262,7 @@ void Ranges::BoundByDefinition(const Binding& b) {
       facts.upper = {Plus(form(1), -1)};
       break;
     case OpCode::kFloorDiv:  // of what is not negative by a positive divisor: no more
+      BoundQuotient(b);
       if (!ProvesLt(Operand::Int(0), b.operands[1])) return;
       if (!ProvesLe(Operand::Int(0), b.operands[0])) return;
       facts.lower = {LinearForm::Of(int64_t{0})};
@@ -248,7 +276,44 @@ void Ranges::BoundByDefinition(const Binding& b) {
   for (const std::vector<LinearForm>* limits : {&facts.lower, &facts.upper, &facts.one_of}) {
     for (const LinearForm& limit : *limits) Order(limit);
   }
-  Change(b.result()) = std::move(facts);
+  Facts& known = Change(b.result());
+  for (LinearForm& limit : facts.lower) known.lower.push_back(std::move(limit));
+  for (LinearForm& limit : facts.upper) known.upper.push_back(std::move(limit));
+  known.one_of = std::move(facts.one_of);
+}
+
+// What a branch yields is what the value is.
+void Ranges::BoundChosen(const Binding& b) {
+  for (size_t k = 0; k < b.results.size(); ++k) {
+    if (!IsI64(b.results[k])) continue;
+    Facts facts;
+    for (const ir::Block* block : b.blocks) facts.one_of.push_back(FormOf(block->results[k]));
+    for (const LinearForm& one : facts.one_of) Order(one);
+    Change(b.results[k]) = std::move(facts);
+  }
+}
+
+// A sum divided by a constant is no less, or less, than a part of it where the multiple is:
+// (lo + hi) // 2 >= lo where lo + hi >= 2 * lo.
+void Ranges::BoundQuotient(const Binding& b) {
+  if (!b.operands[1].IsConstant()) return;
+  const int64_t divisor = b.operands[1].constant().integer;
+  const LinearForm sum = FormOf(b.operands[0]);
+  if (divisor < 2 || divisor > kLargestCoefficient || sum.terms.size() < 2) return;
+  Facts facts;
+  for (const auto& [part, times] : sum.terms) {
+    LinearForm above = sum;  // sum - divisor * part
+    above.Add(LinearForm::Of(part), -divisor);
+    if (ProvesNonNegative(above)) facts.lower.push_back(LinearForm::Of(part));
+    LinearForm below = LinearForm::Of(int64_t{-1});  // divisor * part - 1 - sum
+    below.Add(above, -1);
+    const bool is_less = ProvesNonNegative(below);
+    if (is_less || ProvesNonNegative(Plus(below, divisor)))
+      facts.upper.push_back(Plus(LinearForm::Of(part), is_less ? -1 : 0));
+  }
+  Facts& known = Change(b.result());
+  known.lower.insert(known.lower.end(), facts.lower.begin(), facts.lower.end());
+  known.upper.insert(known.upper.end(), facts.upper.begin(), facts.upper.end());
 }
 
 // A place below a * b is, divided by b, below a. A product of sizes that wraps around is less than
@@ -372,6 +437,44 @@ bool Ranges::ProvesLe(const Operand& a, const Operand& b) const {
 
 bool Ranges::ProvesLt(const Operand& a, const Operand& b) const {
   return ProvesNonNegative(Plus(Difference(FormOf(b), FormOf(a)), -1));
+}
+
+bool Ranges::IsNear(const LinearForm& form) const {
+  return IsWithin(kFar, true, form) && IsWithin(kFar, false, form);
+}
+
+std::vector<LinearForm> Ranges::LimitsOf(const Var* value, bool high) const {
+  const auto found = facts_.find(value);
+  if (found == facts_.end()) return {};
+  return high ? found->second.upper : found->second.lower;
+}
+
+std::optional<int64_t> Ranges::GapOf(const LinearForm& form, const Var* value, bool high) const {
+  int budget = kBudget;
+  return GapOf(form, value, high, budget);
+}
+
+std::optional<int64_t> Ranges::GapOf(const LinearForm& form, const Var* value, bool high,
+                                     int& budget) const {
+  const LinearForm gap = Difference(form, LinearForm::Of(value));
+  if (gap.IsConstant()) return gap.constant;
+  if (form.terms.size() != 1 || form.terms[0].second != 1 || --budget < 0) return std::nullopt;
+  const Var* last = form.terms[0].first;
+  const auto found = facts_.find(last);
+  if (found == facts_.end()) return std::nullopt;
+  const auto gap_with = [&](const LinearForm& other) {
+    return GapOf(form.With(last, other), value, high, budget);
+  };
+  for (const LinearForm& limit : high ? found->second.upper : found->second.lower) {
+    if (const auto with = gap_with(limit)) return with;
+  }
+  std::optional<int64_t> most;
+  for (const LinearForm& one : found->second.one_of) {
+    const auto with = gap_with(one);
+    if (!with) return std::nullopt;
+    most = high ? std::max(most.value_or(*with), *with) : std::min(most.value_or(*with), *with);
+  }
+  return most;
 }
 
 bool Ranges::ProvesNonNegative(const LinearForm& form) const {

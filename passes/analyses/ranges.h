@@ -32,6 +32,10 @@ class Ranges {
   void Bound(const ir::Var* index, const ir::Operand& lo, const ir::Operand& hi, int64_t step);
   // Values standing for others: (from, to).
   using Renames = std::vector<std::pair<const ir::Var*, const ir::Var*>>;
+  // The value is at least `limit`, or at most where `high`.
+  void Limit(const ir::Var* value, bool high, const LinearForm& limit);
+  // The value is between -2^48 and 2^48.
+  void IsNear(const ir::Var* value);
   // The bool `condition`, read with `renames`, is `value`.
   void Assume(const ir::Operand& condition, bool value, const Renames& renames = {});
 
@@ -45,6 +49,14 @@ class Ranges {
   // True when a <= b, or a < b, whatever the values are.
   bool ProvesLe(const ir::Operand& a, const ir::Operand& b) const;
   bool ProvesLt(const ir::Operand& a, const ir::Operand& b) const;
+  bool ProvesNonNegative(const LinearForm& form) const;
+  // True when the form is between -2^48 and 2^48.
+  bool IsNear(const LinearForm& form) const;
+  // What is known to be no more than the value, or no less where `high`.
+  std::vector<LinearForm> LimitsOf(const ir::Var* value, bool high) const;
+  // A constant that the form is at most, or at least where not `high`, above the value; none where
+  // nothing says.
+  std::optional<int64_t> GapOf(const LinearForm& form, const ir::Var* value, bool high) const;
 
  private:
   // A value, or each element of an array, is at least each of `lower` and at most each of `upper`;
@@ -66,19 +78,22 @@ class Ranges {
   void BoundElements(const ir::Binding& b);
   void BoundLoad(const ir::Binding& b);
   void BoundProduct(const ir::Binding& b);
+  void BoundChosen(const ir::Binding& b);
+  void BoundQuotient(const ir::Binding& b);
   std::vector<LinearForm> QuotientLimits(const ir::Binding& b) const;
   std::optional<LinearForm> ExactSum(const ir::Binding& b) const;
   void AssumeFactors(const ir::Operand& product);
   // `op` of the two is true.
   void AssumeRelation(ir::OpCode op, const LinearForm& a, const LinearForm& b);
   // gap >= 0.
-  void AssumeNonNegative(const LinearForm& gap);
+  void AssumeNonNegative(const LinearForm& gap, int depth = 0);
   // How far above 0 (or below, where not `high`) the value may be; infinite where nothing says.
   double Reach(bool high, const LinearForm& form, int& budget) const;
   double Reach(bool high, const ir::Var* var, int& budget) const;
   bool IsWithin(double limit, bool high, const LinearForm& form) const;
   bool ProvesNonNegative(const LinearForm& form, int& budget) const;
-  bool ProvesNonNegative(const LinearForm& form) const;
+  std::optional<int64_t> GapOf(const LinearForm& form, const ir::Var* value, bool high,
+                               int& budget) const;
   // True where a value with these facts cannot be `value`.
   bool IsExcluded(const Facts& facts, const LinearForm& value, int& budget) const;
 

@@ -1,0 +1,162 @@
+#include "passes/analyses/carried_limits.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "ir/uses.h"
+#include "passes/analyses/carried_values.h"
+
+namespace parakeet::passes {
+
+using ir::Binding;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+
+namespace {
+
+constexpr int64_t kLargestMove = 1024;
+constexpr size_t kMostLimits = 8;  // Of one value.
+constexpr int kGuessingWalks = 2;  // A wrong guess hides from the first what conditions say.
+
+LinearForm Plus(LinearForm form, int64_t constant) {
+  form.constant += constant;
+  return form;
+}
+
+LinearForm At(const LinearForm& base, int64_t slope, const LinearForm& iterations) {
+  LinearForm form = base;
+  form.Add(iterations, slope);
+  return form;
+}
+
+}  // namespace
+
+CarriedLimits::CarriedLimits(const Binding& loop, std::vector<Operand> operands,
+                             const Ranges& ranges) {
+  if (loop.op == OpCode::kFor) {
+    const int64_t step = operands[2].constant().integer;
+    if (std::abs(step) == 1) step_ = step;
+    lo_ = ranges.FormOf(operands[0]);
+    hi_ = ranges.FormOf(operands[1]);
+  }
+  for (size_t k = 0; k < loop.results.size(); ++k) {
+    if (loop.results[k]->type != ir::Type(ir::DType::kI64)) continue;
+    const LinearForm init = ranges.FormOf(operands[FirstInit(loop) + k]);
+    values_.push_back({k, init, ranges.IsNear(init), {}});
+    for (const bool high : {false, true}) Guess(values_.back(), {high, init}, ranges);
+  }
+  guessed_ = false;
+}
+
+bool CarriedLimits::IsEmpty() const {
+  return std::all_of(values_.begin(), values_.end(),
+                     [](const Value& value) { return value.limits.empty() && !value.is_near; });
+}
+
+LinearForm CarriedLimits::Iterations(const LinearForm& index) const {
+  return step_ > 0 ? Difference(index, lo_) : Difference(lo_, index);
+}
+
+void CarriedLimits::Suppose(const Binding& loop, Ranges& ranges) const {
+  for (const ir::Block* block : loop.blocks) {
+    for (const Value& value : values_) {
+      const Var* param = block->params[FirstCarried(loop) + value.place];
+      if (value.is_near) ranges.IsNear(param);
+      for (const Limit& limit : value.limits) {
+        const LinearForm index = limit.slope == 0 ? lo_ : LinearForm::Of(block->params[0]);
+        ranges.Limit(param, limit.high, At(limit.base, limit.slope, Iterations(index)));
+      }
+    }
+  }
+}
+
+// Only what holds at first is worth a walk.
+void CarriedLimits::Guess(Value& value, const Limit& limit, const Ranges& ranges) {
+  const auto is_same = [&](const Limit& other) {
+    return other.high == limit.high && other.slope == limit.slope &&
+           SameForm(other.base, limit.base);
+  };
+  if (value.limits.size() >= kMostLimits) return;
+  if (std::any_of(value.limits.begin(), value.limits.end(), is_same)) return;
+  const LinearForm gap =
+      limit.high ? Difference(limit.base, value.init) : Difference(value.init, limit.base);
+  if (!ranges.ProvesNonNegative(gap)) return;
+  value.limits.push_back(limit);
+  guessed_ = true;
+}
+
+// A condition leaves a value where the body moves it on from: `i < n` lets it become n.
+void CarriedLimits::GuessAtStart(const Binding& loop, const Ranges& ranges) {
+  if (walks_ >= kGuessingWalks) return;
+  const ir::Block& body = *loop.blocks.back();
+  ir::VarSet inside = ir::DefinedVars(body);
+  inside.merge(ir::DefinedVars(*loop.blocks.front()));
+  const auto is_outside = [&](const LinearForm& form) {
+    return std::none_of(form.terms.begin(), form.terms.end(),
+                        [&](const auto& term) { return inside.contains(term.first); });
+  };
+  for (Value& value : values_) {
+    const Var* param = body.params[FirstCarried(loop) + value.place];
+    for (const bool high : {false, true}) {
+      for (const LinearForm& limit : ranges.LimitsOf(param, high)) {
+        if (is_outside(limit)) Guess(value, {high, Plus(limit, high ? 1 : -1)}, ranges);
+      }
+    }
+  }
+}
+
+bool CarriedLimits::KeepAtEnd(const Binding& loop, const std::vector<Operand>& results,
+                              const Ranges& ranges) {
+  const ir::Block& body = *loop.blocks.back();
+  bool is_settled = true;
+  for (Value& value : values_) {
+    const Var* param = body.params[FirstCarried(loop) + value.place];
+    const LinearForm next = ranges.FormOf(results[value.place]);
+    is_settled &= std::erase_if(value.limits, [&](const Limit& limit) {
+                    return !IsKept(limit, next, body.params[0], ranges);
+                  }) == 0;
+    const auto rise = ranges.GapOf(next, param, true), fall = ranges.GapOf(next, param, false);
+    const bool is_steady = rise && fall && *rise <= kLargestMove && *fall >= -kLargestMove;
+    is_settled &= is_steady || !value.is_near;
+    value.is_near &= is_steady;
+    if (walks_ == 0) GuessMoves(value, param, next, ranges);
+  }
+  ++walks_;
+  const bool guessed = std::exchange(guessed_, false);
+  return is_settled && !guessed;
+}
+
+void CarriedLimits::GuessMoves(Value& value, const Var* param, const LinearForm& next,
+                               const Ranges& ranges) {
+  if (step_ == 0) return;
+  for (const bool high : {false, true}) {
+    const std::optional<int64_t> slope = ranges.GapOf(next, param, high);
+    if (slope && *slope != 0 && std::abs(*slope) <= kLargestMove)
+      Guess(value, {high, value.init, *slope}, ranges);
+  }
+}
+
+bool CarriedLimits::IsKept(const Limit& limit, const LinearForm& next, const Var* index,
+                           const Ranges& ranges) const {
+  LinearForm bound = limit.base;
+  if (limit.slope != 0) bound = At(bound, limit.slope, Plus(Iterations(LinearForm::Of(index)), 1));
+  return ranges.ProvesNonNegative(limit.high ? Difference(bound, next) : Difference(next, bound));
+}
+
+// A loop that may run backwards, and so not at all, has not moved by what lies between its ends.
+void CarriedLimits::Conclude(const Binding& loop, Ranges& ranges) const {
+  const LinearForm count = Iterations(hi_);
+  const bool is_counted = step_ != 0 && ranges.ProvesNonNegative(count);
+  for (const Value& value : values_) {
+    const Var* result = loop.results[value.place];
+    if (value.is_near) ranges.IsNear(result);
+    for (const Limit& limit : value.limits) {
+      if (limit.slope == 0 || is_counted)
+        ranges.Limit(result, limit.high, At(limit.base, limit.slope, count));
+    }
+  }
+}
+
+}  // namespace parakeet::passes

@@ -1,0 +1,72 @@
+#ifndef PARAKEET_PASSES_ANALYSES_CARRIED_LIMITS_H_
+#define PARAKEET_PASSES_ANALYSES_CARRIED_LIMITS_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "ir/node.h"
+#include "passes/analyses/linear_forms.h"
+#include "passes/analyses/ranges.h"
+
+namespace parakeet::passes {
+
+// Limits of the i64s that a loop carries, in all of its iterations. They are guessed: that a value
+// never falls below, or never rises above, what it is at first, moved in every iteration by so
+// much; and what the loop's condition says. What the body, walked with all of them supposed, does
+// not keep is taken out, until nothing is: what is left holds by induction.
+//
+// Assumes, as Ranges does, that steps of at most 1024 get no loop past 2^48.
+class CarriedLimits {
+ public:
+  CarriedLimits() = default;
+  // Of a loop with its operands as they are written, before its walk.
+  CarriedLimits(const ir::Binding& loop, std::vector<ir::Operand> operands, const Ranges& ranges);
+
+  // True where nothing is supposed of anything.
+  bool IsEmpty() const;
+  void Clear() { values_.clear(); }
+  // Tells what is supposed of the values in the blocks of the loop, or of a copy of it.
+  void Suppose(const ir::Binding& loop, Ranges& ranges) const;
+  // Guesses more where the body of the loop begins, by what its condition has said.
+  void GuessAtStart(const ir::Binding& loop, const Ranges& ranges);
+  // Takes out what these results of the body do not keep, and guesses how they move. False where
+  // the rest must be walked again.
+  bool KeepAtEnd(const ir::Binding& loop, const std::vector<ir::Operand>& results,
+                 const Ranges& ranges);
+  // Tells of the loop's results what holds behind it.
+  void Conclude(const ir::Binding& loop, Ranges& ranges) const;
+
+ private:
+  // base, and in every iteration one `slope` more.
+  struct Limit {
+    bool high;
+    LinearForm base;
+    int64_t slope = 0;
+  };
+  struct Value {
+    size_t place;  // among what is carried
+    LinearForm init;
+    bool is_near;  // within 2^48 of 0
+    std::vector<Limit> limits;
+  };
+
+  void Guess(Value& value, const Limit& limit, const Ranges& ranges);
+  void GuessMoves(Value& value, const ir::Var* param, const LinearForm& next, const Ranges& ranges);
+  bool IsKept(const Limit& limit, const LinearForm& next, const ir::Var* index,
+              const Ranges& ranges) const;
+  // How many iterations have run where the index is so much.
+  LinearForm Iterations(const LinearForm& index) const;
+
+  std::vector<Value> values_;
+  // Of a `for` by 1 or -1, whose iterations are counted; 0 for others.
+  int64_t step_ = 0;
+  LinearForm lo_;
+  LinearForm hi_;
+  int walks_ = 0;         // that have ended
+  bool guessed_ = false;  // since the last of them
+};
+
+}  // namespace parakeet::passes
+
+#endif  // PARAKEET_PASSES_ANALYSES_CARRIED_LIMITS_H_
