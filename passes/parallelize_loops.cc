@@ -149,6 +149,7 @@ class LoopParallelizer : public ir::Mutator {
       const Effects own = EffectsOf(b, roots_);
       if (!b.blocks.empty() || (!own.reads.contains(root) && !own.writes.contains(root))) return;
       const bool plain = b.op == OpCode::kLoad || b.op == OpCode::kStore;
+      if (plain && roots_.IsFromBefore(b.operands[0].var(), root)) return;
       if (!plain || roots_.Of(b.operands[0].var()).size() != 1)
         reason = Named(root) + " is touched as a whole";
       if (plain && !accesses.empty() && b.operands[0] != accesses[0]->operands[0]) {

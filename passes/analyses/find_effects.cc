@@ -134,9 +134,26 @@ bool MakesArrays(const Binding& b) {
          ir::InfoOf(b.op).format == ir::OpFormat::kIndices;
 }
 
+// By array that a `for` or `while` carries into one of its blocks, the arrays that the block makes.
+std::unordered_map<const Var*, VarSet> MadeBehind(const Block& body) {
+  std::unordered_map<const Var*, VarSet> made_behind;
+  ir::ForEachBinding(body, [&](const Binding& loop) {
+    if (loop.op != OpCode::kFor && loop.op != OpCode::kWhile) return;
+    for (const Block* block : loop.blocks) {
+      for (const Var* param : block->params) {
+        if (!param->type.IsArray()) continue;
+        ir::ForEachBinding(*block, [&](const Binding& b) {
+          if (MakesArrays(b)) made_behind[param].insert(b.results.begin(), b.results.end());
+        });
+      }
+    }
+  });
+  return made_behind;
+}
+
 }  // namespace
 
-Roots::Roots(const ir::Function& function) {
+Roots::Roots(const ir::Function& function) : made_behind_(MadeBehind(*function.body)) {
   FlowFinder finder;
   finder.Visit(*function.body);
   const Var* first = nullptr;
@@ -189,6 +206,11 @@ VarSet Roots::ViewsOf(const Var* array) const {
 }
 
 bool Roots::MayShare(const Var* a, const Var* b) const { return Intersects(Of(a), Of(b)); }
+
+bool Roots::IsFromBefore(const Var* array, const Var* root) const {
+  const auto found = made_behind_.find(array);
+  return found != made_behind_.end() && found->second.contains(root);
+}
 
 bool Roots::IsFresh(const Var* array) const { return !Intersects(Of(array), params_); }
 

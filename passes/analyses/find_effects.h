@@ -22,6 +22,9 @@ class Roots {
   ir::VarSet ViewsOf(const ir::Var* array) const;
   // True when the two values may share memory.
   bool MayShare(const ir::Var* a, const ir::Var* b) const;
+  // True where a loop carries the array into an iteration, and the iteration makes `root`: another
+  // than one of the same binding that the array may be, which an iteration before has made.
+  bool IsFromBefore(const ir::Var* array, const ir::Var* root) const;
   // True when every root of the array was made in the function.
   bool IsFresh(const ir::Var* array) const;
 
@@ -30,6 +33,8 @@ class Roots {
   mutable std::unordered_map<const ir::Var*, ir::VarSet> roots_;
   // From a value to those that may take their memory from it.
   std::unordered_map<const ir::Var*, std::vector<const ir::Var*>> dependents_;
+  // By array that a loop carries into a block, what the block makes.
+  std::unordered_map<const ir::Var*, ir::VarSet> made_behind_;
 };
 
 // What running a binding, its blocks included, may do to memory and to the order of errors. A
