@@ -1,3 +1,5 @@
+#include <llvm/IR/IntrinsicsX86.h>
+
 #include "backends/llvm/emit_scalars.h"
 
 namespace parakeet::backends {
@@ -20,11 +22,24 @@ Range RangeOf(llvm::Type* type, int bits) {
   return {-0x1p31 - 1, false, 0x1p31};
 }
 
+// The instruction for one float or double, which takes the first element of a register.
+Value* TruncateOne(llvm::IRBuilder<>& builder, Value* operand, int bits) {
+  const bool is_float = operand->getType()->isFloatTy();
+  const llvm::Intrinsic::ID narrow =
+      is_float ? llvm::Intrinsic::x86_sse_cvttss2si : llvm::Intrinsic::x86_sse2_cvttsd2si;
+  const llvm::Intrinsic::ID wide =
+      is_float ? llvm::Intrinsic::x86_sse_cvttss2si64 : llvm::Intrinsic::x86_sse2_cvttsd2si64;
+  auto* const type = llvm::FixedVectorType::get(operand->getType(), is_float ? 4 : 2);
+  Value* whole = builder.CreateInsertElement(llvm::PoisonValue::get(type), operand, uint64_t{0});
+  return builder.CreateIntrinsic(bits == 64 ? wide : narrow, {}, {whole});
+}
+
 // x86's cvttsd2si into a register of 32 or 64 bits: what does not fit is the least integer. LLVM's
-// own conversion has no value there, so the operand is replaced first.
+// own conversion, which lanes take, has no value there, so the operand is replaced first.
 Value* TruncateToRegister(Emission& emission, Value* operand, int bits) {
   llvm::IRBuilder<>& builder = emission.builder;
   llvm::Type* type = operand->getType();
+  if (!type->isVectorTy()) return TruncateOne(builder, operand, bits);
   const Range range = RangeOf(type, bits);
   Value* low = llvm::ConstantFP::get(type, range.low);
   Value* above =
