@@ -241,11 +241,21 @@ def _reasons(each, notes, operators, target):
         if not refused:
             continue
         if topic == "threads" and (each["threads"] != "none" or target != "parallel"):
+            if target == "serial" and not _has_lanes_near(each["span"], operators):
+                yield from _without_lanes(refused)
             continue
         if topic == "lanes" and _has_lanes_near(each["span"], operators):
             continue
         # What one pass leaves to the next has that one's reason.
         yield from refused[-1:] if topic in ("fusion", "lanes") else refused
+
+
+def _without_lanes(refused):
+    """What forbids threads forbids lanes, which is all that one thread loses."""
+    prefix = "not parallel: "
+    for text in refused:
+        if text.startswith(prefix):
+            yield "no lanes: " + text.removeprefix(prefix)
 
 
 def _has_lanes_near(mine, operators):

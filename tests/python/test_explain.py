@@ -107,6 +107,8 @@ def test_loops_checks_and_reasons():
     # On one thread nobody asks why it is not on several.
     serial = jit(loops).explain(X, np.arange(9), target="serial")
     assert "not parallel" not in serial and "loop: one thread" in serial
+    (decays,) = rows_at(serial, line_of(loops, "in index"))
+    assert decays.reasons == ("no lanes: level is carried from one iteration to the next",)
 
 
 def test_every_note_is_kept():
