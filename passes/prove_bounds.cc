@@ -15,6 +15,9 @@
 // written.
 // Refuses: what linear forms of indexes, sizes, constants, min, max and select do not show; those
 // comparisons stay.
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -53,6 +56,7 @@ class BoundsProver : public ir::Mutator {
       std::vector<Operand> operands = Apply(b->operands);
       if (auto value = Folded(*b, operands)) return Replace(b->result(), *value);
       if (auto value = Decide(b->op, operands)) return Replace(b->result(), *value);
+      if (b->op == OpCode::kMod && IsI64(operands) && WrapOnce(*b, operands)) return;
     }
     if (b->op == OpCode::kCheck && Apply(b->operands[0]).IsInt(1)) return;
     const CarriedLimits limits = FindCarriedLimits(*b);
@@ -182,9 +186,51 @@ class BoundsProver : public ir::Mutator {
     return ir::IsScalarOp(b.op) ? ir::Fold(b.op, operands, b.result()->type) : std::nullopt;
   }
 
+  static bool IsI64(const std::vector<Operand>& in) {
+    return !in.empty() && TypeOf(in.back()).IsScalar() && ir::DTypeOf(in.back()) == DType::kI64;
+  }
+
+  // x mod n => x < 0 ? x + n : x for x in [-n, n), and x < n ? x : x - n for x in [0, 2n): a
+  // neighbour around the edge. The index of a reshape stays what passes know it by.
+  bool WrapOnce(const Binding& b, const std::vector<Operand>& in) {
+    const LinearForm place = ranges_.FormOf(in[0]), size = ranges_.FormOf(in[1]);
+    const auto is_one = [](const auto& term) { return std::abs(term.second) == 1; };
+    const bool is_neighbour = place.terms.size() + (place.constant != 0) > 1 &&
+                              std::all_of(place.terms.begin(), place.terms.end(), is_one);
+    if (!is_neighbour || in[1].IsConstant()) return false;
+    const auto is_below = [&](int64_t times) {
+      LinearForm gap = LinearForm::Of(int64_t{-1});
+      gap.Add(size, times);
+      gap.Add(place, -1);
+      return ranges_.ProvesNonNegative(gap);
+    };
+    LinearForm above = place;
+    above.Add(size, 1);
+    const bool wraps_up = ranges_.ProvesNonNegative(above) && is_below(1);
+    if (!wraps_up && !(ranges_.ProvesNonNegative(place) && is_below(2))) return false;
+    const Operand moved = Make(wraps_up ? OpCode::kAdd : OpCode::kSub, {in[0], in[1]});
+    const Operand is_inside =
+        wraps_up ? Make(OpCode::kGe, {in[0], Operand::Int(0)}) : Make(OpCode::kLt, {in[0], in[1]});
+    const Operand value = Make(OpCode::kSelect, {is_inside, in[0], moved}, b.result()->hint);
+    if (value.IsVar()) {
+      ranges_.Limit(value.var(), false, LinearForm::Of(int64_t{0}));
+      LinearForm last = size;
+      last.constant -= 1;
+      ranges_.Limit(value.var(), true, last);
+    }
+    Replace(b.result(), value);
+    return true;
+  }
+
+  Operand Make(OpCode op, std::vector<Operand> operands, std::string_view hint = "") {
+    const size_t count = builder().bindings().size();
+    const Operand value = builder().Scalar(op, std::move(operands), hint);
+    if (builder().bindings().size() > count) ranges_.Define(*builder().bindings().back());
+    return value;
+  }
+
   std::optional<Operand> Decide(OpCode op, const std::vector<Operand>& in) {
-    if (in.empty() || !TypeOf(in.back()).IsScalar() || ir::DTypeOf(in.back()) != DType::kI64)
-      return std::nullopt;
+    if (!IsI64(in)) return std::nullopt;
     switch (op) {
       case OpCode::kLt: return Compare(in[0], in[1], true);
       case OpCode::kLe: return Compare(in[0], in[1], false);
