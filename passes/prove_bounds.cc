@@ -40,7 +40,8 @@ using ir::OpCode;
 using ir::Operand;
 using ir::Var;
 
-constexpr int kMostTrials = 2;  // One inside the other: each walks what is inside again.
+constexpr int kMostTrials = 2;    // One inside the other: each walks what is inside again.
+constexpr int kMostNested = 256;  // Bindings that such walks inside a walk go through.
 constexpr int kMostWalks = 5;
 
 class BoundsProver : public ir::Mutator {
@@ -103,11 +104,15 @@ class BoundsProver : public ir::Mutator {
   };
 
   CarriedLimits FindCarriedLimits(const Binding& b) {
-    if (!IsLoop(b.op) || trials_ == kMostTrials) return {};
+    if (!asks_ || !IsLoop(b.op) || trials_ == kMostTrials) return {};
     CarriedLimits limits(b, Apply(b.operands), ranges_);
+    if (limits.IsEmpty()) return {};
+    const int length = LengthOf(b);
+    if (trials_ == 0) nested_ = 0;
     ++trials_;
     bool holds = false;
     for (int walk = 0; walk < kMostWalks && !holds && !limits.IsEmpty(); ++walk) {
+      if (trials_ > 1 && (nested_ += length) > kMostNested) break;
       const Block alone{{}, {&b}, {}};
       Trial trial{*ir::CloneBlock(arena(), alone)->bindings[0], limits};
       Trial* const outer = std::exchange(trial_, &trial);
@@ -118,6 +123,12 @@ class BoundsProver : public ir::Mutator {
     --trials_;
     if (!holds) limits.Clear();
     return limits;
+  }
+
+  static int LengthOf(const Binding& b) {
+    int length = 0;
+    ir::ForEachBinding(Block{{}, {&b}, {}}, [&](const Binding&) { ++length; });
+    return length;
   }
 
   // The condition is false of what a loop ends with.
@@ -141,6 +152,8 @@ class BoundsProver : public ir::Mutator {
       if (!function.may_overlap) see(param.var);
     }
     ir::ForEachBinding(*function.body, [&](const Binding& b) {
+      asks_ |= b.op == OpCode::kCheck || b.op == OpCode::kMod || b.op == OpCode::kMin ||
+               b.op == OpCode::kMax;
       const bool makes = ir::InfoOf(b.op).format == ir::OpFormat::kIndices;
       for (const Var* result : b.results) {
         if (makes) see(result);
@@ -290,8 +303,10 @@ class BoundsProver : public ir::Mutator {
 
   Ranges ranges_;
   std::unordered_map<const Block*, Assumption> assumed_;
+  bool asks_ = false;       // There is something that limits of what is carried may decide.
   Trial* trial_ = nullptr;  // The innermost that is walked.
   int trials_ = 0;          // How many are walked inside each other.
+  int nested_ = 0;          // Bindings that trials inside the outermost have gone through.
 };
 
 }  // namespace

@@ -26,7 +26,7 @@ constexpr double kWithoutWrap = 4611686018427387904.0;  // 2^62
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kBudget = 200;       // Steps of a proof before it is given up.
 constexpr int kDeepest = 2;        // Values that an assumption is freed of, one after the other.
-constexpr size_t kMostLimits = 8;  // Of a value that are looked at for that.
+constexpr size_t kMostLimits = 4;  // Of a value that are looked at for that.
 
 bool IsI64(const Operand& operand) { return ir::TypeOf(operand) == ir::Type(DType::kI64); }
 
@@ -216,6 +216,10 @@ void Ranges::AssumeNonNegative(const LinearForm& gap, int depth) {
   }
   bound.constant = gap.constant * -coefficient;
   const std::vector<LinearForm> others = LimitsOf(var, coefficient > 0);
+  const std::vector<LinearForm> known = LimitsOf(var, coefficient < 0);
+  if (std::any_of(known.begin(), known.end(),
+                  [&](const LinearForm& other) { return SameForm(other, bound); }))
+    return;
   Facts& facts = Change(var);
   (coefficient > 0 ? facts.lower : facts.upper).push_back(std::move(bound));
 
