@@ -119,6 +119,7 @@ class BoundsProver : public ir::Mutator {
       Walk(trial.loop, limits);
       trial_ = outer;
       holds = trial.holds;
+      if (limits.Admit(ranges_)) holds = false;
     }
     --trials_;
     if (!holds) limits.Clear();

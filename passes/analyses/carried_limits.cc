@@ -44,10 +44,10 @@ CarriedLimits::CarriedLimits(const Binding& loop, std::vector<Operand> operands,
   for (size_t k = 0; k < loop.results.size(); ++k) {
     if (loop.results[k]->type != ir::Type(ir::DType::kI64)) continue;
     const LinearForm init = ranges.FormOf(operands[FirstInit(loop) + k]);
-    values_.push_back({k, init, ranges.IsNear(init), {}});
-    for (const bool high : {false, true}) Guess(values_.back(), {high, init}, ranges);
+    values_.push_back({k, init, ranges.IsNear(init), {}, {}});
+    for (const bool high : {false, true}) Guess(values_.back(), {high, init});
   }
-  guessed_ = false;
+  Admit(ranges);
 }
 
 bool CarriedLimits::IsEmpty() const {
@@ -72,19 +72,27 @@ void CarriedLimits::Suppose(const Binding& loop, Ranges& ranges) const {
   }
 }
 
-// Only what holds at first is worth a walk.
-void CarriedLimits::Guess(Value& value, const Limit& limit, const Ranges& ranges) {
+void CarriedLimits::Guess(Value& value, const Limit& limit) {
   const auto is_same = [&](const Limit& other) {
     return other.high == limit.high && other.slope == limit.slope &&
            SameForm(other.base, limit.base);
   };
-  if (value.limits.size() >= kMostLimits) return;
   if (std::any_of(value.limits.begin(), value.limits.end(), is_same)) return;
-  const LinearForm gap =
-      limit.high ? Difference(limit.base, value.init) : Difference(value.init, limit.base);
-  if (!ranges.ProvesNonNegative(gap)) return;
-  value.limits.push_back(limit);
-  guessed_ = true;
+  value.guesses.push_back(limit);
+}
+
+bool CarriedLimits::Admit(const Ranges& ranges) {
+  bool some = false;
+  for (Value& value : values_) {
+    for (const Limit& limit : std::exchange(value.guesses, {})) {
+      const LinearForm gap =
+          limit.high ? Difference(limit.base, value.init) : Difference(value.init, limit.base);
+      if (value.limits.size() >= kMostLimits || !ranges.ProvesNonNegative(gap)) continue;
+      value.limits.push_back(limit);
+      some = true;
+    }
+  }
+  return some;
 }
 
 // A condition leaves a value where the body moves it on from: `i < n` lets it become n.
@@ -101,7 +109,7 @@ void CarriedLimits::GuessAtStart(const Binding& loop, const Ranges& ranges) {
     const Var* param = body.params[FirstCarried(loop) + value.place];
     for (const bool high : {false, true}) {
       for (const LinearForm& limit : ranges.LimitsOf(param, high)) {
-        if (is_outside(limit)) Guess(value, {high, Plus(limit, high ? 1 : -1)}, ranges);
+        if (is_outside(limit)) Guess(value, {high, Plus(limit, high ? 1 : -1)});
       }
     }
   }
@@ -124,8 +132,7 @@ bool CarriedLimits::KeepAtEnd(const Binding& loop, const std::vector<Operand>& r
     if (walks_ == 0) GuessMoves(value, param, next, ranges);
   }
   ++walks_;
-  const bool guessed = std::exchange(guessed_, false);
-  return is_settled && !guessed;
+  return is_settled;
 }
 
 void CarriedLimits::GuessMoves(Value& value, const Var* param, const LinearForm& next,
@@ -134,7 +141,7 @@ void CarriedLimits::GuessMoves(Value& value, const Var* param, const LinearForm&
   for (const bool high : {false, true}) {
     const std::optional<int64_t> slope = ranges.GapOf(next, param, high);
     if (slope && *slope != 0 && std::abs(*slope) <= kLargestMove)
-      Guess(value, {high, value.init, *slope}, ranges);
+      Guess(value, {high, value.init, *slope});
   }
 }
 

@@ -31,9 +31,12 @@ class CarriedLimits {
   // Guesses more where the body of the loop begins, by what its condition has said.
   void GuessAtStart(const ir::Binding& loop, const Ranges& ranges);
   // Takes out what these results of the body do not keep, and guesses how they move. False where
-  // the rest must be walked again.
+  // something was taken out, so that the rest must be walked again.
   bool KeepAtEnd(const ir::Binding& loop, const std::vector<ir::Operand>& results,
                  const Ranges& ranges);
+  // Supposes from here on those of the guesses that hold at first: true where there are any. To be
+  // asked where the loop begins, not inside, where more is known than if it does not run.
+  bool Admit(const Ranges& ranges);
   // Tells of the loop's results what holds behind it.
   void Conclude(const ir::Binding& loop, Ranges& ranges) const;
 
@@ -49,9 +52,10 @@ class CarriedLimits {
     LinearForm init;
     bool is_near;  // within 2^48 of 0
     std::vector<Limit> limits;
+    std::vector<Limit> guesses;
   };
 
-  void Guess(Value& value, const Limit& limit, const Ranges& ranges);
+  void Guess(Value& value, const Limit& limit);
   void GuessMoves(Value& value, const ir::Var* param, const LinearForm& next, const Ranges& ranges);
   bool IsKept(const Limit& limit, const LinearForm& next, const ir::Var* index,
               const Ranges& ranges) const;
@@ -63,8 +67,7 @@ class CarriedLimits {
   int64_t step_ = 0;
   LinearForm lo_;
   LinearForm hi_;
-  int walks_ = 0;         // that have ended
-  bool guessed_ = false;  // since the last of them
+  int walks_ = 0;  // that have ended
 };
 
 }  // namespace parakeet::passes
