@@ -4,8 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
-#include <set>
+#include <optional>
 
 #include "ir/diagnostics.h"
 #include "ir/parser.h"
@@ -16,8 +17,43 @@
 namespace parakeet {
 namespace {
 
-// Arguments of every kind of size, some with special floats; the large ones only where `large`.
-std::vector<ir::Values> ArgumentSets(const ir::Function& function, bool large, Random& random) {
+// With which power of an array's size the work of a block grows, by the loops in one another.
+int GrowthOf(const ir::Block& block) {
+  int growth = 0;
+  for (const ir::Binding* b : block.bindings) {
+    int inner = 0;
+    for (const ir::Block* own : b->blocks) inner = std::max(inner, GrowthOf(*own));
+    int loops = 0;
+    switch (ir::InfoOf(b->op).format) {
+      case ir::OpFormat::kIndices:
+        for (size_t k = 0; k < b->blocks[0]->params.size(); ++k) loops += b->operands[k].IsVar();
+        break;
+      case ir::OpFormat::kFor: loops = b->operands[0].IsVar() || b->operands[1].IsVar(); break;
+      case ir::OpFormat::kElements:
+      case ir::OpFormat::kWhile: loops = 1; break;
+      default:
+        for (const ir::Var* result : b->results) loops = std::max(loops, result->type.rank());
+    }
+    growth = std::max(growth, loops + inner);
+  }
+  return growth;
+}
+
+// A size that takes several blocks or tiles, as far as the work allows; none where it grows fast.
+std::optional<int64_t> LargeSize(const ir::Program& program) {
+  for (const ir::Param& param : program.functions.front()->params) {
+    if (param.var->type.rank() > 1) return std::nullopt;
+  }
+  int growth = 0;
+  for (const ir::Function* function : program.functions)
+    growth = std::max(growth, GrowthOf(*function->body));
+  if (growth > 2) return std::nullopt;
+  return growth == 2 ? 150 : 5000;
+}
+
+// Arguments of every kind of size, some with special floats.
+std::vector<ir::Values> ArgumentSets(const ir::Program& program, Random& random) {
+  const ir::Function& function = *program.functions.front();
   const std::vector<std::vector<int64_t>> sizes = {{0}, {1},    {2},  {3},   {7, 8},
                                                    {9}, {2, 5}, {33}, {0, 3}};
   std::vector<ir::Values> sets;
@@ -25,16 +61,9 @@ std::vector<ir::Values> ArgumentSets(const ir::Function& function, bool large, R
     sets.push_back(RandomArguments(function, {choice, false}, random));
     sets.push_back(RandomArguments(function, {choice, true}, random));
   }
-  if (large) sets.push_back(RandomArguments(function, {{5000}, false}, random));
+  if (const auto large = LargeSize(program))
+    sets.push_back(RandomArguments(function, {{*large}, false}, random));
   return sets;
-}
-
-// True where the work grows with one size only, so that a large one can be tried.
-bool IsFlat(const ir::Function& function) {
-  for (const ir::Param& param : function.params) {
-    if (param.var->type.rank() > 1) return false;
-  }
-  return true;
 }
 
 class GoldenPrograms : public testing::TestWithParam<std::string> {};
@@ -44,9 +73,8 @@ TEST_P(GoldenPrograms, MeanTheSameAfterEveryPass) {
   for (const GoldenCase& golden : file.cases) {
     SCOPED_TRACE(golden.title);
     const ir::Program program = ir::Parse(golden.input);
-    const ir::Function& function = *program.functions.front();
     Random random(1);
-    const std::vector<ir::Values> sets = ArgumentSets(function, IsFlat(function), random);
+    const std::vector<ir::Values> sets = ArgumentSets(program, random);
     const std::vector<std::string_view> own(file.passes.begin(), file.passes.end());
     const DifferentialResult alone = RunDifferential(program, file.stage, own, sets);
     EXPECT_EQ(alone.failure, "");
