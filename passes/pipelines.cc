@@ -82,6 +82,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       "vectorize-loops",
       "simplify",
       "eliminate-common-subexpressions",
+      "branch-checks",
       "eliminate-dead-code",
       "prefetch-streams",
       "even-costs",

@@ -16,6 +16,7 @@ llvm::Value* Captures::Take(llvm::Value* outer) {
       llvm::GetElementPtrInst::Create(emission_.builder.getInt8Ty(), memory_, {unset}, "", entry_);
   auto* load = new llvm::LoadInst(outer->getType(), address, outer->getName(), false,
                                   llvm::Align(1), entry_);
+  if (IsSaidNotNegative(*outer)) SayNotNegative(*load);
   entries_.push_back({outer, address, load});
   return inner = load;
 }

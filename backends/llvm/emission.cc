@@ -2,6 +2,8 @@
 
 #include "ir/diagnostics.h"
 #include "llvm/IR/DerivedTypes.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/PatternMatch.h"
 
 namespace parakeet::backends {
 namespace {
@@ -71,6 +73,20 @@ llvm::Value* Emission::Text(const std::string& text) {
   llvm::Value*& known = texts[text];
   if (known == nullptr) known = builder.CreateGlobalString(text);
   return known;
+}
+
+void SayNotNegative(llvm::LoadInst& load) {
+  const llvm::APInt low = llvm::APInt::getZero(64), high = llvm::APInt::getSignedMinValue(64);
+  load.setMetadata(llvm::LLVMContext::MD_range,
+                   llvm::MDBuilder(load.getContext()).createRange(low, high));
+}
+
+bool IsSaidNotNegative(llvm::Value& value) {
+  using namespace llvm::PatternMatch;
+  if (!value.getType()->isIntegerTy(64)) return false;
+  if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&value))
+    return load->hasMetadata(llvm::LLVMContext::MD_range);
+  return match(&value, m_c_SMax(m_NonNegative(), m_Value()));
 }
 
 void LeaveAsWritten(llvm::Function& function) {

@@ -83,6 +83,11 @@ struct Emission {
 llvm::Type* RegisterType(Emission& emission, ir::DType dtype, int lanes = 1);
 llvm::Type* MemoryType(Emission& emission, ir::DType dtype, int lanes = 1);
 
+// Says that the i64 that is loaded is not negative; and whether that is said of a value, or it is a
+// maximum with such a constant. No more is looked at: phis may lack what they take.
+void SayNotNegative(llvm::LoadInst& load);
+bool IsSaidNotNegative(llvm::Value& value);
+
 // LLVM does no more for the function than it must: what it would gain is less than what that takes.
 void LeaveAsWritten(llvm::Function& function);
 

@@ -2,6 +2,7 @@
 #include "backends/llvm/emit_scalars.h"
 #include "backends/llvm/function_emitter.h"
 #include "ir/diagnostics.h"
+#include "llvm/IR/MDBuilder.h"
 
 namespace parakeet::backends {
 namespace {
@@ -89,7 +90,10 @@ void FunctionEmitter::EmitScalar(const ir::Binding& binding) {
 void FunctionEmitter::EmitIf(const ir::Binding& binding) {
   BasicBlock* const entries[] = {NewBlock("then"), NewBlock("else")};
   BasicBlock* after = NewBlock("after");
-  builder_.CreateCondBr(ValueOf(binding.operands[0]), entries[0], entries[1]);
+  llvm::MDNode* weights = nullptr;
+  if (binding.attrs.Int(ir::Attr::kLikely) != 0)
+    weights = llvm::MDBuilder(emission_.context()).createLikelyBranchWeights();
+  builder_.CreateCondBr(ValueOf(binding.operands[0]), entries[0], entries[1], weights);
   Parts parts[2];
   BasicBlock* ends[2];
   for (int side = 0; side < 2; ++side) {

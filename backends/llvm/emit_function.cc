@@ -82,6 +82,7 @@ void FunctionEmitter::EmitEntryParams() {
       array.base = llvm::ConstantPointerNull::get(builder_.getPtrTy());
       for (int axis = 0; axis < type.rank(); ++axis) {
         array.sizes.push_back(load(builder_.getInt64Ty()));
+        SayNotNegative(*llvm::cast<llvm::LoadInst>(array.sizes.back()));
       }
       for (int axis = 0; axis < type.rank(); ++axis) {
         array.strides.push_back(load(builder_.getInt64Ty()));

@@ -1,0 +1,198 @@
+// Leaves to a branch what only an index from the end, or a failure, needs.
+//
+// Before:
+//   %neg = lt %i, 0  %end = add %i, %n  %j = select %neg, %end, %i
+//   %0 = ge %j, 0  %1 = lt %j, %n  %2 = and %0, %1
+//   check %2, site 1 with (%i, %n)
+// After:
+//   %0 = ge %i, 0  %m = max %n, 0  %1 = lt %i, %m  %2 = and %0, %1
+//   %j = if %2 { yield %i } else {
+//     %neg = lt %i, 0  %end = add %i, %n  %3 = ge %end, 0  %4 = and %neg, %3
+//     check %4, site 1 with (%i, %n)
+//     yield %end } {likely = 1}
+//
+// What is behind then waits for a comparison that the processor has foreseen, not for the sum. In
+// the same way `check %not_nan  check %finite` of one number is `if %finite {} else { ... }`: a
+// finite number is one.
+//
+// Assumes: loops over buffers, behind vectorize_loops: lanes want selections.
+// Refuses: an index of another block than its check; two checks with anything but tests between
+// them.
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "ir/builder.h"
+#include "ir/mutator.h"
+#include "ir/uses.h"
+#include "passes/pass.h"
+
+namespace parakeet::passes {
+namespace {
+
+using ir::Attr;
+using ir::Binding;
+using ir::Block;
+using ir::Builder;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+
+// A check of an index that may be counted from the end, which is `position + size` then.
+struct IndexCheck {
+  const Binding* selection;
+  Operand position;
+  Operand size;
+  bool asks_for_start = false;
+  bool asks_for_end = false;
+};
+
+class CheckBrancher : public ir::Mutator {
+ public:
+  CheckBrancher(ir::Arena* arena, const ir::Function& function)
+      : Mutator(arena), definitions_(ir::Definitions(*function.body)) {}
+
+ protected:
+  const Block* VisitBlock(const Block* block) override {
+    for (size_t at = 0; at < block->bindings.size(); ++at) {
+      const Binding* b = block->bindings[at];
+      if (b->op != OpCode::kCheck) continue;
+      if (const auto found = FindIndexCheck(*block, at)) {
+        indexes_.emplace(b, *found);
+      } else if (const Binding* implied = FindImplied(*block, at)) {
+        implied_.emplace(b, implied);
+        dropped_.insert(implied);
+      }
+    }
+    return Mutator::VisitBlock(block);
+  }
+
+  void Visit(const Binding* b) override {
+    if (dropped_.contains(b)) return;
+    if (const auto found = indexes_.find(b); found != indexes_.end())
+      return BranchIndex(*b, found->second);
+    if (const auto found = implied_.find(b); found != implied_.end())
+      return BranchImplied(*b, *found->second);
+    Mutator::Visit(b);
+  }
+
+ private:
+  // The binding of a value, if it has the operation.
+  const Binding* Made(const Operand& value, OpCode op) const {
+    if (!value.IsVar()) return nullptr;
+    const auto found = definitions_.find(value.var());
+    return found != definitions_.end() && found->second->op == op ? found->second : nullptr;
+  }
+
+  // --- Indexes that may be counted from the end. ---
+
+  std::optional<IndexCheck> FindIndexCheck(const Block& block, size_t at) const {
+    const Operand& condition = block.bindings[at]->operands[0];
+    std::vector<Operand> tests = {condition};
+    if (const Binding* both = Made(condition, OpCode::kAnd)) tests = both->operands;
+    std::optional<IndexCheck> found;
+    for (const Operand& test : tests) {
+      const Binding* start = Made(test, OpCode::kGe);
+      const Binding* end = Made(test, OpCode::kLt);
+      const Binding* comparison = start != nullptr ? start : end;
+      if (comparison == nullptr) return std::nullopt;
+      if (!found) found = SelectionOf(comparison->operands[0]);
+      if (!found || Operand(found->selection->result()) != comparison->operands[0])
+        return std::nullopt;
+      const Operand& limit = comparison->operands[1];
+      if (limit != (start != nullptr ? Operand::Int(0) : found->size)) return std::nullopt;
+      (start != nullptr ? found->asks_for_start : found->asks_for_end) = true;
+    }
+    if (!found) return std::nullopt;
+    const auto end = block.bindings.begin() + at;
+    return std::find(block.bindings.begin(), end, found->selection) != end ? found : std::nullopt;
+  }
+
+  // What `select (lt %position, 0), (add %position, %size), %position` says.
+  std::optional<IndexCheck> SelectionOf(const Operand& index) const {
+    const Binding* selection = Made(index, OpCode::kSelect);
+    if (selection == nullptr) return std::nullopt;
+    const Operand& position = selection->operands[2];
+    const Binding* is_negative = Made(selection->operands[0], OpCode::kLt);
+    const Binding* from_end = Made(selection->operands[1], OpCode::kAdd);
+    if (is_negative == nullptr || from_end == nullptr) return std::nullopt;
+    if (is_negative->operands != std::vector{position, Operand::Int(0)}) return std::nullopt;
+    if (from_end->operands[0] != position) return std::nullopt;
+    return IndexCheck{selection, position, from_end->operands[1]};
+  }
+
+  void BranchIndex(const Binding& check, const IndexCheck& index) {
+    const Operand position = Apply(index.position);
+    const Operand size = Apply(index.size);
+    Operand in_place = builder().Scalar(OpCode::kGe, {position, Operand::Int(0)});
+    if (index.asks_for_end) {
+      // A limit that is not negative makes both one comparison without a sign.
+      const Operand limit = builder().Scalar(OpCode::kMax, {size, Operand::Int(0)});
+      const Operand ends = builder().Scalar(OpCode::kLt, {position, limit});
+      in_place = builder().Scalar(OpCode::kAnd, {in_place, ends});
+    }
+    Builder then = builder().Nested(), other = builder().Nested();
+    const Operand from_end = other.Add(position, size);
+    Operand passes = other.Scalar(OpCode::kLt, {position, Operand::Int(0)});
+    if (index.asks_for_start) {
+      const Operand starts = other.Scalar(OpCode::kGe, {from_end, Operand::Int(0)});
+      passes = other.Scalar(OpCode::kAnd, {passes, starts});
+    }
+    AppendCheck(other, check, passes);
+    const Var* chosen =
+        builder().EmitOne(OpCode::kIf, index.selection->result()->type, {in_place},
+                          ir::Attributes{{Attr::kLikely, int64_t{1}}},
+                          {then.Finish({}, {position}), other.Finish({}, {from_end})}, "index");
+    Replace(index.selection->result(), Operand(chosen));
+  }
+
+  // --- A check that another one behind it implies. ---
+
+  // The check of a number that it is not nan, with the one at `at` asking whether it is finite.
+  const Binding* FindImplied(const Block& block, size_t at) const {
+    const Binding* is_finite = Made(block.bindings[at]->operands[0], OpCode::kIsFinite);
+    if (is_finite == nullptr) return nullptr;
+    for (size_t before = at; before-- > 0;) {
+      const Binding& b = *block.bindings[before];
+      if (b.op == OpCode::kIsFinite || b.op == OpCode::kIsNan || b.op == OpCode::kNot) continue;
+      const Binding* negation =
+          b.op == OpCode::kCheck ? Made(b.operands[0], OpCode::kNot) : nullptr;
+      const Binding* is_nan =
+          negation != nullptr ? Made(negation->operands[0], OpCode::kIsNan) : nullptr;
+      return is_nan != nullptr && is_nan->operands == is_finite->operands ? &b : nullptr;
+    }
+    return nullptr;
+  }
+
+  void BranchImplied(const Binding& check, const Binding& implied) {
+    Builder then = builder().Nested(), other = builder().Nested();
+    for (const Binding* failing : {&implied, &check})
+      AppendCheck(other, *failing, Apply(failing->operands[0]));
+    builder().Emit(OpCode::kIf, {}, {Apply(check.operands[0])},
+                   ir::Attributes{{Attr::kLikely, int64_t{1}}},
+                   {then.Finish({}, {}), other.Finish({}, {})});
+  }
+
+  void AppendCheck(Builder& to, const Binding& check, const Operand& condition) {
+    std::vector<Operand> operands = Apply(check.operands);
+    operands[0] = condition;
+    to.set_span(check.span);
+    to.Emit(OpCode::kCheck, {}, std::move(operands), check.attrs);
+  }
+
+  std::unordered_map<const Var*, const Binding*> definitions_;
+  std::unordered_map<const Binding*, IndexCheck> indexes_;
+  std::unordered_map<const Binding*, const Binding*> implied_;
+  std::unordered_set<const Binding*> dropped_;
+};
+
+}  // namespace
+
+ir::Program BranchChecks(const ir::Program& program, Context&) {
+  return ForEachFunction(program, [&](const ir::Function* function) {
+    return CheckBrancher(program.arena.get(), *function).Run(function);
+  });
+}
+
+}  // namespace parakeet::passes
