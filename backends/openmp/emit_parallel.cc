@@ -25,9 +25,12 @@ constexpr Worth kWorthForking{8'000, 1'000};
 // The same where workers sleep between regions and have to be woken.
 constexpr Worth kWorthWaking{100'000, 20'000};
 
-// Pieces a thread, where the cost of a trip is unknown: enough that one long piece at the end does
-// not leave the others idle.
+// Pieces a thread, where there is much to do or nobody knows: enough that one long piece at the end
+// does not leave the others idle. A thread begins with its own and then takes those of others: one
+// whose core has other work to do does not keep the rest waiting.
 constexpr int64_t kPiecesPerThread = 16;
+// Cycles of a piece that are worth asking for it.
+constexpr int64_t kDearPiece = 20'000;
 
 Value* LoadTeam(llvm::IRBuilder<>& builder, Value* call) {
   Value* address =
@@ -186,8 +189,15 @@ void OpenMpRunner::Run(Emission& emission, Value* call, Function* body, Value* c
   BasicBlock* after = BasicBlock::Create(emission.context(), "joined", function);
   builder.CreateCondBr(is_worth, fork, direct);
   builder.SetInsertPoint(fork);
-  builder.CreateCall(ForkFunction(emission, cost <= 0, yields_cores_),
-                     {call, body, captures, trips, team});
+  Function* fork_function = ForkFunction(emission, true, yields_cores_);
+  Value* chosen = fork_function;
+  if (cost > 0 && cost < kDearPiece) {
+    const int64_t trips_of_piece = 1 + kDearPiece / cost;
+    Value* dear = builder.CreateMul(threads, builder.getInt64(kPiecesPerThread * trips_of_piece));
+    chosen = builder.CreateSelect(builder.CreateICmpSGE(trips, dear), fork_function,
+                                  ForkFunction(emission, false, yields_cores_));
+  }
+  builder.CreateCall(fork_function->getFunctionType(), chosen, {call, body, captures, trips, team});
   builder.CreateBr(after);
   builder.SetInsertPoint(direct);
   builder.CreateCall(body, {call, captures, builder.getInt64(0), trips});
