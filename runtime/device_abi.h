@@ -1,0 +1,120 @@
+// The part of the C ABI (abi.h) for calls on a device: a GPU, or the emulated one.
+//
+// Host code of such a call sees arrays by device addresses, for which it computes as for others but
+// reads and writes through the functions below alone; kernels read and write them directly. Array
+// arguments are on the device before the entry runs and array results leave it afterwards: the
+// entry's slots hold device addresses.
+//
+//   compiled host code   calls pk_device_* where code for the host would allocate, load and store,
+//                        and pk_device_launch for each grid of threads.
+//   kernels              run on the device. Emulated ones call the pk_thread_* functions; a GPU's
+//                        have instructions for the same.
+#ifndef PARAKEET_RUNTIME_DEVICE_ABI_H_
+#define PARAKEET_RUNTIME_DEVICE_ABI_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/abi.h"
+
+extern "C" {
+
+// ---------------------------------------------------------------------------------------------
+// Kernels
+// ---------------------------------------------------------------------------------------------
+
+enum PkKernelKind : int32_t {
+  kPkKernelEmulated = 0,  // `code` is a PkEmulatedKernel
+  kPkKernelCuda = 1,      // `code` is PTX text or a cubin of `code_bytes` bytes, for cuModuleLoadData
+};
+
+enum PkKernelFlag : int32_t {
+  kPkKernelMayFail = 1,   // a thread may record an error: a launch waits for the end of the kernel
+  kPkKernelBarriers = 2,  // threads of a block wait for one another, so all of them must run
+};
+
+// A constant of the image. Its address names the kernel for as long as the image is loaded; kernels
+// of one image may have their code in one module, which is then loaded once.
+typedef struct PkKernel {
+  int32_t kind;          // PkKernelKind
+  int32_t flags;         // PkKernelFlag, or'ed
+  int64_t shared_bytes;  // of a block's shared memory, 64-byte aligned
+  const void* code;
+  int64_t code_bytes;
+  const char* name;  // zero-terminated: the symbol in a CUDA module; for reports
+} PkKernel;
+
+// What a thread of an emulated block knows. Compiled code reads the fields by offset; the runtime
+// keeps its own state behind them.
+typedef struct PkThread {
+  int64_t block;   // the number of the block in the grid, from 0
+  int64_t thread;  // the number of the thread in the block, from 0
+  char* shared;    // the block's shared memory
+} PkThread;
+
+static_assert(offsetof(PkThread, block) == 0 && offsetof(PkThread, thread) == 8 &&
+                  offsetof(PkThread, shared) == 16,
+              "compiled code reads PkThread by offset");
+
+typedef void (*PkEmulatedKernel)(PkThread* thread, const void* captures);
+
+// ---------------------------------------------------------------------------------------------
+// Functions that compiled host code imports by name
+// ---------------------------------------------------------------------------------------------
+
+// A further reserved site (PkReservedSite): RuntimeError, with the device's own code as the one
+// scalar; the message is what runtime::DeviceErrorText gives for the call.
+enum : int32_t { kPkSiteDevice = -3 };
+
+// As pk_alloc and pk_free, for memory of the device. What a kernel that is still running reads or
+// writes may be freed: the device frees it in its turn.
+void* pk_device_alloc(PkCall* call, int64_t bytes);
+void pk_device_free(PkCall* call, void* buffer);
+
+// Copies `bytes` (1 to 16) of one element. They wait for kernels launched before. Return 0, or 1
+// with the error slot set.
+int32_t pk_device_read(PkCall* call, void* host, const void* device, int64_t bytes);
+int32_t pk_device_write(PkCall* call, void* device, const void* host, int64_t bytes);
+
+// Runs `kernel` with `blocks` blocks of `threads` threads (1 to 1024), in the order of the call's
+// launches. `blocks` <= 0 runs nothing. `captures` are `bytes` bytes (at most 4000) that every
+// thread sees a copy of, whose first 8 are the runtime's: the address of the launch's error record.
+// Returns 0, or 1 with the error slot set: to what a thread recorded, the least place of all, or to
+// kPkSiteDevice. A kernel without kPkKernelMayFail may still be running afterwards.
+int32_t pk_device_launch(PkCall* call, const PkKernel* kernel, int64_t blocks, int32_t threads,
+                         void* captures, int64_t bytes);
+
+// As pk_library_call, whose arrays are of the device: each allocation that one lies in is copied to
+// the host, and back behind the call.
+int64_t pk_device_library_call(PkCall* call, const void* routine, const char* signature,
+                               const uint64_t* operands);
+
+// ---------------------------------------------------------------------------------------------
+// Functions that emulated kernels import by name
+// ---------------------------------------------------------------------------------------------
+
+// Waits until every thread of the block that has not ended has come here.
+void pk_thread_barrier(PkThread* thread);
+
+// As pk_fail, for the error record of the launch. The caller then ends its iteration.
+void pk_thread_fail(PkThread* thread, int32_t site, int32_t place_count, const int64_t* place,
+                    int32_t scalar_count, const int64_t* scalars);
+
+// Memory of one thread, 16-byte aligned, freed at the latest when the thread ends. Null with the
+// launch's record set to kPkSiteMemory when there is none.
+void* pk_thread_alloc(PkThread* thread, int64_t bytes);
+void pk_thread_free(PkThread* thread, void* buffer);
+
+// Stands before each access of an emulated kernel to memory: `bytes` at `address`, which is to lie
+// in one allocation of the call, in the block's shared memory, or in the thread's own. A store to
+// shared memory that another thread of the block has read or written since the last barrier, and a
+// load from what another has written since, is a race. Either ends the process with a message that
+// names the kernel, the block and the thread: compiled code is wrong then, not the program.
+void pk_thread_check(PkThread* thread, const void* address, int64_t bytes, int32_t is_store);
+
+}  // extern "C"
+
+inline constexpr int64_t kPkMostCaptureBytes = 4000;
+inline constexpr int32_t kPkMostThreads = 1024;
+
+#endif  // PARAKEET_RUNTIME_DEVICE_ABI_H_
