@@ -25,7 +25,7 @@ extern "C" {
 
 enum PkKernelKind : int32_t {
   kPkKernelEmulated = 0,  // `code` is a PkEmulatedKernel
-  kPkKernelCuda = 1,      // `code` is PTX text or a cubin of `code_bytes` bytes, for cuModuleLoadData
+  kPkKernelCuda = 1,  // `code` is PTX text or a cubin of `code_bytes` bytes, for cuModuleLoadData
 };
 
 enum PkKernelFlag : int32_t {
@@ -58,6 +58,21 @@ static_assert(offsetof(PkThread, block) == 0 && offsetof(PkThread, thread) == 8 
 
 typedef void (*PkEmulatedKernel)(PkThread* thread, const void* captures);
 
+// What threads of a launch record when they fail; a GPU's kernels write it themselves, with `lock`
+// held, as ErrorSlot::Record does. All zero before the first launch that uses it.
+inline constexpr int32_t kPkMostPlace = 32;
+inline constexpr int32_t kPkMostScalars = 16;
+typedef struct PkErrorRecord {
+  int32_t lock;
+  int32_t is_set;
+  int32_t site;
+  int32_t place_count;
+  int32_t scalar_count;
+  int32_t unused;
+  int64_t place[kPkMostPlace];
+  int64_t scalars[kPkMostScalars];
+} PkErrorRecord;
+
 // ---------------------------------------------------------------------------------------------
 // Functions that compiled host code imports by name
 // ---------------------------------------------------------------------------------------------
@@ -78,7 +93,7 @@ int32_t pk_device_write(PkCall* call, void* device, const void* host, int64_t by
 
 // Runs `kernel` with `blocks` blocks of `threads` threads (1 to 1024), in the order of the call's
 // launches. `blocks` <= 0 runs nothing. `captures` are `bytes` bytes (at most 4000) that every
-// thread sees a copy of, whose first 8 are the runtime's: the address of the launch's error record.
+// thread sees a copy of, whose first 8 are the runtime's: the device's address of a PkErrorRecord.
 // Returns 0, or 1 with the error slot set: to what a thread recorded, the least place of all, or to
 // kPkSiteDevice. A kernel without kPkKernelMayFail may still be running afterwards.
 int32_t pk_device_launch(PkCall* call, const PkKernel* kernel, int64_t blocks, int32_t threads,

@@ -1,0 +1,63 @@
+// A device that kernels run on: a GPU, through the CUDA driver, or the emulated one.
+//
+// A device is opened once and lives as long as the process. Its functions may be called by any
+// thread; work of one thread is done in order, on a stream of its own. A failure is said by a code,
+// 0 for none, of which DeviceErrorText tells more. No CUDA name shows here.
+#ifndef PARAKEET_RUNTIME_DEVICE_H_
+#define PARAKEET_RUNTIME_DEVICE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "runtime/device_abi.h"
+
+namespace parakeet::runtime {
+
+enum class DeviceKind : uint8_t { kEmulated, kCuda };
+
+struct DeviceCounters {
+  int64_t live_bytes = 0;
+  int64_t live_buffers = 0;
+  int64_t peak_bytes = 0;
+  int64_t launches = 0;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual DeviceKind kind() const = 0;
+  virtual int number() const = 0;
+  // "NVIDIA H200", "emulated".
+  virtual std::string Name() const = 0;
+  // 90 for compute capability 9.0; 0 of the emulated one.
+  virtual int Architecture() const = 0;
+  virtual DeviceCounters Counters() const = 0;
+
+  // Null where there is not enough, also beside the limit. 0 bytes give a valid address.
+  virtual void* Allocate(int64_t bytes) = 0;
+  virtual void Free(void* buffer) = 0;
+  // Allocate refuses what would take more than this; 0: no limit.
+  virtual void SetLimit(int64_t bytes) = 0;
+
+  // In the order of the thread's work; copies to the host wait until they are done.
+  virtual int32_t CopyUp(void* device, const void* host, int64_t bytes) = 0;
+  virtual int32_t CopyDown(void* host, const void* device, int64_t bytes) = 0;
+  // As pk_device_launch, apart from the captures' first word, which is in place.
+  virtual int32_t Launch(const PkKernel& kernel, int64_t blocks, int32_t threads,
+                         const void* captures, int64_t bytes) = 0;
+  // Waits for the work of this thread.
+  virtual int32_t Wait() = 0;
+};
+
+// How many devices there are; 0, with the reason, where the driver or every device is missing.
+int CountDevices(DeviceKind kind, std::string* why);
+
+// Null, with the reason, where there is no such device. The emulated one has number 0.
+Device* OpenDevice(DeviceKind kind, int number, std::string* why);
+
+// What a code means, with what this thread's last failure said more.
+std::string DeviceErrorText(int32_t code);
+
+}  // namespace parakeet::runtime
+
+#endif  // PARAKEET_RUNTIME_DEVICE_H_

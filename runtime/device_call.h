@@ -1,0 +1,74 @@
+// One call on a device: what it holds there, and how arguments come up and results down.
+//
+//   Call call(1);
+//   DeviceCall on_device(&call, device);
+//   if (on_device.TakeArguments(arguments)) { status = entry(&call, ...); }
+//   on_device.GiveBackArguments();
+//   ... TakeResult for each fresh buffer among the results ...
+//   // the end of `on_device` frees what is left on the device
+#ifndef PARAKEET_RUNTIME_DEVICE_CALL_H_
+#define PARAKEET_RUNTIME_DEVICE_CALL_H_
+
+#include <span>
+
+#include "runtime/call.h"
+#include "runtime/device.h"
+
+namespace parakeet::runtime {
+
+// An array argument, as its slots say it (abi.h).
+struct DeviceArgument {
+  void* data;
+  int64_t element_bytes;
+  int32_t rank;
+  const int64_t* sizes;    // in elements
+  const int64_t* strides;  // in bytes
+  bool is_written;
+};
+
+class DeviceCall {
+ public:
+  // Both outlive it. pk_device_* functions of the call find it through the call.
+  DeviceCall(Call* call, Device* device);
+  ~DeviceCall();
+  DeviceCall(const DeviceCall&) = delete;
+  DeviceCall& operator=(const DeviceCall&) = delete;
+
+  Device& device() { return device_; }
+
+  // Copies the memory that the arguments' elements lie in to the device, and makes `data` of each
+  // its device address. Those whose memory overlaps, where one of them is written, share a copy.
+  // False with the call's error slot set.
+  bool TakeArguments(std::span<DeviceArgument> arguments);
+
+  // The host's address for a device address in the copy of the argument of that number.
+  void* HostAddress(int argument, void* device) const;
+
+  // Copies what was written back, also behind a failure: what the function has stored stays stored.
+  // Of elements that do not lie side by side, only they are written. False with the slot set.
+  bool GiveBackArguments();
+
+  // A host buffer of the call (call.h) with the contents of a device buffer that pk_device_alloc
+  // gave, which is freed; the same for the same base. Null with the slot set.
+  void* TakeResult(void* base);
+
+  // What the pk_device_* functions do.
+  void* AllocateBuffer(int64_t bytes);
+  void FreeBuffer(void* buffer);
+  int32_t Read(void* host, const void* device, int64_t bytes);
+  int32_t Write(void* device, const void* host, int64_t bytes);
+  int32_t Launch(const PkKernel& kernel, int64_t blocks, int32_t threads, void* captures,
+                 int64_t bytes);
+  int64_t CallLibrary(const void* routine, const char* signature, const uint64_t* operands);
+
+ private:
+  struct State;  // device_call.cc
+
+  Call& call_;
+  Device& device_;
+  State* state_;
+};
+
+}  // namespace parakeet::runtime
+
+#endif  // PARAKEET_RUNTIME_DEVICE_CALL_H_
