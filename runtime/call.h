@@ -20,6 +20,7 @@
 namespace parakeet::runtime {
 
 struct Block;
+class DeviceCall;
 
 // Buffers of a call, linked through their headers.
 struct BlockList {
@@ -42,6 +43,10 @@ class Call : public PkCall {
   // Keeps account of the call's regions and buffers from here on. `profile` outlives the call.
   void set_profile(Profile* profile) { profile_ = profile; }
   Profile* profile() const { return profile_; }
+
+  // The part of the call on a device (device_call.h), or null.
+  void set_device_call(DeviceCall* device_call) { device_call_ = device_call; }
+  DeviceCall* device_call() const { return device_call_; }
 
   bool has_failed() const { return slot_.is_set(); }
 
@@ -76,6 +81,7 @@ class Call : public PkCall {
   const void* owner_ = nullptr;  // that thread, of a larger team
   ErrorSlot slot_;
   Profile* profile_ = nullptr;
+  DeviceCall* device_call_ = nullptr;
 };
 
 inline void KeepResult(PkCall* call, void* buffer) { static_cast<Call*>(call)->Keep(buffer); }

@@ -9,12 +9,16 @@
 #ifndef PARAKEET_RUNTIME_DEVICE_CALL_H_
 #define PARAKEET_RUNTIME_DEVICE_CALL_H_
 
+#include <memory>
 #include <span>
 
 #include "runtime/call.h"
 #include "runtime/device.h"
 
 namespace parakeet::runtime {
+
+struct ArgumentCopy;
+class ElementRuns;
 
 // An array argument, as its slots say it (abi.h).
 struct DeviceArgument {
@@ -24,6 +28,8 @@ struct DeviceArgument {
   const int64_t* sizes;    // in elements
   const int64_t* strides;  // in bytes
   bool is_written;
+  // `data` is an address of the device already: nothing is copied, up or down.
+  bool is_on_device = false;
 };
 
 class DeviceCall {
@@ -41,7 +47,8 @@ class DeviceCall {
   // False with the call's error slot set.
   bool TakeArguments(std::span<DeviceArgument> arguments);
 
-  // The host's address for a device address in the copy of the argument of that number.
+  // The host's address for a device address in the copy of the argument of that number; the same
+  // address for an argument that was on the device.
   void* HostAddress(int argument, void* device) const;
 
   // Copies what was written back, also behind a failure: what the function has stored stays stored.
@@ -51,6 +58,10 @@ class DeviceCall {
   // A host buffer of the call (call.h) with the contents of a device buffer that pk_device_alloc
   // gave, which is freed; the same for the same base. Null with the slot set.
   void* TakeResult(void* base);
+
+  // Takes a device buffer that pk_device_alloc gave off the call's list: it is the caller's, to be
+  // freed by the device.
+  void KeepOnDevice(void* base);
 
   // What the pk_device_* functions do.
   void* AllocateBuffer(int64_t bytes);
@@ -64,9 +75,16 @@ class DeviceCall {
  private:
   struct State;  // device_call.cc
 
+  void FailForMemory(int64_t bytes);
+  bool Succeeds(int32_t code);
+  bool MakeCopy(ArgumentCopy* copy);
+  bool GiveBack(const ArgumentCopy& copy, const ElementRuns& runs);
+  void* ErrorRecordOnDevice();
+  int32_t TakeError();
+
   Call& call_;
   Device& device_;
-  State* state_;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace parakeet::runtime

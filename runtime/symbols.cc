@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "runtime/clock.h"
+#include "runtime/device_abi.h"
 #include "runtime/lapack_library.h"
 #include "runtime/openmp_library.h"
 #include "runtime/sort_kernels.h"
@@ -43,6 +44,17 @@ const Named kOwn[] = {
     {"pk_leave", AddressOf(pk_leave)},
     {"pk_mark", AddressOf(pk_mark)},
     {"pk_library_call", AddressOf(pk_library_call)},
+    {"pk_device_alloc", AddressOf(pk_device_alloc)},
+    {"pk_device_free", AddressOf(pk_device_free)},
+    {"pk_device_read", AddressOf(pk_device_read)},
+    {"pk_device_write", AddressOf(pk_device_write)},
+    {"pk_device_launch", AddressOf(pk_device_launch)},
+    {"pk_device_library_call", AddressOf(pk_device_library_call)},
+    {"pk_thread_barrier", AddressOf(pk_thread_barrier)},
+    {"pk_thread_fail", AddressOf(pk_thread_fail)},
+    {"pk_thread_alloc", AddressOf(pk_thread_alloc)},
+    {"pk_thread_free", AddressOf(pk_thread_free)},
+    {"pk_thread_check", AddressOf(pk_thread_check)},
 };
 
 const Named kSupport[] = {

@@ -4,6 +4,7 @@
 
 #include "pylib/core/results.h"
 #include "runtime/abi.h"
+#include "runtime/device.h"
 
 namespace parakeet::pylib {
 namespace {
@@ -45,6 +46,8 @@ void RaiseReserved(const runtime::ErrorRecord& error) {
   const long long scalar = error.scalars.empty() ? 0 : error.scalars[0];
   if (error.site == kPkSiteRecursion) {
     PyErr_SetString(PyExc_RecursionError, "maximum recursion depth exceeded");
+  } else if (error.site == kPkSiteDevice) {
+    PyErr_SetString(PyExc_RuntimeError, runtime::DeviceErrorText(int32_t(scalar)).c_str());
   } else {
     PyErr_Format(PyExc_MemoryError, "cannot allocate %lld bytes", scalar);
   }

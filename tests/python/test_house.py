@@ -13,7 +13,7 @@ MAY_INCLUDE = {
     "ir": set(),
     "frontend": {"ir"},
     "passes": {"ir"},
-    "backends": {"ir", "runtime/abi.h"},
+    "backends": {"ir", "runtime/abi.h", "runtime/device_abi.h"},
     "runtime": set(),
     "pylib": {"ir", "frontend", "passes", "backends", "runtime"},
 }

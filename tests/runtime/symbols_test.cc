@@ -29,6 +29,15 @@ TEST(Table, FindsOurOwn) {
   EXPECT_EQ(Find<decltype(pk_leave)>("pk_leave"), &pk_leave);
 }
 
+TEST(Table, FindsWhatCallsAndKernelsOfADeviceImport) {
+  for (const char* name :
+       {"pk_device_alloc", "pk_device_free", "pk_device_read", "pk_device_write",
+        "pk_device_launch", "pk_device_library_call", "pk_thread_barrier", "pk_thread_fail",
+        "pk_thread_alloc", "pk_thread_free", "pk_thread_check"}) {
+    EXPECT_NE(Table()->symbol(name), nullptr) << name;
+  }
+}
+
 TEST(Table, FindsMathAndMemory) {
   ASSERT_NE(Find<double(double)>("exp"), nullptr);
   EXPECT_EQ(Find<double(double)>("exp")(1.0), std::exp(1.0));

@@ -1,0 +1,42 @@
+#include "runtime/device.h"
+
+#include <utility>
+
+#include "runtime/device_error.h"
+#include "runtime/emulated_device.h"
+
+namespace parakeet::runtime {
+namespace {
+
+struct LastError {
+  int32_t code = 0;
+  std::string text;
+};
+
+thread_local LastError last_error;
+
+}  // namespace
+
+int32_t NoteDeviceError(int32_t code, std::string text) {
+  last_error = {code, std::move(text)};
+  return code;
+}
+
+std::string DeviceErrorText(int32_t code) {
+  if (code == last_error.code) return last_error.text;
+  return "the device failed with code " + std::to_string(code);
+}
+
+int CountDevices(DeviceKind kind, std::string* why) {
+  if (kind == DeviceKind::kEmulated) return 1;
+  *why = "no CUDA driver";
+  return 0;
+}
+
+Device* OpenDevice(DeviceKind kind, int number, std::string* why) {
+  if (kind == DeviceKind::kEmulated) return OpenEmulatedDevice(number, why);
+  *why = "no CUDA driver";
+  return nullptr;
+}
+
+}  // namespace parakeet::runtime

@@ -1,0 +1,346 @@
+#include "runtime/device_call.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/buffers.h"
+#include "runtime/element_runs.h"
+
+namespace parakeet::runtime {
+namespace {
+
+// A copy's elements have the alignment that the host's have, up to this.
+constexpr uintptr_t kCopyAlignment = 16;
+
+uintptr_t WordOf(const void* address) { return reinterpret_cast<uintptr_t>(address); }
+
+struct BufferReleaser {
+  void operator()(void* buffer) const { Release(buffer); }
+};
+using HostBuffer = std::unique_ptr<void, BufferReleaser>;
+
+[[noreturn]] void RefuseBuffer(const void* buffer) {
+  std::fprintf(stderr, "parakeet: %p is no live device buffer of its call\n", buffer);
+  std::abort();
+}
+
+}  // namespace
+
+// Memory of the host that arguments lie in, and where its copy is.
+struct ArgumentCopy {
+  char* host;
+  int64_t bytes;
+  char* device = nullptr;
+};
+
+struct DeviceCall::State {
+  struct Argument {
+    ElementRuns runs;  // at its first address
+    bool is_written;
+    int copy;  // of `copies`, or -1: its addresses stay
+  };
+
+  // The bytes from an address on that lie in a buffer, a copy or an argument, or 0.
+  struct Region {
+    char* begin = nullptr;
+    int64_t bytes = 0;
+  };
+  Region FindRegion(const void* address) const;
+  Region FindArgument(const void* address) const;
+
+  std::vector<Argument> arguments;
+  std::vector<ArgumentCopy> copies;
+  std::map<uintptr_t, int64_t> buffers;  // live ones, copies and the error record among them
+  std::unordered_map<void*, void*> taken;
+  void* error_record = nullptr;
+};
+
+DeviceCall::State::Region DeviceCall::State::FindRegion(const void* address) const {
+  auto next = buffers.upper_bound(WordOf(address));
+  if (next != buffers.begin()) {
+    const auto [begin, bytes] = *--next;
+    if (WordOf(address) < begin + uint64_t(bytes)) return {reinterpret_cast<char*>(begin), bytes};
+  }
+  return FindArgument(address);
+}
+
+// Arguments that overlap are one region.
+DeviceCall::State::Region DeviceCall::State::FindArgument(const void* address) const {
+  uintptr_t begin = WordOf(address), end = begin + 1;
+  bool is_found = false;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const ElementRuns& runs = arguments[i].runs;
+    const uintptr_t low = WordOf(runs.low()), high = low + uint64_t(runs.bytes());
+    if (arguments[i].copy >= 0 || low >= end || high <= begin) continue;
+    is_found = true;
+    if (low >= begin && high <= end) continue;
+    begin = std::min(begin, low);
+    end = std::max(end, high);
+    i = size_t(-1);  // Those that were passed over may overlap now.
+  }
+  if (!is_found) return {};
+  return {reinterpret_cast<char*>(begin), int64_t(end - begin)};
+}
+
+DeviceCall::DeviceCall(Call* call, Device* device)
+    : call_(*call), device_(*device), state_(std::make_unique<State>()) {
+  call_.set_device_call(this);
+}
+
+DeviceCall::~DeviceCall() {
+  call_.set_device_call(nullptr);
+  for (const auto& [buffer, bytes] : state_->buffers) {
+    device_.Free(reinterpret_cast<void*>(buffer));
+  }
+}
+
+void DeviceCall::FailForMemory(int64_t bytes) { call_.Fail(kPkSiteMemory, 0, nullptr, 1, &bytes); }
+
+bool DeviceCall::Succeeds(int32_t code) {
+  if (code == 0) return true;
+  const int64_t scalar = code;
+  call_.Fail(kPkSiteDevice, 0, nullptr, 1, &scalar);
+  return false;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Arguments and results
+// ---------------------------------------------------------------------------------------------
+
+bool DeviceCall::MakeCopy(ArgumentCopy* copy) {
+  const uintptr_t offset = WordOf(copy->host) % kCopyAlignment;
+  auto* base = static_cast<char*>(AllocateBuffer(copy->bytes + int64_t(offset)));
+  if (base == nullptr) return false;
+  copy->device = base + offset;
+  return Succeeds(device_.CopyUp(copy->device, copy->host, copy->bytes));
+}
+
+bool DeviceCall::TakeArguments(std::span<DeviceArgument> arguments) {
+  State& state = *state_;
+  std::vector<size_t> order;
+  for (const DeviceArgument& argument : arguments) {
+    const ElementRuns runs(argument.data, argument.element_bytes, argument.rank, argument.sizes,
+                           argument.strides);
+    if (!argument.is_on_device && runs.bytes() > 0) order.push_back(state.arguments.size());
+    state.arguments.push_back({runs, argument.is_written, -1});
+  }
+  // Memory that is in two arguments is copied once.
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return state.arguments[a].runs.low() < state.arguments[b].runs.low();
+  });
+  for (const size_t i : order) {
+    const ElementRuns& runs = state.arguments[i].runs;
+    ArgumentCopy* last = state.copies.empty() ? nullptr : &state.copies.back();
+    if (last != nullptr && runs.low() < last->host + last->bytes) {
+      last->bytes = std::max(last->bytes, runs.low() + runs.bytes() - last->host);
+    } else {
+      state.copies.push_back({runs.low(), runs.bytes()});
+    }
+    state.arguments[i].copy = int(state.copies.size()) - 1;
+  }
+  for (ArgumentCopy& copy : state.copies) {
+    if (!MakeCopy(&copy)) return false;
+  }
+  for (const size_t i : order) {
+    const ArgumentCopy& copy = state.copies[state.arguments[i].copy];
+    arguments[i].data = copy.device + (static_cast<char*>(arguments[i].data) - copy.host);
+  }
+  return true;
+}
+
+void* DeviceCall::HostAddress(int argument, void* device) const {
+  const int number = state_->arguments[argument].copy;
+  if (number < 0) return device;
+  const ArgumentCopy& copy = state_->copies[number];
+  return copy.host + (static_cast<char*>(device) - copy.device);
+}
+
+bool DeviceCall::GiveBack(const ArgumentCopy& copy, const ElementRuns& runs) {
+  const char* device = copy.device + (runs.low() - copy.host);
+  if (runs.is_dense()) return Succeeds(device_.CopyDown(runs.low(), device, runs.bytes()));
+  const HostBuffer all(Allocate(uint64_t(runs.bytes())));
+  if (all == nullptr) return FailForMemory(runs.bytes()), false;
+  if (!Succeeds(device_.CopyDown(all.get(), device, runs.bytes()))) return false;
+  runs.Copy(runs.low(), static_cast<const char*>(all.get()));
+  return true;
+}
+
+bool DeviceCall::GiveBackArguments() {
+  bool all_well = true;
+  for (const State::Argument& argument : state_->arguments) {
+    if (argument.copy < 0 || !argument.is_written) continue;
+    const ArgumentCopy& copy = state_->copies[argument.copy];
+    // Null where TakeArguments has failed.
+    if (copy.device != nullptr && !GiveBack(copy, argument.runs)) all_well = false;
+  }
+  return all_well;
+}
+
+void* DeviceCall::TakeResult(void* base) {
+  if (const auto found = state_->taken.find(base); found != state_->taken.end()) {
+    return found->second;
+  }
+  const auto found = state_->buffers.find(WordOf(base));
+  if (found == state_->buffers.end()) RefuseBuffer(base);
+  const int64_t bytes = found->second;
+  void* host = call_.AllocateBuffer(bytes);
+  if (host == nullptr || !Succeeds(device_.CopyDown(host, base, bytes))) return nullptr;
+  FreeBuffer(base);
+  state_->taken.emplace(base, host);
+  return host;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Memory
+// ---------------------------------------------------------------------------------------------
+
+void* DeviceCall::AllocateBuffer(int64_t bytes) {
+  void* buffer = bytes < 0 ? nullptr : device_.Allocate(bytes);
+  if (buffer == nullptr) {
+    FailForMemory(bytes);
+    return nullptr;
+  }
+  state_->buffers.emplace(WordOf(buffer), bytes);
+  if (call_.profile() != nullptr) call_.profile()->Allocate(bytes);
+  return buffer;
+}
+
+void DeviceCall::KeepOnDevice(void* base) {
+  if (state_->buffers.erase(WordOf(base)) == 0) RefuseBuffer(base);
+}
+
+void DeviceCall::FreeBuffer(void* buffer) {
+  if (buffer == nullptr) return;
+  KeepOnDevice(buffer);
+  device_.Free(buffer);
+}
+
+int32_t DeviceCall::Read(void* host, const void* device, int64_t bytes) {
+  return Succeeds(device_.CopyDown(host, device, bytes)) ? 0 : 1;
+}
+
+int32_t DeviceCall::Write(void* device, const void* host, int64_t bytes) {
+  return Succeeds(device_.CopyUp(device, host, bytes)) ? 0 : 1;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Kernels
+// ---------------------------------------------------------------------------------------------
+
+// Null with the slot set.
+void* DeviceCall::ErrorRecordOnDevice() {
+  if (state_->error_record != nullptr) return state_->error_record;
+  void* record = AllocateBuffer(sizeof(PkErrorRecord));
+  const PkErrorRecord zero = {};
+  if (record == nullptr || !Succeeds(device_.CopyUp(record, &zero, sizeof zero))) return nullptr;
+  return state_->error_record = record;
+}
+
+// Waits for the kernel. What it has recorded goes into the slot, and the record is made anew.
+int32_t DeviceCall::TakeError() {
+  PkErrorRecord record = {};
+  void* const on_device = state_->error_record;
+  constexpr int64_t kHead = offsetof(PkErrorRecord, site);
+  if (!Succeeds(device_.CopyDown(&record, on_device, kHead))) return 1;
+  if (record.is_set == 0) return 0;
+  if (!Succeeds(device_.CopyDown(&record, on_device, sizeof record))) return 1;
+  call_.Fail(record.site, record.place_count, record.place, record.scalar_count, record.scalars);
+  const PkErrorRecord zero = {};
+  Succeeds(device_.CopyUp(on_device, &zero, sizeof zero));
+  return 1;
+}
+
+int32_t DeviceCall::Launch(const PkKernel& kernel, int64_t blocks, int32_t threads, void* captures,
+                           int64_t bytes) {
+  if (blocks <= 0) return 0;
+  const bool may_fail = (kernel.flags & kPkKernelMayFail) != 0;
+  void* const record = may_fail ? ErrorRecordOnDevice() : nullptr;
+  if (may_fail && record == nullptr) return 1;
+  std::memcpy(captures, &record, sizeof record);
+  if (!Succeeds(device_.Launch(kernel, blocks, threads, captures, bytes))) return 1;
+  return may_fail ? TakeError() : 0;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Library calls
+// ---------------------------------------------------------------------------------------------
+
+int64_t DeviceCall::CallLibrary(const void* routine, const char* signature,
+                                const uint64_t* operands) {
+  struct Copy {
+    State::Region region;
+    HostBuffer host;
+  };
+  std::vector<Copy> copies;
+  std::vector<uint64_t> words;
+  // The host's address for an array, whose region is copied down at its first need.
+  const auto translate = [&](uint64_t word) -> uint64_t {
+    auto* address = reinterpret_cast<char*>(word);
+    const State::Region region = state_->FindRegion(address);
+    if (region.bytes == 0) return word;
+    auto copy = std::find_if(copies.begin(), copies.end(),
+                             [&](const Copy& each) { return each.region.begin == region.begin; });
+    if (copy == copies.end()) {
+      copies.push_back({region, HostBuffer(Allocate(uint64_t(region.bytes)))});
+      copy = copies.end() - 1;
+      if (copy->host == nullptr) return FailForMemory(region.bytes), word;
+      Succeeds(device_.CopyDown(copy->host.get(), region.begin, region.bytes));
+    }
+    return WordOf(static_cast<char*>(copy->host.get()) + (address - region.begin));
+  };
+  for (const char* letter = signature + 1; *letter != 0; ++letter) {
+    const bool is_array = *letter != 'n' && *letter != 'u';
+    words.push_back(is_array ? translate(*operands++) : *operands++);
+    if (is_array) words.push_back(*operands++);
+  }
+  if (call_.has_failed()) return -1;
+  const int64_t status = pk_library_call(routine, signature, words.data());
+  for (const Copy& copy : copies) {
+    Succeeds(device_.CopyUp(copy.region.begin, copy.host.get(), copy.region.bytes));
+  }
+  return call_.has_failed() ? -1 : status;
+}
+
+}  // namespace parakeet::runtime
+
+namespace {
+
+parakeet::runtime::DeviceCall& OnDevice(PkCall* call) {
+  auto* found = static_cast<parakeet::runtime::Call*>(call)->device_call();
+  assert(found != nullptr && "a call that has a device");
+  return *found;
+}
+
+}  // namespace
+
+extern "C" {
+
+void* pk_device_alloc(PkCall* call, int64_t bytes) { return OnDevice(call).AllocateBuffer(bytes); }
+
+void pk_device_free(PkCall* call, void* buffer) { OnDevice(call).FreeBuffer(buffer); }
+
+int32_t pk_device_read(PkCall* call, void* host, const void* device, int64_t bytes) {
+  return OnDevice(call).Read(host, device, bytes);
+}
+
+int32_t pk_device_write(PkCall* call, void* device, const void* host, int64_t bytes) {
+  return OnDevice(call).Write(device, host, bytes);
+}
+
+int32_t pk_device_launch(PkCall* call, const PkKernel* kernel, int64_t blocks, int32_t threads,
+                         void* captures, int64_t bytes) {
+  return OnDevice(call).Launch(*kernel, blocks, threads, captures, bytes);
+}
+
+int64_t pk_device_library_call(PkCall* call, const void* routine, const char* signature,
+                               const uint64_t* operands) {
+  return OnDevice(call).CallLibrary(routine, signature, operands);
+}
+
+}  // extern "C"

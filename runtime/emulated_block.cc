@@ -1,0 +1,233 @@
+#include "runtime/emulated_block.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "runtime/spin_lock.h"
+
+namespace parakeet::runtime {
+namespace {
+
+// What shared memory holds before a block writes it: nan as a float, -1 as an integer.
+constexpr int kPoison = 0xff;
+
+uintptr_t WordOf(const void* address) { return reinterpret_cast<uintptr_t>(address); }
+
+const char* NameOfAccess(int32_t access) {
+  if (access == kPkAccessAtomic) return "an atomic update";
+  return access == kPkAccessStore ? "a store" : "a load";
+}
+
+void Record(PkErrorRecord* record, int32_t site, int32_t place_count, const int64_t* place,
+            int32_t scalar_count, const int64_t* scalars) {
+  const bool is_less =
+      record->is_set == 0 || std::lexicographical_compare(place, place + place_count, record->place,
+                                                          record->place + record->place_count);
+  if (!is_less) return;
+  record->is_set = 1;
+  record->site = site;
+  record->place_count = place_count;
+  record->scalar_count = scalar_count;
+  std::copy_n(place, place_count, record->place);
+  std::copy_n(scalars, scalar_count, record->scalars);
+}
+
+}  // namespace
+
+void BlockRunner::End(const EmulatedThread* thread, const char* what) {
+  std::fprintf(stderr, "parakeet: kernel %s, block %" PRId64 ", thread %" PRId64 ": %s\n",
+               launch_->kernel->name, thread->block, thread->thread, what);
+  std::abort();
+}
+
+// ---------------------------------------------------------------------------------------------
+// Running a block
+// ---------------------------------------------------------------------------------------------
+
+bool BlockRunner::MakeSharedMemory(int64_t bytes) {
+  if (shared_ == nullptr || bytes > shared_capacity_) {
+    shared_.reset(static_cast<char*>(runtime::Allocate(uint64_t(bytes))));
+    shared_capacity_ = shared_ == nullptr ? 0 : bytes;
+  }
+  if (shared_ == nullptr) return false;
+  std::memset(shared_.get(), kPoison, size_t(bytes));
+  accesses_.BeginBlock(bytes);
+  return true;
+}
+
+void BlockRunner::Begin(EmulatedThread* thread, int64_t block, int64_t number) {
+  thread->block = block;
+  thread->thread = number;
+  thread->shared = shared_.get();
+  thread->runner = this;
+}
+
+void BlockRunner::RunThread(EmulatedThread* thread) {
+  const auto code = reinterpret_cast<PkEmulatedKernel>(const_cast<void*>(launch_->kernel->code));
+  code(thread, launch_->captures);
+  for (const auto& [buffer, bytes] : thread->own) Release(buffer);
+  thread->own.clear();
+}
+
+void BlockRunner::RunInTurn(int64_t block) {
+  EmulatedThread* thread = threads_[0].get();
+  for (int32_t i = 0; i < launch_->threads; ++i) {
+    Begin(thread, block, i);
+    RunThread(thread);
+  }
+}
+
+bool BlockRunner::RunToBarrier() {
+  const EmulatedThread* waiting = nullptr;
+  const EmulatedThread* ended = nullptr;
+  for (int32_t i = 0; i < launch_->threads; ++i) {
+    EmulatedThread* thread = threads_[i].get();
+    thread->fibre.Resume();
+    if (!stacks_.IsIntact(i)) End(thread, "its frames are too large for its stack");
+    (thread->fibre.has_ended() ? ended : waiting) = thread;
+  }
+  if (waiting != nullptr && ended != nullptr) {
+    End(waiting, "waits at a barrier that other threads of the block did not come to");
+  }
+  accesses_.PassBarrier();
+  return waiting != nullptr;
+}
+
+bool BlockRunner::RunAsFibres(int64_t block) {
+  if (!stacks_.Reserve(launch_->threads)) return false;
+  for (int32_t i = 0; i < launch_->threads; ++i) {
+    EmulatedThread* thread = threads_[i].get();
+    Begin(thread, block, i);
+    thread->fibre.Start(
+        stacks_.At(i), FibreStacks::kBytes,
+        [](void* argument) {
+          auto* self = static_cast<EmulatedThread*>(argument);
+          self->runner->RunThread(self);
+        },
+        thread);
+  }
+  while (RunToBarrier()) continue;
+  return true;
+}
+
+bool BlockRunner::Run(const EmulatedLaunch& launch, int64_t block) {
+  launch_ = &launch;
+  const bool has_barriers = (launch.kernel->flags & kPkKernelBarriers) != 0;
+  const size_t threads = has_barriers ? size_t(launch.threads) : 1;
+  while (threads_.size() < threads) threads_.push_back(std::make_unique<EmulatedThread>());
+  if (!MakeSharedMemory(launch.kernel->shared_bytes)) return false;
+  if (has_barriers) return RunAsFibres(block);
+  RunInTurn(block);
+  return true;
+}
+
+// ---------------------------------------------------------------------------------------------
+// What a thread asks for
+// ---------------------------------------------------------------------------------------------
+
+void BlockRunner::Wait(EmulatedThread* thread) {
+  if ((launch_->kernel->flags & kPkKernelBarriers) == 0) {
+    End(thread, "waits at a barrier, in a kernel that is said to have none");
+  }
+  thread->fibre.Suspend();
+}
+
+void BlockRunner::CheckShared(EmulatedThread* thread, int64_t offset, int64_t bytes,
+                              int32_t access) {
+  if (access == kPkAccessAtomic) return;
+  const bool is_store = access == kPkAccessStore;
+  const int32_t other = accesses_.Note(thread->thread, offset, bytes, is_store);
+  if (other == SharedAccesses::kNone) return;
+  char what[160];
+  std::snprintf(what, sizeof what,
+                "%s at %" PRId64 " in shared memory races with an access of thread %d",
+                NameOfAccess(access), offset, int(other));
+  End(thread, what);
+}
+
+void BlockRunner::Check(EmulatedThread* thread, const void* address, int64_t bytes,
+                        int32_t access) {
+  const auto offset = uint64_t(WordOf(address) - WordOf(shared_.get()));
+  const auto shared_bytes = uint64_t(launch_->kernel->shared_bytes);
+  if (offset < shared_bytes && uint64_t(bytes) <= shared_bytes - offset) {
+    return CheckShared(thread, int64_t(offset), bytes, access);
+  }
+  if (launch_->memory->Holds(address, bytes, &found_)) return;
+  for (const auto& [buffer, size] : thread->own) {
+    const uint64_t at = WordOf(address) - WordOf(buffer);
+    if (at < uint64_t(size) && uint64_t(bytes) <= uint64_t(size) - at) return;
+  }
+  char what[160];
+  std::snprintf(what, sizeof what, "%s of %" PRId64 " bytes at %p lies in no memory of the kernel",
+                NameOfAccess(access), bytes, address);
+  End(thread, what);
+}
+
+void BlockRunner::Fail(EmulatedThread* thread, int32_t site, int32_t place_count,
+                       const int64_t* place, int32_t scalar_count, const int64_t* scalars) {
+  PkErrorRecord* record = launch_->error_record();
+  if (record == nullptr) End(thread, "fails, in a kernel that is said not to");
+  if (place_count > kPkMostPlace) End(thread, "fails at too long a place");
+  if (scalar_count > kPkMostScalars) End(thread, "fails with too many scalars");
+  std::atomic_ref<int32_t> lock(record->lock);
+  while (lock.exchange(1, std::memory_order_acquire) != 0) sched_yield();
+  Record(record, site, place_count, place, scalar_count, scalars);
+  lock.store(0, std::memory_order_release);
+}
+
+void* BlockRunner::Allocate(EmulatedThread* thread, int64_t bytes) {
+  void* buffer = bytes < 0 ? nullptr : runtime::Allocate(uint64_t(bytes));
+  if (buffer == nullptr) {
+    Fail(thread, kPkSiteMemory, 0, nullptr, 1, &bytes);
+    return nullptr;
+  }
+  thread->own.emplace_back(static_cast<char*>(buffer), bytes);
+  return buffer;
+}
+
+void BlockRunner::Free(EmulatedThread* thread, void* buffer) {
+  if (buffer == nullptr) return;
+  auto& own = thread->own;
+  const auto found =
+      std::find_if(own.begin(), own.end(), [&](const auto& each) { return each.first == buffer; });
+  if (found == own.end()) End(thread, "frees what it has not allocated");
+  Release(buffer);
+  own.erase(found);
+}
+
+}  // namespace parakeet::runtime
+
+namespace {
+
+using parakeet::runtime::EmulatedThread;
+
+EmulatedThread* Of(PkThread* thread) { return static_cast<EmulatedThread*>(thread); }
+
+}  // namespace
+
+extern "C" {
+
+void pk_thread_barrier(PkThread* thread) { Of(thread)->runner->Wait(Of(thread)); }
+
+void pk_thread_fail(PkThread* thread, int32_t site, int32_t place_count, const int64_t* place,
+                    int32_t scalar_count, const int64_t* scalars) {
+  Of(thread)->runner->Fail(Of(thread), site, place_count, place, scalar_count, scalars);
+}
+
+void* pk_thread_alloc(PkThread* thread, int64_t bytes) {
+  return Of(thread)->runner->Allocate(Of(thread), bytes);
+}
+
+void pk_thread_free(PkThread* thread, void* buffer) {
+  Of(thread)->runner->Free(Of(thread), buffer);
+}
+
+void pk_thread_check(PkThread* thread, const void* address, int64_t bytes, int32_t access) {
+  Of(thread)->runner->Check(Of(thread), address, bytes, access);
+}
+
+}  // extern "C"

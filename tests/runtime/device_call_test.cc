@@ -1,0 +1,336 @@
+#include "runtime/device_call.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "runtime/buffers.h"
+#include "runtime/sort_kernels.h"
+
+namespace parakeet::runtime {
+namespace {
+
+Device& Emulated() {
+  std::string why;
+  return *OpenDevice(DeviceKind::kEmulated, 0, &why);
+}
+
+// An argument that owns its sizes and strides.
+struct Array {
+  std::vector<int64_t> sizes;
+  std::vector<int64_t> strides;
+
+  DeviceArgument Argument(void* data, bool is_written, int64_t element_bytes = 8) const {
+    return {data, element_bytes, int32_t(sizes.size()), sizes.data(), strides.data(), is_written};
+  }
+};
+
+class OnEmulated : public testing::Test {
+ protected:
+  ~OnEmulated() override {
+    EXPECT_EQ(Emulated().Counters().live_buffers, before_.live_buffers);
+    EXPECT_EQ(Emulated().Counters().live_bytes, before_.live_bytes);
+  }
+  DeviceCounters before_ = Emulated().Counters();
+};
+
+// What a launch of these tests takes: the runtime's word, then an array of numbers.
+struct Captures {
+  void* record;
+  int64_t* numbers;
+  int64_t count;
+};
+
+int32_t Launch(Call* call, PkEmulatedKernel code, Captures captures, int32_t flags,
+               int64_t blocks = 1, int32_t threads = 1) {
+  const PkKernel kernel = {
+      kPkKernelEmulated, flags, 0, reinterpret_cast<const void*>(code), 0, "test"};
+  return pk_device_launch(call, &kernel, blocks, threads, &captures, sizeof captures);
+}
+
+void AddTen(PkThread* thread, const void* captures) {
+  const auto& at = *static_cast<const Captures*>(captures);
+  if (thread->thread < at.count) at.numbers[thread->thread] += 10;
+}
+
+TEST_F(OnEmulated, ArgumentsGoUpAndWrittenOnesComeBack) {
+  std::vector<int64_t> read = {1, 2, 3}, written = {4, 5, 6};
+  const Array three = {{3}, {8}};
+  Call call(1);
+  DeviceCall on_device(&call, &Emulated());
+  EXPECT_EQ(call.device_call(), &on_device);
+  DeviceArgument arguments[] = {three.Argument(read.data(), false),
+                                three.Argument(written.data(), true)};
+  ASSERT_TRUE(on_device.TakeArguments(arguments));
+  for (DeviceArgument& argument : arguments) {
+    EXPECT_EQ(Launch(&call, AddTen, {nullptr, static_cast<int64_t*>(argument.data), 3}, 0, 1, 4),
+              0);
+  }
+  EXPECT_NE(arguments[0].data, read.data());
+  EXPECT_EQ(on_device.HostAddress(1, static_cast<char*>(arguments[1].data) + 8), &written[1]);
+  EXPECT_TRUE(on_device.GiveBackArguments());
+  EXPECT_EQ(read, (std::vector<int64_t>{1, 2, 3}));
+  EXPECT_EQ(written, (std::vector<int64_t>{14, 15, 16}));
+  EXPECT_FALSE(call.has_failed());
+}
+
+TEST_F(OnEmulated, OfElementsWithGapsOnlyTheyAreWritten) {
+  // Every second of a row, backwards, of every second row; a copy of a row, by a stride of 0.
+  std::vector<int64_t> memory(24);
+  std::iota(memory.begin(), memory.end(), 0);
+  const Array spaced = {{3, 2, 2}, {64, -16, 0}};
+  Call call(1);
+  DeviceCall on_device(&call, &Emulated());
+  DeviceArgument arguments[] = {spaced.Argument(&memory[3], true)};
+  ASSERT_TRUE(on_device.TakeArguments(arguments));
+  auto* data = static_cast<int64_t*>(arguments[0].data);
+  EXPECT_EQ(data[0], 3);
+  EXPECT_EQ(data[-2], 1);
+  EXPECT_EQ(data[16], 19);
+  for (int i = -2; i <= 16; ++i) data[i] += 100;
+  std::vector<int64_t> expected = memory;
+  for (const int i : {1, 3, 9, 11, 17, 19}) expected[i] += 100;
+  // Of another thread, meanwhile.
+  memory[2] = expected[2] = -1;
+  EXPECT_TRUE(on_device.GiveBackArguments());
+  EXPECT_EQ(memory, expected);
+}
+
+TEST_F(OnEmulated, ADenseArrayMayBeTransposedAndBackwards) {
+  std::vector<int64_t> memory = {0, 1, 2, 3, 4, 5};
+  const Array turned = {{3, 2, 1}, {8, -24, 1000}};
+  Call call(1);
+  DeviceCall on_device(&call, &Emulated());
+  DeviceArgument arguments[] = {turned.Argument(&memory[3], true)};
+  ASSERT_TRUE(on_device.TakeArguments(arguments));
+  auto* data = static_cast<int64_t*>(arguments[0].data);
+  for (int i = -3; i < 3; ++i) data[i] *= 2;
+  EXPECT_TRUE(on_device.GiveBackArguments());
+  EXPECT_EQ(memory, (std::vector<int64_t>{0, 2, 4, 6, 8, 10}));
+}
+
+TEST_F(OnEmulated, OverlappingArgumentsShareACopy) {
+  std::vector<int64_t> memory(10), other(10);
+  std::iota(memory.begin(), memory.end(), 0);
+  const Array six = {{6}, {8}}, three = {{3}, {8}}, ten = {{10}, {8}};
+  Call call(1);
+  DeviceCall on_device(&call, &Emulated());
+  DeviceArgument arguments[] = {six.Argument(&memory[4], true), ten.Argument(&other[0], true),
+                                six.Argument(&memory[0], false), three.Argument(&memory[1], true)};
+  ASSERT_TRUE(on_device.TakeArguments(arguments));
+  auto* late = static_cast<int64_t*>(arguments[0].data);
+  auto* early = static_cast<int64_t*>(arguments[2].data);
+  EXPECT_EQ(late - early, 4);
+  EXPECT_EQ(arguments[3].data, early + 1);
+  // One copy of `memory`, one of `other`.
+  EXPECT_EQ(Emulated().Counters().live_buffers - before_.live_buffers, 2);
+  late[0] = -4;
+  early[1] = -1;
+  early[0] = -9;  // Of the argument that is only read.
+  EXPECT_EQ(early[4], -4);
+  EXPECT_TRUE(on_device.GiveBackArguments());
+  EXPECT_EQ(memory, (std::vector<int64_t>{0, -1, 2, 3, -4, 5, 6, 7, 8, 9}));
+}
+
+TEST_F(OnEmulated, CopiesKeepTheAlignmentOfTheirElements) {
+  alignas(64) char bytes[64] = {};
+  for (const int offset : {0, 1, 8, 15}) {
+    Call call(1);
+    DeviceCall on_device(&call, &Emulated());
+    const Array two = {{2}, {8}};
+    DeviceArgument arguments[] = {two.Argument(bytes + offset, false)};
+    ASSERT_TRUE(on_device.TakeArguments(arguments));
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(arguments[0].data) % 16, uintptr_t(offset));
+  }
+}
+
+TEST_F(OnEmulated, EmptyArgumentsAndThoseOnTheDeviceStayWhereTheyAre) {
+  int64_t number = 7;
+  void* const there = Emulated().Allocate(16);
+  const Array empty = {{2, 0}, {8, -8}}, two = {{2}, {8}};
+  {
+    Call call(1);
+    DeviceCall on_device(&call, &Emulated());
+    DeviceArgument arguments[] = {empty.Argument(&number, true), two.Argument(there, true)};
+    arguments[1].is_on_device = true;
+    ASSERT_TRUE(on_device.TakeArguments(arguments));
+    EXPECT_EQ(arguments[0].data, &number);
+    EXPECT_EQ(arguments[1].data, there);
+    EXPECT_EQ(on_device.HostAddress(0, &number), &number);
+    EXPECT_EQ(on_device.HostAddress(1, there), there);
+    EXPECT_TRUE(on_device.GiveBackArguments());
+  }
+  Emulated().Free(there);
+}
+
+TEST_F(OnEmulated, ResultsAreTakenOnceAndTheRestIsFreed) {
+  Call call(1);
+  DeviceCall on_device(&call, &Emulated());
+  void* const result = pk_device_alloc(&call, 24);
+  void* const nothing = pk_device_alloc(&call, 0);
+  void* const temporary = pk_device_alloc(&call, 1 << 20);
+  pk_device_alloc(&call, 100);  // The end of the call frees it.
+  pk_device_free(&call, temporary);
+  pk_device_free(&call, nullptr);
+  const int64_t numbers[2] = {7, 8};
+  EXPECT_EQ(pk_device_write(&call, static_cast<char*>(result) + 8, numbers, 16), 0);
+  int64_t seen = 0;
+  EXPECT_EQ(pk_device_read(&call, &seen, static_cast<char*>(result) + 16, 8), 0);
+  EXPECT_EQ(seen, 8);
+  auto* host = static_cast<int64_t*>(on_device.TakeResult(result));
+  EXPECT_EQ(on_device.TakeResult(result), host);
+  EXPECT_EQ(host[1], 7);
+  KeepResult(&call, host);
+  Release(host);
+  EXPECT_NE(on_device.TakeResult(nothing), nullptr);
+  void* const kept = pk_device_alloc(&call, 8);
+  on_device.KeepOnDevice(kept);
+  Emulated().Free(kept);
+}
+
+TEST_F(OnEmulated, RunningOutOfMemoryIsAnError) {
+  Emulated().SetLimit(Emulated().Counters().live_bytes + 1000);
+  std::vector<int64_t> memory(200);
+  const Array all = {{200}, {8}};
+  for (const int64_t bytes : {int64_t{1001}, int64_t{-1}, INT64_MAX}) {
+    Call call(1);
+    DeviceCall on_device(&call, &Emulated());
+    EXPECT_NE(pk_device_alloc(&call, 500), nullptr);
+    EXPECT_EQ(pk_device_alloc(&call, bytes), nullptr);
+    ASSERT_TRUE(call.has_failed());
+    EXPECT_EQ(call.error().site, kPkSiteMemory);
+    EXPECT_EQ(call.error().scalars, std::vector<int64_t>{bytes});
+  }
+  {
+    Call call(1);
+    DeviceCall on_device(&call, &Emulated());
+    DeviceArgument arguments[] = {all.Argument(memory.data(), true)};
+    EXPECT_FALSE(on_device.TakeArguments(arguments));
+    EXPECT_EQ(call.error().site, kPkSiteMemory);
+    EXPECT_TRUE(on_device.GiveBackArguments());
+  }
+  Emulated().SetLimit(0);
+  Call call(1);
+  DeviceCall on_device(&call, &Emulated());
+  EXPECT_NE(pk_device_alloc(&call, 100'000), nullptr);
+}
+
+void FailWhereNegative(PkThread* thread, const void* captures) {
+  const auto& at = *static_cast<const Captures*>(captures);
+  const int64_t i = thread->block * 4 + thread->thread;
+  if (i >= at.count || at.numbers[i] >= 0) return;
+  const int64_t place[2] = {3, i}, scalar = at.numbers[i];
+  pk_thread_fail(thread, 12, 2, place, 1, &scalar);
+}
+
+TEST_F(OnEmulated, TheFirstFailingIterationIsTheCallsError) {
+  std::vector<int64_t> memory = {1, 2, 3, 4, 5, -6, 7, -8, 9, -10};
+  const Array ten = {{10}, {8}};
+  Call call(1);
+  DeviceCall on_device(&call, &Emulated());
+  DeviceArgument arguments[] = {ten.Argument(memory.data(), true)};
+  ASSERT_TRUE(on_device.TakeArguments(arguments));
+  auto* numbers = static_cast<int64_t*>(arguments[0].data);
+  const Captures none = {nullptr, numbers, 5}, some = {nullptr, numbers, 10};
+  EXPECT_EQ(Launch(&call, FailWhereNegative, none, kPkKernelMayFail, 3, 4), 0);
+  EXPECT_FALSE(call.has_failed());
+  EXPECT_EQ(Launch(&call, FailWhereNegative, some, kPkKernelMayFail, 3, 4), 1);
+  ASSERT_TRUE(call.has_failed());
+  EXPECT_EQ(call.error().site, 12);
+  EXPECT_EQ(call.error().place, (std::vector<int64_t>{3, 5}));
+  EXPECT_EQ(call.error().scalars, (std::vector<int64_t>{-6}));
+  // The record is as new for launches of iterations that were earlier.
+  EXPECT_EQ(Launch(&call, FailWhereNegative, none, kPkKernelMayFail, 3, 4), 0);
+  EXPECT_TRUE(on_device.GiveBackArguments());
+}
+
+TEST_F(OnEmulated, AnEmptyGridRunsNothing) {
+  Call call(1);
+  DeviceCall on_device(&call, &Emulated());
+  EXPECT_EQ(Launch(&call, nullptr, {}, kPkKernelMayFail, 0), 0);
+  EXPECT_EQ(Launch(&call, nullptr, {}, 0, -5), 0);
+  EXPECT_EQ(Emulated().Counters().launches, before_.launches);
+}
+
+TEST_F(OnEmulated, AKernelOfAnotherDeviceIsRefused) {
+  Call call(1);
+  DeviceCall on_device(&call, &Emulated());
+  const PkKernel kernel = {kPkKernelCuda, 0, 0, "", 0, "elsewhere"};
+  Captures captures = {};
+  EXPECT_EQ(pk_device_launch(&call, &kernel, 1, 1, &captures, sizeof captures), 1);
+  ASSERT_TRUE(call.has_failed());
+  EXPECT_EQ(call.error().site, kPkSiteDevice);
+  ASSERT_EQ(call.error().scalars.size(), 1u);
+  EXPECT_EQ(DeviceErrorText(int32_t(call.error().scalars[0])),
+            "kernel elsewhere is not for the emulated device");
+  EXPECT_EQ(DeviceErrorText(700), "the device failed with code 700");
+}
+
+// As NumPy's kernels: sorts, and numbers in reverse order.
+int Reverse(void* data, int64_t count, void*) {
+  auto* numbers = static_cast<int64_t*>(data);
+  for (int64_t i = 0; i < count / 2; ++i) std::swap(numbers[i], numbers[count - 1 - i]);
+  return 5;
+}
+
+int CopyBackwards(void* data, int64_t* places, int64_t count, void*) {
+  for (int64_t i = 0; i < count; ++i) places[i] = static_cast<int64_t*>(data)[count - 1 - i];
+  return 0;
+}
+
+TEST_F(OnEmulated, ALibrarySeesTheContentsOfDeviceBuffers) {
+  std::vector<int64_t> memory = {1, 2, 3, 4};
+  const Array four = {{4}, {8}};
+  Call call(1);
+  DeviceCall on_device(&call, &Emulated());
+  DeviceArgument arguments[] = {four.Argument(memory.data(), true)};
+  ASSERT_TRUE(on_device.TakeArguments(arguments));
+  auto* data = static_cast<int64_t*>(arguments[0].data);
+  auto* buffer = static_cast<int64_t*>(pk_device_alloc(&call, 32));
+  const uint64_t sorted[] = {reinterpret_cast<uint64_t>(data + 1), 3};
+  EXPECT_EQ(pk_device_library_call(&call, reinterpret_cast<const void*>(&Reverse), "Sl", sorted),
+            5);
+  // Two arrays of one buffer are of one copy.
+  const uint64_t both[] = {reinterpret_cast<uint64_t>(data), 2,
+                           reinterpret_cast<uint64_t>(data + 2), 2};
+  const auto* copy_backwards = reinterpret_cast<const void*>(&CopyBackwards);
+  EXPECT_EQ(pk_device_library_call(&call, copy_backwards, "SlK", both), 0);
+  const uint64_t apart[] = {reinterpret_cast<uint64_t>(data), 4, reinterpret_cast<uint64_t>(buffer),
+                            4};
+  EXPECT_EQ(pk_device_library_call(&call, copy_backwards, "SlK", apart), 0);
+  EXPECT_TRUE(on_device.GiveBackArguments());
+  EXPECT_EQ(memory, (std::vector<int64_t>{1, 4, 4, 1}));
+  EXPECT_EQ(buffer[0], 1);
+  EXPECT_EQ(buffer[1], 4);
+  EXPECT_FALSE(call.has_failed());
+}
+
+TEST_F(OnEmulated, OverlappingArraysOfTheDeviceAreOneCopyForALibrary) {
+  auto* there = static_cast<int64_t*>(Emulated().Allocate(64));
+  std::iota(there, there + 8, 0);
+  {
+    Call call(1);
+    DeviceCall on_device(&call, &Emulated());
+    const Array four = {{4}, {8}}, five = {{5}, {8}};
+    // The second and the third reach the first one through each other.
+    DeviceArgument arguments[] = {four.Argument(there, true), five.Argument(there + 2, true),
+                                  four.Argument(there + 4, true)};
+    for (DeviceArgument& argument : arguments) argument.is_on_device = true;
+    ASSERT_TRUE(on_device.TakeArguments(arguments));
+    const uint64_t operands[] = {reinterpret_cast<uint64_t>(there), 2,
+                                 reinterpret_cast<uint64_t>(there + 6), 2};
+    EXPECT_EQ(pk_device_library_call(&call, reinterpret_cast<const void*>(&CopyBackwards), "SlK",
+                                     operands),
+              0);
+  }
+  EXPECT_EQ(there[6], 1);
+  EXPECT_EQ(there[7], 0);
+  Emulated().Free(there);
+}
+
+}  // namespace
+}  // namespace parakeet::runtime
