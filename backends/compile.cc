@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "backends/emulated_gpu/emulated_runner.h"
 #include "backends/llvm/emit_object.h"
 #include "backends/llvm/emit_program.h"
 #include "backends/llvm/link_image.h"
@@ -96,7 +97,10 @@ Compiled Compile(const ir::Program& program, const CompileOptions& options) {
   Timed(compiled.phases, "emit", [&] {
     const HostMath math(target.vector_bits(), options.has_vector_function);
     const OpenMpRunner runner(CallsLapack(program));
-    Emission emission(&module, options, &math, options.parallel ? &runner : nullptr);
+    const EmulatedRunner emulated(&math);
+    const bool has_team = options.parallel && options.kernels == KernelTarget::kNone;
+    Emission emission(&module, options, &math, has_team ? &runner : nullptr);
+    if (options.kernels == KernelTarget::kEmulated) emission.kernels = &emulated;
     EmitProgram(emission, program);
     SetTarget(module, target);
     if (kVerifies || options.keep_ir) Verify(module);

@@ -2,6 +2,7 @@
 #ifndef PARAKEET_BACKENDS_COMPILE_H_
 #define PARAKEET_BACKENDS_COMPILE_H_
 
+#include <cstdint>
 #include <functional>
 #include <set>
 #include <string>
@@ -11,10 +12,17 @@
 
 namespace parakeet::backends {
 
+// What kernels are compiled for.
+enum class KernelTarget : uint8_t { kNone, kEmulated, kCuda };
+
 struct CompileOptions {
   // Whether loops of kind "parallel" become OpenMP regions; otherwise the same body runs in plain
   // loops, and the image needs no OpenMP library. The results are the same bits.
   bool parallel = true;
+  // Where the program holds kernels (extract_kernels), the device that runs them, and of a GPU its
+  // architecture: 90 for compute capability 9.0.
+  KernelTarget kernels = KernelTarget::kNone;
+  int gpu_architecture = 0;
   // LLVM's names of fast-math flags, each allowed on every float operation: "nnan", "ninf", "nsz",
   // "arcp", "contract", "afn", "reassoc"; "fast" is all of them. Empty: NumPy's arithmetic.
   std::set<std::string> fastmath;

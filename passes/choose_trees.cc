@@ -30,6 +30,7 @@ using ir::Var;
 
 constexpr int64_t kReductionBlock = 8192;
 constexpr int64_t kBlockOfLoops = 64;
+constexpr int64_t kBlockOfThread = 64;
 // No power of two: blocks run side by side, and their elements are not all to lie in one set of a
 // cache.
 constexpr int64_t kScanBlock = 264;
@@ -74,7 +75,8 @@ class TreeChooser : public ir::Mutator {
   }
 
   // Fewer elements where each is made by a loop of its own.
-  static int64_t BlockOf(const Binding& b) {
+  int64_t BlockOf(const Binding& b) const {
+    if (context_.options.kernels) return kBlockOfThread;
     bool loops = false;
     ir::ForEachBinding(*b.blocks[0], [&](const Binding& inner) {
       loops |= inner.op == OpCode::kFor || inner.op == OpCode::kWhile ||
@@ -105,6 +107,7 @@ class TreeChooser : public ir::Mutator {
   }
 
   int64_t LanesOf(const Binding& b) {
+    if (context_.options.kernels) return 1;
     const std::string reason = WhyNoLanes(b, nest_, patterns_);
     if (!reason.empty()) {
       context_.Note(b.span, "no lanes: " + reason, Topic::kLanes, Verdict::kRefused);

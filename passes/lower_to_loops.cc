@@ -43,7 +43,9 @@ constexpr int64_t kUsualRegisters = 4;  // Of lanes that hold what a loop carrie
 class Lowering : public RowLowering {
  public:
   Lowering(ir::Arena* arena, const ir::Function& function, Context& context)
-      : RowLowering(arena, function, context.options.vector_bytes), context_(context) {}
+      : RowLowering(arena, function, context.options.vector_bytes), context_(context) {
+    for_kernels_ = in_lanes_ = context.options.kernels;
+  }
 
  protected:
   void Visit(const Binding* b) override {
@@ -121,11 +123,13 @@ class Lowering : public RowLowering {
     // Lanes along the first index are those of arrays in Fortran order. Where an element may raise,
     // the first in program order has to come first.
     const bool backwards = (IsFortran(b) || vector == 0) && !MayRaise(*b.blocks[0]);
-    const Binding* shared = SharedBy(b);
+    const Binding* shared = for_kernels_ ? nullptr : SharedBy(b);
     const Body several = [&](const Operands& index) { WriteRows(b, *shared, index, finish); };
     const Nest nest{extents, LoopOrder(extents.size(), vector, backwards), vector, body,
                     shared != nullptr ? &several : nullptr};
-    if (parallel && vector < 0 && b.attrs.Has(Attr::kCost)) {
+    if (parallel && for_kernels_) {
+      LowerElements(nest);
+    } else if (parallel && vector < 0 && b.attrs.Has(Attr::kCost)) {
       // Of dear iterations, threads take one at a time.
       Loop(Int(0), extents[0], ParallelKind(b.attrs.Int(Attr::kCost)), [&](const Operand& at) {
         Operands index(extents.size());
@@ -204,6 +208,18 @@ class Lowering : public RowLowering {
     const Body& body;
     const Body* several;  // Some neighbours along the last index at once, where that is better.
   };
+
+  // A trip for each element: neighbours in memory are neighbouring threads'.
+  void LowerElements(const Nest& nest) {
+    Operands extents;
+    for (int axis : nest.order) extents.push_back(nest.extents[axis]);
+    Loop(Int(0), Product(extents), UnknownKind(), [&](const Operand& at) {
+      const Operands place = Delinear(at, extents);
+      Operands index(extents.size());
+      for (size_t k = 0; k < place.size(); ++k) index[nest.order[k]] = place[k];
+      nest.body(index);
+    });
+  }
 
   // Threads take chunks of the outermost index, of about as much work each whatever the inner
   // extents turn out to be: a nest of one chunk is too small to share.
@@ -342,8 +358,8 @@ class Lowering : public RowLowering {
   void LowerContract(const Binding& b) {
     std::vector<const Var*> results;
     for (const Var* result : b.results) results.push_back(Allocate(result, b));
-    const auto tiling = FindTiling(b);
-    NoteTiling(b, tiling);
+    const auto tiling = for_kernels_ ? std::nullopt : FindTiling(b);
+    if (!for_kernels_) NoteTiling(b, tiling);
     Choose(
         tiling ? IsSmall(*tiling) : Operand::Bool(true),
         [&] {

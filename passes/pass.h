@@ -52,6 +52,8 @@ struct Options {
   // Of the widest vector register. What is summed in registers is tiled for it; no order of a sum
   // depends on it, so neither do results.
   int vector_bytes = 64;
+  // Whether threads of a GPU take what threads of the host would: one element each, without lanes.
+  bool kernels = false;
 };
 
 // A pass's surroundings: its options, and where its remarks go.

@@ -1,6 +1,7 @@
 #include "passes/pipelines.h"
 
 #include <algorithm>
+#include <set>
 
 namespace parakeet::passes {
 
@@ -101,8 +102,26 @@ const std::vector<std::string_view>& ProfiledPipeline() {
   return *kPasses;
 }
 
+const std::vector<std::string_view>& GpuPipeline() {
+  static const auto* const kPasses = [] {
+    // Each thread of a GPU makes one element: what is made for many in the caches of a core, in
+    // copies or in lanes, is made otherwise.
+    const std::set<std::string_view> left_out = {"privatize-histograms", "block-contractions",
+                                                 "vectorize-loops",      "prefetch-streams",
+                                                 "branch-checks",        "even-costs"};
+    auto* passes = new std::vector<std::string_view>;
+    for (std::string_view pass : CpuPipeline()) {
+      if (pass == "plan-memory") passes->push_back("extract-kernels");
+      if (!left_out.contains(pass)) passes->push_back(pass);
+    }
+    return passes;
+  }();
+  return *kPasses;
+}
+
 const std::vector<std::string_view>* FindPipeline(std::string_view name) {
   if (name == "cpu") return &CpuPipeline();
+  if (name == "gpu") return &GpuPipeline();
   return name == "profiled" ? &ProfiledPipeline() : nullptr;
 }
 

@@ -13,7 +13,10 @@ const std::vector<std::string_view>& CpuPipeline();
 // The same with marks at what time is told of by itself (mark_regions.cc).
 const std::vector<std::string_view>& ProfiledPipeline();
 
-// The pipeline of that name ("cpu" or "profiled"), or null.
+// That for GPUs, the emulated one too.
+const std::vector<std::string_view>& GpuPipeline();
+
+// The pipeline of that name ("cpu", "profiled" or "gpu"), or null.
 const std::vector<std::string_view>* FindPipeline(std::string_view name);
 
 }  // namespace parakeet::passes

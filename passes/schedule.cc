@@ -43,7 +43,7 @@ class Scheduler : public ir::Mutator {
  private:
   void ScheduleNest(const Binding& b) {
     ir::Attributes attrs;
-    const int axis = in_lanes_ ? -1 : VectorAxis(b);
+    const int axis = in_lanes_ || context_.options.kernels ? -1 : VectorAxis(b);
     if (axis >= 0) attrs = attrs.With(Attr::kVector, int64_t{axis});
     const bool outer_lanes = std::exchange(in_lanes_, in_lanes_ || axis >= 0);
     Inside(b, attrs, true);

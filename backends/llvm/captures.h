@@ -13,9 +13,10 @@ namespace parakeet::backends {
 
 class Captures {
  public:
-  // `body` reads them from `memory`, its argument, in the block `entry`, which is still open.
-  Captures(Emission& emission, llvm::BasicBlock* entry, llvm::Value* memory)
-      : emission_(emission), entry_(entry), memory_(memory) {}
+  // `body` reads them from `memory`, its argument, in the block `entry`, which is still open. They
+  // begin behind `reserved` bytes.
+  Captures(Emission& emission, llvm::BasicBlock* entry, llvm::Value* memory, uint64_t reserved)
+      : emission_(emission), entry_(entry), memory_(memory), bytes_(reserved) {}
 
   // The outer value inside the body.
   llvm::Value* Take(llvm::Value* outer);
@@ -43,7 +44,7 @@ class Captures {
   llvm::Value* memory_;
   std::vector<Entry> entries_;
   std::unordered_map<llvm::Value*, llvm::Value*> inner_of_;
-  uint64_t bytes_ = 0;
+  uint64_t bytes_;
   llvm::Align alignment_{8};
 };
 

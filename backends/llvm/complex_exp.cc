@@ -24,9 +24,9 @@ Value* AllOrdinary(llvm::IRBuilder<>& builder, const Number& z) {
 }
 
 Number ByParts(Emission& emission, const Number& z) {
-  Value* radius = emission.math.Call(emission, "exp", {z.value});
-  Value* cosine = emission.math.Call(emission, "cos", {z.imag});
-  Value* sine = emission.math.Call(emission, "sin", {z.imag});
+  Value* radius = emission.math->Call(emission, "exp", {z.value});
+  Value* cosine = emission.math->Call(emission, "cos", {z.imag});
+  Value* sine = emission.math->Call(emission, "sin", {z.imag});
   return {emission.builder.CreateFMul(radius, cosine), emission.builder.CreateFMul(radius, sine)};
 }
 
@@ -45,14 +45,14 @@ void WriteExp(Emission& emission, Function* function) {
   builder.SetInsertPoint(ordinary);
   finish(ByParts(emission, z));
   builder.SetInsertPoint(special);
-  finish(emission.math.CallComplex(emission, "cexp", {z}));
+  finish(emission.math->CallComplex(emission, "cexp", {z}));
 }
 
 }  // namespace
 
 Number EmitComplexExp(Emission& emission, const Number& z) {
   llvm::Type* type = z.value->getType();
-  if (!type->isVectorTy()) return emission.math.CallComplex(emission, "cexp", {z});
+  if (!type->isVectorTy()) return emission.math->CallComplex(emission, "cexp", {z});
   const std::string name = "parakeet.complex_exp." + SuffixOf(type);
   Function* function = emission.module.getFunction(name);
   if (function == nullptr) {

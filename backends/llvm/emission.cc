@@ -1,5 +1,7 @@
 #include "backends/llvm/emission.h"
 
+#include <limits>
+
 #include "ir/diagnostics.h"
 #include "llvm/IR/DerivedTypes.h"
 #include "llvm/IR/MDBuilder.h"
@@ -44,9 +46,11 @@ Emission::Emission(llvm::Module* module, const CompileOptions& options, const Ma
                    const ParallelRunner* parallel)
     : module(*module),
       builder(module->getContext()),
-      math(*math),
+      math(math),
       parallel(parallel),
-      apart_above(options.apart_above),
+      // Parts stand in for long bodies of the host's; those of kernels are functions anyway.
+      apart_above(options.kernels == KernelTarget::kNone ? options.apart_above
+                                                         : std::numeric_limits<int>::max()),
       cold_above(options.cold_above),
       may_share(options.fastmath.empty()) {
   builder.setFastMathFlags(FlagsOf(options.fastmath));

@@ -22,6 +22,7 @@ struct Number {
 };
 
 struct Emission;
+class KernelRunner;  // kernel_runner.h
 
 // The functions of mathematics that a target has.
 class MathLibrary {
@@ -69,9 +70,12 @@ struct Emission {
   llvm::IRBuilder<> builder;
   // Of bodies and parts, which repeat one another.
   FunctionMerger merger;
-  const MathLibrary& math;
+  // Of the code that is written: a kernel has its device's.
+  const MathLibrary* math;
   // Null where parallel loops become plain ones.
   const ParallelRunner* parallel;
+  // Null where all code is the host's.
+  const KernelRunner* kernels = nullptr;
   int apart_above;  // CompileOptions'
   int cold_above;   // CompileOptions'
   // Whether parts may take constants as values. Fast arithmetic makes more of constants.

@@ -12,9 +12,12 @@ namespace parakeet::backends {
 using llvm::BasicBlock;
 using llvm::Value;
 
-Value* FunctionEmitter::WriteInside(llvm::Function* function, llvm::function_ref<void()> write) {
+// A kernel's captures begin with a word of the runtime's.
+static constexpr uint64_t kRuntimeWord = 8;
+
+llvm::AllocaInst* FunctionEmitter::WriteInside(llvm::Function* function, llvm::function_ref<void()> write) {
   BasicBlock* entry = BasicBlock::Create(emission_.context(), "entry", function);
-  Captures captures(emission_, entry, function->getArg(1));
+  Captures captures(emission_, entry, function->getArg(1), InKernel() ? kRuntimeWord : 0);
   const llvm::IRBuilder<>::InsertPoint here = builder_.saveIP();
   llvm::Function* const outer = std::exchange(function_, function);
   Value* const outer_call = std::exchange(call_, function->getArg(0));

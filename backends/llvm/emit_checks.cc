@@ -63,8 +63,8 @@ void FunctionEmitter::EmitCheck(const ir::Binding& check) {
   Value* scalars = StoreSlots(operands.drop_front(1 + at), scalar_count);
   Value* site = builder_.getInt32(check.attrs.Int(Attr::kSite));
   std::vector<Value*> arguments = {Local(call_), site, place_count, place, scalar_count, scalars};
-  llvm::Function* function = PkFail(emission_);
-  if (caller_place_ != nullptr) {
+  llvm::Function* function = FailFunction();
+  if (caller_place_ != nullptr && !InKernel()) {
     function = FailBehind(emission_);
     arguments.push_back(Local(caller_place_));
   }

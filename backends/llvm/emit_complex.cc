@@ -31,7 +31,7 @@ class Complexes {
     return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, value);
   }
   Value* Math(const char* name, llvm::ArrayRef<Value*> operands) {
-    return emission_.math.Call(emission_, name, operands);
+    return emission_.math->Call(emission_, name, operands);
   }
   Number Select(Value* condition, const Number& yes, const Number& no) {
     return {builder_.CreateSelect(condition, yes.value, no.value),
@@ -42,7 +42,7 @@ class Complexes {
             builder_.CreateFMul(z.imag, Float(factor))};
   }
   Number Named(const char* name, const Number& z) {
-    return emission_.math.CallComplex(emission_, name, {z});
+    return emission_.math->CallComplex(emission_, name, {z});
   }
   Number Named(const char* name) { return Named(name, a_); }
 

@@ -114,6 +114,8 @@ void FunctionEmitter::EmitIf(const ir::Binding& binding) {
 void FunctionEmitter::EmitFor(const ir::Binding& binding) {
   const std::string& kind = binding.attrs.Text(ir::Attr::kKind);
   if (kind == "parallel") return EmitParallel(binding);
+  if (kind == "block") return EmitLaunch(binding);
+  if (kind == "thread") return EmitThreads(binding);
   if (!kind.empty()) ir::FailBug("no code for a loop of kind " + kind, binding.span);
   const ir::Block& body = *binding.blocks[0];
   const std::vector<const ir::Var*> carried = CarriedParams(body);

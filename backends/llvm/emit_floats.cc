@@ -51,7 +51,7 @@ class Floats {
       default: break;
     }
     const bool is_named = op >= OpCode::kCbrt && op <= OpCode::kErfc;
-    return is_named ? emission_.math.Call(emission_, ir::Name(op), {a_}) : nullptr;
+    return is_named ? emission_.math->Call(emission_, ir::Name(op), {a_}) : nullptr;
   }
 
   Value* Binary(OpCode op) {
@@ -69,7 +69,7 @@ class Floats {
       case OpCode::kFmax: return EmitFloatExtreme(emission_, op, a_, b_);
       case OpCode::kPow:
       case OpCode::kAtan2:
-      case OpCode::kHypot: return emission_.math.Call(emission_, ir::Name(op), {a_, b_});
+      case OpCode::kHypot: return emission_.math->Call(emission_, ir::Name(op), {a_, b_});
       case OpCode::kCopySign: return CopySign(a_, b_);
       case OpCode::kNextAfter: return NextAfter();
       default: return nullptr;

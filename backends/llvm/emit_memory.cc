@@ -28,6 +28,7 @@ Value* CheckedProduct(llvm::IRBuilder<>& builder, Value* a, Value* b, Value*& ov
 
 // A size that does not fit asks for -1 bytes, which the runtime refuses.
 void FunctionEmitter::EmitAlloc(const ir::Binding& alloc) {
+  if (InKernel() && !kernel_.in_thread) return EmitSharedAlloc(alloc);
   const ir::Type& type = alloc.result()->type;
   ArrayValue array;
   array.sizes = SizesOf(type);
@@ -35,7 +36,7 @@ void FunctionEmitter::EmitAlloc(const ir::Binding& alloc) {
   Value* bytes = I64(ir::SizeInBytes(type.dtype()));
   for (Value* size : array.sizes) bytes = CheckedProduct(builder_, bytes, size, overflows);
   if (overflows != nullptr) bytes = builder_.CreateSelect(overflows, I64(-1), bytes);
-  array.base = builder_.CreateCall(PkAlloc(emission_), {Local(call_), bytes});
+  array.base = builder_.CreateCall(AllocateFunction(), {Local(call_), bytes});
   ContinueUnless(builder_.CreateIsNull(array.base));
   array.data = array.base;
   array.root = I64(-1);
@@ -52,7 +53,7 @@ void FunctionEmitter::EmitFree(const ir::Binding& free) {
     Value* goes_on = builder_.CreateICmpEQ(base, ArrayOf(free.operands[i]).base);
     freed = builder_.CreateSelect(goes_on, none, freed);
   }
-  builder_.CreateCall(PkFree(emission_), {Local(call_), freed});
+  builder_.CreateCall(FreeFunction(), {Local(call_), freed});
 }
 
 void FunctionEmitter::EmitMark(const ir::Binding& mark) {
@@ -83,7 +84,10 @@ Value* FunctionEmitter::AddressOf(const Operand& array, llvm::ArrayRef<Operand> 
 void FunctionEmitter::EmitLoad(const ir::Binding& load) {
   const Operand& array = load.operands[0];
   Value* address = AddressOf(array, llvm::ArrayRef<Operand>(load.operands).drop_front(), true);
-  numbers_[load.result()] = LoadNumber(emission_, TraitsOf(array), address);
+  const bool is_remote = emission_.kernels != nullptr && !InKernel();
+  CheckAccess(array, address, false);
+  numbers_[load.result()] = is_remote ? ReadFromDevice(array, address)
+                                      : LoadNumber(emission_, TraitsOf(array), address);
 }
 
 // To be read, into the first cache.
@@ -100,7 +104,10 @@ void FunctionEmitter::EmitStore(const ir::Binding& store) {
   const Operand& array = store.operands[0];
   const llvm::ArrayRef<Operand> operands(store.operands);
   Value* address = AddressOf(array, operands.drop_front().drop_back(), true);
-  StoreNumber(emission_, TraitsOf(array), address, NumberOf(operands.back()));
+  const Number number = NumberOf(operands.back());
+  if (emission_.kernels != nullptr && !InKernel()) return WriteToDevice(array, address, number);
+  CheckAccess(array, address, true);
+  StoreNumber(emission_, TraitsOf(array), address, number);
 }
 
 // data = root's at the offsets; a stride is the sum of the root's, times its coefficients.

@@ -73,7 +73,7 @@ class ComplexPower {
     BasicBlock* other = NewBlock(emission_, function_, "other");
     builder_.CreateCondBr(IsSmallWhole(), whole, other);
     builder_.SetInsertPoint(other);
-    Return(emission_.math.CallComplex(emission_, "cpow", {base_, exponent_}));
+    Return(emission_.math->CallComplex(emission_, "cpow", {base_, exponent_}));
     builder_.SetInsertPoint(whole);
     WriteWholePower();
   }

@@ -1,8 +1,8 @@
 // Writes one function of scheduled IR, with the bodies of its parallel loops, into a module.
 //
 // The parts by file: emit_function.cc (parameters, values), emit_returns.cc, emit_control.cc
-// (blocks, if, loops), emit_parallel_loops.cc, emit_apart.cc, emit_checks.cc, emit_memory.cc,
-// emit_lanes.cc, emit_calls.cc, emit_library_calls.cc.
+// (blocks, if, loops), emit_parallel_loops.cc, emit_kernels.cc, emit_apart.cc, emit_checks.cc,
+// emit_memory.cc, emit_lanes.cc, emit_calls.cc, emit_library_calls.cc.
 #ifndef PARAKEET_BACKENDS_LLVM_FUNCTION_EMITTER_H_
 #define PARAKEET_BACKENDS_LLVM_FUNCTION_EMITTER_H_
 
@@ -17,6 +17,7 @@
 #include "backends/llvm/captures.h"
 #include "backends/llvm/choose_apart.h"
 #include "backends/llvm/emission.h"
+#include "backends/llvm/kernel_runner.h"
 #include "backends/llvm/memory_access.h"
 #include "backends/llvm/share_parts.h"
 #include "ir/node.h"
@@ -106,7 +107,7 @@ class FunctionEmitter {
   // emit_apart.cc
   // Lets `write` write the body of `function`, whose argument 0 is the call and 1 what it captures;
   // then, in the function around it, fills memory with that and gives its address.
-  llvm::Value* WriteInside(llvm::Function* function, llvm::function_ref<void()> write);
+  llvm::AllocaInst* WriteInside(llvm::Function* function, llvm::function_ref<void()> write);
   // What a part gives back: constants, and null for what its memory holds, in order.
   struct PartResults {
     Parts parts;
@@ -117,6 +118,26 @@ class FunctionEmitter {
   // The binding as the function for it says it, which begins here.
   const ir::Binding& TakeConstants(const ir::Binding& binding);
   PartResults WritePart(const ir::Binding& binding);
+
+  // emit_kernels.cc
+  // A kernel being written; none where `body` is null.
+  struct Kernel {
+    int64_t threads = 0;
+    const ir::Block* body = nullptr;
+    KernelTraits traits;
+    bool in_thread = false;
+  };
+  bool InKernel() const { return kernel_.body != nullptr; }
+  void EmitLaunch(const ir::Binding& grid);
+  void WriteKernel(const ir::Binding& grid);
+  void EmitThreads(const ir::Binding& loop);
+  void EmitSharedAlloc(const ir::Binding& alloc);
+  llvm::Function* AllocateFunction();
+  llvm::Function* FreeFunction();
+  llvm::Function* FailFunction();
+  void CheckAccess(const ir::Operand& array, llvm::Value* address, bool is_store);
+  Number ReadFromDevice(const ir::Operand& array, llvm::Value* address);
+  void WriteToDevice(const ir::Operand& array, llvm::Value* address, const Number& number);
 
   // emit_checks.cc
   void EmitCheck(const ir::Binding& check);
@@ -176,6 +197,7 @@ class FunctionEmitter {
   FailureTarget failure_;
   Captures* captures_ = nullptr;  // null in the function itself
   bool in_parallel_ = false;      // a team is at work
+  Kernel kernel_;
   std::unordered_map<const ir::Var*, Number> numbers_;
   std::unordered_map<const ir::Var*, ArrayValue> arrays_;
 };

@@ -62,4 +62,41 @@ llvm::Function* PkLibraryCall(Emission& emission) {
                           {pointer, pointer, pointer});
 }
 
+llvm::Function* PkDeviceAlloc(Emission& emission) {
+  llvm::IRBuilder<>& builder = emission.builder;
+  return emission.Declare("pk_device_alloc", builder.getPtrTy(),
+                          {builder.getPtrTy(), builder.getInt64Ty()});
+}
+
+llvm::Function* PkDeviceFree(Emission& emission) {
+  llvm::IRBuilder<>& builder = emission.builder;
+  return emission.Declare("pk_device_free", builder.getVoidTy(),
+                          {builder.getPtrTy(), builder.getPtrTy()});
+}
+
+llvm::Function* PkDeviceRead(Emission& emission) {
+  llvm::Type* pointer = emission.builder.getPtrTy();
+  return emission.Declare("pk_device_read", emission.builder.getInt32Ty(),
+                          {pointer, pointer, pointer, emission.builder.getInt64Ty()});
+}
+
+llvm::Function* PkDeviceWrite(Emission& emission) {
+  llvm::Type* pointer = emission.builder.getPtrTy();
+  return emission.Declare("pk_device_write", emission.builder.getInt32Ty(),
+                          {pointer, pointer, pointer, emission.builder.getInt64Ty()});
+}
+
+llvm::Function* PkDeviceLaunch(Emission& emission) {
+  llvm::IRBuilder<>& builder = emission.builder;
+  llvm::Type *pointer = builder.getPtrTy(), *word = builder.getInt64Ty();
+  return emission.Declare("pk_device_launch", builder.getInt32Ty(),
+                          {pointer, pointer, word, builder.getInt32Ty(), pointer, word});
+}
+
+llvm::Function* PkDeviceLibraryCall(Emission& emission) {
+  llvm::Type* pointer = emission.builder.getPtrTy();
+  return emission.Declare("pk_device_library_call", emission.builder.getInt64Ty(),
+                          {pointer, pointer, pointer, pointer});
+}
+
 }  // namespace parakeet::backends

@@ -18,6 +18,14 @@ llvm::Function* PkMark(Emission& emission);
 // Touches whatever its operands lead to.
 llvm::Function* PkLibraryCall(Emission& emission);
 
+// For memory of a device (runtime/device_abi.h), which host code does not touch itself.
+llvm::Function* PkDeviceAlloc(Emission& emission);
+llvm::Function* PkDeviceFree(Emission& emission);
+llvm::Function* PkDeviceRead(Emission& emission);
+llvm::Function* PkDeviceWrite(Emission& emission);
+llvm::Function* PkDeviceLaunch(Emission& emission);
+llvm::Function* PkDeviceLibraryCall(Emission& emission);
+
 }  // namespace parakeet::backends
 
 #endif  // PARAKEET_BACKENDS_LLVM_RUNTIME_CALLS_H_

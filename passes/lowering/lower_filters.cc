@@ -84,7 +84,7 @@ Operand FilterLowering::CountKept(const Filter& filter, const Operand& lo, const
   const auto one = [&](const Operand& i) {
     return builder().Cast(ElementAt(filter, i)[0], DType::kI64);
   };
-  if (filter.extents.size() != 1 || !WhyNotVector(body, body.params[0]).empty()) {
+  if (for_kernels_ || filter.extents.size() != 1 || !WhyNotVector(body, body.params[0]).empty()) {
     return Carry(lo, hi, {Int(0)}, [&](const Operand& i, const Operands& so_far) {
       return Operands{builder().Add(so_far[0], one(i))};
     })[0];

@@ -216,7 +216,8 @@ void ReductionLowering::CombineParts(const Reduction& r, const std::vector<const
   const Var* inner = builder().NewVar(ir::DType::kI64, "step");
   const Block* body = BlockOf({inner}, [&] {
     const Operand twice = builder().Mul(inner, Int(2));
-    Loop(Int(0), CeilDiv(builder().Sub(count, inner), twice), {}, [&](const Operand& pair) {
+    const Attributes kind = for_kernels_ ? Parallel(1) : Attributes{};
+    Loop(Int(0), CeilDiv(builder().Sub(count, inner), twice), kind, [&](const Operand& pair) {
       const Operand left = builder().Mul(pair, twice);
       const Operand right = builder().Add(left, inner);
       StoreAll(parts, left, Combine(r, LoadAll(parts, left), LoadAll(parts, right)));

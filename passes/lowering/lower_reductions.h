@@ -39,7 +39,8 @@ class ReductionLowering : public LoopWriter {
   // A scalar is stored at `index`; an array is copied to the slice there.
   void StoreElement(const ir::Operand& array, const Operands& index, const ir::Operand& value);
 
-  bool in_lanes_ = false;  // Whether a loop around takes the lanes.
+  bool in_lanes_ = false;     // Whether a loop around takes the lanes.
+  bool for_kernels_ = false;  // Whether each thread of a parallel loop takes one trip, on a GPU.
 
  private:
   Operands FoldAll(const Reduction& r);

@@ -1,0 +1,74 @@
+#include "backends/emulated_gpu/emulated_runner.h"
+
+#include "runtime/device_abi.h"
+
+namespace parakeet::backends {
+namespace {
+
+using llvm::Value;
+
+Value* LoadField(Emission& emission, Value* thread, llvm::Type* type, uint64_t offset) {
+  llvm::IRBuilder<>& builder = emission.builder;
+  Value* address = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), thread, offset);
+  return builder.CreateLoad(type, address);
+}
+
+}  // namespace
+
+Value* EmulatedRunner::Context(Emission&, llvm::Function* kernel) const {
+  return kernel->getArg(0);
+}
+
+Value* EmulatedRunner::BlockNumber(Emission& emission, Value* context) const {
+  return LoadField(emission, context, emission.builder.getInt64Ty(), offsetof(PkThread, block));
+}
+
+Value* EmulatedRunner::ThreadNumber(Emission& emission, Value* context) const {
+  return LoadField(emission, context, emission.builder.getInt64Ty(), offsetof(PkThread, thread));
+}
+
+void EmulatedRunner::Barrier(Emission& emission, Value* context) const {
+  llvm::IRBuilder<>& builder = emission.builder;
+  builder.CreateCall(
+      emission.Declare("pk_thread_barrier", builder.getVoidTy(), {builder.getPtrTy()}), {context});
+}
+
+Value* EmulatedRunner::Shared(Emission& emission, Value* context, int64_t offset) const {
+  llvm::IRBuilder<>& builder = emission.builder;
+  Value* shared = LoadField(emission, context, builder.getPtrTy(), offsetof(PkThread, shared));
+  return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), shared, offset);
+}
+
+llvm::Function* EmulatedRunner::Fail(Emission& emission) const {
+  llvm::Type *pointer = emission.builder.getPtrTy(), *count = emission.builder.getInt32Ty();
+  return emission.Declare("pk_thread_fail", emission.builder.getVoidTy(),
+                          {pointer, count, count, pointer, count, pointer});
+}
+
+llvm::Function* EmulatedRunner::Allocate(Emission& emission) const {
+  llvm::Type* pointer = emission.builder.getPtrTy();
+  return emission.Declare("pk_thread_alloc", pointer, {pointer, emission.builder.getInt64Ty()});
+}
+
+llvm::Function* EmulatedRunner::Free(Emission& emission) const {
+  llvm::Type* pointer = emission.builder.getPtrTy();
+  return emission.Declare("pk_thread_free", emission.builder.getVoidTy(), {pointer, pointer});
+}
+
+void EmulatedRunner::Check(Emission& emission, Value* context, Value* address, int64_t bytes,
+                           bool is_store) const {
+  llvm::IRBuilder<>& builder = emission.builder;
+  llvm::Type *pointer = builder.getPtrTy(), *word = builder.getInt64Ty(),
+             *flag = builder.getInt32Ty();
+  builder.CreateCall(emission.Declare("pk_thread_check", builder.getVoidTy(),
+                                      {pointer, pointer, word, flag}),
+                     {context, address, builder.getInt64(bytes), builder.getInt32(is_store)});
+}
+
+llvm::Constant* EmulatedRunner::Describe(Emission& emission, llvm::Function* kernel,
+                                         const KernelTraits& traits) const {
+  return KernelConstant(emission, kPkKernelEmulated, traits, kernel, emission.builder.getInt64(0),
+                        kernel->getName());
+}
+
+}  // namespace parakeet::backends

@@ -1,0 +1,166 @@
+// Loops of kind "block" as launches of kernels, and what host code does about memory of a device.
+//
+// In a kernel, what stands in the `block for` but in no `thread for` is done by every thread of a
+// block alike; a `thread for` is done by those threads whose numbers it takes, and behind it all
+// wait. Arrays made by the block are in memory that it shares, those of a thread are its own.
+#include "backends/llvm/function_emitter.h"
+#include "backends/llvm/kernel_runner.h"
+#include "backends/llvm/runtime_calls.h"
+#include "ir/diagnostics.h"
+#include "ir/uses.h"
+#include "runtime/device_abi.h"
+
+namespace parakeet::backends {
+namespace {
+
+using ir::Attr;
+using ir::Binding;
+using ir::OpCode;
+using llvm::BasicBlock;
+using llvm::Value;
+
+constexpr int64_t kSharedAlignment = 16;
+
+bool IsThreads(const Binding& b) {
+  return b.op == OpCode::kFor && b.attrs.Text(Attr::kKind) == "thread";
+}
+
+// Threads of a block: as many as the widest of its loops takes.
+int64_t ThreadsOf(const ir::Block& body) {
+  int64_t threads = 1;
+  ir::ForEachBinding(body, [&](const Binding& b) {
+    if (IsThreads(b)) threads = std::max(threads, b.operands[1].constant().integer);
+  });
+  return threads;
+}
+
+bool MayFail(const ir::Block& body) {
+  bool may_fail = false;
+  ir::ForEachBinding(body, [&](const Binding& b) {
+    may_fail |= b.op == OpCode::kCheck || b.op == OpCode::kAlloc;
+  });
+  return may_fail;
+}
+
+}  // namespace
+
+void FunctionEmitter::EmitLaunch(const Binding& grid) {
+  const KernelRunner& runner = *emission_.kernels;
+  const ir::Block& body = *grid.blocks[0];
+  llvm::Type* pointer = builder_.getPtrTy();
+  auto* type = llvm::FunctionType::get(builder_.getVoidTy(), {pointer, pointer}, false);
+  auto* kernel = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage,
+                                        source_.name + ".kernel", &emission_.module);
+  kernel->addParamAttr(1, llvm::Attribute::NoAlias);
+  kernel->addParamAttr(1, llvm::Attribute::ReadOnly);
+  Value* blocks = TripCount(grid);
+  const MathLibrary* const host_math = std::exchange(emission_.math, &runner.math());
+  kernel_ = {ThreadsOf(body), &body, {}};
+  llvm::AllocaInst* captures = WriteInside(kernel, [&] { WriteKernel(grid); });
+  emission_.math = host_math;
+  KernelTraits traits = std::exchange(kernel_, {}).traits;
+  traits.may_fail = MayFail(body);
+  llvm::Constant* described = runner.Describe(emission_, kernel, traits);
+  const auto bytes = int64_t(captures->getAllocatedType()->getArrayNumElements());
+  if (bytes > kPkMostCaptureBytes)
+    ir::FailBug("a kernel takes " + std::to_string(bytes) + " bytes of values", grid.span);
+  Value* failed = builder_.CreateCall(
+      PkDeviceLaunch(emission_),
+      {Local(call_), described, blocks, builder_.getInt32(ThreadsOf(body)), captures, I64(bytes)});
+  ContinueUnless(builder_.CreateIsNotNull(failed));
+}
+
+void FunctionEmitter::WriteKernel(const Binding& grid) {
+  const KernelRunner& runner = *emission_.kernels;
+  call_ = runner.Context(emission_, function_);
+  BasicBlock* done = NewBlock("done");
+  failure_ = {done, nullptr};
+  const ir::Block& body = *grid.blocks[0];
+  numbers_[body.params[0]] = {runner.BlockNumber(emission_, call_), nullptr};
+  EmitBlock(body);
+  builder_.CreateBr(done);
+  builder_.SetInsertPoint(done);
+  builder_.CreateRetVoid();
+}
+
+// A thread that fails ends its iteration only: the others wait for it behind.
+void FunctionEmitter::EmitThreads(const Binding& loop) {
+  const KernelRunner& runner = *emission_.kernels;
+  const int64_t count = loop.operands[1].constant().integer;
+  BasicBlock *head = NewBlock("thread"), *after = NewBlock("threads_done");
+  Value* number = runner.ThreadNumber(emission_, call_);
+  if (count < kernel_.threads) {
+    builder_.CreateCondBr(builder_.CreateICmpSLT(number, I64(count)), head, after);
+  } else {
+    builder_.CreateBr(head);
+  }
+  builder_.SetInsertPoint(head);
+  numbers_[loop.blocks[0]->params[0]] = {number, nullptr};
+  const FailureTarget outer = failure_;
+  failure_ = {after, nullptr};
+  kernel_.in_thread = true;
+  EmitBlock(*loop.blocks[0]);
+  kernel_.in_thread = false;
+  failure_ = outer;
+  builder_.CreateBr(after);
+  builder_.SetInsertPoint(after);
+  if (&loop == kernel_.body->bindings.back()) return;
+  runner.Barrier(emission_, call_);
+  kernel_.traits.has_barriers = true;
+}
+
+void FunctionEmitter::EmitSharedAlloc(const Binding& alloc) {
+  const ir::Type& type = alloc.result()->type;
+  int64_t bytes = ir::SizeInBytes(type.dtype());
+  for (const ir::Operand& size : type.dims()) {
+    if (!size.IsConstant()) ir::FailBug("shared memory of no constant size", alloc.span);
+    bytes *= size.constant().integer;
+  }
+  ArrayValue array;
+  array.sizes = SizesOf(type);
+  array.base = emission_.kernels->Shared(emission_, call_, kernel_.traits.shared_bytes);
+  kernel_.traits.shared_bytes +=
+      (bytes + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
+  array.data = array.base;
+  array.root = I64(-1);
+  array.strides = ContiguousStrides(type, facts_.Of(alloc.result()).order, array.sizes);
+  arrays_[alloc.result()] = std::move(array);
+}
+
+llvm::Function* FunctionEmitter::AllocateFunction() {
+  if (InKernel()) return emission_.kernels->Allocate(emission_);
+  return emission_.kernels != nullptr ? PkDeviceAlloc(emission_) : PkAlloc(emission_);
+}
+
+llvm::Function* FunctionEmitter::FreeFunction() {
+  if (InKernel()) return emission_.kernels->Free(emission_);
+  return emission_.kernels != nullptr ? PkDeviceFree(emission_) : PkFree(emission_);
+}
+
+llvm::Function* FunctionEmitter::FailFunction() {
+  return InKernel() ? emission_.kernels->Fail(emission_) : PkFail(emission_);
+}
+
+void FunctionEmitter::CheckAccess(const ir::Operand& array, Value* address, bool is_store) {
+  if (!InKernel()) return;
+  emission_.kernels->Check(emission_, call_, address, ir::SizeInBytes(DTypeOf(array)), is_store);
+}
+
+Number FunctionEmitter::ReadFromDevice(const ir::Operand& array, Value* address) {
+  const int64_t bytes = ir::SizeInBytes(DTypeOf(array));
+  Value* element = OnStack(llvm::ArrayType::get(builder_.getInt64Ty(), 2));
+  ContinueUnless(builder_.CreateIsNotNull(builder_.CreateCall(
+      PkDeviceRead(emission_), {Local(call_), element, address, I64(bytes)})));
+  return LoadNumber(emission_, {DTypeOf(array), llvm::Align(8), {}}, element);
+}
+
+void FunctionEmitter::WriteToDevice(const ir::Operand& array, Value* address,
+                                    const Number& number) {
+  const int64_t bytes = ir::SizeInBytes(DTypeOf(array));
+  Value* element = OnStack(llvm::ArrayType::get(builder_.getInt64Ty(), 2));
+  StoreNumber(emission_, {DTypeOf(array), llvm::Align(8), {}}, element, number);
+  ContinueUnless(builder_.CreateIsNotNull(builder_.CreateCall(
+      PkDeviceWrite(emission_), {Local(call_), address, element, I64(bytes)})));
+}
+
+}  // namespace parakeet::backends

@@ -1,0 +1,50 @@
+// How a device runs the blocks of a kernel: what host code and kernels call for it.
+#ifndef PARAKEET_BACKENDS_LLVM_KERNEL_RUNNER_H_
+#define PARAKEET_BACKENDS_LLVM_KERNEL_RUNNER_H_
+
+#include "backends/llvm/emission.h"
+
+namespace parakeet::backends {
+
+// What the runtime is told of a kernel (runtime/device_abi.h).
+struct KernelTraits {
+  bool may_fail = false;
+  bool has_barriers = false;
+  int64_t shared_bytes = 0;
+};
+
+// A kernel is written as a function (context, captures) of no result, whose captures begin with a
+// word of the runtime's. `context` is what the functions for failures and memory take first.
+class KernelRunner {
+ public:
+  virtual ~KernelRunner() = default;
+  virtual const MathLibrary& math() const = 0;
+
+  // In a kernel, at the builder's place. Numbers are i64.
+  virtual llvm::Value* Context(Emission& emission, llvm::Function* kernel) const = 0;
+  virtual llvm::Value* BlockNumber(Emission& emission, llvm::Value* context) const = 0;
+  virtual llvm::Value* ThreadNumber(Emission& emission, llvm::Value* context) const = 0;
+  virtual void Barrier(Emission& emission, llvm::Value* context) const = 0;
+  // The block's shared memory from a byte on.
+  virtual llvm::Value* Shared(Emission& emission, llvm::Value* context, int64_t offset) const = 0;
+  // pk_fail, pk_alloc and pk_free with the context for the call.
+  virtual llvm::Function* Fail(Emission& emission) const = 0;
+  virtual llvm::Function* Allocate(Emission& emission) const = 0;
+  virtual llvm::Function* Free(Emission& emission) const = 0;
+  // Stands before an access to an element.
+  virtual void Check(Emission& emission, llvm::Value* context, llvm::Value* address, int64_t bytes,
+                     bool is_store) const = 0;
+
+  // Behind the finished kernel: the PkKernel of it, a constant.
+  virtual llvm::Constant* Describe(Emission& emission, llvm::Function* kernel,
+                                   const KernelTraits& traits) const = 0;
+};
+
+// A PkKernel in the module.
+llvm::Constant* KernelConstant(Emission& emission, int kind, const KernelTraits& traits,
+                               llvm::Constant* code, llvm::Constant* code_bytes,
+                               llvm::StringRef name);
+
+}  // namespace parakeet::backends
+
+#endif  // PARAKEET_BACKENDS_LLVM_KERNEL_RUNNER_H_

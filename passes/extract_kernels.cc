@@ -1,0 +1,163 @@
+// Makes kernels of parallel loops, and of sequential code that goes through arrays.
+//
+// Before:
+//   parallel for %i in %lo to %hi step 2 cost 0 { ... store %r[%i], %v }
+// After:
+//   %trips = max (%hi - %lo + 1) / 2, 0
+//   block for %b in 0 to (%trips + 255) / 256 step 1 {
+//     thread for %t in 0 to 256 step 1 {
+//       %at = %b * 256 + %t  %in = lt %at, %trips
+//       if %in { %i = %lo + %at * 2  ... store %r[%i], %v } } }
+//
+// A `block for` is a launch: its iterations are blocks of threads, those of each `thread for`
+// straight inside it are the block's threads, which wait for one another behind it. What an
+// iteration of a block makes before, between and behind them, its threads have in common. A loop
+// that touches arrays and holds nothing parallel is a kernel of one thread; a value it carries out
+// is read from an array of one element.
+//
+// Assumes: loops over buffers, without lanes; nothing behind it moves code into a kernel.
+// Refuses: loops that call, allocate or call libraries, and those that hold a kernel: the host runs
+// them. A loop of kind parallel that calls is a sequential one there.
+#include <algorithm>
+#include <unordered_set>
+
+#include "ir/uses.h"
+#include "passes/lowering/loop_writer.h"
+#include "passes/pass.h"
+
+namespace parakeet::passes {
+namespace {
+
+using ir::Attr;
+using ir::Attributes;
+using ir::Binding;
+using ir::Block;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+
+constexpr int64_t kThreads = 256;
+
+Attributes Kind(const char* kind) { return {{Attr::kKind, std::string(kind)}}; }
+
+bool IsParallel(const Binding& b) {
+  return b.op == OpCode::kFor && b.attrs.Text(Attr::kKind) == "parallel";
+}
+
+// What a kernel cannot do.
+bool NeedsHost(const Block& block) {
+  bool needs = false;
+  ir::ForEachBinding(block, [&](const Binding& b) {
+    needs |= b.op == OpCode::kCall || b.op == OpCode::kLibraryCall || b.op == OpCode::kMark;
+  });
+  return needs;
+}
+
+class KernelExtractor : public LoopWriter {
+ public:
+  KernelExtractor(ir::Arena* arena, Context& context) : LoopWriter(arena), context_(context) {}
+
+ protected:
+  void Visit(const Binding* b) override {
+    if (in_kernel_) return VisitInside(*b);
+    if (IsParallel(*b) && !NeedsHost(*b->blocks[0])) return WriteGrid(*b);
+    const bool is_control =
+        b->op == OpCode::kFor || b->op == OpCode::kWhile || b->op == OpCode::kIf;
+    if (is_control && IsForOneThread(*b)) return WriteSingle(*b);
+    if (b->op == OpCode::kFor) return builder().Append(AsSequential(*Rewrite(b)));
+    Mutator::Visit(b);
+  }
+
+ private:
+  // Inside a kernel, what was parallel or in lanes is one thread's.
+  void VisitInside(const Binding& b) {
+    if (b.op != OpCode::kFor) return Mutator::Visit(&b);
+    builder().Append(AsSequential(*Rewrite(&b)));
+  }
+
+  const Binding* AsSequential(const Binding& loop) {
+    Binding sequential = loop;
+    sequential.attrs = loop.attrs.Without(Attr::kKind).Without(Attr::kCost);
+    return arena()->New(std::move(sequential));
+  }
+
+  void WriteGrid(const Binding& loop) {
+    const Operands range = Apply(loop.operands);
+    const int64_t step = range[2].constant().integer;
+    const Operand distance =
+        step > 0 ? builder().Sub(range[1], range[0]) : builder().Sub(range[0], range[1]);
+    const Operand trips = CeilDiv(Max(distance, Int(0)), Int(std::abs(step)));
+    context_.Note(loop.span, "a kernel", Topic::kThreads, Verdict::kDone);
+    Loop(Int(0), CeilDiv(trips, Int(kThreads)), Kind("block"), [&](const Operand& block) {
+      Loop(Int(0), Int(kThreads), Kind("thread"), [&](const Operand& thread) {
+        const Operand at = builder().Add(builder().Mul(block, Int(kThreads)), thread);
+        Choose(
+            builder().Scalar(OpCode::kLt, {at, trips}),
+            [&] {
+              Inside(*loop.blocks[0], builder().Add(range[0], builder().Mul(at, Int(step))));
+              return Operands{};
+            },
+            [] { return Operands{}; });
+      });
+    });
+  }
+
+  void Inside(const Block& body, const Operand& index) {
+    in_kernel_ = true;
+    VisitBody(body, {index});
+    in_kernel_ = false;
+  }
+
+  // --- Code for one thread ---
+
+  // True for code that reads or writes arrays, makes and carries none, and holds nothing that the
+  // host or many threads should run.
+  static bool IsForOneThread(const Binding& b) {
+    const Block whole{{}, {&b}, {}};
+    bool touches = false;
+    bool is_fit = !NeedsHost(whole);
+    ir::ForEachBinding(whole, [&](const Binding& inner) {
+      touches |= inner.op == OpCode::kLoad || inner.op == OpCode::kStore;
+      is_fit &= !IsParallel(inner) && inner.op != OpCode::kAlloc && inner.op != OpCode::kFree;
+      for (const Var* result : inner.results) {
+        const bool is_view = inner.op == OpCode::kView;
+        is_fit &= is_view || !result->type.IsArray();
+      }
+    });
+    return touches && is_fit;
+  }
+
+  void WriteSingle(const Binding& code) {
+    context_.Note(code.span, "a kernel of one thread", Topic::kThreads, Verdict::kRefused);
+    std::vector<const Var*> handed;
+    for (const Var* result : code.results) {
+      handed.push_back(
+          builder().NewVar(ir::Type::Array(result->type.dtype(), {Int(1)}), result->hint));
+      builder().Emit(OpCode::kAlloc, {handed.back()}, {Int(1)});
+    }
+    Loop(Int(0), Int(1), Kind("block"), [&](const Operand&) {
+      Loop(Int(0), Int(1), Kind("thread"), [&](const Operand&) {
+        in_kernel_ = true;
+        Mutator::Visit(&code);
+        in_kernel_ = false;
+        for (size_t k = 0; k < handed.size(); ++k)
+          builder().Store(handed[k], {Int(0)}, Apply(Operand(code.results[k])));
+      });
+    });
+    for (size_t k = 0; k < handed.size(); ++k)
+      Replace(code.results[k], builder().Load(handed[k], {Int(0)}, code.results[k]->hint));
+  }
+
+  Context& context_;
+  bool in_kernel_ = false;
+};
+
+}  // namespace
+
+ir::Program ExtractKernels(const ir::Program& program, Context& context) {
+  return ForEachFunction(program, [&](const ir::Function* function) {
+    return KernelExtractor(program.arena.get(), context).Run(function);
+  });
+}
+
+}  // namespace parakeet::passes
