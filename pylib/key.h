@@ -17,8 +17,16 @@
 
 namespace parakeet::pylib {
 
-// How code is run. The interpreter runs the frontend's IR; kPython is the function as written.
-enum class Target : uint8_t { kSerial, kParallel, kInterpreter, kPython };
+// How code is run. The interpreter runs the frontend's IR; kPython is the function as written. The
+// last two have kernels on a device (runtime/device.h).
+enum class Target : uint8_t { kSerial, kParallel, kInterpreter, kPython, kGpu, kEmulatedGpu };
+
+// One number for a target and its device, as parakeet.targets gives it for a name.
+constexpr Target TargetOfNumber(int number) { return Target(number & 0xff); }
+constexpr int DeviceOfNumber(int number) { return number >> 8; }
+constexpr bool HasDevice(Target target) { return target >= Target::kGpu; }
+// Stands for no target, where a `with parakeet.target(...)` is looked for.
+inline constexpr int kNoTarget = 0xff;
 
 constexpr uint64_t HeaderWord(Target target, bool may_overlap, bool any_shapes = false,
                               bool profiled = false) {
@@ -26,6 +34,12 @@ constexpr uint64_t HeaderWord(Target target, bool may_overlap, bool any_shapes =
          uint64_t(profiled) << 10;
 }
 constexpr Target TargetOf(uint64_t header) { return Target(header & 0xff); }
+// The header with the architecture of the device that the code is for (runtime/device.h: 90 for
+// compute capability 9.0). Devices of one architecture share code.
+constexpr uint64_t WithArchitecture(uint64_t header, int architecture) {
+  return header | uint64_t(architecture & 0xff) << 16;
+}
+constexpr int ArchitectureOf(uint64_t header) { return int(header >> 16 & 0xff); }
 // Whether places of the arguments may be one in memory.
 constexpr bool MayOverlap(uint64_t header) { return (header >> 8 & 1) != 0; }
 // Whether the code takes shapes as they come. Other code gives up at once, with nothing done, where

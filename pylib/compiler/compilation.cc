@@ -50,6 +50,10 @@ frontend::SyntaxArchive& LibraryTrees() {
   return *kArchive;
 }
 
+const std::vector<std::string_view>& PipelineOf(uint64_t header) {
+  return IsProfiled(header) ? passes::ProfiledPipeline() : passes::CpuPipeline();
+}
+
 }  // namespace
 
 Compilation::Compilation(const PkCompileRequest& request)
@@ -126,9 +130,8 @@ void Compilation::RunPasses(
   };
   passes::PipelineResult result;
   try {
-    const auto& pipeline =
-        IsProfiled(request_.key[0]) ? passes::ProfiledPipeline() : passes::CpuPipeline();
-    result = passes::RunPipeline(program_, ir::Stage::kParallel, pipeline, context, options);
+    result = passes::RunPipeline(program_, ir::Stage::kParallel, PipelineOf(request_.key[0]),
+                                 context, options);
   } catch (...) {
     running_ = context.running;
     throw;

@@ -7,8 +7,8 @@
 
 #include "pylib/core/make_specialization.h"
 #include "pylib/core/question.h"
+#include "pylib/core/without_gil.h"
 #include "pylib/disk_entry.h"
-#include "pylib/take_gil.h"
 
 namespace parakeet::pylib {
 namespace {
@@ -29,17 +29,6 @@ Settings& TheSettings() {
   static Settings* const settings = new Settings;
   return *settings;
 }
-
-class WithoutGil {
- public:
-  WithoutGil() : state_(PyEval_SaveThread()) {}
-  ~WithoutGil() { PkTakeGil(state_); }
-  WithoutGil(const WithoutGil&) = delete;
-  WithoutGil& operator=(const WithoutGil&) = delete;
-
- private:
-  PyThreadState* state_;
-};
 
 std::shared_ptr<CacheFolder> Folder() {
   Settings& settings = TheSettings();

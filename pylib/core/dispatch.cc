@@ -6,6 +6,8 @@
 
 #include "pylib/core/arguments.h"
 #include "pylib/core/compile.h"
+#include "pylib/core/device_dispatch.h"
+#include "pylib/core/give_up.h"
 #include "pylib/core/profile.h"
 #include "pylib/core/raise.h"
 #include "pylib/core/results.h"
@@ -21,17 +23,15 @@ std::atomic<bool> is_timing = false;
 
 // How a call is to be run.
 struct Mode {
-  Target target;
+  uint64_t header;                    // of a key that says nothing of the three below
+  runtime::Device* device = nullptr;  // null: on the host, or not at all
   bool any_shapes = false;
   bool profiled = false;
   bool short_axes = false;
 };
 
-// Why code has given up, with nothing done.
-enum class GaveUp : uint8_t { kNo, kOtherShapes, kShortAxes };
-
 bool Encode(FunctionState* function, Mode mode, PyObject* const* values, Arguments* call) {
-  call->key.Append(HeaderWord(mode.target, false, mode.any_shapes, mode.profiled));
+  call->key.Append(mode.header | HeaderWord(Target(0), false, mode.any_shapes, mode.profiled));
   call->short_axes = mode.short_axes;
   const size_t count = function->parameters.size();
   for (size_t i = 0; i < count; ++i) {
@@ -58,7 +58,9 @@ inline Specialization* FindAgain(FunctionState* function, Target target, bool sh
   const uint8_t* is_static = function->is_static.data();
   for (Specialization* code : function->table.recent()) {
     if (code == nullptr) return nullptr;
-    if (!code->expected.Take(target, is_static, short_axes, values, call)) continue;
+    if (!code->expected.Take(HeaderWord(target, false), is_static, short_axes, values, call)) {
+      continue;
+    }
     if (!code->outside.Holds()) return nullptr;
     if (code->outside.has_captures() && !code->outside.TakeCaptures(code->expected, call)) {
       return nullptr;
@@ -126,21 +128,6 @@ Specialization* Select(FunctionState* function, Mode mode, PyObject* const* valu
   return nullptr;
 }
 
-// Keeps a specialization from being freed while code of it runs without the GIL.
-class Running {
- public:
-  explicit Running(Specialization* specialization) : specialization_(specialization) {
-    ++specialization_->running;
-    ++specialization_->calls;
-  }
-  ~Running() { --specialization_->running; }
-  Running(const Running&) = delete;
-  Running& operator=(const Running&) = delete;
-
- private:
-  Specialization* specialization_;
-};
-
 // What rarely happens in a call stands apart: a small one pays for no frame of it.
 [[gnu::noinline]] int32_t RunWithoutGil(Specialization* code, runtime::Call* call,
                                         const uint64_t* args, uint64_t* results) {
@@ -166,13 +153,6 @@ inline int32_t RunCode(Specialization* code, runtime::Call* call, const uint64_t
   code->run_ns += *ns;
   ++code->timed_calls;
   return status;
-}
-
-GaveUp WhyGivenUp(const Manifest& manifest, const runtime::ErrorRecord& error) {
-  if (error.site < 0 || size_t(error.site) >= manifest.sites.size()) return GaveUp::kNo;
-  const std::string& exception = manifest.sites[error.site].exception;
-  if (exception == kShortAxes) return GaveUp::kShortAxes;
-  return exception == kOtherShapes ? GaveUp::kOtherShapes : GaveUp::kNo;
 }
 
 [[gnu::noinline]] int32_t RunProfiled(const FunctionState& function, Specialization* code,
@@ -264,16 +244,17 @@ bool HasPlaceholder(const Arguments& call) {
     return nullptr;
   }
   function->last = code;
-  return RunCall(*function, code, mode.target, call.slots.data(), call.arrays.data(), gave_up);
+  if (mode.device != nullptr) {
+    const bool is_timed = is_timing.load(std::memory_order_relaxed);
+    return RunOnDevice(*function, code, mode.device, call, is_timed, gave_up);
+  }
+  return RunCall(*function, code, TargetOf(mode.header), call.slots.data(), call.arrays.data(),
+                 gave_up);
 }
 
 // The call in full; what comes behind a first try where that has given up.
-[[gnu::noinline]] PyObject* DispatchInFull(FunctionState* function, Target target, bool short_axes,
-                                           PyObject* const* values, GaveUp gave_up) {
-  Mode mode = {target};
-  mode.short_axes = short_axes;
-  mode.profiled =
-      is_profiling.load(std::memory_order_relaxed) && mode.target != Target::kInterpreter;
+PyObject* DispatchFrom(FunctionState* function, Mode mode, PyObject* const* values,
+                       GaveUp gave_up) {
   PyObject* result = nullptr;
   if (gave_up == GaveUp::kNo) result = DispatchIn(function, mode, values, &gave_up);
   if (gave_up == GaveUp::kShortAxes && !mode.short_axes) {
@@ -284,6 +265,23 @@ bool HasPlaceholder(const Arguments& call) {
   if (gave_up == GaveUp::kNo) return result;
   mode.any_shapes = true;
   return DispatchIn(function, mode, values, &gave_up);
+}
+
+// As above, on the host.
+[[gnu::noinline]] PyObject* DispatchInFull(FunctionState* function, Target target, bool short_axes,
+                                           PyObject* const* values, GaveUp gave_up) {
+  Mode mode = {HeaderWord(target, false)};
+  mode.short_axes = short_axes;
+  mode.profiled = is_profiling.load(std::memory_order_relaxed) && target != Target::kInterpreter;
+  return DispatchFrom(function, mode, values, gave_up);
+}
+
+// To compile for, whether or not the device is there.
+Mode ModeToShow(const FunctionState& function, int number) {
+  Mode mode = {HeaderWord(TargetOfNumber(number), false)};
+  if (HasDevice(TargetOfNumber(number))) mode.header = HeaderToShow(number);
+  mode.short_axes = function.short_axes;
+  return mode;
 }
 
 }  // namespace
@@ -301,18 +299,23 @@ PyObject* Dispatch(FunctionState* function, Target target, PyObject* const* valu
   return DispatchInFull(function, target, short_axes, values, gave_up);
 }
 
-Specialization* Prepare(FunctionState* function, Target target, PyObject* const* values) {
-  Arguments first;
-  std::unique_ptr<Arguments> later;
-  Mode mode = {target};
+PyObject* DispatchOnDevice(FunctionState* function, int number, PyObject* const* values) {
+  runtime::Device* device = OpenDeviceOf(number);
+  if (device == nullptr) return nullptr;
+  Mode mode = {HeaderOn(*device), device};
   mode.short_axes = function->short_axes;
-  return Select(function, mode, values, &later, &first);
+  return DispatchFrom(function, mode, values, GaveUp::kNo);
 }
 
-PyObject* DumpFor(FunctionState* function, Target target, PyObject* const* values, const char* what,
+Specialization* Prepare(FunctionState* function, int number, PyObject* const* values) {
+  Arguments first;
+  std::unique_ptr<Arguments> later;
+  return Select(function, ModeToShow(*function, number), values, &later, &first);
+}
+
+PyObject* DumpFor(FunctionState* function, int number, PyObject* const* values, const char* what,
                   const char* stage) {
-  Mode mode = {target};
-  mode.short_axes = function->short_axes;
+  const Mode mode = ModeToShow(*function, number);
   for (size_t round = 0; round <= function->parameters.size(); ++round) {
     Arguments call;
     if (!Encode(function, mode, values, &call)) return nullptr;

@@ -8,15 +8,18 @@
 
 namespace parakeet::pylib {
 
-// Calls a function with one value a parameter (borrowed). Returns a new reference, or null with an
-// exception set. Throws std::bad_alloc.
+// Calls a function on the host with one value a parameter (borrowed). Returns a new reference, or
+// null with an exception set. Throws std::bad_alloc.
 PyObject* Dispatch(FunctionState* function, Target target, PyObject* const* values);
 
+// The same on the device that a target's number names (key.h).
+PyObject* DispatchOnDevice(FunctionState* function, int number, PyObject* const* values);
+
 // Compiles for such a call where that is still to do, and runs nothing. Null with an exception set.
-Specialization* Prepare(FunctionState* function, Target target, PyObject* const* values);
+Specialization* Prepare(FunctionState* function, int number, PyObject* const* values);
 
 // The text of Dump (compile.h) for such a call.
-PyObject* DumpFor(FunctionState* function, Target target, PyObject* const* values, const char* what,
+PyObject* DumpFor(FunctionState* function, int number, PyObject* const* values, const char* what,
                   const char* stage);
 
 // Whether calls are timed: two clock reads each.

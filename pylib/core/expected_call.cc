@@ -149,9 +149,9 @@ inline bool ExpectedCall::TakeNumber(const Argument& expected, PyObject* value, 
   }
 }
 
-bool ExpectedCall::Take(Target target, const uint8_t* is_static, bool short_axes,
+bool ExpectedCall::Take(uint64_t header, const uint8_t* is_static, bool short_axes,
                         PyObject* const* values, DirectArguments* call) const {
-  if (!is_direct_ || header_ != HeaderWord(target, false)) return false;
+  if (!is_direct_ || header_ != header) return false;
   uint64_t* slots = call->slots;
   ArrayArgument* array = call->arrays;
   for (const Argument& expected : arguments_) {

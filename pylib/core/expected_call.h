@@ -52,9 +52,9 @@ class ExpectedCall {
   // Whether some array may have two indexes for one element.
   bool has_strided() const { return has_strided_; }
 
-  // Whether a call of the target, with one value a parameter, would have the very key. False also
+  // Whether a call with that header, of one value a parameter, would have the very key. False also
   // where that is left open. `is_static` has a byte a parameter; `short_axes` is as in Arguments.
-  bool Take(Target target, const uint8_t* is_static, bool short_axes, PyObject* const* values,
+  bool Take(uint64_t header, const uint8_t* is_static, bool short_axes, PyObject* const* values,
             DirectArguments* call) const;
   // Whether an outside array is still what its word says. Behind Take, in order from 0; a call that
   // has been refused one is not to be run.

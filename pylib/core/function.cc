@@ -81,6 +81,11 @@ PyObject* CallPlain(const FunctionState& state, PyObject* const* args, size_t po
   return PyObject_Call(state.function.get(), tuple.get(), keywords.get());
 }
 
+PyObject* DispatchTo(FunctionState* state, int number, PyObject* const* values) {
+  if (HasDevice(TargetOfNumber(number))) return DispatchOnDevice(state, number, values);
+  return Dispatch(state, Target(number), values);
+}
+
 // Apart from CallFast, which needs a frame of its own for nothing else.
 [[gnu::noinline]] PyObject* CallWith(FunctionState* state, PyObject* const* args, size_t positional,
                                      PyObject* names) {
@@ -92,7 +97,7 @@ PyObject* CallPlain(const FunctionState& state, PyObject* const* args, size_t po
   }
   const bool has_keywords = names != nullptr && !own.are_all;
   if (!has_keywords && state->parameters.IsDirect(positional)) {
-    return Dispatch(state, Target(target), args);
+    return DispatchTo(state, target, args);
   }
   BoundValues bound;
   if (!state->parameters.Bind(args, positional, names, own.places, &bound)) {
@@ -101,7 +106,7 @@ PyObject* CallPlain(const FunctionState& state, PyObject* const* args, size_t po
     }
     return nullptr;
   }
-  return Dispatch(state, Target(target), bound.values.data());
+  return DispatchTo(state, target, bound.values.data());
 }
 
 PyObject* CallFast(PyObject* self, PyObject* const* args, size_t counts, PyObject* names) {
@@ -110,7 +115,8 @@ PyObject* CallFast(PyObject* self, PyObject* const* args, size_t counts, PyObjec
     const size_t positional = counts & ~kArgumentsOffset;
     if (names == nullptr && state->parameters.IsDirect(positional)) {
       const int target = ChooseTarget(nullptr, state->target);
-      if (target >= 0 && Target(target) != Target::kPython) {
+      // What is below 0 is an error.
+      if (unsigned(target) < unsigned(Target::kPython)) {
         return Dispatch(state, Target(target), args);
       }
       if (target < 0) return nullptr;

@@ -21,7 +21,7 @@ struct FunctionState {
   Ref fastmath;  // a tuple of LLVM's flag names
   bool boundscheck = true;
   bool may_cache = true;             // whether its code may be kept on disk
-  int target = -1;                   // a Target, or -1: whatever is set elsewhere
+  int target = -1;                   // a target's number, or -1: whatever is set elsewhere
   bool owns_target_keyword = false;  // a parameter of its own is called `target` or `_backend`
   // For each parameter, whether its value belongs into the key. Only grows.
   std::vector<uint8_t> is_static;

@@ -70,7 +70,7 @@ PyObject* CompileFor(PyObject* self, PyObject* args) {
   }
   BoundValues bound;
   if (!BindTuple(*StateOf(self), tuple, keywords, &bound)) return nullptr;
-  Specialization* made = Prepare(StateOf(self), Target(target), bound.values.data());
+  Specialization* made = Prepare(StateOf(self), target, bound.values.data());
   return made == nullptr ? nullptr : RecordOf(*made, false).release();
 }
 
@@ -85,7 +85,7 @@ PyObject* DumpText(PyObject* self, PyObject* args) {
   }
   BoundValues bound;
   if (!BindTuple(*StateOf(self), tuple, keywords, &bound)) return nullptr;
-  return DumpFor(StateOf(self), Target(target), bound.values.data(), what, stage);
+  return DumpFor(StateOf(self), target, bound.values.data(), what, stage);
 }
 
 // _dump_of(number, what, stage): for the specialization of that number. None where there is none.

@@ -8,6 +8,7 @@
 #include "pylib/core/compile_lock.h"
 #include "pylib/core/compiler_library.h"
 #include "pylib/core/content.h"
+#include "pylib/core/device_dispatch.h"
 #include "pylib/core/disk_cache.h"
 #include "pylib/core/dispatch.h"
 #include "pylib/core/function.h"
@@ -17,6 +18,7 @@
 #include "pylib/core/targets.h"
 #include "runtime/buffers.h"
 #include "runtime/call.h"
+#include "runtime/device.h"
 #include "runtime/openmp_library.h"
 #include "runtime/team.h"
 
@@ -98,6 +100,35 @@ PyObject* TrimPool(PyObject*, PyObject*) {
   return None();
 }
 
+// How many there are, and where there is none why.
+PyObject* CountGpus(PyObject*, PyObject*) {
+  std::string why;
+  const int count = runtime::CountDevices(runtime::DeviceKind::kCuda, &why);
+  return Py_BuildValue("(is)", count, why.c_str());
+}
+
+PyObject* DeviceCountersOf(PyObject*, PyObject* number) {
+  const long target = PyLong_AsLong(number);
+  if (target == -1 && PyErr_Occurred()) return nullptr;
+  const runtime::Device* device = OpenDeviceOf(int(target));
+  if (device == nullptr) return nullptr;
+  const runtime::DeviceCounters counters = device->Counters();
+  return Py_BuildValue("{sLsLsLsL}", "live_bytes", (long long)counters.live_bytes, "live_buffers",
+                       (long long)counters.live_buffers, "peak_bytes",
+                       (long long)counters.peak_bytes, "launches", (long long)counters.launches);
+}
+
+// set_device_limit(number, bytes): 0 is no limit.
+PyObject* SetDeviceLimit(PyObject*, PyObject* args) {
+  int number = 0;
+  long long bytes = 0;
+  if (!PyArg_ParseTuple(args, "iL", &number, &bytes)) return nullptr;
+  runtime::Device* device = OpenDeviceOf(number);
+  if (device == nullptr) return nullptr;
+  device->SetLimit(bytes);
+  return None();
+}
+
 PyObject* OpenMpFile(PyObject*, PyObject*) {
   return PyUnicode_DecodeFSDefault(runtime::OpenMpLibraryFile().c_str());
 }
@@ -147,6 +178,9 @@ PyMethodDef functions[] = {
     {"buffer_counters", BufferCounters, METH_NOARGS, nullptr},
     {"reset_buffer_peak", ResetBufferPeak, METH_NOARGS, nullptr},
     {"trim_pool", TrimPool, METH_NOARGS, nullptr},
+    {"count_gpus", CountGpus, METH_NOARGS, nullptr},
+    {"device_counters", DeviceCountersOf, METH_O, nullptr},
+    {"set_device_limit", SetDeviceLimit, METH_VARARGS, nullptr},
     {"openmp_file", OpenMpFile, METH_NOARGS, nullptr},
     {"set_cache_folder", PySetCacheFolder, METH_VARARGS, nullptr},
     {"cache_counts", CacheCounts, METH_NOARGS, nullptr},

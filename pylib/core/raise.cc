@@ -80,6 +80,12 @@ void RaiseRunError(const Manifest& manifest, const runtime::ErrorRecord& error) 
   Ref never = Ref::Steal(PyObject_CallFunctionObjArgs(thrower, exception, nullptr));
 }
 
+void RaiseDeviceError(const std::string& message) {
+  Ref module = Ref::Steal(PyImport_ImportModule("parakeet.errors"));
+  Ref kind = module ? Ref::Steal(PyObject_GetAttrString(module.get(), "DeviceError")) : Ref();
+  if (kind) PyErr_SetString(kind.get(), message.c_str());
+}
+
 void RaiseRefusal(PyObject* function, size_t index, PyObject* value) {
   CallRaiser("refuse_argument",
              Ref::Steal(Py_BuildValue("(OnO)", function, Py_ssize_t(index), value)));

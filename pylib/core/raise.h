@@ -4,6 +4,7 @@
 #define PARAKEET_PYLIB_CORE_RAISE_H_
 
 #include <cstddef>
+#include <string>
 
 #include "pylib/manifest.h"
 #include "pylib/python.h"
@@ -14,6 +15,9 @@ namespace parakeet::pylib {
 // The check that failed, as the exception of its site, with a traceback that ends in the user's
 // file, function and line.
 void RaiseRunError(const Manifest& manifest, const runtime::ErrorRecord& error);
+
+// parakeet.errors.DeviceError: a device that cannot be used, or that has failed.
+void RaiseDeviceError(const std::string& message);
 
 // Argument number `index` of a Python function cannot be taken.
 void RaiseRefusal(PyObject* function, size_t index, PyObject* value);

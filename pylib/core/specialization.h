@@ -76,6 +76,21 @@ class Specialization {
   int32_t RunProgram(PkCall* call, const uint64_t* args, uint64_t* results) const;
 };
 
+// Keeps a specialization from being freed while code of it runs without the GIL.
+class Running {
+ public:
+  explicit Running(Specialization* specialization) : specialization_(specialization) {
+    ++specialization_->running;
+    ++specialization_->calls;
+  }
+  ~Running() { --specialization_->running; }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  Specialization* specialization_;
+};
+
 // A function's specializations by key. Readers take no lock: a table is never changed, only
 // replaced by a larger one. A specialization that is replaced (an outside name has changed) is kept
 // until no call runs in it.

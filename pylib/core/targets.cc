@@ -43,9 +43,8 @@ int TargetNamed(PyObject* name) {
 int ChooseTargetAmong(PyObject* keyword, int decorated) {
   if (keyword != nullptr && keyword != Py_None) return TargetNamed(keyword);
   if (open_target_blocks.load(std::memory_order_relaxed) > 0) {
-    // A number, or what says that no block is open in this context.
     const int target = Ask("number_in_context", nullptr);
-    if (target < 0 || target <= int(Target::kPython)) return target;
+    if (target != kNoTarget) return target;
   }
   return decorated >= 0 ? decorated : DefaultTarget();
 }

@@ -11,7 +11,7 @@
 
 namespace parakeet::pylib {
 
-// The number that a name stands for (kPython included), or -1 with an exception set.
+// The number that a name stands for (key.h: target and device), or -1 with an exception set.
 int TargetNamed(PyObject* name);
 
 // `keyword` is the call's own (null: none), `decorated` the decorator's (-1: none). -1 with an

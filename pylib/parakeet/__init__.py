@@ -28,8 +28,10 @@ _MODULES = {
     "cache_info": "parakeet.config",
     "clear_cache": "parakeet.config",
     "compare": "parakeet.comparison",
+    "memory_info": "parakeet.device_memory",
     "overload": "parakeet.overloading",
     "profile": "parakeet.profiling",
+    "set_memory_limit": "parakeet.device_memory",
 }
 _SUBMODULES = (
     "c_backend", "errors", "inspection", "library", "operators", "primitives", "testing_helpers",
@@ -46,8 +48,10 @@ __all__ = [
     "devices",
     "get_num_threads",
     "jit",
+    "memory_info",
     "overload",
     "profile",
+    "set_memory_limit",
     "set_num_threads",
     "show_config",
     "target",

@@ -20,6 +20,10 @@ class CompilerBug(RuntimeError):
     """A mistake of ours. The message names the step and a file that runs it again."""
 
 
+class DeviceError(RuntimeError):
+    """A device that is not there, cannot be used, or has failed. The message says which and why."""
+
+
 def __getattr__(name):
     """NumPy's own exceptions, which the compiler raises by name."""
     import numpy as np

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from parakeet import _core
-from parakeet.errors import Limitation
-from parakeet.targets import name_of, number_in_context, number_of
+from parakeet.targets import NONE, name_of, number_in_context, number_of
 from parakeet.text import Text, phases_text
 
 
@@ -115,7 +114,7 @@ def _target_number(function, name):
     if name is not None:
         return number_of(name)
     in_context = number_in_context()
-    if in_context <= number_of("python"):
+    if in_context != NONE:
         return in_context
     decorated = function._options["target"]
     return _core.get_default_target() if decorated is None else number_of(decorated)
@@ -167,8 +166,9 @@ def asm(function, *args, target=None, **kwargs):
 
 
 def ptx(function, *args, target=None, **kwargs):
-    """The assembly of a GPU, which this version does not make."""
-    raise Limitation("PTX comes with target 'gpu', which is not in this version")
+    """The assembly of a GPU's kernels, for target "gpu" where no other is named. Needs no GPU: where
+    there is none, it is for one of compute capability 9.0. Limitation for targets without it."""
+    return _show(function, "ptx", "", args, kwargs, target or "gpu")
 
 
 def explain(function, *args, target=None, **kwargs):

@@ -1,0 +1,76 @@
+"""The memory of devices: what is in use, and how much there may be."""
+
+from dataclasses import dataclass, fields
+
+from parakeet import _core
+from parakeet.targets import has_device, number_of
+
+_limits = {}
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryInfo:
+    """The memory of one device, in bytes, that calls of this process hold. `info["peak"]` and
+    `dict(info)` work too.
+
+    in_use    now; nothing once every call has ended
+    peak      the most there has been
+    buffers   how many are in use
+    launches  how many kernels have been launched, in all
+    limit     what calls may take together, None for all there is
+    """
+
+    in_use: int
+    peak: int
+    buffers: int
+    launches: int
+    limit: int | None
+
+    def keys(self):
+        return [field.name for field in fields(self)]
+
+    def __getitem__(self, name):
+        if name not in self.keys():
+            raise KeyError(name)
+        return getattr(self, name)
+
+
+def memory_info(device=None):
+    """The memory of a device: "gpu:0", "emulated_gpu". None is the configured target's, else the
+    first GPU's, or the emulated one's where there is none.
+
+    Raises ValueError for what is no device, parakeet.errors.DeviceError for one that is not there.
+    """
+    number = _number_of(device)
+    counters = _core.device_counters(number)
+    return MemoryInfo(
+        in_use=counters["live_bytes"],
+        peak=counters["peak_bytes"],
+        buffers=counters["live_buffers"],
+        launches=counters["launches"],
+        limit=_limits.get(number),
+    )
+
+
+def set_memory_limit(bytes, device=None):
+    """Lets calls take at most `bytes` of a device's memory together; None takes the limit away. A
+    call that would need more raises MemoryError. `device` is as in memory_info.
+    """
+    number = _number_of(device)
+    if bytes is not None and int(bytes) <= 0:
+        raise ValueError(f"a limit is a positive number of bytes or None, not {bytes!r}")
+    _core.set_device_limit(number, 0 if bytes is None else int(bytes))
+    _limits[number] = None if bytes is None else int(bytes)
+
+
+def _number_of(device):
+    if device is not None:
+        number = number_of(device)
+        if not has_device(number):
+            raise ValueError(f"target {device!r} is no device; name 'gpu' or 'emulated_gpu'")
+        return number
+    number = _core.get_default_target()
+    if has_device(number):
+        return number
+    gpus, _ = _core.count_gpus()
+    return number_of("gpu" if gpus else "emulated_gpu")
