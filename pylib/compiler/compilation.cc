@@ -51,7 +51,13 @@ frontend::SyntaxArchive& LibraryTrees() {
 }
 
 const std::vector<std::string_view>& PipelineOf(uint64_t header) {
+  if (HasDevice(TargetOf(header))) return passes::GpuPipeline();
   return IsProfiled(header) ? passes::ProfiledPipeline() : passes::CpuPipeline();
+}
+
+backends::KernelTarget KernelsOf(Target target) {
+  if (!HasDevice(target)) return backends::KernelTarget::kNone;
+  return target == Target::kGpu ? backends::KernelTarget::kCuda : backends::KernelTarget::kEmulated;
 }
 
 }  // namespace
@@ -116,6 +122,7 @@ void Compilation::RunPasses(
   context.options.fastmath = !fastmath_.empty();
   context.options.assume_shapes = !TakesAnyShapes(request_.key[0]);
   context.options.vector_bytes = backends::HostVectorBytes();
+  context.options.kernels = HasDevice(target_);
   passes::RunOptions options;
   options.verify = debug_.verify;
   options.disabled = debug_.disabled;
@@ -167,6 +174,8 @@ backends::Compiled Compilation::Generate(bool keep_ir, bool keep_assembly) {
   running_ = "backend";
   backends::CompileOptions options;
   options.parallel = target_ == Target::kParallel;
+  options.kernels = KernelsOf(target_);
+  options.gpu_architecture = ArchitectureOf(request_.key[0]);
   options.fastmath = fastmath_;
   options.keep_ir = keep_ir;
   options.keep_assembly = keep_assembly;
