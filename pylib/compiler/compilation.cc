@@ -50,17 +50,17 @@ frontend::SyntaxArchive& LibraryTrees() {
   return *kArchive;
 }
 
-const std::vector<std::string_view>& PipelineOf(uint64_t header) {
-  if (HasDevice(TargetOf(header))) return passes::GpuPipeline();
-  return IsProfiled(header) ? passes::ProfiledPipeline() : passes::CpuPipeline();
-}
-
 backends::KernelTarget KernelsOf(Target target) {
   if (!HasDevice(target)) return backends::KernelTarget::kNone;
   return target == Target::kGpu ? backends::KernelTarget::kCuda : backends::KernelTarget::kEmulated;
 }
 
 }  // namespace
+
+const std::vector<std::string_view>& PipelineOf(uint64_t header) {
+  if (HasDevice(TargetOf(header))) return passes::GpuPipeline();
+  return IsProfiled(header) ? passes::ProfiledPipeline() : passes::CpuPipeline();
+}
 
 Compilation::Compilation(const PkCompileRequest& request)
     : request_(request),
@@ -137,8 +137,7 @@ void Compilation::RunPasses(
   };
   passes::PipelineResult result;
   try {
-    result = passes::RunPipeline(program_, ir::Stage::kParallel, PipelineOf(request_.key[0]),
-                                 context, options);
+    result = passes::RunPipeline(program_, ir::Stage::kParallel, pipeline(), context, options);
   } catch (...) {
     running_ = context.running;
     throw;

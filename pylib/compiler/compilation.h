@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "backends/compile.h"
 #include "passes/pass_manager.h"
@@ -15,6 +16,9 @@
 #include "pylib/compiler_interface.h"
 
 namespace parakeet::pylib {
+
+// The passes for code with such a header (key.h).
+const std::vector<std::string_view>& PipelineOf(uint64_t header);
 
 // The steps are called in order; each throws ir::Failure, and BuildProgram frontend::NeedStatic.
 class Compilation {
@@ -29,6 +33,7 @@ class Compilation {
   backends::Compiled Generate(bool keep_ir, bool keep_assembly);
 
   Target target() const { return target_; }
+  const std::vector<std::string_view>& pipeline() const { return PipelineOf(request_.key[0]); }
   const ir::Program& program() const { return program_; }
   const ir::SourceMap& sources() const { return *sources_; }
   // What the passes said, after RunPasses.

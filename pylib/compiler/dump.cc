@@ -24,7 +24,7 @@ std::string DumpIr(Compilation* compilation, std::string stage) {
   });
   if (!text.empty()) return text;
   std::string known = "parallel, indexed, scheduled";
-  for (std::string_view pass : passes::CpuPipeline()) {
+  for (std::string_view pass : compilation->pipeline()) {
     if (known.find(pass) == known.npos) known += ", " + std::string(pass);
   }
   ir::FailUser("ValueError", "no stage or pass is called " + stage + "; there are " + known, {});
@@ -43,13 +43,23 @@ std::string DumpAccount(Compilation* compilation) {
   return WriteAccount(account, compilation->remarks(), compilation->sources());
 }
 
+std::string DumpPtx(const Compilation& compilation) {
+  if (compilation.target() != Target::kGpu) {
+    ir::FailLimitation("there is PTX for target 'gpu' alone: other targets run code of the host",
+                       {});
+  }
+  ir::FailLimitation("this version makes no PTX", {});
+}
+
 }  // namespace
 
 std::string Dump(Compilation* compilation, const std::string& what, const std::string& stage) {
   if (what == "ir") return DumpIr(compilation, stage);
   if (what == "account") return DumpAccount(compilation);
+  if (what == "ptx") return DumpPtx(*compilation);
   if (what != "llvm" && what != "asm") {
-    ir::FailUser("ValueError", "cannot show " + what + "; expected ir, llvm, asm or account", {});
+    ir::FailUser("ValueError", "cannot show " + what + "; expected ir, llvm, asm, ptx or account",
+                 {});
   }
   compilation->RunPasses();
   const backends::Compiled compiled = compilation->Generate(what == "llvm", what == "asm");
