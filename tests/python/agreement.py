@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from tested_targets import TARGETS, with_added
 
-TARGETS = ("interpreter", "serial", "parallel")
 EPSILON = {np.dtype(t): np.finfo(t).eps for t in ("f2", "f4", "f8", "c8", "c16")}
 
 
@@ -152,6 +152,7 @@ def bits(value) -> Any:
 def check_agreement(jitted: Callable, plain: Callable, make_arguments: Callable[[], tuple],
                     tolerance: Tolerance = EXACT, targets=TARGETS) -> Outcome:
     """Holds every target to `plain`, and serial and parallel to each other; returns plain's."""
+    targets = with_added(targets)
     expected = run(plain, make_arguments)
     bound = bound_for(tolerance, make_arguments())
     outcomes = {target: run(jitted, make_arguments, target=target) for target in targets}

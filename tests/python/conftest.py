@@ -11,7 +11,12 @@ if "PARAKEET_CACHE_DIR" not in os.environ:
     os.environ["PARAKEET_CACHE_DIR"] = _cache.name
 
 import pytest  # noqa: E402
+import tested_targets  # noqa: E402
 from hypothesis import settings  # noqa: E402
+
+from parakeet import testing_helpers  # noqa: E402
+
+testing_helpers.TARGETS = tested_targets.TARGETS
 
 # A first call compiles, so no example has a deadline; a failure must come again on the next run.
 # An example is mostly a compilation, so there are few, unless asked for more.

@@ -14,10 +14,10 @@ import warnings
 
 import numpy as np
 from from_source import define
+from tested_targets import TARGETS
 
 import parakeet
 
-TARGETS = ("interpreter", "serial", "parallel")
 # Lengths of the vectors, shapes of the matrix, the int and the float; and how the vectors lie.
 ARGUMENTS = ((5, (3, 4), 3, 0.5, "apart"), (1, (1, 2), 0, -1.5, "apart"),
              (0, (2, 3), 7, 2.0, "apart"), (40, (6, 7), 2, 3.25, "apart"),

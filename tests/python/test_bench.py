@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
 import chart  # noqa: E402
 import report  # noqa: E402
+from tested_targets import COMPILED
 from workload import KERNELS, all_workloads, fresh, outcome  # noqa: E402
 
 WORKLOADS = all_workloads()
@@ -46,7 +47,7 @@ def check(workload):
         result = (workload.numpy or workload.program)(*given)
     expected = outcome(workload, result, given)
     compiled = jit(workload.program)
-    for target in ("serial", "parallel"):
+    for target in COMPILED:
         given = fresh(kept)
         results = outcome(workload, compiled(*given, target=target), given)
         assert [r.dtype for r in results] == [e.dtype for e in expected]

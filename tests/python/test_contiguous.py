@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from from_source import define
+from tested_targets import TARGETS
 
 from parakeet import jit
 
@@ -23,7 +24,7 @@ ASKING = """
 """.replace("\n", "|").split("|")
 
 
-@pytest.mark.parametrize("target", ["interpreter", "serial", "parallel"])
+@pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("expression", [row.strip() for row in ASKING if row.strip()])
 @pytest.mark.parametrize("name", ARRAYS)
 def test_a_copy_is_made_where_numpy_makes_one(name, expression, target):

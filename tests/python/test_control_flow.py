@@ -4,10 +4,10 @@ import numpy as np
 import programs
 import pytest
 from agreement import REDUCED, check_agreement, run
+from tested_targets import COMPILED, TARGETS
 
 from parakeet import jit
 
-TARGETS = ("interpreter", "serial", "parallel")
 X = np.array([3.0, -1.0, 4.0, -1.0, 5.0, -9.0, 2.0, 6.0])
 
 
@@ -335,7 +335,7 @@ def test_the_traceback_ends_where_the_user_raised(target):
 
 
 @pytest.mark.parametrize("size", [10, 1_000_000])
-@pytest.mark.parametrize("target", TARGETS[1:])
+@pytest.mark.parametrize("target", COMPILED)
 def test_the_first_failing_iteration_is_the_one_reported(size, target):
     def checked(x):
         y = np.zeros(len(x))

@@ -8,11 +8,10 @@ import traceback
 
 import numpy as np
 import pytest
+from tested_targets import TARGETS
 
 import parakeet
 from parakeet import jit
-
-TARGETS = ("interpreter", "serial", "parallel")
 
 
 @pytest.fixture(params=TARGETS)

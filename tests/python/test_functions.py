@@ -6,11 +6,11 @@ import pickle
 import numpy as np
 import pytest
 from agreement import check_agreement
+from tested_targets import TARGETS
 
 import parakeet
 from parakeet import jit
 
-TARGETS = ("interpreter", "serial", "parallel")
 X = np.array([1.0, -2.0, 3.5])
 SCALE = 3
 TABLE = np.array([10.0, 20.0, 30.0])

@@ -5,10 +5,9 @@ import pytest
 from from_source import define
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tested_targets import TARGETS
 
 from parakeet import jit
-
-TARGETS = ("interpreter", "serial", "parallel")
 
 
 def _wide(x):

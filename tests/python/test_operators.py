@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from agreement import REDUCED, bound_for, check_same
 from layouts import values
+from tested_targets import COMPILED, TARGETS
 
 import parakeet
 from parakeet import jit
 
-TARGETS = ("interpreter", "serial", "parallel")
 X = values(7, seed=1)
 Y = values(7, seed=2)
 M = values((3, 4), seed=3)
@@ -305,7 +305,7 @@ def test_blocks_of_a_reduction(size):
     total = jit(lambda x: parakeet.reduce(np.add, x, init=3.0))
     last = jit(lambda x: parakeet.reduce(lambda a, b: b, x))
     running = jit(lambda x: parakeet.scan(lambda a, b: a + b, x, init=3.0))
-    for target in TARGETS[1:]:
+    for target in COMPILED:
         check_same(total(x, target=target), x.sum() + 3.0, bound_for(REDUCED, x))
         assert last(x, target=target) == x[-1]
         check_same(running(x, target=target), x.cumsum() + 3.0, bound_for(REDUCED, x))

@@ -8,6 +8,7 @@ from hypothesis import find, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from layouts import values
+from tested_targets import COMPILED
 
 from parakeet import jit
 
@@ -106,7 +107,7 @@ def test_a_value_does_not_depend_on_its_position(function, dtype):
     """In the body of a vector loop, in its tail, alone: the same bits."""
     f = jit(define(f"def f(x):\n    return {function}(x)\n"))
     x = np.full(1003, 0.7, dtype)
-    for target in ("serial", "parallel"):
+    for target in COMPILED:
         results = f(x, target=target)
         assert len(set(results.tolist())) == 1
         assert f(x[:1], target=target)[0] == results[0]

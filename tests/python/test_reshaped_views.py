@@ -3,11 +3,10 @@ shares memory."""
 
 import numpy as np
 import pytest
+from tested_targets import COMPILED, TARGETS
 
 import parakeet
 from parakeet import jit
-
-TARGETS = ("interpreter", "serial", "parallel")
 
 
 def stores(reshaped):
@@ -79,7 +78,7 @@ def test_what_sizes_decide_is_refused_where_it_is_stored_to(name):
     np.testing.assert_array_equal(jit(reshaped)(table()), reshaped(table()))
 
 
-@pytest.mark.parametrize("target", ["serial", "parallel"])
+@pytest.mark.parametrize("target", COMPILED)
 def test_what_the_strides_decide_is_refused(target):
     program = stores(lambda x: x.reshape(-1))
     with pytest.raises(parakeet.Limitation, match="depends on the array's strides"):

@@ -6,11 +6,11 @@ import weakref
 
 import numpy as np
 import pytest
+from tested_targets import COMPILED, TARGETS
 
 import parakeet
 from parakeet import _core, jit
 
-TARGETS = ("interpreter", "serial", "parallel")
 DTYPES = ("?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "c8", "c16")
 
 
@@ -262,7 +262,7 @@ def replaced_by_calls(x, steps):
 @pytest.mark.parametrize(
     "program", [replaced_by_for, replaced_by_while, replaced_where_asked, replaced_by_calls]
 )
-@pytest.mark.parametrize("target", ["serial", "parallel"])
+@pytest.mark.parametrize("target", COMPILED)
 def test_arrays_that_a_loop_replaces_do_not_pile_up(program, target):
     x = np.linspace(0.0, 1.0, 10_000)
     f = jit(program)
@@ -336,7 +336,7 @@ def everything(x, a, m, limit):
     return order, rows @ a.T, kept, s, np.cumsum(s)[-1]
 
 
-@pytest.mark.parametrize("target", ["serial", "parallel"])
+@pytest.mark.parametrize("target", COMPILED)
 def test_a_thousand_calls_leave_nothing_behind(target):
     x, a = np.linspace(0, 1, 300), np.linspace(0, 1, 120).reshape(12, 10)
     fast = jit(everything)

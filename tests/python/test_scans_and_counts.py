@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tested_targets import COMPILED, TARGETS
 
 import parakeet
 from parakeet import jit
@@ -105,7 +106,7 @@ def first_refused(x):
 def test_a_filter_raises_what_its_first_failing_element_does():
     x = np.ones(5 * FILTER)
     x[[2 * FILTER + 5, 4 * FILTER]] = 0, np.nan
-    for target in ("serial", "parallel"):
+    for target in COMPILED:
         with pytest.raises(ZeroDivisionError):
             jit_of(first_refused)(x, target=target)
         with pytest.raises(ValueError, match="NaN"):
@@ -193,7 +194,7 @@ def test_what_was_added_before_an_error_stays(at):
     expected = np.zeros(50)
     with pytest.raises(IndexError) as plain:
         add_into(expected, k)
-    for target in ("serial", "parallel"):
+    for target in COMPILED:
         h = np.zeros(50)
         with pytest.raises(IndexError) as raised:
             jit_of(add_into)(h, k, target=target)
@@ -215,7 +216,7 @@ def test_rows_are_added_to_at_places(wrong):
         agree(lambda k, x: add_rows(np.zeros((9, 3)), k, x), k, x)
         return
     k[wrong] = 9
-    for target in ("serial", "parallel"):
+    for target in COMPILED:
         ours, expected = np.ones((9, 3)), np.ones((9, 3))
         with pytest.raises(IndexError):
             add_rows(expected, k, x)
@@ -229,7 +230,7 @@ def nearest(points, centres):
     return labels, np.argmin([[np.sum((p - c) ** 2) for c in centres] for p in points], axis=1)
 
 
-@pytest.mark.parametrize("target", ["serial", "parallel"])
+@pytest.mark.parametrize("target", COMPILED)
 def test_the_nearest_is_the_first_of_equals_and_a_nan_the_nearest(target):
     points, centres = numbers(150 * 7).reshape(150, 7), numbers(11 * 7, 1).reshape(11, 7)
     centres[4] = centres[2]
@@ -248,7 +249,7 @@ def count(x, n):
     return h
 
 
-@pytest.mark.parametrize("target", ["serial", "parallel"])
+@pytest.mark.parametrize("target", COMPILED)
 @pytest.mark.parametrize("first, second", [(np.nan, 7.0), (7.0, np.nan), (np.inf, np.nan)])
 def test_the_first_iteration_that_fails_says_what(first, second, target):
     x = numbers(4 * PART)
@@ -306,7 +307,7 @@ def recurrences(x, window):
     return smooth, back, numbers, around, table, widest
 
 
-@pytest.mark.parametrize("target", ["interpreter", "serial", "parallel"])
+@pytest.mark.parametrize("target", TARGETS)
 def test_what_a_loop_stores_and_reads_back(target):
     compiled = jit(recurrences)
     for n in (0, 1, 2, 3, 40):
@@ -317,7 +318,7 @@ def test_what_a_loop_stores_and_reads_back(target):
                 np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("target", ["interpreter", "serial", "parallel"])
+@pytest.mark.parametrize("target", TARGETS)
 def test_a_sum_that_is_stored_and_read_back_is_a_scan(target):
     @jit
     def sums(x):

@@ -3,10 +3,9 @@
 
 import numpy as np
 import pytest
+from tested_targets import COMPILED
 
 from parakeet import jit
-
-TARGETS = ("serial", "parallel")
 
 
 def window_sum(x, y):
@@ -27,7 +26,7 @@ def column(x, k):
 
 
 # Lengths of x and y: the slice is as long as y, of length 1, empty, and of another length.
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", COMPILED)
 def test_a_slice_that_is_cut_short_is_broadcast(target):
     function = jit(window_sum)
     for length, other in ((9, 5), (7, 5), (3, 5), (9, 5), (2, 1), (2, 5), (5, 5), (9, 5)):
@@ -46,7 +45,7 @@ def test_a_slice_that_is_cut_short_is_broadcast(target):
         np.testing.assert_array_equal(y, expected_y)  # Stored to once, whichever code ran.
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", COMPILED)
 def test_windows_of_a_larger_field(target):
     function = jit(lattice)
     random = np.random.default_rng(0)
@@ -59,7 +58,7 @@ def test_windows_of_a_larger_field(target):
         np.testing.assert_array_equal(out, expected_out)
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", COMPILED)
 def test_a_slice_of_one_is_taken_to_be_of_one(target):
     function = jit(column)
     x = np.arange(12.0).reshape(3, 4)
@@ -75,7 +74,7 @@ def pulls(positions, masses):
     return np.sum((masses / (squared * np.sqrt(squared)))[:, :, None] * apart, axis=1)
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", COMPILED)
 def test_short_axes_have_code_of_their_own(target):
     function = jit(pulls)
     random = np.random.default_rng(0)
@@ -101,7 +100,7 @@ def nearest(points):
     return np.min(np.sqrt(np.sum(apart * apart, axis=2)), axis=1)
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", COMPILED)
 def test_short_axes_of_arrays_from_outside(target):
     np.testing.assert_allclose(jit(reach)(2.0, target=target), reach(2.0), 1e-14)
     function = jit(nearest)

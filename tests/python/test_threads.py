@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from from_source import define
+from tested_targets import COMPILED
 
 import parakeet
 from parakeet import _core, jit
@@ -38,7 +39,7 @@ def smooth(x, k):
     return np.tanh(x * k) + x.sum()
 
 
-@pytest.mark.parametrize("target", ["serial", "parallel"])
+@pytest.mark.parametrize("target", COMPILED)
 @pytest.mark.parametrize("size", [10, 100_000])
 def test_every_thread_gets_its_own_result(target, size):
     f = jit(smooth)

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
+from tested_targets import TARGETS
 
 from parakeet import jit
-
-TARGETS = ["interpreter", "serial", "parallel"]
 
 
 def arrays_made_anew(x, c, n):
