@@ -9,6 +9,7 @@
 #include "backends/llvm/optimize.h"
 #include "backends/llvm/target.h"
 #include "backends/llvm/vector_math.h"
+#include "backends/nvvm/cuda_runner.h"
 #include "backends/openmp/emit_parallel.h"
 #include "ir/diagnostics.h"
 #include "ir/library_routines.h"
@@ -90,18 +91,23 @@ Compiled Compile(const ir::Program& program, const CompileOptions& options) {
   Compiled compiled;
   const Target target(options.cpu, options.features);
   llvm::LLVMContext context;
-  context.setDiscardValueNames(!options.keep_ir);
+  const bool reads_text = options.kernels == KernelTarget::kCuda;  // Device functions.
+  context.setDiscardValueNames(!options.keep_ir && !reads_text);
   llvm::Module module("parakeet", context);
   module.setDataLayout(target.machine().createDataLayout());
   module.setTargetTriple(target.machine().getTargetTriple().str());
   Timed(compiled.phases, "emit", [&] {
     const HostMath math(target.vector_bits(), options.has_vector_function);
     const OpenMpRunner runner(CallsLapack(program));
-    const EmulatedRunner emulated(&math);
+    EmulatedRunner emulated(&math);
+    CudaRunner cuda;
     const bool has_team = options.parallel && options.kernels == KernelTarget::kNone;
     Emission emission(&module, options, &math, has_team ? &runner : nullptr);
     if (options.kernels == KernelTarget::kEmulated) emission.kernels = &emulated;
+    if (options.kernels == KernelTarget::kCuda) emission.kernels = &cuda;
     EmitProgram(emission, program);
+    if (options.kernels == KernelTarget::kCuda)
+      compiled.ptx = cuda.TakeKernels(emission, options.gpu_architecture);
     SetTarget(module, target);
     if (kVerifies || options.keep_ir) Verify(module);
   });

@@ -59,6 +59,7 @@ struct Compiled {
   std::string image;          // the bytes that runtime::LoadImage takes (runtime/abi.h)
   std::string llvm_ir;        // after optimisation; empty unless asked for
   std::string assembly;       // empty unless asked for
+  std::string ptx;            // of kernels for a GPU
   std::vector<Phase> phases;  // emit, optimize, generate, link; in this order
 };
 

@@ -66,9 +66,10 @@ void EmulatedRunner::Check(Emission& emission, Value* context, Value* address, i
 }
 
 llvm::Constant* EmulatedRunner::Describe(Emission& emission, llvm::Function* kernel,
-                                         const KernelTraits& traits) const {
-  return KernelConstant(emission, kPkKernelEmulated, traits, kernel, emission.builder.getInt64(0),
-                        kernel->getName());
+                                         const KernelTraits& traits) {
+  llvm::GlobalVariable* constant = DeclareKernelConstant(emission, kernel->getName());
+  DefineKernelConstant(emission, constant, kPkKernelEmulated, traits, kernel, 0, kernel->getName());
+  return constant;
 }
 
 }  // namespace parakeet::backends

@@ -12,6 +12,7 @@ class EmulatedRunner : public KernelRunner {
   explicit EmulatedRunner(const MathLibrary* math) : math_(*math) {}
 
   const MathLibrary& math() const override { return math_; }
+  bool IsHost() const override { return true; }
   llvm::Value* Context(Emission& emission, llvm::Function* kernel) const override;
   llvm::Value* BlockNumber(Emission& emission, llvm::Value* context) const override;
   llvm::Value* ThreadNumber(Emission& emission, llvm::Value* context) const override;
@@ -23,7 +24,7 @@ class EmulatedRunner : public KernelRunner {
   void Check(Emission& emission, llvm::Value* context, llvm::Value* address, int64_t bytes,
              bool is_store) const override;
   llvm::Constant* Describe(Emission& emission, llvm::Function* kernel,
-                           const KernelTraits& traits) const override;
+                           const KernelTraits& traits) override;
 
  private:
   const MathLibrary& math_;

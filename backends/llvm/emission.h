@@ -75,7 +75,9 @@ struct Emission {
   // Null where parallel loops become plain ones.
   const ParallelRunner* parallel;
   // Null where all code is the host's.
-  const KernelRunner* kernels = nullptr;
+  KernelRunner* kernels = nullptr;
+  // Whether what is written has x86's instructions.
+  bool is_x86 = true;
   int apart_above;  // CompileOptions'
   int cold_above;   // CompileOptions'
   // Whether parts may take constants as values. Fast arithmetic makes more of constants.

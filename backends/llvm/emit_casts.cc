@@ -39,7 +39,7 @@ Value* TruncateOne(llvm::IRBuilder<>& builder, Value* operand, int bits) {
 Value* TruncateToRegister(Emission& emission, Value* operand, int bits) {
   llvm::IRBuilder<>& builder = emission.builder;
   llvm::Type* type = operand->getType();
-  if (!type->isVectorTy()) return TruncateOne(builder, operand, bits);
+  if (emission.is_x86 && !type->isVectorTy()) return TruncateOne(builder, operand, bits);
   const Range range = RangeOf(type, bits);
   Value* low = llvm::ConstantFP::get(type, range.low);
   Value* above =

@@ -35,6 +35,12 @@ class Floats {
     return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, sign);
   }
 
+  // NVPTX has an instruction for the quotient only.
+  Value* Fmod() {
+    return emission_.is_x86 ? builder_.CreateFRem(a_, b_)
+                            : emission_.math->Call(emission_, "fmod", {a_, b_});
+  }
+
   Value* Unary(OpCode op) {
     switch (op) {
       case OpCode::kNeg: return builder_.CreateFNeg(a_);
@@ -62,7 +68,7 @@ class Floats {
       case OpCode::kDiv: return builder_.CreateFDiv(a_, b_);
       case OpCode::kFloorDiv: return FloorQuotient();
       case OpCode::kMod: return FloorRemainder();
-      case OpCode::kFmod: return builder_.CreateFRem(a_, b_);
+      case OpCode::kFmod: return Fmod();
       case OpCode::kMin:
       case OpCode::kMax:
       case OpCode::kFmin:
@@ -119,7 +125,7 @@ class Floats {
   };
 
   Division Divide() {
-    Value* remainder = builder_.CreateFRem(a_, b_);
+    Value* remainder = Fmod();
     Value* is_exact = builder_.CreateFCmpOEQ(remainder, Float(0));
     Value* differ = builder_.CreateXor(builder_.CreateFCmpOLT(b_, Float(0)),
                                        builder_.CreateFCmpOLT(remainder, Float(0)));

@@ -45,7 +45,7 @@ bool MayFail(const ir::Block& body) {
 }  // namespace
 
 void FunctionEmitter::EmitLaunch(const Binding& grid) {
-  const KernelRunner& runner = *emission_.kernels;
+  KernelRunner& runner = *emission_.kernels;
   const ir::Block& body = *grid.blocks[0];
   llvm::Type* pointer = builder_.getPtrTy();
   auto* type = llvm::FunctionType::get(builder_.getVoidTy(), {pointer, pointer}, false);
@@ -55,18 +55,22 @@ void FunctionEmitter::EmitLaunch(const Binding& grid) {
   kernel->addParamAttr(1, llvm::Attribute::ReadOnly);
   Value* blocks = TripCount(grid);
   const MathLibrary* const host_math = std::exchange(emission_.math, &runner.math());
+  const bool host_is_x86 = std::exchange(emission_.is_x86, runner.IsHost());
   kernel_ = {ThreadsOf(body), &body, {}};
   llvm::AllocaInst* captures = WriteInside(kernel, [&] { WriteKernel(grid); });
   emission_.math = host_math;
+  emission_.is_x86 = host_is_x86;
   KernelTraits traits = std::exchange(kernel_, {}).traits;
   traits.may_fail = MayFail(body);
-  llvm::Constant* described = runner.Describe(emission_, kernel, traits);
+  traits.threads = ThreadsOf(body);
   const auto bytes = int64_t(captures->getAllocatedType()->getArrayNumElements());
+  traits.capture_bytes = bytes;
+  llvm::Constant* described = runner.Describe(emission_, kernel, traits);
   if (bytes > kPkMostCaptureBytes)
     ir::FailBug("a kernel takes " + std::to_string(bytes) + " bytes of values", grid.span);
   Value* failed = builder_.CreateCall(
       PkDeviceLaunch(emission_),
-      {Local(call_), described, blocks, builder_.getInt32(ThreadsOf(body)), captures, I64(bytes)});
+      {Local(call_), described, blocks, builder_.getInt32(traits.threads), captures, I64(bytes)});
   ContinueUnless(builder_.CreateIsNotNull(failed));
 }
 

@@ -4,19 +4,36 @@
 #include "runtime/device_abi.h"
 
 namespace parakeet::backends {
+namespace {
 
-llvm::Constant* KernelConstant(Emission& emission, int kind, const KernelTraits& traits,
-                               llvm::Constant* code, llvm::Constant* code_bytes,
-                               llvm::StringRef name) {
+llvm::StructType* KernelType(Emission& emission) {
+  llvm::IRBuilder<>& builder = emission.builder;
+  llvm::Type *word = builder.getInt64Ty(), *half = builder.getInt32Ty(),
+             *pointer = builder.getPtrTy();
+  return llvm::StructType::get(emission.context(), {half, half, word, pointer, word, pointer});
+}
+
+}  // namespace
+
+llvm::GlobalVariable* DeclareKernelConstant(Emission& emission, llvm::StringRef name) {
+  return new llvm::GlobalVariable(emission.module, KernelType(emission), /*isConstant=*/true,
+                                  llvm::GlobalValue::ExternalLinkage, nullptr, name + ".described");
+}
+
+void DefineKernelConstant(Emission& emission, llvm::GlobalVariable* constant, int kind,
+                          const KernelTraits& traits, llvm::Constant* code, int64_t code_bytes,
+                          llvm::StringRef name) {
   llvm::IRBuilder<>& builder = emission.builder;
   const int flags =
       (traits.may_fail ? kPkKernelMayFail : 0) | (traits.has_barriers ? kPkKernelBarriers : 0);
-  auto* text = llvm::cast<llvm::Constant>(emission.Text(name.str()));
-  llvm::Constant* value = llvm::ConstantStruct::getAnon(
+  auto* bytes = llvm::ConstantDataArray::getString(emission.context(), name);
+  auto* text = new llvm::GlobalVariable(emission.module, bytes->getType(), /*isConstant=*/true,
+                                        llvm::GlobalValue::PrivateLinkage, bytes);
+  constant->setInitializer(llvm::ConstantStruct::get(
+      KernelType(emission),
       {builder.getInt32(kind), builder.getInt32(flags), builder.getInt64(traits.shared_bytes), code,
-       code_bytes, text});
-  return new llvm::GlobalVariable(emission.module, value->getType(), /*isConstant=*/true,
-                                  llvm::GlobalValue::InternalLinkage, value, name + ".kernel");
+       builder.getInt64(code_bytes), text}));
+  constant->setLinkage(llvm::GlobalValue::InternalLinkage);
 }
 
 }  // namespace parakeet::backends

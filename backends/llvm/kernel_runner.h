@@ -11,6 +11,8 @@ struct KernelTraits {
   bool may_fail = false;
   bool has_barriers = false;
   int64_t shared_bytes = 0;
+  int64_t capture_bytes = 0;
+  int64_t threads = 1;  // of a block, at most
 };
 
 // A kernel is written as a function (context, captures) of no result, whose captures begin with a
@@ -19,6 +21,8 @@ class KernelRunner {
  public:
   virtual ~KernelRunner() = default;
   virtual const MathLibrary& math() const = 0;
+  // Whether kernels are the host's code, with its instructions.
+  virtual bool IsHost() const = 0;
 
   // In a kernel, at the builder's place. Numbers are i64.
   virtual llvm::Value* Context(Emission& emission, llvm::Function* kernel) const = 0;
@@ -37,13 +41,14 @@ class KernelRunner {
 
   // Behind the finished kernel: the PkKernel of it, a constant.
   virtual llvm::Constant* Describe(Emission& emission, llvm::Function* kernel,
-                                   const KernelTraits& traits) const = 0;
+                                   const KernelTraits& traits) = 0;
 };
 
-// A PkKernel in the module.
-llvm::Constant* KernelConstant(Emission& emission, int kind, const KernelTraits& traits,
-                               llvm::Constant* code, llvm::Constant* code_bytes,
-                               llvm::StringRef name);
+// The PkKernel of a kernel, whose code is known later.
+llvm::GlobalVariable* DeclareKernelConstant(Emission& emission, llvm::StringRef name);
+void DefineKernelConstant(Emission& emission, llvm::GlobalVariable* constant, int kind,
+                          const KernelTraits& traits, llvm::Constant* code, int64_t code_bytes,
+                          llvm::StringRef name);
 
 }  // namespace parakeet::backends
 

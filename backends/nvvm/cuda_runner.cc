@@ -1,0 +1,98 @@
+#include "backends/nvvm/cuda_runner.h"
+
+#include "backends/nvvm/device_functions.h"
+#include "backends/nvvm/make_ptx.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "runtime/device_abi.h"
+
+namespace parakeet::backends {
+namespace {
+
+using llvm::Value;
+
+// Dynamic: a launch says how much of it a block has.
+constexpr const char* kSharedMemory = "parakeet_shared";
+constexpr unsigned kSharedSpace = 3;
+
+Value* Register(Emission& emission, llvm::Intrinsic::ID id) {
+  llvm::IRBuilder<>& builder = emission.builder;
+  return builder.CreateZExt(builder.CreateIntrinsic(id, {}, {}), builder.getInt64Ty());
+}
+
+}  // namespace
+
+// The launch's error record.
+Value* CudaRunner::Context(Emission& emission, llvm::Function* kernel) const {
+  return emission.builder.CreateLoad(emission.builder.getPtrTy(), kernel->getArg(1));
+}
+
+Value* CudaRunner::BlockNumber(Emission& emission, Value*) const {
+  return Register(emission, llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x);
+}
+
+Value* CudaRunner::ThreadNumber(Emission& emission, Value*) const {
+  return Register(emission, llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x);
+}
+
+void CudaRunner::Barrier(Emission& emission, Value*) const {
+  emission.builder.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {});
+}
+
+Value* CudaRunner::Shared(Emission& emission, Value*, int64_t offset) const {
+  llvm::IRBuilder<>& builder = emission.builder;
+  llvm::GlobalVariable* shared = emission.module.getGlobalVariable(kSharedMemory);
+  if (shared == nullptr) {
+    auto* type = llvm::ArrayType::get(builder.getInt8Ty(), 0);
+    shared = new llvm::GlobalVariable(emission.module, type, /*isConstant=*/false,
+                                      llvm::GlobalValue::ExternalLinkage, nullptr, kSharedMemory,
+                                      nullptr, llvm::GlobalValue::NotThreadLocal, kSharedSpace);
+    shared->setAlignment(llvm::Align(64));
+  }
+  Value* address = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), shared, offset);
+  return builder.CreateAddrSpaceCast(address, builder.getPtrTy());
+}
+
+llvm::Function* CudaRunner::Fail(Emission& emission) const {
+  llvm::Type *pointer = emission.builder.getPtrTy(), *count = emission.builder.getInt32Ty();
+  return emission.Declare(kFailFunction, emission.builder.getVoidTy(),
+                          {pointer, count, count, pointer, count, pointer});
+}
+
+llvm::Function* CudaRunner::Allocate(Emission& emission) const {
+  llvm::Type* pointer = emission.builder.getPtrTy();
+  return emission.Declare(kAllocateFunction, pointer, {pointer, emission.builder.getInt64Ty()});
+}
+
+llvm::Function* CudaRunner::Free(Emission& emission) const {
+  llvm::Type* pointer = emission.builder.getPtrTy();
+  return emission.Declare(kFreeFunction, emission.builder.getVoidTy(), {pointer, pointer});
+}
+
+llvm::Constant* CudaRunner::Describe(Emission& emission, llvm::Function* kernel,
+                                     const KernelTraits& traits) {
+  kernel->setName("kernel_" + std::to_string(described_.size()));
+  described_.push_back({kernel, DeclareKernelConstant(emission, kernel->getName()), traits});
+  return described_.back().constant;
+}
+
+std::string CudaRunner::TakeKernels(Emission& emission, int architecture) {
+  std::vector<KernelEntry> entries;
+  for (const Described& d : described_) {
+    entries.push_back({d.kernel, d.traits.capture_bytes, d.traits.threads});
+  }
+  const std::string ptx = entries.empty() ? "" : MakePtx(emission.module, entries, architecture);
+  auto* text = llvm::ConstantDataArray::getString(emission.context(), ptx);
+  auto* global = new llvm::GlobalVariable(emission.module, text->getType(), /*isConstant=*/true,
+                                          llvm::GlobalValue::PrivateLinkage, text);
+  for (const Described& d : described_) {
+    DefineKernelConstant(emission, d.constant, kPkKernelCuda, d.traits, global,
+                         static_cast<int64_t>(ptx.size()) + 1, d.kernel->getName());
+  }
+  for (const Described& d : described_) d.kernel->eraseFromParent();
+  for (const char* name : {kFailFunction, kAllocateFunction, kFreeFunction}) {
+    if (llvm::Function* function = emission.module.getFunction(name)) function->eraseFromParent();
+  }
+  return ptx;
+}
+
+}  // namespace parakeet::backends

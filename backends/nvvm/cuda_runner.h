@@ -1,0 +1,46 @@
+// Kernels for NVIDIA's GPUs, one module of PTX for those of a program.
+#ifndef PARAKEET_BACKENDS_NVVM_CUDA_RUNNER_H_
+#define PARAKEET_BACKENDS_NVVM_CUDA_RUNNER_H_
+
+#include <string>
+#include <vector>
+
+#include "backends/llvm/kernel_runner.h"
+#include "backends/nvvm/device_math.h"
+
+namespace parakeet::backends {
+
+class CudaRunner : public KernelRunner {
+ public:
+  const MathLibrary& math() const override { return math_; }
+  bool IsHost() const override { return false; }
+  llvm::Value* Context(Emission& emission, llvm::Function* kernel) const override;
+  llvm::Value* BlockNumber(Emission& emission, llvm::Value* context) const override;
+  llvm::Value* ThreadNumber(Emission& emission, llvm::Value* context) const override;
+  void Barrier(Emission& emission, llvm::Value* context) const override;
+  llvm::Value* Shared(Emission& emission, llvm::Value* context, int64_t offset) const override;
+  llvm::Function* Fail(Emission& emission) const override;
+  llvm::Function* Allocate(Emission& emission) const override;
+  llvm::Function* Free(Emission& emission) const override;
+  void Check(Emission&, llvm::Value*, llvm::Value*, int64_t, bool) const override {}
+  llvm::Constant* Describe(Emission& emission, llvm::Function* kernel,
+                           const KernelTraits& traits) override;
+
+  // Takes the kernels out of the module, behind all emission, compiles them to PTX for that
+  // architecture and leaves it in the module instead. Returns the text.
+  std::string TakeKernels(Emission& emission, int architecture);
+
+ private:
+  struct Described {
+    llvm::Function* kernel;
+    llvm::GlobalVariable* constant;
+    KernelTraits traits;
+  };
+
+  DeviceMath math_;
+  std::vector<Described> described_;
+};
+
+}  // namespace parakeet::backends
+
+#endif  // PARAKEET_BACKENDS_NVVM_CUDA_RUNNER_H_

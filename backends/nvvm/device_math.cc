@@ -1,0 +1,23 @@
+#include "backends/nvvm/device_math.h"
+
+#include <string>
+
+#include "ir/diagnostics.h"
+
+namespace parakeet::backends {
+
+llvm::Value* DeviceMath::Call(Emission& emission, std::string_view name,
+                              llvm::ArrayRef<llvm::Value*> operands) const {
+  llvm::Type* type = operands[0]->getType();
+  const std::string symbol = "__nv_" + std::string(name) + (type->isFloatTy() ? "f" : "");
+  const llvm::SmallVector<llvm::Type*, 2> params(operands.size(), type);
+  return emission.builder.CreateCall(emission.DeclarePure(symbol, type, params), operands);
+}
+
+Number DeviceMath::CallComplex(Emission&, std::string_view name, llvm::ArrayRef<Number>) const {
+  ir::FailLimitation("there is no " + std::string(name.substr(1)) +
+                         " of complex numbers on a GPU; use target='parallel'",
+                     {});
+}
+
+}  // namespace parakeet::backends

@@ -1,0 +1,21 @@
+// A GPU's functions of mathematics: libdevice's.
+#ifndef PARAKEET_BACKENDS_NVVM_DEVICE_MATH_H_
+#define PARAKEET_BACKENDS_NVVM_DEVICE_MATH_H_
+
+#include "backends/llvm/emission.h"
+
+namespace parakeet::backends {
+
+// Of scalars: kernels have no lanes.
+class DeviceMath : public MathLibrary {
+ public:
+  llvm::Value* Call(Emission& emission, std::string_view name,
+                    llvm::ArrayRef<llvm::Value*> operands) const override;
+  // Throws a Limitation: libdevice has none.
+  Number CallComplex(Emission& emission, std::string_view name,
+                     llvm::ArrayRef<Number> operands) const override;
+};
+
+}  // namespace parakeet::backends
+
+#endif  // PARAKEET_BACKENDS_NVVM_DEVICE_MATH_H_

@@ -1,0 +1,173 @@
+#include "backends/nvvm/make_ptx.h"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include "backends/llvm/emit_object.h"
+#include "backends/nvvm/device_functions.h"
+#include "ir/diagnostics.h"
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Target/TargetOptions.h"
+#include "llvm/Transforms/IPO/Internalize.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+extern "C" const char parakeet_libdevice[];
+extern "C" const char parakeet_libdevice_end[];
+
+namespace parakeet::backends {
+namespace {
+
+using llvm::Function;
+
+constexpr const char* kTriple = "nvptx64-nvidia-cuda";
+// The architectures that LLVM 19 writes code for, and the PTX of a driver for CUDA 11.8.
+constexpr int kArchitectures[] = {50, 52, 60, 61, 70, 72, 75, 80, 86, 87, 89, 90};
+constexpr const char* kFeatures = "+ptx78";
+
+std::unique_ptr<llvm::TargetMachine> MachineFor(int architecture) {
+  [[maybe_unused]] static const bool initialized = [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+    return true;
+  }();
+  std::string error;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kTriple, error);
+  if (target == nullptr) ir::FailBug("no code generator for GPUs: " + error);
+  int known = kArchitectures[0];
+  for (int candidate : kArchitectures) {
+    if (candidate <= architecture) known = candidate;
+  }
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      kTriple, "sm_" + std::to_string(known), kFeatures, options, llvm::Reloc::PIC_, std::nullopt,
+      llvm::CodeGenOptLevel::Aggressive));
+}
+
+// The kernel's body in a function of one parameter.
+void MakeEntry(llvm::Module& module, Function* kernel, int64_t capture_bytes, int64_t threads) {
+  llvm::LLVMContext& context = module.getContext();
+  llvm::Type* pointer = llvm::PointerType::get(context, 0);
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer}, false);
+  auto* entry = Function::Create(type, llvm::GlobalValue::ExternalLinkage, "", &module);
+  entry->takeName(kernel);
+  entry->setCallingConv(llvm::CallingConv::PTX_Kernel);
+  auto* captures = llvm::ArrayType::get(llvm::Type::getInt8Ty(context), capture_bytes);
+  llvm::AttrBuilder attributes(context);
+  attributes.addByValAttr(captures);
+  attributes.addAlignmentAttr(llvm::Align(8));
+  entry->addParamAttrs(0, attributes);
+  entry->splice(entry->begin(), kernel);
+  kernel->getArg(0)->replaceAllUsesWith(llvm::PoisonValue::get(pointer));
+  kernel->getArg(1)->replaceAllUsesWith(entry->getArg(0));
+  kernel->eraseFromParent();
+  llvm::Type* number = llvm::Type::getInt32Ty(context);
+  llvm::NamedMDNode* annotations = module.getOrInsertNamedMetadata("nvvm.annotations");
+  const auto annotate = [&](const char* name, int64_t value) {
+    annotations->addOperand(llvm::MDNode::get(
+        context, {llvm::ValueAsMetadata::get(entry), llvm::MDString::get(context, name),
+                  llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(number, value))}));
+  };
+  annotate("kernel", 1);
+  annotate("maxntidx", threads);
+}
+
+void Link(llvm::Module& module, std::unique_ptr<llvm::Module> library) {
+  library->setDataLayout(module.getDataLayout());
+  library->setTargetTriple(module.getTargetTriple());
+  const auto internalize = [](llvm::Module& linked, const llvm::StringSet<>& names) {
+    llvm::internalizeModule(linked, [&](const llvm::GlobalValue& value) {
+      return !value.hasName() || !names.contains(value.getName());
+    });
+  };
+  if (llvm::Linker::linkModules(module, std::move(library), llvm::Linker::LinkOnlyNeeded,
+                                internalize))
+    ir::FailBug("device code does not link");
+}
+
+void LinkLibraries(llvm::Module& module) {
+  llvm::SMDiagnostic problem;
+  auto functions = llvm::parseAssemblyString(DeviceFunctions(), problem, module.getContext());
+  if (functions == nullptr) ir::FailBug("device functions: " + problem.getMessage().str());
+  Link(module, std::move(functions));
+  const bool calls_libdevice = llvm::any_of(
+      module, [](const Function& function) { return function.getName().starts_with("__nv_"); });
+  if (!calls_libdevice) return;
+  const llvm::MemoryBufferRef bytes(
+      llvm::StringRef(parakeet_libdevice, parakeet_libdevice_end - parakeet_libdevice),
+      "libdevice");
+  auto libdevice = llvm::getLazyBitcodeModule(bytes, module.getContext());
+  if (!libdevice) ir::FailBug("libdevice: " + llvm::toString(libdevice.takeError()));
+  Link(module, std::move(*libdevice));
+  for (const Function& function : module) {
+    if (function.isDeclaration() && function.getName().starts_with("__nv_"))
+      ir::FailBug("libdevice has no " + function.getName().str());
+  }
+}
+
+void OptimizeForGpu(llvm::Module& module, llvm::TargetMachine& machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager cgsccs;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(cgsccs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, cgsccs, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+}
+
+}  // namespace
+
+std::string MakePtx(const llvm::Module& module, const std::vector<KernelEntry>& kernels,
+                    int architecture) {
+  std::set<const llvm::GlobalValue*> chosen;
+  for (const KernelEntry& kernel : kernels) chosen.insert(kernel.function);
+  llvm::ValueToValueMapTy copies;
+  const std::unique_ptr<llvm::Module> device =
+      llvm::CloneModule(module, copies, [&](const llvm::GlobalValue* value) {
+        const auto* global = llvm::dyn_cast<llvm::GlobalVariable>(value);
+        return chosen.contains(value) || (global != nullptr && global->hasInitializer());
+      });
+  const std::unique_ptr<llvm::TargetMachine> machine = MachineFor(architecture);
+  device->setDataLayout(machine->createDataLayout());
+  device->setTargetTriple(kTriple);
+  device->addModuleFlag(llvm::Module::Override, "nvvm-reflect-ftz", 0u);
+  for (const KernelEntry& kernel : kernels) {
+    MakeEntry(*device, llvm::cast<Function>(copies[kernel.function]), kernel.capture_bytes,
+              kernel.threads);
+  }
+  // What only host code used.
+  for (llvm::GlobalVariable& global : llvm::make_early_inc_range(device->globals())) {
+    global.removeDeadConstantUsers();
+    if (global.use_empty()) global.eraseFromParent();
+  }
+  for (Function& function : llvm::make_early_inc_range(*device)) {
+    if (function.isDeclaration() && function.use_empty()) function.eraseFromParent();
+  }
+  LinkLibraries(*device);
+  for (Function& function : *device) {
+    function.removeFnAttr("target-cpu");
+    function.removeFnAttr("target-features");
+  }
+  OptimizeForGpu(*device, *machine);
+  const auto text = EmitAssembly(*device, *machine);
+  return std::string(text.begin(), text.end());
+}
+
+}  // namespace parakeet::backends

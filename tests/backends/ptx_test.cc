@@ -1,0 +1,50 @@
+// PTX of kernels: what is in it, and that the CUDA assembler takes it where there is one.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "backends/compile.h"
+#include "ir/parser.h"
+#include "passes/pass_manager.h"
+#include "passes/pipelines.h"
+
+namespace parakeet {
+namespace {
+
+std::string PtxOf(const char* text) {
+  passes::Context context;
+  context.options.kernels = true;
+  const ir::Program program =
+      passes::RunPipeline(ir::Parse(text), ir::Stage::kParallel, passes::GpuPipeline(), context, {})
+          .program;
+  backends::CompileOptions options;
+  options.kernels = backends::KernelTarget::kCuda;
+  options.gpu_architecture = 90;
+  return backends::Compile(program, options).ptx;
+}
+
+constexpr const char* kSaxpy = R"(
+fn @saxpy(%x: [n]f64 c, %a: f64) -> [n]f64 entry {
+  %r: [n]f64 = imap (%i) in (%n) {
+    %v: f64 = load %x[%i]
+    %s: f64 = sin %v
+    %p: f64 = mul %s, %a
+    yield %p }
+  return %r }
+)";
+
+TEST(Ptx, HasAKernelWithItsFunctionsOfMathematicsInIt) {
+  const std::string ptx = PtxOf(kSaxpy);
+  EXPECT_NE(ptx.find(".visible .entry kernel_0"), std::string::npos) << ptx;
+  EXPECT_NE(ptx.find(".target sm_90"), std::string::npos);
+  EXPECT_EQ(ptx.find(".extern .func"), std::string::npos) << "libdevice is linked in";
+  EXPECT_NE(ptx.find("ld.global"), std::string::npos) << "addresses are known to be global";
+}
+
+TEST(Ptx, OfAProgramWithoutKernelsIsNone) {
+  EXPECT_EQ(PtxOf("fn @f(%a: f64) -> f64 entry { %b: f64 = add %a, 1.0 return %b }"), "");
+}
+
+}  // namespace
+}  // namespace parakeet
