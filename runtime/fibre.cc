@@ -115,13 +115,17 @@ void Fibre::Suspend() {
   FinishSwitch(kept, &resumer_stack_, &resumer_stack_bytes_);
 }
 
-// Below each stack stands a mark. Stacks begin at different places of a page and of a power of two,
-// since the same depths of all of them would fall on the same sets of the caches.
 namespace {
+
+// Below each stack stands a mark, below the first of them as much memory again. Stacks begin at
+// different places of a page and of a power of two, since equal depths of all of them would fall on
+// the same sets of the caches.
 
 constexpr size_t kPage = 4096;
 constexpr size_t kStride = FibreStacks::kBytes + 2 * kPage;
 constexpr size_t kColourStep = 64;
+constexpr size_t BytesOf(int32_t stacks) { return kStride * size_t(stacks + 1); }
+
 constexpr uint64_t kMark[8] = {0x6b7261705f646e65, 1, 2, 3, 5, 8, 13, 21};
 
 }  // namespace
@@ -129,7 +133,7 @@ constexpr uint64_t kMark[8] = {0x6b7261705f646e65, 1, 2, 3, 5, 8, 13, 21};
 FibreStacks::~FibreStacks() { Unmap(); }
 
 void FibreStacks::Unmap() {
-  if (low_ != nullptr) munmap(low_, kStride * size_t(count_));
+  if (low_ != nullptr) munmap(low_, BytesOf(count_));
   low_ = nullptr;
   count_ = 0;
 }
@@ -137,7 +141,7 @@ void FibreStacks::Unmap() {
 bool FibreStacks::Reserve(int32_t count) {
   if (count <= count_) return true;
   Unmap();
-  void* memory = mmap(nullptr, kStride * size_t(count), PROT_READ | PROT_WRITE,
+  void* memory = mmap(nullptr, BytesOf(count), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
   low_ = static_cast<char*>(memory);
@@ -148,7 +152,7 @@ bool FibreStacks::Reserve(int32_t count) {
 
 char* FibreStacks::At(int32_t i) const {
   const size_t colour = size_t(i) * kColourStep % kPage;
-  return low_ + kStride * size_t(i) + sizeof kMark + colour;
+  return low_ + BytesOf(i) + sizeof kMark + colour;
 }
 
 bool FibreStacks::IsIntact(int32_t i) const {
