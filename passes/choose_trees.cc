@@ -16,6 +16,7 @@
 #include "ir/uses.h"
 #include "passes/analyses/access_patterns.h"
 #include "passes/analyses/reduction_lanes.h"
+#include "passes/lowering/loop_writer.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -30,6 +31,9 @@ using ir::Var;
 
 constexpr int64_t kReductionBlock = 8192;
 constexpr int64_t kBlockOfLoops = 64;
+// On a GPU: what a block of threads takes, each a lane; and one thread, where order matters.
+constexpr int64_t kDeviceBlock = 4096;
+constexpr int64_t kDeviceLanes = 256;
 constexpr int64_t kBlockOfThread = 64;
 // No power of two: blocks run side by side, and their elements are not all to lie in one set of a
 // cache.
@@ -38,16 +42,17 @@ constexpr int64_t kLaneBytes =
     256;  // What the lanes of all accumulators together may fill: four wide registers.
 constexpr int64_t kMostLanes = 64;
 
-class TreeChooser : public ir::Mutator {
+class TreeChooser : public LoopWriter {
  public:
   TreeChooser(ir::Arena* arena, const ir::Function& function, Context& context)
-      : Mutator(arena), patterns_(function), context_(context) {}
+      : LoopWriter(arena), patterns_(function), context_(context) {}
 
  protected:
   void Visit(const Binding* b) override {
     switch (b->op) {
       case OpCode::kIreduce: {
-        const int64_t block = BlockOf(*b);
+        const int64_t block = TreeBlockOf(*b);
+        if (context_.options.kernels && OnDevice(*b)) return SetFlat(*b);
         return Set(*b, IsOneBlock(*b, block) ? 0 : block, LanesOf(*b));
       }
       case OpCode::kIscan: return Set(*b, depth_ > 0 || HoldsArrays(*b) ? 0 : kScanBlock, 1);
@@ -75,8 +80,8 @@ class TreeChooser : public ir::Mutator {
   }
 
   // Fewer elements where each is made by a loop of its own.
-  int64_t BlockOf(const Binding& b) const {
-    if (context_.options.kernels) return kBlockOfThread;
+  int64_t TreeBlockOf(const Binding& b) const {
+    if (context_.options.kernels) return OnDevice(b) ? kDeviceBlock : kBlockOfThread;
     bool loops = false;
     ir::ForEachBinding(*b.blocks[0], [&](const Binding& inner) {
       loops |= inner.op == OpCode::kFor || inner.op == OpCode::kWhile ||
@@ -96,6 +101,26 @@ class TreeChooser : public ir::Mutator {
       if (size > block) return false;
     }
     return true;
+  }
+
+  // Whether threads of a GPU's blocks are the lanes.
+  bool OnDevice(const Binding& b) const { return depth_ == 0 && WhyNoLanesToCombine(b).empty(); }
+
+  // With one index for all, so that no thread is idle where rows are short.
+  void SetFlat(const Binding& b) {
+    Binding flat = b;
+    const size_t rank = b.blocks[0]->params.size();
+    if (rank > 1) {
+      const Operands all = Apply(b.operands);
+      const Operands extents(all.begin(), all.begin() + rank);
+      const Var* place = builder().NewVar(ir::DType::kI64, "k");
+      flat.blocks[0] = BlockOf({place}, [&] {
+        return ir::InlineBlock(builder(), *b.blocks[0], Delinear(place, extents));
+      });
+      flat.operands = {Product(extents)};
+      flat.operands.insert(flat.operands.end(), all.begin() + rank, all.end());
+    }
+    Set(*arena()->New(std::move(flat)), kDeviceBlock, kDeviceLanes);
   }
 
   void Set(const Binding& b, int64_t block, int64_t lanes) {

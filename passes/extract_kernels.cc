@@ -60,6 +60,12 @@ class KernelExtractor : public LoopWriter {
  protected:
   void Visit(const Binding* b) override {
     if (in_kernel_) return VisitInside(*b);
+    if (b->op == OpCode::kFor && b->attrs.Text(Attr::kKind) == "block") {
+      in_kernel_ = true;
+      Mutator::Visit(b);
+      in_kernel_ = false;
+      return;
+    }
     if (IsParallel(*b) && !NeedsHost(*b->blocks[0])) return WriteGrid(*b);
     const bool is_control =
         b->op == OpCode::kFor || b->op == OpCode::kWhile || b->op == OpCode::kIf;
@@ -71,7 +77,7 @@ class KernelExtractor : public LoopWriter {
  private:
   // Inside a kernel, what was parallel or in lanes is one thread's.
   void VisitInside(const Binding& b) {
-    if (b.op != OpCode::kFor) return Mutator::Visit(&b);
+    if (b.op != OpCode::kFor || b.attrs.Text(Attr::kKind) == "thread") return Mutator::Visit(&b);
     builder().Append(AsSequential(*Rewrite(&b)));
   }
 

@@ -60,9 +60,9 @@ void EmulatedRunner::Check(Emission& emission, Value* context, Value* address, i
   llvm::IRBuilder<>& builder = emission.builder;
   llvm::Type *pointer = builder.getPtrTy(), *word = builder.getInt64Ty(),
              *flag = builder.getInt32Ty();
-  builder.CreateCall(emission.Declare("pk_thread_check", builder.getVoidTy(),
-                                      {pointer, pointer, word, flag}),
-                     {context, address, builder.getInt64(bytes), builder.getInt32(is_store)});
+  builder.CreateCall(
+      emission.Declare("pk_thread_check", builder.getVoidTy(), {pointer, pointer, word, flag}),
+      {context, address, builder.getInt64(bytes), builder.getInt32(is_store)});
 }
 
 llvm::Constant* EmulatedRunner::Describe(Emission& emission, llvm::Function* kernel,

@@ -15,7 +15,8 @@ using llvm::Value;
 // A kernel's captures begin with a word of the runtime's.
 static constexpr uint64_t kRuntimeWord = 8;
 
-llvm::AllocaInst* FunctionEmitter::WriteInside(llvm::Function* function, llvm::function_ref<void()> write) {
+llvm::AllocaInst* FunctionEmitter::WriteInside(llvm::Function* function,
+                                               llvm::function_ref<void()> write) {
   BasicBlock* entry = BasicBlock::Create(emission_.context(), "entry", function);
   Captures captures(emission_, entry, function->getArg(1), InKernel() ? kRuntimeWord : 0);
   const llvm::IRBuilder<>::InsertPoint here = builder_.saveIP();

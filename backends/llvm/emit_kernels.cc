@@ -153,8 +153,8 @@ void FunctionEmitter::CheckAccess(const ir::Operand& array, Value* address, bool
 Number FunctionEmitter::ReadFromDevice(const ir::Operand& array, Value* address) {
   const int64_t bytes = ir::SizeInBytes(DTypeOf(array));
   Value* element = OnStack(llvm::ArrayType::get(builder_.getInt64Ty(), 2));
-  ContinueUnless(builder_.CreateIsNotNull(builder_.CreateCall(
-      PkDeviceRead(emission_), {Local(call_), element, address, I64(bytes)})));
+  ContinueUnless(builder_.CreateIsNotNull(
+      builder_.CreateCall(PkDeviceRead(emission_), {Local(call_), element, address, I64(bytes)})));
   return LoadNumber(emission_, {DTypeOf(array), llvm::Align(8), {}}, element);
 }
 
@@ -163,8 +163,8 @@ void FunctionEmitter::WriteToDevice(const ir::Operand& array, Value* address,
   const int64_t bytes = ir::SizeInBytes(DTypeOf(array));
   Value* element = OnStack(llvm::ArrayType::get(builder_.getInt64Ty(), 2));
   StoreNumber(emission_, {DTypeOf(array), llvm::Align(8), {}}, element, number);
-  ContinueUnless(builder_.CreateIsNotNull(builder_.CreateCall(
-      PkDeviceWrite(emission_), {Local(call_), address, element, I64(bytes)})));
+  ContinueUnless(builder_.CreateIsNotNull(
+      builder_.CreateCall(PkDeviceWrite(emission_), {Local(call_), address, element, I64(bytes)})));
 }
 
 }  // namespace parakeet::backends

@@ -28,10 +28,11 @@ void FunctionEmitter::EmitLibraryCall(const ir::Binding& call) {
   const std::string symbol = ir::SymbolOf(routine, ir::DTypeOf(routine, call));
   llvm::Function* address = emission_.Declare(symbol, builder_.getInt64Ty(), {});
   Value* signature = emission_.Text(ir::SignatureOf(routine));
-  Value* status = emission_.kernels == nullptr
-                      ? builder_.CreateCall(PkLibraryCall(emission_), {address, signature, operands})
-                      : builder_.CreateCall(PkDeviceLibraryCall(emission_),
-                                            {Local(call_), address, signature, operands});
+  Value* status =
+      emission_.kernels == nullptr
+          ? builder_.CreateCall(PkLibraryCall(emission_), {address, signature, operands})
+          : builder_.CreateCall(PkDeviceLibraryCall(emission_),
+                                {Local(call_), address, signature, operands});
   numbers_[call.result()] = {status};
 }
 

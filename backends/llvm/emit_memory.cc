@@ -46,6 +46,7 @@ void FunctionEmitter::EmitAlloc(const ir::Binding& alloc) {
 
 // An argument's base is null, which the runtime allows.
 void FunctionEmitter::EmitFree(const ir::Binding& free) {
+  if (InKernel() && !kernel_.in_thread) return;  // Shared memory ends with the block.
   Value* base = ArrayOf(free.operands[0]).base;
   Value* none = llvm::ConstantPointerNull::get(builder_.getPtrTy());
   Value* freed = base;
@@ -86,8 +87,8 @@ void FunctionEmitter::EmitLoad(const ir::Binding& load) {
   Value* address = AddressOf(array, llvm::ArrayRef<Operand>(load.operands).drop_front(), true);
   const bool is_remote = emission_.kernels != nullptr && !InKernel();
   CheckAccess(array, address, false);
-  numbers_[load.result()] = is_remote ? ReadFromDevice(array, address)
-                                      : LoadNumber(emission_, TraitsOf(array), address);
+  numbers_[load.result()] =
+      is_remote ? ReadFromDevice(array, address) : LoadNumber(emission_, TraitsOf(array), address);
 }
 
 // To be read, into the first cache.

@@ -18,22 +18,6 @@ using ir::Var;
 
 constexpr int64_t kSmallExtent = 32;
 
-std::string WhyNoLanesToCombine(const Binding& b) {
-  bool has_identity = true;
-  bool idempotent = true;
-  const bool is_extreme = IsExtremeByIndex(*b.blocks[1]);
-  for (size_t k = 0; k < b.results.size(); ++k) {
-    if (!b.results[k]->type.IsScalar()) return "it accumulates an array";
-    if (ir::IsComplex(b.results[k]->type.dtype())) return "it accumulates complex numbers";
-    if (is_extreme) continue;
-    const auto op = ir::CombineOp(*b.blocks[1], static_cast<int>(k));
-    if (!op || !ir::IsCommutative(*op)) return "its combine is not a commutative operation";
-    has_identity &= ir::IdentityOf(*op, b.results[k]->type.dtype()).has_value();
-    idempotent &= ir::IsIdempotent(*op);
-  }
-  return has_identity || idempotent ? "" : "its combine has no value to start lanes from";
-}
-
 // True where the nest around does better to give its own index to lanes: of what is read anew for
 // each element of the reduction, less would be gathered; or as much, and some lies one after the
 // other along that index, so that no lanes have to be added up.
@@ -50,6 +34,22 @@ bool SuitsIndexAround(const Binding& b, const Binding& nest, const AccessPattern
 }
 
 }  // namespace
+
+std::string WhyNoLanesToCombine(const Binding& b) {
+  bool has_identity = true;
+  bool idempotent = true;
+  const bool is_extreme = IsExtremeByIndex(*b.blocks[1]);
+  for (size_t k = 0; k < b.results.size(); ++k) {
+    if (!b.results[k]->type.IsScalar()) return "it accumulates an array";
+    if (ir::IsComplex(b.results[k]->type.dtype())) return "it accumulates complex numbers";
+    if (is_extreme) continue;
+    const auto op = ir::CombineOp(*b.blocks[1], static_cast<int>(k));
+    if (!op || !ir::IsCommutative(*op)) return "its combine is not a commutative operation";
+    has_identity &= ir::IdentityOf(*op, b.results[k]->type.dtype()).has_value();
+    idempotent &= ir::IsIdempotent(*op);
+  }
+  return has_identity || idempotent ? "" : "its combine has no value to start lanes from";
+}
 
 std::string WhyNoLanes(const Binding& reduction, const Binding* nest,
                        const AccessPatterns& patterns) {

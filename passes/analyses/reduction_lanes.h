@@ -8,6 +8,10 @@
 
 namespace parakeet::passes {
 
+// Why a reduction's elements are to be combined in their order, whoever takes them; empty where any
+// order will do.
+std::string WhyNoLanesToCombine(const ir::Binding& reduction);
+
 // Why an ireduce is to combine one element after the other and not in lanes; empty where lanes take
 // its last index. `nest` is the innermost imap, foreach or ifilter around it; null for none.
 std::string WhyNoLanes(const ir::Binding& reduction, const ir::Binding* nest,

@@ -22,6 +22,8 @@ Attributes Parallel(int64_t cost) {
   return {{Attr::kKind, std::string("parallel")}, {Attr::kCost, std::max<int64_t>(1, cost)}};
 }
 
+Attributes Kind(const char* kind) { return {{Attr::kKind, std::string(kind)}}; }
+
 }  // namespace
 
 ReductionLowering::Reduction ReductionLowering::Describe(const Binding& b) {
@@ -228,6 +230,69 @@ void ReductionLowering::CombineParts(const Reduction& r, const std::vector<const
                  {condition, body});
 }
 
+Operands ReductionLowering::FoldOnDevice(const Reduction& r, int64_t block) {
+  const Operand size = r.extents[0];
+  const Operand count = CeilDiv(size, Int(block));
+  const std::vector<const Var*> parts = AllocateParts(r.binding, count);
+  Loop(Int(0), count, Kind("block"), [&](const Operand& part) {
+    const std::vector<const Var*> lanes = AllocateParts(r.binding, Int(r.lanes));
+    Loop(Int(0), Int(r.lanes), Kind("thread"), [&](const Operand& lane) {
+      const Operand lo = builder().Mul(part, Int(block));
+      const Operand hi = Min(builder().Add(lo, Int(block)), size);
+      const Operands start = r.starts.empty() ? Element(r, {lo}) : r.starts;
+      const Operands total = Carry(
+          builder().Add(lo, lane), hi, start,
+          [&](const Operand& i, const Operands& so_far) {
+            return Combine(r, so_far, Element(r, {i}));
+          },
+          r.lanes);
+      StoreAll(lanes, lane, total);
+    });
+    CombineLanes(r, lanes);
+    Loop(Int(0), Int(1), Kind("thread"),
+         [&](const Operand&) { StoreAll(parts, part, LoadAll(lanes, Int(0))); });
+  });
+  CombinePartsOnDevice(r, parts, count);
+  return LoadAll(parts, Int(0));
+}
+
+void ReductionLowering::CombineLanes(const Reduction& r, const std::vector<const Var*>& lanes) {
+  for (int64_t half = r.lanes / 2; half > 0; half /= 2) {
+    Loop(Int(0), Int(half), Kind("thread"), [&](const Operand& lane) {
+      const Operand other = builder().Add(lane, Int(half));
+      StoreAll(lanes, lane, Combine(r, LoadAll(lanes, lane), LoadAll(lanes, other)));
+    });
+  }
+}
+
+void ReductionLowering::CombinePartsOnDevice(const Reduction& r,
+                                             const std::vector<const Var*>& parts,
+                                             const Operand& count) {
+  Loop(Int(0), Int(1), Kind("block"), [&](const Operand&) {
+    const Var* step = builder().NewVar(ir::DType::kI64, "step");
+    const Block* condition =
+        BlockOf({step}, [&] { return Operands{builder().Scalar(OpCode::kLt, {step, count})}; });
+    const Var* inner = builder().NewVar(ir::DType::kI64, "step");
+    const Block* body = BlockOf({inner}, [&] {
+      const Operand twice = builder().Mul(inner, Int(2));
+      const Operand pairs = CeilDiv(builder().Sub(count, inner), twice);
+      Loop(Int(0), Int(r.lanes), Kind("thread"), [&](const Operand& thread) {
+        Loop(
+            thread, pairs, {},
+            [&](const Operand& pair) {
+              const Operand left = builder().Mul(pair, twice);
+              const Operand right = builder().Add(left, inner);
+              StoreAll(parts, left, Combine(r, LoadAll(parts, left), LoadAll(parts, right)));
+            },
+            r.lanes);
+      });
+      return Operands{twice};
+    });
+    builder().Emit(OpCode::kWhile, {builder().NewVar(ir::DType::kI64)}, {Int(1)}, {},
+                   {condition, body});
+  });
+}
+
 void ReductionLowering::LowerReduce(const Binding& b) {
   const Reduction r = Describe(b);
   const int64_t block = b.attrs.Int(Attr::kBlock);
@@ -244,12 +309,17 @@ Operands ReductionLowering::FoldAll(const Reduction& r) {
   return FoldInOrder(r, {}, Element(r, Operands(r.extents.size(), Int(0))), true);
 }
 
+Operands ReductionLowering::AfterInits(const Reduction& r, const Operands& total) {
+  return r.inits.empty() ? total : Combine(r, r.inits, total);
+}
+
 Operands ReductionLowering::FoldTree(const Reduction& r, int64_t block, bool parallel) {
   const auto fold = [&] {
     const Operand rows = Product({r.extents.begin(), r.extents.end() - 1});
+    if (for_kernels_ && parallel && r.lanes > 1) return AfterInits(r, FoldOnDevice(r, block));
     const Operands total = block > 0 ? FoldBlocks(r, block, parallel)
                                      : FoldRows(r, Int(0), rows, Int(0), r.extents.back());
-    return r.inits.empty() ? total : Combine(r, r.inits, total);
+    return AfterInits(r, total);
   };
   // Without identities, or with parts to load, an empty space is told apart; without an init it
   // cannot be empty.

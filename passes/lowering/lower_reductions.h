@@ -44,6 +44,7 @@ class ReductionLowering : public LoopWriter {
 
  private:
   Operands FoldAll(const Reduction& r);
+  Operands AfterInits(const Reduction& r, const Operands& total);
   Operands FoldTree(const Reduction& r, int64_t block, bool parallel);
   Operands FoldInOrder(const Reduction& r, const Operands& outer, const Operands& so_far,
                        bool peeled);
@@ -60,6 +61,11 @@ class ReductionLowering : public LoopWriter {
   Operands FoldRows(const Reduction& r, const ir::Operand& first, const ir::Operand& last,
                     const ir::Operand& lo, const ir::Operand& hi);
   Operands FoldBlocks(const Reduction& r, int64_t block, bool parallel);
+  // The same by a GPU: a block of threads for each part, then one block for all parts.
+  Operands FoldOnDevice(const Reduction& r, int64_t block);
+  void CombineLanes(const Reduction& r, const std::vector<const ir::Var*>& lanes);
+  void CombinePartsOnDevice(const Reduction& r, const std::vector<const ir::Var*>& parts,
+                            const ir::Operand& count);
   // Combines neighbours, then neighbours of neighbours, in place; the first part is the whole.
   void CombineParts(const Reduction& r, const std::vector<const ir::Var*>& parts,
                     const ir::Operand& count);
