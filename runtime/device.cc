@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "runtime/cuda_device.h"
 #include "runtime/device_error.h"
 #include "runtime/emulated_device.h"
 
@@ -28,15 +29,12 @@ std::string DeviceErrorText(int32_t code) {
 }
 
 int CountDevices(DeviceKind kind, std::string* why) {
-  if (kind == DeviceKind::kEmulated) return 1;
-  *why = "no CUDA driver";
-  return 0;
+  return kind == DeviceKind::kEmulated ? 1 : CountCudaDevices(why);
 }
 
 Device* OpenDevice(DeviceKind kind, int number, std::string* why) {
-  if (kind == DeviceKind::kEmulated) return OpenEmulatedDevice(number, why);
-  *why = "no CUDA driver";
-  return nullptr;
+  return kind == DeviceKind::kEmulated ? OpenEmulatedDevice(number, why)
+                                       : OpenCudaDevice(number, why);
 }
 
 }  // namespace parakeet::runtime

@@ -20,6 +20,13 @@ struct DeviceCounters {
   int64_t live_buffers = 0;
   int64_t peak_bytes = 0;
   int64_t launches = 0;
+  int64_t limit_bytes = 0;  // of live_bytes; 0: none
+};
+
+// What the driver says of the device; of the emulated one nothing.
+struct DeviceMemory {
+  int64_t free_bytes = 0;
+  int64_t total_bytes = 0;
 };
 
 class Device {
@@ -32,6 +39,9 @@ class Device {
   // 90 for compute capability 9.0; 0 of the emulated one.
   virtual int Architecture() const = 0;
   virtual DeviceCounters Counters() const = 0;
+  // peak_bytes begins anew.
+  virtual void ResetPeak() = 0;
+  virtual DeviceMemory Memory() { return {}; }
 
   // Null where there is not enough, also beside the limit. 0 bytes give a valid address.
   virtual void* Allocate(int64_t bytes) = 0;
@@ -39,7 +49,8 @@ class Device {
   // Allocate refuses what would take more than this; 0: no limit.
   virtual void SetLimit(int64_t bytes) = 0;
 
-  // In the order of the thread's work; copies to the host wait until they are done.
+  // In the order of the thread's work. The host's memory has been read, or written, by the time
+  // they return.
   virtual int32_t CopyUp(void* device, const void* host, int64_t bytes) = 0;
   virtual int32_t CopyDown(void* host, const void* device, int64_t bytes) = 0;
   // As pk_device_launch, apart from the captures' first word, which is in place.
@@ -47,6 +58,17 @@ class Device {
                          const void* captures, int64_t bytes) = 0;
   // Waits for the work of this thread.
   virtual int32_t Wait() = 0;
+
+  // What other threads begin later comes after this thread's work so far: called before they may
+  // see memory of the device that this thread has used.
+  virtual int32_t Share() { return 0; }
+
+  // The driver's handle of this thread's stream, for others' protocols; null of the emulated
+  // device. Work of this thread waits for what is on another stream by now, and the other way
+  // round: what comes later on the other stream waits for this thread's work.
+  virtual void* Stream() { return nullptr; }
+  virtual int32_t WaitForStream(void* stream) { return 0; }
+  virtual int32_t MakeStreamWait(void* stream) { return 0; }
 };
 
 // How many devices there are; 0, with the reason, where the driver or every device is missing.

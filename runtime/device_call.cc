@@ -59,6 +59,7 @@ struct DeviceCall::State {
   std::map<uintptr_t, int64_t> buffers;  // live ones, copies and the error record among them
   std::unordered_map<void*, void*> taken;
   void* error_record = nullptr;
+  bool is_shared = false;  // other threads may see memory that the call has used
 };
 
 DeviceCall::State::Region DeviceCall::State::FindRegion(const void* address) const {
@@ -98,6 +99,7 @@ DeviceCall::~DeviceCall() {
   for (const auto& [buffer, bytes] : state_->buffers) {
     device_.Free(reinterpret_cast<void*>(buffer));
   }
+  if (state_->is_shared) device_.Share();
 }
 
 void DeviceCall::FailForMemory(int64_t bytes) { call_.Fail(kPkSiteMemory, 0, nullptr, 1, &bytes); }
@@ -129,6 +131,7 @@ bool DeviceCall::TakeArguments(std::span<DeviceArgument> arguments) {
                            argument.strides);
     if (!argument.is_on_device && runs.bytes() > 0) order.push_back(state.arguments.size());
     state.arguments.push_back({runs, argument.is_written, -1});
+    state.is_shared = state.is_shared || argument.is_on_device;
   }
   // Memory that is in two arguments is copied once.
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
@@ -213,11 +216,12 @@ void* DeviceCall::AllocateBuffer(int64_t bytes) {
 
 void DeviceCall::KeepOnDevice(void* base) {
   if (state_->buffers.erase(WordOf(base)) == 0) RefuseBuffer(base);
+  state_->is_shared = true;
 }
 
 void DeviceCall::FreeBuffer(void* buffer) {
   if (buffer == nullptr) return;
-  KeepOnDevice(buffer);
+  if (state_->buffers.erase(WordOf(buffer)) == 0) RefuseBuffer(buffer);
   device_.Free(buffer);
 }
 

@@ -59,7 +59,7 @@ class BlockRunner {
   void RunInTurn(int64_t block);
   bool RunAsFibres(int64_t block);
   // Runs every thread up to its next barrier or its end, and says whether there is a next one.
-  bool RunToBarrier();
+  bool RunToBarrier(bool is_first);
   void CheckShared(EmulatedThread* thread, int64_t offset, int64_t bytes, int32_t access);
   [[noreturn]] void End(const EmulatedThread* thread, const char* what);
 

@@ -109,6 +109,8 @@ class EmulatedDevice : public Device {
     return counters;
   }
 
+  void ResetPeak() override { memory_.ResetPeak(); }
+
   void* Allocate(int64_t bytes) override { return memory_.Allocate(bytes); }
   void Free(void* buffer) override { memory_.Free(buffer); }
   void SetLimit(int64_t bytes) override { memory_.SetLimit(bytes); }

@@ -39,12 +39,18 @@ void EmulatedMemory::SetLimit(int64_t bytes) {
   limit_ = bytes;
 }
 
+void EmulatedMemory::ResetPeak() {
+  const std::unique_lock lock(mutex_);
+  peak_bytes_ = live_bytes_;
+}
+
 DeviceCounters EmulatedMemory::Counters() const {
   const std::shared_lock lock(mutex_);
   DeviceCounters counters;
   counters.live_bytes = live_bytes_;
   counters.live_buffers = int64_t(live_.size());
   counters.peak_bytes = peak_bytes_;
+  counters.limit_bytes = limit_;
   return counters;
 }
 

@@ -26,6 +26,7 @@ class EmulatedMemory {
   // Ends the process where it is no live allocation.
   void Free(void* buffer);
   void SetLimit(int64_t bytes);
+  void ResetPeak();
   // All but the launches.
   DeviceCounters Counters() const;
 

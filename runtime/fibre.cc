@@ -53,8 +53,8 @@ parakeet_begin_fibre:
 namespace parakeet::runtime {
 namespace {
 
-// What stands on a stack that waits in parakeet_switch_stack. Above it the stack is 16-byte aligned,
-// as it has to be before a call.
+// What stands on a stack that waits in parakeet_switch_stack. Above it the stack is 16-byte
+// aligned, as it has to be before a call.
 struct SavedRegisters {
   uint64_t r15, r14, r13, r12, rbx, rbp;
   void (*return_address)();

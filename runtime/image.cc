@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -154,9 +155,16 @@ std::unique_ptr<Image> Load(const void* bytes, size_t size, bool may_defer, std:
   return ImageLoader(parts, may_defer, error).Load();
 }
 
+std::atomic<uint64_t> unloads{0};
+
 }  // namespace
 
-Image::~Image() { munmap(mapping_, size_); }
+Image::~Image() {
+  munmap(mapping_, size_);
+  unloads.fetch_add(1, std::memory_order_release);
+}
+
+uint64_t CountImageUnloads() { return unloads.load(std::memory_order_acquire); }
 
 bool Image::FillOpenMp(std::string* error) {
   error->clear();

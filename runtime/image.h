@@ -63,6 +63,10 @@ std::unique_ptr<Image> LoadImage(const void* bytes, size_t size, std::string* er
 // takes longer than all else here, and a call with little to do needs no threads.
 std::unique_ptr<Image> LoadImageLazily(const void* bytes, size_t size, std::string* error);
 
+// How many images have been unmapped so far. What was read of an image's constants still holds
+// while this is the same; when it is not, another image may be at their addresses.
+uint64_t CountImageUnloads();
+
 }  // namespace parakeet::runtime
 
 #endif  // PARAKEET_RUNTIME_IMAGE_H_

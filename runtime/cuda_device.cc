@@ -1,0 +1,384 @@
+#include "runtime/cuda_device.h"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "runtime/cuda_copies.h"
+#include "runtime/cuda_driver.h"
+#include "runtime/cuda_memory.h"
+#include "runtime/cuda_modules.h"
+#include "runtime/device_error.h"
+
+namespace parakeet::runtime {
+namespace {
+
+constexpr int32_t kBadLaunch = -1;
+constexpr int64_t kMostBlocks = INT32_MAX;
+
+// Threads of kernels take memory of their own from a heap, which has this part of all memory.
+constexpr size_t kHeapShare = 32;
+
+// What a thread has of a device: its stream, and what it uses with it.
+struct CudaThread {
+  CudaThread(const CudaDriver& driver, CuContext context, CuStream stream, CuEvent event)
+      : stream(stream), event(event), copies(driver, context, stream) {}
+
+  const CuStream stream;
+  const CuEvent event;  // the end of the stream's work when it was last recorded
+  CudaCopies copies;
+  CudaFunctions functions;
+};
+
+class CudaDevice : public Device {
+ public:
+  CudaDevice(const CudaDriver& driver, int number)
+      : driver_(driver), number_(number), memory_(driver), modules_(driver) {}
+
+  // False with the reason.
+  bool Open(std::string* why);
+
+  DeviceKind kind() const override { return DeviceKind::kCuda; }
+  int number() const override { return number_; }
+  std::string Name() const override { return name_; }
+  int Architecture() const override { return architecture_; }
+  DeviceCounters Counters() const override;
+  void ResetPeak() override { memory_.ResetPeak(); }
+  DeviceMemory Memory() override;
+  void* Allocate(int64_t bytes) override;
+  void Free(void* buffer) override;
+  void SetLimit(int64_t bytes) override { memory_.SetLimit(bytes); }
+  int32_t CopyUp(void* device, const void* host, int64_t bytes) override;
+  int32_t CopyDown(void* host, const void* device, int64_t bytes) override;
+  int32_t Launch(const PkKernel& kernel, int64_t blocks, int32_t threads, const void* captures,
+                 int64_t bytes) override;
+  int32_t Wait() override;
+  int32_t Share() override;
+  void* Stream() override;
+  int32_t WaitForStream(void* stream) override;
+  int32_t MakeStreamWait(void* stream) override;
+
+  // Takes back what a thread had that has ended.
+  void PutBack(CudaThread* thread);
+
+ private:
+  class Scope;
+
+  // What stands before `error` in messages: "CUDA device 0 cannot launch kernel k".
+  int32_t Note(CuResult error, const std::string& what) const;
+  CuResult OpenContext();
+  CuResult FindThread(CudaThread** thread);
+  CuResult MakeThread(CudaThread** thread);
+  // Later work of `waiting` comes after what `thread` has begun.
+  CuResult LetWait(CuStream waiting, const CudaThread& thread);
+  int32_t CheckLaunch(const PkKernel& kernel, int64_t blocks, int32_t threads, int64_t bytes) const;
+
+  const CudaDriver& driver_;
+  const int number_;
+  CuContext context_ = nullptr;
+  std::string name_;
+  int architecture_ = 0;
+  bool has_pools_ = false;
+  CudaMemory memory_;
+  CudaModules modules_;
+  std::atomic<int64_t> launches_{0};
+
+  std::mutex mutex_;  // of the lists, and from the recording of an event to the wait for it
+  std::vector<std::unique_ptr<CudaThread>> threads_;
+  std::vector<CudaThread*> free_threads_;
+};
+
+// What this thread has of each device; another thread gets it afterwards.
+struct OfThisThread {
+  std::vector<std::pair<CudaDevice*, CudaThread*>> of_devices;
+
+  ~OfThisThread() {
+    for (const auto& [device, thread] : of_devices) device->PutBack(thread);
+  }
+};
+thread_local OfThisThread of_this_thread;
+
+// Makes the device's context the thread's for as long as it lives, then the one that was, which may
+// be another library's.
+class CudaDevice::Scope {
+ public:
+  explicit Scope(CudaDevice& device) : device_(device) {
+    device_.driver_.CtxGetCurrent(&before_);
+    CuResult error = 0;
+    if (before_ != device_.context_) error = device_.driver_.CtxSetCurrent(device_.context_);
+    if (error == 0) error = device_.FindThread(&thread_);
+    if (error != 0) error_ = device_.Note(error, "cannot be used");
+  }
+  ~Scope() {
+    if (before_ != device_.context_) device_.driver_.CtxSetCurrent(before_);
+  }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+  // What was noted, or 0: the thread is there.
+  int32_t error() const { return error_; }
+  CudaThread* operator->() const { return thread_; }
+  CudaThread& thread() const { return *thread_; }
+
+ private:
+  CudaDevice& device_;
+  CuContext before_ = nullptr;
+  int32_t error_ = 0;
+  CudaThread* thread_ = nullptr;
+};
+
+CuAddress AddressOf(const void* device) { return CuAddress(reinterpret_cast<uintptr_t>(device)); }
+
+int32_t CudaDevice::Note(CuResult error, const std::string& what) const {
+  if (error == 0) return 0;
+  return NoteDeviceError(
+      error, "CUDA device " + std::to_string(number_) + " " + what + ": " + driver_.TextOf(error));
+}
+
+// ---------------------------------------------------------------------------------------------
+// Opening
+// ---------------------------------------------------------------------------------------------
+
+bool CudaDevice::Open(std::string* why) {
+  CuContext before = nullptr;
+  driver_.CtxGetCurrent(&before);
+  const CuResult error = OpenContext();
+  driver_.CtxSetCurrent(before);
+  if (error != 0) {
+    *why = "CUDA device " + std::to_string(number_) + " cannot be opened: " + driver_.TextOf(error);
+  } else if (!has_pools_) {
+    *why = "CUDA device " + std::to_string(number_) + " has no pools of memory";
+  }
+  return error == 0 && has_pools_;
+}
+
+CuResult CudaDevice::OpenContext() {
+  CuDevice device = 0;
+  char name[256] = {};
+  int major = 0, minor = 0, pools = 0;
+  if (const CuResult error = driver_.DeviceGet(&device, number_)) return error;
+  driver_.DeviceGetName(name, sizeof name - 1, device);
+  driver_.DeviceGetAttribute(&major, kCuCapabilityMajor, device);
+  driver_.DeviceGetAttribute(&minor, kCuCapabilityMinor, device);
+  driver_.DeviceGetAttribute(&pools, kCuHasMemoryPools, device);
+  name_ = name;
+  architecture_ = 10 * major + minor;
+  has_pools_ = pools != 0;
+  if (const CuResult error = driver_.DevicePrimaryCtxRetain(&context_, device)) return error;
+  if (const CuResult error = driver_.CtxSetCurrent(context_)) return error;
+  size_t free_bytes = 0, total_bytes = 0;
+  if (const CuResult error = driver_.MemGetInfo(&free_bytes, &total_bytes)) return error;
+  // Refused where another library's kernels have run: theirs stays.
+  driver_.CtxSetLimit(kCuHeapOfKernels, total_bytes / kHeapShare);
+  return has_pools_ ? memory_.Open(device) : 0;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Threads and streams
+// ---------------------------------------------------------------------------------------------
+
+CuResult CudaDevice::FindThread(CudaThread** thread) {
+  auto& of_devices = of_this_thread.of_devices;
+  for (const auto& [device, found] : of_devices) {
+    if (device == this) return *thread = found, 0;
+  }
+  if (const CuResult error = MakeThread(thread)) return error;
+  of_devices.emplace_back(this, *thread);
+  return 0;
+}
+
+// One that another thread has left, or a new one, which begins behind the work of the others.
+CuResult CudaDevice::MakeThread(CudaThread** thread) {
+  const std::lock_guard lock(mutex_);
+  if (!free_threads_.empty()) {
+    *thread = free_threads_.back();
+    free_threads_.pop_back();
+    return 0;
+  }
+  CuStream stream = nullptr;
+  CuEvent event = nullptr;
+  if (const CuResult error = driver_.StreamCreate(&stream, kCuIndependentStream)) return error;
+  if (const CuResult error = driver_.EventCreate(&event, kCuEventWithoutTime)) return error;
+  for (const auto& other : threads_) {
+    if (const CuResult error = LetWait(stream, *other)) return error;
+  }
+  threads_.push_back(std::make_unique<CudaThread>(driver_, context_, stream, event));
+  *thread = threads_.back().get();
+  return 0;
+}
+
+void CudaDevice::PutBack(CudaThread* thread) {
+  const std::lock_guard lock(mutex_);
+  free_threads_.push_back(thread);
+}
+
+CuResult CudaDevice::LetWait(CuStream waiting, const CudaThread& thread) {
+  if (const CuResult error = driver_.EventRecord(thread.event, thread.stream)) return error;
+  return driver_.StreamWaitEvent(waiting, thread.event, 0);
+}
+
+int32_t CudaDevice::Share() {
+  const Scope scope(*this);
+  if (scope.error() != 0) return scope.error();
+  const std::lock_guard lock(mutex_);
+  for (const auto& other : threads_) {
+    if (other.get() == &scope.thread()) continue;
+    if (const CuResult error = LetWait(other->stream, scope.thread())) {
+      return Note(error, "cannot order its streams");
+    }
+  }
+  return 0;
+}
+
+void* CudaDevice::Stream() {
+  const Scope scope(*this);
+  return scope.error() == 0 ? scope->stream : nullptr;
+}
+
+int32_t CudaDevice::WaitForStream(void* stream) {
+  const Scope scope(*this);
+  if (scope.error() != 0) return scope.error();
+  const std::lock_guard lock(mutex_);  // Others record the event too.
+  CuResult error = driver_.EventRecord(scope->event, static_cast<CuStream>(stream));
+  if (error == 0) error = driver_.StreamWaitEvent(scope->stream, scope->event, 0);
+  return Note(error, "cannot wait for another stream");
+}
+
+int32_t CudaDevice::MakeStreamWait(void* stream) {
+  const Scope scope(*this);
+  if (scope.error() != 0) return scope.error();
+  const std::lock_guard lock(mutex_);
+  return Note(LetWait(static_cast<CuStream>(stream), scope.thread()),
+              "cannot make another stream wait");
+}
+
+int32_t CudaDevice::Wait() {
+  const Scope scope(*this);
+  if (scope.error() != 0) return scope.error();
+  return Note(driver_.StreamSynchronize(scope->stream), "fails");
+}
+
+// ---------------------------------------------------------------------------------------------
+// Memory
+// ---------------------------------------------------------------------------------------------
+
+DeviceCounters CudaDevice::Counters() const {
+  DeviceCounters counters = memory_.Counters();
+  counters.launches = launches_.load(std::memory_order_relaxed);
+  return counters;
+}
+
+DeviceMemory CudaDevice::Memory() {
+  const Scope scope(*this);
+  size_t free_bytes = 0, total_bytes = 0;
+  if (scope.error() != 0 || driver_.MemGetInfo(&free_bytes, &total_bytes) != 0) return {};
+  return {int64_t(free_bytes), int64_t(total_bytes)};
+}
+
+void* CudaDevice::Allocate(int64_t bytes) {
+  const Scope scope(*this);
+  return scope.error() == 0 ? memory_.Allocate(bytes, scope->stream) : nullptr;
+}
+
+void CudaDevice::Free(void* buffer) {
+  if (buffer == nullptr) return;
+  const Scope scope(*this);
+  if (scope.error() == 0) memory_.Free(buffer, scope->stream);
+}
+
+int32_t CudaDevice::CopyUp(void* device, const void* host, int64_t bytes) {
+  if (bytes <= 0) return 0;
+  const Scope scope(*this);
+  if (scope.error() != 0) return scope.error();
+  return Note(scope->copies.Up(AddressOf(device), static_cast<const char*>(host), bytes),
+              "cannot copy " + std::to_string(bytes) + " bytes from the host");
+}
+
+int32_t CudaDevice::CopyDown(void* host, const void* device, int64_t bytes) {
+  if (bytes <= 0) return 0;
+  const Scope scope(*this);
+  if (scope.error() != 0) return scope.error();
+  return Note(scope->copies.Down(static_cast<char*>(host), AddressOf(device), bytes),
+              "cannot copy " + std::to_string(bytes) + " bytes to the host");
+}
+
+// ---------------------------------------------------------------------------------------------
+// Kernels
+// ---------------------------------------------------------------------------------------------
+
+int32_t CudaDevice::CheckLaunch(const PkKernel& kernel, int64_t blocks, int32_t threads,
+                                int64_t bytes) const {
+  const auto refuse = [&](const char* why) {
+    return NoteDeviceError(kBadLaunch, std::string("kernel ") + kernel.name + why);
+  };
+  if (kernel.kind != kPkKernelCuda) return refuse(" is not for a CUDA device");
+  if (blocks > kMostBlocks) return refuse(" is launched with too many blocks");
+  const bool has_threads = threads >= 1 && threads <= kPkMostThreads;
+  const bool has_captures = bytes >= 8 && bytes <= kPkMostCaptureBytes;
+  if (has_threads && has_captures) return 0;
+  return refuse(" is launched with too many threads or captures");
+}
+
+int32_t CudaDevice::Launch(const PkKernel& kernel, int64_t blocks, int32_t threads,
+                           const void* captures, int64_t bytes) {
+  if (const int32_t error = CheckLaunch(kernel, blocks, threads, bytes)) return error;
+  const Scope scope(*this);
+  if (scope.error() != 0) return scope.error();
+  CuFunction function = nullptr;
+  if (const int32_t error = scope->functions.Find(modules_, kernel, &function)) return error;
+  size_t capture_bytes = size_t(bytes);
+  // Pairs of what comes and where it is, by the driver's numbers.
+  void* extra[] = {reinterpret_cast<void*>(1), const_cast<void*>(captures),
+                   reinterpret_cast<void*>(2), &capture_bytes, nullptr};
+  launches_.fetch_add(1, std::memory_order_relaxed);
+  const CuResult error =
+      driver_.LaunchKernel(function, unsigned(blocks), 1, 1, unsigned(threads), 1, 1,
+                           unsigned(kernel.shared_bytes), scope->stream, nullptr, extra);
+  return error == 0 ? 0 : Note(error, std::string("cannot launch kernel ") + kernel.name);
+}
+
+// ---------------------------------------------------------------------------------------------
+// All devices
+// ---------------------------------------------------------------------------------------------
+
+// The devices that were opened, by number; they stay.
+struct Opened {
+  std::mutex mutex;
+  std::vector<CudaDevice*> devices;
+};
+
+}  // namespace
+
+int CountCudaDevices(std::string* why) {
+  const CudaDriver* driver = OpenCudaDriver(why);
+  if (driver == nullptr) return 0;
+  int count = 0;
+  const CuResult error = driver->DeviceGetCount(&count);
+  if (error != 0) *why = "the CUDA driver cannot count its devices: " + driver->TextOf(error);
+  if (error == 0 && count == 0) *why = "the CUDA driver finds no device";
+  return error == 0 ? count : 0;
+}
+
+Device* OpenCudaDevice(int number, std::string* why) {
+  const int count = CountCudaDevices(why);
+  if (count == 0) return nullptr;
+  if (number < 0 || number >= count) {
+    *why = "there is no CUDA device " + std::to_string(number) + ": there " +
+           (count == 1 ? "is 1" : "are " + std::to_string(count)) + ", numbered from 0";
+    return nullptr;
+  }
+  static auto* const opened = new Opened;
+  const std::lock_guard lock(opened->mutex);
+  opened->devices.resize(size_t(count));
+  CudaDevice*& found = opened->devices[size_t(number)];
+  if (found != nullptr) return found;
+  std::string ignored;
+  auto device = std::make_unique<CudaDevice>(*OpenCudaDriver(&ignored), number);
+  if (!device->Open(why)) return nullptr;
+  return found = device.release();
+}
+
+}  // namespace parakeet::runtime

@@ -1,0 +1,54 @@
+// The CUDA driver, libcuda.so.1, opened at its first need: the few types and functions of it that
+// we use, declared here, so that nothing of CUDA is needed to build or to run without a GPU.
+#ifndef PARAKEET_RUNTIME_CUDA_DRIVER_H_
+#define PARAKEET_RUNTIME_CUDA_DRIVER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace parakeet::runtime {
+
+using CuResult = int;  // 0: done
+using CuDevice = int;
+using CuAddress = unsigned long long;
+using CuContext = struct CuContextState*;
+using CuStream = struct CuStreamState*;
+using CuEvent = struct CuEventState*;
+using CuModule = struct CuModuleState*;
+using CuFunction = struct CuFunctionState*;
+using CuMemoryPool = struct CuMemoryPoolState*;
+
+inline constexpr CuResult kCuOutOfMemory = 2;
+inline constexpr CuResult kCuNoDevice = 100;
+
+inline constexpr int kCuCapabilityMajor = 75;  // attributes of a device
+inline constexpr int kCuCapabilityMinor = 76;
+inline constexpr int kCuHasMemoryPools = 115;
+inline constexpr int kCuHeapOfKernels = 2;           // a limit of a context
+inline constexpr int kCuReleaseThreshold = 4;        // an attribute of a pool
+inline constexpr int kCuMostDynamicShared = 8;       // an attribute of a function
+inline constexpr unsigned kCuIndependentStream = 1;  // flags
+inline constexpr unsigned kCuEventWithoutTime = 2;
+inline constexpr int kCuErrorLog = 5;  // options of loading
+inline constexpr int kCuErrorLogBytes = 6;
+
+struct CudaDriver {
+#define PARAKEET_CUDA_FUNCTION(member, symbol, arguments) CuResult(*member) arguments;
+#include "runtime/cuda_functions.def"
+#undef PARAKEET_CUDA_FUNCTION
+
+  // "an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS)".
+  std::string TextOf(CuResult error) const;
+};
+
+// The driver, initialised; null, with the reason in a line, where there is none, it is too old, or
+// it finds no device. The answer stays the same as long as the process lives.
+const CudaDriver* OpenCudaDriver(std::string* why);
+
+// The functions of another driver to use, before any use of one: for tests.
+void SetCudaDriver(const CudaDriver& driver);
+
+}  // namespace parakeet::runtime
+
+#endif  // PARAKEET_RUNTIME_CUDA_DRIVER_H_

@@ -1,0 +1,56 @@
+// The modules of a CUDA device: kernels' code, loaded once.
+#ifndef PARAKEET_RUNTIME_CUDA_MODULES_H_
+#define PARAKEET_RUNTIME_CUDA_MODULES_H_
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "runtime/cuda_driver.h"
+#include "runtime/device_abi.h"
+
+namespace parakeet::runtime {
+
+// Called by any thread, with the device's context current. Modules stay: their number is that of
+// different kernels.
+class CudaModules {
+ public:
+  explicit CudaModules(const CudaDriver& driver) : driver_(driver) {}
+
+  // The kernel's function, ready for its shared memory. Kernels with equal code share a module,
+  // wherever the code is. 0, or an error that is noted.
+  int32_t Find(const PkKernel& kernel, CuFunction* function);
+
+ private:
+  using Content = std::pair<uint64_t, int64_t>;  // hash and bytes of code
+
+  int32_t Load(const PkKernel& kernel, CuModule* module);
+  int32_t ReserveShared(const PkKernel& kernel, CuFunction function);
+
+  const CudaDriver& driver_;
+  std::mutex mutex_;
+  std::map<Content, CuModule> modules_;
+  std::map<std::pair<CuModule, std::string>, CuFunction> functions_;
+  std::unordered_map<CuFunction, int64_t> shared_bytes_;  // where more than any may have
+};
+
+// What one thread remembers of them, so that a launch takes no lock and reads no code.
+class CudaFunctions {
+ public:
+  int32_t Find(CudaModules& modules, const PkKernel& kernel, CuFunction* function);
+
+ private:
+  struct Known {
+    uint64_t unloads;  // of images when it was noted (image.h)
+    PkKernel kernel;   // as it was then: where it is in no image, nobody says that it has gone
+    CuFunction function;
+  };
+  std::unordered_map<const PkKernel*, Known> known_;
+};
+
+}  // namespace parakeet::runtime
+
+#endif  // PARAKEET_RUNTIME_CUDA_MODULES_H_

@@ -1,0 +1,318 @@
+// CUDA devices on a driver that is none: how work is ordered, staged, cached and accounted for.
+#include "runtime/cuda_device.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "runtime/device_call.h"
+#include "runtime/team.h"
+#include "tests/runtime/fake_cuda_driver.h"
+
+namespace parakeet::runtime {
+namespace {
+
+Device& Cuda(int number = 0) {
+  static const bool is_set = (SetCudaDriver(FakeCudaDriver()), true);
+  EXPECT_TRUE(is_set);
+  std::string why;
+  Device* device = OpenDevice(DeviceKind::kCuda, number, &why);
+  EXPECT_EQ(why, "");
+  return *device;
+}
+
+struct Captures {
+  PkErrorRecord* record;
+  int64_t* numbers;
+  int64_t count;
+};
+
+PkKernel KernelOf(const char* name, const std::string& code, int32_t flags = 0,
+                  int64_t shared_bytes = 0) {
+  return {kPkKernelCuda, flags, shared_bytes, code.data(), int64_t(code.size()), name};
+}
+
+void AddTen(unsigned, unsigned, const void* captures) {
+  const auto& at = *static_cast<const Captures*>(captures);
+  for (int64_t i = 0; i < at.count; ++i) at.numbers[i] += 10;
+}
+
+std::vector<int64_t> Numbers(size_t count) {
+  std::vector<int64_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 1);
+  return numbers;
+}
+
+TEST(CudaDevice, SaysWhatItIs) {
+  EXPECT_EQ(Cuda().Name(), "Fake");
+  EXPECT_EQ(Cuda().Architecture(), 90);
+  EXPECT_EQ(Cuda(1).number(), 1);
+  EXPECT_EQ(&Cuda(1), &Cuda(1));
+  EXPECT_NE(&Cuda(1), &Cuda(0));
+  EXPECT_EQ(Cuda().Memory().total_bytes, 3000);
+  EXPECT_EQ(Fake().release_threshold, UINT64_MAX);
+  std::string why;
+  EXPECT_EQ(CountDevices(DeviceKind::kCuda, &why), 2);
+  for (const int number : {2, -1}) {
+    EXPECT_EQ(OpenDevice(DeviceKind::kCuda, number, &why), nullptr);
+    EXPECT_EQ(why, "there is no CUDA device " + std::to_string(number) +
+                       ": there are 2, numbered from 0");
+  }
+}
+
+// Sizes around those where a copy changes its way.
+TEST(CudaDevice, CopiesOfAllSizesArrive) {
+  const int32_t before = ThreadCount();
+  SetThreadCount(3);
+  const int64_t kb = 1024 / 8, mb = 1024 * kb;  // in numbers
+  for (const int64_t count : {int64_t{1}, 64 * kb - 1, 64 * kb, 300 * kb, 2 * mb, 2 * mb + 1,
+                              5 * mb - 3, 16 * mb, 21 * mb + 7}) {
+    std::vector<int64_t> up = Numbers(size_t(count));
+    std::vector<int64_t> down(up.size());
+    const std::vector<int64_t> expected = up;
+    auto* device = static_cast<int64_t*>(Cuda().Allocate(count * 8));
+    ASSERT_EQ(Cuda().CopyUp(device, up.data(), count * 8), 0);
+    std::fill(up.begin(), up.end(), -1);  // It has been read.
+    ASSERT_EQ(Cuda().CopyDown(down.data(), device, count * 8), 0);
+    EXPECT_TRUE(down == expected) << count;
+    Cuda().Free(device);
+  }
+  SetThreadCount(before);
+  EXPECT_EQ(Cuda().CopyUp(nullptr, nullptr, 0), 0);
+  EXPECT_EQ(Cuda().CopyDown(nullptr, nullptr, 0), 0);
+}
+
+TEST(CudaDevice, ManySmallCopiesPassThroughTheRing) {
+  constexpr int64_t kCount = 5000, kEach = 1001;
+  auto* device = static_cast<char*>(Cuda().Allocate(kCount * kEach));
+  std::vector<char> one(kEach);
+  std::vector<char> all(kCount * kEach);
+  for (int64_t i = 0; i < kCount; ++i) {
+    std::fill(one.begin(), one.end(), char(i % 127));
+    ASSERT_EQ(Cuda().CopyUp(device + i * kEach, one.data(), kEach), 0);
+  }
+  ASSERT_EQ(Cuda().CopyDown(all.data(), device, kCount * kEach), 0);
+  for (int64_t i = 0; i < kCount * kEach; ++i) ASSERT_EQ(all[i], char(i / kEach % 127)) << i;
+  Cuda().Free(device);
+}
+
+TEST(CudaDevice, ACallRunsItsKernelsInOrder) {
+  Fake().kernels["add_ten"] = AddTen;
+  const std::string code = "code of add_ten";
+  const PkKernel kernel = KernelOf("add_ten", code);
+  std::vector<int64_t> numbers = {1, 2, 3};
+  const int64_t size = 3, stride = 8;
+  const int64_t launches = Cuda().Counters().launches;
+  {
+    Call call(1);
+    DeviceCall on_device(&call, &Cuda());
+    DeviceArgument arguments[] = {{numbers.data(), 8, 1, &size, &stride, true}};
+    ASSERT_TRUE(on_device.TakeArguments(arguments));
+    Captures captures = {nullptr, static_cast<int64_t*>(arguments[0].data), 3};
+    EXPECT_EQ(pk_device_launch(&call, &kernel, 2, 64, &captures, sizeof captures), 0);
+    EXPECT_EQ(pk_device_launch(&call, &kernel, 2, 64, &captures, sizeof captures), 0);
+    captures = {};  // A launch has its own copy.
+    EXPECT_EQ(pk_device_launch(&call, &kernel, 0, 64, &captures, sizeof captures), 0);
+    EXPECT_TRUE(on_device.GiveBackArguments());
+  }
+  EXPECT_EQ(numbers, (std::vector<int64_t>{21, 22, 23}));
+  EXPECT_EQ(Cuda().Counters().launches - launches, 2);
+  EXPECT_EQ(Cuda().Counters().live_bytes, 0);
+  EXPECT_EQ(Fake().live_bytes, 0);
+}
+
+TEST(CudaDevice, WhatThreadsRecordIsTheCallsError) {
+  Fake().kernels["fail"] = [](unsigned, unsigned, const void* captures) {
+    PkErrorRecord& record = *static_cast<const Captures*>(captures)->record;
+    EXPECT_EQ(record.is_set, 0);
+    record.is_set = 1;
+    record.site = 4;
+    record.place_count = record.scalar_count = 1;
+    record.place[0] = 7;
+    record.scalars[0] = -5;
+  };
+  const std::string code = "code of fail";
+  const PkKernel kernel = KernelOf("fail", code, kPkKernelMayFail);
+  Captures captures = {};
+  Call call(1);
+  DeviceCall on_device(&call, &Cuda());
+  EXPECT_EQ(pk_device_launch(&call, &kernel, 1, 1, &captures, sizeof captures), 1);
+  ASSERT_TRUE(call.has_failed());
+  EXPECT_EQ(call.error().site, 4);
+  EXPECT_EQ(call.error().place, std::vector<int64_t>{7});
+  EXPECT_EQ(call.error().scalars, std::vector<int64_t>{-5});
+  EXPECT_EQ(pk_device_launch(&call, &kernel, 1, 1, &captures, sizeof captures), 1);
+}
+
+TEST(CudaDevice, EqualCodeIsLoadedOnceWhereverItIs) {
+  Fake().kernels["twin"] = AddTen;
+  const std::string one = "code of twins", other = "code of twins";
+  const int before = Fake().loads;
+  Captures captures = {};
+  for (const std::string* code : {&one, &other, &one}) {
+    const PkKernel kernel = KernelOf("twin", *code);
+    EXPECT_EQ(Cuda().Launch(kernel, 1, 1, &captures, sizeof captures), 0);
+  }
+  EXPECT_EQ(Fake().loads - before, 1);
+  EXPECT_EQ(Fake().loaded_code, one);
+  // Another device has modules of its own.
+  EXPECT_EQ(Cuda(1).Launch(KernelOf("twin", one), 1, 1, &captures, sizeof captures), 0);
+  EXPECT_EQ(Fake().loads - before, 2);
+  EXPECT_EQ(Cuda().Wait(), 0);
+  EXPECT_EQ(Cuda(1).Wait(), 0);
+}
+
+TEST(CudaDevice, MuchSharedMemoryIsAskedForOnce) {
+  Fake().kernels["large"] = AddTen;
+  const std::string code = "code of large";
+  Captures captures = {};
+  Fake().most_shared_bytes = 0;
+  EXPECT_EQ(Cuda().Launch(KernelOf("large", code, 0, 48 * 1024), 1, 1, &captures, 24), 0);
+  EXPECT_EQ(Fake().most_shared_bytes, 0);
+  const PkKernel large = KernelOf("large", code, 0, 100 * 1024);
+  EXPECT_EQ(Cuda().Launch(large, 1, 1, &captures, 24), 0);
+  EXPECT_EQ(Fake().most_shared_bytes, 100 * 1024);
+  EXPECT_EQ(Cuda().Wait(), 0);
+}
+
+TEST(CudaDevice, SaysInALineWhatTheDriverRefuses) {
+  Captures captures = {};
+  const std::string bad = "bad code", code = "code without it";
+  EXPECT_EQ(Cuda().Launch(KernelOf("k", bad), 1, 1, &captures, sizeof captures), 218);
+  EXPECT_EQ(DeviceErrorText(218),
+            "cannot load kernel k: it is said so (FAKE_ERROR): line 1: bad; line 2: worse");
+  EXPECT_EQ(Cuda().Launch(KernelOf("missing", code), 1, 1, &captures, sizeof captures), 500);
+  EXPECT_EQ(DeviceErrorText(500),
+            "there is no kernel missing in its code: it is said so (FAKE_ERROR)");
+  PkKernel kernel = KernelOf("k", code);
+  EXPECT_EQ(Cuda().Launch(kernel, int64_t{1} << 31, 1, &captures, sizeof captures), -1);
+  EXPECT_EQ(DeviceErrorText(-1), "kernel k is launched with too many blocks");
+  EXPECT_EQ(Cuda().Launch(kernel, 1, 1025, &captures, sizeof captures), -1);
+  EXPECT_EQ(Cuda().Launch(kernel, 1, 1, &captures, 4001), -1);
+  kernel.kind = kPkKernelEmulated;
+  EXPECT_EQ(Cuda().Launch(kernel, 1, 1, &captures, sizeof captures), -1);
+  EXPECT_EQ(DeviceErrorText(-1), "kernel k is not for a CUDA device");
+  Fake().failure = 700;
+  EXPECT_EQ(Cuda().Wait(), 700);
+  EXPECT_EQ(DeviceErrorText(700), "CUDA device 0 fails: it is said so (FAKE_ERROR)");
+}
+
+TEST(CudaDevice, MemoryEndsAndComesBack) {
+  const int64_t before = Cuda().Counters().live_bytes;
+  Fake().memory_bytes = 1000;
+  const int trims = Fake().trims;
+  EXPECT_EQ(Cuda().Allocate(1001), nullptr);
+  EXPECT_EQ(Fake().trims - trims, 1);
+  Fake().memory_bytes = int64_t{1} << 40;
+  Cuda().SetLimit(before + 100);
+  EXPECT_EQ(Cuda().Allocate(101), nullptr);
+  void* most = Cuda().Allocate(100);
+  ASSERT_NE(most, nullptr);
+  EXPECT_EQ(Cuda().Allocate(1), nullptr);
+  void* nothing = Cuda().Allocate(0);
+  ASSERT_NE(nothing, nullptr);
+  EXPECT_EQ(Cuda().Counters().live_bytes, before + 100);
+  EXPECT_EQ(Cuda().Counters().limit_bytes, before + 100);
+  Cuda().Free(most);
+  Cuda().Free(nothing);
+  Cuda().Free(nullptr);
+  Cuda().SetLimit(0);
+  EXPECT_GE(Cuda().Counters().peak_bytes, before + 100);
+  Cuda().ResetPeak();
+  EXPECT_EQ(Cuda().Counters().peak_bytes, before);
+}
+
+TEST(CudaDevice, OtherThreadsComeAfterWhatIsShared) {
+  Fake().kernels["add_ten"] = AddTen;
+  const std::string code = "code of add_ten";
+  const PkKernel kernel = KernelOf("add_ten", code);
+  auto* numbers = static_cast<int64_t*>(Cuda().Allocate(8));
+  int64_t seen = 0;
+  const auto add_ten = [&] {
+    Captures captures = {nullptr, numbers, 1};
+    EXPECT_EQ(Cuda().Launch(kernel, 1, 1, &captures, sizeof captures), 0);
+  };
+  const int64_t one = 1;
+  EXPECT_EQ(Cuda().CopyUp(numbers, &one, 8), 0);
+  // A thread whose stream is new, then one that has the same stream.
+  for (int i = 0; i < 2; ++i) {
+    add_ten();
+    EXPECT_EQ(Cuda().Share(), 0);
+    std::thread([&] {
+      EXPECT_EQ(Cuda().CopyDown(&seen, numbers, 8), 0);
+      EXPECT_EQ(seen, 1 + 20 * i + 10);
+      add_ten();
+      EXPECT_EQ(Cuda().Share(), 0);
+    }).join();
+    EXPECT_EQ(Cuda().CopyDown(&seen, numbers, 8), 0);
+    EXPECT_EQ(seen, 1 + 20 * i + 20);
+  }
+  Cuda().Free(numbers);
+}
+
+TEST(CudaDevice, AStreamIsUsedAgainWhenItsThreadHasEnded) {
+  std::thread([] { EXPECT_EQ(Cuda().Wait(), 0); }).join();
+  const int streams = Fake().streams;
+  for (int i = 0; i < 5; ++i) std::thread([] { EXPECT_EQ(Cuda().Wait(), 0); }).join();
+  EXPECT_EQ(Fake().streams, streams);
+}
+
+TEST(CudaDevice, WaitsForStreamsOfOthers) {
+  const CudaDriver driver = FakeCudaDriver();
+  auto* numbers = static_cast<int64_t*>(Cuda().Allocate(16));
+  const int64_t up[2] = {5, 6};
+  int64_t down[2] = {};
+  CuStream other = nullptr;
+  CuContext context = nullptr;
+  driver.DevicePrimaryCtxRetain(&context, 0);
+  driver.CtxSetCurrent(context);
+  driver.StreamCreate(&other, 0);
+  const auto address = CuAddress(reinterpret_cast<uintptr_t>(numbers));
+  driver.MemcpyHtoDAsync(address, up, 16, other);
+  EXPECT_EQ(Cuda().WaitForStream(other), 0);
+  EXPECT_EQ(Cuda().CopyDown(down, numbers, 16), 0);
+  EXPECT_EQ(down[1], 6);
+  const int64_t more[2] = {7, 8};
+  EXPECT_EQ(Cuda().CopyUp(numbers, more, 16), 0);
+  EXPECT_EQ(Cuda().MakeStreamWait(other), 0);
+  driver.MemcpyDtoHAsync(down, address, 16, other);
+  driver.StreamSynchronize(other);
+  EXPECT_EQ(down[1], 8);
+  EXPECT_NE(Cuda().Stream(), nullptr);
+  // The context that was another library's is so still.
+  CuContext after = nullptr;
+  driver.CtxGetCurrent(&after);
+  EXPECT_EQ(after, context);
+  driver.CtxSetCurrent(nullptr);
+  Cuda().Free(numbers);
+}
+
+TEST(CudaDevice, CopiesFailWithoutPinnedMemory) {
+  std::thread([] {
+    const int64_t pinned = std::exchange(Fake().pinned_bytes, 0);
+    std::vector<char> memory(100'000);
+    std::thread([&] {
+      // This thread's stream is that of an earlier one, whose pieces are there; a third has none.
+      Cuda().Wait();
+      std::thread([&] {
+        Cuda().Wait();
+        void* device = Cuda().Allocate(100'000);
+        EXPECT_EQ(Cuda().CopyUp(device, memory.data(), 100'000), kCuOutOfMemory);
+        EXPECT_EQ(DeviceErrorText(kCuOutOfMemory),
+                  "CUDA device 0 cannot copy 100000 bytes from the host: it is said so "
+                  "(FAKE_ERROR)");
+        EXPECT_EQ(Cuda().CopyDown(memory.data(), device, 10), kCuOutOfMemory);
+        Cuda().Free(device);
+      }).join();
+    }).join();
+    Fake().pinned_bytes = pinned;
+  }).join();
+}
+
+}  // namespace
+}  // namespace parakeet::runtime

@@ -1,0 +1,237 @@
+#include "tests/runtime/fake_cuda_driver.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <vector>
+
+namespace parakeet::runtime {
+
+struct CuContextState {
+  int device;
+};
+
+struct CuStreamState {
+  std::deque<std::function<void()>> waiting;
+  int64_t issued = 0;
+  int64_t done = 0;
+
+  void Push(std::function<void()> work) {
+    waiting.push_back(std::move(work));
+    ++issued;
+  }
+  void RunTo(int64_t position) {
+    while (done < position) {
+      const std::function<void()> work = std::move(waiting.front());
+      waiting.pop_front();
+      ++done;
+      work();
+    }
+  }
+};
+
+struct CuEventState {
+  CuStream stream = nullptr;
+  int64_t position = 0;
+
+  void Wait() const {
+    if (stream != nullptr) stream->RunTo(position);
+  }
+};
+
+struct CuModuleState {
+  std::string code;
+};
+
+struct CuFunctionState {
+  const FakeKernel* kernel;
+};
+
+namespace {
+
+constexpr CuResult kInvalidValue = 1;
+constexpr CuResult kInvalidContext = 201;
+constexpr CuResult kInvalidCode = 218;
+constexpr CuResult kNotFound = 500;
+
+std::recursive_mutex mutex;
+thread_local CuContext current = nullptr;
+std::map<CuAddress, size_t> live;
+
+void* HostOf(CuAddress address) { return reinterpret_cast<void*>(uintptr_t(address)); }
+
+// A call, one at a time, that needs a context.
+template <typename Work>
+CuResult InContext(Work work) {
+  const std::lock_guard lock(mutex);
+  return current == nullptr ? kInvalidContext : work();
+}
+
+CuResult Allocate(CuAddress* address, size_t bytes, CuStream) {
+  return InContext([&]() -> CuResult {
+    if (bytes == 0) return kInvalidValue;
+    if (int64_t(bytes) > Fake().memory_bytes) return kCuOutOfMemory;
+    *address = CuAddress(reinterpret_cast<uintptr_t>(std::malloc(bytes)));
+    live[*address] = bytes;
+    Fake().live_bytes += int64_t(bytes);
+    return 0;
+  });
+}
+
+CuResult Free(CuAddress address, CuStream stream) {
+  return InContext([&]() -> CuResult {
+    const auto found = live.find(address);
+    if (found == live.end()) return kInvalidValue;
+    Fake().live_bytes -= int64_t(found->second);
+    live.erase(found);
+    stream->Push([address] { std::free(HostOf(address)); });
+    return 0;
+  });
+}
+
+CuResult Copy(void* to, const void* from, size_t bytes, CuStream stream) {
+  return InContext([&] {
+    stream->Push([=] { std::memcpy(to, from, bytes); });
+    return 0;
+  });
+}
+
+CuResult TakeFailure() {
+  const CuResult failure = Fake().failure;
+  Fake().failure = 0;
+  return failure;
+}
+
+CuResult Load(CuModule* module, const void* image, unsigned, int*, void** values) {
+  return InContext([&]() -> CuResult {
+    const auto* code = static_cast<const char*>(image);
+    Fake().loads += 1;
+    Fake().loaded_code = code;
+    if (std::strncmp(code, "bad", 3) == 0) {
+      std::strcpy(static_cast<char*>(values[0]), "line 1: bad\nline 2: worse\n");
+      return kInvalidCode;
+    }
+    *module = new CuModuleState{code};
+    return 0;
+  });
+}
+
+CuResult FindFunction(CuFunction* function, CuModule, const char* name) {
+  return InContext([&]() -> CuResult {
+    const auto found = Fake().kernels.find(name);
+    if (found == Fake().kernels.end()) return kNotFound;
+    *function = new CuFunctionState{&found->second};
+    return 0;
+  });
+}
+
+CuResult Launch(CuFunction function, unsigned blocks, unsigned, unsigned, unsigned threads,
+                unsigned, unsigned, unsigned, CuStream stream, void**, void** extra) {
+  return InContext([&] {
+    const auto* begin = static_cast<const char*>(extra[1]);
+    const std::vector<char> captures(begin, begin + *static_cast<const size_t*>(extra[3]));
+    stream->Push([=] { (*function->kernel)(blocks, threads, captures.data()); });
+    return 0;
+  });
+}
+
+void FillDevices(CudaDriver* driver) {
+  driver->Init = [](unsigned) { return 0; };
+  driver->DriverGetVersion = [](int* version) { return *version = 13000, 0; };
+  driver->GetErrorName = [](CuResult, const char** text) { return *text = "FAKE_ERROR", 0; };
+  driver->GetErrorString = [](CuResult, const char** text) { return *text = "it is said so", 0; };
+  driver->DeviceGetCount = [](int* count) { return *count = Fake().devices, 0; };
+  driver->DeviceGet = [](CuDevice* device, int number) { return *device = number, 0; };
+  driver->DeviceGetName = [](char* name, int, CuDevice) { return std::strcpy(name, "Fake"), 0; };
+  driver->DeviceGetAttribute = [](int* value, int attribute, CuDevice) {
+    *value = attribute == kCuCapabilityMajor ? 9 : attribute == kCuHasMemoryPools ? 1 : 0;
+    return 0;
+  };
+  driver->DeviceGetDefaultMemPool = [](CuMemoryPool*, CuDevice) { return 0; };
+  driver->DevicePrimaryCtxRetain = [](CuContext* context, CuDevice device) {
+    return *context = new CuContextState{device}, 0;
+  };
+  driver->CtxGetCurrent = [](CuContext* context) { return *context = current, 0; };
+  driver->CtxSetCurrent = [](CuContext context) { return current = context, 0; };
+  driver->CtxSetLimit = [](int, size_t) { return 0; };
+}
+
+void FillStreams(CudaDriver* driver) {
+  driver->StreamCreate = [](CuStream* stream, unsigned) {
+    return InContext([&] {
+      Fake().streams += 1;
+      return *stream = new CuStreamState, 0;
+    });
+  };
+  driver->StreamSynchronize = [](CuStream stream) {
+    return InContext([&] { return stream->RunTo(stream->issued), TakeFailure(); });
+  };
+  driver->StreamWaitEvent = [](CuStream stream, CuEvent event, unsigned) {
+    return InContext([&] {
+      stream->Push([at = *event] { at.Wait(); });
+      return 0;
+    });
+  };
+  driver->EventCreate = [](CuEvent* event, unsigned) {
+    return InContext([&] { return *event = new CuEventState, 0; });
+  };
+  driver->EventRecord = [](CuEvent event, CuStream stream) {
+    return InContext([&] { return *event = {stream, stream->issued}, 0; });
+  };
+  driver->EventSynchronize = [](CuEvent event) {
+    return InContext([&] { return event->Wait(), TakeFailure(); });
+  };
+}
+
+void FillMemory(CudaDriver* driver) {
+  driver->MemGetInfo = [](size_t* free_bytes, size_t* total_bytes) {
+    return *free_bytes = 1000, *total_bytes = 3000, 0;
+  };
+  driver->MemPoolSetAttribute = [](CuMemoryPool, int attribute, void* value) {
+    if (attribute == kCuReleaseThreshold) {
+      Fake().release_threshold = *static_cast<const uint64_t*>(value);
+    }
+    return 0;
+  };
+  driver->MemPoolTrimTo = [](CuMemoryPool, size_t) { return Fake().trims += 1, 0; };
+  driver->MemAllocAsync = Allocate;
+  driver->MemFreeAsync = Free;
+  driver->MemHostAlloc = [](void** memory, size_t bytes, unsigned) {
+    return InContext([&]() -> CuResult {
+      if (int64_t(bytes) > Fake().pinned_bytes) return kCuOutOfMemory;
+      Fake().pinned_bytes -= int64_t(bytes);
+      return *memory = std::malloc(bytes), 0;
+    });
+  };
+  driver->MemcpyHtoDAsync = [](CuAddress to, const void* from, size_t bytes, CuStream stream) {
+    return Copy(HostOf(to), from, bytes, stream);
+  };
+  driver->MemcpyDtoHAsync = [](void* to, CuAddress from, size_t bytes, CuStream stream) {
+    return Copy(to, HostOf(from), bytes, stream);
+  };
+}
+
+}  // namespace
+
+FakeCuda& Fake() {
+  static auto* const fake = new FakeCuda;
+  return *fake;
+}
+
+CudaDriver FakeCudaDriver() {
+  CudaDriver driver = {};
+  FillDevices(&driver);
+  FillStreams(&driver);
+  FillMemory(&driver);
+  driver.ModuleLoadDataEx = Load;
+  driver.ModuleGetFunction = FindFunction;
+  driver.FuncSetAttribute = [](CuFunction, int attribute, int value) {
+    if (attribute == kCuMostDynamicShared) Fake().most_shared_bytes = value;
+    return 0;
+  };
+  driver.LaunchKernel = Launch;
+  return driver;
+}
+
+}  // namespace parakeet::runtime

@@ -1,0 +1,39 @@
+// A CUDA driver without a device: memory is the host's, kernels are functions of the test. Work of
+// a stream is done as late as a real device may do it, when somebody waits for it.
+#ifndef PARAKEET_TESTS_RUNTIME_FAKE_CUDA_DRIVER_H_
+#define PARAKEET_TESTS_RUNTIME_FAKE_CUDA_DRIVER_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "runtime/cuda_driver.h"
+
+namespace parakeet::runtime {
+
+using FakeKernel = std::function<void(unsigned blocks, unsigned threads, const void* captures)>;
+
+// What the test sets, and what it may look at afterwards.
+struct FakeCuda {
+  int devices = 2;
+  std::map<std::string, FakeKernel> kernels;  // by name; code that begins with "bad" is refused
+  int64_t memory_bytes = int64_t{1} << 40;    // MemAllocAsync gives no more than this at once
+  int64_t pinned_bytes = int64_t{1} << 40;    // and MemHostAlloc no more than this in all
+  CuResult failure = 0;                       // of each stream's next wait
+
+  int64_t live_bytes = 0;
+  int loads = 0;
+  int streams = 0;
+  int trims = 0;
+  uint64_t release_threshold = 0;
+  int most_shared_bytes = 0;
+  std::string loaded_code;
+};
+
+FakeCuda& Fake();
+CudaDriver FakeCudaDriver();
+
+}  // namespace parakeet::runtime
+
+#endif  // PARAKEET_TESTS_RUNTIME_FAKE_CUDA_DRIVER_H_
