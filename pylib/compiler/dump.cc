@@ -43,12 +43,13 @@ std::string DumpAccount(Compilation* compilation) {
   return WriteAccount(account, compilation->remarks(), compilation->sources());
 }
 
-std::string DumpPtx(const Compilation& compilation) {
-  if (compilation.target() != Target::kGpu) {
+std::string DumpPtx(Compilation* compilation) {
+  if (compilation->target() != Target::kGpu) {
     ir::FailLimitation("there is PTX for target 'gpu' alone: other targets run code of the host",
                        {});
   }
-  ir::FailLimitation("this version makes no PTX", {});
+  compilation->RunPasses();
+  return compilation->Generate(false, false).ptx;
 }
 
 }  // namespace
@@ -56,7 +57,7 @@ std::string DumpPtx(const Compilation& compilation) {
 std::string Dump(Compilation* compilation, const std::string& what, const std::string& stage) {
   if (what == "ir") return DumpIr(compilation, stage);
   if (what == "account") return DumpAccount(compilation);
-  if (what == "ptx") return DumpPtx(*compilation);
+  if (what == "ptx") return DumpPtx(compilation);
   if (what != "llvm" && what != "asm") {
     ir::FailUser("ValueError", "cannot show " + what + "; expected ir, llvm, asm, ptx or account",
                  {});

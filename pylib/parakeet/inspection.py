@@ -166,8 +166,8 @@ def asm(function, *args, target=None, **kwargs):
 
 
 def ptx(function, *args, target=None, **kwargs):
-    """The assembly of a GPU's kernels, for target "gpu" where no other is named. Needs no GPU: where
-    there is none, it is for one of compute capability 9.0. Limitation for targets without it."""
+    """The assembly of a GPU's kernels, for target "gpu" where no other is named. Needs no GPU:
+    where there is none, it is for compute capability 9.0. Limitation for targets without it."""
     return _show(function, "ptx", "", args, kwargs, target or "gpu")
 
 

@@ -1,0 +1,373 @@
+"""The targets with a device: their names, what a call moves there and back, its memory and errors.
+
+Programs run on the emulated GPU. What every other test file runs, it runs too under
+PARAKEET_TEST_TARGETS=emulated_gpu.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import traceback
+
+import numpy as np
+import programs as p
+import pytest
+from agreement import EXACT, REDUCED, check_agreement
+
+import parakeet
+from parakeet import jit
+from parakeet.errors import DeviceError
+
+HERE = "emulated_gpu"
+GPUS = [name for name in parakeet.devices() if name.startswith("gpu:")]
+
+
+@pytest.fixture(autouse=True)
+def memory_comes_back():
+    """Every test leaves the device's memory as it found it."""
+    before = parakeet.memory_info(HERE)
+    yield
+    after = parakeet.memory_info(HERE)
+    assert (after.in_use, after.buffers) == (before.in_use, before.buffers)
+
+
+def check(function, make_arguments, tolerance=EXACT):
+    check_agreement(jit(function), function, make_arguments, tolerance, targets=[HERE])
+
+
+# --- names ---
+
+def test_devices_are_listed():
+    names = parakeet.devices()
+    assert "emulated_gpu" in names and {"serial", "parallel"} <= set(names)
+    assert GPUS == [f"gpu:{number}" for number in range(len(GPUS))]
+
+
+@pytest.mark.parametrize("name", ["gpu:", "gpu:x", "gpu:-1", "gpu:12345", "gpu:1:2", "cuda:x",
+                                  "emulated_gpu:0", "gpu:\N{SUPERSCRIPT TWO}"])
+def test_names_of_no_device(name):
+    for use in (lambda: jit(p.polynomial, target=name), lambda: parakeet.memory_info(name)):
+        with pytest.raises(ValueError, match="no target is called"):
+            use()
+
+
+@pytest.mark.parametrize("name", ["gpu:999", "cuda:999", *([] if GPUS else ["gpu", "cuda"])])
+def test_a_device_that_is_not_there(name):
+    f = jit(p.transposed)
+    x = np.ones((2, 3))
+    number = name.partition(":")[2] or "0"
+    uses = [lambda: f(x, target=name), lambda: jit(p.transposed, target=name)(x),
+            lambda: parakeet.memory_info(name), lambda: parakeet.set_memory_limit(10, name)]
+    for use in uses:
+        with pytest.raises(DeviceError, match=f"^cannot use gpu:{number}: .") as caught:
+            use()
+        assert isinstance(caught.value, RuntimeError)
+    with parakeet.target(name), pytest.raises(DeviceError):
+        f(x)
+    np.testing.assert_array_equal(f(x), x.T * 2 + 1)
+
+
+def test_signatures_and_the_order_of_targets(monkeypatch):
+    f, decorated = jit(p.transposed), jit(p.transposed, target=HERE)
+    x = np.ones((2, 3))
+    with parakeet.target(HERE):
+        f(x)
+    f(x, target="serial"), decorated(x)
+    assert [text.split()[0] for text in f.signatures] == [HERE, "serial"]
+    assert decorated.signatures == [f"{HERE} (float64[:, :])"]
+    monkeypatch.setattr(parakeet.config, "target", HERE)
+    assert parakeet.config.target == HERE
+    plain = jit(p.transposed)
+    plain(x)
+    assert plain.signatures == decorated.signatures
+
+
+# --- what a call moves ---
+
+def test_programs_of_every_kind():
+    """One of each; all others run here when they are asked to (tested_targets.py)."""
+    x, y = np.linspace(-3, 3, 1001), np.linspace(5, 7, 1001)
+    m = np.arange(42.0).reshape(6, 7)
+    check(p.chosen, lambda: (x, y))
+    check(p.covariance, lambda: (x, y), REDUCED)
+    check(p.reductions_by_axis, lambda: (m,), REDUCED)
+    check(p.outer_broadcast, lambda: (x[:9], 2.0))
+    check(p.clipped, lambda: (x, -1.0, 1.0))
+    check(p.first_above, lambda: (x, 2.5))
+    check(p.collatz_steps, lambda: (27,))
+    check(p.starred, lambda: (x,))
+
+
+def tripled(x):
+    x *= 3
+    return x.sum()
+
+
+VIEWS = {
+    "whole": lambda base: base,
+    "every third": lambda base: base[::3],
+    "reversed": lambda base: base[::-1],
+    "a column": lambda base: base.reshape(12, 10)[:, 3],
+    "every second row reversed": lambda base: base.reshape(12, 10)[::-2],
+    "transposed": lambda base: base.reshape(12, 10).T[1:, ::2],
+    "one element": lambda base: base[7:8],
+    "none": lambda base: base[3:3],
+    "no axes": lambda base: base[5:6].reshape(()),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_written_views_come_back_and_nothing_beside_them(name):
+    f = TRIPLED[0]
+    base, expected = np.arange(120.0), np.arange(120.0)
+    result = f(VIEWS[name](base), target=HERE)
+    assert result == tripled(VIEWS[name](expected))
+    np.testing.assert_array_equal(base, expected)
+
+
+TRIPLED = [jit(tripled)]
+
+
+def shifted_into(x, y):
+    for i in range(len(x)):
+        x[i] = y[i] + 1
+    return x
+
+
+@pytest.mark.parametrize("make", [
+    lambda base: (base[1:], base[:-1]), lambda base: (base[:-1], base[1:]),
+    lambda base: (base[::2], base[1::2]), lambda base: (base[::-1], base),
+    lambda base: (base, base),
+], ids=["ahead", "behind", "beside", "reversed", "same"])
+def test_arguments_that_share_memory(make):
+    check(shifted_into, lambda: make(np.arange(20.0)))
+
+
+def scaled(x, y):
+    return x * y + x
+
+
+def test_broadcast_read_only_and_fortran_arguments():
+    row = np.broadcast_to(np.arange(5.0), (4, 5))
+    check(scaled, lambda: (row, np.asfortranarray(np.ones((4, 5)))))
+    check(scaled, lambda: (np.broadcast_to(2.0, (3, 4)), np.arange(4)))
+    fixed = np.arange(6.0)
+    fixed.flags.writeable = False
+    check(scaled, lambda: (fixed, 2))
+
+
+def test_arguments_that_are_no_arrays():
+    def mixed(pair, n, z, names, axis=None):
+        x, (k, y) = pair
+        return (x * k, y + n), (z * 2, n), np.sum(x, axis=axis), len(names)
+
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    check(mixed, lambda: ((x, (3, x[::-1])), 2, 1 + 2j, [1, 2, 3], 0))
+
+
+def test_types_of_every_size():
+    f = jit(scaled)
+    for dtype in "?bBhHiIlLefdFD":
+        x = np.arange(7).astype(dtype)
+        check_agreement(f, scaled, lambda x=x: (x, x), targets=[HERE])
+
+
+def test_captured_arrays():
+    table = np.arange(10.0)
+
+    @jit
+    def looked_up(i):
+        return table[i] + table[::-1]
+
+    np.testing.assert_array_equal(looked_up(3, target=HERE), table[3] + table[::-1])
+    table[3] = 50.0
+    np.testing.assert_array_equal(looked_up(3, target=HERE), table[3] + table[::-1])
+
+
+# --- results ---
+
+def test_results_that_are_arguments_or_see_them():
+    @jit
+    def parts(x, y):
+        x[0] = -1.0
+        return x, x[2:], y.T, x[::-1][1:3]
+
+    x, y = np.arange(6.0), np.arange(12.0).reshape(3, 4)
+    same, tail, turned, back = parts(x, y, target=HERE)
+    assert same is x and x[0] == -1.0
+    for view, expected in ((tail, x[2:]), (turned, y.T), (back, x[::-1][1:3])):
+        np.testing.assert_array_equal(view, expected)
+        assert np.shares_memory(view, expected) and view.strides == expected.strides
+
+
+def test_results_that_share_a_buffer():
+    @jit
+    def made(n):
+        x = np.arange(n) * 2.0
+        return x, x[1:], x, (x[::-1], x + 1)
+
+    whole, tail, again, (back, other) = made(6, target=HERE)
+    assert whole is again and np.shares_memory(whole, tail) and np.shares_memory(back, tail)
+    assert not np.shares_memory(whole, other)
+    tail[0] = 50.0
+    assert whole.tolist() == [0, 50, 4, 6, 8, 10] and back[4] == 50 and other[1] == 3
+
+
+def test_results_outlive_what_was_called():
+    f = jit(lambda n: np.arange(n) + 0.5)
+    results = [f(n, target=HERE) for n in range(50)]
+    for n, result in enumerate(results):
+        np.testing.assert_array_equal(result, np.arange(n) + 0.5)
+        assert result.flags.owndata and result.flags.writeable
+
+
+def test_shapes_that_were_guessed_wrong():
+    """The call gives up, with nothing done, and other code runs."""
+    def added(x, y):
+        x[:] = x + y[: len(x)]
+        return x
+
+    f = jit(added)
+    for rows in (5, 1):
+        x, y = np.arange(5.0), np.arange(float(rows))
+        expected = added(x.copy(), y)
+        np.testing.assert_array_equal(f(x, y, target=HERE), expected)
+
+
+def test_short_last_axes():
+    def distances(x, y):
+        return np.array([[((a - b) ** 2).sum() for b in y] for a in x])
+
+    f = jit(distances)
+    for width in (7, 3, 2):
+        x = np.arange(4.0 * width).reshape(4, width)
+        check_agreement(f, distances, lambda x=x: (x, x + 1), REDUCED, targets=[HERE])
+
+
+# --- errors ---
+
+def test_an_exception_keeps_what_was_stored():
+    def filled(x, n):
+        for i in range(n):
+            x[i] = i * 10
+        return 0
+
+    x = np.full(5, 7.0)
+    with pytest.raises(IndexError, match="index 5 is out of bounds for axis 0") as caught:
+        jit(filled)(x, 9, target=HERE)
+    last = traceback.extract_tb(caught.value.__traceback__)[-1]
+    first = filled.__code__.co_firstlineno
+    assert (last.filename, last.name, last.lineno) == (__file__, "filled", first + 2)
+    assert x.tolist() == [0, 10, 20, 30, 40]
+
+
+def test_the_first_failing_iteration_wins():
+    def divided(x, y):
+        return np.array([int(a) // int(b) for a, b in zip(x, y)])  # noqa: B905
+
+    def checked(x):
+        for i in range(len(x)):
+            if x[i] > 90:
+                raise ValueError(f"element {i} is {x[i]}")
+        return x
+
+    with pytest.raises(ZeroDivisionError):
+        jit(divided)(np.arange(100), np.arange(100) % 50, target=HERE)
+    with pytest.raises(ValueError, match="element 91 is 91"):
+        jit(checked)(np.arange(200), target=HERE)
+    assert jit(checked)(np.arange(3), target=HERE).tolist() == [0, 1, 2]
+
+
+def test_memory_over_the_limit():
+    f = jit(lambda x: x * 2 + x[::-1])
+    x = np.ones(1000)
+    expected = f(x, target=HERE)
+    parakeet.set_memory_limit(10_000, HERE)
+    try:
+        assert parakeet.memory_info(HERE).limit == 10_000
+        message = r"cannot allocate 8\d\d\d bytes for a call on emulated_gpu, where \d+ bytes are"
+        with pytest.raises(MemoryError, match=message):
+            f(x, target=HERE)
+        np.testing.assert_array_equal(f(x[:100], target=HERE), expected[:100])
+    finally:
+        parakeet.set_memory_limit(None, HERE)
+    np.testing.assert_array_equal(f(x, target=HERE), expected)
+    assert parakeet.memory_info(HERE).limit is None
+
+
+# --- seeing ---
+
+def test_memory_info():
+    before = parakeet.memory_info(HERE)
+    jit(lambda x: x + 1)(np.ones(100_000), target=HERE)
+    after = parakeet.memory_info(HERE)
+    assert after.launches > before.launches and after.peak >= 1_600_000
+    assert dict(after) == {name: after[name] for name in after.keys()} and after["limit"] is None
+    with pytest.raises(KeyError):
+        after["inuse"]
+    with pytest.raises(ValueError, match="is no device"):
+        parakeet.memory_info("serial")
+    with pytest.raises(ValueError, match="positive"):
+        parakeet.set_memory_limit(0, HERE)
+    if not GPUS:
+        assert parakeet.memory_info() == parakeet.memory_info(HERE)
+
+
+def test_texts_and_times(monkeypatch):
+    monkeypatch.setattr(parakeet.config, "timing", True)
+    f = jit(lambda x: x * 2)
+    x = np.ones(5)
+    f(x, target=HERE)
+    (timing,) = f.timings()
+    assert timing.target == HERE and timing.timed_calls == 1 and timing.run_ms > 0
+    assert "emulated_gpu" in str(f.explain(x, target=HERE))
+    assert f.ir().startswith("fn @") and "thread for" in f.ir(stage="scheduled")
+    assert "define" in f.llvm(x, target=HERE)
+    for target in (HERE, "serial"):
+        with pytest.raises(parakeet.Limitation, match="PTX"):
+            f.ptx(x, target=target)
+
+
+def test_calls_under_a_profile_are_counted():
+    f = jit(lambda x: x * 3)
+    with parakeet.profile(show=False) as profile:
+        f(np.ones(5), target=HERE)
+        f(np.ones(5), target=HERE)
+    assert [called.calls for called in profile.functions] == [2]
+
+
+def test_code_on_disk(tmp_path):
+    (tmp_path / "program.py").write_text("""
+import json, numpy as np, parakeet
+f = parakeet.jit(lambda x: x * 2 + 1)
+print(json.dumps([f(np.arange(3.0), target="emulated_gpu").tolist(), f.timings()[0].from_disk]))
+""")
+    environment = {**os.environ, "PARAKEET_CACHE_DIR": str(tmp_path / "cache")}
+    for from_disk in (False, True):
+        done = subprocess.run([sys.executable, tmp_path / "program.py"], capture_output=True,
+                              check=True, env=environment, timeout=120)
+        assert json.loads(done.stdout) == [[1.0, 3.0, 5.0], from_disk]
+
+
+# --- threads ---
+
+def test_two_threads_at_once():
+    f = jit(lambda x, k: (x * k).sum())
+    x = np.arange(1000.0)
+    f(x, 1.0, target=HERE)
+    wrong, ready = [], threading.Barrier(2)
+
+    def work(k):
+        ready.wait()
+        for _ in range(30):
+            if f(x, k, target=HERE) != k * 499500.0:
+                wrong.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in (2.0, 3.0)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
