@@ -104,11 +104,10 @@ const std::vector<std::string_view>& ProfiledPipeline() {
 
 const std::vector<std::string_view>& GpuPipeline() {
   static const auto* const kPasses = [] {
-    // Each thread of a GPU makes one element: what is made for many in the caches of a core, in
-    // copies or in lanes, is made otherwise.
-    const std::set<std::string_view> left_out = {"privatize-histograms", "block-contractions",
-                                                 "vectorize-loops",      "prefetch-streams",
-                                                 "branch-checks",        "even-costs"};
+    // Each thread of a GPU makes one element: what is made for many in the caches of a core or in
+    // lanes is made otherwise.
+    const std::set<std::string_view> left_out = {"block-contractions", "vectorize-loops",
+                                                 "prefetch-streams", "branch-checks", "even-costs"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       if (pass == "plan-memory") passes->push_back("extract-kernels");
