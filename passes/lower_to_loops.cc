@@ -20,7 +20,7 @@
 #include "ir/uses.h"
 #include "passes/analyses/find_copies.h"
 #include "passes/analyses/find_cost.h"
-#include "passes/lowering/lower_rows.h"
+#include "passes/lowering/lower_block_rows.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -40,15 +40,16 @@ constexpr int64_t kChunkCycles = 16384;  // and about how long it should take fo
 constexpr int64_t kUsualLanes = 8;
 constexpr int64_t kUsualRegisters = 4;  // Of lanes that hold what a loop carries.
 
-class Lowering : public RowLowering {
+class Lowering : public BlockRowLowering {
  public:
   Lowering(ir::Arena* arena, const ir::Function& function, Context& context)
-      : RowLowering(arena, function, context.options.vector_bytes), context_(context) {
+      : BlockRowLowering(arena, function, context.options.vector_bytes), context_(context) {
     for_kernels_ = in_lanes_ = context.options.kernels;
   }
 
  protected:
   void Visit(const Binding* b) override {
+    if (VisitByBlock(*b)) return;
     switch (b->op) {
       case OpCode::kImap: return LowerImap(*b);
       case OpCode::kForeach: return LowerForeach(*b);
@@ -70,17 +71,25 @@ class Lowering : public RowLowering {
     std::vector<const Var*> results;
     for (const Var* result : b.results) results.push_back(Allocate(result, b));
     const auto store = [&](const Operands& index, const Operands& values) {
-      for (size_t k = 0; k < values.size(); ++k) StoreElement(results[k], index, values[k]);
+      for (size_t k = 0; k < values.size(); ++k) {
+        IsByBlock() ? StoreByBlock(results[k], index, values[k])
+                    : StoreElement(results[k], index, values[k]);
+      }
     };
     if (const Binding* columns = ColumnsOf(b)) return WriteColumns(b, *columns, store);
     LowerNest(
-        b, [&](const Operands& index) { store(index, VisitBody(*b.blocks[0], index)); }, store);
+        b, [&](const Operands& index) { store(index, VisitBody(*BodyOf(b), index)); }, store);
   }
 
   void LowerForeach(const Binding& b) {
     const Finish nothing = [](const Operands&, const Operands&) {};
     if (const Binding* columns = ColumnsOf(b)) return WriteColumns(b, *columns, nothing);
-    LowerNest(b, [&](const Operands& index) { VisitBody(*b.blocks[0], index); }, nothing);
+    LowerNest(b, [&](const Operands& index) { VisitBody(*BodyOf(b), index); }, nothing);
+  }
+
+  // For a kernel the element may be written twice.
+  const Block* BodyOf(const Binding& b) {
+    return for_kernels_ ? ir::CloneBlock(arena(), *b.blocks[0]) : b.blocks[0];
   }
 
   // The buffer of a result of `b`, which stands for the result from here on.
@@ -128,7 +137,7 @@ class Lowering : public RowLowering {
     const Nest nest{extents, LoopOrder(extents.size(), vector, backwards), vector, body,
                     shared != nullptr ? &several : nullptr};
     if (parallel && for_kernels_) {
-      LowerElements(nest);
+      LowerForThreads(b, nest);
     } else if (parallel && vector < 0 && b.attrs.Has(Attr::kCost)) {
       // Of dear iterations, threads take one at a time.
       Loop(Int(0), extents[0], ParallelKind(b.attrs.Int(Attr::kCost)), [&](const Operand& at) {
@@ -208,6 +217,21 @@ class Lowering : public RowLowering {
     const Body& body;
     const Body* several;  // Some neighbours along the last index at once, where that is better.
   };
+
+  void LowerForThreads(const Binding& b, const Nest& nest) {
+    const auto worth = b.op == OpCode::kContract ? std::nullopt : WorthBlocks(b);
+    if (!worth) return LowerElements(nest);
+    Choose(
+        *worth,
+        [&] {
+          WriteBlocks(b, nest.extents, nest.body);
+          return Operands{};
+        },
+        [&] {
+          LowerElements(nest);
+          return Operands{};
+        });
+  }
 
   // A trip for each element: neighbours in memory are neighbouring threads'.
   void LowerElements(const Nest& nest) {

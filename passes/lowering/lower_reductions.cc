@@ -33,7 +33,8 @@ ReductionLowering::Reduction ReductionLowering::Describe(const Binding& b) {
               {operands.begin(), operands.begin() + indices},
               {operands.begin() + indices, operands.end()},
               {},
-              b.attrs.Int(Attr::kLanes, 1),
+              // What one thread of a GPU makes alone, it makes in order.
+              for_kernels_ && b.attrs.Int(Attr::kBlock) == 0 ? 1 : b.attrs.Int(Attr::kLanes, 1),
               false};
   for (size_t k = 0; k < b.blocks[1]->results.size(); ++k) {
     const ir::Type type = ir::TypeOf(b.blocks[1]->results[k]);

@@ -36,6 +36,10 @@ class ReductionLowering : public LoopWriter {
   void StoreAll(const std::vector<const ir::Var*>& arrays, const ir::Operand& index,
                 const Operands& values);
 
+  Operands AfterInits(const Reduction& r, const Operands& total);
+  // In a kernel, of what its threads have left in shared memory; the first is the whole.
+  void CombineLanes(const Reduction& r, const std::vector<const ir::Var*>& lanes);
+
   // A scalar is stored at `index`; an array is copied to the slice there.
   void StoreElement(const ir::Operand& array, const Operands& index, const ir::Operand& value);
 
@@ -44,7 +48,6 @@ class ReductionLowering : public LoopWriter {
 
  private:
   Operands FoldAll(const Reduction& r);
-  Operands AfterInits(const Reduction& r, const Operands& total);
   Operands FoldTree(const Reduction& r, int64_t block, bool parallel);
   Operands FoldInOrder(const Reduction& r, const Operands& outer, const Operands& so_far,
                        bool peeled);
@@ -63,7 +66,6 @@ class ReductionLowering : public LoopWriter {
   Operands FoldBlocks(const Reduction& r, int64_t block, bool parallel);
   // The same by a GPU: a block of threads for each part, then one block for all parts.
   Operands FoldOnDevice(const Reduction& r, int64_t block);
-  void CombineLanes(const Reduction& r, const std::vector<const ir::Var*>& lanes);
   void CombinePartsOnDevice(const Reduction& r, const std::vector<const ir::Var*>& parts,
                             const ir::Operand& count);
   // Combines neighbours, then neighbours of neighbours, in place; the first part is the whole.

@@ -1,0 +1,56 @@
+#ifndef PARAKEET_PASSES_LOWERING_LOWER_BLOCK_ROWS_H_
+#define PARAKEET_PASSES_LOWERING_LOWER_BLOCK_ROWS_H_
+
+#include <functional>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "passes/lowering/lower_rows.h"
+
+namespace parakeet::passes {
+
+// The part of lower_to_loops that gives each element of a nest a block of a GPU's threads: an
+// element that is made by reductions along memory, of rows that are long or few.
+//
+//   imap (%i) in (%n) { %s = ireduce (%j) in (%m) add { ... load %x[%i, %j] ... }  ... yield %v }
+//
+// is a kernel of %n blocks, whose threads take every 128th index of the reduction each, combine
+// their sums in memory that they share, and go on alike behind it. What stands in the element
+// beside its operators is done by every thread alike; of its stores, one thread does each.
+class BlockRowLowering : public RowLowering {
+ public:
+  using RowLowering::RowLowering;
+
+ protected:
+  using Body = std::function<void(const Operands& index)>;
+
+  // Whether blocks are worth it, as a bool of sizes; nothing where they cannot be.
+  std::optional<ir::Operand> WorthBlocks(const ir::Binding& nest);
+  // The kernel: `body` writes an element.
+  void WriteBlocks(const ir::Binding& nest, const Operands& extents, const Body& body);
+
+  // While an element is written for a block: what it does with operators and stores. False for what
+  // is the same there as elsewhere.
+  bool VisitByBlock(const ir::Binding& b);
+  bool IsByBlock() const { return by_block_; }
+  // Stores a result of the element.
+  void StoreByBlock(const ir::Operand& array, const Operands& index, const ir::Operand& value);
+
+ private:
+  void ReduceByBlock(const ir::Binding& b);
+  void MapByBlock(const ir::Binding& b);
+  // What one thread does for all; the rest of them wait.
+  void ByOneThread(const std::function<void()>& write);
+  // Indexes of the space, every one for one of the threads.
+  void ByThreads(const Operands& extents, const Body& body);
+
+  bool by_block_ = false;
+  Operands row_;  // The index of the element.
+  // Arrays that elements make, as one for all elements.
+  std::unordered_map<const ir::Var*, const ir::Var*> made_;
+};
+
+}  // namespace parakeet::passes
+
+#endif  // PARAKEET_PASSES_LOWERING_LOWER_BLOCK_ROWS_H_
