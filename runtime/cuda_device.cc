@@ -21,6 +21,7 @@ constexpr int64_t kMostBlocks = INT32_MAX;
 
 // Threads of kernels take memory of their own from a heap, which has this part of all memory.
 constexpr size_t kHeapShare = 32;
+constexpr size_t kMostHeap = size_t{2} << 30;
 
 // What a thread has of a device: its stream, and what it uses with it.
 struct CudaThread {
@@ -172,7 +173,7 @@ CuResult CudaDevice::OpenContext() {
   size_t free_bytes = 0, total_bytes = 0;
   if (const CuResult error = driver_.MemGetInfo(&free_bytes, &total_bytes)) return error;
   // Refused where another library's kernels have run: theirs stays.
-  driver_.CtxSetLimit(kCuHeapOfKernels, total_bytes / kHeapShare);
+  driver_.CtxSetLimit(kCuHeapOfKernels, std::min(total_bytes / kHeapShare, kMostHeap));
   return has_pools_ ? memory_.Open(device) : 0;
 }
 

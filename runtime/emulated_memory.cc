@@ -3,17 +3,27 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 
 #include "runtime/buffers.h"
 
 namespace parakeet::runtime {
+namespace {
+
+// What memory holds before anybody writes it: nan as a float, -1 as an integer. The first bytes
+// alone: enough to be seen, and to cost little.
+constexpr int kPoison = 0xff;
+constexpr int64_t kPoisonedBytes = 256 * 1024;
+
+}  // namespace
 
 void* EmulatedMemory::Allocate(int64_t bytes) {
   const std::unique_lock lock(mutex_);
   if (limit_ > 0 && bytes > limit_ - live_bytes_) return nullptr;
   void* buffer = runtime::Allocate(uint64_t(bytes));
   if (buffer == nullptr) return nullptr;
+  std::memset(buffer, kPoison, size_t(std::min(bytes, kPoisonedBytes)));
   live_.emplace(reinterpret_cast<uintptr_t>(buffer), bytes);
   live_bytes_ += bytes;
   peak_bytes_ = std::max(peak_bytes_, live_bytes_);

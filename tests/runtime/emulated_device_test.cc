@@ -253,6 +253,15 @@ TEST(EmulatedDevice, CountsWhatItHolds) {
   EXPECT_EQ(Emulated().Counters().launches - before.launches, 1);
 }
 
+TEST(EmulatedDevice, MemoryBeginsWithPoison) {
+  void* buffer = Emulated().Allocate(16);
+  int64_t seen[2] = {};
+  EXPECT_EQ(Emulated().CopyDown(seen, buffer, 16), 0);
+  EXPECT_EQ(seen[0], -1);
+  EXPECT_EQ(seen[1], -1);
+  Emulated().Free(buffer);
+}
+
 TEST(EmulatedDevice, RefusesALaunchThatNoGpuTakes) {
   EXPECT_NE(Launch(NumberEach, {nullptr, nullptr, 0}, 0, 1, kPkMostThreads + 1), 0);
   EXPECT_NE(Launch(NumberEach, {nullptr, nullptr, 0}, 0, 1, 0), 0);
