@@ -131,12 +131,14 @@ void BlockRowLowering::ReduceByBlock(const Binding& b) {
   Loop(Int(0), Int(kThreads), Kind("thread"), [&](const Operand& lane) {
     by_block_ = false;
     const Operands start =
-        r.starts.empty() ? Element(r, Operands(r.extents.size(), Int(0))) : r.starts;
+        r.starts.empty() ? ReductionLowering::Element(r, Operands(r.extents.size(), Int(0)))
+                         : r.starts;
     StoreAll(lanes, lane,
              Carry(
                  lane, size, start,
                  [&](const Operand& place, const Operands& so_far) {
-                   return Combine(r, so_far, Element(r, Delinear(place, r.extents)));
+                   return Combine(r, so_far,
+                                  ReductionLowering::Element(r, Delinear(place, r.extents)));
                  },
                  kThreads));
     by_block_ = true;
