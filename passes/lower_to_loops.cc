@@ -20,7 +20,7 @@
 #include "ir/uses.h"
 #include "passes/analyses/find_copies.h"
 #include "passes/analyses/find_cost.h"
-#include "passes/lowering/lower_block_rows.h"
+#include "passes/lowering/lower_contraction_blocks.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -40,10 +40,10 @@ constexpr int64_t kChunkCycles = 16384;  // and about how long it should take fo
 constexpr int64_t kUsualLanes = 8;
 constexpr int64_t kUsualRegisters = 4;  // Of lanes that hold what a loop carries.
 
-class Lowering : public BlockRowLowering {
+class Lowering : public ContractionBlockLowering {
  public:
   Lowering(ir::Arena* arena, const ir::Function& function, Context& context)
-      : BlockRowLowering(arena, function, context.options.vector_bytes), context_(context) {
+      : ContractionBlockLowering(arena, function, context.options.vector_bytes), context_(context) {
     for_kernels_ = in_lanes_ = context.options.kernels;
   }
 
@@ -87,9 +87,10 @@ class Lowering : public BlockRowLowering {
     LowerNest(b, [&](const Operands& index) { VisitBody(*BodyOf(b), index); }, nothing);
   }
 
-  // For a kernel the element may be written twice.
+  // For a kernel the element may be written twice, for blocks first.
   const Block* BodyOf(const Binding& b) {
-    return for_kernels_ ? ir::CloneBlock(arena(), *b.blocks[0]) : b.blocks[0];
+    const bool is_again = for_kernels_ && !IsByBlock();
+    return is_again ? ir::CloneBlock(arena(), *b.blocks[0]) : b.blocks[0];
   }
 
   // The buffer of a result of `b`, which stands for the result from here on.
@@ -382,8 +383,9 @@ class Lowering : public BlockRowLowering {
   void LowerContract(const Binding& b) {
     std::vector<const Var*> results;
     for (const Var* result : b.results) results.push_back(Allocate(result, b));
-    const auto tiling = for_kernels_ ? std::nullopt : FindTiling(b);
-    if (!for_kernels_) NoteTiling(b, tiling);
+    const auto tiling = FindTiling(b);
+    NoteTiling(b, tiling);
+    if (for_kernels_) return LowerContractByBlocks(b, tiling, results);
     Choose(
         tiling ? IsSmall(*tiling) : Operand::Bool(true),
         [&] {
@@ -392,6 +394,21 @@ class Lowering : public BlockRowLowering {
         },
         [&] {
           WriteTiled(*tiling, results);
+          return Operands{};
+        });
+  }
+
+  void LowerContractByBlocks(const Binding& b, const std::optional<Tiling>& tiling,
+                             const std::vector<const Var*>& results) {
+    const bool is_grid = b.attrs.Int(Attr::kParallel) != 0;
+    Choose(
+        is_grid && tiling ? WorthTiles(*tiling) : Operand::Bool(false),
+        [&] {
+          WriteTilesByBlocks(*tiling, results);
+          return Operands{};
+        },
+        [&] {
+          LowerAsNest(b, results);
           return Operands{};
         });
   }

@@ -13,6 +13,7 @@ namespace parakeet::runtime {
 namespace {
 
 // What shared memory holds before a block writes it: nan as a float, -1 as an integer.
+constexpr size_t kAlignment = 64;  // Of shared memory.
 constexpr int kPoison = 0xff;
 
 uintptr_t WordOf(const void* address) { return reinterpret_cast<uintptr_t>(address); }
@@ -50,7 +51,9 @@ void BlockRunner::End(const EmulatedThread* thread, const char* what) {
 
 bool BlockRunner::MakeSharedMemory(int64_t bytes) {
   if (shared_ == nullptr || bytes > shared_capacity_) {
-    shared_.reset(static_cast<char*>(runtime::Allocate(uint64_t(bytes))));
+    // No buffer of the pool, whose counters say what calls hold.
+    const size_t whole = (size_t(bytes) + kAlignment - 1) / kAlignment * kAlignment;
+    shared_.reset(static_cast<char*>(std::aligned_alloc(kAlignment, whole)));
     shared_capacity_ = shared_ == nullptr ? 0 : bytes;
   }
   if (shared_ == nullptr) return false;

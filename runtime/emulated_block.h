@@ -3,6 +3,7 @@
 #define PARAKEET_RUNTIME_EMULATED_BLOCK_H_
 
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -49,8 +50,8 @@ class BlockRunner {
   void Free(EmulatedThread* thread, void* buffer);
 
  private:
-  struct BufferReleaser {
-    void operator()(char* buffer) const { Release(buffer); }
+  struct MemoryFreer {
+    void operator()(char* memory) const { std::free(memory); }
   };
 
   bool MakeSharedMemory(int64_t bytes);
@@ -66,7 +67,7 @@ class BlockRunner {
   const EmulatedLaunch* launch_ = nullptr;
   std::vector<std::unique_ptr<EmulatedThread>> threads_;
   FibreStacks stacks_;
-  std::unique_ptr<char, BufferReleaser> shared_;
+  std::unique_ptr<char, MemoryFreer> shared_;
   int64_t shared_capacity_ = 0;
   SharedAccesses accesses_;
   EmulatedMemory::Found found_;

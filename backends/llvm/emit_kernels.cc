@@ -56,7 +56,7 @@ void FunctionEmitter::EmitLaunch(const Binding& grid) {
   Value* blocks = TripCount(grid);
   const MathLibrary* const host_math = std::exchange(emission_.math, &runner.math());
   const bool host_is_x86 = std::exchange(emission_.is_x86, runner.IsHost());
-  kernel_ = {ThreadsOf(body), &body, {}};
+  kernel_ = {ThreadsOf(body), &body, {}, false, {}};
   llvm::AllocaInst* captures = WriteInside(kernel, [&] { WriteKernel(grid); });
   emission_.math = host_math;
   emission_.is_x86 = host_is_x86;
@@ -113,7 +113,27 @@ void FunctionEmitter::EmitThreads(const Binding& loop) {
   kernel_.traits.has_barriers = true;
 }
 
+// A thread's own row, wherever the array is asked for its first index: in registers, as LLVM has it.
+void FunctionEmitter::EmitPrivateAlloc(const Binding& alloc) {
+  const ir::Type& type = alloc.result()->type;
+  int64_t elements = 1;
+  for (size_t axis = 1; axis < type.dims().size(); ++axis)
+    elements *= type.dims()[axis].constant().integer;
+  ArrayValue array;
+  array.sizes = SizesOf(type);
+  array.base =
+      OnStack(llvm::ArrayType::get(MemoryType(emission_, type.dtype()),
+                                   elements * (ir::IsComplex(type.dtype()) ? 2 : 1)));
+  array.data = array.base;
+  array.root = I64(-1);
+  array.strides = ContiguousStrides(type, facts_.Of(alloc.result()).order, array.sizes);
+  array.strides[0] = I64(0);
+  kernel_.own.insert(alloc.result());
+  arrays_[alloc.result()] = std::move(array);
+}
+
 void FunctionEmitter::EmitSharedAlloc(const Binding& alloc) {
+  if (alloc.attrs.Int(Attr::kPrivate) != 0) return EmitPrivateAlloc(alloc);
   const ir::Type& type = alloc.result()->type;
   int64_t bytes = ir::SizeInBytes(type.dtype());
   for (const ir::Operand& size : type.dims()) {
@@ -146,7 +166,7 @@ llvm::Function* FunctionEmitter::FailFunction() {
 }
 
 void FunctionEmitter::CheckAccess(const ir::Operand& array, Value* address, bool is_store) {
-  if (!InKernel()) return;
+  if (!InKernel() || kernel_.own.contains(array.var())) return;
   emission_.kernels->Check(emission_, call_, address, ir::SizeInBytes(DTypeOf(array)), is_store);
 }
 

@@ -126,11 +126,13 @@ class FunctionEmitter {
     const ir::Block* body = nullptr;
     KernelTraits traits;
     bool in_thread = false;
+    std::unordered_set<const ir::Var*> own;  // Arrays of single threads.
   };
   bool InKernel() const { return kernel_.body != nullptr; }
   void EmitLaunch(const ir::Binding& grid);
   void WriteKernel(const ir::Binding& grid);
   void EmitThreads(const ir::Binding& loop);
+  void EmitPrivateAlloc(const ir::Binding& alloc);
   void EmitSharedAlloc(const ir::Binding& alloc);
   llvm::Function* AllocateFunction();
   llvm::Function* FreeFunction();
