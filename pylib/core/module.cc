@@ -8,6 +8,7 @@
 #include "pylib/core/compile_lock.h"
 #include "pylib/core/compiler_library.h"
 #include "pylib/core/content.h"
+#include "pylib/core/device_array.h"
 #include "pylib/core/device_dispatch.h"
 #include "pylib/core/disk_cache.h"
 #include "pylib/core/dispatch.h"
@@ -181,6 +182,8 @@ PyMethodDef functions[] = {
     {"count_gpus", CountGpus, METH_NOARGS, nullptr},
     {"device_counters", DeviceCountersOf, METH_O, nullptr},
     {"set_device_limit", SetDeviceLimit, METH_VARARGS, nullptr},
+    {"device_allocate", DeviceAllocate, METH_VARARGS, nullptr},
+    {"device_copy", DeviceCopy, METH_VARARGS, nullptr},
     {"openmp_file", OpenMpFile, METH_NOARGS, nullptr},
     {"set_cache_folder", PySetCacheFolder, METH_VARARGS, nullptr},
     {"cache_counts", CacheCounts, METH_NOARGS, nullptr},
@@ -211,7 +214,7 @@ bool StartRuntime() {
 }
 
 bool Fill(PyObject* module) {
-  return LoadNumpy() && LoadContent() && AddFunctionType(module) &&
+  return LoadNumpy() && LoadContent() && AddFunctionType(module) && AddDeviceArrayType(module) &&
          PyModule_AddStringConstant(module, "build_id", BuildId()) == 0 &&
          PyModule_AddIntConstant(module, "max_threads", runtime::kMaxThreads) == 0 &&
          StartRuntime();

@@ -13,7 +13,7 @@ class MemoryInfo:
     """The memory of one device, in bytes, that calls of this process hold. `info["peak"]` and
     `dict(info)` work too.
 
-    in_use    now; nothing once every call has ended
+    in_use    now, by device arrays and by calls that run
     peak      the most there has been
     buffers   how many are in use
     launches  how many kernels have been launched, in all
