@@ -83,8 +83,10 @@ PyObject* CallPlain(const FunctionState& state, PyObject* const* args, size_t po
 }
 
 // The values of the parameters of a call, bound where it is not direct; null with an exception set.
-PyObject* const* Bind(const FunctionState& state, PyObject* const* args, size_t positional,
-                      PyObject* names, const OwnKeywords& own, BoundValues* bound) {
+[[gnu::always_inline]] inline PyObject* const* Bind(const FunctionState& state,
+                                                    PyObject* const* args, size_t positional,
+                                                    PyObject* names, const OwnKeywords& own,
+                                                    BoundValues* bound) {
   const bool has_keywords = names != nullptr && !own.are_all;
   if (!has_keywords && state.parameters.IsDirect(positional)) return args;
   if (state.parameters.Bind(args, positional, names, own.places, bound)) {
