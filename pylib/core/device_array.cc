@@ -130,6 +130,26 @@ PyObject* DeviceAllocate(PyObject*, PyObject* args) {
   return Py_BuildValue("(OK)", owner.get(), (unsigned long long)reinterpret_cast<uint64_t>(buffer));
 }
 
+PyObject* DeviceStream(PyObject*, PyObject* number) {
+  const long target = PyLong_AsLong(number);
+  if (target == -1 && PyErr_Occurred()) return nullptr;
+  runtime::Device* device = OpenDeviceOf(int(target));
+  return device == nullptr ? nullptr : PyLong_FromVoidPtr(device->Stream());
+}
+
+PyObject* DeviceOrder(PyObject*, PyObject* args) {
+  int number = 0, is_ours_first = 0;
+  unsigned long long stream = 0;
+  if (!PyArg_ParseTuple(args, "ipK", &number, &is_ours_first, &stream)) return nullptr;
+  runtime::Device* device = OpenDeviceOf(number);
+  if (device == nullptr) return nullptr;
+  auto* other = reinterpret_cast<void*>(stream);
+  const int32_t code = is_ours_first ? device->MakeStreamWait(other) : device->WaitForStream(other);
+  if (code == 0) return Ref::Borrow(Py_None).release();
+  RaiseDeviceError(runtime::DeviceErrorText(code));
+  return nullptr;
+}
+
 PyObject* DeviceCopy(PyObject*, PyObject* args) {
   int number = 0, is_up = 0;
   unsigned long long on_device = 0, on_host = 0;
@@ -145,8 +165,7 @@ PyObject* DeviceCopy(PyObject*, PyObject* args) {
   {
     const WithoutGil others_run;
     code = is_up ? device->CopyUp(there, here, bytes) : device->CopyDown(here, there, bytes);
-    // Work of other threads is behind what this one has sent.
-    if (code == 0 && is_up) code = device->Wait();
+    if (code == 0 && is_up) code = device->Share();
     if (code != 0) text = runtime::DeviceErrorText(code);
   }
   if (code == 0) return Ref::Borrow(Py_None).release();

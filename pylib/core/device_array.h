@@ -44,6 +44,12 @@ PyObject* DeviceAllocate(PyObject*, PyObject* args);
 // device_copy(number, to_device, device_address, host_address, bytes)
 PyObject* DeviceCopy(PyObject*, PyObject* args);
 
+// device_stream(number): the driver's handle of this thread's stream; 0 of the emulated device.
+PyObject* DeviceStream(PyObject*, PyObject* number);
+// device_order(number, is_ours_first, stream): what comes later on the other stream waits for this
+// thread's work; else this thread's waits for what is on the other by now.
+PyObject* DeviceOrder(PyObject*, PyObject* args);
+
 }  // namespace parakeet::pylib
 
 #endif  // PARAKEET_PYLIB_CORE_DEVICE_ARRAY_H_

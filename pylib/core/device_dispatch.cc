@@ -134,13 +134,13 @@ class DeviceRun {
     return 0;
   }
 
-  // Leaves fresh buffers where they are, for the caller. Other threads may use them next, so what
-  // writes them has ended.
+  // Leaves fresh buffers where they are, for the caller. Other threads may use them next, and the
+  // arguments, so their work comes behind this one's.
   int32_t KeepResults() {
     for (uint64_t* slots : ArrayResults()) {
       if (IsOfArgument(slots)) TakeView(slots);
     }
-    if (const int32_t code = on_device_.device().Wait(); code != 0) {
+    if (const int32_t code = on_device_.device().Share(); code != 0) {
       const int64_t scalar = code;
       call_.Fail(kPkSiteDevice, 0, nullptr, 1, &scalar);
       return 1;

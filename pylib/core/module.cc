@@ -12,6 +12,7 @@
 #include "pylib/core/device_dispatch.h"
 #include "pylib/core/disk_cache.h"
 #include "pylib/core/dispatch.h"
+#include "pylib/core/dlpack.h"
 #include "pylib/core/function.h"
 #include "pylib/core/numpy_access.h"
 #include "pylib/core/outside.h"
@@ -114,9 +115,10 @@ PyObject* DeviceCountersOf(PyObject*, PyObject* number) {
   const runtime::Device* device = OpenDeviceOf(int(target));
   if (device == nullptr) return nullptr;
   const runtime::DeviceCounters counters = device->Counters();
-  return Py_BuildValue("{sLsLsLsL}", "live_bytes", (long long)counters.live_bytes, "live_buffers",
+  return Py_BuildValue("{sLsLsLsLsL}", "live_bytes", (long long)counters.live_bytes, "live_buffers",
                        (long long)counters.live_buffers, "peak_bytes",
-                       (long long)counters.peak_bytes, "launches", (long long)counters.launches);
+                       (long long)counters.peak_bytes, "launches", (long long)counters.launches,
+                       "limit_bytes", (long long)counters.limit_bytes);
 }
 
 // set_device_limit(number, bytes): 0 is no limit.
@@ -184,6 +186,10 @@ PyMethodDef functions[] = {
     {"set_device_limit", SetDeviceLimit, METH_VARARGS, nullptr},
     {"device_allocate", DeviceAllocate, METH_VARARGS, nullptr},
     {"device_copy", DeviceCopy, METH_VARARGS, nullptr},
+    {"device_order", DeviceOrder, METH_VARARGS, nullptr},
+    {"device_stream", DeviceStream, METH_O, nullptr},
+    {"dlpack_export", ExportDlpack, METH_O, nullptr},
+    {"dlpack_import", ImportDlpack, METH_O, nullptr},
     {"openmp_file", OpenMpFile, METH_NOARGS, nullptr},
     {"set_cache_folder", PySetCacheFolder, METH_VARARGS, nullptr},
     {"cache_counts", CacheCounts, METH_NOARGS, nullptr},

@@ -14,6 +14,9 @@ from parakeet.targets import has_device, name_of, number_of
 
 DeviceArray = _core.DeviceArray
 
+# DLPack's numbers of kinds of devices. The memory of the emulated GPU is the host's.
+_CPU, _CUDA = 1, 2
+
 
 class _Memory:
     """What NumPy makes an array of, at an address of a device."""
@@ -46,9 +49,7 @@ def to_gpu(x, device=None):
     number = _device_number("gpu" if device is None else device)
     if isinstance(x, DeviceArray):
         x = x.to_host()
-    x = np.asarray(x)
-    if x.dtype.char not in "?bBhHiIlLqQefdFD" or not x.dtype.isnative:
-        raise TypeError(f"an array of dtype {x.dtype} cannot be on a device")
+    x = _checked(np.asarray(x))
     if not (x.flags.c_contiguous or x.flags.f_contiguous):
         x = np.ascontiguousarray(x)
     owner, address = _core.device_allocate(number, x.nbytes)
@@ -57,14 +58,54 @@ def to_gpu(x, device=None):
 
 
 def asarray(x, device=None):
-    """`x` as an array on a device, itself where it is one there already; without `device`, as
-    NumPy's: what is on a device comes down."""
+    """`x` as an array on a device: itself where it is one there already, the same memory where it
+    is another library's there (`__dlpack__` or `__cuda_array_interface__`), else a copy. Without
+    `device`, as NumPy's: what is on a device comes down."""
     if device is None:
         return np.asarray(x)
     number = _device_number(device)
+    if not isinstance(x, DeviceArray):
+        taken = _foreign(x)
+        x = x if taken is None else taken
     if isinstance(x, DeviceArray) and x._number == number:
         return x
     return to_gpu(x, device)
+
+
+def _foreign(x):
+    """The memory of another library's array on a GPU, or None."""
+    if hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__"):
+        kind, device = x.__dlpack_device__()
+        if kind != _CUDA:
+            return None
+        number = number_of(f"gpu:{device}")
+        return _from_dlpack(x.__dlpack__(stream=_core.device_stream(number)))
+    interface = getattr(x, "__cuda_array_interface__", None)
+    if interface is None:
+        return None
+    address, is_read_only = interface["data"]
+    addresses = _at(
+        x, address, interface["shape"], interface["typestr"], interface.get("strides"), is_read_only
+    )
+    # The interface does not say which device an address is on.
+    number = number_of("gpu")
+    if interface.get("stream") is not None:
+        _core.device_order(number, False, interface["stream"])
+    return DeviceArray(_checked(addresses), number)
+
+
+def _from_dlpack(capsule):
+    owner, kind, device, address, shape, strides, text = _core.dlpack_import(capsule)
+    if kind != _CUDA:
+        raise BufferError(f"DLPack's device {kind} is no GPU of ours")
+    addresses = _at(owner, address, shape, text, strides)
+    return DeviceArray(_checked(addresses), number_of(f"gpu:{device}"))
+
+
+def _checked(x):
+    if x.dtype.char not in "?bBhHiIlLqQefdFD" or not x.dtype.isnative:
+        raise TypeError(f"an array of dtype {x.dtype} cannot be on a device")
+    return x
 
 
 def _device_number(device):
@@ -170,9 +211,25 @@ def _cuda_array_interface(self):
         "shape": addresses.shape,
         "typestr": addresses.dtype.str,
         "strides": None if addresses.flags.c_contiguous else addresses.strides,
-        # Whoever made the elements has ended: no stream is to be waited for.
-        "stream": None,
+        "stream": _core.device_stream(self._number),
     }
+
+
+def _dlpack_device(self):
+    name, _, device = self.device.partition(":")
+    return (_CUDA, int(device)) if name == "gpu" else (_CPU, 0)
+
+
+def _dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+    """The array for another library, without a copy: what comes later on its stream (None: the
+    default one, -1: none) waits for what makes the elements."""
+    if copy:
+        raise BufferError("an array is given away as it is, not as a copy")
+    if dl_device is not None and tuple(dl_device) != _dlpack_device(self):
+        raise BufferError(f"the array is on {self.device}, not on DLPack's device {dl_device}")
+    if stream != -1 and _dlpack_device(self)[0] == _CUDA:
+        _core.device_order(self._number, True, 1 if stream is None else stream)
+    return _core.dlpack_export(self)
 
 
 def _repr(self):
@@ -247,7 +304,8 @@ def _complete():
         setattr(DeviceArray, f"__{convert.__name__}__", _scalar(convert))
     methods = {
         "__array__": _array, "__getitem__": _getitem, "__iter__": _iter, "__len__": _len,
-        "__repr__": _repr, "__cuda_array_interface__": property(_cuda_array_interface),
+        "__dlpack__": _dlpack, "__dlpack_device__": _dlpack_device, "__repr__": _repr,
+        "__cuda_array_interface__": property(_cuda_array_interface),
         "T": property(_transposed, doc="with its axes in reverse"),
         "__hash__": object.__hash__, "__array_ufunc__": None,
         "device": property(_device, doc=_device.__doc__), "to_host": to_host,

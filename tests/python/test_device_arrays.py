@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import parakeet
-from parakeet import jit
+from parakeet import _core, jit
 from parakeet.errors import DeviceError
 
 HERE = "emulated_gpu"
@@ -244,3 +244,36 @@ def test_memory_over_the_limit():
         assert scaled(x[:10], 2.0).to_host().tolist() == [3.0] * 10
     finally:
         parakeet.set_memory_limit(None, HERE)
+
+
+# --- other libraries ---
+
+def test_dlpack_gives_the_memory_itself():
+    moved = there(table())
+    view = np.from_dlpack(moved[1:, ::-2])
+    np.testing.assert_array_equal(view, table()[1:, ::-2])
+    assert moved.__dlpack_device__() == (1, 0)
+    jit(doubled_in_place)(moved)
+    np.testing.assert_array_equal(view, table()[1:, ::-2] * 2)
+    del moved
+    gc.collect()
+    np.testing.assert_array_equal(view, table()[1:, ::-2] * 2)
+    for dtype in "?bBhHiIlLefdFD":
+        x = np.arange(5).astype(dtype)
+        np.testing.assert_array_equal(np.from_dlpack(there(x)), x, strict=True)
+    there(table()).__dlpack__()  # that nobody takes
+    with pytest.raises(BufferError):
+        there(table()).__dlpack__(copy=True)
+    with pytest.raises(BufferError):
+        there(table()).__dlpack__(dl_device=(2, 0))
+
+
+def test_dlpack_tensors_are_taken_apart():
+    x = table()[::2, ::-1]
+    owner, kind, device, address, shape, strides, text = _core.dlpack_import(x.__dlpack__())
+    assert (kind, device, shape, strides, text) == (1, 0, (2, 4), x.strides, "f8")
+    assert address == x.__array_interface__["data"][0]
+    capsule = table().__dlpack__()
+    assert _core.dlpack_import(capsule)[6] == "f8"
+    with pytest.raises(ValueError):
+        _core.dlpack_import(capsule)  # taken already
