@@ -276,7 +276,8 @@ class Accountant {
       if (b->op == OpCode::kCheck) SeeCheck(*b);
       counts.allocations += b->op == OpCode::kAlloc;
       const bool is_loop = IsSequentialLoop(b->op) || b->op == OpCode::kLanes;
-      counts.regions += b->attrs.Text(Attr::kKind) == "parallel";
+      const std::string_view kind = b->attrs.Text(Attr::kKind);
+      counts.regions += kind == "parallel" || kind == "block";
       if (is_loop) around_.push_back(b);
       Counts inside;
       for (const Block* inner : b->blocks) inside.Raise(VisitFinal(*inner));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "pylib/core/content.h"
+#include "pylib/core/device_array.h"
 #include "pylib/core/numpy_access.h"
 
 namespace parakeet::pylib {
@@ -162,6 +163,7 @@ Encoded Encoder::Leaf(PyObject* value, uint64_t* word) {
     return Encoded::kYes;
   }
   if (PyList_Check(value)) return List(value, word);
+  if (IsDeviceArray(value)) return Array(AddressesOf(value), value, word);
   if (array_placeholder_type != nullptr && Py_TYPE(value) == array_placeholder_type) {
     return Placeholder(value, word);
   }
@@ -200,7 +202,8 @@ Encoded Encoder::Static(PyObject* value) {
 
 Encoded Encoder::Argument(PyObject* value, bool is_static, int depth) {
   // The most frequent first: arrays are never static, and are neither tuples nor slices.
-  if (!IsArray(value) && (is_static || !PyFloat_CheckExact(value))) {
+  const bool is_array = IsArray(value) || IsDeviceArray(value);
+  if (!is_array && (is_static || !PyFloat_CheckExact(value))) {
     if (PyTuple_Check(value)) return Tuple(value, is_static, depth);
     if (Py_TYPE(value) == &PySlice_Type) return Slice(value, is_static, depth);
     if (is_static && !PyList_Check(value)) return Static(value);

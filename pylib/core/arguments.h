@@ -12,8 +12,8 @@
 
 namespace parakeet::pylib {
 
-// An array among the leaves. `original` is what the caller passed: the array itself, or the list
-// that it was made from.
+// An array among the leaves. `original` is what the caller passed: the array itself, the list that
+// it was made from, or a device array, of which `array` has the addresses (device_array.h).
 struct ArrayArgument {
   PyObject* array;
   PyObject* original;

@@ -1,9 +1,12 @@
 #include "pylib/core/device_dispatch.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
 
+#include "pylib/core/device_array.h"
+#include "pylib/core/device_results.h"
 #include "pylib/core/profile.h"
 #include "pylib/core/raise.h"
 #include "pylib/core/results.h"
@@ -29,6 +32,8 @@ Target TargetOn(DeviceKind kind) {
   return kind == DeviceKind::kCuda ? Target::kGpu : Target::kEmulatedGpu;
 }
 
+int NumberFor(const Device& device) { return int(TargetOn(device.kind())) | device.number() << 8; }
+
 // As users name it.
 std::string NameOf(DeviceKind kind, int number) {
   return kind == DeviceKind::kCuda ? "gpu:" + std::to_string(number) : "emulated_gpu";
@@ -44,10 +49,10 @@ struct Failure {
 class DeviceRun {
  public:
   DeviceRun(const Specialization& code, Device* device, runtime::Call* call, const Arguments& host,
-            InlineVector<uint64_t, 32>* results)
-      : code_(code), call_(*call), on_device_(call, device), results_(*results) {
+            InlineVector<uint64_t, 32>* results, std::vector<void*>* kept)
+      : code_(code), call_(*call), on_device_(call, device), results_(*results), kept_(kept) {
     slots_.assign(host.slots.begin(), host.slots.end());
-    FindArguments();
+    FindArguments(host);
   }
 
   // As PkEntry.
@@ -60,7 +65,9 @@ class DeviceRun {
     // Code that has given up has written nothing.
     if (status != 0 && WhyGivenUp(code_.manifest, call_.error()) != GaveUp::kNo) return status;
     const bool is_back = on_device_.GiveBackArguments();
-    return status == 0 && is_back && TakeResults() ? 0 : 1;
+    if (status != 0 || !is_back) return 1;
+    // All results come down, or none.
+    return kept_ != nullptr ? KeepResults() : TakeResults();
   }
 
   Failure Describe() {
@@ -73,7 +80,7 @@ class DeviceRun {
   }
 
  private:
-  void FindArguments() {
+  void FindArguments(const Arguments& host) {
     const std::vector<uint8_t>& written = code_.manifest.written;
     size_t slot = 0;
     for (uint64_t leaf : code_.manifest.leaves) {
@@ -85,45 +92,75 @@ class DeviceRun {
       const auto* sizes = reinterpret_cast<const int64_t*>(slots_.data() + slot + 1);
       const bool is_written = written.at(arguments_.size()) != 0;
       arguments_.push_back({reinterpret_cast<void*>(slots_[slot]), SizeOfType(word.type()),
-                            word.rank(), sizes, sizes + word.rank(), is_written});
+                            word.rank(), sizes, sizes + word.rank(), is_written,
+                            IsDeviceArray(host.arrays[arguments_.size()].original)});
       places_.push_back(slot);
       slot += 1 + 2 * word.rank();
     }
   }
 
-  // Makes the addresses among the results the host's.
-  bool TakeResults() {
-    std::vector<uint32_t> taken;  // what is returned twice has the same slots
+  // The first slots of the array results; what is returned twice has the same.
+  std::vector<uint64_t*> ArrayResults() {
+    std::vector<uint64_t*> found;
     for (const ResultNode& node : code_.manifest.results) {
-      if (node.kind != ResultKind::kArray) continue;
-      bool is_known = false;
-      for (uint32_t slot : taken) is_known |= slot == node.slot;
-      if (is_known) continue;
-      taken.push_back(node.slot);
-      if (!TakeResult(results_.data() + node.slot)) return false;
+      uint64_t* slots = results_.data() + node.slot;
+      const bool is_new = std::find(found.begin(), found.end(), slots) == found.end();
+      if (node.kind == ResultKind::kArray && is_new) found.push_back(slots);
     }
-    return true;
+    return found;
   }
 
   // Slots of an array result: root, base, data, sizes, strides (runtime/abi.h).
-  bool TakeResult(uint64_t* slots) {
-    const auto root = int64_t(slots[0]);
-    if (root >= 0) {
-      void* address = on_device_.HostAddress(int(root), reinterpret_cast<void*>(slots[2]));
-      slots[2] = reinterpret_cast<uint64_t>(address);
-      return true;
+  static bool IsOfArgument(const uint64_t* slots) { return int64_t(slots[0]) >= 0; }
+  static void* AddressIn(uint64_t slot) { return reinterpret_cast<void*>(slot); }
+
+  void TakeView(uint64_t* slots) {
+    void* address = on_device_.HostAddress(int(slots[0]), AddressIn(slots[2]));
+    slots[2] = reinterpret_cast<uint64_t>(address);
+  }
+
+  // Makes the addresses among the results the host's.
+  int32_t TakeResults() {
+    for (uint64_t* slots : ArrayResults()) {
+      if (IsOfArgument(slots)) {
+        TakeView(slots);
+        continue;
+      }
+      void* base = on_device_.TakeResult(AddressIn(slots[1]));
+      if (base == nullptr) return 1;
+      slots[2] = reinterpret_cast<uint64_t>(base) + (slots[2] - slots[1]);
+      slots[1] = reinterpret_cast<uint64_t>(base);
     }
-    void* base = on_device_.TakeResult(reinterpret_cast<void*>(slots[1]));
-    if (base == nullptr) return false;
-    slots[2] = reinterpret_cast<uint64_t>(base) + (slots[2] - slots[1]);
-    slots[1] = reinterpret_cast<uint64_t>(base);
-    return true;
+    return 0;
+  }
+
+  // Leaves fresh buffers where they are, for the caller. Other threads may use them next, and the
+  // arguments, so their work comes behind this one's.
+  int32_t KeepResults() {
+    for (uint64_t* slots : ArrayResults()) {
+      if (IsOfArgument(slots)) TakeView(slots);
+    }
+    if (const int32_t code = on_device_.device().Share(); code != 0) {
+      const int64_t scalar = code;
+      call_.Fail(kPkSiteDevice, 0, nullptr, 1, &scalar);
+      return 1;
+    }
+    for (const uint64_t* slots : ArrayResults()) {
+      void* base = AddressIn(slots[1]);
+      if (IsOfArgument(slots) || std::find(kept_->begin(), kept_->end(), base) != kept_->end()) {
+        continue;
+      }
+      kept_->push_back(base);
+      on_device_.KeepOnDevice(base);
+    }
+    return 0;
   }
 
   const Specialization& code_;
   runtime::Call& call_;
   runtime::DeviceCall on_device_;
   InlineVector<uint64_t, 32>& results_;
+  std::vector<void*>* kept_;  // null: results come down
   std::vector<uint64_t> slots_;
   std::vector<runtime::DeviceArgument> arguments_;
   std::vector<size_t> places_;  // the first slot of each
@@ -137,12 +174,13 @@ struct Observed {
 
 // Others run meanwhile, also while the call's memory is freed.
 Observed RunWithoutGil(const Specialization& code, Device* device, runtime::Call* call,
-                       const Arguments& host, InlineVector<uint64_t, 32>* results) {
+                       const Arguments& host, InlineVector<uint64_t, 32>* results,
+                       std::vector<void*>* kept) {
   const WithoutGil others_run;
   Observed observed;
   const int64_t start = runtime::NowNanoseconds();
   {
-    DeviceRun run(code, device, call, host, results);
+    DeviceRun run(code, device, call, host, results, kept);
     observed.status = run.Run();
     if (observed.status != 0) observed.failure = run.Describe();
   }
@@ -155,13 +193,33 @@ void RaiseFailure(const Manifest& manifest, const Device& device, const runtime:
   const std::string name = NameOf(device.kind(), device.number());
   if (error.site == kPkSiteDevice) return RaiseDeviceError(name + ": " + failure.text);
   if (error.site != kPkSiteMemory) return RaiseRunError(manifest, error);
-  const long long wanted = error.scalars.empty() ? 0 : error.scalars[0];
-  PyErr_Format(PyExc_MemoryError,
-               "cannot allocate %lld bytes for a call on %s, where %lld bytes are in use", wanted,
-               name.c_str(), (long long)failure.counters.live_bytes);
+  const int64_t wanted = error.scalars.empty() ? 0 : error.scalars[0];
+  RaiseDeviceMemory(device, wanted, failure.counters.live_bytes);
+}
+
+// Whether all device arrays of a call are on its device; false with an exception set.
+bool AreThere(const Arguments& call, const Device& device, bool* stays) {
+  *stays = false;
+  for (const ArrayArgument& argument : call.arrays) {
+    if (!IsDeviceArray(argument.original)) continue;
+    *stays = true;
+    const int number = NumberOf(argument.original);
+    if (number == NumberFor(device)) continue;
+    const std::string there = NameOf(KindOf(TargetOfNumber(number)), DeviceOfNumber(number));
+    PyErr_Format(PyExc_ValueError, "an array that is on %s is an argument of a call on %s",
+                 there.c_str(), NameOf(device.kind(), device.number()).c_str());
+    return false;
+  }
+  return true;
 }
 
 }  // namespace
+
+void RaiseDeviceMemory(const Device& device, int64_t bytes, int64_t bytes_in_use) {
+  PyErr_Format(PyExc_MemoryError, "cannot allocate %lld bytes on %s, where %lld bytes are in use",
+               (long long)bytes, NameOf(device.kind(), device.number()).c_str(),
+               (long long)bytes_in_use);
+}
 
 Device* OpenDeviceOf(int number) {
   const DeviceKind kind = KindOf(TargetOfNumber(number));
@@ -195,7 +253,11 @@ PyObject* RunOnDevice(const FunctionState& function, Specialization* code, Devic
   InlineVector<uint64_t, 32> results;
   results.Extend(code->manifest.result_slots);
   runtime::Call on_host(1);
-  const Observed observed = RunWithoutGil(*code, device, &on_host, call, &results);
+  std::vector<void*> kept;
+  bool stays = false;
+  if (!AreThere(call, *device, &stays)) return nullptr;
+  const Observed observed =
+      RunWithoutGil(*code, device, &on_host, call, &results, stays ? &kept : nullptr);
   if (is_timed) {
     code->run_ns += observed.ns;
     ++code->timed_calls;
@@ -207,6 +269,10 @@ PyObject* RunOnDevice(const FunctionState& function, Specialization* code, Devic
   if (observed.status != 0) {
     RaiseFailure(code->manifest, *device, on_host.error(), observed.failure);
     return nullptr;
+  }
+  if (stays) {
+    return BuildDeviceResult(code->manifest, call.arrays.data(), results.data(), device,
+                             NumberFor(*device), kept);
   }
   return BuildResult(code->manifest, call.arrays.data(), &on_host, results.data());
 }

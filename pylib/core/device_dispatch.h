@@ -16,6 +16,9 @@ namespace parakeet::pylib {
 // parakeet.errors.DeviceError set, which says why it cannot be used.
 runtime::Device* OpenDeviceOf(int number);
 
+// The MemoryError of memory that a device has not, where so much of it was in use.
+void RaiseDeviceMemory(const runtime::Device& device, int64_t bytes, int64_t bytes_in_use);
+
 // The header of the keys of calls on a device.
 uint64_t HeaderOn(const runtime::Device& device);
 
@@ -25,7 +28,7 @@ uint64_t HeaderToShow(int number);
 
 // Runs code on a device, without the GIL, and builds what the call returns: null with an exception
 // set, or without one where the code has given up. What the function stored to its arguments before
-// a failure stays stored.
+// a failure stays stored. Where an argument is a device array, arrays among the results are too.
 PyObject* RunOnDevice(const FunctionState& function, Specialization* code, runtime::Device* device,
                       const Arguments& call, bool is_timed, GaveUp* gave_up);
 

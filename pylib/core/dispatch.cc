@@ -6,11 +6,13 @@
 
 #include "pylib/core/arguments.h"
 #include "pylib/core/compile.h"
+#include "pylib/core/device_array.h"
 #include "pylib/core/device_dispatch.h"
 #include "pylib/core/give_up.h"
 #include "pylib/core/profile.h"
 #include "pylib/core/raise.h"
 #include "pylib/core/results.h"
+#include "pylib/core/targets.h"
 #include "pylib/take_gil.h"
 #include "runtime/call.h"
 #include "runtime/clock.h"
@@ -270,6 +272,15 @@ PyObject* DispatchFrom(FunctionState* function, Mode mode, PyObject* const* valu
 // As above, on the host.
 [[gnu::noinline]] PyObject* DispatchInFull(FunctionState* function, Target target, bool short_axes,
                                            PyObject* const* values, GaveUp gave_up) {
+  if (had_device_arrays) {
+    const size_t count = function->parameters.size();
+    if (PyObject* array = FindDeviceArray(values, count)) {
+      const int given = GivenTarget(function->target);
+      if (given == -1) return nullptr;
+      if (given == kNoTarget) return DispatchOnDevice(function, NumberOf(array), values);
+      return DispatchOnHost(function, target, values);
+    }
+  }
   Mode mode = {HeaderWord(target, false)};
   mode.short_axes = short_axes;
   mode.profiled = is_profiling.load(std::memory_order_relaxed) && target != Target::kInterpreter;
@@ -297,6 +308,29 @@ PyObject* Dispatch(FunctionState* function, Target target, PyObject* const* valu
     if (gave_up == GaveUp::kNo) return result;
   }
   return DispatchInFull(function, target, short_axes, values, gave_up);
+}
+
+// Device arrays come down, and up again where the function has stored to arguments.
+PyObject* DispatchOnHost(FunctionState* function, Target target, PyObject* const* values) {
+  Ref tuple = Ref::Steal(PyTuple_New(Py_ssize_t(function->parameters.size())));
+  for (size_t i = 0; tuple && i < function->parameters.size(); ++i) {
+    PyTuple_SetItem(tuple.get(), Py_ssize_t(i), Ref::Borrow(values[i]).release());
+  }
+  Ref module = tuple ? Ref::Steal(PyImport_ImportModule("parakeet.device_array")) : Ref();
+  if (!module) return nullptr;
+  // The values with arrays of the host, and what gives those back.
+  Ref pair = Ref::Steal(PyObject_CallMethod(module.get(), "take_down", "(O)", tuple.get()));
+  if (!pair) return nullptr;
+  InlineVector<PyObject*, 16> on_host;
+  PyObject* taken = PyTuple_GetItem(pair.get(), 0);
+  for (Py_ssize_t i = 0; i < PyTuple_Size(taken); ++i) on_host.Append(PyTuple_GetItem(taken, i));
+  Ref result = Ref::Steal(Dispatch(function, target, on_host.data()));
+  if (function->last == nullptr || !function->last->writes_arguments) return result.release();
+  PyObject *kind = nullptr, *value = nullptr, *traceback = nullptr;
+  PyErr_Fetch(&kind, &value, &traceback);
+  Ref done = Ref::Steal(PyObject_CallNoArgs(PyTuple_GetItem(pair.get(), 1)));
+  if (kind != nullptr) PyErr_Restore(kind, value, traceback);
+  return done ? result.release() : nullptr;
 }
 
 PyObject* DispatchOnDevice(FunctionState* function, int number, PyObject* const* values) {

@@ -12,6 +12,9 @@ namespace parakeet::pylib {
 // null with an exception set. Throws std::bad_alloc.
 PyObject* Dispatch(FunctionState* function, Target target, PyObject* const* values);
 
+// The same where some of the values are device arrays.
+PyObject* DispatchOnHost(FunctionState* function, Target target, PyObject* const* values);
+
 // The same on the device that a target's number names (key.h).
 PyObject* DispatchOnDevice(FunctionState* function, int number, PyObject* const* values);
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <new>
 
+#include "pylib/core/device_array.h"
 #include "pylib/core/dispatch.h"
 #include "pylib/core/inspect.h"
 #include "pylib/core/raise.h"
@@ -81,9 +82,39 @@ PyObject* CallPlain(const FunctionState& state, PyObject* const* args, size_t po
   return PyObject_Call(state.function.get(), tuple.get(), keywords.get());
 }
 
-PyObject* DispatchTo(FunctionState* state, int number, PyObject* const* values) {
-  if (HasDevice(TargetOfNumber(number))) return DispatchOnDevice(state, number, values);
-  return Dispatch(state, Target(number), values);
+// The values of the parameters of a call, bound where it is not direct; null with an exception set.
+[[gnu::always_inline]] inline PyObject* const* Bind(const FunctionState& state,
+                                                    PyObject* const* args, size_t positional,
+                                                    PyObject* names, const OwnKeywords& own,
+                                                    BoundValues* bound) {
+  const bool has_keywords = names != nullptr && !own.are_all;
+  if (!has_keywords && state.parameters.IsDirect(positional)) return args;
+  if (state.parameters.Bind(args, positional, names, own.places, bound)) {
+    return bound->values.data();
+  }
+  if (!PyErr_Occurred()) {
+    RaiseBindingError(state.function.get(), args, positional, names, own.places);
+  }
+  return nullptr;
+}
+
+// A call that plain Python or a device runs, and any once there have been device arrays.
+[[gnu::noinline]] PyObject* CallElsewhere(FunctionState* state, int target, const OwnKeywords& own,
+                                          PyObject* const* args, size_t positional,
+                                          PyObject* names) {
+  if (target < 0) return nullptr;
+  if (Target(target) == Target::kPython) {
+    return CallPlain(*state, args, positional, names, own.places);
+  }
+  BoundValues bound;
+  PyObject* const* values = Bind(*state, args, positional, names, own, &bound);
+  if (values == nullptr) return nullptr;
+  if (HasDevice(TargetOfNumber(target))) return DispatchOnDevice(state, target, values);
+  const bool is_said = own.target != nullptr && own.target != Py_None;
+  if (is_said && FindDeviceArray(values, state->parameters.size()) != nullptr) {
+    return DispatchOnHost(state, Target(target), values);
+  }
+  return Dispatch(state, Target(target), values);
 }
 
 // Apart from CallFast, which needs a frame of its own for nothing else.
@@ -91,22 +122,16 @@ PyObject* DispatchTo(FunctionState* state, int number, PyObject* const* values) 
                                      PyObject* names) {
   const OwnKeywords own = TakeKeywords(*state, names, args + positional);
   const int target = ChooseTarget(own.target, state->target);
-  if (target < 0) return nullptr;
-  if (Target(target) == Target::kPython) {
-    return CallPlain(*state, args, positional, names, own.places);
+  if (unsigned(target) >= unsigned(Target::kPython) || had_device_arrays) {
+    return CallElsewhere(state, target, own, args, positional, names);
   }
   const bool has_keywords = names != nullptr && !own.are_all;
   if (!has_keywords && state->parameters.IsDirect(positional)) {
-    return DispatchTo(state, target, args);
+    return Dispatch(state, Target(target), args);
   }
   BoundValues bound;
-  if (!state->parameters.Bind(args, positional, names, own.places, &bound)) {
-    if (!PyErr_Occurred()) {
-      RaiseBindingError(state->function.get(), args, positional, names, own.places);
-    }
-    return nullptr;
-  }
-  return DispatchTo(state, target, bound.values.data());
+  PyObject* const* values = Bind(*state, args, positional, names, own, &bound);
+  return values == nullptr ? nullptr : Dispatch(state, Target(target), values);
 }
 
 PyObject* CallFast(PyObject* self, PyObject* const* args, size_t counts, PyObject* names) {

@@ -8,9 +8,11 @@
 #include "pylib/core/compile_lock.h"
 #include "pylib/core/compiler_library.h"
 #include "pylib/core/content.h"
+#include "pylib/core/device_array.h"
 #include "pylib/core/device_dispatch.h"
 #include "pylib/core/disk_cache.h"
 #include "pylib/core/dispatch.h"
+#include "pylib/core/dlpack.h"
 #include "pylib/core/function.h"
 #include "pylib/core/numpy_access.h"
 #include "pylib/core/outside.h"
@@ -113,9 +115,10 @@ PyObject* DeviceCountersOf(PyObject*, PyObject* number) {
   const runtime::Device* device = OpenDeviceOf(int(target));
   if (device == nullptr) return nullptr;
   const runtime::DeviceCounters counters = device->Counters();
-  return Py_BuildValue("{sLsLsLsL}", "live_bytes", (long long)counters.live_bytes, "live_buffers",
+  return Py_BuildValue("{sLsLsLsLsL}", "live_bytes", (long long)counters.live_bytes, "live_buffers",
                        (long long)counters.live_buffers, "peak_bytes",
-                       (long long)counters.peak_bytes, "launches", (long long)counters.launches);
+                       (long long)counters.peak_bytes, "launches", (long long)counters.launches,
+                       "limit_bytes", (long long)counters.limit_bytes);
 }
 
 // set_device_limit(number, bytes): 0 is no limit.
@@ -181,6 +184,12 @@ PyMethodDef functions[] = {
     {"count_gpus", CountGpus, METH_NOARGS, nullptr},
     {"device_counters", DeviceCountersOf, METH_O, nullptr},
     {"set_device_limit", SetDeviceLimit, METH_VARARGS, nullptr},
+    {"device_allocate", DeviceAllocate, METH_VARARGS, nullptr},
+    {"device_copy", DeviceCopy, METH_VARARGS, nullptr},
+    {"device_order", DeviceOrder, METH_VARARGS, nullptr},
+    {"device_stream", DeviceStream, METH_O, nullptr},
+    {"dlpack_export", ExportDlpack, METH_O, nullptr},
+    {"dlpack_import", ImportDlpack, METH_O, nullptr},
     {"openmp_file", OpenMpFile, METH_NOARGS, nullptr},
     {"set_cache_folder", PySetCacheFolder, METH_VARARGS, nullptr},
     {"cache_counts", CacheCounts, METH_NOARGS, nullptr},
@@ -211,7 +220,7 @@ bool StartRuntime() {
 }
 
 bool Fill(PyObject* module) {
-  return LoadNumpy() && LoadContent() && AddFunctionType(module) &&
+  return LoadNumpy() && LoadContent() && AddFunctionType(module) && AddDeviceArrayType(module) &&
          PyModule_AddStringConstant(module, "build_id", BuildId()) == 0 &&
          PyModule_AddIntConstant(module, "max_threads", runtime::kMaxThreads) == 0 &&
          StartRuntime();

@@ -43,6 +43,13 @@ PyObject* ArrayOfBuffer(const ResultNode& node, runtime::Call* call, const uint6
   return array.release();
 }
 
+// An array at the address that the slots say.
+Ref ViewOf(const ResultNode& node, const uint64_t* slots, bool is_writable) {
+  const uint64_t* sizes = slots + node.slot + 3;
+  return NewArray(node.type, node.rank, sizes, sizes + node.rank,
+                  reinterpret_cast<void*>(slots[node.slot + 2]), is_writable);
+}
+
 class ResultBuilder {
  public:
   ResultBuilder(const Manifest& manifest, const ArrayArgument* arguments, runtime::Call* call,
@@ -145,34 +152,11 @@ class ResultBuilder {
   }
 
   Ref View(const ResultNode& node, bool is_writable) const {
-    const uint64_t* sizes = slots_ + node.slot + 3;
-    return NewArray(node.type, node.rank, sizes, sizes + node.rank, DataOf(node), is_writable);
+    return ViewOf(node, slots_, is_writable);
   }
 
   Ref ArgumentView(const ResultNode& node) {
-    const ArrayArgument& argument = arguments_[RootOf(node)];
-    const ArrayFields* fields = FieldsOf(argument.array);
-    // What a list argument is seen through is nothing that Python could show.
-    const bool is_itself = !node.is_view || argument.original != argument.array;
-    if (is_itself && IsWhole(node, fields)) return Ref::Borrow(argument.original);
-    Ref view = View(node, fields->flags & kFlagWritable);
-    if (!view) return view;
-    Py_INCREF(argument.array);
-    if (numpy.set_base(view.get(), argument.array) != 0) return Ref();
-    return view;
-  }
-
-  // Strides of axes that have one element or none say nothing.
-  bool IsWhole(const ResultNode& node, const ArrayFields* array) const {
-    if (DataOf(node) != array->data || node.rank != array->rank) return false;
-    if (CanonicalType(array->descriptor->type) != node.type) return false;
-    const uint64_t* sizes = slots_ + node.slot + 3;
-    for (int axis = 0; axis < array->rank; ++axis) {
-      if (int64_t(sizes[axis]) != array->sizes[axis]) return false;
-      const bool counts = array->sizes[axis] > 1;
-      if (counts && int64_t(sizes[node.rank + axis]) != array->strides[axis]) return false;
-    }
-    return true;
+    return Ref::Steal(BuildArgumentView(node, arguments_[RootOf(node)], slots_));
   }
 
   struct Built {
@@ -212,6 +196,38 @@ PyObject* BuildScalar(int type, bool python, const uint64_t* slots) {
     case kUint64: return PyLong_FromUnsignedLongLong(slots[0]);
     default: return PyLong_FromLongLong(int64_t(slots[0]));
   }
+}
+
+// Strides of axes that have one element or none say nothing.
+bool IsWholeArgument(const ResultNode& node, const ArrayArgument& argument, const uint64_t* slots) {
+  const ArrayFields* array = FieldsOf(argument.array);
+  const auto* data = reinterpret_cast<const char*>(slots[node.slot + 2]);
+  if (data != array->data || node.rank != array->rank) return false;
+  if (CanonicalType(array->descriptor->type) != node.type) return false;
+  const uint64_t* sizes = slots + node.slot + 3;
+  for (int axis = 0; axis < array->rank; ++axis) {
+    if (int64_t(sizes[axis]) != array->sizes[axis]) return false;
+    const bool counts = array->sizes[axis] > 1;
+    if (counts && int64_t(sizes[node.rank + axis]) != array->strides[axis]) return false;
+  }
+  return true;
+}
+
+PyObject* BuildArgumentView(const ResultNode& node, const ArrayArgument& argument,
+                            const uint64_t* slots) {
+  // What a list argument is seen through is nothing that Python could show.
+  const bool is_itself = !node.is_view || argument.original != argument.array;
+  if (is_itself && IsWholeArgument(node, argument, slots)) {
+    return Ref::Borrow(argument.original).release();
+  }
+  return BuildViewOf(node, slots, argument.array);
+}
+
+PyObject* BuildViewOf(const ResultNode& node, const uint64_t* slots, PyObject* base) {
+  const bool is_writable = !IsArray(base) || (FieldsOf(base)->flags & kFlagWritable) != 0;
+  Ref view = ViewOf(node, slots, is_writable);
+  if (!view) return nullptr;
+  return numpy.set_base(view.get(), Ref::Borrow(base).release()) == 0 ? view.release() : nullptr;
 }
 
 PyObject* BuildResults(const Manifest& manifest, const ArrayArgument* arguments,

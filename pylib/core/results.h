@@ -21,6 +21,15 @@ inline PyObject* BuildResult(const Manifest& manifest, const ArrayArgument* argu
 // The scalar of a type whose value is in slots, as Python's or as NumPy's.
 PyObject* BuildScalar(int type, bool python, const uint64_t* slots);
 
+// What a call without fresh memory of the host needs, of an array among the results; null with an
+// exception set. A view of an argument, or the argument itself where it comes back unchanged:
+PyObject* BuildArgumentView(const ResultNode& node, const ArrayArgument& argument,
+                            const uint64_t* slots);
+// Whether it is the whole argument.
+bool IsWholeArgument(const ResultNode& node, const ArrayArgument& argument, const uint64_t* slots);
+// An array at the address that the slots say, which keeps `base` alive.
+PyObject* BuildViewOf(const ResultNode& node, const uint64_t* slots, PyObject* base);
+
 // ---------------------------------------------------------------------------------------------
 
 // Where the result is more than one scalar.

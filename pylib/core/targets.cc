@@ -42,11 +42,16 @@ int TargetNamed(PyObject* name) {
 
 int ChooseTargetAmong(PyObject* keyword, int decorated) {
   if (keyword != nullptr && keyword != Py_None) return TargetNamed(keyword);
+  const int given = GivenTarget(decorated);
+  return given != kNoTarget ? given : DefaultTarget();
+}
+
+int GivenTarget(int decorated) {
   if (open_target_blocks.load(std::memory_order_relaxed) > 0) {
     const int target = Ask("number_in_context", nullptr);
     if (target != kNoTarget) return target;
   }
-  return decorated >= 0 ? decorated : DefaultTarget();
+  return decorated >= 0 ? decorated : kNoTarget;
 }
 
 void SetDefaultTarget(int target) { default_target.store(target, std::memory_order_relaxed); }

@@ -18,6 +18,10 @@ int TargetNamed(PyObject* name);
 // exception set.
 inline int ChooseTarget(PyObject* keyword, int decorated);
 
+// What the blocks or the decorator say, or kNoTarget where both leave it to the configuration; -1
+// with an exception set.
+int GivenTarget(int decorated);
+
 // The configured target.
 void SetDefaultTarget(int target);
 int DefaultTarget();

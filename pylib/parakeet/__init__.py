@@ -24,7 +24,9 @@ __version__ = "0.1.0"
 # What lives in a module that is imported at first use. Names that are not here are looked for
 # among the primitives and operators.
 _MODULES = {
+    "DeviceArray": "parakeet.device_array",
     "array_type": "parakeet.inspection",
+    "asarray": "parakeet.device_array",
     "cache_info": "parakeet.config",
     "clear_cache": "parakeet.config",
     "compare": "parakeet.comparison",
@@ -32,6 +34,7 @@ _MODULES = {
     "overload": "parakeet.overloading",
     "profile": "parakeet.profiling",
     "set_memory_limit": "parakeet.device_memory",
+    "to_gpu": "parakeet.device_array",
 }
 _SUBMODULES = (
     "c_backend", "errors", "inspection", "library", "operators", "primitives", "testing_helpers",
@@ -39,8 +42,10 @@ _SUBMODULES = (
 _FALLBACKS = ("parakeet.operators", "parakeet.primitives", "parakeet.library")
 
 __all__ = [
+    "DeviceArray",
     "Limitation",
     "array_type",
+    "asarray",
     "cache_info",
     "clear_cache",
     "compare",
@@ -55,6 +60,7 @@ __all__ = [
     "set_num_threads",
     "show_config",
     "target",
+    "to_gpu",
 ]
 
 

@@ -5,15 +5,13 @@ from dataclasses import dataclass, fields
 from parakeet import _core
 from parakeet.targets import has_device, number_of
 
-_limits = {}
-
 
 @dataclass(frozen=True, slots=True)
 class MemoryInfo:
     """The memory of one device, in bytes, that calls of this process hold. `info["peak"]` and
     `dict(info)` work too.
 
-    in_use    now; nothing once every call has ended
+    in_use    now, by device arrays and by calls that run
     peak      the most there has been
     buffers   how many are in use
     launches  how many kernels have been launched, in all
@@ -48,7 +46,7 @@ def memory_info(device=None):
         peak=counters["peak_bytes"],
         buffers=counters["live_buffers"],
         launches=counters["launches"],
-        limit=_limits.get(number),
+        limit=counters["limit_bytes"] or None,
     )
 
 
@@ -60,7 +58,6 @@ def set_memory_limit(bytes, device=None):
     if bytes is not None and int(bytes) <= 0:
         raise ValueError(f"a limit is a positive number of bytes or None, not {bytes!r}")
     _core.set_device_limit(number, 0 if bytes is None else int(bytes))
-    _limits[number] = None if bytes is None else int(bytes)
 
 
 def _number_of(device):

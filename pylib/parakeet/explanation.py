@@ -223,6 +223,10 @@ def _done(notes):
             yield text
 
 
+# Targets with more than one thread.
+_SPREADING = ("parallel", "gpu", "emulated_gpu")
+
+
 def _standing(notes, topic):
     """The refusals of a topic that nothing was done after."""
     mine = [note for note in notes if note["topic"] == topic]
@@ -240,7 +244,7 @@ def _reasons(each, notes, operators, target):
         refused = _standing(notes, topic)
         if not refused:
             continue
-        if topic == "threads" and (each["threads"] != "none" or target != "parallel"):
+        if topic == "threads" and (each["threads"] != "none" or target not in _SPREADING):
             if target == "serial" and not _has_lanes_near(each["span"], operators):
                 yield from _without_lanes(refused)
             continue
@@ -365,7 +369,7 @@ def _checks(names):
 
 
 def _threads(row, target):
-    if target != "parallel":
+    if target not in _SPREADING:
         return "one thread"
     if row.threads == "around":
         same = row.around == row.line
@@ -390,8 +394,9 @@ def _totals(facts):
     if facts["target"] == "interpreter":
         return
     parts = [_counted(facts["traversals"], "traversal")] if facts["traversals"] else []
-    if facts["target"] == "parallel" and parts:
-        parts.append(_counted(facts["parallel_regions"], "parallel region"))
+    if facts["target"] in _SPREADING and parts:
+        word = "parallel region" if facts["target"] == "parallel" else "kernel"
+        parts.append(_counted(facts["parallel_regions"], word))
     made, kept = facts["results"] + facts["temporaries"], facts["temporaries"]
     parts.append(_counted(made, "array") + " made" + (f" ({kept} temporary)" if kept else ""))
     if facts["buffers"]:

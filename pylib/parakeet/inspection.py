@@ -120,16 +120,25 @@ def _target_number(function, name):
     return _core.get_default_target() if decorated is None else number_of(decorated)
 
 
-def _compiled_target(function, name):
+def _compiled_target(function, name, values):
     number = _target_number(function, name)
+    if name is None:
+        number = _device_of(function, values, number)
     if number == number_of("python"):
         raise ValueError("target 'python' compiles nothing; name another")
     return number
 
 
+def _device_of(function, values, otherwise):
+    """Where calls that say nothing run: where a device array among their arguments is."""
+    is_said = number_in_context() != NONE or function._options["target"] is not None
+    there = [value._number for value in values if isinstance(value, _core.DeviceArray)]
+    return otherwise if is_said or not there else there[0]
+
+
 def _show(function, what, stage, args, kwargs, target):
     if _names_a_call(function, args, kwargs):
-        number = _compiled_target(function, target)
+        number = _compiled_target(function, target, (*args, *kwargs.values()))
         return Text(function._dump(what, stage, number, args, kwargs))
     return Text(function._dump_last(what, stage))
 
@@ -189,5 +198,6 @@ def explain(function, *args, target=None, **kwargs):
 
 def _record_for(function, args, kwargs, target):
     if _names_a_call(function, args, kwargs):
-        return function._compile(_compiled_target(function, target), args, kwargs)
+        number = _compiled_target(function, target, (*args, *kwargs.values()))
+        return function._compile(number, args, kwargs)
     return next(record for record in function._specializations() if record["is_last"])

@@ -118,6 +118,19 @@ TEST(KeyTest, WordsSayWhatTheyWereMadeOf) {
   EXPECT_FALSE(MayOverlap(HeaderWord(Target::kSerial, false)));
 }
 
+TEST(KeyTest, AHeaderHasTheArchitectureAndANumberTheDevice) {
+  const uint64_t header = WithArchitecture(HeaderWord(Target::kGpu, true, true, true), 121);
+  EXPECT_EQ(TargetOf(header), Target::kGpu);
+  EXPECT_EQ(ArchitectureOf(header), 121);
+  EXPECT_TRUE(MayOverlap(header) && TakesAnyShapes(header) && IsProfiled(header));
+  EXPECT_EQ(ArchitectureOf(HeaderWord(Target::kEmulatedGpu, true, true, true)), 0);
+  const int number = int(Target::kGpu) | 9999 << 8;
+  EXPECT_EQ(TargetOfNumber(number), Target::kGpu);
+  EXPECT_EQ(DeviceOfNumber(number), 9999);
+  EXPECT_TRUE(HasDevice(Target::kGpu) && HasDevice(Target::kEmulatedGpu));
+  EXPECT_FALSE(HasDevice(Target::kPython));
+}
+
 TEST(KeyTest, LongLongIsInt64) {
   EXPECT_EQ(CanonicalType(kLongLong), kInt64);
   EXPECT_EQ(CanonicalType(kULongLong), kUint64);

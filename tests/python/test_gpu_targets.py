@@ -287,7 +287,7 @@ def test_memory_over_the_limit():
     parakeet.set_memory_limit(10_000, HERE)
     try:
         assert parakeet.memory_info(HERE).limit == 10_000
-        message = r"cannot allocate 8\d\d\d bytes for a call on emulated_gpu, where \d+ bytes are"
+        message = r"cannot allocate 8\d\d\d bytes on emulated_gpu, where \d+ bytes are"
         with pytest.raises(MemoryError, match=message):
             f(x, target=HERE)
         np.testing.assert_array_equal(f(x[:100], target=HERE), expected[:100])

@@ -1,0 +1,176 @@
+#include "pylib/core/device_array.h"
+
+#include <structmember.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "pylib/core/device_dispatch.h"
+#include "pylib/core/numpy_access.h"
+#include "pylib/core/raise.h"
+#include "pylib/core/without_gil.h"
+
+namespace parakeet::pylib {
+
+PyTypeObject* device_array_type = nullptr;
+bool had_device_arrays = false;
+
+namespace {
+
+struct DeviceArrayObject {
+  PyObject head;
+  PyObject* addresses;
+  PyObject* weak_references;
+  int number;
+};
+
+DeviceArrayObject* Of(PyObject* object) { return reinterpret_cast<DeviceArrayObject*>(object); }
+
+PyObject* New(PyTypeObject*, PyObject* args, PyObject*) {
+  PyObject* addresses = nullptr;
+  int number = 0;
+  if (!PyArg_ParseTuple(args, "O!i:DeviceArray", numpy.array_type, &addresses, &number)) {
+    return nullptr;
+  }
+  return MakeDeviceArray(addresses, number);
+}
+
+void Free(PyObject* self) {
+  if (Of(self)->weak_references != nullptr) PyObject_ClearWeakRefs(self);
+  Py_XDECREF(Of(self)->addresses);
+  PyObject* type = reinterpret_cast<PyObject*>(Py_TYPE(self));
+  PyObject_Free(self);
+  Py_DECREF(type);
+}
+
+PyMemberDef members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(DeviceArrayObject, weak_references), READONLY,
+     nullptr},
+    {"_addresses", T_OBJECT_EX, offsetof(DeviceArrayObject, addresses), READONLY, nullptr},
+    {"_number", T_INT, offsetof(DeviceArrayObject, number), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr},
+};
+
+template <typename F>
+void* Slot(F* function) {
+  return reinterpret_cast<void*>(function);
+}
+
+constexpr char kOwnerName[] = "parakeet.device_memory";
+
+void FreeOwned(PyObject* capsule) {
+  auto* device = static_cast<runtime::Device*>(PyCapsule_GetContext(capsule));
+  device->Free(PyCapsule_GetPointer(capsule, kOwnerName));
+}
+
+}  // namespace
+
+bool AddDeviceArrayType(PyObject* module) {
+  static PyType_Slot slots[] = {
+      {Py_tp_new, Slot(New)},
+      {Py_tp_dealloc, Slot(Free)},
+      {Py_tp_members, members},
+      {0, nullptr},
+  };
+  static PyType_Spec spec = {"parakeet.DeviceArray", sizeof(DeviceArrayObject), 0,
+                             unsigned(Py_TPFLAGS_DEFAULT), slots};
+  PyObject* type = PyType_FromSpec(&spec);
+  device_array_type = reinterpret_cast<PyTypeObject*>(type);
+  return type != nullptr && PyModule_AddObjectRef(module, "DeviceArray", type) == 0;
+}
+
+PyObject* AddressesOf(PyObject* device_array) { return Of(device_array)->addresses; }
+int NumberOf(PyObject* device_array) { return Of(device_array)->number; }
+
+PyObject* MakeDeviceArray(PyObject* addresses, int number) {
+  PyObject* made = PyType_GenericAlloc(device_array_type, 0);
+  if (made == nullptr) return nullptr;
+  Of(made)->addresses = Ref::Borrow(addresses).release();
+  Of(made)->number = number;
+  had_device_arrays = true;
+  return made;
+}
+
+PyObject* OwnOnDevice(runtime::Device* device, void* buffer) {
+  Ref owner = Ref::Steal(PyCapsule_New(buffer, kOwnerName, nullptr));
+  if (!owner || PyCapsule_SetContext(owner.get(), device) != 0 ||
+      PyCapsule_SetDestructor(owner.get(), FreeOwned) != 0) {
+    device->Free(buffer);
+    return nullptr;
+  }
+  return owner.release();
+}
+
+PyObject* FindDeviceArray(PyObject* const* values, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    if (IsDeviceArray(values[i])) return values[i];
+    if (!PyTuple_Check(values[i])) continue;
+    for (Py_ssize_t k = 0; k < PyTuple_Size(values[i]); ++k) {
+      PyObject* item = PyTuple_GetItem(values[i], k);
+      if (PyObject* found = FindDeviceArray(&item, 1)) return found;
+    }
+  }
+  return nullptr;
+}
+
+PyObject* DeviceAllocate(PyObject*, PyObject* args) {
+  int number = 0;
+  long long bytes = 0;
+  if (!PyArg_ParseTuple(args, "iL", &number, &bytes)) return nullptr;
+  runtime::Device* device = OpenDeviceOf(number);
+  if (device == nullptr) return nullptr;
+  void* buffer = device->Allocate(bytes);
+  if (buffer == nullptr) {
+    RaiseDeviceMemory(*device, bytes, device->Counters().live_bytes);
+    return nullptr;
+  }
+  Ref owner = Ref::Steal(OwnOnDevice(device, buffer));
+  if (!owner) return nullptr;
+  return Py_BuildValue("(OK)", owner.get(), (unsigned long long)reinterpret_cast<uint64_t>(buffer));
+}
+
+PyObject* DeviceStream(PyObject*, PyObject* number) {
+  const long target = PyLong_AsLong(number);
+  if (target == -1 && PyErr_Occurred()) return nullptr;
+  runtime::Device* device = OpenDeviceOf(int(target));
+  return device == nullptr ? nullptr : PyLong_FromVoidPtr(device->Stream());
+}
+
+PyObject* DeviceOrder(PyObject*, PyObject* args) {
+  int number = 0, is_ours_first = 0;
+  unsigned long long stream = 0;
+  if (!PyArg_ParseTuple(args, "ipK", &number, &is_ours_first, &stream)) return nullptr;
+  runtime::Device* device = OpenDeviceOf(number);
+  if (device == nullptr) return nullptr;
+  auto* other = reinterpret_cast<void*>(stream);
+  const int32_t code = is_ours_first ? device->MakeStreamWait(other) : device->WaitForStream(other);
+  if (code == 0) return Ref::Borrow(Py_None).release();
+  RaiseDeviceError(runtime::DeviceErrorText(code));
+  return nullptr;
+}
+
+PyObject* DeviceCopy(PyObject*, PyObject* args) {
+  int number = 0, is_up = 0;
+  unsigned long long on_device = 0, on_host = 0;
+  long long bytes = 0;
+  if (!PyArg_ParseTuple(args, "ipKKL", &number, &is_up, &on_device, &on_host, &bytes)) {
+    return nullptr;
+  }
+  runtime::Device* device = OpenDeviceOf(number);
+  if (device == nullptr) return nullptr;
+  auto *there = reinterpret_cast<void*>(on_device), *here = reinterpret_cast<void*>(on_host);
+  int32_t code = 0;
+  std::string text;
+  {
+    const WithoutGil others_run;
+    code = is_up ? device->CopyUp(there, here, bytes) : device->CopyDown(here, there, bytes);
+    if (code == 0 && is_up) code = device->Share();
+    if (code != 0) text = runtime::DeviceErrorText(code);
+  }
+  if (code == 0) return Ref::Borrow(Py_None).release();
+  RaiseDeviceError(text);
+  return nullptr;
+}
+
+}  // namespace parakeet::pylib

@@ -1,0 +1,115 @@
+#include "pylib/core/device_results.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "pylib/core/device_array.h"
+#include "pylib/core/results.h"
+
+namespace parakeet::pylib {
+namespace {
+
+class DeviceResultBuilder {
+ public:
+  DeviceResultBuilder(const Manifest& manifest, const ArrayArgument* arguments,
+                      const uint64_t* slots, int number, const std::vector<void*>& kept,
+                      const std::vector<Ref>& owners)
+      : nodes_(manifest.results),
+        arguments_(arguments),
+        slots_(slots),
+        number_(number),
+        kept_(kept),
+        owners_(owners) {}
+
+  // The node at `next_` and all below it.
+  Ref Build() {
+    const ResultNode& node = nodes_[next_++];
+    switch (node.kind) {
+      case ResultKind::kNone: return Ref::Borrow(Py_None);
+      case ResultKind::kScalar:
+        return Ref::Steal(BuildScalar(node.type, node.python, slots_ + node.slot));
+      case ResultKind::kArray: return Array(node);
+      case ResultKind::kTuple: return Parts(PyTuple_New(node.length), node.length, PyTuple_SetItem);
+      case ResultKind::kList: return Parts(PyList_New(node.length), node.length, PyList_SetItem);
+    }
+    return Ref();
+  }
+
+ private:
+  Ref Parts(PyObject* made, uint32_t length, int (*set)(PyObject*, Py_ssize_t, PyObject*)) {
+    Ref parts = Ref::Steal(made);
+    for (uint32_t i = 0; parts && i < length; ++i) {
+      Ref item = Build();
+      if (!item) return item;
+      set(parts.get(), i, item.release());
+    }
+    return parts;
+  }
+
+  // The same array returned twice is one object.
+  Ref Array(const ResultNode& node) {
+    for (const Built& built : built_) {
+      if (HasSameSlots(node, *built.node)) return built.array;
+    }
+    Ref array = int64_t(slots_[node.slot]) >= 0 ? OfArgument(node) : Fresh(node);
+    built_.push_back({&node, array});
+    return array;
+  }
+
+  bool HasSameSlots(const ResultNode& a, const ResultNode& b) const {
+    return a.type == b.type && a.rank == b.rank && a.is_view == b.is_view &&
+           std::memcmp(slots_ + a.slot, slots_ + b.slot, (3 + 2 * a.rank) * sizeof(uint64_t)) == 0;
+  }
+
+  Ref OfArgument(const ResultNode& node) const {
+    const ArrayArgument& argument = arguments_[slots_[node.slot]];
+    if (!IsDeviceArray(argument.original)) {
+      return Ref::Steal(BuildArgumentView(node, argument, slots_));
+    }
+    if (!node.is_view && IsWholeArgument(node, argument, slots_)) {
+      return Ref::Borrow(argument.original);
+    }
+    return OnDevice(Ref::Steal(BuildViewOf(node, slots_, argument.array)));
+  }
+
+  Ref Fresh(const ResultNode& node) const {
+    const auto base = reinterpret_cast<void*>(slots_[node.slot + 1]);
+    const size_t at = std::find(kept_.begin(), kept_.end(), base) - kept_.begin();
+    return OnDevice(Ref::Steal(BuildViewOf(node, slots_, owners_[at].get())));
+  }
+
+  Ref OnDevice(const Ref& addresses) const {
+    return addresses ? Ref::Steal(MakeDeviceArray(addresses.get(), number_)) : Ref();
+  }
+
+  struct Built {
+    const ResultNode* node;
+    Ref array;
+  };
+
+  const std::vector<ResultNode>& nodes_;
+  const ArrayArgument* arguments_;
+  const uint64_t* slots_;
+  const int number_;
+  const std::vector<void*>& kept_;
+  const std::vector<Ref>& owners_;
+  size_t next_ = 0;
+  std::vector<Built> built_;
+};
+
+}  // namespace
+
+PyObject* BuildDeviceResult(const Manifest& manifest, const ArrayArgument* arguments,
+                            const uint64_t* slots, runtime::Device* device, int number,
+                            const std::vector<void*>& kept) {
+  std::vector<Ref> owners;
+  bool are_owned = true;
+  for (void* buffer : kept) {
+    owners.push_back(Ref::Steal(OwnOnDevice(device, buffer)));
+    are_owned &= bool(owners.back());
+  }
+  if (!are_owned) return nullptr;
+  return DeviceResultBuilder(manifest, arguments, slots, number, kept, owners).Build().release();
+}
+
+}  // namespace parakeet::pylib

@@ -1,0 +1,20 @@
+// DLPack: arrays of a device as other libraries take and give them (`__dlpack__`), without a copy.
+#ifndef PARAKEET_PYLIB_CORE_DLPACK_H_
+#define PARAKEET_PYLIB_CORE_DLPACK_H_
+
+#include "pylib/python.h"
+
+namespace parakeet::pylib {
+
+// dlpack_export(device_array): a capsule "dltensor" that keeps the memory alive until its deleter
+// has been called, by whoever takes it over or by the capsule.
+PyObject* ExportDlpack(PyObject*, PyObject* device_array);
+
+// dlpack_import(capsule): takes a capsule "dltensor" over. An owner of it, its device's type and
+// number, the address of its first element, its shape, its strides in bytes, and the text of its
+// dtype as NumPy writes it. BufferError for types that NumPy has not.
+PyObject* ImportDlpack(PyObject*, PyObject* capsule);
+
+}  // namespace parakeet::pylib
+
+#endif  // PARAKEET_PYLIB_CORE_DLPACK_H_

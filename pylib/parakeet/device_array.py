@@ -1,0 +1,317 @@
+"""Arrays that stay on a device: `parakeet.to_gpu(x)`, `parakeet.asarray(x, device="gpu:0")`.
+
+A jitted function takes them as it takes NumPy's, without a copy, and what it returns stays on the
+device then. `_core.DeviceArray` holds a NumPy array whose data is an address of the device; nothing
+here reads its elements.
+"""
+
+import operator
+
+import numpy as np
+
+from parakeet import _core
+from parakeet.targets import has_device, name_of, number_of
+
+DeviceArray = _core.DeviceArray
+
+# DLPack's numbers of kinds of devices. The memory of the emulated GPU is the host's.
+_CPU, _CUDA = 1, 2
+
+
+class _Memory:
+    """What NumPy makes an array of, at an address of a device."""
+
+    def __init__(self, owner, interface):
+        self.owner, self.__array_interface__ = owner, interface
+
+
+def _at(owner, address, shape, dtype, strides=None, is_read_only=False):
+    interface = {
+        "version": 3,
+        "data": (address, is_read_only),
+        "shape": tuple(shape),
+        "typestr": np.dtype(dtype).str,
+        "strides": strides,
+    }
+    return np.asarray(_Memory(owner, interface))
+
+
+def _address(array):
+    return array.__array_interface__["data"][0]
+
+
+def to_gpu(x, device=None):
+    """A copy of an array on a device, as an array there: "gpu" where no other is named.
+
+    Raises parakeet.errors.DeviceError for a device that is not there, MemoryError where it is full,
+    TypeError for elements that jitted functions do not take.
+    """
+    number = _device_number("gpu" if device is None else device)
+    if isinstance(x, DeviceArray):
+        x = x.to_host()
+    x = _checked(np.asarray(x))
+    if not (x.flags.c_contiguous or x.flags.f_contiguous):
+        x = np.ascontiguousarray(x)
+    owner, address = _core.device_allocate(number, x.nbytes)
+    _core.device_copy(number, True, address, _address(x), x.nbytes)
+    return DeviceArray(_at(owner, address, x.shape, x.dtype, x.strides), number)
+
+
+def asarray(x, device=None):
+    """`x` as an array on a device: itself where it is one there already, the same memory where it
+    is another library's there (`__dlpack__` or `__cuda_array_interface__`), else a copy. Without
+    `device`, as NumPy's: what is on a device comes down."""
+    if device is None:
+        return np.asarray(x)
+    number = _device_number(device)
+    if not isinstance(x, DeviceArray):
+        taken = _foreign(x)
+        x = x if taken is None else taken
+    if isinstance(x, DeviceArray) and x._number == number:
+        return x
+    return to_gpu(x, device)
+
+
+def _foreign(x):
+    """The memory of another library's array on a GPU, or None."""
+    if hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__"):
+        kind, device = x.__dlpack_device__()
+        if kind != _CUDA:
+            return None
+        number = number_of(f"gpu:{device}")
+        return _from_dlpack(x.__dlpack__(stream=_core.device_stream(number)))
+    interface = getattr(x, "__cuda_array_interface__", None)
+    if interface is None:
+        return None
+    address, is_read_only = interface["data"]
+    addresses = _at(
+        x, address, interface["shape"], interface["typestr"], interface.get("strides"), is_read_only
+    )
+    # The interface does not say which device an address is on.
+    number = number_of("gpu")
+    if interface.get("stream") is not None:
+        _core.device_order(number, False, interface["stream"])
+    return DeviceArray(_checked(addresses), number)
+
+
+def _from_dlpack(capsule):
+    owner, kind, device, address, shape, strides, text = _core.dlpack_import(capsule)
+    if kind != _CUDA:
+        raise BufferError(f"DLPack's device {kind} is no GPU of ours")
+    addresses = _at(owner, address, shape, text, strides)
+    return DeviceArray(_checked(addresses), number_of(f"gpu:{device}"))
+
+
+def _checked(x):
+    if x.dtype.char not in "?bBhHiIlLqQefdFD" or not x.dtype.isnative:
+        raise TypeError(f"an array of dtype {x.dtype} cannot be on a device")
+    return x
+
+
+def _device_number(device):
+    number = number_of(device)
+    if not has_device(number):
+        raise ValueError(f"target {device!r} is no device; name 'gpu' or 'emulated_gpu'")
+    return number
+
+
+def _extent(array):
+    """The address of the first byte of a view's elements, and how many bytes they span."""
+    if array.size == 0:
+        return _address(array), 0
+    low = high = 0
+    for size, stride in zip(array.shape, array.strides, strict=True):
+        reach = (size - 1) * stride
+        low, high = low + min(reach, 0), high + max(reach, 0)
+    return _address(array) + low, high - low + array.itemsize
+
+
+def to_host(self):
+    """The elements as a NumPy array of the host."""
+    addresses = self._addresses
+    low, span = _extent(addresses)
+    buffer = np.empty(span, np.uint8)
+    _core.device_copy(self._number, False, low, _address(buffer), span)
+    there = _address(addresses) - low
+    view = np.ndarray(
+        addresses.shape, addresses.dtype, buffer, there if span else 0, addresses.strides
+    )
+    return view if _is_dense(addresses) else view.copy(order="K")
+
+
+def _is_dense(array):
+    return array.flags.c_contiguous or array.flags.f_contiguous
+
+
+def take_down(values):
+    """The values of a call with arrays of the host for those of a device, and a function that puts
+    what they hold then back on the device."""
+    pairs = []
+
+    def taken(value):
+        if isinstance(value, DeviceArray):
+            pairs.append((value, to_host(value)))
+            return pairs[-1][1]
+        return tuple(map(taken, value)) if type(value) is tuple else value
+
+    values = tuple(map(taken, values))
+    return values, lambda: [_put(array, host) for array, host in pairs]
+
+
+def _put(array, host):
+    """Stores the elements of a host array; between those of a view nothing changes."""
+    addresses = array._addresses
+    low, span = _extent(addresses)
+    buffer = np.empty(span, np.uint8)
+    if not _is_dense(addresses):
+        _core.device_copy(array._number, False, low, _address(buffer), span)
+    there = _address(addresses) - low if span else 0
+    np.ndarray(addresses.shape, addresses.dtype, buffer, there, addresses.strides)[...] = host
+    _core.device_copy(array._number, True, low, _address(buffer), span)
+
+
+def _getitem(self, index):
+    parts = index if isinstance(index, tuple) else (index,)
+    for part in parts:
+        if isinstance(part, bool) or not (
+            part is None or part is Ellipsis or isinstance(part, slice) or _is_integer(part)
+        ):
+            raise TypeError(
+                "a device array is indexed by integers and slices here; use others in a jitted "
+                "function"
+            )
+    # With an ellipsis NumPy gives a view always, which reads no element.
+    if not any(part is Ellipsis for part in parts):
+        parts = (*parts, Ellipsis)
+    return DeviceArray(self._addresses[parts], self._number)
+
+
+def _is_integer(part):
+    try:
+        operator.index(part)
+    except TypeError:
+        return False
+    return np.ndim(part) == 0
+
+
+def _array(self, dtype=None, copy=None):
+    if copy is False:
+        raise ValueError("the elements are on a device: they cannot be had without a copy")
+    host = to_host(self)
+    return host if dtype is None else host.astype(dtype, copy=False)
+
+
+def _cuda_array_interface(self):
+    addresses = self._addresses
+    if not name_of(self._number).startswith("gpu"):
+        raise AttributeError("an array of the emulated GPU is in no CUDA memory")
+    return {
+        "version": 3,
+        "data": (_address(addresses), False),
+        "shape": addresses.shape,
+        "typestr": addresses.dtype.str,
+        "strides": None if addresses.flags.c_contiguous else addresses.strides,
+        "stream": _core.device_stream(self._number),
+    }
+
+
+def _dlpack_device(self):
+    name, _, device = self.device.partition(":")
+    return (_CUDA, int(device)) if name == "gpu" else (_CPU, 0)
+
+
+def _dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+    """The array for another library, without a copy: what comes later on its stream (None: the
+    default one, -1: none) waits for what makes the elements."""
+    if copy:
+        raise BufferError("an array is given away as it is, not as a copy")
+    if dl_device is not None and tuple(dl_device) != _dlpack_device(self):
+        raise BufferError(f"the array is on {self.device}, not on DLPack's device {dl_device}")
+    if stream != -1 and _dlpack_device(self)[0] == _CUDA:
+        _core.device_order(self._number, True, 1 if stream is None else stream)
+    return _core.dlpack_export(self)
+
+
+def _repr(self):
+    body = np.array2string(to_host(self), separator=", ", prefix="DeviceArray(")
+    return f"DeviceArray({body}, dtype={self.dtype}, device={self.device!r})"
+
+
+def _refusing(symbol):
+    def operate(self, *others):
+        raise TypeError(
+            f"device arrays have no {symbol} of their own: write it in a function under "
+            "parakeet.jit, which runs on their device"
+        )
+
+    return operate
+
+
+def _scalar(convert):
+    def method(self):
+        return convert(to_host(self))
+
+    return method
+
+
+def _device(self):
+    """The target of its device, "gpu:0"."""
+    name = name_of(self._number)
+    return "gpu:0" if name == "gpu" else name
+
+
+def _len(self):
+    if not self._addresses.ndim:
+        raise TypeError("len() of an array without axes")
+    return self._addresses.shape[0]
+
+
+def _iter(self):
+    return (self[i] for i in range(len(self)))
+
+
+def _transposed(self):
+    return DeviceArray(self._addresses.T, self._number)
+
+
+def _same(name, doc):
+    return property(lambda self: getattr(self._addresses, name), doc=doc)
+
+
+_OPERATORS = {
+    "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow",
+    "@": "matmul", "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
+}  # fmt: skip
+_PLAIN = {
+    "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne", "~": "invert",
+    "unary -": "neg", "unary +": "pos", "abs()": "abs", "item assignment": "setitem",
+}  # fmt: skip
+
+
+def _complete():
+    for symbol, name in _OPERATORS.items():
+        for prefix in ("", "r", "i"):
+            setattr(DeviceArray, f"__{prefix}{name}__", _refusing(symbol))
+    for symbol, name in _PLAIN.items():
+        setattr(DeviceArray, f"__{name}__", _refusing(symbol))
+    for name, doc in (
+        ("shape", "elements along each axis"), ("strides", "bytes from one to the next"),
+        ("dtype", "what its elements are"), ("ndim", "how many axes"), ("size", "elements"),
+        ("nbytes", "bytes of its elements"), ("itemsize", "bytes of one"),
+    ):  # fmt: skip
+        setattr(DeviceArray, name, _same(name, doc))
+    for convert in (int, float, complex, bool):
+        setattr(DeviceArray, f"__{convert.__name__}__", _scalar(convert))
+    methods = {
+        "__array__": _array, "__getitem__": _getitem, "__iter__": _iter, "__len__": _len,
+        "__dlpack__": _dlpack, "__dlpack_device__": _dlpack_device, "__repr__": _repr,
+        "__cuda_array_interface__": property(_cuda_array_interface),
+        "T": property(_transposed, doc="with its axes in reverse"),
+        "__hash__": object.__hash__, "__array_ufunc__": None,
+        "device": property(_device, doc=_device.__doc__), "to_host": to_host,
+    }  # fmt: skip
+    for name, value in methods.items():
+        setattr(DeviceArray, name, value)
+
+
+_complete()

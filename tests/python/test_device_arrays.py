@@ -1,0 +1,279 @@
+"""Arrays that stay on a device, on the emulated GPU: what they show, and calls that take them."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import parakeet
+from parakeet import _core, jit
+from parakeet.errors import DeviceError
+
+HERE = "emulated_gpu"
+
+
+def there(x):
+    return parakeet.to_gpu(x, HERE)
+
+
+@pytest.fixture(autouse=True)
+def memory_comes_back():
+    before = parakeet.memory_info(HERE)
+    yield
+    gc.collect()
+    after = parakeet.memory_info(HERE)
+    assert (after.in_use, after.buffers) == (before.in_use, before.buffers)
+
+
+@jit
+def scaled(x, k):
+    return x * k + 1
+
+
+def table():
+    return np.arange(12.0).reshape(3, 4)
+
+
+# --- the arrays ---
+
+@pytest.mark.parametrize("x", [
+    table(), table().T, table()[:, ::2], table()[::-1], np.float32(3), np.zeros((0, 3)), [1, 2],
+    np.broadcast_to(2, (2, 3)), *(np.arange(5).astype(dtype) for dtype in "?bBhHiIlLqQefdFD"),
+], ids=lambda x: f"{np.asarray(x).dtype}{np.shape(x)}")
+def test_up_and_down_again(x):
+    x, moved = np.asarray(x), there(x)
+    assert (moved.shape, moved.dtype, moved.ndim) == (x.shape, x.dtype, x.ndim)
+    assert (moved.size, moved.nbytes, moved.itemsize) == (x.size, x.nbytes, x.itemsize)
+    assert moved.device == HERE
+    for host in (moved.to_host(), np.asarray(moved), parakeet.asarray(moved), np.array(moved)):
+        np.testing.assert_array_equal(host, x, strict=True)
+    assert type(moved.to_host()) is np.ndarray and moved.to_host().flags.writeable
+
+
+@pytest.mark.parametrize("index", [
+    1, -1, np.int64(2), slice(1, None), slice(None, None, -2), ..., None, (1, 2), (..., 1),
+    (slice(None), slice(3, 0, -1)), (None, 1, ..., None), (slice(5, 9),), (),
+], ids=repr)
+def test_views_are_numpys(index):
+    x = table()
+    moved = there(x)
+    expected, view = x[index], moved[index]
+    assert view.shape == np.shape(expected) and view.dtype == x.dtype
+    if np.ndim(expected):
+        assert view.strides == expected.strides
+    np.testing.assert_array_equal(view.to_host(), expected)
+    np.testing.assert_array_equal(view.T.to_host(), np.transpose(expected))
+
+
+def test_a_view_keeps_the_memory():
+    view = there(table())[1:][::-1]
+    gc.collect()
+    np.testing.assert_array_equal(view.to_host(), table()[1:][::-1])
+    reference = weakref.ref(view)
+    del view
+    assert reference() is None
+
+
+def test_what_is_shown():
+    moved = there(np.arange(3.0))
+    assert repr(moved) == "DeviceArray([0., 1., 2.], dtype=float64, device='emulated_gpu')"
+    assert len(moved) == 3 and [float(x) for x in moved] == [0.0, 1.0, 2.0]
+    assert int(moved[2]) == 2 and bool(moved[1]) and complex(moved[2]) == 2
+    with pytest.raises(TypeError, match="without axes"):
+        len(moved[0])
+
+
+@pytest.mark.parametrize("operate", [
+    lambda x: x + 1, lambda x: 1 - x, lambda x: np.arange(3.0) * x, lambda x: x @ x, lambda x: -x,
+    lambda x: abs(x), lambda x: x < 2, lambda x: x == x, lambda x: x.__setitem__(0, 1.0),
+    lambda x: x.__iadd__(1),
+])
+def test_operators_point_at_jit(operate):
+    with pytest.raises(TypeError, match=r"no .* of their own: .*parakeet\.jit"):
+        operate(there(np.arange(3.0)))
+
+
+def test_what_is_refused():
+    moved = there(table())
+    for index in ([0, 1], np.array([0]), moved, True, "x", 1.5, (0, [1])):
+        with pytest.raises(TypeError, match="indexed by integers and slices"):
+            moved[index]
+    with pytest.raises(IndexError):
+        moved[3]
+    for x in (np.array(["a"]), np.arange(3.0).astype(">f8"), np.zeros(2, np.longdouble), object()):
+        with pytest.raises(TypeError, match="cannot be on a device"):
+            there(x)
+    with pytest.raises(TypeError, match="ufunc"):
+        np.sin(moved)
+    with pytest.raises(ValueError, match="without a copy"):
+        np.asarray(moved, copy=False)
+    with pytest.raises(ValueError, match="is no device"):
+        parakeet.to_gpu(table(), "serial")
+    with pytest.raises(DeviceError):
+        parakeet.to_gpu(table(), "gpu:999")
+    assert not hasattr(moved, "__cuda_array_interface__")
+
+
+def test_asarray_copies_only_where_it_must():
+    moved = there(table())
+    assert parakeet.asarray(moved, HERE) is moved
+    assert isinstance(parakeet.asarray([1, 2], HERE), parakeet.DeviceArray)
+    x = table()
+    assert parakeet.asarray(x) is x
+
+
+# --- calls ---
+
+def test_a_call_runs_where_its_arrays_are():
+    f = jit(lambda x, k: x * k + 1)
+    result = f(there(table()), 2.0)
+    assert isinstance(result, parakeet.DeviceArray)
+    np.testing.assert_array_equal(result.to_host(), table() * 2 + 1)
+    assert f.signatures == [f"{HERE} (float64[:, :], float)"]
+    mixed = f(there(table()), np.arange(4.0))
+    np.testing.assert_array_equal(mixed.to_host(), table() * np.arange(4.0) + 1)
+    assert HERE in str(f.explain(there(table()), 2.0))
+
+
+def test_a_target_that_is_said_wins():
+    moved = there(table())
+    expected = table() * 2 + 1
+    calls = [lambda: scaled(moved, 2.0, target="serial"), lambda: scaled(moved, k=2.0, target="c"),
+             lambda: scaled(moved, 2.0, target="interpreter"),
+             lambda: jit(lambda x, k: x * k + 1, target="parallel")(moved, 2.0)]
+    for call in calls:
+        np.testing.assert_array_equal(call(), expected, strict=True)
+    with parakeet.target("parallel"):
+        np.testing.assert_array_equal(scaled(moved, 2.0), expected, strict=True)
+    assert isinstance(scaled(moved, 2.0, target=HERE), parakeet.DeviceArray)
+    assert scaled(moved[1, 2], 2.0, target="serial") == 13.0
+    with pytest.raises(DeviceError):
+        scaled(moved, 2.0, target="gpu:999")
+
+
+def doubled_in_place(x):
+    x *= 2
+    return x
+
+
+@pytest.mark.parametrize("target", [None, HERE, "serial"])
+@pytest.mark.parametrize("index", [..., 1, (slice(None), 2), (slice(None, None, -2), slice(1, 3))],
+                         ids=repr)
+def test_what_is_stored_is_on_the_device(target, index):
+    moved, expected = there(table()), table()
+    result = jit(doubled_in_place)(moved[index], target=target)
+    doubled_in_place(expected[index])
+    np.testing.assert_array_equal(moved.to_host(), expected)
+    np.testing.assert_array_equal(np.asarray(result), expected[index])
+
+
+def test_stores_before_an_error_are_kept():
+    @jit
+    def filled(x, n):
+        for i in range(n):
+            x[i] = 5
+        return 0
+
+    for target in (None, "serial"):
+        moved = there(np.zeros(3))
+        with pytest.raises(IndexError, match="index 3 is out of bounds"):
+            filled(moved, 9, target=target)
+        assert moved.to_host().tolist() == [5, 5, 5]
+
+
+def test_results_share_memory_as_they_do_on_the_host():
+    @jit
+    def parts(x, y):
+        x[0] = -1
+        made = x + 1
+        return x, x[1:], made, made[::-1], made, (y, y[1:], x.sum())
+
+    x, y = there(np.arange(5.0)), np.arange(4)
+    same, tail, made, back, again, (host, view, total) = parts(x, y)
+    assert same is x and made is again and host is y and np.shares_memory(view, y)
+    assert isinstance(total, np.float64) and total == 9.0
+    jit(doubled_in_place)(tail), jit(doubled_in_place)(made)
+    assert x.to_host().tolist() == [-1, 2, 4, 6, 8]
+    assert back.to_host().tolist() == [10, 8, 6, 4, 0]
+
+
+def test_arrays_that_share_memory():
+    @jit
+    def shifted(x, y):
+        for i in range(len(x)):
+            x[i] = y[i] + 1
+        return x
+
+    base = there(np.zeros(6))
+    shifted(base[1:], base[:-1])
+    assert base.to_host().tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_arrays_in_tuples_and_of_no_elements():
+    @jit
+    def both(pair, k):
+        x, y = pair
+        return x + y * k
+
+    result = both((there(np.arange(3)), np.arange(3)), 2)
+    assert isinstance(result, parakeet.DeviceArray) and result.to_host().tolist() == [0, 3, 6]
+    assert both((there(np.arange(3)), 1), 2, target="serial").tolist() == [2, 3, 4]
+    empty = scaled(there(np.zeros((0, 3))), 2.0)
+    assert empty.shape == (0, 3) and empty.to_host().shape == (0, 3)
+
+
+def test_a_loop_leaves_no_memory_behind():
+    x = there(np.ones(1000))
+    before = parakeet.memory_info(HERE)
+    for _ in range(50):
+        x = scaled(x, 1.0)
+    after = parakeet.memory_info(HERE)
+    assert (after.in_use, after.buffers) == (before.in_use, before.buffers)
+    assert x.to_host()[0] == 51.0
+
+
+def test_memory_over_the_limit():
+    parakeet.set_memory_limit(10_000, HERE)
+    try:
+        with pytest.raises(MemoryError, match="cannot allocate 16000 bytes on emulated_gpu"):
+            there(np.ones(2000))
+        x = there(np.ones(1000))
+        with pytest.raises(MemoryError):
+            scaled(x, 2.0)
+        assert scaled(x[:10], 2.0).to_host().tolist() == [3.0] * 10
+    finally:
+        parakeet.set_memory_limit(None, HERE)
+
+
+# --- other libraries ---
+
+def test_dlpack_gives_the_memory_itself():
+    moved = there(table())
+    view = np.from_dlpack(moved[1:, ::-2])
+    np.testing.assert_array_equal(view, table()[1:, ::-2])
+    assert moved.__dlpack_device__() == (1, 0)
+    jit(doubled_in_place)(moved)
+    np.testing.assert_array_equal(view, table()[1:, ::-2] * 2)
+    del moved
+    gc.collect()
+    np.testing.assert_array_equal(view, table()[1:, ::-2] * 2)
+    for dtype in "?bBhHiIlLefdFD":
+        x = np.arange(5).astype(dtype)
+        np.testing.assert_array_equal(np.from_dlpack(there(x)), x, strict=True)
+    there(table()).__dlpack__()  # that nobody takes
+    with pytest.raises(BufferError):
+        there(table()).__dlpack__(copy=True)
+    with pytest.raises(BufferError):
+        there(table()).__dlpack__(dl_device=(2, 0))
+
+
+def test_dlpack_tensors_are_taken_apart():
+    x = table()[::2, ::-1]
+    owner, kind, device, address, shape, strides, text = _core.dlpack_import(x.__dlpack__())
+    assert (kind, device, shape, strides, text) == (1, 0, (2, 4), x.strides, "f8")
+    assert address == x.__array_interface__["data"][0]
+    capsule = table().__dlpack__()
+    assert _core.dlpack_import(capsule)[6] == "f8"
+    with pytest.raises(ValueError):
+        _core.dlpack_import(capsule)  # taken already
