@@ -53,7 +53,9 @@ class Lowering : public ContractionBlockLowering {
     switch (b->op) {
       case OpCode::kImap: return LowerImap(*b);
       case OpCode::kForeach: return LowerForeach(*b);
-      case OpCode::kIreduce: return LowerReduce(*b);
+      case OpCode::kIreduce:
+        if (SumParts(*b)) return;
+        return LowerReduce(*b);
       case OpCode::kIscan: return LowerScan(*b);
       case OpCode::kIfilter: return LowerFilter(*b);
       case OpCode::kContract: return LowerContract(*b);
@@ -77,8 +79,7 @@ class Lowering : public ContractionBlockLowering {
       }
     };
     if (const Binding* columns = ColumnsOf(b)) return WriteColumns(b, *columns, store);
-    LowerNest(
-        b, [&](const Operands& index) { store(index, VisitBody(*BodyOf(b), index)); }, store);
+    LowerNest(b, [&](const Operands& index) { store(index, VisitBody(*BodyOf(b), index)); }, store);
   }
 
   void LowerForeach(const Binding& b) {
@@ -219,9 +220,25 @@ class Lowering : public ContractionBlockLowering {
     const Body* several;  // Some neighbours along the last index at once, where that is better.
   };
 
+  void LowerFewElements(const Binding& b, const Nest& nest) {
+    const auto worth = WorthParts(b);
+    const auto elements = [&] {
+      LowerElements(nest);
+      return Operands{};
+    };
+    if (!worth) return void(elements());
+    Choose(
+        *worth,
+        [&] {
+          WriteInParts(b, nest.extents, [&] { elements(); });
+          return Operands{};
+        },
+        elements);
+  }
+
   void LowerForThreads(const Binding& b, const Nest& nest) {
     const auto worth = b.op == OpCode::kContract ? std::nullopt : WorthBlocks(b);
-    if (!worth) return LowerElements(nest);
+    if (!worth) return LowerFewElements(b, nest);
     Choose(
         *worth,
         [&] {
@@ -242,6 +259,7 @@ class Lowering : public ContractionBlockLowering {
       const Operands place = Delinear(at, extents);
       Operands index(extents.size());
       for (size_t k = 0; k < place.size(); ++k) index[nest.order[k]] = place[k];
+      set_row(index);
       nest.body(index);
     });
   }
@@ -443,7 +461,7 @@ class Lowering : public ContractionBlockLowering {
         arena()->New(Block{params, {arena()->New(reduce)}, {Operand(reduce.results[0])}})};
     LowerNest(nest,
               [&](const Operands& index) {
-                Operands values = VisitBody(*nest.blocks[0], index);
+                Operands values = VisitBody(*BodyOf(nest), index);
                 if (b.blocks.size() > 2) {
                   values.insert(values.begin(), index.begin(), index.end());
                   values = VisitBody(*ir::CloneBlock(arena(), *b.blocks[2]), values);

@@ -57,6 +57,9 @@ constexpr int64_t kMostParts = 256;     // Their sums are combined by few thread
 constexpr int64_t kCopies = 4;
 constexpr int64_t kMostPlaces = 2048;  // Of an array with neighbours that often meet at a place.
 constexpr int64_t kCyclesOfPart = 2 * kLeastTrips;
+// Of a GPU, whose threads have no caches for copies of their own.
+constexpr int64_t kLeastTripsOfThread = 256;
+constexpr int64_t kMostThreads = 4096;
 constexpr int kMostCostInCopies = 40;  // A dearer iteration hides that they do.
 
 class Privatizer : public LoopWriter {
@@ -155,19 +158,21 @@ class Privatizer : public LoopWriter {
     const Block& body = *loop.blocks[0];
     Operand places = Int(0);
     for (const Histogram& h : found) places = builder().Add(places, Product(h.array->type.dims()));
+    const bool kernels = context_.options.kernels;
     const bool in_copies =
-        CostOf(body) <= kMostCostInCopies &&
+        !kernels && CostOf(body) <= kMostCostInCopies &&
         std::all_of(body.bindings.begin(), body.bindings.end(),
                     [](const Binding* b) { return b->blocks.empty() || b->op == OpCode::kIf; });
     const Operand is_small = builder().Scalar(OpCode::kLe, {places, Int(kMostPlaces)});
     const Operand copies =
         in_copies ? builder().Scalar(OpCode::kSelect, {is_small, Int(kCopies), Int(1)}) : Int(1);
-    const Operand least =
-        Max(Int(kLeastTrips), builder().Mul(builder().Mul(places, copies), Int(kTripsAPlace)));
+    const Operand least = Max(Int(kernels ? kLeastTripsOfThread : kLeastTrips),
+                              builder().Mul(builder().Mul(places, copies), Int(kTripsAPlace)));
     const Operand enough =
         builder().Scalar(OpCode::kFloorDiv, {least, Max(TripsInside(body), Int(1))});
     const Operand trips = Max(builder().Sub(loop.operands[1], loop.operands[0]), Int(0));
-    const Operand length = Max(Max(enough, CeilDiv(trips, Int(kMostParts))), Int(1));
+    const Operand length =
+        Max(Max(enough, CeilDiv(trips, Int(kernels ? kMostThreads : kMostParts))), Int(1));
     return {CeilDiv(trips, length), length, copies, in_copies};
   }
 

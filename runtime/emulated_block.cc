@@ -12,8 +12,8 @@
 namespace parakeet::runtime {
 namespace {
 
-// What shared memory holds before a block writes it: nan as a float, -1 as an integer.
 constexpr size_t kAlignment = 64;  // Of shared memory.
+// What it holds before a block writes it: nan as a float, -1 as an integer.
 constexpr int kPoison = 0xff;
 
 uintptr_t WordOf(const void* address) { return reinterpret_cast<uintptr_t>(address); }

@@ -121,9 +121,8 @@ void FunctionEmitter::EmitPrivateAlloc(const Binding& alloc) {
     elements *= type.dims()[axis].constant().integer;
   ArrayValue array;
   array.sizes = SizesOf(type);
-  array.base =
-      OnStack(llvm::ArrayType::get(MemoryType(emission_, type.dtype()),
-                                   elements * (ir::IsComplex(type.dtype()) ? 2 : 1)));
+  array.base = OnStack(llvm::ArrayType::get(MemoryType(emission_, type.dtype()),
+                                            elements * (ir::IsComplex(type.dtype()) ? 2 : 1)));
   array.data = array.base;
   array.root = I64(-1);
   array.strides = ContiguousStrides(type, facts_.Of(alloc.result()).order, array.sizes);

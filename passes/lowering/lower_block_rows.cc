@@ -22,6 +22,12 @@ namespace {
 constexpr int64_t kThreads = 128;
 // Of so short a row, a thread makes the sum alone.
 constexpr int64_t kShortRow = 64;
+// Fewer elements than a GPU has threads, each a sum of so many, are summed in parts by so many
+// threads in all, of no fewer terms each.
+constexpr int64_t kFewElements = 1 << 16;
+constexpr int64_t kLongSum = 1024;
+constexpr int64_t kManyThreads = 1 << 17;
+constexpr int64_t kLeastPart = 64;
 
 Attributes Kind(const char* kind) { return {{Attr::kKind, std::string(kind)}}; }
 
@@ -63,15 +69,13 @@ std::optional<Operand> BlockRowLowering::WorthBlocks(const Binding& nest) {
   return builder().Scalar(OpCode::kGe, {size, Int(kShortRow)});
 }
 
-void BlockRowLowering::WriteBlocks(const Binding& nest, const Operands& extents,
-                                   const Body& body) {
+void BlockRowLowering::WriteBlocks(const Binding& nest, const Operands& extents, const Body& body) {
   for (const Binding* b : nest.blocks[0]->bindings) {
     if (b->op != OpCode::kImap) continue;
     for (const Var* result : b->results) {
       Operands dims = extents;
       for (const Operand& size : result->type.dims()) dims.push_back(Apply(size));
-      made_[result] =
-          builder().NewVar(ir::Type::Array(result->type.dtype(), dims), result->hint);
+      made_[result] = builder().NewVar(ir::Type::Array(result->type.dtype(), dims), result->hint);
       builder().Emit(OpCode::kAlloc, {made_[result]}, dims);
     }
   }
@@ -82,6 +86,107 @@ void BlockRowLowering::WriteBlocks(const Binding& nest, const Operands& extents,
     by_block_ = false;
   });
 }
+
+// --- Sums in parts ---
+
+const Binding* BlockRowLowering::OnlyReduction(const Binding& nest) {
+  const Block& body = *nest.blocks[0];
+  const ir::VarSet inside = ir::DefinedVars(body);
+  const Binding* only = nullptr;
+  for (const Binding* b : body.bindings) {
+    const bool is_reduction = b->op == OpCode::kIreduce && only == nullptr;
+    if (is_reduction) only = b;
+    const bool is_plain = ir::IsScalarOp(b->op) || b->op == OpCode::kLoad ||
+                          (b->op == OpCode::kStore && only != nullptr);
+    if (!is_reduction && !is_plain) return nullptr;
+  }
+  if (only == nullptr || !HasKnownSizes(*only, inside)) return nullptr;
+  const Reduction r = Describe(*only);
+  return r.has_arrays ? nullptr : only;
+}
+
+std::optional<Operand> BlockRowLowering::WorthParts(const Binding& nest) {
+  const Binding* reduction = OnlyReduction(nest);
+  if (reduction == nullptr) return std::nullopt;
+  const Operand is_long =
+      builder().Scalar(OpCode::kGe, {Product(Describe(*reduction).extents), Int(kLongSum)});
+  const Operand are_few =
+      builder().Scalar(OpCode::kLt, {Product(Apply(nest.operands)), Int(kFewElements)});
+  return builder().Scalar(OpCode::kAnd, {is_long, are_few});
+}
+
+Operand BlockRowLowering::PlaceOf(const Operands& index, const Operands& extents) {
+  Operand place = Int(0);
+  for (size_t axis = 0; axis < index.size(); ++axis)
+    place = builder().Add(builder().Mul(place, extents[axis]), index[axis]);
+  return place;
+}
+
+void BlockRowLowering::WriteInParts(const Binding& nest, const Operands& extents,
+                                    const std::function<void()>& nest_again) {
+  const Binding& reduction = *OnlyReduction(nest);
+  const Operand size = Product(Describe(reduction).extents);
+  const Operand elements = Product(extents);
+  const Operand wanted =
+      Min(CeilDiv(Int(kManyThreads), Max(elements, Int(1))), CeilDiv(size, Int(kLeastPart)));
+  const Operand length = CeilDiv(size, wanted);
+  Parts parts{CeilDiv(size, length), extents};
+  for (const Var* result : reduction.results) {
+    const ir::Type type = ir::Type::Array(result->type.dtype(), {parts.count, elements});
+    parts.arrays.push_back(builder().EmitOne(OpCode::kAlloc, type, type.dims(), {}, {}, "parts"));
+  }
+  const Attributes parallel{{Attr::kKind, std::string("parallel")}, {Attr::kCost, int64_t{0}}};
+  Loop(Int(0), builder().Mul(parts.count, elements), parallel, [&](const Operand& at) {
+    const Operands place = Delinear(at, {parts.count, elements});
+    MakePart(nest, parts, place[0], place[1], length);
+  });
+  parts_ = parts;
+  nest_again();
+  parts_ = {};
+}
+
+void BlockRowLowering::MakePart(const Binding& nest, const Parts& parts, const Operand& part,
+                                const Operand& element, const Operand& length) {
+  Block body = *ir::CloneBlock(arena(), *nest.blocks[0]);
+  const auto at = std::find_if(body.bindings.begin(), body.bindings.end(),
+                               [](const Binding* b) { return b->op == OpCode::kIreduce; });
+  const Binding& reduction = **at;
+  body.bindings.erase(at, body.bindings.end());
+  body.results.clear();
+  VisitBody(body, Delinear(element, parts.extents));
+  const Reduction r = Describe(reduction);
+  const auto make = [&](const Operand& i) {
+    return ReductionLowering::Element(r, Delinear(i, r.extents));
+  };
+  const Operand lo = builder().Mul(part, length);
+  const Operand hi = Min(builder().Add(lo, length), Product(r.extents));
+  const bool peel = r.starts.empty();
+  const Operands total =
+      Carry(peel ? builder().Add(lo, Int(1)) : lo, hi, peel ? make(lo) : r.starts,
+            [&](const Operand& i, const Operands& so_far) { return Combine(r, so_far, make(i)); });
+  for (size_t k = 0; k < total.size(); ++k)
+    builder().Store(parts.arrays[k], {part, element}, total[k]);
+}
+
+bool BlockRowLowering::SumParts(const Binding& reduction) {
+  if (parts_.arrays.empty()) return false;
+  const Parts parts = std::exchange(parts_, {});
+  const Reduction r = Describe(reduction);
+  const Operand element = PlaceOf(row_, parts.extents);
+  const auto load = [&](const Operand& part) {
+    Operands values;
+    for (const Var* array : parts.arrays) values.push_back(builder().Load(array, {part, element}));
+    return values;
+  };
+  const Operands sums = Carry(
+      Int(1), parts.count, load(Int(0)),
+      [&](const Operand& part, const Operands& so_far) { return Combine(r, so_far, load(part)); });
+  const Operands total = AfterInits(r, sums);
+  for (size_t k = 0; k < reduction.results.size(); ++k) Replace(reduction.results[k], total[k]);
+  return true;
+}
+
+// --- What an element does for a block ---
 
 bool BlockRowLowering::VisitByBlock(const Binding& b) {
   if (!by_block_) return false;
@@ -106,8 +211,8 @@ void BlockRowLowering::ByThreads(const Operands& extents, const Body& body) {
   Loop(Int(0), Int(kThreads), Kind("thread"), [&](const Operand& thread) {
     by_block_ = false;
     Loop(
-        thread, Product(extents), {},
-        [&](const Operand& place) { body(Delinear(place, extents)); }, kThreads);
+        thread, Product(extents), {}, [&](const Operand& place) { body(Delinear(place, extents)); },
+        kThreads);
     by_block_ = true;
   });
 }
@@ -130,9 +235,9 @@ void BlockRowLowering::ReduceByBlock(const Binding& b) {
   const std::vector<const Var*> lanes = AllocateParts(b, Int(kThreads));
   Loop(Int(0), Int(kThreads), Kind("thread"), [&](const Operand& lane) {
     by_block_ = false;
-    const Operands start =
-        r.starts.empty() ? ReductionLowering::Element(r, Operands(r.extents.size(), Int(0)))
-                         : r.starts;
+    const Operands start = r.starts.empty()
+                               ? ReductionLowering::Element(r, Operands(r.extents.size(), Int(0)))
+                               : r.starts;
     StoreAll(lanes, lane,
              Carry(
                  lane, size, start,

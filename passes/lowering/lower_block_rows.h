@@ -30,10 +30,20 @@ class BlockRowLowering : public RowLowering {
   // The kernel: `body` writes an element.
   void WriteBlocks(const ir::Binding& nest, const Operands& extents, const Body& body);
 
+  // Whether a sum that each of few threads would make of many elements is sooner made in parts, as
+  // a bool of sizes; nothing where it cannot be.
+  std::optional<ir::Operand> WorthParts(const ir::Binding& nest);
+  // A kernel that makes the parts, then `nest_again` with the sums of parts for the reduction.
+  void WriteInParts(const ir::Binding& nest, const Operands& extents,
+                    const std::function<void()>& nest_again);
+  // What a reduction inside an element is while its parts are there; false where there are none.
+  bool SumParts(const ir::Binding& reduction);
+
   // While an element is written for a block: what it does with operators and stores. False for what
   // is the same there as elsewhere.
   bool VisitByBlock(const ir::Binding& b);
   bool IsByBlock() const { return by_block_; }
+  void set_row(const Operands& index) { row_ = index; }
   // Stores a result of the element.
   void StoreByBlock(const ir::Operand& array, const Operands& index, const ir::Operand& value);
 
@@ -45,8 +55,20 @@ class BlockRowLowering : public RowLowering {
   // Indexes of the space, every one for one of the threads.
   void ByThreads(const Operands& extents, const Body& body);
 
+  // The parts of the reduction of the nest that is written.
+  struct Parts {
+    ir::Operand count = {};
+    Operands extents = {};  // Of the elements.
+    std::vector<const ir::Var*> arrays = {};
+  };
+  const ir::Binding* OnlyReduction(const ir::Binding& nest);
+  void MakePart(const ir::Binding& nest, const Parts& parts, const ir::Operand& part,
+                const ir::Operand& element, const ir::Operand& length);
+  ir::Operand PlaceOf(const Operands& index, const Operands& extents);
+
   bool by_block_ = false;
-  Operands row_;  // The index of the element.
+  Parts parts_;
+  Operands row_;  // The index of the element, for blocks and for sums of parts.
   // Arrays that elements make, as one for all elements.
   std::unordered_map<const ir::Var*, const ir::Var*> made_;
 };

@@ -56,14 +56,10 @@ void ContractionBlockLowering::WriteTilesByBlocks(const Tiling& tiling, const Re
   const Operand batches = Product(outer_extents);
   Loop(Int(0), Product({batches, high, wide}), Kind("block"), [&](const Operand& block) {
     const Operands place = Delinear(block, {batches, high, wide});
-    Tile tile{OuterIndex(tiling, place[0]),
-              builder().Mul(place[1], Int(kTile)),
-              builder().Mul(place[2], Int(kTile)),
-              AllocateSide(tiling.rows),
-              AllocateSide(tiling.columns),
-              nullptr};
-    const Type sums =
-        Type::Array(ir::DTypeOf(tiling.start), {Int(kThreads), Int(kOwn * kOwn)});
+    Tile tile{OuterIndex(tiling, place[0]),        builder().Mul(place[1], Int(kTile)),
+              builder().Mul(place[2], Int(kTile)), AllocateSide(tiling.rows),
+              AllocateSide(tiling.columns),        nullptr};
+    const Type sums = Type::Array(ir::DTypeOf(tiling.start), {Int(kThreads), Int(kOwn * kOwn)});
     tile.sums = builder().EmitOne(OpCode::kAlloc, sums, sums.dims(),
                                   Attributes{{Attr::kPrivate, int64_t{1}}}, {}, "sums");
     Loop(Int(0), Int(kThreads), Kind("thread"), [&](const Operand& thread) {
@@ -90,8 +86,8 @@ void ContractionBlockLowering::WriteTilesByBlocks(const Tiling& tiling, const Re
 std::vector<const Var*> ContractionBlockLowering::AllocateSide(const Side& side) {
   std::vector<const Var*> arrays;
   for (const Packed& p : side.values) {
-    const Type type = Type::Array(p.value->result()->type.dtype(),
-                                  {Int(kSteps), Int(kTile + kPadding)});
+    const Type type =
+        Type::Array(p.value->result()->type.dtype(), {Int(kSteps), Int(kTile + kPadding)});
     arrays.push_back(builder().EmitOne(OpCode::kAlloc, type, type.dims(), {}, {}, "shared"));
   }
   return arrays;
