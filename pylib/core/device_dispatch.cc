@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pylib/core/device_array.h"
@@ -222,6 +223,11 @@ void RaiseDeviceMemory(const Device& device, int64_t bytes, int64_t bytes_in_use
 }
 
 Device* OpenDeviceOf(int number) {
+  // Filled by use; devices live as long as the process.
+  static auto* const known = new std::vector<std::pair<int, Device*>>;
+  for (const auto& [its_number, device] : *known) {
+    if (its_number == number) return device;
+  }
   const DeviceKind kind = KindOf(TargetOfNumber(number));
   std::string why;
   Device* device = nullptr;
@@ -231,7 +237,9 @@ Device* OpenDeviceOf(int number) {
   }
   if (device == nullptr) {
     RaiseDeviceError("cannot use " + NameOf(kind, DeviceOfNumber(number)) + ": " + why);
+    return nullptr;
   }
+  known->push_back({number, device});
   return device;
 }
 
@@ -265,7 +273,9 @@ PyObject* RunOnDevice(const FunctionState& function, Specialization* code, Devic
   *gave_up = observed.status == 0 ? GaveUp::kNo : WhyGivenUp(code->manifest, on_host.error());
   if (*gave_up != GaveUp::kNo) return nullptr;
   // Regions are of profiled code, which there is for the host alone.
-  RecordCall(function, code, runtime::Profile(0), observed.ns, observed.status != 0);
+  if (is_profiling.load(std::memory_order_relaxed)) {
+    RecordCall(function, code, runtime::Profile(0), observed.ns, observed.status != 0);
+  }
   if (observed.status != 0) {
     RaiseFailure(code->manifest, *device, on_host.error(), observed.failure);
     return nullptr;
