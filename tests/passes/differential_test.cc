@@ -67,6 +67,11 @@ std::vector<ir::Values> ArgumentSets(const ir::Program& program, Random& random)
   return sets;
 }
 
+// Two of them, and the largest: all threads of a block take long on the interpreter.
+std::vector<ir::Values> Sample(const std::vector<ir::Values>& sets) {
+  return {sets[0], sets[9], sets.back()};
+}
+
 class GoldenPrograms : public testing::TestWithParam<std::string> {};
 
 TEST_P(GoldenPrograms, MeanTheSameAfterEveryPass) {
@@ -83,7 +88,7 @@ TEST_P(GoldenPrograms, MeanTheSameAfterEveryPass) {
     const auto cpu = PassesFrom(passes::CpuPipeline(), file.stage);
     EXPECT_EQ(RunDifferential(program, file.stage, cpu, sets).failure, "");
     const auto gpu = PassesFrom(passes::GpuPipeline(), file.stage);
-    EXPECT_EQ(RunDifferential(program, file.stage, gpu, sets, true).failure, "");
+    EXPECT_EQ(RunDifferential(program, file.stage, gpu, Sample(sets), true).failure, "");
   }
 }
 
@@ -124,9 +129,10 @@ TEST(RandomPrograms, MeanTheSameAfterEveryPass) {
     const DifferentialResult result =
         RunDifferential(program, ir::Stage::kParallel, passes::CpuPipeline(), sets);
     EXPECT_EQ(result.failure, "");
-    EXPECT_EQ(
-        RunDifferential(program, ir::Stage::kParallel, passes::GpuPipeline(), sets, true).failure,
-        "");
+    if (seed % 4 == 0) {
+      const auto& gpu = passes::GpuPipeline();
+      EXPECT_EQ(RunDifferential(program, ir::Stage::kParallel, gpu, {sets[2]}, true).failure, "");
+    }
     EXPECT_EQ(result.runs, static_cast<int>(sets.size())) << text;
     failures += !result.failure.empty();
   }
