@@ -26,8 +26,15 @@
 // are its left fold from its first element; what is before a block are the totals of those before
 // it, combined from the left, starting from init; a prefix is combine(before, own prefix), in the
 // first block without init its own. So prefixes of sums of what is not negative never fall.
+//
+// With `block B, lanes L` and L > 1 the same at several levels: blocks of L elements are cut from
+// blocks of L^2, those from blocks of L^3, and so on up to B L^2. What is before a block are the
+// totals of those before it in the block around, combined from the left; before one of B L^2, the
+// totals of all those before it, starting from init. A prefix is the block's own, combined with
+// what is before the block, that with what is before the block around, and so on outwards.
 
 #include <algorithm>
+#include <utility>
 
 #include "ir/builder.h"
 #include "ir/diagnostics.h"
@@ -47,6 +54,17 @@ Index IndexOfRow(const Index& outer, const std::vector<int64_t>& extents, int64_
     row /= extents[axis];
   }
   return index;
+}
+
+// How many elements the blocks of a scan have, the innermost first.
+std::vector<int64_t> BlocksOfScan(const Attributes& attrs) {
+  const int64_t block = attrs.Int(Attr::kBlock);
+  const int64_t lanes = attrs.Int(Attr::kLanes, 1);
+  if (block == 0) return {};
+  if (lanes == 1) return {block};
+  std::vector<int64_t> sizes;
+  for (int64_t size = lanes; size <= block * lanes * lanes; size *= lanes) sizes.push_back(size);
+  return sizes;
 }
 
 // An operator's arrays are new: a total that is a slice of an operand, or init itself, is copied.
@@ -173,19 +191,23 @@ void Machine::Scan(const Step& step) {
   const std::vector<int64_t> extents = ExtentsOf(step);
   if (extents.size() != 1) FailBug("a scan runs along one axis", step.binding->span);
   const int64_t count = std::max<int64_t>(extents[0], 0);
-  const int64_t attribute = step.binding->attrs.Int(Attr::kBlock);
-  const int64_t block = attribute == 0 ? count : attribute;
+  const std::vector<int64_t> sizes = BlocksOfScan(step.binding->attrs);
   std::vector<ArrayValue> arrays;
   for (size_t i = 0; i < step.results.size(); ++i) arrays.push_back(NewResult(step, i, {count}));
-  Values before = attribute == 0 ? Values() : InitsOf(step);
-  for (int64_t lo = 0; lo < count; lo += block) {
-    Values own = attribute == 0 ? InitsOf(step) : Values();
-    for (int64_t i = lo; i < std::min(count, lo + block); ++i) {
-      Accumulate(step, own, Element(step, {i}));
-      const Values prefix = before.empty() ? own : Combine(step, before, own);
-      for (size_t k = 0; k < arrays.size(); ++k) WriteAt(arrays[k], {i}, prefix[k]);
+  // By level: what is before the element's block, in the block around; first the block's own.
+  std::vector<Values> before(sizes.size() + 1);
+  before.back() = InitsOf(step);
+  for (int64_t i = 0; i < count; ++i) {
+    Accumulate(step, before[0], Element(step, {i}));
+    Values prefix = before[0];
+    for (size_t level = 1; level < before.size(); ++level) {
+      if (!before[level].empty()) prefix = Combine(step, before[level], std::move(prefix));
     }
-    if (lo + block < count) Accumulate(step, before, std::move(own));
+    for (size_t k = 0; k < arrays.size(); ++k) WriteAt(arrays[k], {i}, prefix[k]);
+    for (size_t level = 0; level < sizes.size(); ++level) {
+      if (i + 1 == count || (i + 1) % sizes[level] != 0) break;
+      Accumulate(step, before[level + 1], std::exchange(before[level], {}));
+    }
   }
   for (size_t k = 0; k < arrays.size(); ++k) Set(step, k, std::move(arrays[k]));
 }

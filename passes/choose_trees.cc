@@ -15,6 +15,7 @@
 #include "ir/mutator.h"
 #include "ir/uses.h"
 #include "passes/analyses/access_patterns.h"
+#include "passes/analyses/kernel_legality.h"
 #include "passes/analyses/reduction_lanes.h"
 #include "passes/lowering/loop_writer.h"
 #include "passes/pass.h"
@@ -40,6 +41,10 @@ constexpr int64_t kBlockOfThread = 64;
 // No power of two: blocks run side by side, and their elements are not all to lie in one set of a
 // cache.
 constexpr int64_t kScanBlock = 264;
+// What a block of a GPU's threads takes of a scan, and how many are combined at each level: threads
+// are that squared, the block is that cubed.
+constexpr int64_t kDeviceScanBlock = 4096;
+constexpr int64_t kDeviceScanLanes = 16;
 constexpr int64_t kLaneBytes =
     256;  // What the lanes of all accumulators together may fill: four wide registers.
 constexpr int64_t kMostLanes = 64;
@@ -57,7 +62,7 @@ class TreeChooser : public LoopWriter {
         if (context_.options.kernels && OnDevice(*b)) return SetFlat(*b);
         return Set(*b, IsOneBlock(*b, block) ? 0 : block, LanesOf(*b));
       }
-      case OpCode::kIscan: return Set(*b, depth_ > 0 || HoldsArrays(*b) ? 0 : kScanBlock, 1);
+      case OpCode::kIscan: return SetScan(*b);
       case OpCode::kImap:
       case OpCode::kForeach:
       case OpCode::kIfilter: return VisitNest(*b);
@@ -106,7 +111,25 @@ class TreeChooser : public LoopWriter {
   }
 
   // Whether threads of a GPU's blocks are the lanes.
-  bool OnDevice(const Binding& b) const { return depth_ == 0 && WhyNoLanesToCombine(b).empty(); }
+  bool OnDevice(const Binding& b) const {
+    return depth_ == 0 && WhyNoLanesToCombine(b).empty() && !NeedsHost(*b.blocks[0]);
+  }
+
+  void SetScan(const Binding& b) {
+    if (depth_ > 0 || HoldsArrays(b)) return Set(b, 0, 1);
+    if (!context_.options.kernels || !ScansOnDevice(b)) return Set(b, kScanBlock, 1);
+    Set(b, kDeviceScanBlock, kDeviceScanLanes);
+  }
+
+  // Where a thread fails, the others combine whatever stands where its elements should: that must
+  // end.
+  static bool ScansOnDevice(const Binding& b) {
+    bool is_fit = !NeedsHost(*b.blocks[0]);
+    ir::ForEachBinding(*b.blocks[1], [&](const Binding& inner) {
+      is_fit &= ir::IsScalarOp(inner.op) || inner.op == OpCode::kIf;
+    });
+    return is_fit;
+  }
 
   // With one index for all, so that no thread is idle where rows are short.
   void SetFlat(const Binding& b) {

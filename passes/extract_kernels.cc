@@ -22,6 +22,7 @@
 #include <unordered_set>
 
 #include "ir/uses.h"
+#include "passes/analyses/kernel_legality.h"
 #include "passes/lowering/loop_writer.h"
 #include "passes/pass.h"
 
@@ -42,15 +43,6 @@ Attributes Kind(const char* kind) { return {{Attr::kKind, std::string(kind)}}; }
 
 bool IsParallel(const Binding& b) {
   return b.op == OpCode::kFor && b.attrs.Text(Attr::kKind) == "parallel";
-}
-
-// What a kernel cannot do.
-bool NeedsHost(const Block& block) {
-  bool needs = false;
-  ir::ForEachBinding(block, [&](const Binding& b) {
-    needs |= b.op == OpCode::kCall || b.op == OpCode::kLibraryCall || b.op == OpCode::kMark;
-  });
-  return needs;
 }
 
 class KernelExtractor : public LoopWriter {

@@ -1,6 +1,6 @@
 // ir_opt: IR text in, named passes, IR text out.
 //
-//   ir_opt [--stage=parallel|indexed|scheduled] [--passes=name,name... | --pipeline=cpu]
+//   ir_opt [--stage=parallel|indexed|scheduled] [--passes=name,name... | --pipeline=cpu|gpu]
 //   [--remarks] [--spans] [FILE]
 //
 // Reads FILE or standard input, verifies after every pass, prints the program. --remarks adds what
@@ -28,6 +28,7 @@ struct Arguments {
   std::vector<std::string_view> passes;
   bool remarks = false;
   bool spans = false;
+  bool kernels = false;
   std::string file;
 };
 
@@ -66,6 +67,7 @@ Arguments Read(int argc, char** argv) {
       arguments.passes = SplitAtCommas(value);
     } else if (text.starts_with("--pipeline=")) {
       arguments.passes = PipelineNamed(value);
+      arguments.kernels = value == "gpu";
     } else if (text == "--remarks") {
       arguments.remarks = true;
     } else if (text == "--spans") {
@@ -88,6 +90,7 @@ std::string ReadText(const std::string& file) {
 
 void Run(const Arguments& arguments) {
   Context context;
+  context.options.kernels = arguments.kernels;
   const ir::Program program = ir::Parse(ReadText(arguments.file));
   const PipelineResult result = RunPipeline(program, arguments.stage, arguments.passes, context);
   std::cout << ir::Print(result.program, {.spans = arguments.spans});

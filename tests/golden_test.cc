@@ -1,7 +1,7 @@
 // Golden tests: every .ir file of tests/passes and tests/pipelines holds cases, each a program,
 // what its passes make of it, and what they note.
 //
-//   // passes: fuse-vertically          or  // pipeline: cpu
+//   // passes: fuse-vertically          or  // pipeline: cpu (or gpu)
 //   // stage: indexed                   (where the first pass takes any stage)
 //   ## fires: what this case shows
 //   fn @f ...
@@ -45,6 +45,7 @@ std::string Render(const GoldenFile& file, const GoldenCase& golden) {
   const ir::Program program = ir::Parse(golden.input);
   ir::VerifyOrFail(program, file.stage, golden.title);
   passes::Context context;
+  context.options.kernels = file.kernels;
   std::map<std::string, std::string, std::less<>> outputs;
   passes::RunOptions options;
   options.after_pass = [&](std::string_view pass, const ir::Program& output) {

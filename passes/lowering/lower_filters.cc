@@ -5,6 +5,7 @@
 #include "ir/builder.h"
 #include "ir/uses.h"
 #include "passes/analyses/find_cost.h"
+#include "passes/analyses/kernel_legality.h"
 #include "passes/analyses/vector_legality.h"
 
 namespace parakeet::passes {
@@ -43,27 +44,9 @@ void FilterLowering::LowerFilter(const Binding& b) {
   filter.starts = builder().NewVar(ir::Type::Array(DType::kI64, {places}), "starts");
   builder().Emit(OpCode::kAlloc, {filter.starts}, {places});
   const bool once = MayRaise(*b.blocks[0]) || CostOf(*b.blocks[0]) > kDearElement;
+  const bool on_device = for_kernels_ && b.attrs.Int(Attr::kParallel) != 0;
+  if (on_device && !NeedsHost(*b.blocks[0])) return FilterOnDevice(filter, once);
   once ? WriteThenCopy(filter) : CountThenWrite(filter);
-}
-
-Operands FilterLowering::ElementAt(const Filter& filter, const Operand& i) {
-  return VisitBody(*ir::CloneBlock(arena(), *filter.binding.blocks[0]),
-                   Delinear(i, filter.extents));
-}
-
-FilterLowering::Arrays FilterLowering::Allocate(const Filter& filter, const Operand& size) {
-  Arrays kept;
-  for (size_t k = 1; k < filter.binding.results.size(); ++k) {
-    const Var* result = filter.binding.results[k];
-    kept.push_back(builder().NewVar(ir::Type::Array(result->type.dtype(), {size}), result->hint));
-    builder().Emit(OpCode::kAlloc, {kept.back()}, {size});
-  }
-  return kept;
-}
-
-void FilterLowering::GiveResults(const Filter& filter, const Operand& total, const Arrays& kept) {
-  Replace(filter.binding.results[0], total);
-  for (size_t k = 0; k < kept.size(); ++k) Replace(filter.binding.results[k + 1], kept[k]);
 }
 
 void FilterLowering::EachBlock(

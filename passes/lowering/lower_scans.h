@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "passes/lowering/lower_reductions.h"
+#include "passes/lowering/lower_device_scans.h"
 
 namespace parakeet::passes {
 
@@ -16,9 +16,9 @@ namespace parakeet::passes {
 // therefore run side by side: in lanes where the combine is dear, as scalars where it is cheap and
 // rather computed twice than stored twice. A dear element of a cheap combine is computed once and
 // first stands where its prefix is to be.
-class ScanLowering : public ReductionLowering {
+class ScanLowering : public DeviceScanLowering {
  public:
-  using ReductionLowering::ReductionLowering;
+  using DeviceScanLowering::DeviceScanLowering;
 
  protected:
   void LowerScan(const ir::Binding& b);

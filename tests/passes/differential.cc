@@ -44,8 +44,13 @@ bool GivesUp(const ir::Program& program, const Outcome& outcome) {
 // Follows one program through its passes.
 class Follower {
  public:
-  Follower(const ir::Program& program, const std::vector<ir::Values>& arguments)
-      : original_(program), before_(program), arguments_(arguments) {
+  Follower(const ir::Program& program, const std::vector<ir::Values>& arguments, bool kernels,
+           bool waits)
+      : original_(program),
+        before_(program),
+        arguments_(arguments),
+        kernels_(kernels),
+        waits_(waits) {
     using enum ir::OpCode;
     loose_ =
         HoldsDType(program, ir::DType::kF32) || HoldsDType(program, ir::DType::kC64) ? 1e-4 : 1e-10;
@@ -57,16 +62,23 @@ class Follower {
   }
 
   void See(std::string_view pass, const ir::Program& after) {
+    waits_ &= pass != "choose-trees";
+    if (waits_) return;
     const bool changed = after.functions != before_.functions;
     const bool fuses = Holds(after, {ir::OpCode::kFma});
     // A loop that adds more than once an iteration adds up what an iteration adds first.
     const bool chooses = pass == "choose-trees" || pass == "parallelize-loops";
-    const bool rounds = fuses || chooses || (rules_round_ && pass == "simplify");
+    const bool rounds = fuses || chooses || (rules_round_ && pass == "simplify") ||
+                        (kernels_ && pass == "lower-to-loops");
     for (size_t i = 0; changed && i < arguments_.size() && result_.failure.empty(); ++i) {
       if (!expected_[i].bug.empty()) continue;
       Outcome actual = RunOn(after, arguments_[i]);
       if (GivesUp(after, actual)) {
         expected_[i].bug = actual.error;  // Another program runs for these arguments.
+        continue;
+      }
+      if (kernels_ && !actual.error.empty() && !expected_[i].error.empty()) {
+        expected_[i].bug = actual.error;  // A device takes the first of all that its threads meet.
         continue;
       }
       const std::string difference = Difference(expected_[i], actual, rounds ? loose_ : kExactly);
@@ -89,6 +101,8 @@ class Follower {
   ir::Program original_;
   ir::Program before_;
   const std::vector<ir::Values>& arguments_;
+  bool kernels_;
+  bool waits_;
   std::vector<Outcome> expected_;
   double loose_ = 0.0;
   bool rules_round_ = false;
@@ -97,20 +111,24 @@ class Follower {
 
 }  // namespace
 
-std::vector<std::string_view> CpuPassesFrom(ir::Stage stage) {
-  const std::vector<std::string_view>& all = passes::CpuPipeline();
-  auto first = all.begin();
-  if (stage == ir::Stage::kIndexed) first = std::find(all.begin(), all.end(), "express-by-index");
-  if (stage == ir::Stage::kScheduled) first = std::find(all.begin(), all.end(), "lower-to-loops");
+std::vector<std::string_view> PassesFrom(const std::vector<std::string_view>& pipeline,
+                                         ir::Stage stage) {
+  auto first = pipeline.begin();
+  if (stage == ir::Stage::kIndexed)
+    first = std::find(pipeline.begin(), pipeline.end(), "express-by-index");
+  if (stage == ir::Stage::kScheduled)
+    first = std::find(pipeline.begin(), pipeline.end(), "lower-to-loops");
   if (stage != ir::Stage::kParallel) ++first;
-  return {first, all.end()};
+  return {first, pipeline.end()};
 }
 
 DifferentialResult RunDifferential(const ir::Program& program, ir::Stage stage,
                                    const std::vector<std::string_view>& passes,
-                                   const std::vector<ir::Values>& arguments) {
-  Follower follower(program, arguments);
+                                   const std::vector<ir::Values>& arguments, bool kernels) {
+  const bool chooses = std::find(passes.begin(), passes.end(), "choose-trees") != passes.end();
+  Follower follower(program, arguments, kernels, kernels && chooses);
   passes::Context context;
+  context.options.kernels = kernels;
   passes::RunOptions options;
   options.after_pass = [&](std::string_view pass, const ir::Program& after) {
     if (follower.result().failure.empty()) follower.See(pass, after);

@@ -10,8 +10,9 @@
 
 namespace parakeet {
 
-// The passes of the CPU pipeline that take a program of this stage, to its end.
-std::vector<std::string_view> CpuPassesFrom(ir::Stage stage);
+// The passes of a pipeline that take a program of this stage, to its end.
+std::vector<std::string_view> PassesFrom(const std::vector<std::string_view>& pipeline,
+                                         ir::Stage stage);
 
 // How the runs of one program went.
 struct DifferentialResult {
@@ -24,9 +25,13 @@ struct DifferentialResult {
 // reductions (within a tolerance where simplify has rules for a float operation in it), within a
 // tolerance from before parallelize-loops or choose-trees to after it, and from there bit for bit
 // again, except for what an fma rounds once.
+//
+// With the option `kernels` errors may be any, and it looks from choose-trees on only: what comes before is the CPU's. To
+// the interpreter blocks and threads are plain loops. Whether a row is combined in lanes is chosen
+// as it runs, so lower-to-loops has a tolerance.
 DifferentialResult RunDifferential(const ir::Program& program, ir::Stage stage,
                                    const std::vector<std::string_view>& passes,
-                                   const std::vector<ir::Values>& arguments);
+                                   const std::vector<ir::Values>& arguments, bool kernels = false);
 
 }  // namespace parakeet
 

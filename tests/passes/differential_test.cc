@@ -11,6 +11,7 @@
 #include "ir/diagnostics.h"
 #include "ir/parser.h"
 #include "ir/verifier.h"
+#include "passes/pipelines.h"
 #include "tests/passes/golden_file.h"
 #include "tests/passes/random_program.h"
 
@@ -66,6 +67,11 @@ std::vector<ir::Values> ArgumentSets(const ir::Program& program, Random& random)
   return sets;
 }
 
+// Two of them, and the largest: all threads of a block take long on the interpreter.
+std::vector<ir::Values> Sample(const std::vector<ir::Values>& sets) {
+  return {sets[0], sets[9], sets.back()};
+}
+
 class GoldenPrograms : public testing::TestWithParam<std::string> {};
 
 TEST_P(GoldenPrograms, MeanTheSameAfterEveryPass) {
@@ -76,11 +82,13 @@ TEST_P(GoldenPrograms, MeanTheSameAfterEveryPass) {
     Random random(1);
     const std::vector<ir::Values> sets = ArgumentSets(program, random);
     const std::vector<std::string_view> own(file.passes.begin(), file.passes.end());
-    const DifferentialResult alone = RunDifferential(program, file.stage, own, sets);
+    const DifferentialResult alone = RunDifferential(program, file.stage, own, sets, file.kernels);
     EXPECT_EQ(alone.failure, "");
     EXPECT_GT(alone.runs, 0) << "no arguments are valid";
-    const auto pipeline = CpuPassesFrom(file.stage);
-    EXPECT_EQ(RunDifferential(program, file.stage, pipeline, sets).failure, "");
+    const auto cpu = PassesFrom(passes::CpuPipeline(), file.stage);
+    EXPECT_EQ(RunDifferential(program, file.stage, cpu, sets).failure, "");
+    const auto gpu = PassesFrom(passes::GpuPipeline(), file.stage);
+    EXPECT_EQ(RunDifferential(program, file.stage, gpu, Sample(sets), true).failure, "");
   }
 }
 
@@ -119,8 +127,12 @@ TEST(RandomPrograms, MeanTheSameAfterEveryPass) {
       sets.push_back(RandomArguments(*program.functions.front(), options, random));
     }
     const DifferentialResult result =
-        RunDifferential(program, ir::Stage::kParallel, CpuPassesFrom(ir::Stage::kParallel), sets);
+        RunDifferential(program, ir::Stage::kParallel, passes::CpuPipeline(), sets);
     EXPECT_EQ(result.failure, "");
+    if (seed % 4 == 0) {
+      const auto& gpu = passes::GpuPipeline();
+      EXPECT_EQ(RunDifferential(program, ir::Stage::kParallel, gpu, {sets[2]}, true).failure, "");
+    }
     EXPECT_EQ(result.runs, static_cast<int>(sets.size())) << text;
     failures += !result.failure.empty();
   }

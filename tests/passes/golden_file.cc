@@ -44,6 +44,7 @@ void ReadHeader(const std::string& line, GoldenFile& file) {
   }
   if (const std::string name = ValueAfter(line, "// pipeline: "); !name.empty()) {
     for (const std::string_view pass : *passes::FindPipeline(name)) file.passes.emplace_back(pass);
+    file.kernels = name == "gpu";
   }
   if (const std::string name = ValueAfter(line, "// stage: "); !name.empty()) {
     file.stage = StageNamed(name);

@@ -20,6 +20,7 @@ struct GoldenCase {
 struct GoldenFile {
   std::vector<std::string> header;  // the lines before the first case
   std::vector<std::string> passes;
+  bool kernels = false;  // Whether they write code for a GPU.
   ir::Stage stage = ir::Stage::kParallel;
   std::vector<GoldenCase> cases;
 };
