@@ -113,7 +113,7 @@ void FunctionEmitter::EmitThreads(const Binding& loop) {
   kernel_.traits.has_barriers = true;
 }
 
-// A thread's own row, wherever the array is asked for its first index: in registers, as LLVM has it.
+// A thread's own row, whatever the first index is: in registers, once LLVM has seen to it.
 void FunctionEmitter::EmitPrivateAlloc(const Binding& alloc) {
   const ir::Type& type = alloc.result()->type;
   int64_t elements = 1;
