@@ -1,5 +1,6 @@
 #include "backends/llvm/emission.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "ir/diagnostics.h"
@@ -71,6 +72,13 @@ llvm::Function* Emission::DeclarePure(llvm::StringRef name, llvm::Type* result,
   function->setDoesNotAccessMemory();
   function->setWillReturn();
   return function;
+}
+
+std::string Emission::HelperName(const std::string& what) const {
+  if (is_x86) return "parakeet." + what;
+  std::string name = kDeviceHelper + what;
+  std::replace(name.begin(), name.end(), '.', '_');  // PTX has none in names.
+  return name;
 }
 
 llvm::Value* Emission::Text(const std::string& text) {

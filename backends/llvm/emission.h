@@ -63,6 +63,10 @@ struct Emission {
   llvm::Function* DeclarePure(llvm::StringRef name, llvm::Type* result,
                               llvm::ArrayRef<llvm::Type*> params);
 
+  // The name of a function of the module that code calls for a part of an operation: kernels of a
+  // GPU have their own.
+  std::string HelperName(const std::string& what) const;
+
   // A constant string, equal ones once: what reads equal ones is equal.
   llvm::Value* Text(const std::string& text);
 
@@ -84,6 +88,9 @@ struct Emission {
   bool may_share;
   std::map<std::string, llvm::Value*> texts;
 };
+
+// What the names of helpers of kernels begin with.
+inline constexpr const char* kDeviceHelper = "parakeet_device_";
 
 // The type of a number's value (or part) in registers, and of an element (or part) in memory.
 llvm::Type* RegisterType(Emission& emission, ir::DType dtype, int lanes = 1);

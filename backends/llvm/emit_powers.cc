@@ -173,7 +173,7 @@ class ComplexPower {
 };
 
 Function* ComplexPowerFunction(Emission& emission, llvm::Type* part) {
-  const std::string name = "parakeet.complex_power." + SuffixOf(part);
+  const std::string name = emission.HelperName("complex_power." + SuffixOf(part));
   if (Function* known = emission.module.getFunction(name)) return known;
   auto* pair = llvm::StructType::get(part, part);
   Function* function = NewPureFunction(emission, name, pair, {part, part, part, part});
@@ -191,7 +191,7 @@ Number CallPair(llvm::IRBuilder<>& builder, Function* function, llvm::ArrayRef<V
 
 Value* EmitIntegerPower(Emission& emission, Value* base, Value* exponent) {
   llvm::Type* type = base->getType();
-  const std::string name = "parakeet.power." + SuffixOf(type);
+  const std::string name = emission.HelperName("power." + SuffixOf(type));
   Function* function = emission.module.getFunction(name);
   if (function == nullptr) {
     function = NewPureFunction(emission, name, type, {type, type});

@@ -19,6 +19,16 @@ Value* Register(Emission& emission, llvm::Intrinsic::ID id) {
   return builder.CreateZExt(builder.CreateIntrinsic(id, {}, {}), builder.getInt64Ty());
 }
 
+// Of the host's module, which keeps none of them.
+void EraseHelpers(llvm::Module& module) {
+  std::vector<llvm::Function*> helpers;
+  for (llvm::Function& function : module) {
+    if (function.getName().starts_with(kDeviceHelper)) helpers.push_back(&function);
+  }
+  for (llvm::Function* helper : helpers) helper->deleteBody();
+  for (llvm::Function* helper : helpers) helper->eraseFromParent();
+}
+
 }  // namespace
 
 // The launch's error record.
@@ -89,6 +99,7 @@ std::string CudaRunner::TakeKernels(Emission& emission, int architecture) {
                          static_cast<int64_t>(ptx.size()) + 1, d.kernel->getName());
   }
   for (const Described& d : described_) d.kernel->eraseFromParent();
+  EraseHelpers(emission.module);
   for (const char* name : {kFailFunction, kAllocateFunction, kFreeFunction}) {
     if (llvm::Function* function = emission.module.getFunction(name)) function->eraseFromParent();
   }

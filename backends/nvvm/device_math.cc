@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "backends/nvvm/complex_math.h"
 #include "ir/diagnostics.h"
 
 namespace parakeet::backends {
@@ -14,7 +15,9 @@ llvm::Value* DeviceMath::Call(Emission& emission, std::string_view name,
   return emission.builder.CreateCall(emission.DeclarePure(symbol, type, params), operands);
 }
 
-Number DeviceMath::CallComplex(Emission&, std::string_view name, llvm::ArrayRef<Number>) const {
+Number DeviceMath::CallComplex(Emission& emission, std::string_view name,
+                               llvm::ArrayRef<Number> operands) const {
+  if (const auto result = CallByParts(emission, *this, name, operands)) return *result;
   ir::FailLimitation("there is no " + std::string(name.substr(1)) +
                          " of complex numbers on a GPU; use target='parallel'",
                      {});

@@ -11,7 +11,7 @@ class DeviceMath : public MathLibrary {
  public:
   llvm::Value* Call(Emission& emission, std::string_view name,
                     llvm::ArrayRef<llvm::Value*> operands) const override;
-  // Throws a Limitation: libdevice has none.
+  // Made of functions of real numbers; throws a Limitation for the inverses of those of angles.
   Number CallComplex(Emission& emission, std::string_view name,
                      llvm::ArrayRef<Number> operands) const override;
 };

@@ -4,6 +4,7 @@
 #include <memory>
 #include <set>
 
+#include "backends/llvm/emission.h"
 #include "backends/llvm/emit_object.h"
 #include "backends/nvvm/device_functions.h"
 #include "ir/diagnostics.h"
@@ -136,7 +137,11 @@ void OptimizeForGpu(llvm::Module& module, llvm::TargetMachine& machine) {
 
 std::string MakePtx(const llvm::Module& module, const std::vector<KernelEntry>& kernels,
                     int architecture) {
+  // Kernels, and what they call beside libraries.
   std::set<const llvm::GlobalValue*> chosen;
+  for (const Function& function : module) {
+    if (function.getName().starts_with(kDeviceHelper)) chosen.insert(&function);
+  }
   for (const KernelEntry& kernel : kernels) chosen.insert(kernel.function);
   llvm::ValueToValueMapTy copies;
   const std::unique_ptr<llvm::Module> device =

@@ -1,0 +1,134 @@
+#include "backends/nvvm/complex_math.h"
+
+#include "llvm/IR/Constants.h"
+
+namespace parakeet::backends {
+namespace {
+
+using llvm::Value;
+
+class ComplexMath {
+ public:
+  ComplexMath(Emission& emission, const MathLibrary& math, llvm::Type* type)
+      : emission_(emission), math_(math), builder_(emission.builder), type_(type) {}
+
+  Number Exp(const Number& z) {
+    Value* radius = Real("exp", z.value);
+    Value* is_zero = builder_.CreateFCmpOEQ(radius, Float(0));
+    const auto times = [&](Value* part) {
+      return builder_.CreateSelect(is_zero, Float(0), builder_.CreateFMul(radius, part));
+    };
+    Value* is_real = builder_.CreateFCmpOEQ(z.imag, Float(0));
+    return {times(Real("cos", z.imag)),
+            builder_.CreateSelect(is_real, z.imag, times(Real("sin", z.imag)))};
+  }
+
+  // Near 1 the logarithm of the size is that of what is beyond 1.
+  Number Log(const Number& z) {
+    Value *x = Size(z.value), *y = Size(z.imag);
+    Value* x_is_more = builder_.CreateFCmpOGT(x, y);
+    Value* most = builder_.CreateSelect(x_is_more, x, y);
+    Value* least = builder_.CreateSelect(x_is_more, y, x);
+    Value* size = math_.Call(emission_, "hypot", {z.value, z.imag});
+    Value* beyond = builder_.CreateFAdd(builder_.CreateFMul(builder_.CreateFSub(most, Float(1)),
+                                                            builder_.CreateFAdd(most, Float(1))),
+                                        builder_.CreateFMul(least, least));
+    Value* is_near = builder_.CreateAnd(builder_.CreateFCmpOGT(size, Float(0.5)),
+                                        builder_.CreateFCmpOLT(size, Float(2)));
+    Value* near = builder_.CreateFMul(Float(0.5), Real("log1p", beyond));
+    return {builder_.CreateSelect(is_near, near, Real("log", size)),
+            math_.Call(emission_, "atan2", {z.imag, z.value})};
+  }
+
+  Number Sqrt(const Number& z) {
+    Value *x = Size(z.value), *y = Size(z.imag);
+    Value* half = Float(0.5);
+    Value* size = math_.Call(emission_, "hypot", {z.value, z.imag});
+    Value* root = builder_.CreateUnaryIntrinsic(
+        llvm::Intrinsic::sqrt,
+        builder_.CreateFAdd(builder_.CreateFMul(half, x), builder_.CreateFMul(half, size)));
+    Value* other = builder_.CreateFDiv(builder_.CreateFMul(half, y), root);
+    Value* is_right = builder_.CreateFCmpOGE(z.value, Float(0));
+    Value* real = builder_.CreateSelect(is_right, root, other);
+    Value* imag = builder_.CreateSelect(is_right, other, root);
+    Value* is_zero = builder_.CreateFCmpOEQ(size, Float(0));
+    Value* is_endless = builder_.CreateFCmpOEQ(y, llvm::ConstantFP::getInfinity(type_));
+    real = builder_.CreateSelect(is_zero, Float(0), builder_.CreateSelect(is_endless, y, real));
+    imag = builder_.CreateSelect(is_zero, y, builder_.CreateSelect(is_endless, y, imag));
+    return {real, Sign(imag, z.imag)};
+  }
+
+  Number Sinh(const Number& z) {
+    return {builder_.CreateFMul(Real("sinh", z.value), Real("cos", z.imag)),
+            builder_.CreateFMul(Real("cosh", z.value), Real("sin", z.imag))};
+  }
+
+  Number Cosh(const Number& z) {
+    return {builder_.CreateFMul(Real("cosh", z.value), Real("cos", z.imag)),
+            builder_.CreateFMul(Real("sinh", z.value), Real("sin", z.imag))};
+  }
+
+  // After Kahan, "Branch cuts for complex elementary functions", 1987.
+  Number Tanh(const Number& z) {
+    Value *t = Real("tan", z.imag), *s = Real("sinh", z.value), *one = Float(1);
+    Value* beta = builder_.CreateFAdd(one, builder_.CreateFMul(t, t));
+    Value* squared = builder_.CreateFMul(s, s);
+    Value* rho =
+        builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, builder_.CreateFAdd(one, squared));
+    Value* below = builder_.CreateFAdd(one, builder_.CreateFMul(beta, squared));
+    Value* real =
+        builder_.CreateFDiv(builder_.CreateFMul(builder_.CreateFMul(beta, rho), s), below);
+    Value* is_far = builder_.CreateFCmpOGT(Size(z.value), Float(20));
+    Value* tail = Real("exp", builder_.CreateFMul(Float(-2), Size(z.value)));
+    Value* both = builder_.CreateFMul(Real("sin", z.imag), Real("cos", z.imag));
+    Value* imag = builder_.CreateFMul(builder_.CreateFMul(Float(4), both), tail);
+    return {builder_.CreateSelect(is_far, Sign(one, z.value), real),
+            builder_.CreateSelect(is_far, imag, builder_.CreateFDiv(t, below))};
+  }
+
+  // i z, and z / i.
+  Number Turned(const Number& z) { return {builder_.CreateFNeg(z.imag), z.value}; }
+  Number TurnedBack(const Number& z) { return {z.imag, builder_.CreateFNeg(z.value)}; }
+
+  Number Power(const Number& base, const Number& exponent) {
+    const Number log = Log(base);
+    const auto times = [&](Value* a, Value* b) { return builder_.CreateFMul(a, b); };
+    return Exp(
+        {builder_.CreateFSub(times(exponent.value, log.value), times(exponent.imag, log.imag)),
+         builder_.CreateFAdd(times(exponent.value, log.imag), times(exponent.imag, log.value))});
+  }
+
+ private:
+  Value* Float(double value) { return llvm::ConstantFP::get(type_, value); }
+  Value* Real(const char* name, Value* x) { return math_.Call(emission_, name, {x}); }
+  Value* Size(Value* x) { return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
+  Value* Sign(Value* size, Value* sign) {
+    return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, size, sign);
+  }
+
+  Emission& emission_;
+  const MathLibrary& math_;
+  llvm::IRBuilder<>& builder_;
+  llvm::Type* type_;
+};
+
+}  // namespace
+
+std::optional<Number> CallByParts(Emission& emission, const MathLibrary& math,
+                                  std::string_view name, llvm::ArrayRef<Number> operands) {
+  const Number& z = operands[0];
+  ComplexMath functions(emission, math, z.value->getType());
+  if (name == "cexp") return functions.Exp(z);
+  if (name == "clog") return functions.Log(z);
+  if (name == "csqrt") return functions.Sqrt(z);
+  if (name == "cpow") return functions.Power(z, operands[1]);
+  if (name == "csinh") return functions.Sinh(z);
+  if (name == "ccosh") return functions.Cosh(z);
+  if (name == "ctanh") return functions.Tanh(z);
+  if (name == "csin") return functions.TurnedBack(functions.Sinh(functions.Turned(z)));
+  if (name == "ccos") return functions.Cosh(functions.Turned(z));
+  if (name == "ctan") return functions.TurnedBack(functions.Tanh(functions.Turned(z)));
+  return std::nullopt;
+}
+
+}  // namespace parakeet::backends
