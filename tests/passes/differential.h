@@ -26,9 +26,9 @@ struct DifferentialResult {
 // tolerance from before parallelize-loops or choose-trees to after it, and from there bit for bit
 // again, except for what an fma rounds once.
 //
-// With the option `kernels` errors may be any, and it looks from choose-trees on only: what comes
-// before is the CPU's. To the interpreter blocks and threads are plain loops. Whether a row is
-// combined in lanes is chosen as it runs, so lower-to-loops has a tolerance.
+// With the option `kernels` it looks from choose-trees on only: what comes before is the CPU's. To
+// the interpreter blocks and threads are plain loops, so of several errors any may come first.
+// Whether a row is combined in lanes is chosen as it runs, so lower-to-loops has a tolerance.
 DifferentialResult RunDifferential(const ir::Program& program, ir::Stage stage,
                                    const std::vector<std::string_view>& passes,
                                    const std::vector<ir::Values>& arguments, bool kernels = false);

@@ -351,6 +351,50 @@ print(json.dumps([f(np.arange(3.0), target="emulated_gpu").tolist(), f.timings()
         assert json.loads(done.stdout) == [[1.0, 3.0, 5.0], from_disk]
 
 
+# --- scans and filters ---
+
+CHUNK = 4096  # Elements of a block of threads.
+
+
+@pytest.mark.parametrize("size", [0, 1, 17, CHUNK, CHUNK + 1, 17 * CHUNK + 5])
+def test_scans_and_filters_of_chunks(size):
+    def f(x):
+        y, low = np.empty(len(x)), np.empty(len(x))
+        total, least = 0.5, 100.0
+        for i in range(len(x)):
+            total += x[i]
+            least = min(least, x[i])
+            y[i] = total
+            low[i] = least
+        return y, low, np.cumsum(x > 0), x[x > 0], x[np.sin(np.exp(x)) > 0], np.nonzero(x < 0)[0]
+
+    x = np.random.default_rng(size).standard_normal(size)
+    expected = f(x)
+    compiled = jit(f)
+    results = compiled(x, target=HERE)
+    for result, wanted in zip(results, expected, strict=True):
+        np.testing.assert_allclose(result, wanted, rtol=1e-12, atol=1e-12, strict=True)
+    for result, again in zip(results, compiled(x, target=HERE), strict=True):
+        assert result.tobytes() == again.tobytes()
+
+
+def test_sums_of_what_is_not_negative_never_fall():
+    random = np.random.default_rng(0)
+    x = random.random(17 * CHUNK + 5) * 10.0 ** random.integers(-14, 1, 17 * CHUNK + 5)
+    x[random.random(len(x)) < 0.5] = 0.0
+    y = jit(lambda x: np.cumsum(x))(x, target=HERE)
+    steps = np.diff(y)
+    assert (steps >= 0).all() and not steps[x[1:] == 0].any()
+
+
+def test_the_first_error_of_a_scan_and_a_filter():
+    x, places = np.ones(CHUNK), np.zeros(3 * CHUNK, dtype=int)
+    places[[300, 2 * CHUNK]] = 10000, 20000
+    for f in (jit(lambda x, k: np.cumsum(x[k])), jit(lambda x, k: x[k][x[k] > 0])):
+        with pytest.raises(IndexError, match="10000"):
+            f(x, places, target=HERE)
+
+
 # --- threads ---
 
 def test_two_threads_at_once():
