@@ -12,6 +12,7 @@ class ComplexMath {
   ComplexMath(Emission& emission, const MathLibrary& math, llvm::Type* type)
       : emission_(emission), math_(math), builder_(emission.builder), type_(type) {}
 
+  // A size of zero is one whatever the angle; one without end is, where there is no angle.
   Number Exp(const Number& z) {
     Value* radius = Real("exp", z.value);
     Value* is_zero = builder_.CreateFCmpOEQ(radius, Float(0));
@@ -19,8 +20,11 @@ class ComplexMath {
       return builder_.CreateSelect(is_zero, Float(0), builder_.CreateFMul(radius, part));
     };
     Value* is_real = builder_.CreateFCmpOEQ(z.imag, Float(0));
-    return {times(Real("cos", z.imag)),
-            builder_.CreateSelect(is_real, z.imag, times(Real("sin", z.imag)))};
+    Value* has_no_angle = builder_.CreateNot(builder_.CreateFCmpOLT(Size(z.imag), Infinity()));
+    Value* is_endless = builder_.CreateFCmpOEQ(z.value, Infinity());
+    Value* real = builder_.CreateSelect(builder_.CreateAnd(has_no_angle, is_endless), Infinity(),
+                                        times(Real("cos", z.imag)));
+    return {real, builder_.CreateSelect(is_real, z.imag, times(Real("sin", z.imag)))};
   }
 
   // Near 1 the logarithm of the size is that of what is beyond 1.
@@ -82,6 +86,7 @@ class ComplexMath {
     Value* tail = Real("exp", builder_.CreateFMul(Float(-2), Size(z.value)));
     Value* both = builder_.CreateFMul(Real("sin", z.imag), Real("cos", z.imag));
     Value* imag = builder_.CreateFMul(builder_.CreateFMul(Float(4), both), tail);
+    real = builder_.CreateSelect(builder_.CreateFCmpOEQ(z.value, Float(0)), z.value, real);
     return {builder_.CreateSelect(is_far, Sign(one, z.value), real),
             builder_.CreateSelect(is_far, imag, builder_.CreateFDiv(t, below))};
   }
@@ -91,14 +96,49 @@ class ComplexMath {
   Number TurnedBack(const Number& z) { return {z.imag, builder_.CreateFNeg(z.value)}; }
 
   Number Power(const Number& base, const Number& exponent) {
-    const Number log = Log(base);
-    const auto times = [&](Value* a, Value* b) { return builder_.CreateFMul(a, b); };
-    return Exp(
-        {builder_.CreateFSub(times(exponent.value, log.value), times(exponent.imag, log.imag)),
-         builder_.CreateFAdd(times(exponent.value, log.imag), times(exponent.imag, log.value))});
+    return Exp(Product(exponent, Log(base)));
   }
 
  private:
+  // As C's annex G has it: nan in both parts is infinity where a part that goes in is infinite.
+  Number Product(const Number& a, const Number& b) {
+    const Number plain = PlainProduct(a, b);
+    Value* is_lost = builder_.CreateAnd(builder_.CreateFCmpUNO(plain.value, plain.value),
+                                        builder_.CreateFCmpUNO(plain.imag, plain.imag));
+    Value *a_is_endless = IsEndless(a), *b_is_endless = IsEndless(b);
+    const Number again = PlainProduct(Direction(a, a_is_endless), Direction(b, b_is_endless));
+    Value* recovers = builder_.CreateAnd(is_lost, builder_.CreateOr(a_is_endless, b_is_endless));
+    const auto choose = [&](Value* direction, Value* otherwise) {
+      return builder_.CreateSelect(recovers, builder_.CreateFMul(Infinity(), direction), otherwise);
+    };
+    return {choose(again.value, plain.value), choose(again.imag, plain.imag)};
+  }
+
+  Number PlainProduct(const Number& a, const Number& b) {
+    return {builder_.CreateFSub(builder_.CreateFMul(a.value, b.value),
+                                builder_.CreateFMul(a.imag, b.imag)),
+            builder_.CreateFAdd(builder_.CreateFMul(a.value, b.imag),
+                                builder_.CreateFMul(a.imag, b.value))};
+  }
+
+  Value* IsInfinite(Value* x) { return builder_.CreateFCmpOEQ(Size(x), Infinity()); }
+  Value* IsEndless(const Number& z) {
+    return builder_.CreateOr(IsInfinite(z.value), IsInfinite(z.imag));
+  }
+
+  // Of an infinite number, which of its parts are infinite, as 1 and 0; of another, itself without
+  // nan.
+  Number Direction(const Number& z, Value* is_endless) {
+    const auto part = [&](Value* x) {
+      Value* one = builder_.CreateSelect(IsInfinite(x), Float(1), Float(0));
+      Value* is_nan = builder_.CreateFCmpUNO(x, x);
+      Value* number = builder_.CreateSelect(is_nan, Sign(Float(0), x), x);
+      return builder_.CreateSelect(is_endless, Sign(one, x), number);
+    };
+    return {part(z.value), part(z.imag)};
+  }
+
+  Value* Infinity() { return llvm::ConstantFP::getInfinity(type_); }
   Value* Float(double value) { return llvm::ConstantFP::get(type_, value); }
   Value* Real(const char* name, Value* x) { return math_.Call(emission_, name, {x}); }
   Value* Size(Value* x) { return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
