@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "backends/nvvm/complex_math.h"
+#include "backends/llvm/complex_math.h"
 #include "ir/diagnostics.h"
 
 namespace parakeet::backends {

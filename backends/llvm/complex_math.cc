@@ -1,4 +1,4 @@
-#include "backends/nvvm/complex_math.h"
+#include "backends/llvm/complex_math.h"
 
 #include "llvm/IR/Constants.h"
 
@@ -16,11 +16,17 @@ class ComplexMath {
   Number Exp(const Number& z) {
     Value* radius = Real("exp", z.value);
     Value* is_zero = builder_.CreateFCmpOEQ(radius, Float(0));
+    // Where the size is more than there is, a part need not be.
+    Value* root = Real("exp", builder_.CreateFMul(Float(0.5), z.value));
+    Value* is_large = builder_.CreateFCmpOEQ(radius, Infinity());
     const auto times = [&](Value* part) {
-      return builder_.CreateSelect(is_zero, Float(0), builder_.CreateFMul(radius, part));
+      Value* product = builder_.CreateFMul(radius, part);
+      Value* in_steps = builder_.CreateFMul(builder_.CreateFMul(root, part), root);
+      product = builder_.CreateSelect(is_large, in_steps, product);
+      return builder_.CreateSelect(is_zero, Float(0), product);
     };
     Value* is_real = builder_.CreateFCmpOEQ(z.imag, Float(0));
-    Value* has_no_angle = builder_.CreateNot(builder_.CreateFCmpOLT(Size(z.imag), Infinity()));
+    Value* has_no_angle = builder_.CreateNot(IsFinite(z.imag));
     Value* is_endless = builder_.CreateFCmpOEQ(z.value, Infinity());
     Value* real = builder_.CreateSelect(builder_.CreateAnd(has_no_angle, is_endless), Infinity(),
                                         times(Real("cos", z.imag)));
@@ -62,14 +68,23 @@ class ComplexMath {
     return {real, Sign(imag, z.imag)};
   }
 
+  // A zero stays one, whatever the other part is.
   Number Sinh(const Number& z) {
-    return {builder_.CreateFMul(Real("sinh", z.value), Real("cos", z.imag)),
-            builder_.CreateFMul(Real("cosh", z.value), Real("sin", z.imag))};
+    Value* real = builder_.CreateFMul(Real("sinh", z.value), Real("cos", z.imag));
+    Value* imag = builder_.CreateFMul(Real("cosh", z.value), Real("sin", z.imag));
+    real = builder_.CreateSelect(IsEndlessWithoutAngle(z), Infinity(), real);
+    return {builder_.CreateSelect(IsZero(z.value), z.value, real),
+            builder_.CreateSelect(IsZero(z.imag), z.imag, imag)};
   }
 
   Number Cosh(const Number& z) {
-    return {builder_.CreateFMul(Real("cosh", z.value), Real("cos", z.imag)),
-            builder_.CreateFMul(Real("sinh", z.value), Real("sin", z.imag))};
+    Value* real = builder_.CreateFMul(Real("cosh", z.value), Real("cos", z.imag));
+    Value* imag = builder_.CreateFMul(Real("sinh", z.value), Real("sin", z.imag));
+    real = builder_.CreateSelect(IsEndlessWithoutAngle(z), Infinity(), real);
+    Value* is_real = builder_.CreateOr(IsZero(z.value), IsZero(z.imag));
+    Value* is_signed = builder_.CreateFCmpORD(imag, imag);
+    Value* zero = builder_.CreateSelect(is_signed, imag, Float(0));
+    return {real, builder_.CreateSelect(is_real, zero, imag)};
   }
 
   // After Kahan, "Branch cuts for complex elementary functions", 1987.
@@ -86,9 +101,13 @@ class ComplexMath {
     Value* tail = Real("exp", builder_.CreateFMul(Float(-2), Size(z.value)));
     Value* both = builder_.CreateFMul(Real("sin", z.imag), Real("cos", z.imag));
     Value* imag = builder_.CreateFMul(builder_.CreateFMul(Float(4), both), tail);
-    real = builder_.CreateSelect(builder_.CreateFCmpOEQ(z.value, Float(0)), z.value, real);
-    return {builder_.CreateSelect(is_far, Sign(one, z.value), real),
-            builder_.CreateSelect(is_far, imag, builder_.CreateFDiv(t, below))};
+    real = builder_.CreateSelect(IsZero(z.value), z.value, real);
+    imag = builder_.CreateSelect(is_far, imag, builder_.CreateFDiv(t, below));
+    Value* is_real = builder_.CreateOr(IsInfinite(z.value), IsZero(z.imag));
+    Value* is_known =
+        builder_.CreateAnd(is_far, builder_.CreateOr(IsFinite(z.imag), IsInfinite(z.value)));
+    return {builder_.CreateSelect(is_known, Sign(one, z.value), real),
+            builder_.CreateSelect(is_real, Sign(Float(0), z.imag), imag)};
   }
 
   // i z, and z / i.
@@ -121,6 +140,11 @@ class ComplexMath {
                                 builder_.CreateFMul(a.imag, b.value))};
   }
 
+  Value* IsFinite(Value* x) { return builder_.CreateFCmpOLT(Size(x), Infinity()); }
+  Value* IsEndlessWithoutAngle(const Number& z) {
+    return builder_.CreateAnd(IsInfinite(z.value), builder_.CreateNot(IsFinite(z.imag)));
+  }
+  Value* IsZero(Value* x) { return builder_.CreateFCmpOEQ(x, Float(0)); }
   Value* IsInfinite(Value* x) { return builder_.CreateFCmpOEQ(Size(x), Infinity()); }
   Value* IsEndless(const Number& z) {
     return builder_.CreateOr(IsInfinite(z.value), IsInfinite(z.imag));

@@ -1,6 +1,6 @@
 // Functions of complex numbers, made of those of real ones.
-#ifndef PARAKEET_BACKENDS_NVVM_COMPLEX_MATH_H_
-#define PARAKEET_BACKENDS_NVVM_COMPLEX_MATH_H_
+#ifndef PARAKEET_BACKENDS_LLVM_COMPLEX_MATH_H_
+#define PARAKEET_BACKENDS_LLVM_COMPLEX_MATH_H_
 
 #include <optional>
 
@@ -16,4 +16,4 @@ std::optional<Number> CallByParts(Emission& emission, const MathLibrary& math,
 
 }  // namespace parakeet::backends
 
-#endif  // PARAKEET_BACKENDS_NVVM_COMPLEX_MATH_H_
+#endif  // PARAKEET_BACKENDS_LLVM_COMPLEX_MATH_H_
