@@ -118,6 +118,7 @@ void FunctionEmitter::EmitFor(const ir::Binding& binding) {
   if (kind == "thread") return EmitThreads(binding);
   if (!kind.empty()) ir::FailBug("no code for a loop of kind " + kind, binding.span);
   const ir::Block& body = *binding.blocks[0];
+  EnterLoopOfBlock(body);
   const std::vector<const ir::Var*> carried = CarriedParams(body);
   const int64_t step = binding.operands[2].constant().integer;
   const auto is_inside = [&](Value* index, Value* end) {
@@ -151,6 +152,8 @@ void FunctionEmitter::EmitFor(const ir::Binding& binding) {
 
 void FunctionEmitter::EmitWhile(const ir::Binding& binding) {
   const ir::Block &test = *binding.blocks[0], &body = *binding.blocks[1];
+  EnterLoopOfBlock(test);
+  EnterLoopOfBlock(body);
   const Parts initial = PartsOf(test.params, binding.operands);
   BasicBlock *before = builder_.GetInsertBlock(), *head = NewBlock("test"),
              *trip = NewBlock("trip"), *after = NewBlock("after");

@@ -34,12 +34,32 @@ int64_t ThreadsOf(const ir::Block& body) {
   return threads;
 }
 
-bool MayFail(const ir::Block& body) {
+// True where a thread may run into a check, or ask for memory of its own: shared memory is there.
+bool MayFail(const ir::Block& body, bool in_thread) {
   bool may_fail = false;
-  ir::ForEachBinding(body, [&](const Binding& b) {
-    may_fail |= b.op == OpCode::kCheck || b.op == OpCode::kAlloc;
-  });
+  for (const Binding* b : body.bindings) {
+    may_fail |= b->op == OpCode::kCheck || (b->op == OpCode::kAlloc && in_thread);
+    for (const ir::Block* inner : b->blocks)
+      may_fail |= MayFail(*inner, in_thread || IsThreads(*b));
+  }
   return may_fail;
+}
+
+// True where every thread of the block alike reads an array.
+bool LoadsByBlock(const ir::Block& body) {
+  bool loads = false;
+  for (const Binding* b : body.bindings) {
+    loads |= b->op == OpCode::kLoad;
+    if (IsThreads(*b)) continue;
+    for (const ir::Block* inner : b->blocks) loads |= LoadsByBlock(*inner);
+  }
+  return loads;
+}
+
+bool Stores(const ir::Block& body) {
+  bool stores = false;
+  ir::ForEachBinding(body, [&](const Binding& b) { stores |= b.op == OpCode::kStore; });
+  return stores;
 }
 
 }  // namespace
@@ -56,12 +76,12 @@ void FunctionEmitter::EmitLaunch(const Binding& grid) {
   Value* blocks = TripCount(grid);
   const MathLibrary* const host_math = std::exchange(emission_.math, &runner.math());
   const bool host_is_x86 = std::exchange(emission_.is_x86, runner.IsHost());
-  kernel_ = {ThreadsOf(body), &body, {}, false, {}};
+  kernel_ = {ThreadsOf(body), &body, {}, false, false, {}};
   llvm::AllocaInst* captures = WriteInside(kernel, [&] { WriteKernel(grid); });
   emission_.math = host_math;
   emission_.is_x86 = host_is_x86;
   KernelTraits traits = std::exchange(kernel_, {}).traits;
-  traits.may_fail = MayFail(body);
+  traits.may_fail = MayFail(body, false);
   traits.threads = ThreadsOf(body);
   const auto bytes = int64_t(captures->getAllocatedType()->getArrayNumElements());
   traits.capture_bytes = bytes;
@@ -87,11 +107,13 @@ void FunctionEmitter::WriteKernel(const Binding& grid) {
   builder_.CreateRetVoid();
 }
 
-// A thread that fails ends its iteration only: the others wait for it behind.
+// A thread that fails ends its iteration only: the others wait for it behind. Nor does a thread
+// store before all have read what they read alike.
 void FunctionEmitter::EmitThreads(const Binding& loop) {
   const KernelRunner& runner = *emission_.kernels;
   const int64_t count = loop.operands[1].constant().integer;
   BasicBlock *head = NewBlock("thread"), *after = NewBlock("threads_done");
+  if (kernel_.has_loaded && Stores(*loop.blocks[0])) WaitForBlock();
   Value* number = runner.ThreadNumber(emission_, call_);
   if (count < kernel_.threads) {
     builder_.CreateCondBr(builder_.CreateICmpSLT(number, I64(count)), head, after);
@@ -109,8 +131,17 @@ void FunctionEmitter::EmitThreads(const Binding& loop) {
   builder_.CreateBr(after);
   builder_.SetInsertPoint(after);
   if (&loop == kernel_.body->bindings.back()) return;
-  runner.Barrier(emission_, call_);
+  WaitForBlock();
+}
+
+void FunctionEmitter::WaitForBlock() {
+  emission_.kernels->Barrier(emission_, call_);
   kernel_.traits.has_barriers = true;
+  kernel_.has_loaded = false;
+}
+
+void FunctionEmitter::EnterLoopOfBlock(const ir::Block& body) {
+  if (InKernel() && !kernel_.in_thread) kernel_.has_loaded |= LoadsByBlock(body);
 }
 
 // A thread's own row, whatever the first index is: in registers, once LLVM has seen to it.

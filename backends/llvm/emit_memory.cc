@@ -87,6 +87,7 @@ void FunctionEmitter::EmitLoad(const ir::Binding& load) {
   Value* address = AddressOf(array, llvm::ArrayRef<Operand>(load.operands).drop_front(), true);
   const bool is_remote = emission_.kernels != nullptr && !InKernel();
   CheckAccess(array, address, false);
+  kernel_.has_loaded |= InKernel() && !kernel_.in_thread;
   numbers_[load.result()] =
       is_remote ? ReadFromDevice(array, address) : LoadNumber(emission_, TraitsOf(array), address);
 }

@@ -11,9 +11,6 @@ using llvm::BasicBlock;
 using llvm::PHINode;
 using llvm::Value;
 
-// How many threads of a device have a copy each of what they add to.
-static constexpr int64_t kThreadsOfDevice = 2048;
-
 void FunctionEmitter::EmitParallel(const ir::Binding& loop) {
   if (!loop.results.empty()) ir::FailBug("a parallel loop carries no values", loop.span);
   llvm::AllocaInst* flag = OnStack(builder_.getInt32Ty());
@@ -33,10 +30,6 @@ void FunctionEmitter::EmitParallel(const ir::Binding& loop) {
 
 void FunctionEmitter::EmitTeam(const ir::Binding& team) {
   const bool is_forked = emission_.parallel != nullptr && !in_parallel_;
-  if (emission_.kernels != nullptr) {
-    numbers_[team.result()] = {I64(InKernel() ? 1 : kThreadsOfDevice), nullptr};
-    return;
-  }
   Value* threads = is_forked ? emission_.parallel->Team(emission_, call_) : I64(1);
   numbers_[team.result()] = {threads, nullptr};
 }

@@ -126,12 +126,16 @@ class FunctionEmitter {
     const ir::Block* body = nullptr;
     KernelTraits traits;
     bool in_thread = false;
+    bool has_loaded = false;                 // Its threads have read alike since they last waited.
     std::unordered_set<const ir::Var*> own;  // Arrays of single threads.
   };
   bool InKernel() const { return kernel_.body != nullptr; }
   void EmitLaunch(const ir::Binding& grid);
   void WriteKernel(const ir::Binding& grid);
   void EmitThreads(const ir::Binding& loop);
+  void WaitForBlock();
+  // Of a loop that every thread of a block goes through: what it reads, its next turn has read.
+  void EnterLoopOfBlock(const ir::Block& body);
   void EmitPrivateAlloc(const ir::Binding& alloc);
   void EmitSharedAlloc(const ir::Binding& alloc);
   llvm::Function* AllocateFunction();

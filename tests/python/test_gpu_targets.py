@@ -395,6 +395,18 @@ def test_the_first_error_of_a_scan_and_a_filter():
             f(x, places, target=HERE)
 
 
+def test_what_a_block_reads_is_read_before_one_of_its_threads_stores():
+    def f(x, y, z):
+        for i in range(x.shape[0]):
+            s = np.sum(x[i])
+            a = y[i]
+            y[i] = s
+            z[i] = np.sum(x[i] * a)
+
+    check(f, lambda: (np.arange(2000.0).reshape(10, 200), np.arange(1.0, 11.0), np.zeros(10)),
+          REDUCED)  # fmt: skip
+
+
 # --- threads ---
 
 def test_two_threads_at_once():
