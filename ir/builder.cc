@@ -82,6 +82,16 @@ void Builder::Store(const Operand& array, const std::vector<Operand>& index, con
   Emit(OpCode::kStore, {}, std::move(operands));
 }
 
+Operand Builder::Atomic(OpCode combine, const Operand& array, const std::vector<Operand>& index,
+                        const Operand& value, bool ordered) {
+  std::vector<Operand> operands = {array};
+  operands.insert(operands.end(), index.begin(), index.end());
+  operands.push_back(value);
+  Attributes attrs = {{Attr::kCombine, std::string(Name(combine))}};
+  if (ordered) attrs = attrs.With(Attr::kOrdered, int64_t{1});
+  return EmitOne(OpCode::kAtomic, DTypeOf(array), std::move(operands), std::move(attrs), {}, "old");
+}
+
 const Binding* Builder::Emit(OpCode op, std::vector<const Var*> results,
                              std::vector<Operand> operands, Attributes attrs,
                              std::vector<const Block*> blocks) {

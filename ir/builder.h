@@ -37,6 +37,10 @@ class Builder {
   Operand Load(const Operand& array, const std::vector<Operand>& index, std::string_view hint = "");
   void Store(const Operand& array, const std::vector<Operand>& index, const Operand& value);
 
+  // The element as it was; `combine` as in atomics.h.
+  Operand Atomic(OpCode combine, const Operand& array, const std::vector<Operand>& index,
+                 const Operand& value, bool ordered = false);
+
   // Any operation, with results made by the caller (types may refer to earlier results).
   const Binding* Emit(OpCode op, std::vector<const Var*> results, std::vector<Operand> operands,
                       Attributes attrs = {}, std::vector<const Block*> blocks = {});

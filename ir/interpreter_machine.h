@@ -79,6 +79,7 @@ class Machine {
   void Free(const Step& step);
   void Load(const Step& step);
   void Store(const Step& step);
+  void Atomic(const Step& step);
 
   // --- interpreter_views.cc ---
   void Slice(const Step& step);

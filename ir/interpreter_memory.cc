@@ -1,6 +1,8 @@
 #include <algorithm>
 
+#include "ir/atomics.h"
 #include "ir/diagnostics.h"
+#include "ir/evaluate.h"
 #include "ir/interpreter_machine.h"
 
 namespace parakeet::ir {
@@ -49,6 +51,17 @@ void Machine::Store(const Step& step) {
     FailBug("a store takes a value of the array's dtype", step.binding->span);
   }
   StoreElement(value, ElementAt(array, IntsAt(step.operands, 1, rank)));
+}
+
+void Machine::Atomic(const Step& step) {
+  const ArrayValue& array = ArrayAt(step.operands[0]);
+  const size_t rank = array.sizes.size();
+  std::byte* element = ElementAt(array, IntsAt(step.operands, 1, rank));
+  const Constant old = LoadElement(array.dtype, element);
+  const auto combined = Evaluate(AtomicCombine(*step.binding).value(),
+                                 {old, ScalarAt(step.operands[1 + rank])}, array.dtype);
+  StoreElement(combined.value(), element);
+  Set(step, 0, old);
 }
 
 }  // namespace parakeet::ir

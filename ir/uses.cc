@@ -50,6 +50,7 @@ void ForEachBinding(const Block& block, const std::function<void(const Binding&)
 std::vector<size_t> StoredOperands(const Binding& binding) {
   switch (binding.op) {
     case OpCode::kStore:
+    case OpCode::kAtomic:
     case OpCode::kStoreLanes:
     case OpCode::kScatterLanes: return {0};
     case OpCode::kCopy: return {1};

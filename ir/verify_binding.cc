@@ -56,6 +56,7 @@ Counts CountsOf(OpCode op) {
     case OpCode::kStore:
     case OpCode::kStoreLanes:
     case OpCode::kScatterLanes: return {2, 0, 0, true};
+    case OpCode::kAtomic: return {2, 1, 0, true};
     case OpCode::kPrefetch: return {1, 0, 0, true};
     case OpCode::kCopy:
     case OpCode::kMark: return {2, 0, 0};
@@ -181,6 +182,7 @@ void BindingVerifier::Dispatch() {
     case OpCode::kFree: return Free();
     case OpCode::kLoad: return Load();
     case OpCode::kStore: return Store();
+    case OpCode::kAtomic: return Atomic();
     case OpCode::kPrefetch: return Prefetch();
     case OpCode::kCopy: return Copy();
     case OpCode::kMark: return Mark();

@@ -89,6 +89,7 @@ class BindingVerifier {
   void Mark();
   void Load();
   void Store();
+  void Atomic();
   void Prefetch();
   void LoadLanes();
   void StoreLanes();

@@ -1,5 +1,6 @@
 // The rows of views, of memory, and of operations on lanes.
 
+#include "ir/atomics.h"
 #include "ir/printer.h"
 #include "ir/verify_binding.h"
 
@@ -168,6 +169,15 @@ void BindingVerifier::Store() {
                "more or fewer indexes than axes"))
     return;
   RequireType(TypeAt(rest), DTypeOf(b_.operands[0]), "the value stored");
+}
+
+void BindingVerifier::Atomic() {
+  Store();
+  const DType dtype = DTypeOf(b_.operands[0]);
+  RequireType(ResultType(), dtype, "the result");
+  Require(AtomicCombine(b_).has_value(), Invariant::kAttributesFit,
+          "`combine` is no operation of atomics");
+  Require(IsAtomicDType(dtype), Invariant::kTypesMatch, "atomics are of integers of 4 or 8 bytes");
 }
 
 // --- Lanes ---

@@ -35,8 +35,6 @@ constexpr int64_t kBlockOfLoops = 64;
 // On a GPU: what a block of threads takes, each a lane; and one thread, where order matters.
 constexpr int64_t kDeviceBlock = 4096;
 constexpr int64_t kDeviceLanes = 256;
-// The same of a row of many, where that is along memory.
-constexpr int64_t kDeviceRowLanes = 128;
 constexpr int64_t kBlockOfThread = 64;
 // No power of two: blocks run side by side, and their elements are not all to lie in one set of a
 // cache.
@@ -158,7 +156,7 @@ class TreeChooser : public LoopWriter {
 
   int64_t LanesOf(const Binding& b) {
     const std::string reason = WhyNoLanes(b, nest_, patterns_);
-    if (context_.options.kernels) return depth_ > 0 && reason.empty() ? kDeviceRowLanes : 1;
+    if (context_.options.kernels) return depth_ > 0 && reason.empty() ? kRowThreads : 1;
     if (!reason.empty()) {
       context_.Note(b.span, "no lanes: " + reason, Topic::kLanes, Verdict::kRefused);
       return 1;

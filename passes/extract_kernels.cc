@@ -9,6 +9,9 @@
 //       %at = %b * 256 + %t  %in = lt %at, %trips
 //       if %in { %i = %lo + %at * 2  ... store %r[%i], %v } } }
 //
+// Where elements are smaller than 8 bytes and the iteration is short, a thread takes as many
+// iterations as make those, one behind the other: it takes wide accesses to keep memory busy.
+//
 // A `block for` is a launch: its iterations are blocks of threads, those of each `thread for`
 // straight inside it are the block's threads, which wait for one another behind it. What an
 // iteration of a block makes before, between and behind them, its threads have in common. A loop
@@ -22,6 +25,7 @@
 #include <unordered_set>
 
 #include "ir/uses.h"
+#include "passes/analyses/find_cost.h"
 #include "passes/analyses/kernel_legality.h"
 #include "passes/lowering/loop_writer.h"
 #include "passes/pass.h"
@@ -38,8 +42,9 @@ using ir::Operand;
 using ir::Var;
 
 constexpr int64_t kThreads = 256;
-
-Attributes Kind(const char* kind) { return {{Attr::kKind, std::string(kind)}}; }
+constexpr int64_t kBytesOfThread = 8;  // that it is to read of an array, where an iteration
+constexpr int kShortIteration = 64;    // costs no more than this;
+constexpr int64_t kMostTripsOfThread = 4;
 
 bool IsParallel(const Binding& b) {
   return b.op == OpCode::kFor && b.attrs.Text(Attr::kKind) == "parallel";
@@ -86,23 +91,62 @@ class KernelExtractor : public LoopWriter {
         step > 0 ? builder().Sub(range[1], range[0]) : builder().Sub(range[0], range[1]);
     const Operand trips = CeilDiv(Max(distance, Int(0)), Int(std::abs(step)));
     context_.Note(loop.span, "a kernel", Topic::kThreads, Verdict::kDone);
-    Loop(Int(0), CeilDiv(trips, Int(kThreads)), Kind("block"), [&](const Operand& block) {
-      Loop(Int(0), Int(kThreads), Kind("thread"), [&](const Operand& thread) {
-        const Operand at = builder().Add(builder().Mul(block, Int(kThreads)), thread);
-        Choose(
-            builder().Scalar(OpCode::kLt, {at, trips}),
-            [&] {
-              Inside(*loop.blocks[0], builder().Add(range[0], builder().Mul(at, Int(step))));
-              return Operands{};
-            },
-            [] { return Operands{}; });
+    const int64_t several = TripsOfThread(*loop.blocks[0]);
+    const auto iterate = [&](const Operand& at) {
+      Inside(*loop.blocks[0], builder().Add(range[0], builder().Mul(at, Int(step))));
+    };
+    Blocks(CeilDiv(trips, Int(kThreads * several)), [&](const Operand& block) {
+      Threads(kThreads, [&](const Operand& thread) {
+        const Operand number = builder().Add(builder().Mul(block, Int(kThreads)), thread);
+        several == 1 ? WriteTrip(number, trips, iterate)
+                     : WriteTrips(builder().Mul(number, Int(several)), several, trips, iterate);
       });
     });
   }
 
+  using Iterate = std::function<void(const Operand& at)>;
+
+  void WriteTrip(const Operand& at, const Operand& trips, const Iterate& iterate) {
+    const auto nothing = [] { return Operands{}; };
+    const auto trip = [&] {
+      iterate(at);
+      return Operands{};
+    };
+    Choose(builder().Scalar(OpCode::kLt, {at, trips}), trip, nothing);
+  }
+
+  // Those from `first` on; the last thread with any may have fewer.
+  void WriteTrips(const Operand& first, int64_t several, const Operand& trips,
+                  const Iterate& iterate) {
+    const Operand end = builder().Add(first, Int(several));
+    const auto all = [&] {
+      for (int64_t k = 0; k < several; ++k) iterate(builder().Add(first, Int(k)));
+      return Operands{};
+    };
+    const auto some = [&] {
+      Loop(first, trips, {}, iterate);
+      return Operands{};
+    };
+    Choose(builder().Scalar(OpCode::kLe, {end, trips}), all, some);
+  }
+
+  // As many as are to be taken of the widest elements that an iteration reads and writes.
+  static int64_t TripsOfThread(const Block& body) {
+    int64_t widest = 0;
+    bool is_short = CostOf(body) <= kShortIteration;
+    ir::ForEachBinding(body, [&](const Binding& b) {
+      is_short &= b.op != OpCode::kFor && b.op != OpCode::kWhile && b.op != OpCode::kAlloc;
+      if (b.op == OpCode::kAtomic) widest = kBytesOfThread;
+      if (b.op == OpCode::kLoad || b.op == OpCode::kStore)
+        widest = std::max<int64_t>(widest, ir::SizeInBytes(ir::DTypeOf(b.operands[0])));
+    });
+    if (!is_short || widest == 0) return 1;
+    return std::clamp<int64_t>(kBytesOfThread / widest, 1, kMostTripsOfThread);
+  }
+
   void Inside(const Block& body, const Operand& index) {
     in_kernel_ = true;
-    VisitBody(body, {index});
+    VisitBody(*ir::CloneBlock(arena(), body), {index});
     in_kernel_ = false;
   }
 
@@ -133,8 +177,8 @@ class KernelExtractor : public LoopWriter {
           builder().NewVar(ir::Type::Array(result->type.dtype(), {Int(1)}), result->hint));
       builder().Emit(OpCode::kAlloc, {handed.back()}, {Int(1)});
     }
-    Loop(Int(0), Int(1), Kind("block"), [&](const Operand&) {
-      Loop(Int(0), Int(1), Kind("thread"), [&](const Operand&) {
+    Blocks(Int(1), [&](const Operand&) {
+      Threads(1, [&](const Operand&) {
         in_kernel_ = true;
         Mutator::Visit(&code);
         in_kernel_ = false;

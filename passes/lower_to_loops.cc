@@ -88,10 +88,9 @@ class Lowering : public ContractionBlockLowering {
     LowerNest(b, [&](const Operands& index) { VisitBody(*BodyOf(b), index); }, nothing);
   }
 
-  // For a kernel the element may be written twice, for blocks first.
+  // For kernels the element may be written several times.
   const Block* BodyOf(const Binding& b) {
-    const bool is_again = for_kernels_ && !IsByBlock();
-    return is_again ? ir::CloneBlock(arena(), *b.blocks[0]) : b.blocks[0];
+    return for_kernels_ ? ir::CloneBlock(arena(), *b.blocks[0]) : b.blocks[0];
   }
 
   // The buffer of a result of `b`, which stands for the result from here on.
@@ -139,7 +138,7 @@ class Lowering : public ContractionBlockLowering {
     const Nest nest{extents, LoopOrder(extents.size(), vector, backwards), vector, body,
                     shared != nullptr ? &several : nullptr};
     if (parallel && for_kernels_) {
-      LowerForThreads(b, nest);
+      LowerForThreads(b, nest, finish);
     } else if (parallel && vector < 0 && b.attrs.Has(Attr::kCost)) {
       // Of dear iterations, threads take one at a time.
       Loop(Int(0), extents[0], ParallelKind(b.attrs.Int(Attr::kCost)), [&](const Operand& at) {
@@ -236,7 +235,21 @@ class Lowering : public ContractionBlockLowering {
         elements);
   }
 
-  void LowerForThreads(const Binding& b, const Nest& nest) {
+  void LowerForThreads(const Binding& b, const Nest& nest, const Finish& finish) {
+    const auto transposed = b.op == OpCode::kContract || nest.order.empty()
+                                ? std::nullopt
+                                : FindTransposed(b, size_t(nest.order.back()));
+    if (transposed) {
+      const auto in_tiles = [&] {
+        WriteTransposed(b, *transposed, nest.extents, finish);
+        return Operands{};
+      };
+      const auto alone = [&] {
+        LowerElements(nest);
+        return Operands{};
+      };
+      return void(Choose(WorthTransposing(*transposed, nest.extents), in_tiles, alone));
+    }
     const auto worth = b.op == OpCode::kContract ? std::nullopt : WorthBlocks(b);
     if (!worth) return LowerFewElements(b, nest);
     Choose(

@@ -110,6 +110,8 @@ const std::vector<std::string_view>& GpuPipeline() {
                                                  "prefetch-streams", "branch-checks", "even-costs"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
+      // Behind all that fuses, and before arrays share memory.
+      if (pass == "place-results") passes->push_back("merge-regions");
       if (pass == "plan-memory") passes->push_back("extract-kernels");
       if (!left_out.contains(pass)) passes->push_back(pass);
     }

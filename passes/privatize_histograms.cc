@@ -22,6 +22,17 @@
 // A part's copies are few and stay in its core's cache; where an iteration is dear or has loops,
 // the part's row of the sums is its only copy.
 //
+// On a GPU, whose threads have no caches for copies of their own, integers are combined by atomics
+// in copies that many threads share, each thread doing one trip:
+//   %copies: [%c][m]i64 = imap (%r, %j) in (%c, %m) { yield 0 }
+//   foreach (%i) in (%n) {
+//     %k = load %x[%i]  %r = %i >> 8 & %c - 1  %old = atomic %copies[%r, %k], 1 {combine = "add"} }
+//   and the copies are summed as the parts above
+// Small counts of few places are made in a block's shared memory first:
+//   block for %b in 0 to %blocks step 1 {
+//     %counts: [4096]i32 = alloc (4096)
+//     its threads clear it, count the block's trips in it by atomics, and add it to %copies
+//
 // Assumes: index form, behind parallelize_loops: what is left depends on the order of iterations;
 // behind fuse_elements: a row that is added to is no array that is made first.
 // How many parts and copies there are follows from the loop's trips and the array's size alone, so
@@ -32,10 +43,12 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "ir/atomics.h"
 #include "ir/builder.h"
 #include "ir/uses.h"
 #include "passes/analyses/find_cost.h"
 #include "passes/analyses/find_histograms.h"
+#include "passes/analyses/kernel_legality.h"
 #include "passes/lowering/loop_writer.h"
 #include "passes/pass.h"
 
@@ -59,6 +72,16 @@ constexpr int64_t kMostPlaces = 2048;  // Of an array with neighbours that often
 constexpr int64_t kCyclesOfPart = 2 * kLeastTrips;
 // Of a GPU, whose threads have no caches for copies of their own.
 constexpr int64_t kLeastTripsOfThread = 256;
+constexpr int64_t kTripsOfBlock = 256;  // that take one copy in atomics;
+constexpr int64_t kMostCopies = 1024;   // a power of two.
+// In shared memory: threads of a block and trips that are worth one; blocks, of which each SM has
+// several; places, and what a trip may add, so that a block's sums fit 32 bits.
+constexpr int64_t kThreads = 256;
+constexpr int64_t kLeastTripsOfBlock = 4096;
+constexpr int64_t kMostBlocks = 1024;
+constexpr int64_t kSharedPlaces = 4096;
+constexpr int64_t kLargestStep = 1024;
+constexpr int64_t kMostTripsInShared = 1 << 20;
 constexpr int64_t kMostThreads = 4096;
 constexpr int kMostCostInCopies = 40;  // A dearer iteration hides that they do.
 
@@ -81,6 +104,7 @@ class Privatizer : public LoopWriter {
                          ? rows_.end()
                          : rows_.find(b->operands[0].var());
     if (own != rows_.end()) return TouchCopy(*b, own->second);
+    if (is_atomic_ && TakeStep(*b)) return;
     if (rows_.empty() && !inside_ && b->op == OpCode::kFor && Privatize(*b)) return;
     const bool outer = std::exchange(inside_, inside_ || IsOperator(*b));
     Mutator::Visit(b);
@@ -92,6 +116,8 @@ class Privatizer : public LoopWriter {
   struct Row {
     const Var* copies;
     Operand row;
+    OpCode combine;
+    Operands dims = {};  // Of shared counts, which have one axis: the histogram's.
   };
 
   static bool IsOperator(const Binding& b) {
@@ -137,21 +163,25 @@ class Privatizer : public LoopWriter {
   void Write(const HistogramLoop& histograms) {
     const Binding& loop = histograms.loop();
     const std::vector<Histogram>& found = histograms.found();
-    const Parts parts = Divide(loop, found);
-    Operand condition = builder().Scalar(OpCode::kGt, {parts.count, Int(1)});
+    const bool is_atomic = context_.options.kernels && CanBeAtomic(histograms);
+    const Parts parts = is_atomic ? Parts{} : Divide(loop, found);
     const auto as_before = [&] {
       builder().Append(&loop);
       return Operands{};
     };
-    const auto in_parts = [&] {
-      WriteParts(loop, found, parts);
+    const auto in_copies = [&] {
+      is_atomic ? WriteAtomics(loop, found) : WriteParts(loop, found, parts);
       return Operands{};
     };
-    if (!histograms.must_check_first()) return void(Choose(condition, in_parts, as_before));
-    condition = Choose(
-        condition, [&] { return Operands{CheckFirst(histograms)}; },
-        [] { return Operands{Operand::Bool(false)}; })[0];
-    Choose(condition, in_parts, as_before);
+    const auto check_first = [&] { return Operands{CheckFirst(histograms)}; };
+    if (is_atomic && !histograms.must_check_first()) return void(in_copies());
+    if (is_atomic) return void(Choose(check_first()[0], in_copies, as_before));
+    Operand condition = builder().Scalar(OpCode::kGt, {parts.count, Int(1)});
+    if (histograms.must_check_first()) {
+      const auto no = [] { return Operands{Operand::Bool(false)}; };
+      condition = Choose(condition, check_first, no)[0];
+    }
+    Choose(condition, in_copies, as_before);
   }
 
   Parts Divide(const Binding& loop, const std::vector<Histogram>& found) {
@@ -174,6 +204,166 @@ class Privatizer : public LoopWriter {
     const Operand length =
         Max(Max(enough, CeilDiv(trips, Int(kernels ? kMostThreads : kMostParts))), Int(1));
     return {CeilDiv(trips, length), length, copies, in_copies};
+  }
+
+  // --- Atomics ---
+
+  static bool CanBeAtomic(const HistogramLoop& histograms) {
+    return !NeedsHost(*histograms.loop().blocks[0]) &&
+           std::all_of(
+               histograms.found().begin(), histograms.found().end(), [](const Histogram& h) {
+                 return ir::IsAtomicCombine(h.combine) && ir::IsAtomicDType(h.array->type.dtype());
+               });
+  }
+
+  void WriteAtomics(const Binding& loop, const std::vector<Histogram>& found) {
+    const Operand trips = Max(builder().Sub(loop.operands[1], loop.operands[0]), Int(0));
+    if (!AreCounts(loop, found))
+      return WriteInGlobal(loop, found, trips, CountCopies(trips, found));
+    // What is too much for shared memory has so many places that threads seldom meet.
+    const auto in_global = [&] {
+      WriteInGlobal(loop, found, trips, Int(1));
+      return Operands{};
+    };
+    const Operand blocks = Min(CeilDiv(trips, Int(kLeastTripsOfBlock)), Int(kMostBlocks));
+    const Operand length = CeilDiv(trips, Max(blocks, Int(1)));
+    Operand fits = builder().Scalar(OpCode::kLe, {length, Int(kMostTripsInShared)});
+    for (const Histogram& h : found) {
+      const Operand are_few =
+          builder().Scalar(OpCode::kLe, {Product(h.array->type.dims()), Int(kSharedPlaces)});
+      fits = builder().Scalar(OpCode::kAnd, {fits, are_few});
+    }
+    const auto in_shared = [&] {
+      WriteInShared(loop, found, blocks, length);
+      return Operands{};
+    };
+    Choose(fits, in_shared, in_global);
+  }
+
+  // True where a trip adds a small constant to a place of each histogram, or none.
+  static bool AreCounts(const Binding& loop, const std::vector<Histogram>& found) {
+    const Block& body = *loop.blocks[0];
+    bool loops = false;
+    ir::ForEachBinding(
+        body, [&](const Binding& b) { loops |= !b.blocks.empty() && b.op != OpCode::kIf; });
+    const auto is_small = [](const Operand& o) {
+      return o.IsConstant() && std::abs(o.constant().integer) <= kLargestStep;
+    };
+    return !loops && std::all_of(found.begin(), found.end(), [&](const Histogram& h) {
+      return h.combine == OpCode::kAdd && h.steps.size() == 1 &&
+             std::any_of(h.steps[0]->operands.begin(), h.steps[0]->operands.end(), is_small);
+    });
+  }
+
+  void WriteInShared(const Binding& loop, const std::vector<Histogram>& found,
+                     const Operand& blocks, const Operand& length) {
+    std::vector<const Var*> totals;
+    for (const Histogram& h : found) totals.push_back(StartRows(h, Int(1)));
+    Blocks(blocks, [&](const Operand& block) {
+      std::vector<const Var*> counts;
+      for (size_t k = 0; k < found.size(); ++k) {
+        const ir::Type type = ir::Type::Array(ir::DType::kI32, {Int(kSharedPlaces)});
+        counts.push_back(builder().EmitOne(OpCode::kAlloc, type, type.dims(), {}, {}, "counts"));
+      }
+      EachByThreads(found, [&](size_t k, const Operand& place) {
+        builder().Store(counts[k], {place}, ir::Constant::Int(0, ir::DType::kI32));
+      });
+      const Operand lo = builder().Add(loop.operands[0], builder().Mul(block, length));
+      const Operand hi = Min(builder().Add(lo, length), loop.operands[1]);
+      ByThreads(lo, hi, [&](const Operand& i) { CountTrip(loop, found, counts, i); });
+      EachByThreads(found, [&](size_t k, const Operand& place) {
+        const Operand count = builder().Load(counts[k], {place});
+        Operands at = Delinear(place, found[k].array->type.dims());
+        at.insert(at.begin(), Int(0));
+        builder().Atomic(OpCode::kAdd, totals[k], at,
+                         builder().Cast(count, found[k].array->type.dtype()));
+      });
+    });
+    for (size_t k = 0; k < found.size(); ++k) Combine(found[k], totals[k], Int(1));
+  }
+
+  // One trip, in the block's counts.
+  void CountTrip(const Binding& loop, const std::vector<Histogram>& found,
+                 const std::vector<const Var*>& counts, const Operand& i) {
+    for (size_t k = 0; k < found.size(); ++k)
+      rows_[found[k].array] = {counts[k], {}, OpCode::kAdd, found[k].array->type.dims()};
+    is_atomic_ = true;
+    VisitBody(*ir::CloneBlock(arena(), *loop.blocks[0]), {i});
+    is_atomic_ = false;
+    rows_.clear();
+  }
+
+  // Indexes from lo to hi, every one for one of a block's threads, neighbours for neighbours.
+  void ByThreads(const Operand& lo, const Operand& hi,
+                 const std::function<void(const Operand& i)>& write) {
+    Threads(kThreads, [&](const Operand& thread) {
+      Loop(builder().Add(lo, thread), hi, {}, write, kThreads);
+    });
+  }
+
+  void EachByThreads(const std::vector<Histogram>& found,
+                     const std::function<void(size_t k, const Operand& place)>& write) {
+    for (size_t k = 0; k < found.size(); ++k) {
+      ByThreads(Int(0), Product(found[k].array->type.dims()),
+                [&](const Operand& place) { write(k, place); });
+    }
+  }
+
+  void WriteInGlobal(const Binding& loop, const std::vector<Histogram>& found, const Operand& trips,
+                     const Operand& copies) {
+    std::vector<Shared> all;
+    for (const Histogram& h : found) all.push_back({h, nullptr, StartRows(h, copies)});
+    const Operand last = builder().Sub(copies, Int(1));
+    const Var* trip = builder().NewVar(ir::DType::kI64, "i");
+    const Block* body = BlockOf({trip}, [&] {
+      const Operand block = builder().Scalar(OpCode::kFloorDiv, {trip, Int(kTripsOfBlock)});
+      is_atomic_ = true;
+      WriteTrip(loop, all, builder().Scalar(OpCode::kAnd, {block, last}),
+                builder().Add(loop.operands[0], trip));
+      is_atomic_ = false;
+      return Operands{};
+    });
+    builder().Emit(OpCode::kForeach, {}, {trips}, {}, {body});
+    for (const Shared& shared : all) Combine(shared.histogram, shared.copies, copies);
+  }
+
+  // Many, so that threads seldom meet at a place, yet few beside the trips; a power of two.
+  Operand CountCopies(const Operand& trips, const std::vector<Histogram>& found) {
+    Operand places = Int(1);
+    for (const Histogram& h : found) places = builder().Add(places, Product(h.array->type.dims()));
+    const Operand wanted =
+        builder().Scalar(OpCode::kFloorDiv, {trips, builder().Mul(places, Int(kTripsAPlace))});
+    Operand copies = Int(1);
+    for (int64_t power = 4; power <= kMostCopies; power *= 4) {
+      const Operand is_enough = builder().Scalar(OpCode::kGe, {wanted, Int(power)});
+      copies = builder().Scalar(OpCode::kSelect, {is_enough, Int(power), copies});
+    }
+    return copies;
+  }
+
+  // In an atomic the old value is nobody's: what a step adds to it goes to the store.
+  bool TakeStep(const Binding& b) {
+    const auto is_old = [&](const Operand& o) { return olds_.contains(o.var()); };
+    const auto old = std::find_if(b.operands.begin(), b.operands.end(), is_old);
+    if (old == b.operands.end()) return false;
+    const Operand with = Apply(b.operands[old == b.operands.begin() ? 1 : 0]);
+    added_.insert_or_assign(b.result(),
+                            b.op == OpCode::kSub ? builder().Scalar(OpCode::kNeg, {with}) : with);
+    return true;
+  }
+
+  void TouchAtomically(const Binding& b, const Row& row) {
+    if (b.op == OpCode::kLoad) return void(olds_.insert(b.result()));
+    const Operands place = Apply(Operands(b.operands.begin() + 1, b.operands.end() - 1));
+    const Operand added = added_.at(b.operands.back().var());
+    if (!row.dims.empty()) {
+      builder().Atomic(row.combine, row.copies, {Linear(place, row.dims)},
+                       builder().Cast(added, ir::DType::kI32));
+      return;
+    }
+    Operands index = {row.row};
+    index.insert(index.end(), place.begin(), place.end());
+    builder().Atomic(row.combine, row.copies, index, added);
   }
 
   // How often a loop inside runs, where that is known before.
@@ -221,14 +411,16 @@ class Privatizer : public LoopWriter {
       return Operands{};
     });
     builder().Emit(OpCode::kForeach, {}, {parts.count}, {{Attr::kCost, kCyclesOfPart}}, {body});
-    for (const Shared& shared : all) {
-      EachPlace(shared.histogram, [&](const Operands& place) {
-        const Var* array = shared.histogram.array;
-        const Operand total = SumOfRows(shared.histogram, shared.sums, parts.count, place);
-        const Operand old = builder().Load(array, place);
-        builder().Store(array, place, builder().Scalar(shared.histogram.combine, {old, total}));
-      });
-    }
+    for (const Shared& shared : all) Combine(shared.histogram, shared.sums, parts.count);
+  }
+
+  // The rows into the array.
+  void Combine(const Histogram& h, const Var* rows, const Operand& count) {
+    EachPlace(h, [&](const Operands& place) {
+      const Operand total = SumOfRows(h, rows, count, place);
+      const Operand old = builder().Load(h.array, place);
+      builder().Store(h.array, place, builder().Scalar(h.combine, {old, total}));
+    });
   }
 
   // So many arrays of the histogram's shape.
@@ -308,13 +500,15 @@ class Privatizer : public LoopWriter {
   // Trip `i` of the loop, in one row of the copies.
   void WriteTrip(const Binding& loop, const std::vector<Shared>& all, const Operand& row,
                  const Operand& i) {
-    for (const Shared& shared : all) rows_[shared.histogram.array] = {shared.copies, row};
+    for (const Shared& shared : all)
+      rows_[shared.histogram.array] = {shared.copies, row, shared.histogram.combine};
     VisitBody(*ir::CloneBlock(arena(), *loop.blocks[0]), {i});
     rows_.clear();
   }
 
   // A load or store of an array that has copies.
   void TouchCopy(const Binding& b, const Row& row) {
+    if (is_atomic_) return TouchAtomically(b, row);
     Operands index = Apply(b.operands);
     index.erase(index.begin());
     index.insert(index.begin(), row.row);
@@ -354,8 +548,11 @@ class Privatizer : public LoopWriter {
   Context& context_;
   std::vector<const Var*> arrays_;
   VarSet overlapping_;
-  bool inside_ = false;  // an operator, which may run on several threads itself
-  std::unordered_map<const Var*, Row> rows_;  // by array, while a part's iteration is written
+  bool inside_ = false;     // an operator, which may run on several threads itself
+  bool is_atomic_ = false;  // Whether the iteration that is written combines so;
+  VarSet olds_;             // what it would have loaded,
+  std::unordered_map<const Var*, Operand> added_;  // and what is combined with that, by step.
+  std::unordered_map<const Var*, Row> rows_;       // by array, while a part's iteration is written
 };
 
 }  // namespace

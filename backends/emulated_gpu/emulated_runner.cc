@@ -56,13 +56,17 @@ llvm::Function* EmulatedRunner::Free(Emission& emission) const {
 }
 
 void EmulatedRunner::Check(Emission& emission, Value* context, Value* address, int64_t bytes,
-                           bool is_store) const {
+                           int access) const {
   llvm::IRBuilder<>& builder = emission.builder;
   llvm::Type *pointer = builder.getPtrTy(), *word = builder.getInt64Ty(),
              *flag = builder.getInt32Ty();
   builder.CreateCall(
       emission.Declare("pk_thread_check", builder.getVoidTy(), {pointer, pointer, word, flag}),
-      {context, address, builder.getInt64(bytes), builder.getInt32(is_store)});
+      {context, address, builder.getInt64(bytes), builder.getInt32(access)});
+}
+
+void EmulatedRunner::Fence(Emission& emission) const {
+  emission.builder.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
 }
 
 llvm::Constant* EmulatedRunner::Describe(Emission& emission, llvm::Function* kernel,

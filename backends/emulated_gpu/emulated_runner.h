@@ -22,7 +22,8 @@ class EmulatedRunner : public KernelRunner {
   llvm::Function* Allocate(Emission& emission) const override;
   llvm::Function* Free(Emission& emission) const override;
   void Check(Emission& emission, llvm::Value* context, llvm::Value* address, int64_t bytes,
-             bool is_store) const override;
+             int access) const override;
+  void Fence(Emission& emission) const override;
   llvm::Constant* Describe(Emission& emission, llvm::Function* kernel,
                            const KernelTraits& traits) override;
 

@@ -55,6 +55,7 @@ void FunctionEmitter::EmitBinding(const ir::Binding& binding) {
     case OpCode::kMark: return EmitMark(binding);
     case OpCode::kLoad: return EmitLoad(binding);
     case OpCode::kStore: return EmitStore(binding);
+    case OpCode::kAtomic: return EmitAtomic(binding);
     case OpCode::kPrefetch: return EmitPrefetch(binding);
     case OpCode::kIf: return EmitIf(binding);
     case OpCode::kFor: return EmitFor(binding);

@@ -58,7 +58,7 @@ bool LoadsByBlock(const ir::Block& body) {
 
 bool Stores(const ir::Block& body) {
   bool stores = false;
-  ir::ForEachBinding(body, [&](const Binding& b) { stores |= b.op == OpCode::kStore; });
+  ir::ForEachBinding(body, [&](const Binding& b) { stores |= b.op == OpCode::kStore || b.op == OpCode::kAtomic; });
   return stores;
 }
 
@@ -195,9 +195,9 @@ llvm::Function* FunctionEmitter::FailFunction() {
   return InKernel() ? emission_.kernels->Fail(emission_) : PkFail(emission_);
 }
 
-void FunctionEmitter::CheckAccess(const ir::Operand& array, Value* address, bool is_store) {
+void FunctionEmitter::CheckAccess(const ir::Operand& array, Value* address, int access) {
   if (!InKernel() || kernel_.own.contains(array.var())) return;
-  emission_.kernels->Check(emission_, call_, address, ir::SizeInBytes(DTypeOf(array)), is_store);
+  emission_.kernels->Check(emission_, call_, address, ir::SizeInBytes(DTypeOf(array)), access);
 }
 
 Number FunctionEmitter::ReadFromDevice(const ir::Operand& array, Value* address) {

@@ -1,6 +1,9 @@
 // Arrays: allocation, elements, views.
 #include "backends/llvm/function_emitter.h"
 #include "backends/llvm/runtime_calls.h"
+#include "ir/atomics.h"
+#include "llvm/Transforms/Utils/LowerAtomic.h"
+#include "runtime/device_abi.h"
 
 namespace parakeet::backends {
 namespace {
@@ -22,6 +25,18 @@ Value* CheckedProduct(llvm::IRBuilder<>& builder, Value* a, Value* b, Value*& ov
   Value* overflow = builder.CreateExtractValue(both, 1);
   overflows = overflows == nullptr ? overflow : builder.CreateOr(overflows, overflow);
   return builder.CreateExtractValue(both, 0);
+}
+
+llvm::AtomicRMWInst::BinOp AtomicOperation(ir::OpCode combine, bool is_signed) {
+  using Atomic = llvm::AtomicRMWInst;
+  switch (combine) {
+    case ir::OpCode::kMin: return is_signed ? Atomic::Min : Atomic::UMin;
+    case ir::OpCode::kMax: return is_signed ? Atomic::Max : Atomic::UMax;
+    case ir::OpCode::kAnd: return Atomic::And;
+    case ir::OpCode::kOr: return Atomic::Or;
+    case ir::OpCode::kXor: return Atomic::Xor;
+    default: return Atomic::Add;
+  }
 }
 
 }  // namespace
@@ -86,10 +101,38 @@ void FunctionEmitter::EmitLoad(const ir::Binding& load) {
   const Operand& array = load.operands[0];
   Value* address = AddressOf(array, llvm::ArrayRef<Operand>(load.operands).drop_front(), true);
   const bool is_remote = emission_.kernels != nullptr && !InKernel();
-  CheckAccess(array, address, false);
+  CheckAccess(array, address, kPkAccessLoad);
   kernel_.has_loaded |= InKernel() && !kernel_.in_thread;
   numbers_[load.result()] =
       is_remote ? ReadFromDevice(array, address) : LoadNumber(emission_, TraitsOf(array), address);
+}
+
+// Host code of a call on a device has no other thread beside it.
+void FunctionEmitter::EmitAtomic(const ir::Binding& atomic) {
+  const Operand& array = atomic.operands[0];
+  const ir::DType dtype = DTypeOf(array);
+  const llvm::ArrayRef<Operand> operands(atomic.operands);
+  Value* address = AddressOf(array, operands.drop_front().drop_back(), true);
+  Value* value = ValueOf(operands.back());
+  const auto op = AtomicOperation(*ir::AtomicCombine(atomic), ir::IsSigned(dtype));
+  if (emission_.kernels != nullptr && !InKernel()) {
+    const Number old = ReadFromDevice(array, address);
+    numbers_[atomic.result()] = old;
+    return WriteToDevice(array, address,
+                         {llvm::buildAtomicRMWValue(op, builder_, old.value, value), nullptr});
+  }
+  CheckAccess(array, address, kPkAccessAtomic);
+  const bool is_ordered = atomic.attrs.Int(ir::Attr::kOrdered) != 0;
+  const auto fence = [&] {
+    if (!is_ordered) return;
+    if (InKernel()) return emission_.kernels->Fence(emission_);
+    builder_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
+  };
+  fence();
+  Value* old = builder_.CreateAtomicRMW(op, address, value, llvm::Align(ir::SizeInBytes(dtype)),
+                                        llvm::AtomicOrdering::Monotonic);
+  fence();
+  numbers_[atomic.result()] = {old, nullptr};
 }
 
 // To be read, into the first cache.
@@ -108,7 +151,7 @@ void FunctionEmitter::EmitStore(const ir::Binding& store) {
   Value* address = AddressOf(array, operands.drop_front().drop_back(), true);
   const Number number = NumberOf(operands.back());
   if (emission_.kernels != nullptr && !InKernel()) return WriteToDevice(array, address, number);
-  CheckAccess(array, address, true);
+  CheckAccess(array, address, kPkAccessStore);
   StoreNumber(emission_, TraitsOf(array), address, number);
 }
 

@@ -141,7 +141,7 @@ class FunctionEmitter {
   llvm::Function* AllocateFunction();
   llvm::Function* FreeFunction();
   llvm::Function* FailFunction();
-  void CheckAccess(const ir::Operand& array, llvm::Value* address, bool is_store);
+  void CheckAccess(const ir::Operand& array, llvm::Value* address, int access);
   Number ReadFromDevice(const ir::Operand& array, llvm::Value* address);
   void WriteToDevice(const ir::Operand& array, llvm::Value* address, const Number& number);
 
@@ -159,6 +159,7 @@ class FunctionEmitter {
   void EmitFree(const ir::Binding& free);
   void EmitMark(const ir::Binding& mark);
   void EmitLoad(const ir::Binding& load);
+  void EmitAtomic(const ir::Binding& atomic);
   void EmitPrefetch(const ir::Binding& prefetch);
   void EmitStore(const ir::Binding& store);
   void EmitView(const ir::Binding& view);

@@ -35,9 +35,11 @@ class KernelRunner {
   virtual llvm::Function* Fail(Emission& emission) const = 0;
   virtual llvm::Function* Allocate(Emission& emission) const = 0;
   virtual llvm::Function* Free(Emission& emission) const = 0;
-  // Stands before an access to an element.
+  // Stands before an access to an element; `access` is a PkAccess.
   virtual void Check(Emission& emission, llvm::Value* context, llvm::Value* address, int64_t bytes,
-                     bool is_store) const = 0;
+                     int access) const = 0;
+  // What the thread did before is seen before what it does later, by all blocks.
+  virtual void Fence(Emission& emission) const = 0;
 
   // Behind the finished kernel: the PkKernel of it, a constant.
   virtual llvm::Constant* Describe(Emission& emission, llvm::Function* kernel,

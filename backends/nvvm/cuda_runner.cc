@@ -78,6 +78,10 @@ llvm::Function* CudaRunner::Free(Emission& emission) const {
   return emission.Declare(kFreeFunction, emission.builder.getVoidTy(), {pointer, pointer});
 }
 
+void CudaRunner::Fence(Emission& emission) const {
+  emission.builder.CreateIntrinsic(llvm::Intrinsic::nvvm_membar_gl, {}, {});
+}
+
 llvm::Constant* CudaRunner::Describe(Emission& emission, llvm::Function* kernel,
                                      const KernelTraits& traits) {
   kernel->setName("kernel_" + std::to_string(described_.size()));

@@ -22,7 +22,8 @@ class CudaRunner : public KernelRunner {
   llvm::Function* Fail(Emission& emission) const override;
   llvm::Function* Allocate(Emission& emission) const override;
   llvm::Function* Free(Emission& emission) const override;
-  void Check(Emission&, llvm::Value*, llvm::Value*, int64_t, bool) const override {}
+  void Check(Emission&, llvm::Value*, llvm::Value*, int64_t, int) const override {}
+  void Fence(Emission& emission) const override;
   llvm::Constant* Describe(Emission& emission, llvm::Function* kernel,
                            const KernelTraits& traits) override;
 

@@ -102,6 +102,10 @@ void AddOwnEffects(const Binding& b, const Roots& roots, Effects& effects) {
     case OpCode::kStoreLanes:
     case OpCode::kScatterLanes:
     case OpCode::kFree: Read(b.operands[0], roots, effects.writes); break;
+    case OpCode::kAtomic:
+      Read(b.operands[0], roots, effects.reads);
+      Read(b.operands[0], roots, effects.writes);
+      break;
     case OpCode::kCopy:
       Read(b.operands[0], roots, effects.reads);
       Read(b.operands[1], roots, effects.writes);
@@ -210,6 +214,13 @@ bool Roots::MayShare(const Var* a, const Var* b) const { return Intersects(Of(a)
 bool Roots::IsFromBefore(const Var* array, const Var* root) const {
   const auto found = made_behind_.find(array);
   return found != made_behind_.end() && found->second.contains(root);
+}
+
+bool Roots::MayShareNow(const Var* a, const Var* b) const {
+  const VarSet& others = Of(b);
+  return std::any_of(Of(a).begin(), Of(a).end(), [&](const Var* root) {
+    return others.contains(root) && IsFromBefore(a, root) == IsFromBefore(b, root);
+  });
 }
 
 bool Roots::IsFresh(const Var* array) const { return !Intersects(Of(array), params_); }

@@ -25,6 +25,8 @@ class Roots {
   // True where a loop carries the array into an iteration, and the iteration makes `root`: another
   // than one of the same binding that the array may be, which an iteration before has made.
   bool IsFromBefore(const ir::Var* array, const ir::Var* root) const;
+  // True when two values of one iteration, of whatever loops are around both, may share memory.
+  bool MayShareNow(const ir::Var* a, const ir::Var* b) const;
   // True when every root of the array was made in the function.
   bool IsFresh(const ir::Var* array) const;
 

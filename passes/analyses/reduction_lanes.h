@@ -8,6 +8,9 @@
 
 namespace parakeet::passes {
 
+// Threads of a GPU's block that makes an element, and so the lanes of its reductions.
+inline constexpr int64_t kRowThreads = 256;
+
 // Why a reduction's elements are to be combined in their order, whoever takes them; empty where any
 // order will do.
 std::string WhyNoLanesToCombine(const ir::Binding& reduction);

@@ -110,7 +110,7 @@ void ProducerChooser::Choose(const Block& block) {
     const Binding* b = block.bindings[at];
     if (!is_imap(b)) continue;
     if (reasons[at].empty()) {
-      Chosen chosen = ChosenFrom(seen.effects[at]);
+      Chosen chosen = ChosenFrom(*b, seen.effects[at]);
       reasons[at] = WhyOverwritten(chosen, seen, at);
       if (reasons[at].empty()) chosen_.emplace(b, std::move(chosen));
     }
@@ -278,7 +278,8 @@ const ProducerChooser::Chosen* ProducerChooser::ChosenFor(const Var* array) cons
   return chosen == chosen_.end() ? nullptr : &chosen->second;
 }
 
-ProducerChooser::Chosen ProducerChooser::ChosenFrom(const Effects& effects) const {
+ProducerChooser::Chosen ProducerChooser::ChosenFrom(const Binding& imap,
+                                                    const Effects& effects) const {
   Chosen chosen;
   for (const Var* root : effects.reads) {
     const Chosen* fused = ChosenFor(root);
@@ -289,7 +290,34 @@ ProducerChooser::Chosen ProducerChooser::ChosenFrom(const Effects& effects) cons
       chosen.depth = std::max(chosen.depth, fused->depth + 1);
     }
   }
+  ir::ForEachBinding(*imap.blocks[0], [&](const Binding& b) {
+    for (const Operand& operand : b.operands) {
+      if (!operand.IsVar() || !operand.var()->type.IsArray()) continue;
+      const Chosen* fused = ChosenFor(operand.var());
+      if (fused == nullptr) chosen.arrays.insert(operand.var());
+      if (fused != nullptr) chosen.arrays.insert(fused->arrays.begin(), fused->arrays.end());
+    }
+  });
   return chosen;
+}
+
+// True where a later binding of the block may write what the producer reads. An array that the
+// block makes is none that a loop has carried into it.
+bool ProducerChooser::Overwrites(const Binding& later, const Effects& effects,
+                                 const Chosen& chosen) const {
+  if (!Intersects(effects.writes, chosen.reads)) return false;
+  bool may = false;
+  const auto see = [&](const Binding& b) {
+    may |= b.op == OpCode::kCall;
+    for (const size_t stored : ir::StoredOperands(b)) {
+      may |= std::any_of(chosen.arrays.begin(), chosen.arrays.end(), [&](const Var* array) {
+        return roots_.MayShareNow(array, b.operands[stored].var());
+      });
+    }
+  };
+  see(later);
+  for (const Block* block : later.blocks) ir::ForEachBinding(*block, see);
+  return may;
 }
 
 // Why something may write what the producer reads before the last reader has read it; or why the
@@ -308,7 +336,7 @@ std::string ProducerChooser::WhyOverwritten(const Chosen& chosen, const Seen& se
   bool written = false;
   for (size_t later = at + 1; later <= last; ++later) {
     const Binding& reader = *seen.block.bindings[later];
-    const bool writes = Intersects(seen.effects[later].writes, chosen.reads);
+    const bool writes = Overwrites(reader, seen.effects[later], chosen);
     const bool reads = Intersects(seen.free[later], results);
     if (reads && written) return std::string(kOverwritten);
     // A binding that itself does both may write first.

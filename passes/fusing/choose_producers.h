@@ -53,8 +53,9 @@ class ProducerChooser {
 
   // What stays behind of one that has disappeared.
   struct Chosen {
-    ir::VarSet reads;  // of what is fused into it too
-    int depth = 0;     // of the chain of producers that ends in it
+    ir::VarSet reads;   // of what is fused into it too
+    ir::VarSet arrays;  // the values it loads from, likewise
+    int depth = 0;      // of the chain of producers that ends in it
   };
 
   // What the bindings of one block read and do.
@@ -74,7 +75,8 @@ class ProducerChooser {
   ir::Span ReaderOf(const ir::Binding& imap) const;
   bool IsRead(const ir::Binding& imap) const;
   bool IsMadeAnyway(const ir::Binding& imap) const;
-  Chosen ChosenFrom(const Effects& effects) const;
+  Chosen ChosenFrom(const ir::Binding& imap, const Effects& effects) const;
+  bool Overwrites(const ir::Binding& later, const Effects& effects, const Chosen& chosen) const;
   std::string WhyOverwritten(const Chosen& chosen, const Seen& seen, size_t at) const;
   bool StoresWhatItReads(const ir::Binding& producer, const ir::Binding& foreach,
                          const ir::VarSet& writes) const;

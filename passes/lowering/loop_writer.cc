@@ -32,6 +32,15 @@ void LoopWriter::Loop(const Operand& lo, const Operand& hi, const ir::Attributes
   builder().Emit(OpCode::kFor, {}, {lo, hi, Int(step)}, attrs, {block});
 }
 
+void LoopWriter::Blocks(const Operand& count,
+                        const std::function<void(const Operand& block)>& body) {
+  Loop(Int(0), count, {{Attr::kKind, std::string("block")}}, body);
+}
+
+void LoopWriter::Threads(int64_t count, const std::function<void(const Operand& thread)>& body) {
+  Loop(Int(0), Int(count), {{Attr::kKind, std::string("thread")}}, body);
+}
+
 LoopWriter::Operands LoopWriter::Carry(
     const Operand& lo, const Operand& hi, const Operands& inits,
     const std::function<Operands(const Operand&, const Operands&)>& body, int64_t step) {
@@ -121,6 +130,13 @@ LoopWriter::Operands LoopWriter::Delinear(Operand place, const Operands& dims) {
   }
   if (!dims.empty()) index[0] = place;
   return index;
+}
+
+Operand LoopWriter::Linear(const Operands& index, const Operands& dims) {
+  Operand place = Int(0);
+  for (size_t axis = 0; axis < index.size(); ++axis)
+    place = builder().Add(builder().Mul(place, dims[axis]), index[axis]);
+  return place;
 }
 
 }  // namespace parakeet::passes

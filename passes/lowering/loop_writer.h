@@ -24,6 +24,11 @@ class LoopWriter : public ir::Mutator {
   void Loop(const ir::Operand& lo, const ir::Operand& hi, const ir::Attributes& attrs,
             const std::function<void(const ir::Operand& index)>& body, int64_t step = 1);
 
+  // A kernel of so many blocks; in it, what so many of a block's threads do, for which the others
+  // wait.
+  void Blocks(const ir::Operand& count, const std::function<void(const ir::Operand& block)>& body);
+  void Threads(int64_t count, const std::function<void(const ir::Operand& thread)>& body);
+
   // The same carrying values: the last ones.
   Operands Carry(
       const ir::Operand& lo, const ir::Operand& hi, const Operands& inits,
@@ -58,6 +63,8 @@ class LoopWriter : public ir::Mutator {
   ir::Operand Product(const Operands& sizes);
   // The index of element `place` in C order among `dims`.
   Operands Delinear(ir::Operand place, const Operands& dims);
+  // The place of an element in C order.
+  ir::Operand Linear(const Operands& index, const Operands& dims);
 
   const ir::Block* BlockOf(std::vector<const ir::Var*> params,
                            const std::function<Operands()>& write);

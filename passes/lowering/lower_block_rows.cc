@@ -19,7 +19,10 @@ using ir::Var;
 
 namespace {
 
-constexpr int64_t kThreads = 128;
+constexpr int64_t kThreads = kRowThreads;
+// Of shared memory: of a row, and how many there are of a block, so that several blocks fit.
+constexpr int64_t kRowBytes = 32768;
+constexpr size_t kMostBuffers = 2;
 // Of so short a row, a thread makes the sum alone.
 constexpr int64_t kShortRow = 64;
 // Fewer elements than a GPU has threads, each a sum of so many, are summed in parts by so many
@@ -28,8 +31,6 @@ constexpr int64_t kFewElements = 1 << 16;
 constexpr int64_t kLongSum = 1024;
 constexpr int64_t kManyThreads = 1 << 17;
 constexpr int64_t kLeastPart = 64;
-
-Attributes Kind(const char* kind) { return {{Attr::kKind, std::string(kind)}}; }
 
 bool IsNest(const Binding& b) {
   return b.op == OpCode::kImap || b.op == OpCode::kForeach || b.op == OpCode::kIreduce;
@@ -70,21 +71,85 @@ std::optional<Operand> BlockRowLowering::WorthBlocks(const Binding& nest) {
 }
 
 void BlockRowLowering::WriteBlocks(const Binding& nest, const Operands& extents, const Body& body) {
-  for (const Binding* b : nest.blocks[0]->bindings) {
-    if (b->op != OpCode::kImap) continue;
-    for (const Var* result : b->results) {
-      Operands dims = extents;
-      for (const Operand& size : result->type.dims()) dims.push_back(Apply(size));
-      made_[result] = builder().NewVar(ir::Type::Array(result->type.dtype(), dims), result->hint);
-      builder().Emit(OpCode::kAlloc, {made_[result]}, dims);
-    }
+  const auto is_peeled = [&](const Binding& b) { return Describe(b).starts.empty(); };
+  const CachedRows rows = FindCachedRows(nest, roots_, is_peeled, kMostBuffers);
+  const CachedRows none{rows.operators, {}, {}};
+  const auto fits = FitsShared(rows);
+  const auto write = [&](const CachedRows& cached) {
+    WriteBlocks(nest, extents, body, cached);
+    return Operands{};
+  };
+  if (!fits) return void(write(none));
+  Choose(*fits, [&] { return write(rows); }, [&] { return write(none); });
+}
+
+std::optional<Operand> BlockRowLowering::FitsShared(const CachedRows& cached) {
+  std::optional<Operand> fits;
+  for (const CachedRow& row : cached.rows) {
+    const int64_t most = kRowBytes / ir::SizeInBytes(row.array->type.dtype());
+    const Operand is_short = builder().Scalar(OpCode::kLe, {Apply(row.length), Int(most)});
+    fits = fits ? builder().Scalar(OpCode::kAnd, {*fits, is_short}) : is_short;
   }
-  Loop(Int(0), Product(extents), Kind("block"), [&](const Operand& block) {
+  return fits;
+}
+
+void BlockRowLowering::WriteBlocks(const Binding& nest, const Operands& extents, const Body& body,
+                                   const CachedRows& cached) {
+  cached_ = cached;
+  for (const CachedRow& row : cached_.rows) cached_by_name_[row.array] = &row;
+  AllocateMade(nest, extents, cached);
+  Blocks(Product(extents), [&](const Operand& block) {
+    buffers_.clear();
+    for (const ir::DType dtype : cached.buffers) {
+      const Operand size = Int(kRowBytes / ir::SizeInBytes(dtype));
+      buffers_.push_back(
+          builder().EmitOne(OpCode::kAlloc, ir::Type::Array(dtype, {size}), {size}, {}, {}, "row"));
+    }
     by_block_ = true;
+    op_ = 0;
     row_ = Delinear(block, extents);
     body(row_);
     by_block_ = false;
   });
+  cached_by_name_.clear();
+}
+
+// Arrays that elements make, as one for all elements.
+void BlockRowLowering::AllocateMade(const Binding& nest, const Operands& extents,
+                                    const CachedRows& cached) {
+  for (const Binding* b : cached.operators) {
+    if (b->op != OpCode::kImap) continue;
+    for (const Var* result : b->results) {
+      if (CachedOf(result) != nullptr) continue;
+      Operands dims = extents;
+      for (const Operand& size : result->type.dims()) dims.push_back(Apply(size));
+      made_[result] = builder().EmitOne(OpCode::kAlloc, ir::Type::Array(result->type.dtype(), dims),
+                                        dims, {}, {}, result->hint);
+    }
+  }
+}
+
+const CachedRow* BlockRowLowering::CachedOf(const Var* array) const {
+  const auto found = cached_by_name_.find(array);
+  return found == cached_by_name_.end() ? nullptr : found->second;
+}
+
+bool BlockRowLowering::VisitCached(const Binding& access) {
+  const CachedRow* row = cached_by_name_.empty() ? nullptr : CachedOf(access.operands[0].var());
+  if (row == nullptr) return false;
+  const Operands operands = Apply(access.operands);
+  const Operand place = operands[row->array->type.rank()];
+  const Var* buffer = buffers_[row->buffer];
+  if (access.op == OpCode::kStore) {
+    if (op_ < row->last.op) builder().Store(buffer, {place}, operands.back());
+    if (op_ == row->last_store) Mutator::Visit(&access);
+  } else if (row->brings && op_ == row->first.op) {
+    Mutator::Visit(&access);
+    builder().Store(buffer, {place}, Apply(Operand(access.result())));
+  } else {
+    Replace(access.result(), builder().Load(buffer, {place}, access.result()->hint));
+  }
+  return true;
 }
 
 // --- Sums in parts ---
@@ -113,13 +178,6 @@ std::optional<Operand> BlockRowLowering::WorthParts(const Binding& nest) {
   const Operand are_few =
       builder().Scalar(OpCode::kLt, {Product(Apply(nest.operands)), Int(kFewElements)});
   return builder().Scalar(OpCode::kAnd, {is_long, are_few});
-}
-
-Operand BlockRowLowering::PlaceOf(const Operands& index, const Operands& extents) {
-  Operand place = Int(0);
-  for (size_t axis = 0; axis < index.size(); ++axis)
-    place = builder().Add(builder().Mul(place, extents[axis]), index[axis]);
-  return place;
 }
 
 void BlockRowLowering::WriteInParts(const Binding& nest, const Operands& extents,
@@ -172,7 +230,7 @@ bool BlockRowLowering::SumParts(const Binding& reduction) {
   if (parts_.arrays.empty()) return false;
   const Parts parts = std::exchange(parts_, {});
   const Reduction r = Describe(reduction);
-  const Operand element = PlaceOf(row_, parts.extents);
+  const Operand element = Linear(row_, parts.extents);
   const auto load = [&](const Operand& part) {
     Operands values;
     for (const Var* array : parts.arrays) values.push_back(builder().Load(array, {part, element}));
@@ -189,18 +247,27 @@ bool BlockRowLowering::SumParts(const Binding& reduction) {
 // --- What an element does for a block ---
 
 bool BlockRowLowering::VisitByBlock(const Binding& b) {
-  if (!by_block_) return false;
+  if (!by_block_) {
+    const bool is_access = b.op == OpCode::kLoad || b.op == OpCode::kStore;
+    return is_access && VisitCached(b);
+  }
   switch (b.op) {
-    case OpCode::kIreduce: ReduceByBlock(b); return true;
+    case OpCode::kIreduce:
+      ReduceByBlock(b);
+      ++op_;
+      return true;
     case OpCode::kImap:
-    case OpCode::kForeach: MapByBlock(b); return true;
+    case OpCode::kForeach:
+      MapByBlock(b);
+      ++op_;
+      return true;
     case OpCode::kStore: ByOneThread([&] { Mutator::Visit(&b); }); return true;
     default: return false;
   }
 }
 
 void BlockRowLowering::ByOneThread(const std::function<void()>& write) {
-  Loop(Int(0), Int(1), Kind("thread"), [&](const Operand&) {
+  Threads(1, [&](const Operand&) {
     by_block_ = false;
     write();
     by_block_ = true;
@@ -208,7 +275,7 @@ void BlockRowLowering::ByOneThread(const std::function<void()>& write) {
 }
 
 void BlockRowLowering::ByThreads(const Operands& extents, const Body& body) {
-  Loop(Int(0), Int(kThreads), Kind("thread"), [&](const Operand& thread) {
+  Threads(kThreads, [&](const Operand& thread) {
     by_block_ = false;
     Loop(
         thread, Product(extents), {}, [&](const Operand& place) { body(Delinear(place, extents)); },
@@ -233,7 +300,7 @@ void BlockRowLowering::ReduceByBlock(const Binding& b) {
   r.lanes = kThreads;
   const Operand size = Product(r.extents);
   const std::vector<const Var*> lanes = AllocateParts(b, Int(kThreads));
-  Loop(Int(0), Int(kThreads), Kind("thread"), [&](const Operand& lane) {
+  Threads(kThreads, [&](const Operand& lane) {
     by_block_ = false;
     const Operands start = r.starts.empty()
                                ? ReductionLowering::Element(r, Operands(r.extents.size(), Int(0)))
@@ -258,25 +325,32 @@ void BlockRowLowering::MapByBlock(const Binding& b) {
   ByThreads(operands, [&](const Operands& index) {
     const Operands values = VisitBody(*ir::CloneBlock(arena(), *b.blocks[0]), index);
     for (size_t k = 0; k < b.results.size(); ++k) {
+      if (const CachedRow* row = CachedOf(ResultOf(k))) {
+        builder().Store(buffers_[row->buffer], index, values[k]);
+        continue;
+      }
       Operands place = row_;
       place.insert(place.end(), index.begin(), index.end());
-      StoreElement(made_.at(b.results[k]), place, values[k]);
+      StoreElement(made_.at(ResultOf(k)), place, values[k]);
     }
   });
-  for (const Var* result : b.results) {
-    // The row of the array for all: `view` takes its place, then how far each axis moves.
-    const Var* whole = made_.at(result);
-    Operands view = {whole};
-    view.insert(view.end(), row_.begin(), row_.end());
-    const size_t rank = result->type.rank();
-    view.insert(view.end(), rank, Int(0));
-    for (size_t axis = 0; axis < row_.size() + rank; ++axis) {
-      for (size_t own = 0; own < rank; ++own) view.push_back(Int(axis == row_.size() + own));
-    }
-    const Var* row = builder().NewVar(Apply(result->type), result->hint);
-    builder().Emit(OpCode::kView, {row}, view);
-    Replace(result, row);
+  for (size_t k = 0; k < b.results.size(); ++k) {
+    const CachedRow* row = CachedOf(ResultOf(k));
+    row != nullptr ? void(cached_by_name_[b.results[k]] = row)
+                   : Replace(b.results[k], RowOf(*b.results[k], made_.at(ResultOf(k))));
   }
+}
+
+// The row of the array for all elements: `view` takes its place, then how far each axis moves.
+const Var* BlockRowLowering::RowOf(const Var& result, const Var* whole) {
+  Operands view = {whole};
+  view.insert(view.end(), row_.begin(), row_.end());
+  const size_t rank = result.type.rank();
+  view.insert(view.end(), rank, Int(0));
+  for (size_t axis = 0; axis < row_.size() + rank; ++axis) {
+    for (size_t own = 0; own < rank; ++own) view.push_back(Int(axis == row_.size() + own));
+  }
+  return builder().EmitOne(OpCode::kView, Apply(result.type), view, {}, {}, result.hint);
 }
 
 }  // namespace parakeet::passes

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "passes/lowering/cached_rows.h"
 #include "passes/lowering/lower_rows.h"
 
 namespace parakeet::passes {
@@ -15,12 +16,14 @@ namespace parakeet::passes {
 //
 //   imap (%i) in (%n) { %s = ireduce (%j) in (%m) add { ... load %x[%i, %j] ... }  ... yield %v }
 //
-// is a kernel of %n blocks, whose threads take every 128th index of the reduction each, combine
+// is a kernel of %n blocks, whose threads take every 256th index of the reduction each, combine
 // their sums in memory that they share, and go on alike behind it. What stands in the element
-// beside its operators is done by every thread alike; of its stores, one thread does each.
+// beside its operators is done by every thread alike; of its stores, one thread does each. Rows that
+// several of its operators go through stand in shared memory, where they are short enough.
 class BlockRowLowering : public RowLowering {
  public:
-  using RowLowering::RowLowering;
+  BlockRowLowering(ir::Arena* arena, const ir::Function& function, int vector_bytes)
+      : RowLowering(arena, function, vector_bytes), roots_(function) {}
 
  protected:
   using Body = std::function<void(const Operands& index)>;
@@ -48,8 +51,18 @@ class BlockRowLowering : public RowLowering {
   void StoreByBlock(const ir::Operand& array, const Operands& index, const ir::Operand& value);
 
  private:
+  void WriteBlocks(const ir::Binding& nest, const Operands& extents, const Body& body,
+                   const CachedRows& cached);
+  std::optional<ir::Operand> FitsShared(const CachedRows& cached);
+  void AllocateMade(const ir::Binding& nest, const Operands& extents, const CachedRows& cached);
+  // An access to a row that stands in shared memory; false for any other.
+  bool VisitCached(const ir::Binding& access);
+  const CachedRow* CachedOf(const ir::Var* array) const;
+  // What the nest has in place of a copy of an operator of its element.
+  const ir::Var* ResultOf(size_t result) const { return cached_.operators[op_]->results[result]; }
   void ReduceByBlock(const ir::Binding& b);
   void MapByBlock(const ir::Binding& b);
+  const ir::Var* RowOf(const ir::Var& result, const ir::Var* whole);
   // What one thread does for all; the rest of them wait.
   void ByOneThread(const std::function<void()>& write);
   // Indexes of the space, every one for one of the threads.
@@ -64,11 +77,17 @@ class BlockRowLowering : public RowLowering {
   const ir::Binding* OnlyReduction(const ir::Binding& nest);
   void MakePart(const ir::Binding& nest, const Parts& parts, const ir::Operand& part,
                 const ir::Operand& element, const ir::Operand& length);
-  ir::Operand PlaceOf(const Operands& index, const Operands& extents);
 
   bool by_block_ = false;
   Parts parts_;
   Operands row_;  // The index of the element, for blocks and for sums of parts.
+  Roots roots_;
+  // Of the element that is written for a block: its operators, which one is at hand, and the rows
+  // in shared memory.
+  CachedRows cached_;
+  size_t op_ = 0;
+  std::vector<const ir::Var*> buffers_;
+  std::unordered_map<const ir::Var*, const CachedRow*> cached_by_name_;
   // Arrays that elements make, as one for all elements.
   std::unordered_map<const ir::Var*, const ir::Var*> made_;
 };

@@ -31,8 +31,6 @@ constexpr int64_t kMostSharedBytes = 48 * 1024;
 constexpr int64_t kFewElements = 1 << 16;
 constexpr int64_t kShortDepth = 16;
 
-Attributes Kind(const char* kind) { return {{Attr::kKind, std::string(kind)}}; }
-
 }  // namespace
 
 Operand ContractionBlockLowering::WorthTiles(const Tiling& tiling) {
@@ -54,7 +52,7 @@ void ContractionBlockLowering::WriteTilesByBlocks(const Tiling& tiling, const Re
   Operands outer_extents;
   for (size_t axis : tiling.outer) outer_extents.push_back(tiling.extents[axis]);
   const Operand batches = Product(outer_extents);
-  Loop(Int(0), Product({batches, high, wide}), Kind("block"), [&](const Operand& block) {
+  Blocks(Product({batches, high, wide}), [&](const Operand& block) {
     const Operands place = Delinear(block, {batches, high, wide});
     Tile tile{OuterIndex(tiling, place[0]),        builder().Mul(place[1], Int(kTile)),
               builder().Mul(place[2], Int(kTile)), AllocateSide(tiling.rows),
@@ -62,24 +60,22 @@ void ContractionBlockLowering::WriteTilesByBlocks(const Tiling& tiling, const Re
     const Type sums = Type::Array(ir::DTypeOf(tiling.start), {Int(kThreads), Int(kOwn * kOwn)});
     tile.sums = builder().EmitOne(OpCode::kAlloc, sums, sums.dims(),
                                   Attributes{{Attr::kPrivate, int64_t{1}}}, {}, "sums");
-    Loop(Int(0), Int(kThreads), Kind("thread"), [&](const Operand& thread) {
+    Threads(kThreads, [&](const Operand& thread) {
       for (int64_t k = 0; k < kOwn * kOwn; ++k)
         builder().Store(tile.sums, {thread, Int(k)}, tiling.start);
     });
     Loop(
         Int(0), tiling.depth, {},
         [&](const Operand& depth) {
-          Loop(Int(0), Int(kThreads), Kind("thread"), [&](const Operand& thread) {
+          Threads(kThreads, [&](const Operand& thread) {
             Bring(tiling, tile, tiling.rows, thread, depth);
             Bring(tiling, tile, tiling.columns, thread, depth);
           });
           const Operand steps = Min(builder().Sub(tiling.depth, depth), Int(kSteps));
-          Loop(Int(0), Int(kThreads), Kind("thread"),
-               [&](const Operand& thread) { SumSteps(tiling, tile, thread, steps); });
+          Threads(kThreads, [&](const Operand& thread) { SumSteps(tiling, tile, thread, steps); });
         },
         kSteps);
-    Loop(Int(0), Int(kThreads), Kind("thread"),
-         [&](const Operand& thread) { StoreSums(tiling, results, tile, thread); });
+    Threads(kThreads, [&](const Operand& thread) { StoreSums(tiling, results, tile, thread); });
   });
 }
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "passes/lowering/lower_block_rows.h"
+#include "passes/lowering/lower_transposes.h"
 
 namespace parakeet::passes {
 
@@ -11,9 +11,9 @@ namespace parakeet::passes {
 // combine. A block of threads makes a square tile of the result: what follows its rows and its
 // columns over a few steps of the depth is brought into shared memory, and each thread keeps the
 // sums of 4 by 4 elements. Every element is summed in index order.
-class ContractionBlockLowering : public BlockRowLowering {
+class ContractionBlockLowering : public TransposeLowering {
  public:
-  using BlockRowLowering::BlockRowLowering;
+  using TransposeLowering::TransposeLowering;
 
  protected:
   // True where tiles are sooner made than elements alone; a constant where no tile fits.

@@ -18,11 +18,13 @@ using Operands = LoopWriter::Operands;
 
 namespace {
 
+// Of a block that combines the parts of others, and how many each combines before they wait.
+constexpr int64_t kCombiningThreads = 512;
+constexpr int64_t kPartsOfThread = 8;
+
 Attributes Parallel(int64_t cost) {
   return {{Attr::kKind, std::string("parallel")}, {Attr::kCost, std::max<int64_t>(1, cost)}};
 }
-
-Attributes Kind(const char* kind) { return {{Attr::kKind, std::string(kind)}}; }
 
 }  // namespace
 
@@ -235,9 +237,9 @@ Operands ReductionLowering::FoldOnDevice(const Reduction& r, int64_t block) {
   const Operand size = r.extents[0];
   const Operand count = CeilDiv(size, Int(block));
   const std::vector<const Var*> parts = AllocateParts(r.binding, count);
-  Loop(Int(0), count, Kind("block"), [&](const Operand& part) {
+  Blocks(count, [&](const Operand& part) {
     const std::vector<const Var*> lanes = AllocateParts(r.binding, Int(r.lanes));
-    Loop(Int(0), Int(r.lanes), Kind("thread"), [&](const Operand& lane) {
+    Threads(r.lanes, [&](const Operand& lane) {
       const Operand lo = builder().Mul(part, Int(block));
       const Operand hi = Min(builder().Add(lo, Int(block)), size);
       const Operands start = r.starts.empty() ? Element(r, {lo}) : r.starts;
@@ -250,8 +252,7 @@ Operands ReductionLowering::FoldOnDevice(const Reduction& r, int64_t block) {
       StoreAll(lanes, lane, total);
     });
     CombineLanes(r, lanes);
-    Loop(Int(0), Int(1), Kind("thread"),
-         [&](const Operand&) { StoreAll(parts, part, LoadAll(lanes, Int(0))); });
+    Threads(1, [&](const Operand&) { StoreAll(parts, part, LoadAll(lanes, Int(0))); });
   });
   CombinePartsOnDevice(r, parts, count);
   return LoadAll(parts, Int(0));
@@ -259,39 +260,73 @@ Operands ReductionLowering::FoldOnDevice(const Reduction& r, int64_t block) {
 
 void ReductionLowering::CombineLanes(const Reduction& r, const std::vector<const Var*>& lanes) {
   for (int64_t half = r.lanes / 2; half > 0; half /= 2) {
-    Loop(Int(0), Int(half), Kind("thread"), [&](const Operand& lane) {
+    Threads(half, [&](const Operand& lane) {
       const Operand other = builder().Add(lane, Int(half));
       StoreAll(lanes, lane, Combine(r, LoadAll(lanes, lane), LoadAll(lanes, other)));
     });
   }
 }
 
+// Some levels of neighbours at a time.
 void ReductionLowering::CombinePartsOnDevice(const Reduction& r,
                                              const std::vector<const Var*>& parts,
                                              const Operand& count) {
-  Loop(Int(0), Int(1), Kind("block"), [&](const Operand&) {
+  Blocks(Int(1), [&](const Operand&) {
     const Var* step = builder().NewVar(ir::DType::kI64, "step");
     const Block* condition =
         BlockOf({step}, [&] { return Operands{builder().Scalar(OpCode::kLt, {step, count})}; });
     const Var* inner = builder().NewVar(ir::DType::kI64, "step");
     const Block* body = BlockOf({inner}, [&] {
-      const Operand twice = builder().Mul(inner, Int(2));
-      const Operand pairs = CeilDiv(builder().Sub(count, inner), twice);
-      Loop(Int(0), Int(r.lanes), Kind("thread"), [&](const Operand& thread) {
+      const Operand length = builder().Mul(inner, Int(kPartsOfThread));
+      Threads(kCombiningThreads, [&](const Operand& thread) {
         Loop(
-            thread, pairs, {},
-            [&](const Operand& pair) {
-              const Operand left = builder().Mul(pair, twice);
-              const Operand right = builder().Add(left, inner);
-              StoreAll(parts, left, Combine(r, LoadAll(parts, left), LoadAll(parts, right)));
+            thread, CeilDiv(count, length), {},
+            [&](const Operand& run) {
+              CombineRun(r, parts, builder().Mul(run, length), inner, count);
             },
-            r.lanes);
+            kCombiningThreads);
       });
-      return Operands{twice};
+      return Operands{length};
     });
     builder().Emit(OpCode::kWhile, {builder().NewVar(ir::DType::kI64)}, {Int(1)}, {},
                    {condition, body});
   });
+}
+
+// The parts from `first` on, so many apart, into the first; the last run may have fewer.
+void ReductionLowering::CombineRun(const Reduction& r, const std::vector<const Var*>& parts,
+                                   const Operand& first, const Operand& step,
+                                   const Operand& count) {
+  std::vector<Operand> places = {first};
+  while (places.size() < size_t(kPartsOfThread))
+    places.push_back(builder().Add(places.back(), step));
+  const auto each_pair = [](const std::function<void(int64_t left, int64_t right)>& combine) {
+    for (int64_t width = 1; width < kPartsOfThread; width *= 2) {
+      for (int64_t k = 0; k < kPartsOfThread; k += 2 * width) combine(k, k + width);
+    }
+  };
+  const auto all = [&] {
+    std::vector<Operands> values;
+    for (const Operand& place : places) values.push_back(LoadAll(parts, place));
+    each_pair([&](int64_t left, int64_t right) {
+      values[left] = Combine(r, values[left], values[right]);
+    });
+    StoreAll(parts, first, values[0]);
+    return Operands{};
+  };
+  const auto some = [&] {
+    each_pair([&](int64_t left, int64_t right) {
+      const auto nothing = [] { return Operands{}; };
+      const auto combine = [&] {
+        StoreAll(parts, places[left],
+                 Combine(r, LoadAll(parts, places[left]), LoadAll(parts, places[right])));
+        return Operands{};
+      };
+      Choose(builder().Scalar(OpCode::kLt, {places[right], count}), combine, nothing);
+    });
+    return Operands{};
+  };
+  Choose(builder().Scalar(OpCode::kLt, {places.back(), count}), all, some);
 }
 
 void ReductionLowering::LowerReduce(const Binding& b) {

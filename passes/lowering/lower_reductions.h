@@ -68,6 +68,8 @@ class ReductionLowering : public LoopWriter {
   Operands FoldOnDevice(const Reduction& r, int64_t block);
   void CombinePartsOnDevice(const Reduction& r, const std::vector<const ir::Var*>& parts,
                             const ir::Operand& count);
+  void CombineRun(const Reduction& r, const std::vector<const ir::Var*>& parts,
+                  const ir::Operand& first, const ir::Operand& step, const ir::Operand& count);
   // Combines neighbours, then neighbours of neighbours, in place; the first part is the whole.
   void CombineParts(const Reduction& r, const std::vector<const ir::Var*>& parts,
                     const ir::Operand& count);

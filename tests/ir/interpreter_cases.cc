@@ -233,6 +233,16 @@ fn @f(%x: [n]f64, %s: f64) -> (f64, f64, bool, bool, f64) {
   %last: f64 = load %x[3]
   return %a, %b, %any, %all, %last })ir";
 
+constexpr std::string_view kAtomics = R"ir(
+fn @f(%x: [n]i64) -> (i64, i64, i64, [n]i64) entry {
+  %a: i64 = atomic %x[1], 10 {combine = "add"}
+  %b: i64 = atomic %x[1], 7 {combine = "min", ordered = 1}
+  %c: i64 = atomic %x[2], 8 {combine = "max"}
+  %d: i64 = atomic %x[3], 6 {combine = "and"}
+  %e: i64 = atomic %x[2], 1 {combine = "or"}
+  %g: i64 = atomic %x[2], 3 {combine = "xor"}
+  return %a, %b, %g, %x })ir";
+
 constexpr std::string_view kLaneMemory = R"ir(
 fn @f(%x: [h][w]i64) -> (i64, i64, i64, i64, [h][w]i64) {
   %i: i64x2 = iota
@@ -382,6 +392,7 @@ std::vector<InterpreterCase> LaneCases() {
        kLaneArithmetic,
        {F64Array({5}, {0, 1, 2, 3, 4}), F64(10)},
        "13, 24, true, false, 4"},
+      {"atomics", kAtomics, {Count({4})}, "1, 11, 9, [0 7 10 2]"},
       {"memory", kLaneMemory, {Count({2, 3})}, "4, 5, 0, 5, [[5 1 2] [3 4 1]]"},
       {"loop", kLanesLoop, {I64Array({8}, {100, 1, 2, 3, 4, 5, 6, 7})}, "28, 7"},
       {"empty loop", kLanesLoop, {I64Array({1}, {100})}, "0, -99"},

@@ -46,6 +46,7 @@ void ReadHeader(const std::string& line, GoldenFile& file) {
     for (const std::string_view pass : *passes::FindPipeline(name)) file.passes.emplace_back(pass);
     file.kernels = name == "gpu";
   }
+  if (ValueAfter(line, "// target: ") == "gpu") file.kernels = true;
   if (const std::string name = ValueAfter(line, "// stage: "); !name.empty()) {
     file.stage = StageNamed(name);
   }

@@ -1,0 +1,58 @@
+#ifndef PARAKEET_PASSES_LOWERING_LOWER_TRANSPOSES_H_
+#define PARAKEET_PASSES_LOWERING_LOWER_TRANSPOSES_H_
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "passes/lowering/lower_block_rows.h"
+
+namespace parakeet::passes {
+
+// The part of lower_to_loops that lets a GPU's neighbouring threads read and write neighbours where
+// a nest reads along another index than it writes:
+//
+//   imap (%i, %j) in (%n, %m) { ... load %a[%j, %i] ... }
+//
+// is made a tile of 32 by 32 elements a block. Its threads first bring what is read along %i into
+// shared memory, neighbours along %i each, and then make the elements, neighbours along %j each.
+class TransposeLowering : public BlockRowLowering {
+ public:
+  using BlockRowLowering::BlockRowLowering;
+
+ protected:
+  struct Transposed {
+    size_t along;  // the index that is read along,
+    size_t fast;   // and the one that is written along
+    std::vector<const ir::Binding*> loads;
+  };
+
+  // What an imap or foreach reads so; `fast` is the index that its elements lie along.
+  std::optional<Transposed> FindTransposed(const ir::Binding& nest, size_t fast) const;
+  // Whether tiles are worth it, as a bool of sizes.
+  ir::Operand WorthTransposing(const Transposed& transposed, const Operands& extents);
+  // The kernel; `finish` takes what an element yields.
+  void WriteTransposed(
+      const ir::Binding& nest, const Transposed& transposed, const Operands& extents,
+      const std::function<void(const Operands& index, const Operands& values)>& finish);
+
+ private:
+  struct Tile {
+    const Transposed& transposed;
+    const Operands& extents;
+    Operands outer;  // the index, with the first place of the tile along both of its sides
+    std::vector<const ir::Var*> arrays;  // by load
+  };
+
+  void Bring(const ir::Binding& nest, const Tile& tile, const Operands& index,
+             const ir::Operand& place);
+  // Every place of the tile, some for each thread: neighbours along `across` are neighbouring
+  // threads'.
+  void EachPlace(const Tile& tile, size_t across, size_t other,
+                 const std::function<void(const Operands& index, const ir::Operand& own,
+                                          const ir::Operand& beside)>& write);
+};
+
+}  // namespace parakeet::passes
+
+#endif  // PARAKEET_PASSES_LOWERING_LOWER_TRANSPOSES_H_

@@ -1,0 +1,195 @@
+"""How kernels are written: what stands in shared memory, who takes which elements, what is atomic.
+
+On the emulated GPU, which ends the process where a thread reads another's memory unasked.
+"""
+
+import numpy as np
+import pytest
+from agreement import EXACT, REDUCED, check_agreement
+
+from parakeet import jit
+
+HERE = "emulated_gpu"
+R = np.random.default_rng(5)
+
+
+def check(function, *arguments, tolerance=EXACT):
+    check_agreement(jit(function), function, lambda: tuple(np.copy(a) for a in arguments),
+                    tolerance, targets=[HERE])
+
+
+# --- Rows that several operators of an element go through ---
+
+def softmax(x):
+    e = np.exp(x - np.max(x, axis=1)[:, None])
+    return e / np.sum(e, axis=1)[:, None]
+
+
+def layer_norm(x):
+    mean = np.mean(x, axis=1)
+    return (x - mean[:, None]) / np.sqrt(np.var(x, axis=1)[:, None] + 1e-5)
+
+
+def rows_in_place(x):
+    for i in range(x.shape[0]):
+        top = np.max(x[i])
+        x[i] = x[i] - top
+        x[i] = x[i] / np.sum(np.abs(x[i]) + 1.0)
+
+
+def rows_of_two(x, y):
+    r = np.empty_like(x)
+    for i in range(x.shape[0]):
+        s = np.sum(x[i] * y[i])
+        t = np.sum(x[i] - s * y[i])
+        r[i] = x[i] * t + y[i] * s
+    return r
+
+
+def norms_of_moved_rows(x):
+    r = np.empty(x.shape[0])
+    for i in range(x.shape[0]):
+        d = x[i] - np.mean(x[i])
+        r[i] = np.sum(d * d) + np.max(d)
+    return r
+
+
+# The longest that stand in shared memory are of 4096 elements of 8 bytes.
+@pytest.mark.parametrize("columns", [64, 255, 257, 1000, 4096, 4097])
+def test_rows_that_are_gone_through_again(columns):
+    x = R.standard_normal((3, columns))
+    for function in (softmax, layer_norm, norms_of_moved_rows):
+        check(function, x, tolerance=REDUCED)
+    check(rows_in_place, x, tolerance=REDUCED)
+    check(rows_of_two, x, R.standard_normal((3, columns)), tolerance=REDUCED)
+
+
+def test_rows_of_narrow_elements():
+    x = R.standard_normal((2, 5000)).astype(np.float32)
+    check(softmax, x, tolerance=REDUCED)
+    check(layer_norm, x, tolerance=REDUCED)
+
+
+def test_rows_of_one_array_by_two_names():
+    f = jit(rows_of_two)
+    x = R.standard_normal((4, 300))
+    np.testing.assert_allclose(f(x, x, target=HERE), rows_of_two(x, x), rtol=1e-12)
+
+
+# --- Reads along another index than is written along ---
+
+def turned(a):
+    return a.T * 2
+
+
+def symmetric(a):
+    return a + a.T
+
+
+def turned_in_the_middle(a):
+    return np.transpose(a, (0, 2, 1)) + 1
+
+
+def stored_turned(a, b):
+    b[:, :] = a.T - b
+
+
+@pytest.mark.parametrize("rows, columns", [(16, 16), (17, 33), (64, 31), (100, 70), (15, 200)])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "u1", "c16"])
+def test_what_is_read_turned(rows, columns, dtype):
+    a = (R.random((rows, columns)) * 100).astype(dtype)
+    check(turned, a)
+    check(turned, np.asfortranarray(a))
+    check(stored_turned, a, np.ones((columns, rows), dtype))
+    check(turned_in_the_middle, np.stack([a, a[::-1]]))
+    square = (R.random((rows, rows)) * 100).astype(dtype)
+    check(symmetric, square)
+
+
+# --- Several iterations a thread ---
+
+def mixed(x, y):
+    return (x + y) * x - 3
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i2", "u1", "f2"])
+@pytest.mark.parametrize("size", [0, 1, 3, 511, 512, 513, 1027])
+def test_threads_of_narrow_elements_take_several(dtype, size):
+    x = (R.random(size) * 50).astype(dtype)
+    y = (R.random(size) * 50).astype(dtype)
+    check(mixed, x, y)
+    check(mixed, x[::-1], y)
+
+
+# --- Histograms of integers ---
+
+def counted(x, bins):
+    h = np.zeros(bins, np.int64)
+    for i in range(x.shape[0]):
+        h[x[i]] += 1
+    return h
+
+
+def weighed(x, w, h):
+    for i in range(x.shape[0]):
+        if w[i] > 2:
+            h[x[i]] -= w[i]
+
+
+def extremes(x, w):
+    low = np.full(10, 1 << 40)
+    high = np.zeros(10, np.uint32)
+    for i in range(x.shape[0]):
+        low[x[i]] = min(low[x[i]], w[i])
+        high[x[i]] = max(high[x[i]], np.uint32(w[i]))
+    return low, high
+
+
+@pytest.mark.parametrize("size", [0, 1, 5, 1000, 70000])
+def test_integers_are_counted_by_atomics(size):
+    x = R.integers(0, 10, size)
+    w = R.integers(0, 9, size)
+    f = jit(counted)
+    np.testing.assert_array_equal(f(x, 10, target=HERE), counted(x, 10))
+    check(weighed, x, w, np.arange(12))
+    check(weighed, x, w, np.arange(24, dtype=np.int32)[::2])
+    check(extremes, x, w)
+
+
+def test_a_count_that_fails_leaves_what_plain_python_leaves():
+    x = np.array([1, 2, 3, 40, 5, -80])
+    for function, arguments in ((counted, (x, 10)), (weighed, (x, x * 9, np.zeros(10, np.int64)))):
+        theirs = [np.copy(a) for a in arguments]
+        with pytest.raises(IndexError) as expected:
+            function(*theirs)
+        with pytest.raises(IndexError) as found:
+            jit(function)(*arguments, target=HERE)
+        assert str(found.value) == str(expected.value)
+        np.testing.assert_array_equal(arguments[-1], theirs[-1])
+
+
+# --- Regions of an array that is made ---
+
+def smoothed(u, rounds):
+    for _ in range(rounds):
+        v = u.copy()
+        v[1:-1, 1:-1] = 0.25 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])
+        u = v
+    return u
+
+
+def framed(x):
+    r = np.zeros((x.shape[0] + 2, x.shape[1] + 2))
+    r[1:-1, 1:-1] = x
+    r[0, 1:-1] = x[-1]
+    r[:, 0] = 7.0
+    return r
+
+
+@pytest.mark.parametrize("rows, columns", [(2, 2), (3, 3), (7, 40), (33, 5)])
+def test_regions_are_stored_where_the_array_is_made(rows, columns):
+    x = R.random((rows, columns))
+    check(framed, x)
+    f = jit(smoothed)
+    np.testing.assert_array_equal(f(x, 5, target=HERE), smoothed(x, 5))
+    assert "3 traversals" not in str(f.explain(x, 5, target=HERE))
