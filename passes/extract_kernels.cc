@@ -12,6 +12,9 @@
 // Where elements are smaller than 8 bytes and the iteration is short, a thread takes as many
 // iterations as make those, one behind the other: it takes wide accesses to keep memory busy.
 //
+// A load of an array that no thread of its kernel writes says so, {unchanged = 1}: a GPU may have
+// it from a cache of its own, and before earlier stores.
+//
 // A `block for` is a launch: its iterations are blocks of threads, those of each `thread for`
 // straight inside it are the block's threads, which wait for one another behind it. What an
 // iteration of a block makes before, between and behind them, its threads have in common. A loop
@@ -26,6 +29,7 @@
 
 #include "ir/uses.h"
 #include "passes/analyses/find_cost.h"
+#include "passes/analyses/find_effects.h"
 #include "passes/analyses/kernel_legality.h"
 #include "passes/lowering/loop_writer.h"
 #include "passes/pass.h"
@@ -194,11 +198,52 @@ class KernelExtractor : public LoopWriter {
   bool in_kernel_ = false;
 };
 
+// Marks what the threads of a kernel read alone.
+class ReadMarker : public ir::Mutator {
+ public:
+  ReadMarker(ir::Arena* arena, const ir::Function& function) : Mutator(arena), roots_(function) {}
+
+ protected:
+  void Visit(const Binding* b) override {
+    const bool is_kernel = b->op == OpCode::kFor && b->attrs.Text(Attr::kKind) == "block";
+    if (is_kernel) {
+      inside_ = ir::DefinedVars(*b->blocks[0]);
+      ir::ForEachBinding(*b->blocks[0], [&](const Binding& inner) {
+        for (const size_t stored : ir::StoredOperands(inner))
+          stored_.insert(inner.operands[stored].var());
+      });
+    }
+    if (b->op == OpCode::kLoad && !inside_.empty() && IsUnchanged(b->operands[0].var())) {
+      Binding marked = *Rewrite(b);
+      marked.attrs = marked.attrs.With(Attr::kUnchanged, int64_t{1});
+      return builder().Append(arena()->New(std::move(marked)));
+    }
+    Mutator::Visit(b);
+    if (!is_kernel) return;
+    inside_.clear();
+    stored_.clear();
+  }
+
+ private:
+  bool IsUnchanged(const Var* array) const {
+    return !inside_.contains(array) &&
+           std::none_of(stored_.begin(), stored_.end(),
+                        [&](const Var* stored) { return roots_.MayShareNow(array, stored); });
+  }
+
+  Roots roots_;
+  ir::VarSet inside_;  // What the kernel that is visited defines,
+  ir::VarSet stored_;  // and what it stores to.
+};
+
 }  // namespace
 
 ir::Program ExtractKernels(const ir::Program& program, Context& context) {
-  return ForEachFunction(program, [&](const ir::Function* function) {
+  const ir::Program extracted = ForEachFunction(program, [&](const ir::Function* function) {
     return KernelExtractor(program.arena.get(), context).Run(function);
+  });
+  return ForEachFunction(extracted, [&](const ir::Function* function) {
+    return ReadMarker(program.arena.get(), *function).Run(function);
   });
 }
 

@@ -103,8 +103,10 @@ void FunctionEmitter::EmitLoad(const ir::Binding& load) {
   const bool is_remote = emission_.kernels != nullptr && !InKernel();
   CheckAccess(array, address, kPkAccessLoad);
   kernel_.has_loaded |= InKernel() && !kernel_.in_thread;
+  MemoryTraits traits = TraitsOf(array);
+  traits.unchanged = load.attrs.Int(Attr::kUnchanged) != 0 && !emission_.is_x86;
   numbers_[load.result()] =
-      is_remote ? ReadFromDevice(array, address) : LoadNumber(emission_, TraitsOf(array), address);
+      is_remote ? ReadFromDevice(array, address) : LoadNumber(emission_, traits, address);
 }
 
 // Host code of a call on a device has no other thread beside it.

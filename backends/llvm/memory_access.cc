@@ -20,6 +20,10 @@ Value* LoadPart(Emission& emission, const MemoryTraits& traits, Value* address) 
   llvm::Type* type = MemoryType(emission, traits.dtype);
   auto* load = emission.builder.CreateAlignedLoad(type, address, traits.alignment);
   traits.scopes.Mark(load);
+  if (traits.unchanged) {
+    llvm::MDNode* nothing = llvm::MDNode::get(emission.context(), {});
+    load->setMetadata(llvm::LLVMContext::MD_invariant_load, nothing);
+  }
   return load;
 }
 

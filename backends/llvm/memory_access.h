@@ -12,6 +12,7 @@ struct MemoryTraits {
   ir::DType dtype;
   llvm::Align alignment;  // of a number's value, or of a complex number's parts
   AccessScopes scopes;
+  bool unchanged = false;  // Nobody writes it while code that reads it runs.
 };
 
 // Where the lanes of one access lie. Either lane l is at `address` + l * `stride`, a number of
