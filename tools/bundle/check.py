@@ -45,7 +45,8 @@ def _run(made: Environment, name: str, command: list[str], target: str, deadline
     seconds = time.monotonic() - start
     found = [int(a or b) for a, b in FOUND.findall(log.read_text(errors="replace"))]
     count = f"{sum(found)} errors, " if found else ""
-    return name, status == 0 and not sum(found), f"{count}{_last_line(log)} ({seconds:.0f} s; {log})"
+    text = f"{count}{_last_line(log)} ({seconds:.0f} s; {log})"
+    return name, status == 0 and not sum(found), text
 
 
 def _last_line(log: Path) -> str:

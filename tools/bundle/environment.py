@@ -1,7 +1,7 @@
 """The environments that a bundle runs in, made of what it carries and without a network.
 
 The suite has a virtual environment with the bundle's own NumPy and pytest. The benchmarks run in
-the Python that started run.py, beside the peers that are installed there, with Parakeet alone added.
+the Python that started run.py, with the peers that are installed there, and Parakeet added.
 """
 
 import os
@@ -37,7 +37,7 @@ def home() -> Path:
 def own_variables(**more: str) -> dict[str, str]:
     """The caller's, but nothing that another Python, BLAS or Parakeet was told."""
     kept = {name: value for name, value in os.environ.items()
-            if not name.startswith(("PYTHON", "OPENBLAS_")) or name == "PYTHONUNBUFFERED"}  # fmt: skip
+            if name == "PYTHONUNBUFFERED" or not name.startswith(("PYTHON", "OPENBLAS_"))}
     return {**kept, "KMP_BLOCKTIME": "0", "PYTHONNOUSERSITE": "1", **more}
 
 

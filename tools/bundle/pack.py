@@ -22,8 +22,8 @@ NAME = "parakeet-bundle"
 PYTHONS = ("3.11", "3.12", "3.13")
 NEEDED = ("numpy", "pytest", "hypothesis")
 # Of the checkout: folders, with the names that count, and single files that tests read.
-FOLDERS = {"tests/python": ("*.py", "*.txt"), "benchmarks": ("*.py", "*.cc", "*.cu", "*.h", "*.txt"),
-           "examples": ("*.py",), "tools/bundle": ("*.py",)}  # fmt: skip
+FOLDERS = {"tests/python": ("*.py", "*.txt"), "benchmarks": ("*.py", "*.cc", "*.cu", "*.txt"),
+           "examples": ("*.py",), "tools/bundle": ("*.py",)}
 FILES = ("LICENSE", "NOTICE", "README.md", "constraints.txt", "docs/coverage.md",
          "frontend/primitives.def", "passes/passes.def", "pyproject.toml")  # fmt: skip
 LIMIT = 60_000_000
@@ -40,8 +40,8 @@ def carried_files() -> list[str]:
 def download(version: str, folder: Path) -> list[Path]:
     """The wheels of NEEDED and of what they need, for one Python, to the pinned releases."""
     short = version.replace(".", "")
-    platforms = [f"--platform={name}_x86_64" for name in
-                 ("manylinux_2_28", "manylinux_2_27", "manylinux_2_17", "manylinux2014")]  # fmt: skip
+    platforms = [f"--platform=manylinux{name}_x86_64"
+                 for name in ("_2_28", "_2_27", "_2_17", "2014")]
     subprocess.run([sys.executable, "-m", "pip", "download", "-q", "--only-binary=:all:",
                     f"--python-version={version}", "--implementation=cp", f"--abi=cp{short}",
                     "--abi=abi3", "--abi=none", *platforms, "-c", ROOT / "constraints.txt",

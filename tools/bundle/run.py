@@ -67,7 +67,7 @@ def test(options: argparse.Namespace, rest: list[str]) -> int:
 def bench(options: argparse.Namespace, rest: list[str]) -> int:
     made = environment.for_benchmarks()
     print(f"{sys.executable}, with {made.described}", flush=True)
-    command = [str(made.python), "-P", str(ROOT / "benchmarks/run.py"), *rest]
+    command = [str(made.python), str(ROOT / "benchmarks/run.py"), *rest]
     if not any(word.startswith("--json") for word in rest):
         command += ["--json", str(options.out / "bench.json")]
     command += ["--targets", options.targets, "--limit", str(options.limit)]
@@ -80,7 +80,7 @@ def sanitize(options: argparse.Namespace, rest: list[str]) -> int:
 
 def demo(options: argparse.Namespace, rest: list[str]) -> int:
     made = environment.for_benchmarks()
-    command = [str(made.python), "-P", str(ROOT / "examples/demo.py"), *rest]
+    command = [str(made.python), str(ROOT / "examples/demo.py"), *rest]
     return subprocess.run(command, env=made.variables).returncode
 
 
