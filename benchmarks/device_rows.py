@@ -96,6 +96,8 @@ _ROWS: dict[str, tuple] = {
     "k_means": ((1_000_000, 50, 8), (600, 10, 8), "1.5x"),
     "n_body": ((8000,), (150,), "1.5x"),
     "floyd_warshall": ((1000,), (40,), "1.5x", each_node),
+    "small_call": ((16,), (16,), "3 us of the host a kernel"),
+    "small_steps": (((16, 16), 20), ((16, 16), 20), "3 us of the host a kernel"),
 }  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from workload import Workload
 
 from workloads.products import make_singles, matmul
 from workloads.scans import cumsum
+from workloads.stencils import jacobi, make_grid
 
 
 def argmax(x):
@@ -25,6 +26,10 @@ def product_of_matrices(X, Y):
 
 def moved(x):
     return x.T.copy()
+
+
+def add_one(x):
+    return x + 1.0
 
 
 def make_vector(random, n):
@@ -52,6 +57,10 @@ def sum_of_doubles(x):
 
 
 WORKLOADS = [
+    # What a call costs the host, which goes on while the device works.
+    Workload("small_call", add_one, make_vector, (16,), (16,), 0.0),
+    Workload("small_steps", jacobi, make_grid, ((16, 16), 20), ((16, 16), 20), 1e-13,
+             portable=("numba", "pythran")),
     Workload("matmul 4096", matmul, make_singles, ((4096, 4096), (4096, 4096)), ((7, 19), (19, 5)),
              1e-5, flops=of_product, numpy=product_of_matrices, portable=()),
     Workload("product float64", product_of_matrices,
