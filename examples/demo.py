@@ -85,9 +85,9 @@ def photograph(shape: tuple[int, int] | None = None) -> np.ndarray:
 
 
 def drawing(shape: tuple[int, int]) -> np.ndarray:
-    """Rings around the middle, as grey float64 in [0, 1]."""
+    """Rings around the middle with sharp edges, as grey float64 in [0, 1]."""
     y, x = (np.linspace(-1.0, 1.0, n) for n in shape)
-    return 0.5 + 0.5 * np.sin(40.0 * np.hypot(x, y[:, None]))
+    return 20.0 * np.hypot(x, y[:, None]) % 1.0
 
 
 def multiplication(n: int) -> Job:
