@@ -21,16 +21,18 @@ class Driver:
     def __init__(self, number: int = 0):
         self._library = ctypes.CDLL("libcuda.so.1")
         self._call("cuInit", 0)
-        self.device, context = ctypes.c_int(), ctypes.c_void_p()
+        self.device, self._context = ctypes.c_int(), ctypes.c_void_p()
         self._call("cuDeviceGet", ctypes.byref(self.device), number)
-        self._call("cuDevicePrimaryCtxRetain", ctypes.byref(context), self.device)
-        self._call("cuCtxSetCurrent", context)
+        self._call("cuDevicePrimaryCtxRetain", ctypes.byref(self._context), self.device)
+        self._call("cuCtxSetCurrent", self._context)
 
     def _call(self, name: str, *arguments) -> None:
         if status := getattr(self._library, name)(*arguments):
             raise RuntimeError(f"{name}: error {status} of the driver")
 
     def wait(self) -> None:
+        # A library may leave another context behind it.
+        self._call("cuCtxSetCurrent", self._context)
         self._call("cuCtxSynchronize")
 
     def describe(self) -> str:

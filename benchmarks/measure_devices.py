@@ -49,7 +49,7 @@ def measure(chosen: list[DeviceRow], options: Namespace):
     if not rows:
         return
     yield "every contestant, data on the device", details(rows)
-    yield _title(rows), [summary_line(row) for row in rows]
+    yield title(rows), [summary_line(row) for row in rows]
     if beside := means(rows):
         yield "times as fast as each peer", beside
 
@@ -71,7 +71,7 @@ def _in_words(row: dict) -> str:
     return "  ".join([*(f"{name} {cell}" for name, cell in cells.items() if cell), *refused])
 
 
-def _title(rows: list[dict]) -> str:
+def title(rows: list[dict]) -> str:
     middle = [row["rates"] for row in rows if row["rates"]]
     if not middle:
         return "medians in ms"

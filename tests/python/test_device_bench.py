@@ -8,6 +8,7 @@ import subprocess
 import sys
 import types
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ import pytest
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
+import chart  # noqa: E402
 import measure_devices  # noqa: E402
 from device_contest import DeviceContest  # noqa: E402
 from device_rows import DEVICE_ROWS, find_row  # noqa: E402
@@ -74,6 +76,9 @@ def test_the_table_compares_with_the_best_peer_and_the_copy():
     means = {one["beside"]: one["mean"] for one in measure_devices.means([row])}
     assert means == {"cupy": pytest.approx(3.0), "jax": pytest.approx(2.0)}
     assert len(measure_devices.details([row])) == 4
+    picture = ElementTree.fromstring(chart.draw([row], "median", chart.ON_DEVICE))
+    # The legend's, and one for each contestant with a time, the best peer too.
+    assert len(picture.findall("{*}circle")) == len(chart.DEVICE_COLOURS) + 3
 
 
 def test_errors_are_found_in_every_piece():
