@@ -78,7 +78,6 @@ class Parakeet(Library):
         return self.put(array.to_host())
 
     def forms(self, workload: Workload) -> Iterator[Form]:
-        # With an argument on the device the target goes without saying; `transposed` has none.
         yield self.target, lambda: self.parakeet.jit(workload.program, target=self.target)
 
 

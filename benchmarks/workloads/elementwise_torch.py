@@ -27,7 +27,3 @@ def black_scholes(price, strike, years, rate, volatility):
     n1, n2 = _below(d1), _below(d1 - root)
     discounted = strike * torch.exp(-rate * years)
     return price * n1 - discounted * n2, discounted * (1.0 - n2) - price * (1.0 - n1)
-
-
-def transposed(n, rows):
-    return torch.arange(n, device="cuda").reshape(rows, -1).T * 2

@@ -3,7 +3,7 @@
 import cupy as cp
 
 _LEAST_SUM = cp.ReductionKernel("T x, T y", "T out", "x + y", "min(a, b)", "out = a",
-                                "INFINITY", "least_sum")  # fmt: skip
+                                "1.7976931348623157e308", "least_sum")  # fmt: skip
 _SQUARES = cp.ReductionKernel("T x, T y", "T out", "(x - y) * (x - y)", "a + b", "out = a", "0",
                               "sum_of_squares")  # fmt: skip
 _ACTIVE = cp.ElementwiseKernel("T x, T bias", "T out", "out = tanh(x + bias)", "active")

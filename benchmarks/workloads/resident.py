@@ -28,6 +28,11 @@ def moved(x):
     return x.T.copy()
 
 
+def transposed_like(x, rows):
+    """`transposed` with an argument that is on the device, where its result then stays."""
+    return np.arange(x.shape[0]).reshape(rows, -1).T * 2
+
+
 def add_one(x):
     return x + 1.0
 
@@ -66,6 +71,9 @@ WORKLOADS = [
     Workload("product float64", product_of_matrices,
              lambda random, n: (random.random((n, n)), random.random((n, n))), (4096,), (9,),
              1e-12, flops=of_product),
+    Workload("transposed_like", transposed_like,
+             lambda random, n, rows: (np.zeros(n, np.int8), rows), (10_000_000, 1000), (60, 5),
+             0.0),
     Workload("transpose", moved, make_matrix, (8000, 8000), (7, 9), 0.0),
     Workload("argmax", argmax, make_vector, (40_000_000,), (257,), 0.0),
     Workload("largest_of_rows", largest_of_rows, make_matrix, (8000, 8000), (7, 19), 0.0),

@@ -24,8 +24,8 @@ NEEDED = ("numpy", "pytest", "hypothesis")
 # Of the checkout: folders, with the names that count, and single files that tests read.
 FOLDERS = {"tests/python": ("*.py", "*.txt"), "benchmarks": ("*.py", "*.cc", "*.cu", "*.txt"),
            "examples": ("*.py",), "tools/bundle": ("*.py",)}
-FILES = ("LICENSE", "NOTICE", "README.md", "constraints.txt", "docs/coverage.md",
-         "frontend/primitives.def", "passes/passes.def", "pyproject.toml")  # fmt: skip
+FILES = ("LICENSE", "NOTICE", "README.md", "constraints.txt", "frontend/primitives.def",
+         "passes/passes.def", "pyproject.toml")  # fmt: skip
 LIMIT = 60_000_000
 
 

@@ -42,7 +42,7 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
                         help="of tests; else one a core, 12 at most")
     parser.add_argument("--limit", type=float, default=3600.0, metavar="SECONDS",
                         help="stop then, with what there is")
-    parser.add_argument("--test-limit", type=float, default=120.0, metavar="SECONDS",
+    parser.add_argument("--test-limit", type=float, default=180.0, metavar="SECONDS",
                         help="a test that takes longer has failed")
     parser.add_argument("--out", type=Path, default=Path("parakeet-output"), metavar="FOLDER",
                         help="for logs and JSON")

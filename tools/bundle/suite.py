@@ -20,8 +20,8 @@ from environment import ROOT, Environment
 # Behind these errors of the driver every later call of the process fails too.
 LOST_DEVICE = re.compile(r"CUDA_ERROR_(ILLEGAL|LAUNCH|MISALIGNED|ASSERT|HARDWARE|INVALID_PC|"
                          r"INVALID_ADDRESS|CONTEXT|ECC)|illegal memory access|launch failed")
-# Of the checkout's sources and of what the wheel is made of, not of what programs do.
-NOT_HERE = ("test_house.py", "test_wheel.py", "test_abi.py")
+# Of the checkout's sources and pages and of what the wheel is made of, not of what programs do.
+NOT_HERE = ("test_house.py", "test_wheel.py", "test_abi.py", "test_coverage.py")
 
 
 @dataclass
