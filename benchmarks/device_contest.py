@@ -7,6 +7,7 @@ two rows, with what there is.
 
 import json
 import os
+import re
 import select
 import statistics
 import subprocess
@@ -24,6 +25,9 @@ DEVICE_PEERS = ("cupy", "torch", "jax", "cuda")
 OWN = ("parakeet", "numpy")
 # How long an answer may take, by request, beside what the request itself allows.
 PATIENCE = 30.0
+# Behind these errors every later call of the process fails too.
+LOST_DEVICE = re.compile(r"CUDA_?ERROR|illegal (memory|address|instruction)|launch fail|misaligned",
+                         re.IGNORECASE)  # fmt: skip
 
 
 class DeviceSeat:
@@ -121,6 +125,8 @@ class DeviceContest:
             if times := entry.pop("times"):
                 entry |= {"median": statistics.median(times), "min": min(times),
                           "count": len(times)}  # fmt: skip
+            if LOST_DEVICE.search(entry.get("refused", "")) and entry["peer"] in self.seats:
+                self._start_anew(entry["peer"])
         size = row.quick if self.quick else row.size
         return {"workload": row.name, "size": size, "wanted": row.wanted, "rates": rates,
                 **{name: known.get(name, 0.0) for name in ("bytes", "flops", "up", "down")},
@@ -139,10 +145,10 @@ class DeviceContest:
             return otherwise
 
     def _load(self, row: DeviceRow, expected: str) -> dict[str, list[dict]]:
-        """NumPy says what is right, then ours is alone, since its first call counts; then all."""
+        """All at once, and NumPy says what is right; ours alone, since its first call counts."""
         loaded = {}
-        others = [peer for peer in self.seats if peer not in OWN]
-        for turn in (["numpy"], ["parakeet"], others):
+        others = [peer for peer in self.seats if peer != "parakeet"]
+        for turn in (others, ["parakeet"]):
             turn = [peer for peer in turn if peer in self.seats]
             for peer in turn:
                 self.seats[peer].send(do="load", row=row.name, expected=expected,

@@ -4,7 +4,7 @@ It obeys lines of JSON on standard input, as serve.py does:
 
 load  {row, size, expected, seconds}: makes the data, puts it on the device, calls each form once,
       and answers with what each took and how far its results are from those in the file `expected`,
-      which NumPy writes. A call that takes longer than `seconds` is given up.
+      which NumPy writes meanwhile. A call that takes longer than `seconds` is given up.
 time  {form, samples, seconds}: the seconds of a call, measured so many times: each over as many
       calls as take a hundredth of a second, between two waits for the device.
 ends  {samples, seconds}: the same of calls from the host's arrays to the host's, with ours alone.
@@ -26,6 +26,7 @@ from workload import Workload, fresh, largest_difference
 
 # As long as the clock and the wait are small beside it.
 SAMPLE_SECONDS, MOST_CALLS = 0.01, 2000
+NUMPY_SECONDS = 60.0
 CHUNK = 1 << 16
 
 
@@ -70,25 +71,29 @@ class DeviceContestant:
             first = time.perf_counter() - start
             results = self._outcome(result, given)
         except TooLong:
-            return {"form": name, "refused": f"longer than {seconds:.0f} s"}
+            return self._refused(name, f"longer than {seconds:.0f} s", expected)
         except Exception as problem:
             traceback.print_exc()
             text = " ".join(f"{type(problem).__name__}: {problem}".split())
-            return {"form": name, "refused": text[:200]}
+            return self._refused(name, text[:200], expected)
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
         report = {"form": name, "first": first}
         if self.peer == "numpy":
-            np.savez(expected, *results)
+            _write(expected, results)
             report["bytes"] = float(self.row.traffic(self.host, results))
             report["flops"] = float(workload.flops(self.host, results))
             report["up"] = float(sum(a.nbytes for a in self.host if isinstance(a, np.ndarray)))
             report["down"] = float(sum(r.nbytes for r in results))
         else:
-            with np.load(expected) as file:
-                report["error"] = error_of(workload, results, [file[key] for key in file.files])
+            report["error"] = error_of(workload, results, _read(expected))
         self.calls[name] = call, arguments
         return report
+
+    def _refused(self, name: str, why: str, expected: str) -> dict:
+        if self.peer == "numpy":
+            _write(expected, [])  # With which nothing agrees.
+        return {"form": name, "refused": why}
 
     def _fresh(self, arguments) -> list:
         if not self.row.workload.mutates:
@@ -136,6 +141,20 @@ class DeviceContestant:
     def rates(self) -> dict:
         driver = getattr(self.library, "driver", None)
         return driver.rates() if driver else {}
+
+
+def _write(expected: str, results: list[np.ndarray]) -> None:
+    """The file is there when it is whole."""
+    np.savez(f"{expected}.part.npz", *results)
+    os.replace(f"{expected}.part.npz", expected)
+
+
+def _read(expected: str) -> list[np.ndarray]:
+    end = time.monotonic() + NUMPY_SECONDS
+    while not os.path.exists(expected) and time.monotonic() < end:
+        time.sleep(0.02)
+    with np.load(expected) as file:
+        return [file[key] for key in file.files]
 
 
 def error_of(workload: Workload, results, expected) -> float:

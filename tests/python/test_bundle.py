@@ -12,7 +12,7 @@ BUNDLE = ROOT / "tools/bundle"
 sys.path.insert(0, str(BUNDLE))
 
 import pack  # noqa: E402
-from environment import Environment  # noqa: E402
+from environment import Environment, require  # noqa: E402
 from suite import Suite, report  # noqa: E402
 
 TESTS = """
@@ -62,6 +62,19 @@ def test_the_runner_says_how_it_is_used():
                           capture_output=True, text=True)
     for verb in ("test", "bench", "check", "demo"):
         assert f"run.py {verb}" in done.stdout
+
+
+def test_a_device_that_is_not_there_is_named():
+    here = Environment(Path(sys.executable), dict(os.environ), "this one")
+    require(here, "emulated_gpu")
+    with pytest.raises(SystemExit, match="not run: .*gpu:99"):
+        require(here, "serial,gpu:99")
+
+
+def test_packages_that_are_not_there_are_named(tmp_path):
+    command = [sys.executable, str(BUNDLE / "run.py"), "test", "--out", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode and "no packages for cp3" in done.stderr
 
 
 @pytest.fixture(scope="module")

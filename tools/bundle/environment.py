@@ -72,6 +72,18 @@ def for_benchmarks() -> Environment:
     return Environment(Path(sys.executable), variables, "this Python's own packages")
 
 
+def require(made: Environment, targets: str) -> None:
+    """Ends with the reason where Parakeet does not load, or where a device is not there."""
+    code = ("import numpy, parakeet, sys\n"
+            "for name in sys.argv[1].split(','):\n"
+            "    if 'gpu' in name: parakeet.to_gpu(numpy.zeros(1), name)\n")
+    done = subprocess.run([made.python, "-c", code, targets], env=made.variables,
+                          capture_output=True, text=True)  # fmt: skip
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or [f"status {done.returncode}"]
+        raise SystemExit(f"not run: {lines[-1]}")
+
+
 def _new_venv(folder: Path) -> Path:
     """The site-packages of a virtual environment there. It has no pip: that is a package more."""
     if not (folder / "bin/python").exists():

@@ -56,6 +56,7 @@ def test(options: argparse.Namespace, rest: list[str]) -> int:
     cores = len(os.sched_getaffinity(0))
     processes = options.processes or min(cores, 12)
     made = environment.for_tests()
+    environment.require(made, options.targets)
     threads = str(max(1, cores // processes))
     made.variables.update(PARAKEET_TEST_TARGETS=f"{options.targets},only",
                           PARAKEET_NUM_THREADS=threads, OMP_NUM_THREADS=threads)
@@ -66,6 +67,7 @@ def test(options: argparse.Namespace, rest: list[str]) -> int:
 
 def bench(options: argparse.Namespace, rest: list[str]) -> int:
     made = environment.for_benchmarks()
+    environment.require(made, options.targets)
     print(f"{sys.executable}, with {made.described}", flush=True)
     command = [str(made.python), str(ROOT / "benchmarks/run.py"), *rest]
     if not any(word.startswith("--json") for word in rest):
@@ -75,7 +77,9 @@ def bench(options: argparse.Namespace, rest: list[str]) -> int:
 
 
 def sanitize(options: argparse.Namespace, rest: list[str]) -> int:
-    return check.run(environment.for_tests(), options.targets, options.limit, options.out)
+    made = environment.for_tests()
+    environment.require(made, options.targets)
+    return check.run(made, options.targets, options.limit, options.out)
 
 
 def demo(options: argparse.Namespace, rest: list[str]) -> int:
