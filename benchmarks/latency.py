@@ -7,7 +7,9 @@ import sys
 import tempfile
 import timeit
 
+import device_latency
 import numpy as np
+from measure_devices import is_device
 
 from parakeet import jit
 
@@ -49,6 +51,13 @@ CALLS = {
 
 
 def run(options):
+    for target in filter(is_device, options.targets):
+        yield from device_latency.run(target, options.quick)
+    if set(options.targets) & {"serial", "parallel"}:
+        yield from _run_on_host(options)
+
+
+def _run_on_host(options):
     quick = options.quick
     rows = [_measure_call(name, code, quick) for name, code in CALLS.items()]
     yield "call overhead, arrays of 4 elements", rows

@@ -1,11 +1,17 @@
 """The suite `kernels`: NumPy code by others, unedited, at two sizes, beside NumPy and Numba."""
 
+import measure_devices
 import measure_workloads
 import report
+from device_rows import kernels_by_others
 from workload import KERNELS, all_workloads
 
 
 def run(options):
+    if any(measure_devices.is_device(target) for target in options.targets):
+        rows = measure_devices.select(kernels_by_others(), options.only)
+        yield from measure_devices.measure(rows, options)
+        return
     chosen = measure_workloads.select(all_workloads(KERNELS), options.only)
     rows = []
     for title, lines in measure_workloads.measure(chosen, options.peers or ("numba",), options):

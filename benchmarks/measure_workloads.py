@@ -4,8 +4,10 @@ import json
 from argparse import Namespace
 from collections.abc import Sequence
 
+import measure_devices
 import report
 from contest import PEERS, Contest
+from device_rows import DEVICE_ROWS
 from workload import Workload, all_workloads
 
 
@@ -18,6 +20,10 @@ def select(workloads: list[Workload], words: list[str]) -> list[Workload]:
 
 
 def run(options: Namespace):
+    if any(measure_devices.is_device(target) for target in options.targets):
+        chosen = measure_devices.select(DEVICE_ROWS, options.only)
+        yield from measure_devices.measure(chosen, options)
+        return
     yield from measure(select(all_workloads(), options.only), options.peers or PEERS, options)
 
 

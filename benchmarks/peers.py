@@ -46,17 +46,17 @@ def numexpr_forms(workload: Workload, quick: bool) -> Iterator[Form]:
 def numba_forms(workload: Workload, quick: bool) -> Iterator[Form]:
     import numba
 
-    rewritten = _rewritten(workload, "numba")
+    loops = rewritten(workload, "numba")
     for parallel in (True, False):
         for fastmath in (True, False):
             if quick and not (parallel and fastmath):
                 continue
             njit = functools.partial(numba.njit, parallel=parallel, fastmath=fastmath)
             name = f"{'parallel' if parallel else 'serial'}{' fastmath' * fastmath}"
-            for variant, form in rewritten:
+            for variant, form in loops:
                 yield (f"{name} loops {variant}".strip(),
                        lambda njit=njit, form=form: form(_each(njit)))
-            if "numba" in workload.portable and not (quick and rewritten):
+            if "numba" in workload.portable and not (quick and loops):
                 yield (f"{name} arrays",
                        lambda njit=njit: rebind(workload.program, {}, njit))
 
@@ -70,7 +70,7 @@ def jax_forms(workload: Workload, quick: bool) -> Iterator[Form]:
     import jax
 
     jax.config.update("jax_enable_x64", True)
-    for variant, form in _rewritten(workload, "jax"):
+    for variant, form in rewritten(workload, "jax"):
         yield variant, lambda form=form: _JaxCall(jax, form)
     if "jax" in workload.portable:
         program = rebind(workload.program, {"np": jax.numpy}, lambda f: f)
@@ -113,7 +113,7 @@ FORMS = {"numpy": numpy_forms, "numexpr": numexpr_forms, "numba": numba_forms, "
          "pythran": pythran_forms, "cpp": cpp_forms}  # fmt: skip
 
 
-def _rewritten(workload: Workload, peer: str) -> list[tuple[str, Callable]]:
+def rewritten(workload: Workload, peer: str) -> list[tuple[str, Callable]]:
     """The functions of the group's module for this peer that bear the workload's name.
 
     `tropical__at_once` is another form of `tropical`, and is called "at once".

@@ -8,11 +8,13 @@ import importlib
 import json
 import platform
 import sys
+import time
 from pathlib import Path
 
 import machine
 import numpy as np
 from contest import PEERS
+from device_contest import DEVICE_PEERS
 from report import print_table
 
 import parakeet
@@ -38,15 +40,20 @@ def parse(arguments: list[str]) -> argparse.Namespace:
                         help=f"which to run: {', '.join(SUITES)}; workloads if none is named")
     parser.add_argument("--only", type=words, default=[],
                         help="workloads or groups, with commas; the beginning of a name will do")
-    parser.add_argument("--peers", type=words, default=[], help=f"of {', '.join(PEERS)}")
-    parser.add_argument("--targets", type=words, default=["serial", "parallel"])
+    parser.add_argument("--peers", type=words, default=[],
+                        help=f"of {', '.join(PEERS)}; on a GPU of {', '.join(DEVICE_PEERS)}")
+    parser.add_argument("--targets", type=words, default=["serial", "parallel"],
+                        help="serial, parallel; gpu (or gpu:1, emulated_gpu) measures the device")
     parser.add_argument("--threads", type=int, help="of each contestant; else every core")
     parser.add_argument("--shared", action="store_true",
                         help="others use the machine: no thread spins, see 'x C++ processor'")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions and forms")
+    parser.add_argument("--limit", type=float, metavar="SECONDS",
+                        help="on a GPU: no row begins later, and what there is is printed")
     parser.add_argument("--json", type=Path, help="a file for the numbers")
     options = parser.parse_args(arguments)
-    for given, known in ((options.suites, SUITES), (options.peers, PEERS)):
+    options.deadline = options.limit and time.monotonic() + options.limit
+    for given, known in ((options.suites, SUITES), (options.peers, (*PEERS, *DEVICE_PEERS))):
         if unknown := set(given) - set(known):
             parser.error(f"there is no {min(unknown)}; there are {', '.join(known)}")
     return options

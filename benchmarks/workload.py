@@ -20,8 +20,9 @@ def largest_difference(results, expected) -> float:
     for result, wanted in zip(results, expected, strict=True):
         if wanted.size:
             largest = float(np.max(np.abs(wanted[np.isfinite(wanted)]), initial=0.0))
-            worst = max(worst, float(np.max(_differences(result, wanted))) / (largest or 1.0))
-    return np.inf if np.isnan(worst) else worst
+            # Python's max would pass over nan.
+            worst = np.maximum(worst, np.max(_differences(result, wanted)) / (largest or 1.0))
+    return np.inf if np.isnan(worst) else float(worst)
 
 
 def share_that_differs(results, expected) -> float:

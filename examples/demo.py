@@ -1,7 +1,8 @@
-"""Runs the three programs of the original's slides on one core, on all cores and in plain Python.
+"""Runs the three programs of the original's slides on one core, all cores, a GPU and plain Python.
 
 Checks that all agree, prints one table of compile time beside execution time, and writes what the
-convolution makes of a photograph as PNGs. Compiles afresh: its cache is an empty folder.
+convolution makes of a photograph as PNGs. Compiles afresh: its cache is an empty folder. Without
+matplotlib, whose photograph it is, there is a drawn image and no PNG; without a GPU, no row for it.
 """
 
 import argparse
@@ -17,15 +18,18 @@ from pathlib import Path
 _fresh_cache = tempfile.TemporaryDirectory(prefix="parakeet-demo-")
 os.environ["PARAKEET_CACHE_DIR"] = _fresh_cache.name
 
-import matplotlib  # noqa: E402
-import matplotlib.image  # noqa: E402
 import numpy as np  # noqa: E402
 from convolve import EDGES, conv_3x3_trim  # noqa: E402
 from matmult import matmult  # noqa: E402
-from PIL import Image  # noqa: E402
 from regression import fit_simple_regression  # noqa: E402
 
 import parakeet  # noqa: E402
+
+try:
+    import matplotlib.image
+    from PIL import Image
+except ImportError:
+    matplotlib = None
 
 REPETITIONS = 20
 SECONDS = 2.0  # of repeating one measurement, at most
@@ -71,11 +75,19 @@ class Job:
 
 def photograph(shape: tuple[int, int] | None = None) -> np.ndarray:
     """The photograph that matplotlib carries, as grey float64 in [0, 1], resized when asked."""
+    if matplotlib is None:
+        return drawing(shape or (600, 512))
     path = Path(matplotlib.get_data_path()) / "sample_data" / "grace_hopper.jpg"
     image = Image.open(path).convert("L")
     if shape is not None:
         image = image.resize(shape[::-1], Image.Resampling.BICUBIC)
     return np.asarray(image, dtype=np.float64) / 255.0
+
+
+def drawing(shape: tuple[int, int]) -> np.ndarray:
+    """Rings around the middle with sharp edges, as grey float64 in [0, 1]."""
+    y, x = (np.linspace(-1.0, 1.0, n) for n in shape)
+    return 20.0 * np.hypot(x, y[:, None]) % 1.0
 
 
 def multiplication(n: int) -> Job:
@@ -146,11 +158,11 @@ def close(result, expected: np.ndarray, tolerance: float) -> bool:
             and float(np.abs(result - expected).max()) <= tolerance * np.abs(expected).max())
 
 
-def run_targets(job: Job, expected: np.ndarray) -> None:
+def run_targets(job: Job, expected: np.ndarray, devices: list[str]) -> None:
     names = {"serial": "Parakeet, one core",
              "parallel": f"Parakeet, {parakeet.get_num_threads()} cores"}
     results = []
-    for target, name in names.items():
+    for target, name in {**names, **{d: f"Parakeet, {d}" for d in devices}}.items():
         def call(target=target):
             return job.function(*job.arguments, target=target)
 
@@ -195,11 +207,14 @@ def print_table(jobs: list[Job]) -> None:
                   f"{scaled}")
     print("\ncompilation: the first call less a later one. speed-up: over the same function "
           "without @jit.\n"
-          "One core and all cores give the same bits; the rest agrees within rounding.\n")
+          "One core and all cores give the same bits; the rest agrees within rounding.\n"
+          "A GPU's rows have the arrays' way there and back in them.\n")
 
 
 def write_picture(path: Path, edges: np.ndarray) -> None:
     """Writes brightness changes as white on black, cut at what is strong in a photograph."""
+    if matplotlib is None:
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     matplotlib.image.imsave(path, np.abs(edges), cmap="gray", vmin=0.0, vmax=1.0)
     print(f"picture: {path}")
@@ -217,6 +232,9 @@ def make_jobs(quick: bool) -> list[Job]:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that all works")
+    parser.add_argument("--devices", nargs="*",
+                        default=[d for d in parakeet.devices() if d.startswith("gpu")],
+                        help="that run it too; every GPU unless named: gpu:1, emulated_gpu")
     parser.add_argument("--output", type=Path, help="folder for the pictures",
                         default=Path(__file__).resolve().parent / "output")
     options = parser.parse_args(arguments)
@@ -228,7 +246,7 @@ def main(arguments: list[str] | None = None) -> int:
     jobs = make_jobs(options.quick)
     for job in jobs:
         expected = job.expected()
-        run_targets(job, expected)
+        run_targets(job, expected, options.devices)
         run_peers(job, expected)
     print_table(jobs)
     write_picture(options.output / "edges.png", jobs[1].result)

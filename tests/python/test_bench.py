@@ -17,9 +17,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 import chart  # noqa: E402
 import report  # noqa: E402
 from tested_targets import COMPILED
-from workload import KERNELS, all_workloads, fresh, outcome  # noqa: E402
+from workload import GROUPS, KERNELS, all_workloads, fresh, outcome  # noqa: E402
 
-WORKLOADS = all_workloads()
+WORKLOADS = all_workloads((*GROUPS, "resident"))
 # The two sizes are the same program.
 BY_OTHERS = [workload for workload in all_workloads(KERNELS) if workload.name.endswith(" S")]
 
