@@ -167,6 +167,7 @@ CuResult CudaDevice::OpenContext() {
   driver_.DeviceGetAttribute(&pools, kCuHasMemoryPools, device);
   name_ = name;
   architecture_ = 10 * major + minor;
+  modules_.Open(architecture_);
   has_pools_ = pools != 0;
   if (const CuResult error = driver_.DevicePrimaryCtxRetain(&context_, device)) return error;
   if (const CuResult error = driver_.CtxSetCurrent(context_)) return error;
@@ -269,6 +270,7 @@ int32_t CudaDevice::Wait() {
 DeviceCounters CudaDevice::Counters() const {
   DeviceCounters counters = memory_.Counters();
   counters.launches = launches_.load(std::memory_order_relaxed);
+  counters.assembled = modules_.CountAssembled();
   return counters;
 }
 

@@ -20,6 +20,7 @@ struct DeviceCounters {
   int64_t live_buffers = 0;
   int64_t peak_bytes = 0;
   int64_t launches = 0;
+  int64_t assembled = 0;    // modules that the driver has made of PTX
   int64_t limit_bytes = 0;  // of live_bytes; 0: none
 };
 

@@ -6,8 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "pylib/core/cubin_cache.h"
 #include "pylib/core/device_array.h"
 #include "pylib/core/device_results.h"
+#include "pylib/core/disk_cache.h"
 #include "pylib/core/profile.h"
 #include "pylib/core/raise.h"
 #include "pylib/core/results.h"
@@ -264,6 +266,7 @@ PyObject* RunOnDevice(const FunctionState& function, Specialization* code, Devic
   std::vector<void*> kept;
   bool stays = false;
   if (!AreThere(call, *device, &stays)) return nullptr;
+  const CubinFolder kernels_are_in(FolderOf(function));
   const Observed observed =
       RunWithoutGil(*code, device, &on_host, call, &results, stays ? &kept : nullptr);
   if (is_timed) {

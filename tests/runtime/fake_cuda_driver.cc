@@ -44,6 +44,11 @@ struct CuModuleState {
   std::string code;
 };
 
+struct CuLinkerState {
+  std::string code;
+  std::string made;
+};
+
 struct CuFunctionState {
   const FakeKernel* kernel;
 };
@@ -103,18 +108,53 @@ CuResult TakeFailure() {
   return failure;
 }
 
-CuResult Load(CuModule* module, const void* image, unsigned, int*, void** values) {
+CuResult Load(CuModule* module, const void* image, unsigned count, int*, void** values) {
   return InContext([&]() -> CuResult {
     const auto* code = static_cast<const char*>(image);
     Fake().loads += 1;
     Fake().loaded_code = code;
-    if (std::strncmp(code, "bad", 3) == 0) {
-      std::strcpy(static_cast<char*>(values[0]), "line 1: bad\nline 2: worse\n");
+    if (std::strstr(code, "bad") != nullptr) {
+      if (count > 0) {
+        std::strcpy(static_cast<char*>(values[0]), "line 1: bad\nline 2: worse\n");
+      }
       return kInvalidCode;
     }
     *module = new CuModuleState{code};
     return 0;
   });
+}
+
+CuResult AddToLinker(CuLinker linker, int kind, void* data, size_t bytes, const char*, unsigned,
+                     int*, void**) {
+  return InContext([&]() -> CuResult {
+    const auto* text = static_cast<const char*>(data);
+    if (kind != kCuPtx || bytes == 0 || text[bytes - 1] != 0) return kInvalidValue;
+    if (std::strncmp(text, "bad", 3) == 0) return kInvalidCode;
+    linker->code += text;
+    return 0;
+  });
+}
+
+void FillLinker(CudaDriver* driver) {
+  driver->LinkCreate = [](unsigned, int*, void**, CuLinker* linker) {
+    return InContext([&] { return *linker = new CuLinkerState, 0; });
+  };
+  driver->LinkAddData = AddToLinker;
+  driver->LinkComplete = [](CuLinker linker, void** cubin, size_t* bytes) {
+    return InContext([&] {
+      Fake().links += 1;
+      linker->made =
+          "\x7f"
+          "ELF of " +
+          linker->code;
+      *cubin = linker->made.data();
+      return *bytes = linker->made.size() + 1, 0;
+    });
+  };
+  driver->LinkDestroy = [](CuLinker linker) {
+    linker->made.assign(linker->made.size(), '?');  // It was the linker's.
+    return delete linker, 0;
+  };
 }
 
 CuResult FindFunction(CuFunction* function, CuModule, const char* name) {
@@ -224,6 +264,7 @@ CudaDriver FakeCudaDriver() {
   FillDevices(&driver);
   FillStreams(&driver);
   FillMemory(&driver);
+  FillLinker(&driver);
   driver.ModuleLoadDataEx = Load;
   driver.ModuleGetFunction = FindFunction;
   driver.FuncSetAttribute = [](CuFunction, int attribute, int value) {

@@ -24,6 +24,7 @@ struct FakeCuda {
 
   int64_t live_bytes = 0;
   int loads = 0;
+  int links = 0;
   int streams = 0;
   int trims = 0;
   uint64_t release_threshold = 0;
