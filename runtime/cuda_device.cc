@@ -17,6 +17,7 @@ namespace parakeet::runtime {
 namespace {
 
 constexpr int32_t kBadLaunch = -1;
+constexpr int32_t kInFork = -2;
 constexpr int64_t kMostBlocks = INT32_MAX;
 
 // Threads of kernels take memory of their own from a heap, which has this part of all memory.
@@ -47,11 +48,11 @@ class CudaDevice : public Device {
   std::string Name() const override { return name_; }
   int Architecture() const override { return architecture_; }
   DeviceCounters Counters() const override;
-  void ResetPeak() override { memory_.ResetPeak(); }
+  void ResetPeak() override;
   DeviceMemory Memory() override;
   void* Allocate(int64_t bytes) override;
   void Free(void* buffer) override;
-  void SetLimit(int64_t bytes) override { memory_.SetLimit(bytes); }
+  void SetLimit(int64_t bytes) override;
   int32_t CopyUp(void* device, const void* host, int64_t bytes) override;
   int32_t CopyDown(void* host, const void* device, int64_t bytes) override;
   int32_t Launch(const PkKernel& kernel, int64_t blocks, int32_t threads, const void* captures,
@@ -107,14 +108,14 @@ thread_local OfThisThread of_this_thread;
 class CudaDevice::Scope {
  public:
   explicit Scope(CudaDevice& device) : device_(device) {
-    device_.driver_.CtxGetCurrent(&before_);
-    CuResult error = 0;
-    if (before_ != device_.context_) error = device_.driver_.CtxSetCurrent(device_.context_);
-    if (error == 0) error = device_.FindThread(&thread_);
-    if (error != 0) error_ = device_.Note(error, "cannot be used");
+    if (IsForkOfCuda()) {
+      error_ = NoteDeviceError(kInFork, kWhyNotInFork);
+    } else if (const CuResult error = Enter(); error != 0) {
+      error_ = device_.Note(error, "cannot be used");
+    }
   }
   ~Scope() {
-    if (before_ != device_.context_) device_.driver_.CtxSetCurrent(before_);
+    if (is_entered_) device_.driver_.CtxSetCurrent(before_);
   }
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
@@ -125,8 +126,18 @@ class CudaDevice::Scope {
   CudaThread& thread() const { return *thread_; }
 
  private:
+  CuResult Enter() {
+    device_.driver_.CtxGetCurrent(&before_);
+    is_entered_ = before_ != device_.context_;
+    if (is_entered_) {
+      if (const CuResult error = device_.driver_.CtxSetCurrent(device_.context_)) return error;
+    }
+    return device_.FindThread(&thread_);
+  }
+
   CudaDevice& device_;
   CuContext before_ = nullptr;
+  bool is_entered_ = false;
   int32_t error_ = 0;
   CudaThread* thread_ = nullptr;
 };
@@ -213,6 +224,7 @@ CuResult CudaDevice::MakeThread(CudaThread** thread) {
 }
 
 void CudaDevice::PutBack(CudaThread* thread) {
+  if (IsForkOfCuda()) return;
   const std::lock_guard lock(mutex_);
   free_threads_.push_back(thread);
 }
@@ -268,10 +280,19 @@ int32_t CudaDevice::Wait() {
 // ---------------------------------------------------------------------------------------------
 
 DeviceCounters CudaDevice::Counters() const {
+  if (IsForkOfCuda()) return {};
   DeviceCounters counters = memory_.Counters();
   counters.launches = launches_.load(std::memory_order_relaxed);
   counters.assembled = modules_.CountAssembled();
   return counters;
+}
+
+void CudaDevice::ResetPeak() {
+  if (!IsForkOfCuda()) memory_.ResetPeak();
+}
+
+void CudaDevice::SetLimit(int64_t bytes) {
+  if (!IsForkOfCuda()) memory_.SetLimit(bytes);
 }
 
 DeviceMemory CudaDevice::Memory() {

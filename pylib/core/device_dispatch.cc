@@ -37,6 +37,13 @@ Target TargetOn(DeviceKind kind) {
 
 int NumberFor(const Device& device) { return int(TargetOn(device.kind())) | device.number() << 8; }
 
+// Those that were opened, by their targets' numbers; they live as long as the process. Used with the
+// GIL held.
+std::vector<std::pair<int, Device*>>& KnownDevices() {
+  static auto* const known = new std::vector<std::pair<int, Device*>>;
+  return *known;
+}
+
 // As users name it.
 std::string NameOf(DeviceKind kind, int number) {
   return kind == DeviceKind::kCuda ? "gpu:" + std::to_string(number) : "emulated_gpu";
@@ -224,10 +231,10 @@ void RaiseDeviceMemory(const Device& device, int64_t bytes, int64_t bytes_in_use
                (long long)bytes_in_use);
 }
 
+void ForgetDevices() { KnownDevices().clear(); }
+
 Device* OpenDeviceOf(int number) {
-  // Filled by use; devices live as long as the process.
-  static auto* const known = new std::vector<std::pair<int, Device*>>;
-  for (const auto& [its_number, device] : *known) {
+  for (const auto& [its_number, device] : KnownDevices()) {
     if (its_number == number) return device;
   }
   const DeviceKind kind = KindOf(TargetOfNumber(number));
@@ -241,7 +248,7 @@ Device* OpenDeviceOf(int number) {
     RaiseDeviceError("cannot use " + NameOf(kind, DeviceOfNumber(number)) + ": " + why);
     return nullptr;
   }
-  known->push_back({number, device});
+  KnownDevices().push_back({number, device});
   return device;
 }
 

@@ -165,6 +165,7 @@ PyObject* CompilerIsOpen(PyObject*, PyObject*) { return PyBool_FromLong(IsCompil
 
 PyObject* AfterFork(PyObject*, PyObject*) {
   CompileLock::ForgetHolders();
+  ForgetDevices();
   return None();
 }
 

@@ -1,5 +1,7 @@
 #include "tests/runtime/fake_cuda_driver.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -66,9 +68,17 @@ std::map<CuAddress, size_t> live;
 
 void* HostOf(CuAddress address) { return reinterpret_cast<void*>(uintptr_t(address)); }
 
+// Set where the driver is initialised: a call in a child of that process ends it.
+pid_t process = 0;
+
+void CheckProcess() {
+  if (process != 0 && getpid() != process) _exit(77);
+}
+
 // A call, one at a time, that needs a context.
 template <typename Work>
 CuResult InContext(Work work) {
+  CheckProcess();
   const std::lock_guard lock(mutex);
   return current == nullptr ? kInvalidContext : work();
 }
@@ -177,11 +187,11 @@ CuResult Launch(CuFunction function, unsigned blocks, unsigned, unsigned, unsign
 }
 
 void FillDevices(CudaDriver* driver) {
-  driver->Init = [](unsigned) { return 0; };
+  driver->Init = [](unsigned) { return process = getpid(), 0; };
   driver->DriverGetVersion = [](int* version) { return *version = 13000, 0; };
   driver->GetErrorName = [](CuResult, const char** text) { return *text = "FAKE_ERROR", 0; };
   driver->GetErrorString = [](CuResult, const char** text) { return *text = "it is said so", 0; };
-  driver->DeviceGetCount = [](int* count) { return *count = Fake().devices, 0; };
+  driver->DeviceGetCount = [](int* count) { return CheckProcess(), *count = Fake().devices, 0; };
   driver->DeviceGet = [](CuDevice* device, int number) { return *device = number, 0; };
   driver->DeviceGetName = [](char* name, int, CuDevice) { return std::strcpy(name, "Fake"), 0; };
   driver->DeviceGetAttribute = [](int* value, int attribute, CuDevice) {
@@ -192,8 +202,8 @@ void FillDevices(CudaDriver* driver) {
   driver->DevicePrimaryCtxRetain = [](CuContext* context, CuDevice device) {
     return *context = new CuContextState{device}, 0;
   };
-  driver->CtxGetCurrent = [](CuContext* context) { return *context = current, 0; };
-  driver->CtxSetCurrent = [](CuContext context) { return current = context, 0; };
+  driver->CtxGetCurrent = [](CuContext* context) { return CheckProcess(), *context = current, 0; };
+  driver->CtxSetCurrent = [](CuContext context) { return CheckProcess(), current = context, 0; };
   driver->CtxSetLimit = [](int, size_t) { return 0; };
 }
 
