@@ -10,8 +10,8 @@ namespace {
 
 constexpr const char* kLibrary = "libcuda.so.1";
 
-// The first whose assembler takes the PTX that we write, 8.0.
-constexpr int kLeastVersion = 12000;
+// The first whose assembler takes the PTX that we write, 7.8.
+constexpr int kLeastVersion = 11080;
 
 std::optional<CudaDriver> replacement;
 
