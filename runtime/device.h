@@ -60,6 +60,15 @@ class Device {
   // Waits for the work of this thread.
   virtual int32_t Wait() = 0;
 
+  // Between the two, each of the other functions costs this thread less. Leave takes what Enter has
+  // given.
+  virtual void* Enter() { return nullptr; }
+  virtual void Leave(void*) {}
+
+  // A PkErrorRecord on the device for this thread's calls, one at a time: all zero, and to be left
+  // so. Null where a call is to allocate its own.
+  virtual void* ErrorRecord() { return nullptr; }
+
   // What other threads begin later comes after this thread's work so far: called before they may
   // see memory of the device that this thread has used.
   virtual int32_t Share() { return 0; }

@@ -150,11 +150,7 @@ class DeviceRun {
     for (uint64_t* slots : ArrayResults()) {
       if (IsOfArgument(slots)) TakeView(slots);
     }
-    if (const int32_t code = on_device_.device().Share(); code != 0) {
-      const int64_t scalar = code;
-      call_.Fail(kPkSiteDevice, 0, nullptr, 1, &scalar);
-      return 1;
-    }
+    if (!on_device_.Share()) return 1;
     for (const uint64_t* slots : ArrayResults()) {
       void* base = AddressIn(slots[1]);
       if (IsOfArgument(slots) || std::find(kept_->begin(), kept_->end(), base) != kept_->end()) {

@@ -86,6 +86,7 @@ CuResult InContext(Work work) {
 CuResult Allocate(CuAddress* address, size_t bytes, CuStream) {
   return InContext([&]() -> CuResult {
     if (bytes == 0) return kInvalidValue;
+    Fake().allocations += 1;
     if (int64_t(bytes) > Fake().memory_bytes) return kCuOutOfMemory;
     *address = CuAddress(reinterpret_cast<uintptr_t>(std::malloc(bytes)));
     live[*address] = bytes;
@@ -203,7 +204,11 @@ void FillDevices(CudaDriver* driver) {
     return *context = new CuContextState{device}, 0;
   };
   driver->CtxGetCurrent = [](CuContext* context) { return CheckProcess(), *context = current, 0; };
-  driver->CtxSetCurrent = [](CuContext context) { return CheckProcess(), current = context, 0; };
+  driver->CtxSetCurrent = [](CuContext context) {
+    CheckProcess();
+    Fake().context_changes += context != nullptr;
+    return current = context, 0;
+  };
   driver->CtxSetLimit = [](int, size_t) { return 0; };
 }
 
@@ -215,10 +220,14 @@ void FillStreams(CudaDriver* driver) {
     });
   };
   driver->StreamSynchronize = [](CuStream stream) {
-    return InContext([&] { return stream->RunTo(stream->issued), TakeFailure(); });
+    return InContext([&] {
+      Fake().waits += 1;
+      return stream->RunTo(stream->issued), TakeFailure();
+    });
   };
   driver->StreamWaitEvent = [](CuStream stream, CuEvent event, unsigned) {
     return InContext([&] {
+      Fake().stream_waits += 1;
       stream->Push([at = *event] { at.Wait(); });
       return 0;
     });
@@ -230,7 +239,10 @@ void FillStreams(CudaDriver* driver) {
     return InContext([&] { return *event = {stream, stream->issued}, 0; });
   };
   driver->EventSynchronize = [](CuEvent event) {
-    return InContext([&] { return event->Wait(), TakeFailure(); });
+    return InContext([&] {
+      Fake().waits += 1;
+      return event->Wait(), TakeFailure();
+    });
   };
 }
 
