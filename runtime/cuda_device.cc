@@ -17,6 +17,7 @@ namespace parakeet::runtime {
 namespace {
 
 constexpr int32_t kBadLaunch = -1;
+constexpr int32_t kInFork = -2;
 constexpr int64_t kMostBlocks = INT32_MAX;
 
 // Threads of kernels take memory of their own from a heap, which has this part of all memory.
@@ -25,11 +26,16 @@ constexpr size_t kMostHeap = size_t{2} << 30;
 
 // What a thread has of a device: its stream, and what it uses with it.
 struct CudaThread {
-  CudaThread(const CudaDriver& driver, CuContext context, CuStream stream, CuEvent event)
-      : stream(stream), event(event), copies(driver, context, stream) {}
+  CudaThread(const CudaDriver& driver, CuContext context, CuStream stream, CuEvent event,
+             CuEvent of_others)
+      : stream(stream), event(event), of_others(of_others), copies(driver, context, stream) {}
 
   const CuStream stream;
-  const CuEvent event;  // the end of the stream's work when it was last recorded
+  const CuEvent event;      // the end of the stream's work when it was last recorded
+  const CuEvent of_others;  // the same of a stream that is not ours
+  uint64_t shared = 0;      // the number of its last Share
+  uint64_t seen = 0;        // up to which Share of all the stream has waited
+  void* error_record = nullptr;
   CudaCopies copies;
   CudaFunctions functions;
 };
@@ -47,16 +53,19 @@ class CudaDevice : public Device {
   std::string Name() const override { return name_; }
   int Architecture() const override { return architecture_; }
   DeviceCounters Counters() const override;
-  void ResetPeak() override { memory_.ResetPeak(); }
+  void ResetPeak() override;
   DeviceMemory Memory() override;
   void* Allocate(int64_t bytes) override;
   void Free(void* buffer) override;
-  void SetLimit(int64_t bytes) override { memory_.SetLimit(bytes); }
+  void SetLimit(int64_t bytes) override;
   int32_t CopyUp(void* device, const void* host, int64_t bytes) override;
   int32_t CopyDown(void* host, const void* device, int64_t bytes) override;
   int32_t Launch(const PkKernel& kernel, int64_t blocks, int32_t threads, const void* captures,
                  int64_t bytes) override;
   int32_t Wait() override;
+  void* Enter() override;
+  void Leave(void* before) override;
+  void* ErrorRecord() override;
   int32_t Share() override;
   void* Stream() override;
   int32_t WaitForStream(void* stream) override;
@@ -69,9 +78,11 @@ class CudaDevice : public Device {
   class Scope;
 
   // What stands before `error` in messages: "CUDA device 0 cannot launch kernel k".
-  int32_t Note(CuResult error, const std::string& what) const;
+  int32_t Note(CuResult error, const char* what) const;
   CuResult OpenContext();
   CuResult FindThread(CudaThread** thread);
+  // What the thread begins next comes after what others have shared.
+  CuResult CatchUp(CudaThread* thread);
   CuResult MakeThread(CudaThread** thread);
   // Later work of `waiting` comes after what `thread` has begun.
   CuResult LetWait(CuStream waiting, const CudaThread& thread);
@@ -86,8 +97,9 @@ class CudaDevice : public Device {
   CudaMemory memory_;
   CudaModules modules_;
   std::atomic<int64_t> launches_{0};
+  std::atomic<uint64_t> shares_{0};  // how often a thread has shared its work
 
-  std::mutex mutex_;  // of the lists, and from the recording of an event to the wait for it
+  std::mutex mutex_;  // of the lists, the threads' numbers, and from an event's record to its wait
   std::vector<std::unique_ptr<CudaThread>> threads_;
   std::vector<CudaThread*> free_threads_;
 };
@@ -107,14 +119,14 @@ thread_local OfThisThread of_this_thread;
 class CudaDevice::Scope {
  public:
   explicit Scope(CudaDevice& device) : device_(device) {
-    device_.driver_.CtxGetCurrent(&before_);
-    CuResult error = 0;
-    if (before_ != device_.context_) error = device_.driver_.CtxSetCurrent(device_.context_);
-    if (error == 0) error = device_.FindThread(&thread_);
-    if (error != 0) error_ = device_.Note(error, "cannot be used");
+    if (IsForkOfCuda()) {
+      error_ = NoteDeviceError(kInFork, kWhyNotInFork);
+    } else if (const CuResult error = Enter(); error != 0) {
+      error_ = device_.Note(error, "cannot be used");
+    }
   }
   ~Scope() {
-    if (before_ != device_.context_) device_.driver_.CtxSetCurrent(before_);
+    if (is_entered_) device_.driver_.CtxSetCurrent(before_);
   }
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
@@ -125,18 +137,43 @@ class CudaDevice::Scope {
   CudaThread& thread() const { return *thread_; }
 
  private:
+  CuResult Enter() {
+    device_.driver_.CtxGetCurrent(&before_);
+    is_entered_ = before_ != device_.context_;
+    if (is_entered_) {
+      if (const CuResult error = device_.driver_.CtxSetCurrent(device_.context_)) return error;
+    }
+    if (const CuResult error = device_.FindThread(&thread_)) return error;
+    return device_.CatchUp(thread_);
+  }
+
   CudaDevice& device_;
   CuContext before_ = nullptr;
+  bool is_entered_ = false;
   int32_t error_ = 0;
   CudaThread* thread_ = nullptr;
 };
 
 CuAddress AddressOf(const void* device) { return CuAddress(reinterpret_cast<uintptr_t>(device)); }
 
-int32_t CudaDevice::Note(CuResult error, const std::string& what) const {
+int32_t CudaDevice::Note(CuResult error, const char* what) const {
   if (error == 0) return 0;
   return NoteDeviceError(
       error, "CUDA device " + std::to_string(number_) + " " + what + ": " + driver_.TextOf(error));
+}
+
+// The driver's calls that change the context take longer than the one that asks for it, which is
+// all that a Scope does in here.
+void* CudaDevice::Enter() {
+  CuContext before = context_;
+  if (IsForkOfCuda()) return before;
+  driver_.CtxGetCurrent(&before);
+  if (before != context_) driver_.CtxSetCurrent(context_);
+  return before;
+}
+
+void CudaDevice::Leave(void* before) {
+  if (before != context_ && !IsForkOfCuda()) driver_.CtxSetCurrent(static_cast<CuContext>(before));
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -167,6 +204,7 @@ CuResult CudaDevice::OpenContext() {
   driver_.DeviceGetAttribute(&pools, kCuHasMemoryPools, device);
   name_ = name;
   architecture_ = 10 * major + minor;
+  modules_.Open(architecture_);
   has_pools_ = pools != 0;
   if (const CuResult error = driver_.DevicePrimaryCtxRetain(&context_, device)) return error;
   if (const CuResult error = driver_.CtxSetCurrent(context_)) return error;
@@ -200,18 +238,21 @@ CuResult CudaDevice::MakeThread(CudaThread** thread) {
     return 0;
   }
   CuStream stream = nullptr;
-  CuEvent event = nullptr;
+  CuEvent event = nullptr, of_others = nullptr;
   if (const CuResult error = driver_.StreamCreate(&stream, kCuIndependentStream)) return error;
   if (const CuResult error = driver_.EventCreate(&event, kCuEventWithoutTime)) return error;
+  if (const CuResult error = driver_.EventCreate(&of_others, kCuEventWithoutTime)) return error;
   for (const auto& other : threads_) {
     if (const CuResult error = LetWait(stream, *other)) return error;
   }
-  threads_.push_back(std::make_unique<CudaThread>(driver_, context_, stream, event));
+  threads_.push_back(std::make_unique<CudaThread>(driver_, context_, stream, event, of_others));
   *thread = threads_.back().get();
+  (*thread)->seen = shares_.load(std::memory_order_relaxed);
   return 0;
 }
 
 void CudaDevice::PutBack(CudaThread* thread) {
+  if (IsForkOfCuda()) return;
   const std::lock_guard lock(mutex_);
   free_threads_.push_back(thread);
 }
@@ -221,16 +262,32 @@ CuResult CudaDevice::LetWait(CuStream waiting, const CudaThread& thread) {
   return driver_.StreamWaitEvent(waiting, thread.event, 0);
 }
 
+// Others wait when they begin something: a thread that has nothing to do costs nothing.
 int32_t CudaDevice::Share() {
   const Scope scope(*this);
   if (scope.error() != 0) return scope.error();
   const std::lock_guard lock(mutex_);
+  if (threads_.size() == 1) return 0;  // A second one begins behind all work of this one.
+  CudaThread& thread = scope.thread();
+  const CuResult error = driver_.EventRecord(thread.event, thread.stream);
+  if (error != 0) return Note(error, "cannot order its streams");
+  const uint64_t before = shares_.load(std::memory_order_relaxed);
+  thread.shared = before + 1;
+  if (thread.seen == before) thread.seen = before + 1;
+  shares_.store(before + 1, std::memory_order_release);
+  return 0;
+}
+
+CuResult CudaDevice::CatchUp(CudaThread* thread) {
+  if (thread->seen == shares_.load(std::memory_order_acquire)) return 0;
+  const std::lock_guard lock(mutex_);
   for (const auto& other : threads_) {
-    if (other.get() == &scope.thread()) continue;
-    if (const CuResult error = LetWait(other->stream, scope.thread())) {
-      return Note(error, "cannot order its streams");
+    if (other.get() == thread || other->shared <= thread->seen) continue;
+    if (const CuResult error = driver_.StreamWaitEvent(thread->stream, other->event, 0)) {
+      return error;
     }
   }
+  thread->seen = shares_.load(std::memory_order_relaxed);
   return 0;
 }
 
@@ -242,9 +299,8 @@ void* CudaDevice::Stream() {
 int32_t CudaDevice::WaitForStream(void* stream) {
   const Scope scope(*this);
   if (scope.error() != 0) return scope.error();
-  const std::lock_guard lock(mutex_);  // Others record the event too.
-  CuResult error = driver_.EventRecord(scope->event, static_cast<CuStream>(stream));
-  if (error == 0) error = driver_.StreamWaitEvent(scope->stream, scope->event, 0);
+  CuResult error = driver_.EventRecord(scope->of_others, static_cast<CuStream>(stream));
+  if (error == 0) error = driver_.StreamWaitEvent(scope->stream, scope->of_others, 0);
   return Note(error, "cannot wait for another stream");
 }
 
@@ -267,9 +323,19 @@ int32_t CudaDevice::Wait() {
 // ---------------------------------------------------------------------------------------------
 
 DeviceCounters CudaDevice::Counters() const {
+  if (IsForkOfCuda()) return {};
   DeviceCounters counters = memory_.Counters();
   counters.launches = launches_.load(std::memory_order_relaxed);
+  counters.assembled = modules_.CountAssembled();
   return counters;
+}
+
+void CudaDevice::ResetPeak() {
+  if (!IsForkOfCuda()) memory_.ResetPeak();
+}
+
+void CudaDevice::SetLimit(int64_t bytes) {
+  if (!IsForkOfCuda()) memory_.SetLimit(bytes);
 }
 
 DeviceMemory CudaDevice::Memory() {
@@ -290,20 +356,40 @@ void CudaDevice::Free(void* buffer) {
   if (scope.error() == 0) memory_.Free(buffer, scope->stream);
 }
 
+std::string CopyText(int64_t bytes, const char* way) {
+  return "cannot copy " + std::to_string(bytes) + " bytes " + way + " the host";
+}
+
 int32_t CudaDevice::CopyUp(void* device, const void* host, int64_t bytes) {
   if (bytes <= 0) return 0;
   const Scope scope(*this);
   if (scope.error() != 0) return scope.error();
-  return Note(scope->copies.Up(AddressOf(device), static_cast<const char*>(host), bytes),
-              "cannot copy " + std::to_string(bytes) + " bytes from the host");
+  const CuResult error = scope->copies.Up(AddressOf(device), static_cast<const char*>(host), bytes);
+  return error == 0 ? 0 : Note(error, CopyText(bytes, "from").c_str());
 }
 
 int32_t CudaDevice::CopyDown(void* host, const void* device, int64_t bytes) {
   if (bytes <= 0) return 0;
   const Scope scope(*this);
   if (scope.error() != 0) return scope.error();
-  return Note(scope->copies.Down(static_cast<char*>(host), AddressOf(device), bytes),
-              "cannot copy " + std::to_string(bytes) + " bytes to the host");
+  const CuResult error = scope->copies.Down(static_cast<char*>(host), AddressOf(device), bytes);
+  return error == 0 ? 0 : Note(error, CopyText(bytes, "to").c_str());
+}
+
+// Beside the account of what calls take, like the stream.
+void* CudaDevice::ErrorRecord() {
+  const Scope scope(*this);
+  if (scope.error() != 0) return nullptr;
+  if (scope->error_record != nullptr) return scope->error_record;
+  const PkErrorRecord zero = {};
+  CuAddress address = 0;
+  if (driver_.MemAllocAsync(&address, sizeof zero, scope->stream) != 0) return nullptr;
+  const auto* bytes = reinterpret_cast<const char*>(&zero);
+  if (scope->copies.Up(address, bytes, sizeof zero) != 0) {
+    driver_.MemFreeAsync(address, scope->stream);
+    return nullptr;
+  }
+  return scope->error_record = reinterpret_cast<void*>(uintptr_t(address));
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -338,7 +424,8 @@ int32_t CudaDevice::Launch(const PkKernel& kernel, int64_t blocks, int32_t threa
   const CuResult error =
       driver_.LaunchKernel(function, unsigned(blocks), 1, 1, unsigned(threads), 1, 1,
                            unsigned(kernel.shared_bytes), scope->stream, nullptr, extra);
-  return error == 0 ? 0 : Note(error, std::string("cannot launch kernel ") + kernel.name);
+  if (error == 0) return 0;
+  return Note(error, (std::string("cannot launch kernel ") + kernel.name).c_str());
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 #include "runtime/cuda_driver.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 
 #include <optional>
 
@@ -9,10 +10,15 @@ namespace {
 
 constexpr const char* kLibrary = "libcuda.so.1";
 
-// The first whose assembler takes the PTX that we write, 8.0.
-constexpr int kLeastVersion = 12000;
+// The first whose assembler takes the PTX that we write, 7.8.
+constexpr int kLeastVersion = 11080;
 
 std::optional<CudaDriver> replacement;
+
+// Whether a child of fork could do anything with the driver: it could before it was opened.
+std::atomic<bool> is_in_use = false;
+
+void InChild() { is_fork_of_cuda = is_fork_of_cuda || is_in_use; }
 
 std::string VersionText(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
@@ -57,8 +63,11 @@ struct Opened {
   std::string why;
 
   Opened() {
+    pthread_atfork(nullptr, nullptr, InChild);
     if (replacement) driver = *replacement;
+    is_in_use = true;
     is_ready = (replacement || FindFunctions(&driver, &why)) && Initialise(driver, &why);
+    is_in_use = is_ready;
   }
 };
 
@@ -74,6 +83,10 @@ std::string CudaDriver::TextOf(CuResult error) const {
 }
 
 const CudaDriver* OpenCudaDriver(std::string* why) {
+  if (IsForkOfCuda()) {
+    *why = kWhyNotInFork;
+    return nullptr;
+  }
   // Never closed: other threads may be in it while the process ends.
   static const auto* const opened = new Opened;
   if (opened->is_ready) return &opened->driver;

@@ -3,6 +3,7 @@
 #ifndef PARAKEET_RUNTIME_CUDA_DRIVER_H_
 #define PARAKEET_RUNTIME_CUDA_DRIVER_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -17,6 +18,7 @@ using CuStream = struct CuStreamState*;
 using CuEvent = struct CuEventState*;
 using CuModule = struct CuModuleState*;
 using CuFunction = struct CuFunctionState*;
+using CuLinker = struct CuLinkerState*;
 using CuMemoryPool = struct CuMemoryPoolState*;
 
 inline constexpr CuResult kCuOutOfMemory = 2;
@@ -32,6 +34,7 @@ inline constexpr unsigned kCuIndependentStream = 1;  // flags
 inline constexpr unsigned kCuEventWithoutTime = 2;
 inline constexpr int kCuErrorLog = 5;  // options of loading
 inline constexpr int kCuErrorLogBytes = 6;
+inline constexpr int kCuPtx = 1;  // what a linker is given
 
 struct CudaDriver {
 #define PARAKEET_CUDA_FUNCTION(member, symbol, arguments) CuResult(*member) arguments;
@@ -45,6 +48,15 @@ struct CudaDriver {
 // The driver, initialised; null, with the reason in a line, where there is none, it is too old, or
 // it finds no device. The answer stays the same as long as the process lives.
 const CudaDriver* OpenCudaDriver(std::string* why);
+
+// Whether this process was forked from one that had opened the driver, which works in that one alone:
+// no function of it may be called here, and no lock of a device taken, which a thread may have held
+// that is not here. OpenCudaDriver gives null then, with the reason.
+inline std::atomic<bool> is_fork_of_cuda = false;
+inline bool IsForkOfCuda() { return is_fork_of_cuda.load(std::memory_order_relaxed); }
+inline constexpr char kWhyNotInFork[] =
+    "CUDA does not work in a process that was forked after its parent had used it; start processes "
+    "by \"spawn\"";
 
 // The functions of another driver to use, before any use of one: for tests.
 void SetCudaDriver(const CudaDriver& driver);

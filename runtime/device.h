@@ -20,6 +20,7 @@ struct DeviceCounters {
   int64_t live_buffers = 0;
   int64_t peak_bytes = 0;
   int64_t launches = 0;
+  int64_t assembled = 0;    // modules that the driver has made of PTX
   int64_t limit_bytes = 0;  // of live_bytes; 0: none
 };
 
@@ -58,6 +59,15 @@ class Device {
                          const void* captures, int64_t bytes) = 0;
   // Waits for the work of this thread.
   virtual int32_t Wait() = 0;
+
+  // Between the two, each of the other functions costs this thread less. Leave takes what Enter has
+  // given.
+  virtual void* Enter() { return nullptr; }
+  virtual void Leave(void*) {}
+
+  // A PkErrorRecord on the device for this thread's calls, one at a time: all zero, and to be left
+  // so. Null where a call is to allocate its own.
+  virtual void* ErrorRecord() { return nullptr; }
 
   // What other threads begin later comes after this thread's work so far: called before they may
   // see memory of the device that this thread has used.

@@ -56,10 +56,11 @@ struct DeviceCall::State {
 
   std::vector<Argument> arguments;
   std::vector<ArgumentCopy> copies;
-  std::map<uintptr_t, int64_t> buffers;  // live ones, copies and the error record among them
+  std::map<uintptr_t, int64_t> buffers;  // live ones, copies among them
   std::unordered_map<void*, void*> taken;
   void* error_record = nullptr;
-  bool is_shared = false;  // other threads may see memory that the call has used
+  bool is_shared = false;   // other threads may see memory that the call has used
+  void* entered = nullptr;  // what the device takes back at the end
 };
 
 DeviceCall::State::Region DeviceCall::State::FindRegion(const void* address) const {
@@ -92,6 +93,7 @@ DeviceCall::State::Region DeviceCall::State::FindArgument(const void* address) c
 DeviceCall::DeviceCall(Call* call, Device* device)
     : call_(*call), device_(*device), state_(std::make_unique<State>()) {
   call_.set_device_call(this);
+  state_->entered = device_.Enter();
 }
 
 DeviceCall::~DeviceCall() {
@@ -100,6 +102,7 @@ DeviceCall::~DeviceCall() {
     device_.Free(reinterpret_cast<void*>(buffer));
   }
   if (state_->is_shared) device_.Share();
+  device_.Leave(state_->entered);
 }
 
 void DeviceCall::FailForMemory(int64_t bytes) { call_.Fail(kPkSiteMemory, 0, nullptr, 1, &bytes); }
@@ -126,6 +129,7 @@ bool DeviceCall::MakeCopy(ArgumentCopy* copy) {
 bool DeviceCall::TakeArguments(std::span<DeviceArgument> arguments) {
   State& state = *state_;
   std::vector<size_t> order;
+  state.arguments.reserve(arguments.size());
   for (const DeviceArgument& argument : arguments) {
     const ElementRuns runs(argument.data, argument.element_bytes, argument.rank, argument.sizes,
                            argument.strides);
@@ -214,9 +218,13 @@ void* DeviceCall::AllocateBuffer(int64_t bytes) {
   return buffer;
 }
 
+bool DeviceCall::Share() {
+  state_->is_shared = false;
+  return Succeeds(device_.Share());
+}
+
 void DeviceCall::KeepOnDevice(void* base) {
   if (state_->buffers.erase(WordOf(base)) == 0) RefuseBuffer(base);
-  state_->is_shared = true;
 }
 
 void DeviceCall::FreeBuffer(void* buffer) {
@@ -239,6 +247,8 @@ int32_t DeviceCall::Write(void* device, const void* host, int64_t bytes) {
 
 // Null with the slot set.
 void* DeviceCall::ErrorRecordOnDevice() {
+  if (state_->error_record != nullptr) return state_->error_record;
+  state_->error_record = device_.ErrorRecord();
   if (state_->error_record != nullptr) return state_->error_record;
   void* record = AllocateBuffer(sizeof(PkErrorRecord));
   const PkErrorRecord zero = {};

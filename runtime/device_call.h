@@ -59,8 +59,13 @@ class DeviceCall {
   // gave, which is freed; the same for the same base. Null with the slot set.
   void* TakeResult(void* base);
 
+  // What others begin later comes after the call's work so far, behind which there is none that
+  // they may see. False with the slot set. Without it, the call's end does that where an argument
+  // was on the device.
+  bool Share();
+
   // Takes a device buffer that pk_device_alloc gave off the call's list: it is the caller's, to be
-  // freed by the device.
+  // freed by the device, behind Share.
   void KeepOnDevice(void* base);
 
   // What the pk_device_* functions do.

@@ -6,8 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "pylib/core/cubin_cache.h"
 #include "pylib/core/device_array.h"
 #include "pylib/core/device_results.h"
+#include "pylib/core/disk_cache.h"
 #include "pylib/core/profile.h"
 #include "pylib/core/raise.h"
 #include "pylib/core/results.h"
@@ -34,6 +36,13 @@ Target TargetOn(DeviceKind kind) {
 }
 
 int NumberFor(const Device& device) { return int(TargetOn(device.kind())) | device.number() << 8; }
+
+// Those that were opened, by their targets' numbers; they live as long as the process. Used with the
+// GIL held.
+std::vector<std::pair<int, Device*>>& KnownDevices() {
+  static auto* const known = new std::vector<std::pair<int, Device*>>;
+  return *known;
+}
 
 // As users name it.
 std::string NameOf(DeviceKind kind, int number) {
@@ -141,11 +150,7 @@ class DeviceRun {
     for (uint64_t* slots : ArrayResults()) {
       if (IsOfArgument(slots)) TakeView(slots);
     }
-    if (const int32_t code = on_device_.device().Share(); code != 0) {
-      const int64_t scalar = code;
-      call_.Fail(kPkSiteDevice, 0, nullptr, 1, &scalar);
-      return 1;
-    }
+    if (!on_device_.Share()) return 1;
     for (const uint64_t* slots : ArrayResults()) {
       void* base = AddressIn(slots[1]);
       if (IsOfArgument(slots) || std::find(kept_->begin(), kept_->end(), base) != kept_->end()) {
@@ -222,10 +227,10 @@ void RaiseDeviceMemory(const Device& device, int64_t bytes, int64_t bytes_in_use
                (long long)bytes_in_use);
 }
 
+void ForgetDevices() { KnownDevices().clear(); }
+
 Device* OpenDeviceOf(int number) {
-  // Filled by use; devices live as long as the process.
-  static auto* const known = new std::vector<std::pair<int, Device*>>;
-  for (const auto& [its_number, device] : *known) {
+  for (const auto& [its_number, device] : KnownDevices()) {
     if (its_number == number) return device;
   }
   const DeviceKind kind = KindOf(TargetOfNumber(number));
@@ -239,7 +244,7 @@ Device* OpenDeviceOf(int number) {
     RaiseDeviceError("cannot use " + NameOf(kind, DeviceOfNumber(number)) + ": " + why);
     return nullptr;
   }
-  known->push_back({number, device});
+  KnownDevices().push_back({number, device});
   return device;
 }
 
@@ -264,6 +269,7 @@ PyObject* RunOnDevice(const FunctionState& function, Specialization* code, Devic
   std::vector<void*> kept;
   bool stays = false;
   if (!AreThere(call, *device, &stays)) return nullptr;
+  const CubinFolder kernels_are_in(FolderOf(function));
   const Observed observed =
       RunWithoutGil(*code, device, &on_host, call, &results, stays ? &kept : nullptr);
   if (is_timed) {

@@ -16,6 +16,9 @@ namespace parakeet::pylib {
 // parakeet.errors.DeviceError set, which says why it cannot be used.
 runtime::Device* OpenDeviceOf(int number);
 
+// In a child of fork: which devices it can use is to be asked again.
+void ForgetDevices();
+
 // The MemoryError of memory that a device has not, where so much of it was in use.
 void RaiseDeviceMemory(const runtime::Device& device, int64_t bytes, int64_t bytes_in_use);
 

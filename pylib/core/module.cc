@@ -8,6 +8,7 @@
 #include "pylib/core/compile_lock.h"
 #include "pylib/core/compiler_library.h"
 #include "pylib/core/content.h"
+#include "pylib/core/cubin_cache.h"
 #include "pylib/core/device_array.h"
 #include "pylib/core/device_dispatch.h"
 #include "pylib/core/disk_cache.h"
@@ -115,10 +116,11 @@ PyObject* DeviceCountersOf(PyObject*, PyObject* number) {
   const runtime::Device* device = OpenDeviceOf(int(target));
   if (device == nullptr) return nullptr;
   const runtime::DeviceCounters counters = device->Counters();
-  return Py_BuildValue("{sLsLsLsLsL}", "live_bytes", (long long)counters.live_bytes, "live_buffers",
-                       (long long)counters.live_buffers, "peak_bytes",
+  return Py_BuildValue("{sLsLsLsLsLsL}", "live_bytes", (long long)counters.live_bytes,
+                       "live_buffers", (long long)counters.live_buffers, "peak_bytes",
                        (long long)counters.peak_bytes, "launches", (long long)counters.launches,
-                       "limit_bytes", (long long)counters.limit_bytes);
+                       "assembled", (long long)counters.assembled, "limit_bytes",
+                       (long long)counters.limit_bytes);
 }
 
 // set_device_limit(number, bytes): 0 is no limit.
@@ -163,6 +165,7 @@ PyObject* CompilerIsOpen(PyObject*, PyObject*) { return PyBool_FromLong(IsCompil
 
 PyObject* AfterFork(PyObject*, PyObject*) {
   CompileLock::ForgetHolders();
+  ForgetDevices();
   return None();
 }
 
@@ -210,6 +213,7 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                           nullptr};
 
 bool StartRuntime() {
+  StartCubinCache();
   runtime::SetOpenMpPath(PackageFolder() + "/lib/libomp.so");
   PyObject* function = PySys_GetObject("getrecursionlimit");
   Ref limit = function != nullptr ? Ref::Steal(PyObject_CallObject(function, nullptr)) : Ref();

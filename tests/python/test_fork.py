@@ -2,13 +2,17 @@
 
 import multiprocessing
 import os
+import subprocess
+import sys
 import threading
 import traceback
 
 import numpy as np
 import pytest
 
+import parakeet
 from parakeet import jit
+from parakeet.errors import DeviceError
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 
@@ -124,3 +128,65 @@ def test_a_pool_of_processes(method):
 def test_a_jitted_function_is_sent_to_a_pool():
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         assert pool.apply(wave, (X[:10], 0.0)) == 0.0
+
+
+HAS_GPU = "gpu:0" in parakeet.devices()
+
+
+def test_device_arrays_of_the_parent_on_the_emulated_gpu():
+    there = parakeet.to_gpu(X[:100], "emulated_gpu")
+    wave(there, 2.0)
+
+    def work():
+        np.testing.assert_array_equal(there.to_host(), X[:100])
+        assert isinstance(wave(there, 2.0), float)
+
+    in_child(work)
+    np.testing.assert_array_equal(there.to_host(), X[:100])
+
+
+@pytest.mark.skipif(not HAS_GPU, reason="skipped: no CUDA device")
+def test_a_gpu_is_its_openers_alone():
+    """A child is told so by every use, its device arrays free nothing, and other targets work."""
+    there = parakeet.to_gpu(X)
+    expected = wave(X, 2.0)
+    wave(there, 2.0)
+
+    def work():
+        uses = [lambda: wave(X, 2.0, target="gpu"), lambda: wave(there, 2.0), there.to_host,
+                lambda: parakeet.to_gpu(X), lambda: parakeet.memory_info("gpu"),
+                lambda: jit(lambda x: x + 1)(X, target="gpu")]
+        for use in uses:
+            with pytest.raises(DeviceError, match="^cannot use gpu:0: .* was forked after"):
+                use()
+        assert "gpu:0" not in parakeet.devices()
+        assert wave(X, 2.0) == expected
+        assert wave(X, 2.0, target="emulated_gpu") > 0
+
+    in_child(work)
+    np.testing.assert_array_equal(there.to_host(), X)
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.apply(wave, (X, 2.0), {"target": "gpu"}) > 0
+
+
+ENDS = """
+import os, sys
+import numpy as np
+import parakeet
+
+there = parakeet.to_gpu(np.ones(1000), "{device}")
+view = there[1:]
+if os.fork() == 0:
+    sys.exit(3)
+status = os.waitstatus_to_exitcode(os.wait()[1])
+assert (there.to_host() == 1).all()
+sys.exit(status)
+"""
+
+
+@pytest.mark.parametrize("device", ["emulated_gpu", *(["gpu"] if HAS_GPU else [])])
+def test_a_child_ends_as_programs_do(device):
+    """With device arrays of the parent, in the hands of the interpreter as it ends."""
+    program = ENDS.format(device=device)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) == (3, b"")

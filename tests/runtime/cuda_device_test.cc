@@ -149,6 +149,58 @@ TEST(CudaDevice, WhatThreadsRecordIsTheCallsError) {
   EXPECT_EQ(pk_device_launch(&call, &kernel, 1, 1, &captures, sizeof captures), 1);
 }
 
+// What the driver is asked for by a call, beside its kernels.
+TEST(CudaDevice, ACallThatCannotFailDoesNotWait) {
+  Fake().kernels["add_ten"] = AddTen;
+  const std::string code = "code of add_ten";
+  const PkKernel kernel = KernelOf("add_ten", code);
+  auto* numbers = static_cast<int64_t*>(Cuda().Allocate(8));
+  const int64_t size = 1, stride = 8, zero = 0;
+  EXPECT_EQ(Cuda().CopyUp(numbers, &zero, 8), 0);
+  const int waits = Fake().waits, changes = Fake().context_changes;
+  {
+    Call call(1);
+    DeviceCall on_device(&call, &Cuda());
+    DeviceArgument arguments[] = {{numbers, 8, 1, &size, &stride, true, true}};
+    ASSERT_TRUE(on_device.TakeArguments(arguments));
+    void* temporary = on_device.AllocateBuffer(800);
+    for (int i = 0; i < 5; ++i) {
+      Captures captures = {nullptr, numbers, 1};
+      EXPECT_EQ(pk_device_launch(&call, &kernel, 1, 64, &captures, sizeof captures), 0);
+    }
+    on_device.FreeBuffer(temporary);
+    EXPECT_TRUE(on_device.GiveBackArguments());
+    EXPECT_TRUE(on_device.Share());
+  }
+  EXPECT_EQ(Fake().waits, waits);
+  EXPECT_EQ(Fake().context_changes - changes, 1);
+  int64_t seen = 0;
+  EXPECT_EQ(Cuda().CopyDown(&seen, numbers, 8), 0);
+  EXPECT_EQ(seen, 50);
+  Cuda().Free(numbers);
+}
+
+TEST(CudaDevice, ACallThatCanFailWaitsForEachKernelAndAllocatesNothing) {
+  Fake().kernels["add_ten"] = AddTen;
+  const std::string code = "code of add_ten";
+  const PkKernel kernel = KernelOf("add_ten", code, kPkKernelMayFail);
+  const auto run = [&] {
+    Captures captures = {};
+    Call call(1);
+    DeviceCall on_device(&call, &Cuda());
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(pk_device_launch(&call, &kernel, 1, 64, &captures, sizeof captures), 0);
+    }
+  };
+  run();
+  const int waits = Fake().waits, allocations = Fake().allocations;
+  const int64_t live = Fake().live_bytes;
+  run();
+  EXPECT_EQ(Fake().waits - waits, 3);
+  EXPECT_EQ(Fake().allocations, allocations);
+  EXPECT_EQ(Fake().live_bytes, live);
+}
+
 TEST(CudaDevice, EqualCodeIsLoadedOnceWhereverItIs) {
   Fake().kernels["twin"] = AddTen;
   const std::string one = "code of twins", other = "code of twins";
@@ -252,6 +304,34 @@ TEST(CudaDevice, OtherThreadsComeAfterWhatIsShared) {
     EXPECT_EQ(Cuda().CopyDown(&seen, numbers, 8), 0);
     EXPECT_EQ(seen, 1 + 20 * i + 20);
   }
+  Cuda().Free(numbers);
+}
+
+TEST(CudaDevice, ThreadsWithoutWorkCostThoseWithSomeNothing) {
+  int64_t seen = 0;
+  auto* numbers = static_cast<int64_t*>(Cuda().Allocate(8));
+  const auto share = [&](int64_t number) {
+    EXPECT_EQ(Cuda().CopyUp(numbers, &number, 8), 0);
+    EXPECT_EQ(Cuda().Share(), 0);
+  };
+  std::thread([&] {
+    EXPECT_EQ(Cuda().Wait(), 0);
+    const int before = Fake().stream_waits;
+    std::thread([&] {
+      for (int i = 0; i < 10; ++i) share(i);
+    }).join();
+    const int made = Fake().stream_waits;  // its stream may be new, and waits for all others
+    std::thread([&] {
+      for (int i = 0; i < 10; ++i) share(i);
+    }).join();
+    EXPECT_EQ(Fake().stream_waits, made);
+    EXPECT_GE(made, before);
+    EXPECT_EQ(Cuda().CopyDown(&seen, numbers, 8), 0);
+    EXPECT_EQ(seen, 9);
+    EXPECT_EQ(Fake().stream_waits, made + 1);
+    EXPECT_EQ(Cuda().Wait(), 0);
+    EXPECT_EQ(Fake().stream_waits, made + 1);
+  }).join();
   Cuda().Free(numbers);
 }
 

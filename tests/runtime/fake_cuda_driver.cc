@@ -1,5 +1,7 @@
 #include "tests/runtime/fake_cuda_driver.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -44,6 +46,11 @@ struct CuModuleState {
   std::string code;
 };
 
+struct CuLinkerState {
+  std::string code;
+  std::string made;
+};
+
 struct CuFunctionState {
   const FakeKernel* kernel;
 };
@@ -61,9 +68,17 @@ std::map<CuAddress, size_t> live;
 
 void* HostOf(CuAddress address) { return reinterpret_cast<void*>(uintptr_t(address)); }
 
+// Set where the driver is initialised: a call in a child of that process ends it.
+pid_t process = 0;
+
+void CheckProcess() {
+  if (process != 0 && getpid() != process) _exit(77);
+}
+
 // A call, one at a time, that needs a context.
 template <typename Work>
 CuResult InContext(Work work) {
+  CheckProcess();
   const std::lock_guard lock(mutex);
   return current == nullptr ? kInvalidContext : work();
 }
@@ -71,6 +86,7 @@ CuResult InContext(Work work) {
 CuResult Allocate(CuAddress* address, size_t bytes, CuStream) {
   return InContext([&]() -> CuResult {
     if (bytes == 0) return kInvalidValue;
+    Fake().allocations += 1;
     if (int64_t(bytes) > Fake().memory_bytes) return kCuOutOfMemory;
     *address = CuAddress(reinterpret_cast<uintptr_t>(std::malloc(bytes)));
     live[*address] = bytes;
@@ -103,18 +119,53 @@ CuResult TakeFailure() {
   return failure;
 }
 
-CuResult Load(CuModule* module, const void* image, unsigned, int*, void** values) {
+CuResult Load(CuModule* module, const void* image, unsigned count, int*, void** values) {
   return InContext([&]() -> CuResult {
     const auto* code = static_cast<const char*>(image);
     Fake().loads += 1;
     Fake().loaded_code = code;
-    if (std::strncmp(code, "bad", 3) == 0) {
-      std::strcpy(static_cast<char*>(values[0]), "line 1: bad\nline 2: worse\n");
+    if (std::strstr(code, "bad") != nullptr) {
+      if (count > 0) {
+        std::strcpy(static_cast<char*>(values[0]), "line 1: bad\nline 2: worse\n");
+      }
       return kInvalidCode;
     }
     *module = new CuModuleState{code};
     return 0;
   });
+}
+
+CuResult AddToLinker(CuLinker linker, int kind, void* data, size_t bytes, const char*, unsigned,
+                     int*, void**) {
+  return InContext([&]() -> CuResult {
+    const auto* text = static_cast<const char*>(data);
+    if (kind != kCuPtx || bytes == 0 || text[bytes - 1] != 0) return kInvalidValue;
+    if (std::strncmp(text, "bad", 3) == 0) return kInvalidCode;
+    linker->code += text;
+    return 0;
+  });
+}
+
+void FillLinker(CudaDriver* driver) {
+  driver->LinkCreate = [](unsigned, int*, void**, CuLinker* linker) {
+    return InContext([&] { return *linker = new CuLinkerState, 0; });
+  };
+  driver->LinkAddData = AddToLinker;
+  driver->LinkComplete = [](CuLinker linker, void** cubin, size_t* bytes) {
+    return InContext([&] {
+      Fake().links += 1;
+      linker->made =
+          "\x7f"
+          "ELF of " +
+          linker->code;
+      *cubin = linker->made.data();
+      return *bytes = linker->made.size() + 1, 0;
+    });
+  };
+  driver->LinkDestroy = [](CuLinker linker) {
+    linker->made.assign(linker->made.size(), '?');  // It was the linker's.
+    return delete linker, 0;
+  };
 }
 
 CuResult FindFunction(CuFunction* function, CuModule, const char* name) {
@@ -137,11 +188,11 @@ CuResult Launch(CuFunction function, unsigned blocks, unsigned, unsigned, unsign
 }
 
 void FillDevices(CudaDriver* driver) {
-  driver->Init = [](unsigned) { return 0; };
+  driver->Init = [](unsigned) { return process = getpid(), 0; };
   driver->DriverGetVersion = [](int* version) { return *version = 13000, 0; };
   driver->GetErrorName = [](CuResult, const char** text) { return *text = "FAKE_ERROR", 0; };
   driver->GetErrorString = [](CuResult, const char** text) { return *text = "it is said so", 0; };
-  driver->DeviceGetCount = [](int* count) { return *count = Fake().devices, 0; };
+  driver->DeviceGetCount = [](int* count) { return CheckProcess(), *count = Fake().devices, 0; };
   driver->DeviceGet = [](CuDevice* device, int number) { return *device = number, 0; };
   driver->DeviceGetName = [](char* name, int, CuDevice) { return std::strcpy(name, "Fake"), 0; };
   driver->DeviceGetAttribute = [](int* value, int attribute, CuDevice) {
@@ -152,8 +203,12 @@ void FillDevices(CudaDriver* driver) {
   driver->DevicePrimaryCtxRetain = [](CuContext* context, CuDevice device) {
     return *context = new CuContextState{device}, 0;
   };
-  driver->CtxGetCurrent = [](CuContext* context) { return *context = current, 0; };
-  driver->CtxSetCurrent = [](CuContext context) { return current = context, 0; };
+  driver->CtxGetCurrent = [](CuContext* context) { return CheckProcess(), *context = current, 0; };
+  driver->CtxSetCurrent = [](CuContext context) {
+    CheckProcess();
+    Fake().context_changes += context != nullptr;
+    return current = context, 0;
+  };
   driver->CtxSetLimit = [](int, size_t) { return 0; };
 }
 
@@ -165,10 +220,14 @@ void FillStreams(CudaDriver* driver) {
     });
   };
   driver->StreamSynchronize = [](CuStream stream) {
-    return InContext([&] { return stream->RunTo(stream->issued), TakeFailure(); });
+    return InContext([&] {
+      Fake().waits += 1;
+      return stream->RunTo(stream->issued), TakeFailure();
+    });
   };
   driver->StreamWaitEvent = [](CuStream stream, CuEvent event, unsigned) {
     return InContext([&] {
+      Fake().stream_waits += 1;
       stream->Push([at = *event] { at.Wait(); });
       return 0;
     });
@@ -180,7 +239,10 @@ void FillStreams(CudaDriver* driver) {
     return InContext([&] { return *event = {stream, stream->issued}, 0; });
   };
   driver->EventSynchronize = [](CuEvent event) {
-    return InContext([&] { return event->Wait(), TakeFailure(); });
+    return InContext([&] {
+      Fake().waits += 1;
+      return event->Wait(), TakeFailure();
+    });
   };
 }
 
@@ -224,6 +286,7 @@ CudaDriver FakeCudaDriver() {
   FillDevices(&driver);
   FillStreams(&driver);
   FillMemory(&driver);
+  FillLinker(&driver);
   driver.ModuleLoadDataEx = Load;
   driver.ModuleGetFunction = FindFunction;
   driver.FuncSetAttribute = [](CuFunction, int attribute, int value) {

@@ -24,7 +24,12 @@ struct FakeCuda {
 
   int64_t live_bytes = 0;
   int loads = 0;
+  int links = 0;
   int streams = 0;
+  int waits = 0;            // of the host
+  int stream_waits = 0;     // of a stream for another's event
+  int context_changes = 0;  // beside those to none
+  int allocations = 0;
   int trims = 0;
   uint64_t release_threshold = 0;
   int most_shared_bytes = 0;
