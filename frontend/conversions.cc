@@ -151,7 +151,7 @@ Operand Evaluator::AsScalar(const Value& value, DType dtype) {
 }
 
 Operand Evaluator::AsIndex(const Value& value, const std::string& what) {
-  const Value settled = SettleOperand(this, value);
+  const Value settled = value.IsArray() ? SettleOperand(this, value) : value;
   const auto* scalar = settled.TryAs<ScalarValue>();
   const bool is_integer =
       scalar != nullptr && (ir::IsInteger(ir::DTypeOf(scalar->op)) ||

@@ -47,6 +47,17 @@ std::vector<ir::Type> TypesOf(const ElementBlock& element,
   return types;
 }
 
+// Whether some read in the block finds its name bound at run time only.
+bool MayReadUnbound(const Context& context, ir::Builder& block) {
+  const auto asks = [&](const ir::Binding* binding) {
+    if (binding->op != ir::OpCode::kCheck) return false;
+    const std::string& exception =
+        context.program().sites[binding->attrs.Int(ir::Attr::kSite)].exception;
+    return exception == "UnboundLocalError" || exception == "NameError";
+  };
+  return std::any_of(block.bindings().begin(), block.bindings().end(), asks);
+}
+
 std::vector<ir::Operand> EmitAsImap(ir::Builder& builder, ElementBlock* element,
                                     const std::vector<ir::Type>& types, Order order) {
   std::vector<const ir::Var*> results;
@@ -77,6 +88,13 @@ Value Evaluator::Tabulate(const std::vector<ir::Operand>& extents,
     try {
       value = element(places);
     } catch (const Leaves&) {
+    } catch (const ir::Failure& failure) {
+      // A name that this read may have got the type that was guessed: where the read does not raise
+      // first, this does.
+      if (failure.kind() != ir::FailureKind::kUserError || !MayReadUnbound(*context_, made.block))
+        throw;
+      const SpanScope span(context_, failure.span());
+      context_->Check(ir::Operand::Bool(false), failure.exception(), EscapeBraces(failure.what()));
     }
     made.next_check = context_->NextNumber();
   }

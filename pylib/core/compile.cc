@@ -47,6 +47,7 @@ CompileOutcome MarkStatic(FunctionState* function, int32_t parameter) {
     return CompileOutcome::kFailed;
   }
   function->is_static[parameter] = 1;
+  function->has_static = true;
   return CompileOutcome::kKeyChanged;
 }
 

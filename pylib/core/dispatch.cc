@@ -19,9 +19,10 @@
 #include "runtime/team.h"
 
 namespace parakeet::pylib {
-namespace {
 
 std::atomic<bool> is_timing = false;
+
+namespace {
 
 // How a call is to be run.
 struct Mode {
@@ -308,6 +309,14 @@ PyObject* Dispatch(FunctionState* function, Target target, PyObject* const* valu
     if (gave_up == GaveUp::kNo) return result;
   }
   return DispatchInFull(function, target, short_axes, values, gave_up);
+}
+
+PyObject* EndFailedCall(FunctionState* function, const Specialization& code, Target target,
+                        PyObject* const* values, const runtime::ErrorRecord& error) {
+  GaveUp gave_up = GaveUp::kNo;
+  Raise(code.manifest, error, &gave_up);
+  if (gave_up == GaveUp::kNo) return nullptr;
+  return DispatchInFull(function, target, function->short_axes, values, gave_up);
 }
 
 // Device arrays come down, and up again where the function has stored to arguments.

@@ -2,9 +2,12 @@
 #ifndef PARAKEET_PYLIB_CORE_DISPATCH_H_
 #define PARAKEET_PYLIB_CORE_DISPATCH_H_
 
+#include <atomic>
+
 #include "pylib/core/function.h"
 #include "pylib/key.h"
 #include "pylib/python.h"
+#include "runtime/error_slot.h"
 
 namespace parakeet::pylib {
 
@@ -25,7 +28,13 @@ Specialization* Prepare(FunctionState* function, int number, PyObject* const* va
 PyObject* DumpFor(FunctionState* function, int number, PyObject* const* values, const char* what,
                   const char* stage);
 
+// What is left of a call (number_calls.h) that has failed with `error`: it runs once more where its
+// code has given up. As Dispatch.
+PyObject* EndFailedCall(FunctionState* function, const Specialization& code, Target target,
+                        PyObject* const* values, const runtime::ErrorRecord& error);
+
 // Whether calls are timed: two clock reads each.
+extern std::atomic<bool> is_timing;
 void SetTiming(bool is_on);
 
 }  // namespace parakeet::pylib

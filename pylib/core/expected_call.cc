@@ -1,9 +1,5 @@
 #include "pylib/core/expected_call.h"
 
-#include <cstring>
-
-#include "pylib/core/numpy_access.h"
-
 namespace parakeet::pylib {
 namespace {
 
@@ -50,6 +46,7 @@ bool ExpectedCall::ReadConstant(PyObject* object) {
   constant.kind = Kind::kConstant;
   constant.object = object;
   arguments_.push_back(constant);
+  has_numbers_alone_ = false;
   return IsConstant(object);
 }
 
@@ -59,6 +56,7 @@ bool ExpectedCall::ReadLeaf(ArgumentWord word) {
   arguments_.push_back(leaf);
   slot_count_ += leaf.slots;
   array_count_ += word.IsArray();
+  has_numbers_alone_ = has_numbers_alone_ && !word.IsArray();
   has_strided_ |= leaf.checks_strides;
   return leaf.object != nullptr;
 }
@@ -134,10 +132,9 @@ inline bool ExpectedCall::TakeArray(const Argument& expected, bool short_axes, P
   return ArgumentWord(expected.bare).WithLastAxis(array->sizes[rank - 1]).bits() == expected.word;
 }
 
-inline bool ExpectedCall::TakeNumber(const Argument& expected, PyObject* value, uint64_t* slots) {
-  if (Py_TYPE(value) != expected.object) return false;
+// One whose class is the expected one, and not float.
+bool ExpectedCall::TakeOtherNumber(const Argument& expected, PyObject* value, uint64_t* slots) {
   switch (expected.kind) {
-    case Kind::kFloat: std::memcpy(slots, ScalarData(value), sizeof(double)); return true;
     case Kind::kBool: slots[0] = value == Py_True; return true;
     case Kind::kInteger: {
       int overflow = 0;

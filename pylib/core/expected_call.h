@@ -4,10 +4,12 @@
 #define PARAKEET_PYLIB_CORE_EXPECTED_CALL_H_
 
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
 #include "pylib/core/arguments.h"
+#include "pylib/core/numpy_access.h"
 #include "pylib/key.h"
 #include "pylib/python.h"
 
@@ -47,6 +49,18 @@ class ExpectedCall {
   // read outside.
   void Read(const std::vector<uint64_t>& key, const std::vector<Ref>& statics,
             std::span<const uint64_t> captured);
+
+  // Whether Take would take numbers alone.
+  bool has_numbers_alone() const { return is_direct_ && has_numbers_alone_; }
+  // Take, where the above holds and no parameter is static.
+  bool TakeNumbers(uint64_t header, PyObject* const* values, uint64_t* slots) const {
+    if (header_ != header) return false;
+    for (const Argument& expected : arguments_) {
+      if (!TakeNumber(expected, *values++, slots)) return false;
+      slots += expected.slots;
+    }
+    return true;
+  }
 
   size_t array_count() const { return array_count_; }
   // Whether some array may have two indexes for one element.
@@ -91,6 +105,7 @@ class ExpectedCall {
   static bool TakeArray(const Argument& expected, bool short_axes, PyObject* value,
                         uint64_t* slots);
   static bool TakeNumber(const Argument& expected, PyObject* value, uint64_t* slots);
+  static bool TakeOtherNumber(const Argument& expected, PyObject* value, uint64_t* slots);
 
   std::vector<Argument> arguments_;
   std::vector<Captured> captured_;
@@ -98,8 +113,18 @@ class ExpectedCall {
   uint64_t header_ = 0;
   size_t array_count_ = 0;
   bool has_strided_ = false;
+  bool has_numbers_alone_ = true;
   bool is_direct_ = false;
 };
+
+inline bool ExpectedCall::TakeNumber(const Argument& expected, PyObject* value, uint64_t* slots) {
+  if (Py_TYPE(value) != expected.object) return false;
+  if (expected.kind == Kind::kFloat) {
+    std::memcpy(slots, ScalarData(value), sizeof(double));
+    return true;
+  }
+  return TakeOtherNumber(expected, value, slots);
+}
 
 }  // namespace parakeet::pylib
 

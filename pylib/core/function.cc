@@ -8,6 +8,7 @@
 #include "pylib/core/device_array.h"
 #include "pylib/core/dispatch.h"
 #include "pylib/core/inspect.h"
+#include "pylib/core/number_calls.h"
 #include "pylib/core/raise.h"
 #include "pylib/core/targets.h"
 
@@ -142,6 +143,9 @@ PyObject* CallFast(PyObject* self, PyObject* const* args, size_t counts, PyObjec
       const int target = ChooseTarget(nullptr, state->target);
       // What is below 0 is an error.
       if (unsigned(target) < unsigned(Target::kPython)) {
+        uint64_t slots[DirectArguments::kSlots];
+        Specialization* code = FindForNumbers(*state, Target(target), args, slots);
+        if (code != nullptr) return RunForNumbers(state, code, Target(target), args, slots);
         return Dispatch(state, Target(target), args);
       }
       if (target < 0) return nullptr;

@@ -25,6 +25,7 @@ struct FunctionState {
   bool owns_target_keyword = false;  // a parameter of its own is called `target` or `_backend`
   // For each parameter, whether its value belongs into the key. Only grows.
   std::vector<uint8_t> is_static;
+  bool has_static = false;  // of some parameter
   // Whether keys say the lengths of short last axes: some code has asked for it. Stays set.
   bool short_axes = false;
   SpecializationTable table;

@@ -27,6 +27,14 @@ bool DependsOnNoSize(const Manifest& manifest) {
   return true;
 }
 
+// Whether calls may take the short way of numbers (number_calls.h).
+bool IsOfNumbers(const Specialization& made) {
+  const std::vector<ResultNode>& results = made.manifest.results;
+  return made.expected.has_numbers_alone() && !made.outside.has_captures() && made.is_never_long &&
+         !made.image->has_regions() && results.size() == 1 &&
+         results.front().kind == ResultKind::kScalar;
+}
+
 }  // namespace
 
 std::vector<Ref> OwnedStatics(const Arguments& call) {
@@ -62,6 +70,7 @@ std::unique_ptr<Specialization> MakeSpecialization(const Arguments& call, Compil
   if (made->image != nullptr) {
     const std::span<const uint64_t> leaves = made->manifest.leaves;
     made->expected.Read(made->key, made->statics, leaves.last(made->manifest.captures.size()));
+    made->is_of_numbers = IsOfNumbers(*made);
   }
   return made;
 }

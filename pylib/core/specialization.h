@@ -57,6 +57,7 @@ class Specialization {
   OutsideObjects outside;
   bool writes_arguments = false;
   bool is_never_long = false;             // whatever the sizes
+  bool is_of_numbers = false;             // takes numbers and gives one (number_calls.h)
   std::unique_ptr<runtime::Image> image;  // or, for the interpreter:
   void* program = nullptr;
 

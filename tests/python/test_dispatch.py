@@ -214,6 +214,41 @@ def test_a_parameter_that_becomes_static_later():
         np.testing.assert_array_equal(f(line, k), line + k)
 
 
+def test_calls_of_numbers_raise_are_timed_and_are_told_apart():
+    """Numbers that give a number have a way of their own from the second call on."""
+    f = jit(divide, target="serial")
+    for b in (2, 0, 3, 0):
+        if b == 0:
+            with pytest.raises(ZeroDivisionError):
+                f(7.0, b)
+        else:
+            assert f(7.0, b) == 7.0 // b
+    with parakeet.profile(show=False) as profile:
+        f(7.0, 2), f(7.0, 2)
+    assert [row.calls for row in profile.functions] == [2]
+    for target in ("interpreter", "parallel", "serial"):
+        assert [f(-7.0, 2, target=target) for _ in range(2)] == [-4.0, -4.0]
+        with parakeet.target(target):
+            assert [g(a, 2) for g in [jit(divide)] for a in (7, -7, 7.0, 7)] == [3, -4, 3.0, 3]
+    assert f.timings()[0].calls == 6
+
+
+def divide(a, b):
+    return a // b
+
+
+def test_a_number_that_is_static_for_arrays():
+    """The value decides where the other argument is an array, and not where it is a number."""
+    f = jit(lambda x, k: x + k if np.ndim(x) == 0 else np.flip(x, k), target="serial")
+    x = np.arange(3)
+    for k in (0, 0, 5):
+        assert f(2, k) == 2 + k
+    np.testing.assert_array_equal(f(x, 0), x[::-1])
+    for k in (0, 7, 0, 8):
+        assert f(2, k) == 2 + k
+        np.testing.assert_array_equal(f(x, 0), x[::-1])
+
+
 def test_arguments_that_share_memory_after_some_that_do_not():
     @jit(target="serial")
     def shift(x, y):

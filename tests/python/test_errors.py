@@ -51,6 +51,12 @@ def bare(n):
     return n
 
 
+def nested(x, n):
+    for _ in range(2):
+        made = np.array([[u + v for v in made[0]] for u in np.arange(n) + x[0]])  # noqa: F821
+    return made
+
+
 def outcome(function, *args):
     """The exception of a call, with the last entry of its traceback: name, line and columns."""
     with pytest.raises(Exception) as caught:
@@ -63,7 +69,7 @@ def outcome(function, *args):
 @pytest.mark.parametrize("function,args", [
     (element, (np.arange(3), 7)), (element, (np.arange(3), -4)), (caller, (np.arange(3), 3)),
     (raising, (3,)), (asserting, (1, 5)), (bare, (1,)), (bare, (2,)),
-    (lambda a, b: a // b, (1, 0)), (lambda a, b: 5 + a % b, (1, 0)),
+    (nested, (np.ones(3), 2)), (lambda a, b: a // b, (1, 0)), (lambda a, b: 5 + a % b, (1, 0)),
 ], ids=lambda value: getattr(value, "__name__", None))
 def test_an_exception_is_plain_pythons(on_target, function, args):
     actual, place = outcome(jit(function), *args)
@@ -175,6 +181,11 @@ def test_a_type_error_shows_place_line_and_caret():
     message = str(caught.value)
     assert message.startswith(f"{__file__}:{line}:20: ")
     assert message.endswith("\n               ^^^^^^^^^^^^^^") or "^^^^^^^^^^^^^^" in message
+
+
+def test_a_guessed_type_refuses_nothing(on_target):
+    """Where no element is made, none is read that does not fit."""
+    assert jit(nested)(np.ones(3), 0).shape == nested(np.ones(3), 0).shape == (0,)
 
 
 def test_a_refused_function_is_refused_again():
