@@ -129,21 +129,54 @@ class TreeChooser : public LoopWriter {
     return is_fit;
   }
 
-  // With one index for all, so that no thread is idle where rows are short.
+  // With one index for all, so that no thread is idle where rows are short. Arrays in C order that
+  // are read at the very index are read along one axis too.
   void SetFlat(const Binding& b) {
     Binding flat = b;
     const size_t rank = b.blocks[0]->params.size();
     if (rank > 1) {
       const Operands all = Apply(b.operands);
       const Operands extents(all.begin(), all.begin() + rank);
+      const auto views = FlatViews(b, Product(extents));
       const Var* place = builder().NewVar(ir::DType::kI64, "k");
       flat.blocks[0] = BlockOf({place}, [&] {
-        return ir::InlineBlock(builder(), *b.blocks[0], Delinear(place, extents));
+        ir::Substitution values;
+        const Operands index = Delinear(place, extents);
+        for (size_t k = 0; k < rank; ++k) values.emplace(b.blocks[0]->params[k], index[k]);
+        Block element = *b.blocks[0];
+        for (const auto& [load, view] : views) {
+          std::erase(element.bindings, load);
+          values.emplace(load->result(), builder().Load(view, {place}, load->result()->hint));
+        }
+        return ir::InlineBlock(builder(), element, values);
       });
       flat.operands = {Product(extents)};
       flat.operands.insert(flat.operands.end(), all.begin() + rank, all.end());
     }
     Set(*arena()->New(std::move(flat)), kDeviceBlock, kDeviceLanes);
+  }
+
+  // The loads of the element that are of a whole array in C order at the element's index, with the
+  // array as one of a single axis.
+  std::vector<std::pair<const Binding*, const Var*>> FlatViews(const Binding& b,
+                                                               const Operand& size) {
+    const Block& element = *b.blocks[0];
+    std::vector<std::pair<const Binding*, const Var*>> views;
+    for (const Binding* load : element.bindings) {
+      if (load->op != OpCode::kLoad || !patterns_.LiesNext(*load, element.params.back())) continue;
+      const Var* array = load->operands[0].var();
+      const std::vector<Operand>& dims = array->type.dims();
+      const bool is_whole =
+          dims.size() == element.params.size() &&
+          std::equal(dims.begin(), dims.end(), b.operands.begin()) &&
+          std::equal(element.params.begin(), element.params.end(), load->operands.begin() + 1,
+                     [](const Var* param, const Operand& at) { return at == Operand(param); });
+      if (!is_whole || ir::DefinedVars(element).contains(array)) continue;
+      const ir::Type type = ir::Type::Array(array->type.dtype(), {size});
+      views.emplace_back(load, builder().EmitOne(OpCode::kView, type, {array, Int(0), Int(1)},
+                                                 {{Attr::kFlat, int64_t{1}}}, {}, array->hint));
+    }
+    return views;
   }
 
   void Set(const Binding& b, int64_t block, int64_t lanes) {

@@ -39,7 +39,10 @@ BasicBlock* FunctionEmitter::NewBlock(const char* name) {
 }
 
 void FunctionEmitter::EmitBlock(const ir::Block& block) {
-  for (const ir::Binding* binding : block.bindings) EmitBinding(*binding);
+  for (size_t at = 0; at < block.bindings.size(); ++at) {
+    next_ = at + 1 < block.bindings.size() ? block.bindings[at + 1] : nullptr;
+    EmitBinding(*block.bindings[at]);
+  }
 }
 
 void FunctionEmitter::EmitBinding(const ir::Binding& binding) {

@@ -34,6 +34,11 @@ int64_t ThreadsOf(const ir::Block& body) {
   return threads;
 }
 
+// Whether none but a warp's threads take the loop.
+bool IsOfWarp(const Binding& b) {
+  return IsThreads(b) && b.operands[1].constant().integer <= kWarpThreads;
+}
+
 // True where a thread may run into a check, or ask for memory of its own: shared memory is there.
 bool MayFail(const ir::Block& body, bool in_thread) {
   bool may_fail = false;
@@ -107,11 +112,14 @@ void FunctionEmitter::WriteKernel(const Binding& grid) {
   builder_.CreateRetVoid();
 }
 
-// A thread that fails ends its iteration only: the others wait for it behind. Nor does a thread
+// A thread that fails ends its iteration only: the others wait for it behind, unless a loop of the
+// same warp's threads follows, and they for that. Nor does a thread
 // store before all have read what they read alike.
 void FunctionEmitter::EmitThreads(const Binding& loop) {
   const KernelRunner& runner = *emission_.kernels;
   const int64_t count = loop.operands[1].constant().integer;
+  const bool only_warp = IsOfWarp(loop) && next_ != nullptr && IsOfWarp(*next_) &&
+                         kernel_.threads % kWarpThreads == 0;
   BasicBlock *head = NewBlock("thread"), *after = NewBlock("threads_done");
   if (kernel_.has_loaded && Stores(*loop.blocks[0])) WaitForBlock();
   Value* number = runner.ThreadNumber(emission_, call_);
@@ -131,7 +139,7 @@ void FunctionEmitter::EmitThreads(const Binding& loop) {
   builder_.CreateBr(after);
   builder_.SetInsertPoint(after);
   if (&loop == kernel_.body->bindings.back()) return;
-  WaitForBlock();
+  only_warp ? runner.WarpBarrier(emission_, call_) : WaitForBlock();
 }
 
 void FunctionEmitter::WaitForBlock() {

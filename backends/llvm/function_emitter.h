@@ -190,6 +190,7 @@ class FunctionEmitter {
   bool as_entry_;
   bool may_recurse_;
   ArrayAnalysis facts_;
+  const ir::Binding* next_ = nullptr;  // Behind the binding whose code begins, in its block.
   AliasScopes scopes_;
 
   ir::Arena arena_;

@@ -15,6 +15,9 @@ struct KernelTraits {
   int64_t threads = 1;  // of a block, at most
 };
 
+// Threads of one warp, which are together at every step.
+inline constexpr int64_t kWarpThreads = 32;
+
 // A kernel is written as a function (context, captures) of no result, whose captures begin with a
 // word of the runtime's. `context` is what the functions for failures and memory take first.
 class KernelRunner {
@@ -29,6 +32,8 @@ class KernelRunner {
   virtual llvm::Value* BlockNumber(Emission& emission, llvm::Value* context) const = 0;
   virtual llvm::Value* ThreadNumber(Emission& emission, llvm::Value* context) const = 0;
   virtual void Barrier(Emission& emission, llvm::Value* context) const = 0;
+  // The same where none but the first kWarpThreads threads have to wait, for one another.
+  virtual void WarpBarrier(Emission& emission, llvm::Value* context) const = 0;
   // The block's shared memory from a byte on.
   virtual llvm::Value* Shared(Emission& emission, llvm::Value* context, int64_t offset) const = 0;
   // pk_fail, pk_alloc and pk_free with the context for the call.

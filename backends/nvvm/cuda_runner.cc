@@ -48,6 +48,11 @@ void CudaRunner::Barrier(Emission& emission, Value*) const {
   emission.builder.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {});
 }
 
+void CudaRunner::WarpBarrier(Emission& emission, Value*) const {
+  emission.builder.CreateIntrinsic(llvm::Intrinsic::nvvm_bar_warp_sync, {},
+                                   {emission.builder.getInt32(~0u)});
+}
+
 Value* CudaRunner::Shared(Emission& emission, Value*, int64_t offset) const {
   llvm::IRBuilder<>& builder = emission.builder;
   llvm::GlobalVariable* shared = emission.module.getGlobalVariable(kSharedMemory);

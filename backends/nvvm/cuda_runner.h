@@ -18,6 +18,7 @@ class CudaRunner : public KernelRunner {
   llvm::Value* BlockNumber(Emission& emission, llvm::Value* context) const override;
   llvm::Value* ThreadNumber(Emission& emission, llvm::Value* context) const override;
   void Barrier(Emission& emission, llvm::Value* context) const override;
+  void WarpBarrier(Emission& emission, llvm::Value* context) const override;
   llvm::Value* Shared(Emission& emission, llvm::Value* context, int64_t offset) const override;
   llvm::Function* Fail(Emission& emission) const override;
   llvm::Function* Allocate(Emission& emission) const override;

@@ -49,9 +49,11 @@ std::optional<Operand> BlockRowLowering::WorthBlocks(const Binding& nest) {
   const Block& body = *nest.blocks[0];
   const ir::VarSet inside = ir::DefinedVars(body);
   const Binding* first = nullptr;
+  bool is_known = true;
   for (const Binding* b : body.bindings) {
     if (IsNest(*b)) {
-      if (!HasKnownSizes(*b, inside)) return std::nullopt;
+      is_known &= HasKnownSizes(*b, inside);
+      if (b->op == OpCode::kImap && !is_known) return std::nullopt;
       if (b->op != OpCode::kIreduce) continue;
       const Reduction r = Describe(*b);
       const bool along_memory = b->attrs.Int(Attr::kLanes, 1) > 1;
@@ -64,6 +66,9 @@ std::optional<Operand> BlockRowLowering::WorthBlocks(const Binding& nest) {
     if (!is_plain) return std::nullopt;
   }
   if (first == nullptr) return std::nullopt;
+  // Rows of lengths that their elements work out are taken for long where they are few.
+  if (!is_known)
+    return builder().Scalar(OpCode::kLt, {Product(Apply(nest.operands)), Int(kFewElements)});
   const size_t indices = first->blocks[0]->params.size();
   const Operand size =
       Product(Apply(Operands(first->operands.begin(), first->operands.begin() + indices)));
