@@ -47,6 +47,7 @@ def test_what_wheels_have_alike_is_there_once():
              "cp312": {"a.py": b"1", "b.so": b"4"}}
     assert pack.share(trees) == {"any/a.py": b"1", "cp311/b.so": b"2", "cp311/c.py": b"3",
                                  "cp312/b.so": b"4"}
+    assert pack.share({"cp312": {"a.py": b"1"}}) == {"cp312/a.py": b"1"}
 
 
 @pytest.mark.parametrize(("name", "place"), [

@@ -50,6 +50,7 @@ def _run(made: Environment, name: str, command: list[str], target: str, deadline
 
 
 def _last_line(log: Path) -> str:
-    lines = [line for line in log.read_text(errors="replace").splitlines()
-             if line.strip() and not line.startswith("=========")]  # fmt: skip
-    return lines[-1][:300] if lines else "it printed nothing"
+    """Of the program, or where it printed nothing, of the tool."""
+    lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    own = [line for line in lines if not line.startswith("=========")]
+    return (own or lines or ["it printed nothing"])[-1][:300]
