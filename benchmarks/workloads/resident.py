@@ -78,8 +78,8 @@ WORKLOADS = [
     Workload("argmax", argmax, make_vector, (40_000_000,), (257,), 0.0),
     Workload("largest_of_rows", largest_of_rows, make_matrix, (8000, 8000), (7, 19), 0.0),
     # Sums of many float32, judged by what float64 gives.
-    Workload("sum_singles", sum_singles, make_single_vector, (100_000_000,), (257,), 1e-4,
+    Workload("sum_singles", sum_singles, make_single_vector, (100_000_000,), (257,), 1e-5,
              numpy=sum_of_doubles),
-    Workload("cumsum float32", cumsum, make_single_vector, (40_000_000,), (257,), 1e-3,
+    Workload("cumsum float32", cumsum, make_single_vector, (40_000_000,), (257,), 1e-4,
              numpy=cumsum_of_doubles),
 ]  # fmt: skip

@@ -51,8 +51,8 @@ def for_tests() -> Environment:
     folder = home() / short
     site = _new_venv(folder)
     if not _is_made(site):
-        shutil.copytree(ROOT / "packages/any", site, dirs_exist_ok=True)
-        shutil.copytree(carried, site, dirs_exist_ok=True)
+        for tree in filter(Path.exists, (ROOT / "packages/any", carried)):
+            shutil.copytree(tree, site, dirs_exist_ok=True)
         _unpack_wheel(site)
     return Environment(folder / "bin/python", own_variables(), "the bundle's own packages")
 

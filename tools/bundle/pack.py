@@ -72,7 +72,7 @@ def share(trees: dict[str, dict[str, bytes]]) -> dict[str, bytes]:
     """One tree of `any/` with what all have alike, and `cp312/` and so on with the others."""
     first, *others = trees.values()
     alike = {name for name, data in first.items()
-             if all(_digest(tree.get(name)) == _digest(data) for tree in others)}  # fmt: skip
+             if others and all(_digest(tree.get(name)) == _digest(data) for tree in others)}
     shared = {f"any/{name}": first[name] for name in alike}
     for python, tree in trees.items():
         shared |= {f"{python}/{name}": data for name, data in tree.items() if name not in alike}
@@ -103,10 +103,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="dev bundle", description=__doc__.splitlines()[0])
     parser.add_argument("--downloads", type=Path, default=ROOT / "build/bundle",
                         help="where downloaded wheels are kept")
+    parser.add_argument("--pythons", default=",".join(PYTHONS), metavar="3.12,...",
+                        help=f"that it is for; {', '.join(PYTHONS)} unless named")
     options = parser.parse_args()
     wheel = max((ROOT / "dist").glob("parakeet-*.whl"), key=lambda path: path.stat().st_mtime)
     trees = {f"cp{version.replace('.', '')}": unpack(download(version, options.downloads / version))
-             for version in PYTHONS}  # fmt: skip
+             for version in options.pythons.split(",")}  # fmt: skip
     archive = ROOT / f"dist/{NAME}.tar.gz"
     write(archive, wheel, share(trees))
     size = archive.stat().st_size

@@ -2,7 +2,7 @@
 
     python3 run.py test  [pytest arguments]   the suite, on target "gpu", in several processes
     python3 run.py bench [arguments]          `./dev bench --targets gpu`, beside the peers here
-    python3 run.py check                      compute-sanitizer, and 10,000 calls without growth
+    python3 run.py check [pytest arguments]   compute-sanitizer, and 10,000 calls without growth
     python3 run.py demo  [arguments]          the programs in examples/
 
 Environments are made of what lies beside this file, without a network. A short table comes last;
@@ -79,7 +79,7 @@ def bench(options: argparse.Namespace, rest: list[str]) -> int:
 def sanitize(options: argparse.Namespace, rest: list[str]) -> int:
     made = environment.for_tests()
     environment.require(made, options.targets)
-    return check.run(made, options.targets, options.limit, options.out)
+    return check.run(made, options.targets, options.limit, options.out, rest)
 
 
 def demo(options: argparse.Namespace, rest: list[str]) -> int:
