@@ -21,7 +21,8 @@ import parakeet
 
 # Each is a module here with `run(options)`, which gives titles and lists of rows (dictionaries).
 SUITES = {"workloads": "measure_workloads", "latency": "latency", "compile": "compile",
-          "dispatch": "dispatch", "kernels": "measure_kernels", "page": "page"}  # fmt: skip
+          "device": "device", "dispatch": "dispatch", "kernels": "measure_kernels",
+          "page": "page"}  # fmt: skip
 
 
 def describe_machine() -> str:

@@ -49,9 +49,9 @@ struct CudaDriver {
 // it finds no device. The answer stays the same as long as the process lives.
 const CudaDriver* OpenCudaDriver(std::string* why);
 
-// Whether this process was forked from one that had opened the driver, which works in that one alone:
-// no function of it may be called here, and no lock of a device taken, which a thread may have held
-// that is not here. OpenCudaDriver gives null then, with the reason.
+// Whether this process was forked from one that had opened the driver, which works in that one
+// alone: no function of it may be called here, and no lock of a device taken, which a thread may
+// have held that is not here. OpenCudaDriver gives null then, with the reason.
 inline std::atomic<bool> is_fork_of_cuda = false;
 inline bool IsForkOfCuda() { return is_fork_of_cuda.load(std::memory_order_relaxed); }
 inline constexpr char kWhyNotInFork[] =

@@ -70,8 +70,9 @@ bool CudaModules::LoadKept(const std::string& code, CuModule* module) {
 }
 
 int32_t CudaModules::Load(const PkKernel& kernel, CuModule* module) {
-  // PTX is to end with a zero, and need not lie with one.
-  const std::string code(static_cast<const char*>(kernel.code), size_t(kernel.code_bytes));
+  std::string code(static_cast<const char*>(kernel.code), size_t(kernel.code_bytes));
+  // Text is to end with one zero, with which it lies or not.
+  if (IsPtx(code)) code.resize(std::strlen(code.c_str()));
   if (LoadKept(code, module)) return 0;
   assembled_.fetch_add(IsPtx(code), std::memory_order_relaxed);
   std::string log(4096, 0);

@@ -1,6 +1,6 @@
 // Kernels on disk as a CUDA driver has assembled them, in the folder of the disk cache and by its
-// rules (cache_folder.h). An entry is found by the hash of its key (runtime/cubin_store.h) and holds
-// the key as a whole, which is compared; what is damaged goes, and is assembled again.
+// rules (cache_folder.h). An entry is found by the hash of its key (runtime/cubin_store.h) and
+// holds the key as a whole, which is compared; what is damaged goes, and is assembled again.
 #ifndef PARAKEET_PYLIB_CORE_CUBIN_CACHE_H_
 #define PARAKEET_PYLIB_CORE_CUBIN_CACHE_H_
 

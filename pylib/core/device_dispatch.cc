@@ -37,8 +37,8 @@ Target TargetOn(DeviceKind kind) {
 
 int NumberFor(const Device& device) { return int(TargetOn(device.kind())) | device.number() << 8; }
 
-// Those that were opened, by their targets' numbers; they live as long as the process. Used with the
-// GIL held.
+// Those that were opened, by their targets' numbers; they live as long as the process. Used with
+// the GIL held.
 std::vector<std::pair<int, Device*>>& KnownDevices() {
   static auto* const known = new std::vector<std::pair<int, Device*>>;
   return *known;

@@ -123,6 +123,16 @@ PyObject* DeviceCountersOf(PyObject*, PyObject* number) {
                        (long long)counters.limit_bytes);
 }
 
+// device_memory(number): free and total bytes, as the driver says; zeros of the emulated device.
+PyObject* DeviceMemoryOf(PyObject*, PyObject* number) {
+  const long target = PyLong_AsLong(number);
+  if (target == -1 && PyErr_Occurred()) return nullptr;
+  runtime::Device* device = OpenDeviceOf(int(target));
+  if (device == nullptr) return nullptr;
+  const runtime::DeviceMemory memory = device->Memory();
+  return Py_BuildValue("(LL)", (long long)memory.free_bytes, (long long)memory.total_bytes);
+}
+
 // set_device_limit(number, bytes): 0 is no limit.
 PyObject* SetDeviceLimit(PyObject*, PyObject* args) {
   int number = 0;
@@ -186,6 +196,7 @@ PyMethodDef functions[] = {
     {"trim_pool", TrimPool, METH_NOARGS, nullptr},
     {"count_gpus", CountGpus, METH_NOARGS, nullptr},
     {"device_counters", DeviceCountersOf, METH_O, nullptr},
+    {"device_memory", DeviceMemoryOf, METH_O, nullptr},
     {"set_device_limit", SetDeviceLimit, METH_VARARGS, nullptr},
     {"device_allocate", DeviceAllocate, METH_VARARGS, nullptr},
     {"device_copy", DeviceCopy, METH_VARARGS, nullptr},

@@ -233,6 +233,37 @@ def test_a_loop_leaves_no_memory_behind():
     assert x.to_host()[0] == 51.0
 
 
+def test_thousands_of_calls_leave_no_memory_behind():
+    """Nor do those among them that fail, by an error of theirs or for memory."""
+
+    @jit
+    def picked(x, i):
+        y = x * 2
+        return y[i] + y
+
+    x, i, bad = np.ones(100), np.arange(100), np.full(100, 100)
+    on_device, at = there(x), there(i)
+    picked(x, i, target=HERE), picked(on_device, at)
+    with pytest.raises(IndexError):
+        picked(x, bad, target=HERE)
+    before, on_host = parakeet.memory_info(HERE), parakeet.cache_info()["live_buffers"]
+    for k in range(1000):
+        picked(x, i, target=HERE)
+        picked(on_device, at)
+        with pytest.raises(IndexError):
+            picked(on_device, bad) if k % 2 else picked(x, bad, target=HERE)
+        if k % 10 == 0:
+            parakeet.set_memory_limit(before.in_use + 1000, HERE)
+            with pytest.raises(MemoryError):
+                picked(on_device, at)
+            parakeet.set_memory_limit(None, HERE)
+    after = parakeet.memory_info(HERE)
+    assert (after.in_use, after.buffers) == (before.in_use, before.buffers)
+    assert after.peak - before.in_use < 100_000
+    assert after.launches - before.launches >= 3 * 1000
+    assert parakeet.cache_info()["live_buffers"] == on_host
+
+
 def test_memory_over_the_limit():
     parakeet.set_memory_limit(10_000, HERE)
     try:

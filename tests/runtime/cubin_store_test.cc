@@ -73,6 +73,13 @@ TEST_F(CubinStoreTest, CodeIsAssembledOnceAndFoundAgain) {
   EXPECT_EQ(OnDevice(1).Counters().assembled, before[1]);
 }
 
+TEST_F(CubinStoreTest, AZeroAtTheEndIsNotText) {
+  EXPECT_EQ(Launch(0, "kernel one, ended"), 0);
+  EXPECT_EQ(Launch(0, std::string("kernel one, ended") + '\0'), 0);
+  EXPECT_EQ(store_.kept.size(), 1u);
+  EXPECT_EQ(Fake().links - links_, 1);
+}
+
 TEST_F(CubinStoreTest, OtherCodeIsAnotherKey) {
   EXPECT_EQ(Launch(0, "kernel one, 1"), 0);
   EXPECT_EQ(Launch(1, "kernel one, 2"), 0);

@@ -151,16 +151,37 @@ TEST_F(OnCuda, RunsKernels) {
   EXPECT_EQ(device_->Counters().live_bytes, 0);
 }
 
+// Beside what the driver alone takes, by itself and inside of a call.
 TEST_F(OnCuda, ALaunchTakesLittleTimeOfTheHost) {
+  std::string why;
+  const CudaDriver& driver = *OpenCudaDriver(&why);
   void* buffer = device_->Allocate(8);
   Captures captures = {nullptr, buffer, 0};
   const PkKernel kernel = KernelOf("add_ten");
-  for (int turn = 0; turn < 3; ++turn) {
-    ASSERT_EQ(device_->Wait(), 0);
-    const int64_t begin = NowNanoseconds();
-    for (int i = 0; i < 500; ++i) device_->Launch(kernel, 1, 32, &captures, sizeof captures);
-    std::printf("%.2f us a launch\n", double(NowNanoseconds() - begin) / 500e3);
-  }
+  size_t bytes = sizeof captures;
+  void* extra[] = {reinterpret_cast<void*>(1), &captures, reinterpret_cast<void*>(2), &bytes,
+                   nullptr};
+  CuModule module = nullptr;
+  CuFunction function = nullptr;
+  void* const entered = device_->Enter();
+  ASSERT_EQ(driver.ModuleLoadDataEx(&module, kCode, 0, nullptr, nullptr), 0);
+  ASSERT_EQ(driver.ModuleGetFunction(&function, module, "add_ten"), 0);
+  auto* const stream = static_cast<CuStream>(device_->Stream());
+  const auto measure = [&](const char* what, const auto& launch) {
+    for (int turn = 0; turn < 3; ++turn) {
+      EXPECT_EQ(device_->Wait(), 0);
+      const int64_t begin = NowNanoseconds();
+      for (int i = 0; i < 500; ++i) EXPECT_EQ(launch(), 0);
+      std::printf("%.2f us a launch, %s\n", double(NowNanoseconds() - begin) / 500e3, what);
+    }
+  };
+  const auto ours = [&] { return device_->Launch(kernel, 1, 32, &captures, sizeof captures); };
+  measure("of the driver", [&] {
+    return driver.LaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, nullptr, extra);
+  });
+  measure("in a call", ours);
+  device_->Leave(entered);
+  measure("by itself", ours);
   EXPECT_EQ(device_->Wait(), 0);
   device_->Free(buffer);
 }

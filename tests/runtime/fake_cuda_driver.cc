@@ -139,7 +139,7 @@ CuResult AddToLinker(CuLinker linker, int kind, void* data, size_t bytes, const 
                      int*, void**) {
   return InContext([&]() -> CuResult {
     const auto* text = static_cast<const char*>(data);
-    if (kind != kCuPtx || bytes == 0 || text[bytes - 1] != 0) return kInvalidValue;
+    if (kind != kCuPtx || bytes != std::strlen(text) + 1) return kInvalidValue;
     if (std::strncmp(text, "bad", 3) == 0) return kInvalidCode;
     linker->code += text;
     return 0;
