@@ -100,6 +100,16 @@ const std::string& HostFeatures() {
   return *features;
 }
 
+// Processors that divide 64 bits nearly as fast as 32 (Intel's since Ice Lake, AMD's since Zen 3:
+// those with vaes) need no branch to narrow divisions for small numbers, of which LLVM's tuning of
+// some still makes one each.
+std::string WithWholeDivision(const std::string& cpu, const std::string& features) {
+  const std::unique_ptr<llvm::MCSubtargetInfo> info(
+      TheTarget().createMCSubtargetInfo(kTriple, cpu, features));
+  if (!info->checkFeatures("+vaes,+idivq-to-divl")) return features;
+  return features + (features.empty() ? "" : ",") + "-idivq-to-divl";
+}
+
 std::unique_ptr<llvm::TargetMachine> MakeMachine(const std::string& cpu,
                                                  const std::string& features) {
   const llvm::Target& target = TheTarget();
@@ -107,9 +117,9 @@ std::unique_ptr<llvm::TargetMachine> MakeMachine(const std::string& cpu,
   if (!known->isCPUStringValid(cpu)) ir::FailBug("no processor is called " + cpu);
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
-  return std::unique_ptr<llvm::TargetMachine>(
-      target.createTargetMachine(kTriple, cpu, features, options, llvm::Reloc::PIC_,
-                                 llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
+  return std::unique_ptr<llvm::TargetMachine>(target.createTargetMachine(
+      kTriple, cpu, WithWholeDivision(cpu, features), options, llvm::Reloc::PIC_,
+      llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
 }
 
 int VectorBitsOf(const llvm::TargetMachine& machine) {

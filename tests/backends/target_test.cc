@@ -44,6 +44,17 @@ TEST(TargetTest, NamesOnlyWhatTheProcessorsNameDoesNotSay) {
   EXPECT_LT(named, info.getAllProcessorFeatures().size() / 2);
 }
 
+// Where 64 bits are divided as fast as 32, no branch asks whether 32 would do.
+TEST(TargetTest, DividesWholeNumbersWhereThatIsFast) {
+  const auto narrows = [](const std::string& cpu) {
+    return Target(cpu, "").machine().getMCSubtargetInfo()->checkFeatures("+idivq-to-divl");
+  };
+  EXPECT_TRUE(narrows("skylake-avx512"));
+  EXPECT_FALSE(narrows("icelake-server"));
+  EXPECT_FALSE(narrows("sapphirerapids"));
+  EXPECT_FALSE(narrows("znver3"));
+}
+
 TEST(TargetTest, FunctionsSayTheirMachine) {
   const Target target("haswell", "");
   llvm::LLVMContext context;
