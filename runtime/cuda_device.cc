@@ -450,6 +450,14 @@ int CountCudaDevices(std::string* why) {
   return error == 0 ? count : 0;
 }
 
+bool FindCudaDevice(const void* address, int* number) {
+  std::string ignored;
+  const CudaDriver* driver = OpenCudaDriver(&ignored);
+  return driver != nullptr &&
+         driver->PointerGetAttribute(number, kCuNumberOfDevice, AddressOf(address)) == 0 &&
+         *number >= 0;
+}
+
 Device* OpenCudaDevice(int number, std::string* why) {
   const int count = CountCudaDevices(why);
   if (count == 0) return nullptr;

@@ -87,6 +87,10 @@ int CountDevices(DeviceKind kind, std::string* why);
 // Null, with the reason, where there is no such device. The emulated one has number 0.
 Device* OpenDevice(DeviceKind kind, int number, std::string* why);
 
+// Whether an address is in memory of a device of a kind, and of which: for memory of others too,
+// where the kind's driver knows of it.
+bool FindDevice(DeviceKind kind, const void* address, int* number);
+
 // What a code means, with what this thread's last failure said more.
 std::string DeviceErrorText(int32_t code);
 

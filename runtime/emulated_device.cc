@@ -132,6 +132,11 @@ class EmulatedDevice : public Device {
 
   int32_t Wait() override { return 0; }
 
+  bool Holds(const void* address) const {
+    EmulatedMemory::Found found;
+    return memory_.Holds(address, 0, &found);
+  }
+
  private:
   // Ends the process where compiled host code, or the runtime, takes another address for one of the
   // device.
@@ -165,15 +170,22 @@ int32_t EmulatedDevice::Launch(const PkKernel& kernel, int64_t blocks, int32_t t
                          std::string("no memory for the threads of kernel ") + kernel.name);
 }
 
+EmulatedDevice& TheDevice() {
+  static auto* const device = new EmulatedDevice;
+  return *device;
+}
+
 }  // namespace
 
 Device* OpenEmulatedDevice(int number, std::string* why) {
-  if (number != 0) {
-    *why = "there is no emulated device " + std::to_string(number) + ", only 0";
-    return nullptr;
-  }
-  static auto* const device = new EmulatedDevice;
-  return device;
+  if (number == 0) return &TheDevice();
+  *why = "there is no emulated device " + std::to_string(number) + ", only 0";
+  return nullptr;
+}
+
+bool FindEmulatedDevice(const void* address, int* number) {
+  *number = 0;
+  return TheDevice().Holds(address);
 }
 
 }  // namespace parakeet::runtime

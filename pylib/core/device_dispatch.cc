@@ -35,7 +35,7 @@ Target TargetOn(DeviceKind kind) {
   return kind == DeviceKind::kCuda ? Target::kGpu : Target::kEmulatedGpu;
 }
 
-int NumberFor(const Device& device) { return int(TargetOn(device.kind())) | device.number() << 8; }
+int NumberFor(const Device& device) { return NumberOfDevice(device.kind(), device.number()); }
 
 // Those that were opened, by their targets' numbers; they live as long as the process. Used with the
 // GIL held.
@@ -63,21 +63,13 @@ class DeviceRun {
       : code_(code), call_(*call), on_device_(call, device), results_(*results), kept_(kept) {
     slots_.assign(host.slots.begin(), host.slots.end());
     FindArguments(host);
+    FindStreams(host);
   }
 
-  // As PkEntry.
+  // As PkEntry. What other libraries do later with arrays of theirs comes behind the call.
   int32_t Run() {
-    if (!on_device_.TakeArguments(arguments_)) return 1;
-    for (size_t i = 0; i < arguments_.size(); ++i) {
-      slots_[places_[i]] = reinterpret_cast<uint64_t>(arguments_[i].data);
-    }
-    const int32_t status = code_.Run(&call_, slots_.data(), results_.data());
-    // Code that has given up has written nothing.
-    if (status != 0 && WhyGivenUp(code_.manifest, call_.error()) != GaveUp::kNo) return status;
-    const bool is_back = on_device_.GiveBackArguments();
-    if (status != 0 || !is_back) return 1;
-    // All results come down, or none.
-    return kept_ != nullptr ? KeepResults() : TakeResults();
+    const int32_t status = RunWithin();
+    return LetOthersGoOn() || status != 0 ? status : 1;
   }
 
   Failure Describe() {
@@ -90,6 +82,68 @@ class DeviceRun {
   }
 
  private:
+  int32_t RunWithin() {
+    if (!WaitForOthers() || !on_device_.TakeArguments(arguments_)) return 1;
+    for (size_t i = 0; i < arguments_.size(); ++i) {
+      slots_[places_[i]] = reinterpret_cast<uint64_t>(arguments_[i].data);
+    }
+    const int32_t status = code_.Run(&call_, slots_.data(), results_.data());
+    // Code that has given up has written nothing.
+    if (status != 0 && WhyGivenUp(code_.manifest, call_.error()) != GaveUp::kNo) return status;
+    const bool is_back = on_device_.GiveBackArguments();
+    if (status != 0 || !is_back) return 1;
+    // All results come down, or none.
+    return kept_ != nullptr ? KeepResults() : TakeResults();
+  }
+
+  // The streams of other libraries whose arrays are among the arguments. What is lent for the call
+  // alone was waited for when it was taken.
+  void FindStreams(const Arguments& host) {
+    if (!had_device_arrays) return;
+    for (const ArrayArgument& argument : host.arrays) {
+      if (!IsDeviceArray(argument.original)) continue;
+      const int64_t stream = StreamOf(argument.original);
+      if (stream == kOurStreams) continue;
+      const bool is_waited_for = LenderOf(argument.original) != nullptr || stream == kAnyStream;
+      if (!is_waited_for) AddTo(&before_, stream);
+      AddTo(&after_, stream);
+    }
+  }
+
+  static void AddTo(std::vector<int64_t>* streams, int64_t stream) {
+    if (std::find(streams->begin(), streams->end(), stream) == streams->end()) {
+      streams->push_back(stream);
+    }
+  }
+
+  bool WaitForOthers() {
+    for (const int64_t stream : before_) {
+      if (!Succeeds(on_device_.device().WaitForStream(reinterpret_cast<void*>(stream)))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  bool LetOthersGoOn() {
+    Device& device = on_device_.device();
+    if (std::find(after_.begin(), after_.end(), kAnyStream) != after_.end()) {
+      return Succeeds(device.Wait());
+    }
+    for (const int64_t stream : after_) {
+      if (!Succeeds(device.MakeStreamWait(reinterpret_cast<void*>(stream)))) return false;
+    }
+    return true;
+  }
+
+  // False with the call's error slot set.
+  bool Succeeds(int32_t code) {
+    if (code == 0) return true;
+    const int64_t scalar = code;
+    call_.Fail(kPkSiteDevice, 0, nullptr, 1, &scalar);
+    return false;
+  }
+
   void FindArguments(const Arguments& host) {
     const std::vector<uint8_t>& written = code_.manifest.written;
     size_t slot = 0;
@@ -169,7 +223,8 @@ class DeviceRun {
   std::vector<void*>* kept_;  // null: results come down
   std::vector<uint64_t> slots_;
   std::vector<runtime::DeviceArgument> arguments_;
-  std::vector<size_t> places_;  // the first slot of each
+  std::vector<size_t> places_;           // the first slot of each
+  std::vector<int64_t> before_, after_;  // streams: the call waits for them, they wait for the call
 };
 
 struct Observed {
@@ -212,14 +267,19 @@ bool AreThere(const Arguments& call, const Device& device, bool* stays) {
     const int number = NumberOf(argument.original);
     if (number == NumberFor(device)) continue;
     const std::string there = NameOf(KindOf(TargetOfNumber(number)), DeviceOfNumber(number));
-    PyErr_Format(PyExc_ValueError, "an array that is on %s is an argument of a call on %s",
-                 there.c_str(), NameOf(device.kind(), device.number()).c_str());
+    const std::string here = NameOf(device.kind(), device.number());
+    PyErr_Format(PyExc_ValueError,
+                 "an array that is on %s is an argument of a call on %s; copy it there with "
+                 "parakeet.asarray(x, device=\"%s\")",
+                 there.c_str(), here.c_str(), here.c_str());
     return false;
   }
   return true;
 }
 
 }  // namespace
+
+int NumberOfDevice(DeviceKind kind, int number) { return int(TargetOn(kind)) | number << 8; }
 
 void RaiseDeviceMemory(const Device& device, int64_t bytes, int64_t bytes_in_use) {
   PyErr_Format(PyExc_MemoryError, "cannot allocate %lld bytes on %s, where %lld bytes are in use",
@@ -283,6 +343,7 @@ PyObject* RunOnDevice(const FunctionState& function, Specialization* code, Devic
     RecordCall(function, code, runtime::Profile(0), observed.ns, observed.status != 0);
   }
   if (observed.status != 0) {
+    for (void* buffer : kept) device->Free(buffer);
     RaiseFailure(code->manifest, *device, on_host.error(), observed.failure);
     return nullptr;
   }

@@ -67,9 +67,11 @@ class DeviceResultBuilder {
       return Ref::Steal(BuildArgumentView(node, argument, slots_));
     }
     if (!node.is_view && IsWholeArgument(node, argument, slots_)) {
-      return Ref::Borrow(argument.original);
+      PyObject* lender = LenderOf(argument.original);
+      return Ref::Borrow(lender != nullptr ? lender : argument.original);
     }
-    return OnDevice(Ref::Steal(BuildViewOf(node, slots_, argument.array)));
+    return OnDevice(Ref::Steal(BuildViewOf(node, slots_, argument.array)),
+                    StreamOf(argument.original));
   }
 
   Ref Fresh(const ResultNode& node) const {
@@ -78,8 +80,8 @@ class DeviceResultBuilder {
     return OnDevice(Ref::Steal(BuildViewOf(node, slots_, owners_[at].get())));
   }
 
-  Ref OnDevice(const Ref& addresses) const {
-    return addresses ? Ref::Steal(MakeDeviceArray(addresses.get(), number_)) : Ref();
+  Ref OnDevice(const Ref& addresses, int64_t stream = kOurStreams) const {
+    return addresses ? Ref::Steal(MakeDeviceArray(addresses.get(), number_, stream)) : Ref();
   }
 
   struct Built {

@@ -38,12 +38,26 @@ struct DlManaged {
   void (*deleter)(DlManaged*);
 };
 
+// That of version 1.
+struct DlManagedVersioned {
+  uint32_t major;
+  uint32_t minor;
+  void* context;
+  void (*deleter)(DlManagedVersioned*);
+  uint64_t flags;
+  DlTensor tensor;
+};
+constexpr uint64_t kReadOnly = 1;
+constexpr uint32_t kKnownMajor = 1;
+
 enum DlDeviceType : int32_t { kDlCpu = 1, kDlCuda = 2 };
 // A letter of NumPy's for each code.
 constexpr char kLetters[] = {'i', 'u', 'f', 0, 0, 'c', 'b'};
 
 constexpr char kFresh[] = "dltensor";
 constexpr char kUsed[] = "used_dltensor";
+constexpr char kFreshVersioned[] = "dltensor_versioned";
+constexpr char kUsedVersioned[] = "used_dltensor_versioned";
 
 // What a tensor of ours stands on.
 struct Exported {
@@ -68,9 +82,37 @@ void FreeFresh(PyObject* capsule) {
   if (managed->deleter != nullptr) managed->deleter(managed);
 }
 
+template <typename Managed>
 void FreeImported(PyObject* capsule) {
-  auto* managed = static_cast<DlManaged*>(PyCapsule_GetPointer(capsule, kUsed));
+  auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule)));
   if (managed->deleter != nullptr) managed->deleter(managed);
+}
+
+// A tensor of another library, and the names of its capsule before and after it is taken over.
+struct Imported {
+  const DlTensor* tensor;
+  bool is_read_only;
+  void* managed;
+  const char* used_name;
+  PyCapsule_Destructor destructor;
+};
+
+// False with an exception set.
+bool Open(PyObject* capsule, Imported* imported) {
+  if (!PyCapsule_IsValid(capsule, kFreshVersioned)) {
+    auto* managed = static_cast<DlManaged*>(PyCapsule_GetPointer(capsule, kFresh));
+    if (managed == nullptr) return false;
+    *imported = {&managed->tensor, false, managed, kUsed, FreeImported<DlManaged>};
+    return true;
+  }
+  auto* managed = static_cast<DlManagedVersioned*>(PyCapsule_GetPointer(capsule, kFreshVersioned));
+  if (managed->major > kKnownMajor) {
+    PyErr_Format(PyExc_BufferError, "DLPack's version %u is not known here", managed->major);
+    return false;
+  }
+  *imported = {&managed->tensor, (managed->flags & kReadOnly) != 0, managed, kUsedVersioned,
+               FreeImported<DlManagedVersioned>};
+  return true;
 }
 
 DlType TypeOf(int type) {
@@ -145,9 +187,9 @@ PyObject* ExportDlpack(PyObject*, PyObject* device_array) {
 }
 
 PyObject* ImportDlpack(PyObject*, PyObject* capsule) {
-  auto* managed = static_cast<DlManaged*>(PyCapsule_GetPointer(capsule, kFresh));
-  if (managed == nullptr) return nullptr;
-  const DlTensor& tensor = managed->tensor;
+  Imported imported;
+  if (!Open(capsule, &imported)) return nullptr;
+  const DlTensor& tensor = *imported.tensor;
   const bool is_known = tensor.type.code < sizeof kLetters && kLetters[tensor.type.code] != 0;
   if (!is_known || tensor.type.lanes != 1 || tensor.type.bits % 8 != 0) {
     PyErr_Format(PyExc_BufferError, "NumPy has no type for DLPack's code %d of %d bits",
@@ -156,16 +198,18 @@ PyObject* ImportDlpack(PyObject*, PyObject* capsule) {
   }
   Ref shape = TupleOfNumbers(tensor.rank, tensor.shape);
   Ref strides = TupleOfNumbers(tensor.rank, StridesOf(tensor).data());
-  const std::string text = kLetters[tensor.type.code] + std::to_string(tensor.type.bits / 8);
+  const std::string text =
+      std::string("=") + kLetters[tensor.type.code] + std::to_string(tensor.type.bits / 8);
   const uint64_t address = reinterpret_cast<uint64_t>(tensor.data) + tensor.offset;
-  Ref owner = Ref::Steal(PyCapsule_New(managed, kUsed, nullptr));
+  Ref owner = Ref::Steal(PyCapsule_New(imported.managed, imported.used_name, nullptr));
   if (!shape || !strides || !owner) return nullptr;
-  Ref parts = Ref::Steal(Py_BuildValue("(OiiKOOs)", owner.get(), int(tensor.device.type),
+  Ref parts = Ref::Steal(Py_BuildValue("(OiiKOOsN)", owner.get(), int(tensor.device.type),
                                        int(tensor.device.number), (unsigned long long)address,
-                                       shape.get(), strides.get(), text.c_str()));
-  if (!parts || PyCapsule_SetName(capsule, kUsed) != 0) return nullptr;
+                                       shape.get(), strides.get(), text.c_str(),
+                                       PyBool_FromLong(imported.is_read_only)));
+  if (!parts || PyCapsule_SetName(capsule, imported.used_name) != 0) return nullptr;
   PyCapsule_SetDestructor(capsule, nullptr);
-  PyCapsule_SetDestructor(owner.get(), FreeImported);
+  PyCapsule_SetDestructor(owner.get(), imported.destructor);
   return parts.release();
 }
 

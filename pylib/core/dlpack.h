@@ -10,9 +10,10 @@ namespace parakeet::pylib {
 // has been called, by whoever takes it over or by the capsule.
 PyObject* ExportDlpack(PyObject*, PyObject* device_array);
 
-// dlpack_import(capsule): takes a capsule "dltensor" over. An owner of it, its device's type and
-// number, the address of its first element, its shape, its strides in bytes, and the text of its
-// dtype as NumPy writes it. BufferError for types that NumPy has not.
+// dlpack_import(capsule): takes a capsule "dltensor" or "dltensor_versioned" over. An owner of it,
+// its device's type and number, the address of its first element, its shape, its strides in bytes,
+// the text of its dtype as NumPy writes it, and whether it is read-only. BufferError for types that
+// NumPy has not.
 PyObject* ImportDlpack(PyObject*, PyObject* capsule);
 
 }  // namespace parakeet::pylib

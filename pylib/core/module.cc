@@ -123,6 +123,8 @@ PyObject* DeviceCountersOf(PyObject*, PyObject* number) {
                        (long long)counters.limit_bytes);
 }
 
+PyObject* HasDeviceArrays(PyObject*, PyObject*) { return PyBool_FromLong(had_device_arrays); }
+
 // set_device_limit(number, bytes): 0 is no limit.
 PyObject* SetDeviceLimit(PyObject*, PyObject* args) {
   int number = 0;
@@ -186,11 +188,15 @@ PyMethodDef functions[] = {
     {"trim_pool", TrimPool, METH_NOARGS, nullptr},
     {"count_gpus", CountGpus, METH_NOARGS, nullptr},
     {"device_counters", DeviceCountersOf, METH_O, nullptr},
+    {"has_device_arrays", HasDeviceArrays, METH_NOARGS, nullptr},
     {"set_device_limit", SetDeviceLimit, METH_VARARGS, nullptr},
+    {"array_at", ArrayAt, METH_VARARGS, nullptr},
     {"device_allocate", DeviceAllocate, METH_VARARGS, nullptr},
     {"device_copy", DeviceCopy, METH_VARARGS, nullptr},
+    {"device_of_address", DeviceOfAddress, METH_O, nullptr},
     {"device_order", DeviceOrder, METH_VARARGS, nullptr},
     {"device_stream", DeviceStream, METH_O, nullptr},
+    {"device_wait", DeviceWait, METH_O, nullptr},
     {"dlpack_export", ExportDlpack, METH_O, nullptr},
     {"dlpack_import", ImportDlpack, METH_O, nullptr},
     {"openmp_file", OpenMpFile, METH_NOARGS, nullptr},

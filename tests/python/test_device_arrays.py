@@ -9,6 +9,7 @@ import pytest
 import parakeet
 from parakeet import _core, jit
 from parakeet.errors import DeviceError
+from parakeet.targets import number_of
 
 HERE = "emulated_gpu"
 
@@ -246,6 +247,14 @@ def test_memory_over_the_limit():
         parakeet.set_memory_limit(None, HERE)
 
 
+def test_arrays_on_several_devices_are_refused():
+    here = there(table())
+    elsewhere = parakeet.DeviceArray(here._addresses, number_of("gpu:1"))
+    for call in (lambda: scaled(here, elsewhere), lambda: scaled(elsewhere, 2.0, target=HERE)):
+        with pytest.raises(ValueError, match=r"on gpu:1 .* of a call on emulated_gpu; .*asarray"):
+            call()
+
+
 # --- other libraries ---
 
 def test_dlpack_gives_the_memory_itself():
@@ -270,10 +279,25 @@ def test_dlpack_gives_the_memory_itself():
 
 def test_dlpack_tensors_are_taken_apart():
     x = table()[::2, ::-1]
-    owner, kind, device, address, shape, strides, text = _core.dlpack_import(x.__dlpack__())
-    assert (kind, device, shape, strides, text) == (1, 0, (2, 4), x.strides, "f8")
+    _, kind, device, address, *rest = _core.dlpack_import(x.__dlpack__())
+    assert (kind, device, *rest) == (1, 0, (2, 4), x.strides, "=f8", False)
     assert address == x.__array_interface__["data"][0]
     capsule = table().__dlpack__()
-    assert _core.dlpack_import(capsule)[6] == "f8"
+    assert _core.dlpack_import(capsule)[6] == "=f8"
     with pytest.raises(ValueError):
         _core.dlpack_import(capsule)  # taken already
+
+
+def test_captured_ones_are_refused():
+    """Code of the host would take their addresses for its own."""
+    outside = (np.arange(3.0), 1)
+
+    @jit
+    def f(x):
+        return x + outside[0]
+
+    np.testing.assert_array_equal(f(np.ones(3)), [1, 2, 3])
+    outside = (there(np.arange(3.0)), 1)
+    for target in ("serial", HERE):
+        with pytest.raises(TypeError):
+            f(np.ones(3), target=target)
