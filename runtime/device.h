@@ -22,6 +22,8 @@ struct DeviceCounters {
   int64_t launches = 0;
   int64_t assembled = 0;    // modules that the driver has made of PTX
   int64_t limit_bytes = 0;  // of live_bytes; 0: none
+  int64_t bytes_up = 0;     // copied from the host, and to it, in all
+  int64_t bytes_down = 0;
 };
 
 // What the driver says of the device; of the emulated one nothing.

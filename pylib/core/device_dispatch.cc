@@ -145,7 +145,7 @@ class DeviceRun {
   }
 
   void FindArguments(const Arguments& host) {
-    const std::vector<uint8_t>& written = code_.manifest.written;
+    const Manifest& manifest = code_.manifest;
     size_t slot = 0;
     for (uint64_t leaf : code_.manifest.leaves) {
       const ArgumentWord word(leaf);
@@ -154,10 +154,11 @@ class DeviceRun {
         continue;
       }
       const auto* sizes = reinterpret_cast<const int64_t*>(slots_.data() + slot + 1);
-      const bool is_written = written.at(arguments_.size()) != 0;
+      const size_t at = arguments_.size();
       arguments_.push_back({reinterpret_cast<void*>(slots_[slot]), SizeOfType(word.type()),
-                            word.rank(), sizes, sizes + word.rank(), is_written,
-                            IsDeviceArray(host.arrays[arguments_.size()].original)});
+                            word.rank(), sizes, sizes + word.rank(), manifest.written.at(at) != 0,
+                            IsDeviceArray(host.arrays[at].original),
+                            manifest.contents.at(at) != 0});
       places_.push_back(slot);
       slot += 1 + 2 * word.rank();
     }

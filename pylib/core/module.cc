@@ -116,11 +116,12 @@ PyObject* DeviceCountersOf(PyObject*, PyObject* number) {
   const runtime::Device* device = OpenDeviceOf(int(target));
   if (device == nullptr) return nullptr;
   const runtime::DeviceCounters counters = device->Counters();
-  return Py_BuildValue("{sLsLsLsLsLsL}", "live_bytes", (long long)counters.live_bytes,
+  return Py_BuildValue("{sLsLsLsLsLsLsLsL}", "live_bytes", (long long)counters.live_bytes,
                        "live_buffers", (long long)counters.live_buffers, "peak_bytes",
                        (long long)counters.peak_bytes, "launches", (long long)counters.launches,
                        "assembled", (long long)counters.assembled, "limit_bytes",
-                       (long long)counters.limit_bytes);
+                       (long long)counters.limit_bytes, "bytes_up", (long long)counters.bytes_up,
+                       "bytes_down", (long long)counters.bytes_down);
 }
 
 PyObject* HasDeviceArrays(PyObject*, PyObject*) { return PyBool_FromLong(had_device_arrays); }

@@ -15,6 +15,7 @@ class MemoryInfo:
     peak      the most there has been
     buffers   how many are in use
     launches  how many kernels have been launched, in all
+    up, down  how many bytes have been copied from the host and to it, in all
     limit     what calls may take together, None for all there is
     """
 
@@ -22,6 +23,8 @@ class MemoryInfo:
     peak: int
     buffers: int
     launches: int
+    up: int
+    down: int
     limit: int | None
 
     def keys(self):
@@ -46,6 +49,8 @@ def memory_info(device=None):
         peak=counters["peak_bytes"],
         buffers=counters["live_buffers"],
         launches=counters["launches"],
+        up=counters["bytes_up"],
+        down=counters["bytes_down"],
         limit=counters["limit_bytes"] or None,
     )
 
