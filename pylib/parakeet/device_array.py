@@ -9,7 +9,7 @@ import operator
 
 import numpy as np
 
-from parakeet import _core
+from parakeet import _core, device_refusals
 from parakeet.foreign_arrays import address_of, take
 from parakeet.targets import has_device, name_of, number_of
 
@@ -204,21 +204,53 @@ def _repr(self):
     return f"DeviceArray({body}, dtype={self.dtype}, device={self.device!r})"
 
 
-def _refusing(symbol):
-    def operate(self, *others):
-        raise TypeError(
-            f"device arrays have no {symbol} of their own: write it in a function under "
-            "parakeet.jit, which runs on their device"
-        )
-
-    return operate
-
-
 def _scalar(convert):
     def method(self):
-        return convert(to_host(self))
+        # What NumPy says of arrays of another length, without their elements.
+        return convert(to_host(self) if self.size == 1 else np.broadcast_to(0, self.shape))
 
     return method
+
+
+def _index(self):
+    if self.ndim or self.dtype.kind not in "iu":
+        raise TypeError("only integer arrays without axes are an index")
+    return int(self)
+
+
+def _item(self):
+    """The element of an array that has one alone, as a number of Python's."""
+    if self.size != 1:
+        raise ValueError("item() is of arrays of one element; index the array first")
+    return to_host(self).item()
+
+
+def copied(self):
+    """Its elements in new memory of its device, in C order."""
+    if not self.ndim:
+        return to_gpu(self, name_of(self._number))
+    global _copy
+    if _copy is None:
+        from parakeet.jit import jit
+
+        _copy = jit(lambda x: x.copy())
+    return _copy(self, target=name_of(self._number))
+
+
+_copy = None
+
+
+def _reduce(self):
+    """Pickled by way of the host, and put on the device of the same name."""
+    return to_gpu, (to_host(self), name_of(self._number))
+
+
+def _reshape(self, *shape):
+    """A view with another shape, of arrays in C order."""
+    if not self._addresses.flags.c_contiguous:
+        raise ValueError("only arrays in C order are reshaped without a copy; use parakeet.jit")
+    shape = shape[0] if len(shape) == 1 else shape
+    return DeviceArray(self._addresses.reshape(shape), self._number, self._stream)
 
 
 def _device(self):
@@ -245,22 +277,7 @@ def _same(name, doc):
     return property(lambda self: getattr(self._addresses, name), doc=doc)
 
 
-_OPERATORS = {
-    "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow",
-    "@": "matmul", "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
-}  # fmt: skip
-_PLAIN = {
-    "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne", "~": "invert",
-    "unary -": "neg", "unary +": "pos", "abs()": "abs", "item assignment": "setitem",
-}  # fmt: skip
-
-
 def _complete():
-    for symbol, name in _OPERATORS.items():
-        for prefix in ("", "r", "i"):
-            setattr(DeviceArray, f"__{prefix}{name}__", _refusing(symbol))
-    for symbol, name in _PLAIN.items():
-        setattr(DeviceArray, f"__{name}__", _refusing(symbol))
     for name, doc in (
         ("shape", "elements along each axis"), ("strides", "bytes from one to the next"),
         ("dtype", "what its elements are"), ("ndim", "how many axes"), ("size", "elements"),
@@ -274,10 +291,12 @@ def _complete():
         "__dlpack__": _dlpack, "__dlpack_device__": _dlpack_device, "__repr__": _repr,
         "__cuda_array_interface__": property(_cuda_array_interface),
         "T": property(_transposed, doc="with its axes in reverse"),
-        "__hash__": object.__hash__, "__array_ufunc__": None,
+        "__index__": _index, "__reduce__": _reduce, "__copy__": copied, "copy": copied,
+        "__deepcopy__": lambda self, memo: copied(self), "reshape": _reshape, "item": _item,
+        "tolist": lambda self: to_host(self).tolist(),
         "device": property(_device, doc=_device.__doc__), "to_host": to_host,
     }  # fmt: skip
-    for name, value in methods.items():
+    for name, value in {**device_refusals.methods(), **methods}.items():
         setattr(DeviceArray, name, value)
 
 
