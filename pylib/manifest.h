@@ -86,8 +86,8 @@ struct RegionPlace {
 
 struct Manifest {
   std::vector<uint64_t> leaves;  // the leaf words of arguments and captures, in order of the entry
-  // For each array among the leaves: whether its elements are stored to, and whether it matters what
-  // they are before the call.
+  // For each array among the leaves: whether its elements are stored to, and whether it matters
+  // what they are before the call.
   std::vector<uint8_t> written;
   std::vector<uint8_t> contents;
   std::vector<ResultNode> results;

@@ -229,8 +229,12 @@ bool DeviceCall::Share() {
   return Succeeds(device_.Share());
 }
 
-void DeviceCall::KeepOnDevice(void* base) {
-  if (state_->buffers.erase(WordOf(base)) == 0) RefuseBuffer(base);
+int64_t DeviceCall::KeepOnDevice(void* base) {
+  const auto found = state_->buffers.find(WordOf(base));
+  if (found == state_->buffers.end()) RefuseBuffer(base);
+  const int64_t bytes = found->second;
+  state_->buffers.erase(found);
+  return bytes;
 }
 
 void DeviceCall::FreeBuffer(void* buffer) {

@@ -70,8 +70,8 @@ class DeviceCall {
   bool Share();
 
   // Takes a device buffer that pk_device_alloc gave off the call's list: it is the caller's, to be
-  // freed by the device, behind Share.
-  void KeepOnDevice(void* base);
+  // freed by the device, behind Share. Its bytes.
+  int64_t KeepOnDevice(void* base);
 
   // What the pk_device_* functions do.
   void* AllocateBuffer(int64_t bytes);

@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <cstdlib>
 #include <initializer_list>
+#include <memory>
 #include <string>
 
 #include "pylib/core/device_dispatch.h"
+#include "pylib/core/device_lines.h"
 #include "pylib/core/numpy_access.h"
 #include "pylib/core/raise.h"
 #include "pylib/core/without_gil.h"
@@ -98,9 +100,17 @@ int ReadIntegers(PyObject* tuple, Py_ssize_t* integers) {
   return PyErr_Occurred() ? -1 : int(count);
 }
 
+// What an owner knows of its buffer.
+struct Owned {
+  runtime::Device* device;
+  int64_t bytes;
+  DeviceLine* line;
+};
+
 void FreeOwned(PyObject* capsule) {
-  auto* device = static_cast<runtime::Device*>(PyCapsule_GetContext(capsule));
-  device->Free(PyCapsule_GetPointer(capsule, kOwnerName));
+  const std::unique_ptr<Owned> owned(static_cast<Owned*>(PyCapsule_GetContext(capsule)));
+  owned->device->Free(PyCapsule_GetPointer(capsule, kOwnerName));
+  UncountBuffer(owned->line, owned->bytes);
 }
 
 }  // namespace
@@ -135,13 +145,15 @@ PyObject* MakeDeviceArray(PyObject* addresses, int number, int64_t stream, PyObj
   return made;
 }
 
-PyObject* OwnOnDevice(runtime::Device* device, void* buffer) {
+PyObject* OwnOnDevice(runtime::Device* device, void* buffer, int64_t bytes) {
+  auto owned = std::make_unique<Owned>(Owned{device, bytes, nullptr});
   Ref owner = Ref::Steal(PyCapsule_New(buffer, kOwnerName, nullptr));
-  if (!owner || PyCapsule_SetContext(owner.get(), device) != 0 ||
+  if (!owner || PyCapsule_SetContext(owner.get(), owned.get()) != 0 ||
       PyCapsule_SetDestructor(owner.get(), FreeOwned) != 0) {
     device->Free(buffer);
     return nullptr;
   }
+  owned.release()->line = CountBuffer(device, bytes);
   return owner.release();
 }
 
@@ -165,10 +177,10 @@ PyObject* DeviceAllocate(PyObject*, PyObject* args) {
   if (device == nullptr) return nullptr;
   void* buffer = device->Allocate(bytes);
   if (buffer == nullptr) {
-    RaiseDeviceMemory(*device, bytes, device->Counters().live_bytes);
+    RaiseDeviceMemory(device, bytes, device->Counters().live_bytes);
     return nullptr;
   }
-  Ref owner = Ref::Steal(OwnOnDevice(device, buffer));
+  Ref owner = Ref::Steal(OwnOnDevice(device, buffer, bytes));
   if (!owner) return nullptr;
   return Py_BuildValue("(OK)", owner.get(), (unsigned long long)reinterpret_cast<uint64_t>(buffer));
 }

@@ -41,9 +41,9 @@ PyObject* LenderOf(PyObject* device_array);
 PyObject* MakeDeviceArray(PyObject* addresses, int number, int64_t stream = kOurStreams,
                           PyObject* lender = nullptr);
 
-// An object that frees a buffer of the device with its last reference. Null with an exception set,
-// and the buffer freed.
-PyObject* OwnOnDevice(runtime::Device* device, void* buffer);
+// An object that frees a buffer of the device with its last reference, and is counted for the line
+// that Python is at (device_lines.h). Null with an exception set, and the buffer freed.
+PyObject* OwnOnDevice(runtime::Device* device, void* buffer, int64_t bytes);
 
 // The first among values, in tuples too; borrowed, null where there is none.
 PyObject* FindDeviceArray(PyObject* const* values, size_t count);

@@ -59,7 +59,7 @@ struct Failure {
 class DeviceRun {
  public:
   DeviceRun(const Specialization& code, Device* device, runtime::Call* call, const Arguments& host,
-            InlineVector<uint64_t, 32>* results, std::vector<void*>* kept)
+            InlineVector<uint64_t, 32>* results, std::vector<KeptBuffer>* kept)
       : code_(code), call_(*call), on_device_(call, device), results_(*results), kept_(kept) {
     slots_.assign(host.slots.begin(), host.slots.end());
     FindArguments(host);
@@ -208,11 +208,9 @@ class DeviceRun {
     if (!on_device_.Share()) return 1;
     for (const uint64_t* slots : ArrayResults()) {
       void* base = AddressIn(slots[1]);
-      if (IsOfArgument(slots) || std::find(kept_->begin(), kept_->end(), base) != kept_->end()) {
-        continue;
-      }
-      kept_->push_back(base);
-      on_device_.KeepOnDevice(base);
+      const auto is_it = [&](const KeptBuffer& each) { return each.address == base; };
+      if (IsOfArgument(slots) || std::any_of(kept_->begin(), kept_->end(), is_it)) continue;
+      kept_->push_back({base, on_device_.KeepOnDevice(base)});
     }
     return 0;
   }
@@ -221,7 +219,7 @@ class DeviceRun {
   runtime::Call& call_;
   runtime::DeviceCall on_device_;
   InlineVector<uint64_t, 32>& results_;
-  std::vector<void*>* kept_;  // null: results come down
+  std::vector<KeptBuffer>* kept_;  // null: results come down
   std::vector<uint64_t> slots_;
   std::vector<runtime::DeviceArgument> arguments_;
   std::vector<size_t> places_;           // the first slot of each
@@ -237,7 +235,7 @@ struct Observed {
 // Others run meanwhile, also while the call's memory is freed.
 Observed RunWithoutGil(const Specialization& code, Device* device, runtime::Call* call,
                        const Arguments& host, InlineVector<uint64_t, 32>* results,
-                       std::vector<void*>* kept) {
+                       std::vector<KeptBuffer>* kept) {
   const WithoutGil others_run;
   Observed observed;
   const int64_t start = runtime::NowNanoseconds();
@@ -250,13 +248,13 @@ Observed RunWithoutGil(const Specialization& code, Device* device, runtime::Call
   return observed;
 }
 
-void RaiseFailure(const Manifest& manifest, const Device& device, const runtime::ErrorRecord& error,
+void RaiseFailure(const Manifest& manifest, Device& device, const runtime::ErrorRecord& error,
                   const Failure& failure) {
   const std::string name = NameOf(device.kind(), device.number());
   if (error.site == kPkSiteDevice) return RaiseDeviceError(name + ": " + failure.text);
   if (error.site != kPkSiteMemory) return RaiseRunError(manifest, error);
   const int64_t wanted = error.scalars.empty() ? 0 : error.scalars[0];
-  RaiseDeviceMemory(device, wanted, failure.counters.live_bytes);
+  RaiseDeviceMemory(&device, wanted, failure.counters.live_bytes);
 }
 
 // Whether all device arrays of a call are on its device; false with an exception set.
@@ -282,10 +280,19 @@ bool AreThere(const Arguments& call, const Device& device, bool* stays) {
 
 int NumberOfDevice(DeviceKind kind, int number) { return int(TargetOn(kind)) | number << 8; }
 
-void RaiseDeviceMemory(const Device& device, int64_t bytes, int64_t bytes_in_use) {
-  PyErr_Format(PyExc_MemoryError, "cannot allocate %lld bytes on %s, where %lld bytes are in use",
-               (long long)bytes, NameOf(device.kind(), device.number()).c_str(),
-               (long long)bytes_in_use);
+void RaiseDeviceMemory(Device* device, int64_t bytes, int64_t bytes_in_use) {
+  const int64_t limit = device->Counters().limit_bytes;
+  const runtime::DeviceMemory memory = device->Memory();
+  std::string most;
+  if (limit > 0) {
+    most = ", of a limit of " + std::to_string(limit);
+  } else if (memory.total_bytes > 0) {
+    most = ", and " + std::to_string(memory.free_bytes) + " of the device's " +
+           std::to_string(memory.total_bytes) + " are free";
+  }
+  PyErr_Format(PyExc_MemoryError, "cannot allocate %lld bytes on %s, where %lld bytes are in use%s",
+               (long long)bytes, NameOf(device->kind(), device->number()).c_str(),
+               (long long)bytes_in_use, most.c_str());
 }
 
 void ForgetDevices() { KnownDevices().clear(); }
@@ -327,7 +334,7 @@ PyObject* RunOnDevice(const FunctionState& function, Specialization* code, Devic
   InlineVector<uint64_t, 32> results;
   results.Extend(code->manifest.result_slots);
   runtime::Call on_host(1);
-  std::vector<void*> kept;
+  std::vector<KeptBuffer> kept;
   bool stays = false;
   if (!AreThere(call, *device, &stays)) return nullptr;
   const CubinFolder kernels_are_in(FolderOf(function));
@@ -344,7 +351,7 @@ PyObject* RunOnDevice(const FunctionState& function, Specialization* code, Devic
     RecordCall(function, code, runtime::Profile(0), observed.ns, observed.status != 0);
   }
   if (observed.status != 0) {
-    for (void* buffer : kept) device->Free(buffer);
+    for (const KeptBuffer& buffer : kept) device->Free(buffer.address);
     RaiseFailure(code->manifest, *device, on_host.error(), observed.failure);
     return nullptr;
   }

@@ -11,7 +11,8 @@
 
 namespace parakeet::pylib {
 
-// Thrown, by the first call that meets one (throwing takes 20 us), where the argument of a number, or an item of it, may be such an array.
+// Thrown, by the first call that meets one (throwing takes 20 us), where the argument of a number,
+// or an item of it, may be such an array.
 struct ForeignArgument {
   size_t parameter;
   Ref value;
@@ -27,9 +28,9 @@ bool MayBeForeignArray(PyObject* object);
 // Whether there is one among values; looked for where there has been one.
 bool HasForeignArray(PyObject* const* values, size_t count);
 
-// Calls a function with such arrays among its values, on the target of that number; kNoTarget: where
-// the first of them is. They are lent to the call as device arrays (parakeet.foreign_arrays). As
-// Dispatch (dispatch.h).
+// Calls a function with such arrays among its values, on the target of that number; kNoTarget:
+// where the first of them is. They are lent to the call as device arrays (parakeet.foreign_arrays).
+// As Dispatch (dispatch.h).
 PyObject* DispatchForeign(FunctionState* function, int target, PyObject* const* values);
 
 }  // namespace parakeet::pylib

@@ -11,6 +11,7 @@
 #include "pylib/core/cubin_cache.h"
 #include "pylib/core/device_array.h"
 #include "pylib/core/device_dispatch.h"
+#include "pylib/core/device_lines.h"
 #include "pylib/core/disk_cache.h"
 #include "pylib/core/dispatch.h"
 #include "pylib/core/dlpack.h"
@@ -192,6 +193,8 @@ PyMethodDef functions[] = {
     {"has_device_arrays", HasDeviceArrays, METH_NOARGS, nullptr},
     {"set_device_limit", SetDeviceLimit, METH_VARARGS, nullptr},
     {"array_at", ArrayAt, METH_VARARGS, nullptr},
+    {"count_device_lines", CountDeviceLines, METH_O, nullptr},
+    {"device_lines", DeviceLines, METH_O, nullptr},
     {"device_allocate", DeviceAllocate, METH_VARARGS, nullptr},
     {"device_copy", DeviceCopy, METH_VARARGS, nullptr},
     {"device_of_address", DeviceOfAddress, METH_O, nullptr},

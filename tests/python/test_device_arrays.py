@@ -304,7 +304,9 @@ def test_a_loop_leaves_no_memory_behind():
 def test_memory_over_the_limit():
     parakeet.set_memory_limit(10_000, HERE)
     try:
-        with pytest.raises(MemoryError, match="cannot allocate 16000 bytes on emulated_gpu"):
+        message = (r"cannot allocate 16000 bytes on emulated_gpu, where \d+ bytes are in use, "
+                   "of a limit of 10000")  # fmt: skip
+        with pytest.raises(MemoryError, match=message):
             there(np.ones(2000))
         x = there(np.ones(1000))
         with pytest.raises(MemoryError):
@@ -320,6 +322,32 @@ def test_arrays_on_several_devices_are_refused():
     for call in (lambda: scaled(here, elsewhere), lambda: scaled(elsewhere, 2.0, target=HERE)):
         with pytest.raises(ValueError, match=r"on gpu:1 .* of a call on emulated_gpu; .*asarray"):
             call()
+
+
+def test_memory_by_line(monkeypatch):
+    def lines():
+        return {place.rpartition(":")[2]: tuple(held)
+                for place, held in parakeet.memory_info(HERE).lines.items()
+                if place.startswith(__file__)}  # fmt: skip
+
+    uncounted = there(table())
+    assert not lines()
+    monkeypatch.setattr(parakeet.config, "memory_lines", True)
+    first = test_memory_by_line.__code__.co_firstlineno
+    x = there(np.ones(100))  # moved by another line
+    y = [scaled(x, 2.0) for _ in range(3)]
+    z = scaled(x[:10], 1.0); w = scaled(x[:20], 1.0)  # noqa: E702
+    views = w[3:], w.T, jit(lambda x: x[1:])(w)
+    up, results, two = there.__code__.co_firstlineno + 1, first + 11, first + 12
+    assert lines() == {str(up): (800, 1), str(results): (2400, 3), str(two): (240, 2)}
+    assert list(lines()) == [str(results), str(up), str(two)]
+    assert f"{__file__}:{results}: 2,400 bytes, 3 buffers" in str(parakeet.memory_info(HERE))
+    del y[0], z, w, uncounted
+    assert lines() == {str(up): (800, 1), str(results): (1600, 2), str(two): (160, 1)}
+    monkeypatch.setattr(parakeet.config, "memory_lines", False)
+    unseen = scaled(x, 2.0)
+    del views, x, y
+    assert not lines() and len(unseen) == 100
 
 
 # --- other libraries ---

@@ -215,7 +215,7 @@ TEST_F(OnEmulated, ResultsAreTakenOnceAndTheRestIsFreed) {
   Release(host);
   EXPECT_NE(on_device.TakeResult(nothing), nullptr);
   void* const kept = pk_device_alloc(&call, 8);
-  on_device.KeepOnDevice(kept);
+  EXPECT_EQ(on_device.KeepOnDevice(kept), 8);
   Emulated().Free(kept);
 }
 
