@@ -556,3 +556,21 @@ def test_arguments_that_share_memory_go_up_together():
     jit(seen)(base[1:4], base[:3], target=HERE)
     jit(filled)(base[:3], base[2:], target=HERE), filled(expected[:3], expected[2:])
     np.testing.assert_array_equal(base, expected)
+
+
+def factorial(n):
+    return 1 if n < 2 else n * factorial(n - 1)
+
+
+@pytest.mark.parametrize("f, routines", [
+    (lambda a: np.linalg.qr(a), "geqrf, orgqr"), (lambda a: np.linalg.pinv(a), "gesdd"),
+    (lambda a: np.linalg.solve(a, a[0]), "gesv"), (lambda a: np.sort(a, axis=1), "sort"),
+    (lambda a: np.median(a), "sort"), (lambda a: a * factorial(len(a)), "factorial"),
+])
+def test_what_goes_through_the_host_says_so(f, routines):
+    a = np.eye(3) * 2 + 1
+    for target in (HERE, "gpu"):
+        assert f"goes through the host for {routines}" in jit(f).explain(a, target=target)
+    assert "through the host" not in jit(f).explain(a, target="serial")
+    all_there = jit(lambda a: a @ a + np.cumsum(a)[:3])
+    assert "through the host" not in all_there.explain(a, target=HERE)
