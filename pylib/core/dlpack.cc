@@ -59,15 +59,17 @@ constexpr char kUsed[] = "used_dltensor";
 constexpr char kFreshVersioned[] = "dltensor_versioned";
 constexpr char kUsedVersioned[] = "used_dltensor_versioned";
 
-// What a tensor of ours stands on.
+// What a tensor of ours stands on: one of the two.
 struct Exported {
   DlManaged managed = {};
+  DlManagedVersioned versioned = {};
   std::vector<int64_t> shape, strides;
   PyObject* array = nullptr;
 };
 
 // Called by whoever has the tensor, on any thread.
-void FreeExported(DlManaged* managed) {
+template <typename Managed>
+void FreeExported(Managed* managed) {
   auto* exported = static_cast<Exported*>(managed->context);
   const PyGILState_STATE state = PyGILState_Ensure();
   Py_DECREF(exported->array);
@@ -76,9 +78,11 @@ void FreeExported(DlManaged* managed) {
 }
 
 // Of a capsule that nobody has taken over.
+template <typename Managed>
 void FreeFresh(PyObject* capsule) {
-  if (!PyCapsule_IsValid(capsule, kFresh)) return;
-  auto* managed = static_cast<DlManaged*>(PyCapsule_GetPointer(capsule, kFresh));
+  const char* name = PyCapsule_GetName(capsule);
+  if (std::strncmp(name, "used", 4) == 0) return;
+  auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, name));
   if (managed->deleter != nullptr) managed->deleter(managed);
 }
 
@@ -133,14 +137,14 @@ DlType TypeOf(int type) {
   }
 }
 
-void Describe(const ArrayFields* fields, int number, Exported* exported) {
+void Describe(const ArrayFields* fields, int number, Exported* exported, DlTensor* described) {
   const int type = CanonicalType(fields->descriptor->type);
   for (int axis = 0; axis < fields->rank; ++axis) {
     exported->shape.push_back(fields->sizes[axis]);
     exported->strides.push_back(fields->strides[axis] / SizeOfType(type));
   }
   const bool is_gpu = TargetOfNumber(number) == Target::kGpu;
-  DlTensor& tensor = exported->managed.tensor;
+  DlTensor& tensor = *described;
   tensor.data = fields->data;
   tensor.device = {is_gpu ? kDlCuda : kDlCpu, DeviceOfNumber(number)};
   tensor.rank = fields->rank;
@@ -170,18 +174,26 @@ std::vector<int64_t> StridesOf(const DlTensor& tensor) {
 
 }  // namespace
 
-PyObject* ExportDlpack(PyObject*, PyObject* device_array) {
-  if (!IsDeviceArray(device_array)) {
-    PyErr_SetString(PyExc_TypeError, "not a device array");
-    return nullptr;
-  }
+PyObject* ExportDlpack(PyObject*, PyObject* args) {
+  PyObject* array = nullptr;
+  int is_versioned = 0;
+  if (!PyArg_ParseTuple(args, "O!p", device_array_type, &array, &is_versioned)) return nullptr;
   auto exported = std::make_unique<Exported>();
-  Describe(FieldsOf(AddressesOf(device_array)), NumberOf(device_array), exported.get());
-  exported->managed.context = exported.get();
-  exported->managed.deleter = FreeExported;
-  PyObject* capsule = PyCapsule_New(&exported->managed, kFresh, FreeFresh);
+  const ArrayFields* fields = FieldsOf(AddressesOf(array));
+  DlManaged& managed = exported->managed;
+  DlManagedVersioned& versioned = exported->versioned;
+  Describe(fields, NumberOf(array), exported.get(),
+           is_versioned ? &versioned.tensor : &managed.tensor);
+  managed.context = versioned.context = exported.get();
+  managed.deleter = FreeExported<DlManaged>;
+  versioned.deleter = FreeExported<DlManagedVersioned>;
+  versioned.major = kKnownMajor;
+  versioned.flags = (fields->flags & kFlagWritable) != 0 ? 0 : kReadOnly;
+  PyObject* capsule =
+      is_versioned ? PyCapsule_New(&versioned, kFreshVersioned, FreeFresh<DlManagedVersioned>)
+                   : PyCapsule_New(&managed, kFresh, FreeFresh<DlManaged>);
   if (capsule == nullptr) return nullptr;
-  exported->array = Ref::Borrow(device_array).release();
+  exported->array = Ref::Borrow(array).release();
   exported.release();
   return capsule;
 }

@@ -201,7 +201,7 @@ PyMethodDef functions[] = {
     {"device_order", DeviceOrder, METH_VARARGS, nullptr},
     {"device_stream", DeviceStream, METH_O, nullptr},
     {"device_wait", DeviceWait, METH_O, nullptr},
-    {"dlpack_export", ExportDlpack, METH_O, nullptr},
+    {"dlpack_export", ExportDlpack, METH_VARARGS, nullptr},
     {"dlpack_import", ImportDlpack, METH_O, nullptr},
     {"openmp_file", OpenMpFile, METH_NOARGS, nullptr},
     {"set_cache_folder", PySetCacheFolder, METH_VARARGS, nullptr},

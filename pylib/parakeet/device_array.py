@@ -194,9 +194,10 @@ def _dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         raise BufferError(f"the array is on {self.device}, not on DLPack's device {dl_device}")
     if stream != -1 and _dlpack_device(self)[0] == _CUDA:
         _core.device_order(self._number, True, 1 if stream is None else stream)
-    if not self._addresses.flags.writeable:
+    is_versioned = max_version is not None and max_version[0] >= 1
+    if not is_versioned and not self._addresses.flags.writeable:
         raise BufferError("the array is read-only, which this version of DLPack cannot say")
-    return _core.dlpack_export(self)
+    return _core.dlpack_export(self, is_versioned)
 
 
 def _repr(self):

@@ -71,7 +71,9 @@ def _protocols_of(kind):
     library = kind.__module__.partition(".")[0]
     stream_of = _STREAMS.get(library)
     tensor = hasattr(kind, "__dlpack__") and hasattr(kind, "__dlpack_device__")
-    interface = hasattr(kind, "__cuda_array_interface__") and not (tensor and stream_of)
+    # Only an interface says a stream, if any does.
+    is_known = stream_of is not None or library in _CONSTANT
+    interface = hasattr(kind, "__cuda_array_interface__") and not (tensor and is_known)
     return _Protocols(interface, tensor, stream_of, library in _CONSTANT)
 
 

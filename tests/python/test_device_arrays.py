@@ -365,7 +365,11 @@ def test_dlpack_gives_the_memory_itself():
     for dtype in "?bBhHiIlLefdFD":
         x = np.arange(5).astype(dtype)
         np.testing.assert_array_equal(np.from_dlpack(there(x)), x, strict=True)
-    there(table()).__dlpack__()  # that nobody takes
+    for max_version in (None, (0, 8), (1, 0), (1, 1)):
+        there(table()).__dlpack__(max_version=max_version)  # that nobody takes
+    written = there(table())
+    np.from_dlpack(written)[0, 0] = 50
+    assert written[0, 0].item() == 50
     with pytest.raises(BufferError):
         there(table()).__dlpack__(copy=True)
     with pytest.raises(BufferError):

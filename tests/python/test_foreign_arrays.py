@@ -149,6 +149,9 @@ def test_a_store_into_what_is_read_only(x):
         doubled_in_place(view)
     with pytest.raises(BufferError, match="read-only"):
         view.__dlpack__()
+    given = np.from_dlpack(view)
+    np.testing.assert_array_equal(given, table()[1:])
+    assert not given.flags.writeable
 
 
 def test_errors_keep_what_was_stored():
@@ -364,3 +367,14 @@ def test_a_call_without_them_looks_for_none(monkeypatch):
     assert not seen
     scaled(OfInterface(table()), 2.0)
     assert len(seen) == 2
+
+
+def test_arrays_of_a_library_whose_arrays_never_change():
+    class OfJax(OfInterface, OfTensor):
+        __module__ = "jaxlib.fake"
+
+    x = OfJax(table())
+    np.testing.assert_array_equal(scaled(x, 2.0).to_host(), table() * 2 + 1)
+    assert x.reads == 0  # its tensors are taken
+    with pytest.raises(ValueError, match="read-only"):
+        doubled_in_place(x)
