@@ -55,6 +55,7 @@ void Fields(Archive& archive, Node& manifest)
   const auto fields = [&](auto& item) { Fields(archive, item); };
   archive.List(manifest.leaves, plain);
   archive.List(manifest.written, plain);
+  archive.List(manifest.contents, plain);
   archive.List(manifest.results, fields);
   archive.Plain(manifest.result_slots);
   archive.List(manifest.captures, [&](auto& capture) {
@@ -120,7 +121,8 @@ bool ArgumentsHold(const Manifest& manifest) {
       if (slot >= slots) return false;
     }
   }
-  return arrays == manifest.written.size() && manifest.captures.size() <= manifest.leaves.size();
+  return arrays == manifest.written.size() && arrays == manifest.contents.size() &&
+         manifest.captures.size() <= manifest.leaves.size();
 }
 
 }  // namespace

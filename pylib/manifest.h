@@ -86,8 +86,10 @@ struct RegionPlace {
 
 struct Manifest {
   std::vector<uint64_t> leaves;  // the leaf words of arguments and captures, in order of the entry
-  std::vector<uint8_t>
-      written;  // for each array among the leaves: whether its elements are stored to
+  // For each array among the leaves: whether its elements are stored to, and whether it matters
+  // what they are before the call.
+  std::vector<uint8_t> written;
+  std::vector<uint8_t> contents;
   std::vector<ResultNode> results;
   uint32_t result_slots = 0;
   std::vector<CaptureSource> captures;

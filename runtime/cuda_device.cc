@@ -96,7 +96,7 @@ class CudaDevice : public Device {
   bool has_pools_ = false;
   CudaMemory memory_;
   CudaModules modules_;
-  std::atomic<int64_t> launches_{0};
+  std::atomic<int64_t> launches_{0}, bytes_up_{0}, bytes_down_{0};
   std::atomic<uint64_t> shares_{0};  // how often a thread has shared its work
 
   std::mutex mutex_;  // of the lists, the threads' numbers, and from an event's record to its wait
@@ -327,6 +327,8 @@ DeviceCounters CudaDevice::Counters() const {
   DeviceCounters counters = memory_.Counters();
   counters.launches = launches_.load(std::memory_order_relaxed);
   counters.assembled = modules_.CountAssembled();
+  counters.bytes_up = bytes_up_.load(std::memory_order_relaxed);
+  counters.bytes_down = bytes_down_.load(std::memory_order_relaxed);
   return counters;
 }
 
@@ -364,6 +366,7 @@ int32_t CudaDevice::CopyUp(void* device, const void* host, int64_t bytes) {
   if (bytes <= 0) return 0;
   const Scope scope(*this);
   if (scope.error() != 0) return scope.error();
+  bytes_up_.fetch_add(bytes, std::memory_order_relaxed);
   const CuResult error = scope->copies.Up(AddressOf(device), static_cast<const char*>(host), bytes);
   return error == 0 ? 0 : Note(error, CopyText(bytes, "from").c_str());
 }
@@ -372,6 +375,7 @@ int32_t CudaDevice::CopyDown(void* host, const void* device, int64_t bytes) {
   if (bytes <= 0) return 0;
   const Scope scope(*this);
   if (scope.error() != 0) return scope.error();
+  bytes_down_.fetch_add(bytes, std::memory_order_relaxed);
   const CuResult error = scope->copies.Down(static_cast<char*>(host), AddressOf(device), bytes);
   return error == 0 ? 0 : Note(error, CopyText(bytes, "to").c_str());
 }
@@ -448,6 +452,14 @@ int CountCudaDevices(std::string* why) {
   if (error != 0) *why = "the CUDA driver cannot count its devices: " + driver->TextOf(error);
   if (error == 0 && count == 0) *why = "the CUDA driver finds no device";
   return error == 0 ? count : 0;
+}
+
+bool FindCudaDevice(const void* address, int* number) {
+  std::string ignored;
+  const CudaDriver* driver = OpenCudaDriver(&ignored);
+  return driver != nullptr &&
+         driver->PointerGetAttribute(number, kCuNumberOfDevice, AddressOf(address)) == 0 &&
+         *number >= 0;
 }
 
 Device* OpenCudaDevice(int number, std::string* why) {

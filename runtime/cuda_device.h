@@ -9,9 +9,10 @@
 
 namespace parakeet::runtime {
 
-// As CountDevices and OpenDevice (device.h).
+// As CountDevices, OpenDevice and FindDevice (device.h).
 int CountCudaDevices(std::string* why);
 Device* OpenCudaDevice(int number, std::string* why);
+bool FindCudaDevice(const void* address, int* number);
 
 }  // namespace parakeet::runtime
 

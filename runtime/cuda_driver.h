@@ -28,6 +28,7 @@ inline constexpr int kCuCapabilityMajor = 75;  // attributes of a device
 inline constexpr int kCuCapabilityMinor = 76;
 inline constexpr int kCuHasMemoryPools = 115;
 inline constexpr int kCuHeapOfKernels = 2;           // a limit of a context
+inline constexpr int kCuNumberOfDevice = 9;          // an attribute of an address
 inline constexpr int kCuReleaseThreshold = 4;        // an attribute of a pool
 inline constexpr int kCuMostDynamicShared = 8;       // an attribute of a function
 inline constexpr unsigned kCuIndependentStream = 1;  // flags

@@ -37,4 +37,9 @@ Device* OpenDevice(DeviceKind kind, int number, std::string* why) {
                                        : OpenCudaDevice(number, why);
 }
 
+bool FindDevice(DeviceKind kind, const void* address, int* number) {
+  return kind == DeviceKind::kEmulated ? FindEmulatedDevice(address, number)
+                                       : FindCudaDevice(address, number);
+}
+
 }  // namespace parakeet::runtime

@@ -22,6 +22,8 @@ struct DeviceCounters {
   int64_t launches = 0;
   int64_t assembled = 0;    // modules that the driver has made of PTX
   int64_t limit_bytes = 0;  // of live_bytes; 0: none
+  int64_t bytes_up = 0;     // copied from the host, and to it, in all
+  int64_t bytes_down = 0;
 };
 
 // What the driver says of the device; of the emulated one nothing.
@@ -86,6 +88,10 @@ int CountDevices(DeviceKind kind, std::string* why);
 
 // Null, with the reason, where there is no such device. The emulated one has number 0.
 Device* OpenDevice(DeviceKind kind, int number, std::string* why);
+
+// Whether an address is in memory of a device of a kind, and of which: for memory of others too,
+// where the kind's driver knows of it.
+bool FindDevice(DeviceKind kind, const void* address, int* number);
 
 // What a code means, with what this thread's last failure said more.
 std::string DeviceErrorText(int32_t code);

@@ -36,6 +36,7 @@ using HostBuffer = std::unique_ptr<void, BufferReleaser>;
 struct ArgumentCopy {
   char* host;
   int64_t bytes;
+  bool goes_up = false;
   char* device = nullptr;
 };
 
@@ -123,7 +124,7 @@ bool DeviceCall::MakeCopy(ArgumentCopy* copy) {
   auto* base = static_cast<char*>(AllocateBuffer(copy->bytes + int64_t(offset)));
   if (base == nullptr) return false;
   copy->device = base + offset;
-  return Succeeds(device_.CopyUp(copy->device, copy->host, copy->bytes));
+  return !copy->goes_up || Succeeds(device_.CopyUp(copy->device, copy->host, copy->bytes));
 }
 
 bool DeviceCall::TakeArguments(std::span<DeviceArgument> arguments) {
@@ -133,7 +134,10 @@ bool DeviceCall::TakeArguments(std::span<DeviceArgument> arguments) {
   for (const DeviceArgument& argument : arguments) {
     const ElementRuns runs(argument.data, argument.element_bytes, argument.rank, argument.sizes,
                            argument.strides);
-    if (!argument.is_on_device && runs.bytes() > 0) order.push_back(state.arguments.size());
+    const bool is_used = argument.is_written || argument.has_contents;
+    if (!argument.is_on_device && is_used && runs.bytes() > 0) {
+      order.push_back(state.arguments.size());
+    }
     state.arguments.push_back({runs, argument.is_written, -1});
     state.is_shared = state.is_shared || argument.is_on_device;
   }
@@ -149,6 +153,7 @@ bool DeviceCall::TakeArguments(std::span<DeviceArgument> arguments) {
     } else {
       state.copies.push_back({runs.low(), runs.bytes()});
     }
+    state.copies.back().goes_up |= arguments[i].has_contents;
     state.arguments[i].copy = int(state.copies.size()) - 1;
   }
   for (ArgumentCopy& copy : state.copies) {
@@ -184,7 +189,8 @@ bool DeviceCall::GiveBackArguments() {
     if (argument.copy < 0 || !argument.is_written) continue;
     const ArgumentCopy& copy = state_->copies[argument.copy];
     // Null where TakeArguments has failed.
-    if (copy.device != nullptr && !GiveBack(copy, argument.runs)) all_well = false;
+    if (copy.device == nullptr || (call_.has_failed() && !copy.goes_up)) continue;
+    if (!GiveBack(copy, argument.runs)) all_well = false;
   }
   return all_well;
 }
@@ -223,8 +229,12 @@ bool DeviceCall::Share() {
   return Succeeds(device_.Share());
 }
 
-void DeviceCall::KeepOnDevice(void* base) {
-  if (state_->buffers.erase(WordOf(base)) == 0) RefuseBuffer(base);
+int64_t DeviceCall::KeepOnDevice(void* base) {
+  const auto found = state_->buffers.find(WordOf(base));
+  if (found == state_->buffers.end()) RefuseBuffer(base);
+  const int64_t bytes = found->second;
+  state_->buffers.erase(found);
+  return bytes;
 }
 
 void DeviceCall::FreeBuffer(void* buffer) {

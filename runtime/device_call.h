@@ -30,6 +30,9 @@ struct DeviceArgument {
   bool is_written;
   // `data` is an address of the device already: nothing is copied, up or down.
   bool is_on_device = false;
+  // Whether it matters what the elements are before the call. Where it does not, and they are
+  // written, the call replaces them all, unless it fails.
+  bool has_contents = true;
 };
 
 class DeviceCall {
@@ -44,6 +47,7 @@ class DeviceCall {
 
   // Copies the memory that the arguments' elements lie in to the device, and makes `data` of each
   // its device address. Those whose memory overlaps, where one of them is written, share a copy.
+  // What is neither written nor of use before the call keeps its address.
   // False with the call's error slot set.
   bool TakeArguments(std::span<DeviceArgument> arguments);
 
@@ -52,6 +56,7 @@ class DeviceCall {
   void* HostAddress(int argument, void* device) const;
 
   // Copies what was written back, also behind a failure: what the function has stored stays stored.
+  // Then what did not go up does not come down.
   // Of elements that do not lie side by side, only they are written. False with the slot set.
   bool GiveBackArguments();
 
@@ -65,8 +70,8 @@ class DeviceCall {
   bool Share();
 
   // Takes a device buffer that pk_device_alloc gave off the call's list: it is the caller's, to be
-  // freed by the device, behind Share.
-  void KeepOnDevice(void* base);
+  // freed by the device, behind Share. Its bytes.
+  int64_t KeepOnDevice(void* base);
 
   // What the pk_device_* functions do.
   void* AllocateBuffer(int64_t bytes);

@@ -106,6 +106,8 @@ class EmulatedDevice : public Device {
   DeviceCounters Counters() const override {
     DeviceCounters counters = memory_.Counters();
     counters.launches = launches_.load(std::memory_order_relaxed);
+    counters.bytes_up = bytes_up_.load(std::memory_order_relaxed);
+    counters.bytes_down = bytes_down_.load(std::memory_order_relaxed);
     return counters;
   }
 
@@ -118,12 +120,14 @@ class EmulatedDevice : public Device {
   int32_t CopyUp(void* device, const void* host, int64_t bytes) override {
     Check(device, bytes);
     if (bytes > 0) std::memcpy(device, host, size_t(bytes));
+    bytes_up_.fetch_add(bytes, std::memory_order_relaxed);
     return 0;
   }
 
   int32_t CopyDown(void* host, const void* device, int64_t bytes) override {
     Check(device, bytes);
     if (bytes > 0) std::memcpy(host, device, size_t(bytes));
+    bytes_down_.fetch_add(bytes, std::memory_order_relaxed);
     return 0;
   }
 
@@ -131,6 +135,11 @@ class EmulatedDevice : public Device {
                  int64_t bytes) override;
 
   int32_t Wait() override { return 0; }
+
+  bool Holds(const void* address) const {
+    EmulatedMemory::Found found;
+    return memory_.Holds(address, 0, &found);
+  }
 
  private:
   // Ends the process where compiled host code, or the runtime, takes another address for one of the
@@ -145,7 +154,7 @@ class EmulatedDevice : public Device {
 
   EmulatedMemory memory_;
   RunnerPool runners_;
-  std::atomic<int64_t> launches_{0};
+  std::atomic<int64_t> launches_{0}, bytes_up_{0}, bytes_down_{0};
 };
 
 int32_t EmulatedDevice::Launch(const PkKernel& kernel, int64_t blocks, int32_t threads,
@@ -165,15 +174,22 @@ int32_t EmulatedDevice::Launch(const PkKernel& kernel, int64_t blocks, int32_t t
                          std::string("no memory for the threads of kernel ") + kernel.name);
 }
 
+EmulatedDevice& TheDevice() {
+  static auto* const device = new EmulatedDevice;
+  return *device;
+}
+
 }  // namespace
 
 Device* OpenEmulatedDevice(int number, std::string* why) {
-  if (number != 0) {
-    *why = "there is no emulated device " + std::to_string(number) + ", only 0";
-    return nullptr;
-  }
-  static auto* const device = new EmulatedDevice;
-  return device;
+  if (number == 0) return &TheDevice();
+  *why = "there is no emulated device " + std::to_string(number) + ", only 0";
+  return nullptr;
+}
+
+bool FindEmulatedDevice(const void* address, int* number) {
+  *number = 0;
+  return TheDevice().Holds(address);
 }
 
 }  // namespace parakeet::runtime

@@ -12,6 +12,9 @@ namespace parakeet::runtime {
 // The one emulated device, number 0; null, with the reason, for another number.
 Device* OpenEmulatedDevice(int number, std::string* why);
 
+// As FindDevice (device.h).
+bool FindEmulatedDevice(const void* address, int* number);
+
 }  // namespace parakeet::runtime
 
 #endif  // PARAKEET_RUNTIME_EMULATED_DEVICE_H_

@@ -274,6 +274,7 @@ class Accountant {
     for (const Binding* b : block.bindings) {
       SeeLanes(*b);
       if (b->op == OpCode::kCheck) SeeCheck(*b);
+      if (b->op == OpCode::kLibraryCall || b->op == OpCode::kCall) SeeCall(*b);
       counts.allocations += b->op == OpCode::kAlloc;
       const bool is_loop = IsSequentialLoop(b->op) || b->op == OpCode::kLanes;
       const std::string_view kind = b->attrs.Text(Attr::kKind);
@@ -299,6 +300,14 @@ class Accountant {
   void Widen(const Span& span, int lanes) {
     const auto found = operators_.find(PlaceOf(span));
     if (found != operators_.end()) found->second.lanes = std::max(found->second.lanes, lanes);
+  }
+
+  void SeeCall(const Binding& b) {
+    const auto made = InnermostAt(b.span);
+    if (made == operators_.end()) return;
+    std::vector<std::string>& calls = made->second.calls;
+    const std::string callee(b.attrs.Text(Attr::kCallee));
+    if (std::find(calls.begin(), calls.end(), callee) == calls.end()) calls.push_back(callee);
   }
 
   // A check that was written several times, for lanes and for what is left, is one.

@@ -29,6 +29,7 @@ struct SourceOperator {
   std::vector<std::string> checks;  // exceptions that its loops may raise still, one a check
   int results = 0;                  // arrays made to be given back
   int temporaries = 0;              // arrays made that end before the call does
+  std::vector<std::string> calls;   // routines of libraries and functions that it calls, each once
 };
 
 // Counts are of the program's text: what a loop does each time counts once, and of the two sides of

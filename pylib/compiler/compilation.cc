@@ -12,6 +12,7 @@
 #include "passes/pipelines.h"
 #include "pylib/compiler/decode_key.h"
 #include "pylib/compiler/estimate_cost.h"
+#include "pylib/compiler/find_contents.h"
 #include "pylib/compiler/type_sites.h"
 #include "pylib/library_syntax/library_syntax.h"
 
@@ -95,6 +96,7 @@ void Compilation::BuildProgram() {
   }
   if (!request_.boundscheck) program_ = DropIndexChecks(program_);
   description_.manifest.written = FindWritten(program_);
+  description_.manifest.contents.assign(description_.manifest.written.size(), 1);
   last_program_ = program_;
   if (debug_.verify) ir::VerifyOrFail(program_, ir::Stage::kParallel, "frontend");
   if (Dumps("frontend")) DumpProgram("frontend", program_);
@@ -150,6 +152,7 @@ void Compilation::RunPasses(
   description_.manifest.cost = std::move(estimate.terms);
   description_.manifest.is_bounded = estimate.is_bounded;
   description_.manifest.written = FindWritten(program_);
+  description_.manifest.contents = FindContents(indexed, program_);
   std::vector<ErrorSite>& sites = description_.manifest.sites;
   while (sites.size() < program_.sites.size()) {
     ErrorSite guard;

@@ -55,7 +55,8 @@ class Writer {
                    {"lanes", Number(made.lanes)},
                    {"checks", List(made.checks, Text)},
                    {"results", Number(made.results)},
-                   {"temporaries", Number(made.temporaries)}});
+                   {"temporaries", Number(made.temporaries)},
+                   {"calls", List(made.calls, Text)}});
   }
 
   std::string Write(const passes::Remark& remark) const {

@@ -7,6 +7,7 @@
 
 #include "pylib/core/content.h"
 #include "pylib/core/device_array.h"
+#include "pylib/core/foreign_array.h"
 #include "pylib/core/numpy_access.h"
 
 namespace parakeet::pylib {
@@ -206,7 +207,9 @@ Encoded Encoder::Argument(PyObject* value, bool is_static, int depth) {
   if (!is_array && (is_static || !PyFloat_CheckExact(value))) {
     if (PyTuple_Check(value)) return Tuple(value, is_static, depth);
     if (Py_TYPE(value) == &PySlice_Type) return Slice(value, is_static, depth);
-    if (is_static && !PyList_Check(value)) return Static(value);
+    if (is_static && !PyList_Check(value)) {
+      return MayBeForeignArray(value) ? Encoded::kRefused : Static(value);
+    }
   }
   uint64_t word = 0;
   const Encoded result = Leaf(value, &word);
@@ -263,6 +266,7 @@ Encoded EncodeArgument(PyObject* value, bool is_static, Arguments* arguments) {
 }
 
 Encoded EncodeCapture(PyObject* value, uint64_t* word, Arguments* arguments) {
+  if (IsDeviceArray(value)) return Encoded::kRefused;  // the code may be the host's
   const bool of_arguments = std::exchange(arguments->short_axes, false);
   const Encoded result = Encoder(arguments).Leaf(value, word);
   arguments->short_axes = of_arguments;

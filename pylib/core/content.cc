@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "pylib/core/arguments.h"
+#include "pylib/core/foreign_array.h"
 #include "pylib/core/function.h"
 #include "pylib/core/numpy_access.h"
 
@@ -237,7 +238,7 @@ bool MayBeStatic(PyObject* object) {
   for (const char* name : {"__array__", "__array_interface__", "__len__", "__iter__", "__next__"}) {
     if (AttributeOf(object, name) != nullptr) return false;
   }
-  return true;
+  return !MayBeForeignArray(object);
 }
 
 bool IsPythonFunction(PyObject* object) { return Py_TYPE(object) == function_type; }

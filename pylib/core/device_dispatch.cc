@@ -35,7 +35,7 @@ Target TargetOn(DeviceKind kind) {
   return kind == DeviceKind::kCuda ? Target::kGpu : Target::kEmulatedGpu;
 }
 
-int NumberFor(const Device& device) { return int(TargetOn(device.kind())) | device.number() << 8; }
+int NumberFor(const Device& device) { return NumberOfDevice(device.kind(), device.number()); }
 
 // Those that were opened, by their targets' numbers; they live as long as the process. Used with
 // the GIL held.
@@ -59,25 +59,17 @@ struct Failure {
 class DeviceRun {
  public:
   DeviceRun(const Specialization& code, Device* device, runtime::Call* call, const Arguments& host,
-            InlineVector<uint64_t, 32>* results, std::vector<void*>* kept)
+            InlineVector<uint64_t, 32>* results, std::vector<KeptBuffer>* kept)
       : code_(code), call_(*call), on_device_(call, device), results_(*results), kept_(kept) {
     slots_.assign(host.slots.begin(), host.slots.end());
     FindArguments(host);
+    FindStreams(host);
   }
 
-  // As PkEntry.
+  // As PkEntry. What other libraries do later with arrays of theirs comes behind the call.
   int32_t Run() {
-    if (!on_device_.TakeArguments(arguments_)) return 1;
-    for (size_t i = 0; i < arguments_.size(); ++i) {
-      slots_[places_[i]] = reinterpret_cast<uint64_t>(arguments_[i].data);
-    }
-    const int32_t status = code_.Run(&call_, slots_.data(), results_.data());
-    // Code that has given up has written nothing.
-    if (status != 0 && WhyGivenUp(code_.manifest, call_.error()) != GaveUp::kNo) return status;
-    const bool is_back = on_device_.GiveBackArguments();
-    if (status != 0 || !is_back) return 1;
-    // All results come down, or none.
-    return kept_ != nullptr ? KeepResults() : TakeResults();
+    const int32_t status = RunWithin();
+    return LetOthersGoOn() || status != 0 ? status : 1;
   }
 
   Failure Describe() {
@@ -90,8 +82,70 @@ class DeviceRun {
   }
 
  private:
+  int32_t RunWithin() {
+    if (!WaitForOthers() || !on_device_.TakeArguments(arguments_)) return 1;
+    for (size_t i = 0; i < arguments_.size(); ++i) {
+      slots_[places_[i]] = reinterpret_cast<uint64_t>(arguments_[i].data);
+    }
+    const int32_t status = code_.Run(&call_, slots_.data(), results_.data());
+    // Code that has given up has written nothing.
+    if (status != 0 && WhyGivenUp(code_.manifest, call_.error()) != GaveUp::kNo) return status;
+    const bool is_back = on_device_.GiveBackArguments();
+    if (status != 0 || !is_back) return 1;
+    // All results come down, or none.
+    return kept_ != nullptr ? KeepResults() : TakeResults();
+  }
+
+  // The streams of other libraries whose arrays are among the arguments. What is lent for the call
+  // alone was waited for when it was taken.
+  void FindStreams(const Arguments& host) {
+    if (!had_device_arrays) return;
+    for (const ArrayArgument& argument : host.arrays) {
+      if (!IsDeviceArray(argument.original)) continue;
+      const int64_t stream = StreamOf(argument.original);
+      if (stream == kOurStreams) continue;
+      const bool is_waited_for = LenderOf(argument.original) != nullptr || stream == kAnyStream;
+      if (!is_waited_for) AddTo(&before_, stream);
+      AddTo(&after_, stream);
+    }
+  }
+
+  static void AddTo(std::vector<int64_t>* streams, int64_t stream) {
+    if (std::find(streams->begin(), streams->end(), stream) == streams->end()) {
+      streams->push_back(stream);
+    }
+  }
+
+  bool WaitForOthers() {
+    for (const int64_t stream : before_) {
+      if (!Succeeds(on_device_.device().WaitForStream(reinterpret_cast<void*>(stream)))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  bool LetOthersGoOn() {
+    Device& device = on_device_.device();
+    if (std::find(after_.begin(), after_.end(), kAnyStream) != after_.end()) {
+      return Succeeds(device.Wait());
+    }
+    for (const int64_t stream : after_) {
+      if (!Succeeds(device.MakeStreamWait(reinterpret_cast<void*>(stream)))) return false;
+    }
+    return true;
+  }
+
+  // False with the call's error slot set.
+  bool Succeeds(int32_t code) {
+    if (code == 0) return true;
+    const int64_t scalar = code;
+    call_.Fail(kPkSiteDevice, 0, nullptr, 1, &scalar);
+    return false;
+  }
+
   void FindArguments(const Arguments& host) {
-    const std::vector<uint8_t>& written = code_.manifest.written;
+    const Manifest& manifest = code_.manifest;
     size_t slot = 0;
     for (uint64_t leaf : code_.manifest.leaves) {
       const ArgumentWord word(leaf);
@@ -100,10 +154,11 @@ class DeviceRun {
         continue;
       }
       const auto* sizes = reinterpret_cast<const int64_t*>(slots_.data() + slot + 1);
-      const bool is_written = written.at(arguments_.size()) != 0;
+      const size_t at = arguments_.size();
       arguments_.push_back({reinterpret_cast<void*>(slots_[slot]), SizeOfType(word.type()),
-                            word.rank(), sizes, sizes + word.rank(), is_written,
-                            IsDeviceArray(host.arrays[arguments_.size()].original)});
+                            word.rank(), sizes, sizes + word.rank(), manifest.written.at(at) != 0,
+                            IsDeviceArray(host.arrays[at].original),
+                            manifest.contents.at(at) != 0});
       places_.push_back(slot);
       slot += 1 + 2 * word.rank();
     }
@@ -153,11 +208,9 @@ class DeviceRun {
     if (!on_device_.Share()) return 1;
     for (const uint64_t* slots : ArrayResults()) {
       void* base = AddressIn(slots[1]);
-      if (IsOfArgument(slots) || std::find(kept_->begin(), kept_->end(), base) != kept_->end()) {
-        continue;
-      }
-      kept_->push_back(base);
-      on_device_.KeepOnDevice(base);
+      const auto is_it = [&](const KeptBuffer& each) { return each.address == base; };
+      if (IsOfArgument(slots) || std::any_of(kept_->begin(), kept_->end(), is_it)) continue;
+      kept_->push_back({base, on_device_.KeepOnDevice(base)});
     }
     return 0;
   }
@@ -166,10 +219,11 @@ class DeviceRun {
   runtime::Call& call_;
   runtime::DeviceCall on_device_;
   InlineVector<uint64_t, 32>& results_;
-  std::vector<void*>* kept_;  // null: results come down
+  std::vector<KeptBuffer>* kept_;  // null: results come down
   std::vector<uint64_t> slots_;
   std::vector<runtime::DeviceArgument> arguments_;
-  std::vector<size_t> places_;  // the first slot of each
+  std::vector<size_t> places_;           // the first slot of each
+  std::vector<int64_t> before_, after_;  // streams: the call waits for them, they wait for the call
 };
 
 struct Observed {
@@ -181,7 +235,7 @@ struct Observed {
 // Others run meanwhile, also while the call's memory is freed.
 Observed RunWithoutGil(const Specialization& code, Device* device, runtime::Call* call,
                        const Arguments& host, InlineVector<uint64_t, 32>* results,
-                       std::vector<void*>* kept) {
+                       std::vector<KeptBuffer>* kept) {
   const WithoutGil others_run;
   Observed observed;
   const int64_t start = runtime::NowNanoseconds();
@@ -194,13 +248,13 @@ Observed RunWithoutGil(const Specialization& code, Device* device, runtime::Call
   return observed;
 }
 
-void RaiseFailure(const Manifest& manifest, const Device& device, const runtime::ErrorRecord& error,
+void RaiseFailure(const Manifest& manifest, Device& device, const runtime::ErrorRecord& error,
                   const Failure& failure) {
   const std::string name = NameOf(device.kind(), device.number());
   if (error.site == kPkSiteDevice) return RaiseDeviceError(name + ": " + failure.text);
   if (error.site != kPkSiteMemory) return RaiseRunError(manifest, error);
   const int64_t wanted = error.scalars.empty() ? 0 : error.scalars[0];
-  RaiseDeviceMemory(device, wanted, failure.counters.live_bytes);
+  RaiseDeviceMemory(&device, wanted, failure.counters.live_bytes);
 }
 
 // Whether all device arrays of a call are on its device; false with an exception set.
@@ -212,8 +266,11 @@ bool AreThere(const Arguments& call, const Device& device, bool* stays) {
     const int number = NumberOf(argument.original);
     if (number == NumberFor(device)) continue;
     const std::string there = NameOf(KindOf(TargetOfNumber(number)), DeviceOfNumber(number));
-    PyErr_Format(PyExc_ValueError, "an array that is on %s is an argument of a call on %s",
-                 there.c_str(), NameOf(device.kind(), device.number()).c_str());
+    const std::string here = NameOf(device.kind(), device.number());
+    PyErr_Format(PyExc_ValueError,
+                 "an array that is on %s is an argument of a call on %s; copy it there with "
+                 "parakeet.asarray(x, device=\"%s\")",
+                 there.c_str(), here.c_str(), here.c_str());
     return false;
   }
   return true;
@@ -221,10 +278,21 @@ bool AreThere(const Arguments& call, const Device& device, bool* stays) {
 
 }  // namespace
 
-void RaiseDeviceMemory(const Device& device, int64_t bytes, int64_t bytes_in_use) {
-  PyErr_Format(PyExc_MemoryError, "cannot allocate %lld bytes on %s, where %lld bytes are in use",
-               (long long)bytes, NameOf(device.kind(), device.number()).c_str(),
-               (long long)bytes_in_use);
+int NumberOfDevice(DeviceKind kind, int number) { return int(TargetOn(kind)) | number << 8; }
+
+void RaiseDeviceMemory(Device* device, int64_t bytes, int64_t bytes_in_use) {
+  const int64_t limit = device->Counters().limit_bytes;
+  const runtime::DeviceMemory memory = device->Memory();
+  std::string most;
+  if (limit > 0) {
+    most = ", of a limit of " + std::to_string(limit);
+  } else if (memory.total_bytes > 0) {
+    most = ", and " + std::to_string(memory.free_bytes) + " of the device's " +
+           std::to_string(memory.total_bytes) + " are free";
+  }
+  PyErr_Format(PyExc_MemoryError, "cannot allocate %lld bytes on %s, where %lld bytes are in use%s",
+               (long long)bytes, NameOf(device->kind(), device->number()).c_str(),
+               (long long)bytes_in_use, most.c_str());
 }
 
 void ForgetDevices() { KnownDevices().clear(); }
@@ -266,7 +334,7 @@ PyObject* RunOnDevice(const FunctionState& function, Specialization* code, Devic
   InlineVector<uint64_t, 32> results;
   results.Extend(code->manifest.result_slots);
   runtime::Call on_host(1);
-  std::vector<void*> kept;
+  std::vector<KeptBuffer> kept;
   bool stays = false;
   if (!AreThere(call, *device, &stays)) return nullptr;
   const CubinFolder kernels_are_in(FolderOf(function));
@@ -283,6 +351,7 @@ PyObject* RunOnDevice(const FunctionState& function, Specialization* code, Devic
     RecordCall(function, code, runtime::Profile(0), observed.ns, observed.status != 0);
   }
   if (observed.status != 0) {
+    for (const KeptBuffer& buffer : kept) device->Free(buffer.address);
     RaiseFailure(code->manifest, *device, on_host.error(), observed.failure);
     return nullptr;
   }

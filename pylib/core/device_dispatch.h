@@ -19,8 +19,11 @@ runtime::Device* OpenDeviceOf(int number);
 // In a child of fork: which devices it can use is to be asked again.
 void ForgetDevices();
 
+// The number of the target whose kernels run on a device.
+int NumberOfDevice(runtime::DeviceKind kind, int number);
+
 // The MemoryError of memory that a device has not, where so much of it was in use.
-void RaiseDeviceMemory(const runtime::Device& device, int64_t bytes, int64_t bytes_in_use);
+void RaiseDeviceMemory(runtime::Device* device, int64_t bytes, int64_t bytes_in_use);
 
 // The header of the keys of calls on a device.
 uint64_t HeaderOn(const runtime::Device& device);

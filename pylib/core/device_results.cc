@@ -12,7 +12,7 @@ namespace {
 class DeviceResultBuilder {
  public:
   DeviceResultBuilder(const Manifest& manifest, const ArrayArgument* arguments,
-                      const uint64_t* slots, int number, const std::vector<void*>& kept,
+                      const uint64_t* slots, int number, const std::vector<KeptBuffer>& kept,
                       const std::vector<Ref>& owners)
       : nodes_(manifest.results),
         arguments_(arguments),
@@ -67,19 +67,23 @@ class DeviceResultBuilder {
       return Ref::Steal(BuildArgumentView(node, argument, slots_));
     }
     if (!node.is_view && IsWholeArgument(node, argument, slots_)) {
-      return Ref::Borrow(argument.original);
+      PyObject* lender = LenderOf(argument.original);
+      return Ref::Borrow(lender != nullptr ? lender : argument.original);
     }
-    return OnDevice(Ref::Steal(BuildViewOf(node, slots_, argument.array)));
+    return OnDevice(Ref::Steal(BuildViewOf(node, slots_, argument.array)),
+                    StreamOf(argument.original));
   }
 
   Ref Fresh(const ResultNode& node) const {
     const auto base = reinterpret_cast<void*>(slots_[node.slot + 1]);
-    const size_t at = std::find(kept_.begin(), kept_.end(), base) - kept_.begin();
+    const auto found = std::find_if(kept_.begin(), kept_.end(),
+                                    [&](const KeptBuffer& each) { return each.address == base; });
+    const size_t at = size_t(found - kept_.begin());
     return OnDevice(Ref::Steal(BuildViewOf(node, slots_, owners_[at].get())));
   }
 
-  Ref OnDevice(const Ref& addresses) const {
-    return addresses ? Ref::Steal(MakeDeviceArray(addresses.get(), number_)) : Ref();
+  Ref OnDevice(const Ref& addresses, int64_t stream = kOurStreams) const {
+    return addresses ? Ref::Steal(MakeDeviceArray(addresses.get(), number_, stream)) : Ref();
   }
 
   struct Built {
@@ -91,7 +95,7 @@ class DeviceResultBuilder {
   const ArrayArgument* arguments_;
   const uint64_t* slots_;
   const int number_;
-  const std::vector<void*>& kept_;
+  const std::vector<KeptBuffer>& kept_;
   const std::vector<Ref>& owners_;
   size_t next_ = 0;
   std::vector<Built> built_;
@@ -101,11 +105,11 @@ class DeviceResultBuilder {
 
 PyObject* BuildDeviceResult(const Manifest& manifest, const ArrayArgument* arguments,
                             const uint64_t* slots, runtime::Device* device, int number,
-                            const std::vector<void*>& kept) {
+                            const std::vector<KeptBuffer>& kept) {
   std::vector<Ref> owners;
   bool are_owned = true;
-  for (void* buffer : kept) {
-    owners.push_back(Ref::Steal(OwnOnDevice(device, buffer)));
+  for (const KeptBuffer& buffer : kept) {
+    owners.push_back(Ref::Steal(OwnOnDevice(device, buffer.address, buffer.bytes)));
     are_owned &= bool(owners.back());
   }
   if (!are_owned) return nullptr;

@@ -12,12 +12,18 @@
 
 namespace parakeet::pylib {
 
+// A buffer that the call leaves on the device.
+struct KeptBuffer {
+  void* address;
+  int64_t bytes;
+};
+
 // A new reference, or null with an exception set. Fresh buffers, at addresses of the device and
 // each among `kept`, are device arrays, and so are views of arguments that are; views of others are
 // NumPy's, at addresses of the host. Every buffer of `kept` is taken over.
 PyObject* BuildDeviceResult(const Manifest& manifest, const ArrayArgument* arguments,
                             const uint64_t* slots, runtime::Device* device, int number,
-                            const std::vector<void*>& kept);
+                            const std::vector<KeptBuffer>& kept);
 
 }  // namespace parakeet::pylib
 

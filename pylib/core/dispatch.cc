@@ -8,6 +8,7 @@
 #include "pylib/core/compile.h"
 #include "pylib/core/device_array.h"
 #include "pylib/core/device_dispatch.h"
+#include "pylib/core/foreign_array.h"
 #include "pylib/core/give_up.h"
 #include "pylib/core/profile.h"
 #include "pylib/core/raise.h"
@@ -40,7 +41,10 @@ bool Encode(FunctionState* function, Mode mode, PyObject* const* values, Argumen
   for (size_t i = 0; i < count; ++i) {
     switch (EncodeArgument(values[i], function->is_static[i] != 0, call)) {
       case Encoded::kYes: break;
-      case Encoded::kRefused: RaiseRefusal(function->function.get(), i, values[i]); return false;
+      case Encoded::kRefused:
+        if (MayBeForeignArray(values[i])) throw ForeignArgument{i, Ref::Borrow(values[i])};
+        RaiseRefusal(function->function.get(), i, values[i]);
+        return false;
       case Encoded::kFailed: return false;
     }
   }
@@ -275,6 +279,10 @@ PyObject* DispatchFrom(FunctionState* function, Mode mode, PyObject* const* valu
                                            PyObject* const* values, GaveUp gave_up) {
   if (had_device_arrays) {
     const size_t count = function->parameters.size();
+    if (HasForeignArray(values, count)) {
+      const int given = GivenTarget(function->target);
+      return given == -1 ? nullptr : DispatchForeign(function, given, values);
+    }
     if (PyObject* array = FindDeviceArray(values, count)) {
       const int given = GivenTarget(function->target);
       if (given == -1) return nullptr;

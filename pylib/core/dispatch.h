@@ -12,7 +12,8 @@
 namespace parakeet::pylib {
 
 // Calls a function on the host with one value a parameter (borrowed). Returns a new reference, or
-// null with an exception set. Throws std::bad_alloc.
+// null with an exception set. Throws std::bad_alloc, and ForeignArgument (foreign_array.h), as all
+// of these do.
 PyObject* Dispatch(FunctionState* function, Target target, PyObject* const* values);
 
 // The same where some of the values are device arrays.

@@ -38,22 +38,38 @@ struct DlManaged {
   void (*deleter)(DlManaged*);
 };
 
+// That of version 1.
+struct DlManagedVersioned {
+  uint32_t major;
+  uint32_t minor;
+  void* context;
+  void (*deleter)(DlManagedVersioned*);
+  uint64_t flags;
+  DlTensor tensor;
+};
+constexpr uint64_t kReadOnly = 1;
+constexpr uint32_t kKnownMajor = 1;
+
 enum DlDeviceType : int32_t { kDlCpu = 1, kDlCuda = 2 };
 // A letter of NumPy's for each code.
 constexpr char kLetters[] = {'i', 'u', 'f', 0, 0, 'c', 'b'};
 
 constexpr char kFresh[] = "dltensor";
 constexpr char kUsed[] = "used_dltensor";
+constexpr char kFreshVersioned[] = "dltensor_versioned";
+constexpr char kUsedVersioned[] = "used_dltensor_versioned";
 
-// What a tensor of ours stands on.
+// What a tensor of ours stands on: one of the two.
 struct Exported {
   DlManaged managed = {};
+  DlManagedVersioned versioned = {};
   std::vector<int64_t> shape, strides;
   PyObject* array = nullptr;
 };
 
 // Called by whoever has the tensor, on any thread.
-void FreeExported(DlManaged* managed) {
+template <typename Managed>
+void FreeExported(Managed* managed) {
   auto* exported = static_cast<Exported*>(managed->context);
   const PyGILState_STATE state = PyGILState_Ensure();
   Py_DECREF(exported->array);
@@ -62,15 +78,45 @@ void FreeExported(DlManaged* managed) {
 }
 
 // Of a capsule that nobody has taken over.
+template <typename Managed>
 void FreeFresh(PyObject* capsule) {
-  if (!PyCapsule_IsValid(capsule, kFresh)) return;
-  auto* managed = static_cast<DlManaged*>(PyCapsule_GetPointer(capsule, kFresh));
+  const char* name = PyCapsule_GetName(capsule);
+  if (std::strncmp(name, "used", 4) == 0) return;
+  auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, name));
   if (managed->deleter != nullptr) managed->deleter(managed);
 }
 
+template <typename Managed>
 void FreeImported(PyObject* capsule) {
-  auto* managed = static_cast<DlManaged*>(PyCapsule_GetPointer(capsule, kUsed));
+  auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule)));
   if (managed->deleter != nullptr) managed->deleter(managed);
+}
+
+// A tensor of another library, and the names of its capsule before and after it is taken over.
+struct Imported {
+  const DlTensor* tensor;
+  bool is_read_only;
+  void* managed;
+  const char* used_name;
+  PyCapsule_Destructor destructor;
+};
+
+// False with an exception set.
+bool Open(PyObject* capsule, Imported* imported) {
+  if (!PyCapsule_IsValid(capsule, kFreshVersioned)) {
+    auto* managed = static_cast<DlManaged*>(PyCapsule_GetPointer(capsule, kFresh));
+    if (managed == nullptr) return false;
+    *imported = {&managed->tensor, false, managed, kUsed, FreeImported<DlManaged>};
+    return true;
+  }
+  auto* managed = static_cast<DlManagedVersioned*>(PyCapsule_GetPointer(capsule, kFreshVersioned));
+  if (managed->major > kKnownMajor) {
+    PyErr_Format(PyExc_BufferError, "DLPack's version %u is not known here", managed->major);
+    return false;
+  }
+  *imported = {&managed->tensor, (managed->flags & kReadOnly) != 0, managed, kUsedVersioned,
+               FreeImported<DlManagedVersioned>};
+  return true;
 }
 
 DlType TypeOf(int type) {
@@ -91,14 +137,14 @@ DlType TypeOf(int type) {
   }
 }
 
-void Describe(const ArrayFields* fields, int number, Exported* exported) {
+void Describe(const ArrayFields* fields, int number, Exported* exported, DlTensor* described) {
   const int type = CanonicalType(fields->descriptor->type);
   for (int axis = 0; axis < fields->rank; ++axis) {
     exported->shape.push_back(fields->sizes[axis]);
     exported->strides.push_back(fields->strides[axis] / SizeOfType(type));
   }
   const bool is_gpu = TargetOfNumber(number) == Target::kGpu;
-  DlTensor& tensor = exported->managed.tensor;
+  DlTensor& tensor = *described;
   tensor.data = fields->data;
   tensor.device = {is_gpu ? kDlCuda : kDlCpu, DeviceOfNumber(number)};
   tensor.rank = fields->rank;
@@ -128,26 +174,34 @@ std::vector<int64_t> StridesOf(const DlTensor& tensor) {
 
 }  // namespace
 
-PyObject* ExportDlpack(PyObject*, PyObject* device_array) {
-  if (!IsDeviceArray(device_array)) {
-    PyErr_SetString(PyExc_TypeError, "not a device array");
-    return nullptr;
-  }
+PyObject* ExportDlpack(PyObject*, PyObject* args) {
+  PyObject* array = nullptr;
+  int is_versioned = 0;
+  if (!PyArg_ParseTuple(args, "O!p", device_array_type, &array, &is_versioned)) return nullptr;
   auto exported = std::make_unique<Exported>();
-  Describe(FieldsOf(AddressesOf(device_array)), NumberOf(device_array), exported.get());
-  exported->managed.context = exported.get();
-  exported->managed.deleter = FreeExported;
-  PyObject* capsule = PyCapsule_New(&exported->managed, kFresh, FreeFresh);
+  const ArrayFields* fields = FieldsOf(AddressesOf(array));
+  DlManaged& managed = exported->managed;
+  DlManagedVersioned& versioned = exported->versioned;
+  Describe(fields, NumberOf(array), exported.get(),
+           is_versioned ? &versioned.tensor : &managed.tensor);
+  managed.context = versioned.context = exported.get();
+  managed.deleter = FreeExported<DlManaged>;
+  versioned.deleter = FreeExported<DlManagedVersioned>;
+  versioned.major = kKnownMajor;
+  versioned.flags = (fields->flags & kFlagWritable) != 0 ? 0 : kReadOnly;
+  PyObject* capsule =
+      is_versioned ? PyCapsule_New(&versioned, kFreshVersioned, FreeFresh<DlManagedVersioned>)
+                   : PyCapsule_New(&managed, kFresh, FreeFresh<DlManaged>);
   if (capsule == nullptr) return nullptr;
-  exported->array = Ref::Borrow(device_array).release();
+  exported->array = Ref::Borrow(array).release();
   exported.release();
   return capsule;
 }
 
 PyObject* ImportDlpack(PyObject*, PyObject* capsule) {
-  auto* managed = static_cast<DlManaged*>(PyCapsule_GetPointer(capsule, kFresh));
-  if (managed == nullptr) return nullptr;
-  const DlTensor& tensor = managed->tensor;
+  Imported imported;
+  if (!Open(capsule, &imported)) return nullptr;
+  const DlTensor& tensor = *imported.tensor;
   const bool is_known = tensor.type.code < sizeof kLetters && kLetters[tensor.type.code] != 0;
   if (!is_known || tensor.type.lanes != 1 || tensor.type.bits % 8 != 0) {
     PyErr_Format(PyExc_BufferError, "NumPy has no type for DLPack's code %d of %d bits",
@@ -156,16 +210,18 @@ PyObject* ImportDlpack(PyObject*, PyObject* capsule) {
   }
   Ref shape = TupleOfNumbers(tensor.rank, tensor.shape);
   Ref strides = TupleOfNumbers(tensor.rank, StridesOf(tensor).data());
-  const std::string text = kLetters[tensor.type.code] + std::to_string(tensor.type.bits / 8);
+  const std::string text =
+      std::string("=") + kLetters[tensor.type.code] + std::to_string(tensor.type.bits / 8);
   const uint64_t address = reinterpret_cast<uint64_t>(tensor.data) + tensor.offset;
-  Ref owner = Ref::Steal(PyCapsule_New(managed, kUsed, nullptr));
+  Ref owner = Ref::Steal(PyCapsule_New(imported.managed, imported.used_name, nullptr));
   if (!shape || !strides || !owner) return nullptr;
-  Ref parts = Ref::Steal(Py_BuildValue("(OiiKOOs)", owner.get(), int(tensor.device.type),
+  Ref parts = Ref::Steal(Py_BuildValue("(OiiKOOsN)", owner.get(), int(tensor.device.type),
                                        int(tensor.device.number), (unsigned long long)address,
-                                       shape.get(), strides.get(), text.c_str()));
-  if (!parts || PyCapsule_SetName(capsule, kUsed) != 0) return nullptr;
+                                       shape.get(), strides.get(), text.c_str(),
+                                       PyBool_FromLong(imported.is_read_only)));
+  if (!parts || PyCapsule_SetName(capsule, imported.used_name) != 0) return nullptr;
   PyCapsule_SetDestructor(capsule, nullptr);
-  PyCapsule_SetDestructor(owner.get(), FreeImported);
+  PyCapsule_SetDestructor(owner.get(), imported.destructor);
   return parts.release();
 }
 

@@ -6,13 +6,15 @@
 
 namespace parakeet::pylib {
 
-// dlpack_export(device_array): a capsule "dltensor" that keeps the memory alive until its deleter
-// has been called, by whoever takes it over or by the capsule.
-PyObject* ExportDlpack(PyObject*, PyObject* device_array);
+// dlpack_export(device_array, is_versioned): a capsule "dltensor", or "dltensor_versioned", which
+// says whether the array is read-only. It keeps the memory alive until its deleter has been called,
+// by whoever takes it over or by the capsule.
+PyObject* ExportDlpack(PyObject*, PyObject* args);
 
-// dlpack_import(capsule): takes a capsule "dltensor" over. An owner of it, its device's type and
-// number, the address of its first element, its shape, its strides in bytes, and the text of its
-// dtype as NumPy writes it. BufferError for types that NumPy has not.
+// dlpack_import(capsule): takes a capsule "dltensor" or "dltensor_versioned" over. An owner of it,
+// its device's type and number, the address of its first element, its shape, its strides in bytes,
+// the text of its dtype as NumPy writes it, and whether it is read-only. BufferError for types that
+// NumPy has not.
 PyObject* ImportDlpack(PyObject*, PyObject* capsule);
 
 }  // namespace parakeet::pylib

@@ -7,6 +7,7 @@
 
 #include "pylib/core/device_array.h"
 #include "pylib/core/dispatch.h"
+#include "pylib/core/foreign_array.h"
 #include "pylib/core/inspect.h"
 #include "pylib/core/number_calls.h"
 #include "pylib/core/raise.h"
@@ -110,8 +111,12 @@ PyObject* CallPlain(const FunctionState& state, PyObject* const* args, size_t po
   BoundValues bound;
   PyObject* const* values = Bind(*state, args, positional, names, own, &bound);
   if (values == nullptr) return nullptr;
-  if (HasDevice(TargetOfNumber(target))) return DispatchOnDevice(state, target, values);
   const bool is_said = own.target != nullptr && own.target != Py_None;
+  if (HasForeignArray(values, state->parameters.size())) {
+    const int given = is_said ? target : GivenTarget(state->target);
+    return given == -1 ? nullptr : DispatchForeign(state, given, values);
+  }
+  if (HasDevice(TargetOfNumber(target))) return DispatchOnDevice(state, target, values);
   if (is_said && FindDeviceArray(values, state->parameters.size()) != nullptr) {
     return DispatchOnHost(state, Target(target), values);
   }
@@ -135,6 +140,22 @@ PyObject* CallPlain(const FunctionState& state, PyObject* const* args, size_t po
   return values == nullptr ? nullptr : Dispatch(state, Target(target), values);
 }
 
+// A call that has met another library's array.
+[[gnu::noinline]] PyObject* CallForeign(FunctionState* state, PyObject* const* args,
+                                        size_t positional, PyObject* names) {
+  try {
+    const OwnKeywords own = TakeKeywords(*state, names, args + positional);
+    const bool is_said = own.target != nullptr && own.target != Py_None;
+    const int target = is_said ? TargetNamed(own.target) : GivenTarget(state->target);
+    if (target < 0) return nullptr;
+    BoundValues bound;
+    PyObject* const* values = Bind(*state, args, positional, names, own, &bound);
+    return values == nullptr ? nullptr : DispatchForeign(state, target, values);
+  } catch (const std::bad_alloc&) {
+    return PyErr_NoMemory();
+  }
+}
+
 PyObject* CallFast(PyObject* self, PyObject* const* args, size_t counts, PyObject* names) {
   try {
     FunctionState* state = Of(self)->state;
@@ -153,7 +174,9 @@ PyObject* CallFast(PyObject* self, PyObject* const* args, size_t counts, PyObjec
     return CallWith(state, args, positional, names);
   } catch (const std::bad_alloc&) {
     return PyErr_NoMemory();
+  } catch (const ForeignArgument&) {
   }
+  return CallForeign(Of(self)->state, args, counts & ~kArgumentsOffset, names);
 }
 
 // For callers that have a tuple and a dictionary.

@@ -6,6 +6,7 @@
 #include "pylib/core/compile.h"
 #include "pylib/core/describe.h"
 #include "pylib/core/dispatch.h"
+#include "pylib/core/foreign_array.h"
 #include "pylib/core/function.h"
 #include "pylib/core/raise.h"
 
@@ -123,6 +124,11 @@ PyObject* Guarded(PyObject* self, PyObject* args) {
     return function(self, args);
   } catch (const std::bad_alloc&) {
     return PyErr_NoMemory();
+  } catch (const ForeignArgument& refused) {
+    // What is on a device has been borrowed before (parakeet.inspection).
+    const FunctionState* state = StateOf(self);
+    RaiseRefusal(state->function.get(), refused.parameter, refused.value.get());
+    return nullptr;
   }
 }
 

@@ -11,6 +11,7 @@
 #include "pylib/core/cubin_cache.h"
 #include "pylib/core/device_array.h"
 #include "pylib/core/device_dispatch.h"
+#include "pylib/core/device_lines.h"
 #include "pylib/core/disk_cache.h"
 #include "pylib/core/dispatch.h"
 #include "pylib/core/dlpack.h"
@@ -116,11 +117,12 @@ PyObject* DeviceCountersOf(PyObject*, PyObject* number) {
   const runtime::Device* device = OpenDeviceOf(int(target));
   if (device == nullptr) return nullptr;
   const runtime::DeviceCounters counters = device->Counters();
-  return Py_BuildValue("{sLsLsLsLsLsL}", "live_bytes", (long long)counters.live_bytes,
+  return Py_BuildValue("{sLsLsLsLsLsLsLsL}", "live_bytes", (long long)counters.live_bytes,
                        "live_buffers", (long long)counters.live_buffers, "peak_bytes",
                        (long long)counters.peak_bytes, "launches", (long long)counters.launches,
                        "assembled", (long long)counters.assembled, "limit_bytes",
-                       (long long)counters.limit_bytes);
+                       (long long)counters.limit_bytes, "bytes_up", (long long)counters.bytes_up,
+                       "bytes_down", (long long)counters.bytes_down);
 }
 
 // device_memory(number): free and total bytes, as the driver says; zeros of the emulated device.
@@ -132,6 +134,8 @@ PyObject* DeviceMemoryOf(PyObject*, PyObject* number) {
   const runtime::DeviceMemory memory = device->Memory();
   return Py_BuildValue("(LL)", (long long)memory.free_bytes, (long long)memory.total_bytes);
 }
+
+PyObject* HasDeviceArrays(PyObject*, PyObject*) { return PyBool_FromLong(had_device_arrays); }
 
 // set_device_limit(number, bytes): 0 is no limit.
 PyObject* SetDeviceLimit(PyObject*, PyObject* args) {
@@ -197,12 +201,18 @@ PyMethodDef functions[] = {
     {"count_gpus", CountGpus, METH_NOARGS, nullptr},
     {"device_counters", DeviceCountersOf, METH_O, nullptr},
     {"device_memory", DeviceMemoryOf, METH_O, nullptr},
+    {"has_device_arrays", HasDeviceArrays, METH_NOARGS, nullptr},
     {"set_device_limit", SetDeviceLimit, METH_VARARGS, nullptr},
+    {"array_at", ArrayAt, METH_VARARGS, nullptr},
+    {"count_device_lines", CountDeviceLines, METH_O, nullptr},
+    {"device_lines", DeviceLines, METH_O, nullptr},
     {"device_allocate", DeviceAllocate, METH_VARARGS, nullptr},
     {"device_copy", DeviceCopy, METH_VARARGS, nullptr},
+    {"device_of_address", DeviceOfAddress, METH_O, nullptr},
     {"device_order", DeviceOrder, METH_VARARGS, nullptr},
     {"device_stream", DeviceStream, METH_O, nullptr},
-    {"dlpack_export", ExportDlpack, METH_O, nullptr},
+    {"device_wait", DeviceWait, METH_O, nullptr},
+    {"dlpack_export", ExportDlpack, METH_VARARGS, nullptr},
     {"dlpack_import", ImportDlpack, METH_O, nullptr},
     {"openmp_file", OpenMpFile, METH_NOARGS, nullptr},
     {"set_cache_folder", PySetCacheFolder, METH_VARARGS, nullptr},

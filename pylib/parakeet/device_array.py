@@ -9,35 +9,14 @@ import operator
 
 import numpy as np
 
-from parakeet import _core
+from parakeet import _core, device_refusals
+from parakeet.foreign_arrays import address_of, take
 from parakeet.targets import has_device, name_of, number_of
 
 DeviceArray = _core.DeviceArray
 
 # DLPack's numbers of kinds of devices. The memory of the emulated GPU is the host's.
 _CPU, _CUDA = 1, 2
-
-
-class _Memory:
-    """What NumPy makes an array of, at an address of a device."""
-
-    def __init__(self, owner, interface):
-        self.owner, self.__array_interface__ = owner, interface
-
-
-def _at(owner, address, shape, dtype, strides=None, is_read_only=False):
-    interface = {
-        "version": 3,
-        "data": (address, is_read_only),
-        "shape": tuple(shape),
-        "typestr": np.dtype(dtype).str,
-        "strides": strides,
-    }
-    return np.asarray(_Memory(owner, interface))
-
-
-def _address(array):
-    return array.__array_interface__["data"][0]
 
 
 def to_gpu(x, device=None):
@@ -47,14 +26,13 @@ def to_gpu(x, device=None):
     TypeError for elements that jitted functions do not take.
     """
     number = _device_number("gpu" if device is None else device)
-    if isinstance(x, DeviceArray):
-        x = x.to_host()
-    x = _checked(np.asarray(x))
+    x = _checked(_on_host(x))
     if not (x.flags.c_contiguous or x.flags.f_contiguous):
         x = np.ascontiguousarray(x)
     owner, address = _core.device_allocate(number, x.nbytes)
-    _core.device_copy(number, True, address, _address(x), x.nbytes)
-    return DeviceArray(_at(owner, address, x.shape, x.dtype, x.strides), number)
+    _core.device_copy(number, True, address, address_of(x), x.nbytes)
+    addresses = _core.array_at(owner, address, x.shape, x.dtype.str, x.strides, False)
+    return DeviceArray(addresses, number)
 
 
 def asarray(x, device=None):
@@ -62,50 +40,25 @@ def asarray(x, device=None):
     is another library's there (`__dlpack__` or `__cuda_array_interface__`), else a copy. Without
     `device`, as NumPy's: what is on a device comes down."""
     if device is None:
-        return np.asarray(x)
+        return _on_host(x)
     number = _device_number(device)
     if not isinstance(x, DeviceArray):
-        taken = _foreign(x)
+        taken = take(x)
         x = x if taken is None else taken
     if isinstance(x, DeviceArray) and x._number == number:
         return x
     return to_gpu(x, device)
 
 
-def _foreign(x):
-    """The memory of another library's array on a GPU, or None."""
-    if hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__"):
-        kind, device = x.__dlpack_device__()
-        if kind != _CUDA:
-            return None
-        number = number_of(f"gpu:{device}")
-        return _from_dlpack(x.__dlpack__(stream=_core.device_stream(number)))
-    interface = getattr(x, "__cuda_array_interface__", None)
-    if interface is None:
-        return None
-    address, is_read_only = interface["data"]
-    addresses = _at(
-        x, address, interface["shape"], interface["typestr"], interface.get("strides"), is_read_only
-    )
-    # The interface does not say which device an address is on.
-    number = number_of("gpu")
-    if interface.get("stream") is not None:
-        _core.device_order(number, False, interface["stream"])
-    return DeviceArray(_checked(addresses), number)
-
-
-def _from_dlpack(capsule):
-    owner, kind, device, address, shape, strides, text = _core.dlpack_import(capsule)
-    if kind != _CUDA:
-        raise BufferError(f"DLPack's device {kind} is no GPU of ours")
-    addresses = _at(owner, address, shape, text, strides)
-    return DeviceArray(_checked(addresses), number_of(f"gpu:{device}"))
-
-
 def _checked(x):
     if x.dtype.char not in "?bBhHiIlLqQefdFD" or not x.dtype.isnative:
         raise TypeError(f"an array of dtype {x.dtype} cannot be on a device")
     return x
+
+
+def _on_host(x):
+    taken = x if isinstance(x, DeviceArray) else take(x)
+    return np.asarray(x) if taken is None else to_host(taken)
 
 
 def _device_number(device):
@@ -118,25 +71,32 @@ def _device_number(device):
 def _extent(array):
     """The address of the first byte of a view's elements, and how many bytes they span."""
     if array.size == 0:
-        return _address(array), 0
+        return address_of(array), 0
     low = high = 0
     for size, stride in zip(array.shape, array.strides, strict=True):
         reach = (size - 1) * stride
         low, high = low + min(reach, 0), high + max(reach, 0)
-    return _address(array) + low, high - low + array.itemsize
+    return address_of(array) + low, high - low + array.itemsize
 
 
 def to_host(self):
     """The elements as a NumPy array of the host."""
+    _order(self, False)
     addresses = self._addresses
     low, span = _extent(addresses)
     buffer = np.empty(span, np.uint8)
-    _core.device_copy(self._number, False, low, _address(buffer), span)
-    there = _address(addresses) - low
+    _core.device_copy(self._number, False, low, address_of(buffer), span)
+    there = address_of(addresses) - low
     view = np.ndarray(
         addresses.shape, addresses.dtype, buffer, there if span else 0, addresses.strides
     )
     return view if _is_dense(addresses) else view.copy(order="K")
+
+
+def _order(array, is_ours_first):
+    """What another library does with an array of its own comes before, or after, what we do."""
+    if array._stream > 0:
+        _core.device_order(array._number, is_ours_first, array._stream)
 
 
 def _is_dense(array):
@@ -150,12 +110,14 @@ def take_down(values):
 
     def taken(value):
         if isinstance(value, DeviceArray):
-            pairs.append((value, to_host(value)))
-            return pairs[-1][1]
+            host = to_host(value)
+            host.flags.writeable = value._addresses.flags.writeable
+            pairs.append((value, host))
+            return host
         return tuple(map(taken, value)) if type(value) is tuple else value
 
     values = tuple(map(taken, values))
-    return values, lambda: [_put(array, host) for array, host in pairs]
+    return values, lambda: [_put(array, host) for array, host in pairs if host.flags.writeable]
 
 
 def _put(array, host):
@@ -164,10 +126,13 @@ def _put(array, host):
     low, span = _extent(addresses)
     buffer = np.empty(span, np.uint8)
     if not _is_dense(addresses):
-        _core.device_copy(array._number, False, low, _address(buffer), span)
-    there = _address(addresses) - low if span else 0
+        _core.device_copy(array._number, False, low, address_of(buffer), span)
+    there = address_of(addresses) - low if span else 0
     np.ndarray(addresses.shape, addresses.dtype, buffer, there, addresses.strides)[...] = host
-    _core.device_copy(array._number, True, low, _address(buffer), span)
+    _core.device_copy(array._number, True, low, address_of(buffer), span)
+    if array._stream == 0:
+        _core.device_wait(array._number)
+    _order(array, True)
 
 
 def _getitem(self, index):
@@ -183,7 +148,7 @@ def _getitem(self, index):
     # With an ellipsis NumPy gives a view always, which reads no element.
     if not any(part is Ellipsis for part in parts):
         parts = (*parts, Ellipsis)
-    return DeviceArray(self._addresses[parts], self._number)
+    return DeviceArray(self._addresses[parts], self._number, self._stream)
 
 
 def _is_integer(part):
@@ -207,7 +172,7 @@ def _cuda_array_interface(self):
         raise AttributeError("an array of the emulated GPU is in no CUDA memory")
     return {
         "version": 3,
-        "data": (_address(addresses), False),
+        "data": (address_of(addresses), not addresses.flags.writeable),
         "shape": addresses.shape,
         "typestr": addresses.dtype.str,
         "strides": None if addresses.flags.c_contiguous else addresses.strides,
@@ -229,7 +194,10 @@ def _dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         raise BufferError(f"the array is on {self.device}, not on DLPack's device {dl_device}")
     if stream != -1 and _dlpack_device(self)[0] == _CUDA:
         _core.device_order(self._number, True, 1 if stream is None else stream)
-    return _core.dlpack_export(self)
+    is_versioned = max_version is not None and max_version[0] >= 1
+    if not is_versioned and not self._addresses.flags.writeable:
+        raise BufferError("the array is read-only, which this version of DLPack cannot say")
+    return _core.dlpack_export(self, is_versioned)
 
 
 def _repr(self):
@@ -237,21 +205,53 @@ def _repr(self):
     return f"DeviceArray({body}, dtype={self.dtype}, device={self.device!r})"
 
 
-def _refusing(symbol):
-    def operate(self, *others):
-        raise TypeError(
-            f"device arrays have no {symbol} of their own: write it in a function under "
-            "parakeet.jit, which runs on their device"
-        )
-
-    return operate
-
-
 def _scalar(convert):
     def method(self):
-        return convert(to_host(self))
+        # What NumPy says of arrays of another length, without their elements.
+        return convert(to_host(self) if self.size == 1 else np.broadcast_to(0, self.shape))
 
     return method
+
+
+def _index(self):
+    if self.ndim or self.dtype.kind not in "iu":
+        raise TypeError("only integer arrays without axes are an index")
+    return int(self)
+
+
+def _item(self):
+    """The element of an array that has one alone, as a number of Python's."""
+    if self.size != 1:
+        raise ValueError("item() is of arrays of one element; index the array first")
+    return to_host(self).item()
+
+
+def copied(self):
+    """Its elements in new memory of its device, in C order."""
+    if not self.ndim:
+        return to_gpu(self, name_of(self._number))
+    global _copy
+    if _copy is None:
+        from parakeet.jit import jit
+
+        _copy = jit(lambda x: x.copy())
+    return _copy(self, target=name_of(self._number))
+
+
+_copy = None
+
+
+def _reduce(self):
+    """Pickled by way of the host, and put on the device of the same name."""
+    return to_gpu, (to_host(self), name_of(self._number))
+
+
+def _reshape(self, *shape):
+    """A view with another shape, of arrays in C order."""
+    if not self._addresses.flags.c_contiguous:
+        raise ValueError("only arrays in C order are reshaped without a copy; use parakeet.jit")
+    shape = shape[0] if len(shape) == 1 else shape
+    return DeviceArray(self._addresses.reshape(shape), self._number, self._stream)
 
 
 def _device(self):
@@ -271,29 +271,14 @@ def _iter(self):
 
 
 def _transposed(self):
-    return DeviceArray(self._addresses.T, self._number)
+    return DeviceArray(self._addresses.T, self._number, self._stream)
 
 
 def _same(name, doc):
     return property(lambda self: getattr(self._addresses, name), doc=doc)
 
 
-_OPERATORS = {
-    "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow",
-    "@": "matmul", "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
-}  # fmt: skip
-_PLAIN = {
-    "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne", "~": "invert",
-    "unary -": "neg", "unary +": "pos", "abs()": "abs", "item assignment": "setitem",
-}  # fmt: skip
-
-
 def _complete():
-    for symbol, name in _OPERATORS.items():
-        for prefix in ("", "r", "i"):
-            setattr(DeviceArray, f"__{prefix}{name}__", _refusing(symbol))
-    for symbol, name in _PLAIN.items():
-        setattr(DeviceArray, f"__{name}__", _refusing(symbol))
     for name, doc in (
         ("shape", "elements along each axis"), ("strides", "bytes from one to the next"),
         ("dtype", "what its elements are"), ("ndim", "how many axes"), ("size", "elements"),
@@ -307,10 +292,12 @@ def _complete():
         "__dlpack__": _dlpack, "__dlpack_device__": _dlpack_device, "__repr__": _repr,
         "__cuda_array_interface__": property(_cuda_array_interface),
         "T": property(_transposed, doc="with its axes in reverse"),
-        "__hash__": object.__hash__, "__array_ufunc__": None,
+        "__index__": _index, "__reduce__": _reduce, "__copy__": copied, "copy": copied,
+        "__deepcopy__": lambda self, memo: copied(self), "reshape": _reshape, "item": _item,
+        "tolist": lambda self: to_host(self).tolist(),
         "device": property(_device, doc=_device.__doc__), "to_host": to_host,
     }  # fmt: skip
-    for name, value in methods.items():
+    for name, value in {**device_refusals.methods(), **methods}.items():
         setattr(DeviceArray, name, value)
 
 

@@ -1,9 +1,17 @@
 """The memory of devices: what is in use, and how much there may be."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from typing import NamedTuple
 
 from parakeet import _core
 from parakeet.targets import has_device, number_of
+
+
+class LineMemory(NamedTuple):
+    """What the arrays that a line has made hold of a device now."""
+
+    bytes: int
+    buffers: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,17 +23,32 @@ class MemoryInfo:
     peak      the most there has been
     buffers   how many are in use
     launches  how many kernels have been launched, in all
+    up, down  how many bytes have been copied from the host and to it, in all
     limit     what calls may take together, None for all there is
+    lines     what device arrays hold now, by the line that made them, the most first: a
+              LineMemory under each "file:line". Lines are counted while
+              `parakeet.config.memory_lines` is on, or PARAKEET_MEMORY_LINES=1
     """
 
     in_use: int
     peak: int
     buffers: int
     launches: int
+    up: int
+    down: int
     limit: int | None
+    lines: dict[str, LineMemory] = field(default_factory=dict)
+
+    def __str__(self):
+        limit = "" if self.limit is None else f", of a limit of {self.limit:,}"
+        held = f"{self.in_use:,} bytes in use by {self.buffers} buffers"
+        rows = [f"{held}{limit}; peak {self.peak:,}"]
+        rows += (f"{place}: {line.bytes:,} bytes, {line.buffers} buffers"
+                 for place, line in self.lines.items())  # fmt: skip
+        return "\n".join(rows)
 
     def keys(self):
-        return [field.name for field in fields(self)]
+        return [each.name for each in fields(self)]
 
     def __getitem__(self, name):
         if name not in self.keys():
@@ -46,8 +69,27 @@ def memory_info(device=None):
         peak=counters["peak_bytes"],
         buffers=counters["live_buffers"],
         launches=counters["launches"],
+        up=counters["bytes_up"],
+        down=counters["bytes_down"],
         limit=counters["limit_bytes"] or None,
+        lines=_lines(number),
     )
+
+
+def _lines(number):
+    counted = {}
+    for code, offset, held, buffers in _core.device_lines(number):
+        place = f"{code.co_filename}:{_line_of(code, offset)}"
+        before = counted.get(place, LineMemory(0, 0))
+        counted[place] = LineMemory(before.bytes + held, before.buffers + buffers)
+    return dict(sorted(counted.items(), key=lambda item: -item[1].bytes))
+
+
+def _line_of(code, offset):
+    for begin, end, line in code.co_lines():
+        if begin <= offset < end and line is not None:
+            return line
+    return code.co_firstlineno
 
 
 def set_memory_limit(bytes, device=None):

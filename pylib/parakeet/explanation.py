@@ -195,7 +195,7 @@ def _row(each, said, taken, operators, target):
         results=each["results"],
         temporaries=each["temporaries"],
         done=tuple(_done(notes)),
-        reasons=tuple(_reasons(each, notes, operators, target)),
+        reasons=(*_by_way_of_the_host(each, target), *_reasons(each, notes, operators, target)),
     )
 
 
@@ -235,6 +235,12 @@ def _standing(notes, topic):
             mine = mine[at:]
             break
     return _texts(note for note in mine if note["verdict"] == "refused")
+
+
+def _by_way_of_the_host(each, target):
+    """What a GPU does not do: its arrays are copied to the host for it, and back."""
+    if target in ("gpu", "emulated_gpu") and each["calls"]:
+        yield f"goes through the host for {listed(each['calls'], 5)}"
 
 
 def _reasons(each, notes, operators, target):

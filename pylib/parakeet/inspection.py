@@ -106,6 +106,7 @@ def compile(function, *args, target=None, **kwargs):
     for an array."""
     number = _target_number(function, target)
     if number != number_of("python"):
+        args, kwargs = _borrowed(args, kwargs)
         function._compile(number, args, kwargs)
 
 
@@ -129,6 +130,14 @@ def _compiled_target(function, name, values):
     return number
 
 
+def _borrowed(args, kwargs):
+    """The arguments of a call with arrays of ours for other libraries' on a device."""
+    from parakeet.foreign_arrays import borrow
+
+    names, values = kwargs.keys(), borrow(kwargs.values())
+    return tuple(borrow(args)), dict(zip(names, values, strict=True))
+
+
 def _device_of(function, values, otherwise):
     """Where calls that say nothing run: where a device array among their arguments is."""
     is_said = number_in_context() != NONE or function._options["target"] is not None
@@ -138,6 +147,7 @@ def _device_of(function, values, otherwise):
 
 def _show(function, what, stage, args, kwargs, target):
     if _names_a_call(function, args, kwargs):
+        args, kwargs = _borrowed(args, kwargs)
         number = _compiled_target(function, target, (*args, *kwargs.values()))
         return Text(function._dump(what, stage, number, args, kwargs))
     return Text(function._dump_last(what, stage))
@@ -198,6 +208,7 @@ def explain(function, *args, target=None, **kwargs):
 
 def _record_for(function, args, kwargs, target):
     if _names_a_call(function, args, kwargs):
+        args, kwargs = _borrowed(args, kwargs)
         number = _compiled_target(function, target, (*args, *kwargs.values()))
         return function._compile(number, args, kwargs)
     return next(record for record in function._specializations() if record["is_last"])

@@ -15,6 +15,7 @@ Manifest MakeManifest() {
   manifest.leaves = {ArgumentWord::Array(kFloat64, 2, ArrayLayout::kC, true, true, 1).bits(),
                      ArgumentWord::Scalar(kComplex64, true).bits()};
   manifest.written = {1};
+  manifest.contents = {0};
   manifest.results = {{ResultKind::kTuple, 0, false, false, 0, 0, 3},
                       {ResultKind::kNone},
                       {ResultKind::kScalar, kComplex128, true, false, 0, 0, 0},
@@ -67,6 +68,7 @@ TEST(ManifestTest, AnyDamagedByteIsSafe) {
       if (!parsed) continue;
       for (const ResultNode& node : parsed->results) EXPECT_LE(node.slot, parsed->result_slots);
       EXPECT_EQ(parsed->written.size(), 1u);
+      EXPECT_EQ(parsed->contents.size(), 1u);
     }
   }
 }
@@ -85,6 +87,7 @@ TEST(ManifestTest, BrokenRulesAreRefused) {
   ExpectRefused([](Manifest* m) { m->results[4].type = 13; });   // long double
   ExpectRefused([](Manifest* m) { m->results[4].rank = 33; });   // too deep
   ExpectRefused([](Manifest* m) { m->written.push_back(0); });   // more arrays than leaves
+  ExpectRefused([](Manifest* m) { m->contents.push_back(0); });
   ExpectRefused([](Manifest* m) { m->cost[0].extents = {7}; });  // no such argument slot
   ExpectRefused([](Manifest* m) { m->leaves[0] = ArgumentWord::Static().bits(); });
 }

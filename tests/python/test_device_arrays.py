@@ -1,6 +1,9 @@
 """Arrays that stay on a device, on the emulated GPU: what they show, and calls that take them."""
 
+import copy
 import gc
+import operator
+import pickle
 import weakref
 
 import numpy as np
@@ -9,6 +12,7 @@ import pytest
 import parakeet
 from parakeet import _core, jit
 from parakeet.errors import DeviceError
+from parakeet.targets import number_of
 
 HERE = "emulated_gpu"
 
@@ -87,11 +91,77 @@ def test_what_is_shown():
 @pytest.mark.parametrize("operate", [
     lambda x: x + 1, lambda x: 1 - x, lambda x: np.arange(3.0) * x, lambda x: x @ x, lambda x: -x,
     lambda x: abs(x), lambda x: x < 2, lambda x: x == x, lambda x: x.__setitem__(0, 1.0),
-    lambda x: x.__iadd__(1),
+    lambda x: x.__iadd__(1), np.sin, lambda x: np.add(1, x), np.mean,
+    lambda x: np.concatenate([x, x]), lambda x: np.where(True, x, 0),
+    lambda x: np.array_equal(x, x),
+    lambda x: x.__delitem__(0), lambda x: divmod(x, 2), round, lambda x: 1.0 in x,
 ])
 def test_operators_point_at_jit(operate):
     with pytest.raises(TypeError, match=r"no .* of their own: .*parakeet\.jit"):
         operate(there(np.arange(3.0)))
+
+
+def test_methods_of_numpys_point_at_jit():
+    x = there(np.arange(3.0))
+    for name in ("sum", "astype", "flat", "fill"):
+        with pytest.raises(AttributeError, match=rf"no {name} of their own: .*parakeet\.jit"):
+            getattr(x, name)
+    with pytest.raises(AttributeError, match="no attribute 'sums'"):
+        x.sums
+    assert not hasattr(x, "__array_interface__")
+    assert (np.shape(x), np.ndim(x), np.size(x), np.size(x, 0)) == ((3,), 1, 3, 3)
+
+
+def test_one_element_is_a_number():
+    x = there(np.array([[2.5]]))
+    assert (float(x[0, 0]), int(x[0, 0]), x.item(), x.tolist()) == (2.5, 2, 2.5, [[2.5]])
+    assert [1, 2, 3][there(np.array([0, 1]))[1]] == 2
+    before = parakeet.memory_info(HERE).down
+    for x in (there(np.ones(2)), there(np.ones((0, 3)))):
+        for convert in (int, float, complex):
+            with pytest.raises(TypeError, match="length-1|0-dimensional"):
+                convert(x)
+        with pytest.raises(ValueError, match="item"):
+            x.item()
+    with pytest.raises(ValueError, match="ambiguous"):
+        bool(there(np.ones(2)))
+    for x in (there(np.arange(2)), there(np.float64(1))):
+        with pytest.raises(TypeError):
+            operator.index(x)
+    assert parakeet.memory_info(HERE).down == before
+
+
+def test_copies_and_pickles():
+    x = there(table())
+    view = x[1:, ::-1]
+    for copied in (copy.copy(view), copy.deepcopy(view), view.copy(),
+                   pickle.loads(pickle.dumps(view))):  # fmt: skip
+        assert type(copied) is parakeet.DeviceArray and copied.device == HERE
+        np.testing.assert_array_equal(copied.to_host(), table()[1:, ::-1], strict=True)
+        doubled_in_place_of(copied)
+        np.testing.assert_array_equal(x.to_host(), table())
+    before = parakeet.memory_info(HERE).down
+    view.copy()
+    assert parakeet.memory_info(HERE).down == before
+    assert x[0, 1].copy().item() == 1.0
+    table_of_views = copy.deepcopy({"a": [x]})
+    assert table_of_views["a"][0] is not x
+
+
+def doubled_in_place_of(x):
+    jit(doubled_in_place)(x)
+
+
+def test_reshaping_is_a_view():
+    x = there(table())
+    for shape in ((4, 3), (-1,), (2, 1, 6)):
+        np.testing.assert_array_equal(x.reshape(shape).to_host(), table().reshape(shape))
+    doubled_in_place_of(x.reshape(2, -1)[1])
+    np.testing.assert_array_equal(x.to_host().ravel()[6:], table().ravel()[6:] * 2)
+    with pytest.raises(ValueError, match="cannot reshape"):
+        x.reshape(5)
+    with pytest.raises(ValueError, match="C order"):
+        x.T.reshape(12)
 
 
 def test_what_is_refused():
@@ -104,8 +174,6 @@ def test_what_is_refused():
     for x in (np.array(["a"]), np.arange(3.0).astype(">f8"), np.zeros(2, np.longdouble), object()):
         with pytest.raises(TypeError, match="cannot be on a device"):
             there(x)
-    with pytest.raises(TypeError, match="ufunc"):
-        np.sin(moved)
     with pytest.raises(ValueError, match="without a copy"):
         np.asarray(moved, copy=False)
     with pytest.raises(ValueError, match="is no device"):
@@ -267,7 +335,9 @@ def test_thousands_of_calls_leave_no_memory_behind():
 def test_memory_over_the_limit():
     parakeet.set_memory_limit(10_000, HERE)
     try:
-        with pytest.raises(MemoryError, match="cannot allocate 16000 bytes on emulated_gpu"):
+        message = (r"cannot allocate 16000 bytes on emulated_gpu, where \d+ bytes are in use, "
+                   "of a limit of 10000")  # fmt: skip
+        with pytest.raises(MemoryError, match=message):
             there(np.ones(2000))
         x = there(np.ones(1000))
         with pytest.raises(MemoryError):
@@ -275,6 +345,40 @@ def test_memory_over_the_limit():
         assert scaled(x[:10], 2.0).to_host().tolist() == [3.0] * 10
     finally:
         parakeet.set_memory_limit(None, HERE)
+
+
+def test_arrays_on_several_devices_are_refused():
+    here = there(table())
+    elsewhere = parakeet.DeviceArray(here._addresses, number_of("gpu:1"))
+    for call in (lambda: scaled(here, elsewhere), lambda: scaled(elsewhere, 2.0, target=HERE)):
+        with pytest.raises(ValueError, match=r"on gpu:1 .* of a call on emulated_gpu; .*asarray"):
+            call()
+
+
+def test_memory_by_line(monkeypatch):
+    def lines():
+        return {place.rpartition(":")[2]: tuple(held)
+                for place, held in parakeet.memory_info(HERE).lines.items()
+                if place.startswith(__file__)}  # fmt: skip
+
+    uncounted = there(table())
+    assert not lines()
+    monkeypatch.setattr(parakeet.config, "memory_lines", True)
+    first = test_memory_by_line.__code__.co_firstlineno
+    x = there(np.ones(100))  # moved by another line
+    y = [scaled(x, 2.0) for _ in range(3)]
+    z = scaled(x[:10], 1.0); w = scaled(x[:20], 1.0)  # noqa: E702
+    views = w[3:], w.T, jit(lambda x: x[1:])(w)
+    up, results, two = there.__code__.co_firstlineno + 1, first + 11, first + 12
+    assert lines() == {str(up): (800, 1), str(results): (2400, 3), str(two): (240, 2)}
+    assert list(lines()) == [str(results), str(up), str(two)]
+    assert f"{__file__}:{results}: 2,400 bytes, 3 buffers" in str(parakeet.memory_info(HERE))
+    del y[0], z, w, uncounted
+    assert lines() == {str(up): (800, 1), str(results): (1600, 2), str(two): (160, 1)}
+    monkeypatch.setattr(parakeet.config, "memory_lines", False)
+    unseen = scaled(x, 2.0)
+    del views, x, y
+    assert not lines() and len(unseen) == 100
 
 
 # --- other libraries ---
@@ -292,7 +396,11 @@ def test_dlpack_gives_the_memory_itself():
     for dtype in "?bBhHiIlLefdFD":
         x = np.arange(5).astype(dtype)
         np.testing.assert_array_equal(np.from_dlpack(there(x)), x, strict=True)
-    there(table()).__dlpack__()  # that nobody takes
+    for max_version in (None, (0, 8), (1, 0), (1, 1)):
+        there(table()).__dlpack__(max_version=max_version)  # that nobody takes
+    written = there(table())
+    np.from_dlpack(written)[0, 0] = 50
+    assert written[0, 0].item() == 50
     with pytest.raises(BufferError):
         there(table()).__dlpack__(copy=True)
     with pytest.raises(BufferError):
@@ -301,10 +409,25 @@ def test_dlpack_gives_the_memory_itself():
 
 def test_dlpack_tensors_are_taken_apart():
     x = table()[::2, ::-1]
-    owner, kind, device, address, shape, strides, text = _core.dlpack_import(x.__dlpack__())
-    assert (kind, device, shape, strides, text) == (1, 0, (2, 4), x.strides, "f8")
+    _, kind, device, address, *rest = _core.dlpack_import(x.__dlpack__())
+    assert (kind, device, *rest) == (1, 0, (2, 4), x.strides, "=f8", False)
     assert address == x.__array_interface__["data"][0]
     capsule = table().__dlpack__()
-    assert _core.dlpack_import(capsule)[6] == "f8"
+    assert _core.dlpack_import(capsule)[6] == "=f8"
     with pytest.raises(ValueError):
         _core.dlpack_import(capsule)  # taken already
+
+
+def test_captured_ones_are_refused():
+    """Code of the host would take their addresses for its own."""
+    outside = (np.arange(3.0), 1)
+
+    @jit
+    def f(x):
+        return x + outside[0]
+
+    np.testing.assert_array_equal(f(np.ones(3)), [1, 2, 3])
+    outside = (there(np.arange(3.0)), 1)
+    for target in ("serial", HERE):
+        with pytest.raises(TypeError):
+            f(np.ones(3), target=target)

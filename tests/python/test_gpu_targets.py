@@ -433,3 +433,150 @@ def test_two_threads_at_once():
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+# --- what goes up and comes down ---
+
+def moved(f, *args):
+    """The bytes that a call copies from the host and to it."""
+    f(*args, target=HERE)  # what copies for code that has given up
+    before = parakeet.memory_info(HERE)
+    f(*args, target=HERE)
+    after = parakeet.memory_info(HERE)
+    return after.up - before.up, after.down - before.down
+
+
+def replaced(x, out):
+    out[:] = x * 2
+
+
+def filled(x, out):
+    out.fill(x.shape[0])
+
+
+def by_ufunc(x, out):
+    np.multiply(x, 3, out=out)
+
+
+def by_loop(x, out):
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = x[0, j]
+
+
+def turned(x, out):
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = j
+    out += 1
+
+
+def inner(x, out):
+    out[1:-1] = x[1:-1]
+
+
+def added(x, out):
+    out += x
+
+
+def where_positive(x, out):
+    out[x > 3] = 7
+
+
+def late(x, out):
+    out[:] = x
+    out[0, 0] = 1 / x[int(x[0, 1]), 0]
+
+
+def early(x, out):
+    value = x[int(x[0, 1]), 0]
+    out[:] = x + value
+
+
+def seen(x, out):
+    return out[1:], out.shape[0]
+
+
+def read_before(x, out):
+    total = out.sum()
+    out[:] = x + total
+
+
+def in_a_branch(x, out):
+    if x[0, 0] > -1:
+        out[:] = x
+
+
+WHOLE = 12 * 8
+
+
+@pytest.mark.parametrize("f, up, down", [
+    (replaced, WHOLE, WHOLE), (filled, 0, WHOLE), (by_ufunc, WHOLE, WHOLE),
+    (by_loop, WHOLE, WHOLE), (turned, 0, WHOLE), (inner, 2 * WHOLE, WHOLE),
+    (added, 2 * WHOLE, WHOLE), (seen, 0, 0), (read_before, 2 * WHOLE, None),
+], ids=lambda value: getattr(value, "__name__", None))
+def test_arguments_go_up_where_it_matters_what_they_hold(f, up, down):
+    compiled = jit(f)
+    x = np.arange(12.0).reshape(3, 4)
+    there, back = moved(compiled, x, np.ones((3, 4)))
+    assert there == up and (down is None or back == down)
+    for make in (np.ones((3, 4)), np.ones((4, 3)).T, np.ones((6, 8))[::2, ::-2]):
+        out, expected = make.copy(order="K"), make.copy(order="K")
+        compiled(x, out, target=HERE), f(x, expected)
+        np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.parametrize("f", [where_positive, late, early, in_a_branch])
+def test_what_may_not_be_stored_goes_up(f):
+    x = np.arange(12.0).reshape(3, 4)
+    for first in (1.0, 2.0, -5.0):
+        x[0, 1] = first
+        check(f, lambda x=x: (x.copy(), np.full((3, 4), 9.0)))
+    compiled = jit(f)
+    assert moved(compiled, x * 0, np.ones((3, 4)))[0] >= WHOLE
+
+
+def test_an_error_leaves_what_was_not_stored():
+    x, out = np.arange(12.0).reshape(3, 4), np.full((3, 4), 9.0)
+    for f, first in ((early, 30.0), (late, 30.0), (late, 0.0)):
+        x[0, 1] = first
+        expected = np.full((3, 4), 9.0)
+        for call, array in ((f, expected), (lambda *a, f=f: jit(f)(*a, target=HERE), out)):
+            array[...] = 9.0
+            with pytest.raises(IndexError) if first else np.errstate(divide="ignore"):
+                call(x, array)
+        np.testing.assert_array_equal(out, expected)
+    parakeet.set_memory_limit(300, HERE)
+    try:
+        with pytest.raises(MemoryError):
+            jit(lambda x, out: replaced(np.concatenate((x, x, x, x))[:3], out))(x, out, target=HERE)
+    finally:
+        parakeet.set_memory_limit(None, HERE)
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_arguments_that_share_memory_go_up_together():
+    base, expected = np.arange(24.0).reshape(6, 4), np.arange(24.0).reshape(6, 4)
+    jit(replaced)(base[1:4], base[:3], target=HERE), replaced(expected[1:4].copy(), expected[:3])
+    np.testing.assert_array_equal(base, expected)
+    jit(seen)(base[1:4], base[:3], target=HERE)
+    jit(filled)(base[:3], base[2:], target=HERE), filled(expected[:3], expected[2:])
+    np.testing.assert_array_equal(base, expected)
+
+
+def factorial(n):
+    return 1 if n < 2 else n * factorial(n - 1)
+
+
+@pytest.mark.parametrize("f, routines", [
+    (lambda a: np.linalg.qr(a), "geqrf, orgqr"), (lambda a: np.linalg.pinv(a), "gesdd"),
+    (lambda a: np.linalg.solve(a, a[0]), "gesv"), (lambda a: np.sort(a, axis=1), "sort"),
+    (lambda a: np.median(a), "sort"), (lambda a: a * factorial(len(a)), "factorial"),
+])
+def test_what_goes_through_the_host_says_so(f, routines):
+    a = np.eye(3) * 2 + 1
+    for target in (HERE, "gpu"):
+        assert f"goes through the host for {routines}" in jit(f).explain(a, target=target)
+    assert "through the host" not in jit(f).explain(a, target="serial")
+    all_there = jit(lambda a: a @ a + np.cumsum(a)[:3])
+    assert "through the host" not in all_there.explain(a, target=HERE)

@@ -372,6 +372,57 @@ TEST(CudaDevice, WaitsForStreamsOfOthers) {
   Cuda().Free(numbers);
 }
 
+// The driver of these tests refuses streams, memory and kernels of another device than the current
+// context's.
+TEST(CudaDevice, ThreadsUseTwoDevicesAtOnceAndInTurns) {
+  Fake().kernels["add_ten"] = AddTen;
+  const std::string code = "code of add_ten";
+  const PkKernel kernel = KernelOf("add_ten", code);
+  Cuda(1);
+  const auto work = [&](std::vector<int> numbers) {
+    for (int round = 0; round < 200; ++round) {
+      Device& device = Cuda(numbers[round % numbers.size()]);
+      std::vector<int64_t> up = Numbers(100), down(100);
+      auto* there = static_cast<int64_t*>(device.Allocate(800));
+      EXPECT_EQ(device.CopyUp(there, up.data(), 800), 0);
+      Captures captures = {nullptr, there, 100};
+      EXPECT_EQ(device.Launch(kernel, 1, 64, &captures, sizeof captures), 0);
+      EXPECT_EQ(device.Share(), 0);
+      EXPECT_EQ(device.CopyDown(down.data(), there, 800), 0);
+      EXPECT_EQ(down[99], 110);
+      device.Free(there);
+    }
+  };
+  const int64_t before[] = {Cuda(0).Counters().live_bytes, Cuda(1).Counters().live_bytes};
+  std::thread first(work, std::vector<int>{0}), second(work, std::vector<int>{1}),
+      third(work, std::vector<int>{0, 1});
+  first.join(), second.join(), third.join();
+  for (const int number : {0, 1}) EXPECT_EQ(Cuda(number).Counters().live_bytes, before[number]);
+}
+
+TEST(CudaDevice, MemoryIsFreedByAnyThreadAndContext) {
+  const CudaDriver driver = FakeCudaDriver();
+  void *first = nullptr, *second = nullptr;
+  std::thread([&] { first = Cuda(0).Allocate(100), second = Cuda(1).Allocate(200); }).join();
+  int number = -1;
+  EXPECT_TRUE(FindDevice(DeviceKind::kCuda, first, &number));
+  EXPECT_EQ(number, 0);
+  EXPECT_TRUE(FindDevice(DeviceKind::kCuda, second, &number));
+  EXPECT_EQ(number, 1);
+  EXPECT_FALSE(FindDevice(DeviceKind::kCuda, &number, &number));
+  CuContext context = nullptr, after = nullptr;
+  driver.DevicePrimaryCtxRetain(&context, 1);
+  driver.CtxSetCurrent(context);
+  const int64_t live = Fake().live_bytes;
+  Cuda(0).Free(first);
+  Cuda(1).Free(second);
+  EXPECT_EQ(live - Fake().live_bytes, 300);
+  driver.CtxGetCurrent(&after);
+  EXPECT_EQ(after, context);
+  driver.CtxSetCurrent(nullptr);
+  EXPECT_FALSE(FindDevice(DeviceKind::kCuda, second, &number));
+}
+
 TEST(CudaDevice, CopiesFailWithoutPinnedMemory) {
   std::thread([] {
     const int64_t pinned = std::exchange(Fake().pinned_bytes, 0);

@@ -167,6 +167,33 @@ TEST_F(OnEmulated, EmptyArgumentsAndThoseOnTheDeviceStayWhereTheyAre) {
   Emulated().Free(there);
 }
 
+TEST_F(OnEmulated, OnlyWhatMattersGoesUp) {
+  const Array three = {{3}, {8}};
+  for (const bool fails : {false, true}) {
+    std::vector<int64_t> replaced = {1, 2, 3}, unused = {4, 5, 6}, half = {7, 8, 9, 10};
+    Call call(1);
+    DeviceCall on_device(&call, &Emulated());
+    DeviceArgument arguments[] = {
+        three.Argument(replaced.data(), true), three.Argument(unused.data(), false),
+        three.Argument(half.data(), true), three.Argument(half.data() + 1, false)};
+    for (DeviceArgument& argument : arguments) argument.has_contents = false;
+    arguments[3].has_contents = true;  // It shares memory with what has none.
+    const int64_t before = Emulated().Counters().bytes_up;
+    ASSERT_TRUE(on_device.TakeArguments(arguments));
+    EXPECT_EQ(Emulated().Counters().bytes_up - before, 32);
+    EXPECT_EQ(arguments[1].data, unused.data());
+    EXPECT_EQ(on_device.HostAddress(1, unused.data() + 1), unused.data() + 1);
+    auto* there = static_cast<int64_t*>(arguments[0].data);
+    for (int i = 0; i < 3; ++i) there[i] = 10 + i;
+    static_cast<int64_t*>(arguments[2].data)[0] = 70;
+    if (fails) call.Fail(3, 0, nullptr, 0, nullptr);
+    EXPECT_TRUE(on_device.GiveBackArguments());
+    EXPECT_EQ(replaced,
+              fails ? (std::vector<int64_t>{1, 2, 3}) : (std::vector<int64_t>{10, 11, 12}));
+    EXPECT_EQ(half, (std::vector<int64_t>{70, 8, 9, 10}));
+  }
+}
+
 TEST_F(OnEmulated, ResultsAreTakenOnceAndTheRestIsFreed) {
   Call call(1);
   DeviceCall on_device(&call, &Emulated());
@@ -188,7 +215,7 @@ TEST_F(OnEmulated, ResultsAreTakenOnceAndTheRestIsFreed) {
   Release(host);
   EXPECT_NE(on_device.TakeResult(nothing), nullptr);
   void* const kept = pk_device_alloc(&call, 8);
-  on_device.KeepOnDevice(kept);
+  EXPECT_EQ(on_device.KeepOnDevice(kept), 8);
   Emulated().Free(kept);
 }
 

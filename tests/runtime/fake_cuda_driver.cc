@@ -15,6 +15,7 @@ struct CuContextState {
 };
 
 struct CuStreamState {
+  int device = 0;
   std::deque<std::function<void()>> waiting;
   int64_t issued = 0;
   int64_t done = 0;
@@ -34,6 +35,7 @@ struct CuStreamState {
 };
 
 struct CuEventState {
+  int device = 0;
   CuStream stream = nullptr;
   int64_t position = 0;
 
@@ -44,6 +46,7 @@ struct CuEventState {
 
 struct CuModuleState {
   std::string code;
+  int device;
 };
 
 struct CuLinkerState {
@@ -53,6 +56,7 @@ struct CuLinkerState {
 
 struct CuFunctionState {
   const FakeKernel* kernel;
+  int device;
 };
 
 namespace {
@@ -60,11 +64,16 @@ namespace {
 constexpr CuResult kInvalidValue = 1;
 constexpr CuResult kInvalidContext = 201;
 constexpr CuResult kInvalidCode = 218;
+constexpr CuResult kInvalidHandle = 400;
 constexpr CuResult kNotFound = 500;
 
 std::recursive_mutex mutex;
 thread_local CuContext current = nullptr;
-std::map<CuAddress, size_t> live;
+struct Allocation {
+  size_t bytes;
+  int device;
+};
+std::map<CuAddress, Allocation> live;
 
 void* HostOf(CuAddress address) { return reinterpret_cast<void*>(uintptr_t(address)); }
 
@@ -83,23 +92,31 @@ CuResult InContext(Work work) {
   return current == nullptr ? kInvalidContext : work();
 }
 
-CuResult Allocate(CuAddress* address, size_t bytes, CuStream) {
+// The same on a stream, which is the current context's, as a driver demands it.
+template <typename Work>
+CuResult OnStream(CuStream stream, Work work) {
   return InContext([&]() -> CuResult {
+    return stream != nullptr && stream->device == current->device ? work() : kInvalidHandle;
+  });
+}
+
+CuResult Allocate(CuAddress* address, size_t bytes, CuStream stream) {
+  return OnStream(stream, [&]() -> CuResult {
     if (bytes == 0) return kInvalidValue;
     Fake().allocations += 1;
     if (int64_t(bytes) > Fake().memory_bytes) return kCuOutOfMemory;
     *address = CuAddress(reinterpret_cast<uintptr_t>(std::malloc(bytes)));
-    live[*address] = bytes;
+    live[*address] = {bytes, current->device};
     Fake().live_bytes += int64_t(bytes);
     return 0;
   });
 }
 
 CuResult Free(CuAddress address, CuStream stream) {
-  return InContext([&]() -> CuResult {
+  return OnStream(stream, [&]() -> CuResult {
     const auto found = live.find(address);
-    if (found == live.end()) return kInvalidValue;
-    Fake().live_bytes -= int64_t(found->second);
+    if (found == live.end() || found->second.device != current->device) return kInvalidValue;
+    Fake().live_bytes -= int64_t(found->second.bytes);
     live.erase(found);
     stream->Push([address] { std::free(HostOf(address)); });
     return 0;
@@ -107,7 +124,7 @@ CuResult Free(CuAddress address, CuStream stream) {
 }
 
 CuResult Copy(void* to, const void* from, size_t bytes, CuStream stream) {
-  return InContext([&] {
+  return OnStream(stream, [&]() -> CuResult {
     stream->Push([=] { std::memcpy(to, from, bytes); });
     return 0;
   });
@@ -130,7 +147,7 @@ CuResult Load(CuModule* module, const void* image, unsigned count, int*, void** 
       }
       return kInvalidCode;
     }
-    *module = new CuModuleState{code};
+    *module = new CuModuleState{code, current->device};
     return 0;
   });
 }
@@ -168,18 +185,20 @@ void FillLinker(CudaDriver* driver) {
   };
 }
 
-CuResult FindFunction(CuFunction* function, CuModule, const char* name) {
+CuResult FindFunction(CuFunction* function, CuModule module, const char* name) {
   return InContext([&]() -> CuResult {
+    if (module->device != current->device) return kInvalidHandle;
     const auto found = Fake().kernels.find(name);
     if (found == Fake().kernels.end()) return kNotFound;
-    *function = new CuFunctionState{&found->second};
+    *function = new CuFunctionState{&found->second, module->device};
     return 0;
   });
 }
 
 CuResult Launch(CuFunction function, unsigned blocks, unsigned, unsigned, unsigned threads,
                 unsigned, unsigned, unsigned, CuStream stream, void**, void** extra) {
-  return InContext([&] {
+  return OnStream(stream, [&]() -> CuResult {
+    if (function->device != current->device) return kInvalidHandle;
     const auto* begin = static_cast<const char*>(extra[1]);
     const std::vector<char> captures(begin, begin + *static_cast<const size_t*>(extra[3]));
     stream->Push([=] { (*function->kernel)(blocks, threads, captures.data()); });
@@ -216,27 +235,30 @@ void FillStreams(CudaDriver* driver) {
   driver->StreamCreate = [](CuStream* stream, unsigned) {
     return InContext([&] {
       Fake().streams += 1;
-      return *stream = new CuStreamState, 0;
+      return *stream = new CuStreamState{current->device}, 0;
     });
   };
   driver->StreamSynchronize = [](CuStream stream) {
-    return InContext([&] {
+    return OnStream(stream, [&] {
       Fake().waits += 1;
       return stream->RunTo(stream->issued), TakeFailure();
     });
   };
   driver->StreamWaitEvent = [](CuStream stream, CuEvent event, unsigned) {
-    return InContext([&] {
+    return OnStream(stream, [&] {
       Fake().stream_waits += 1;
       stream->Push([at = *event] { at.Wait(); });
       return 0;
     });
   };
   driver->EventCreate = [](CuEvent* event, unsigned) {
-    return InContext([&] { return *event = new CuEventState, 0; });
+    return InContext([&] { return *event = new CuEventState{current->device}, 0; });
   };
   driver->EventRecord = [](CuEvent event, CuStream stream) {
-    return InContext([&] { return *event = {stream, stream->issued}, 0; });
+    return OnStream(stream, [&]() -> CuResult {
+      if (event->device != stream->device) return kInvalidHandle;
+      return *event = {stream->device, stream, stream->issued}, 0;
+    });
   };
   driver->EventSynchronize = [](CuEvent event) {
     return InContext([&] {
@@ -249,6 +271,12 @@ void FillStreams(CudaDriver* driver) {
 void FillMemory(CudaDriver* driver) {
   driver->MemGetInfo = [](size_t* free_bytes, size_t* total_bytes) {
     return *free_bytes = 1000, *total_bytes = 3000, 0;
+  };
+  driver->PointerGetAttribute = [](void* value, int attribute, CuAddress address) {
+    const std::lock_guard lock(mutex);
+    const auto found = live.find(address);
+    if (attribute != kCuNumberOfDevice || found == live.end()) return kInvalidValue;
+    return *static_cast<int*>(value) = found->second.device, 0;
   };
   driver->MemPoolSetAttribute = [](CuMemoryPool, int attribute, void* value) {
     if (attribute == kCuReleaseThreshold) {
