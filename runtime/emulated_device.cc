@@ -9,12 +9,14 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "runtime/clock.h"
 #include "runtime/device_error.h"
 #include "runtime/emulated_block.h"
 #include "runtime/emulated_memory.h"
+#include "runtime/matrix_libraries.h"
 #include "runtime/team.h"
 
 namespace parakeet::runtime {
@@ -106,6 +108,7 @@ class EmulatedDevice : public Device {
   DeviceCounters Counters() const override {
     DeviceCounters counters = memory_.Counters();
     counters.launches = launches_.load(std::memory_order_relaxed);
+    counters.products = products_.load(std::memory_order_relaxed);
     return counters;
   }
 
@@ -130,6 +133,8 @@ class EmulatedDevice : public Device {
   int32_t Launch(const PkKernel& kernel, int64_t blocks, int32_t threads, const void* captures,
                  int64_t bytes) override;
 
+  bool Multiply(const BlasProduct& product) override;
+
   int32_t Wait() override { return 0; }
 
  private:
@@ -146,6 +151,7 @@ class EmulatedDevice : public Device {
   EmulatedMemory memory_;
   RunnerPool runners_;
   std::atomic<int64_t> launches_{0};
+  std::atomic<int64_t> products_{0};
 };
 
 int32_t EmulatedDevice::Launch(const PkKernel& kernel, int64_t blocks, int32_t threads,
@@ -163,6 +169,24 @@ int32_t EmulatedDevice::Launch(const PkKernel& kernel, int64_t blocks, int32_t t
   if (Grid(launch, blocks, &runners_).Run()) return 0;
   return NoteDeviceError(kBadLaunch,
                          std::string("no memory for the threads of kernel ") + kernel.name);
+}
+
+// Every product that BLAS has words for, so that programs of the tests go the way they go on a GPU.
+bool EmulatedDevice::Multiply(const BlasProduct& product) {
+  const auto check = [&](const BlasMatrix& matrix, int64_t rows, int64_t columns) {
+    const int64_t bytes = BytesOf(product.element);
+    if (matrix.reading != Reading::kAsIs) std::swap(rows, columns);
+    for (int64_t number = 0; number < product.batch; ++number) {
+      const int64_t elements = (columns - 1) * matrix.column_stride + rows;
+      Check(matrix.data + number * matrix.batch_stride * bytes, elements * bytes);
+    }
+  };
+  check(product.a, product.rows, product.depth);
+  check(product.b, product.depth, product.columns);
+  check(product.c, product.rows, product.columns);
+  if (!MultiplyOnHost(product)) return false;
+  products_.fetch_add(1, std::memory_order_relaxed);
+  return true;
 }
 
 }  // namespace

@@ -38,6 +38,7 @@ class Config:
     target       where calls run that say nothing else: "parallel" at first
     num_threads  how many threads a parallel region gets, from 1 on
     timing       whether each call is timed (two clock reads); calls are counted always
+    cublas       whether products of float matrices on a GPU may go to cuBLAS, where it is found
     disable_jit  whether jitted functions run as plain Python, for debuggers
     cache        whether compiled code is kept on disk, for other processes
     cache_dir    where: `$XDG_CACHE_HOME/parakeet` or `~/.cache/parakeet` at first
@@ -48,13 +49,15 @@ class Config:
     """
 
     __slots__ = (
-        "_cache", "_cache_dir", "_cache_size", "_disable_jit", "_original", "_target", "_timing",
+        "_cache", "_cache_dir", "_cache_size", "_cublas", "_disable_jit", "_original", "_target",
+        "_timing",
     )  # fmt: skip
 
     def __init__(self):
         self._original = {}
         self._disable_jit = False
         self._timing = False
+        self._cublas = True
         self._cache, self._cache_dir, self._cache_size = True, _default_cache_dir(), 2**30
         self._target = name_of(_core.get_default_target())
 
@@ -95,6 +98,15 @@ class Config:
     def timing(self, value):
         self._timing = _flag(value)
         _core.set_timing(self._timing)
+
+    @property
+    def cublas(self):
+        return self._cublas
+
+    @cublas.setter
+    def cublas(self, value):
+        self._cublas = _flag(value)
+        _core.use_matrix_libraries(self._cublas)
 
     @property
     def cache(self):
@@ -145,7 +157,9 @@ class Config:
         return "\n".join(f"{name} = {getattr(self, name)!r}" for name in SETTINGS)
 
 
-SETTINGS = ("target", "num_threads", "timing", "disable_jit", "cache", "cache_dir", "cache_size")
+SETTINGS = (
+    "target", "num_threads", "timing", "cublas", "disable_jit", "cache", "cache_dir", "cache_size",
+)  # fmt: skip
 
 
 def config_file():

@@ -15,6 +15,7 @@ class MemoryInfo:
     peak      the most there has been
     buffers   how many are in use
     launches  how many kernels have been launched, in all
+    products  how many matrix products a library has made instead: cuBLAS, on a GPU
     limit     what calls may take together, None for all there is
     """
 
@@ -22,6 +23,7 @@ class MemoryInfo:
     peak: int
     buffers: int
     launches: int
+    products: int
     limit: int | None
 
     def keys(self):
@@ -46,6 +48,7 @@ def memory_info(device=None):
         peak=counters["peak_bytes"],
         buffers=counters["live_buffers"],
         launches=counters["launches"],
+        products=counters["products"],
         limit=counters["limit_bytes"] or None,
     )
 
