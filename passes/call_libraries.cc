@@ -9,14 +9,17 @@
 //   { the same }
 //
 // lower_to_loops writes the call, and the kernel for where the library is not there or does not
-// take the product. What is made of the sums is then a kernel of its own behind the call: it goes
-// through the result once more, which costs less than the library saves as soon as sums are as
-// long as those of products that are worth a call.
+// take the product. A factor that is more than an element of an array (`2 * X`, a cast) is made
+// before it, as an array: each element of it is read as often as there are columns. What is made of
+// the sums is a kernel of its own behind the call: it goes through the result once more, which
+// costs less than the library saves as soon as sums are as long as those of products that are worth
+// a call.
 //
 // Assumes: schedule has run; index structure alone is looked at, never how the user spelled it.
 // Refuses: sums in another dtype or by another combine, or that begin elsewhere than at 0; terms
-// that are more than a product of two elements, or of their conjugates; a product that stands in
-// something parallel, whose threads make it themselves.
+// that are no product of two factors, each of which follows what is summed over and an index that
+// the other does not; a product that stands in something parallel, whose threads make it
+// themselves.
 #include "ir/mutator.h"
 #include "passes/analyses/find_products.h"
 #include "passes/pass.h"

@@ -35,40 +35,60 @@ const Binding* DefinitionIn(const Block& block, const Operand& operand) {
   return nullptr;
 }
 
-// The load that a factor is, or is the conjugate of; null where it is something else.
-const Binding* LoadOf(const Block& element, const Operand& factor, bool* conjugates) {
-  const Binding* made = DefinitionIn(element, factor);
+// What the factor is made of: bindings of the element, in order.
+std::vector<const Binding*> MadeFor(const Block& element, const Operand& factor) {
+  ir::VarSet needed = {factor.var()};
+  std::vector<const Binding*> made;
+  for (size_t at = element.bindings.size(); at-- > 0;) {
+    const Binding* b = element.bindings[at];
+    if (!needed.contains(b->result())) continue;
+    made.insert(made.begin(), b);
+    ir::ForEachUse(*b, [&](const Var* used) { needed.insert(used); });
+  }
+  return made;
+}
+
+Factor FactorOf(const Block& element, const Operand& value) {
+  Factor factor{value, nullptr, false, MadeFor(element, value), {}};
+  for (size_t k = 0; k < element.params.size(); ++k) {
+    const auto uses = [&](const Binding* b) {
+      return std::count(b->operands.begin(), b->operands.end(), Operand(element.params[k])) > 0;
+    };
+    if (std::any_of(factor.made.begin(), factor.made.end(), uses)) factor.indices.push_back(k);
+  }
+  const Binding* made = DefinitionIn(element, value);
   if (made != nullptr && made->op == OpCode::kConj) {
-    *conjugates = true;
+    factor.is_conjugated = true;
     made = DefinitionIn(element, made->operands[0]);
   }
-  return made != nullptr && made->op == OpCode::kLoad ? made : nullptr;
+  if (made != nullptr && made->op == OpCode::kLoad) factor.load = made;
+  else factor.is_conjugated = false;
+  return factor;
 }
 
-bool Follows(const Binding& load, const Var* index) {
-  return std::count(load.operands.begin() + 1, load.operands.end(), Operand(index)) > 0;
+bool Follows(const Factor& factor, size_t index) {
+  return std::count(factor.indices.begin(), factor.indices.end(), index) > 0;
 }
 
-// Each free index to where it belongs; the reason where an index belongs nowhere.
+// Each index to where it belongs; the reason where one belongs nowhere.
 std::string SortIndices(const Binding& contract, MatrixProduct* product) {
   const auto free = static_cast<size_t>(contract.attrs.Int(Attr::kFree));
-  const std::vector<const Var*>& indices = contract.blocks[0]->params;
-  for (size_t k = 0; k < indices.size(); ++k) {
-    const bool in_left = Follows(*product->left, indices[k]);
-    const bool in_right = Follows(*product->right, indices[k]);
+  for (size_t k = 0; k < contract.blocks[0]->params.size(); ++k) {
+    const bool in_left = Follows(product->left, k);
+    const bool in_right = Follows(product->right, k);
     if (k >= free) {
-      if (!in_left || !in_right) return "one operand does not follow what is summed over";
+      if (!in_left || !in_right) return "one factor does not follow what is summed over";
       product->depth.push_back(k);
     } else if (in_left && in_right) {
       product->batch.push_back(k);
     } else if (in_left || in_right) {
       (in_left ? product->rows : product->columns).push_back(k);
     } else {
-      return "neither operand follows one of its indexes";
+      return "neither factor follows one of its indexes";
     }
   }
   const bool is_product = !product->rows.empty() && !product->columns.empty();
-  return is_product ? "" : "one operand has no index of its own";
+  return is_product ? "" : "one factor has no index of its own";
 }
 
 }  // namespace
@@ -85,13 +105,11 @@ std::optional<MatrixProduct> FindProduct(const Binding& contract, std::string* w
   const bool has_init = contract.operands.size() > element.params.size();
   if (has_init && !IsZero(contract.operands.back())) return refuse("its sums do not begin at 0");
   const Binding* times = DefinitionIn(element, term);
+  if (times == nullptr || times->op != OpCode::kMul)
+    return refuse("its terms are no products of two factors");
   MatrixProduct product;
-  if (times != nullptr && times->op == OpCode::kMul) {
-    product.left = LoadOf(element, times->operands[0], &product.conjugates_left);
-    product.right = LoadOf(element, times->operands[1], &product.conjugates_right);
-  }
-  if (product.left == nullptr || product.right == nullptr)
-    return refuse("its terms are more than products of two elements");
+  product.left = FactorOf(element, times->operands[0]);
+  product.right = FactorOf(element, times->operands[1]);
   *why = SortIndices(contract, &product);
   if (!why->empty()) return std::nullopt;
   return product;

@@ -23,6 +23,9 @@ namespace {
 // Of products of fewer terms a launch is all that counts, and our kernels need no more than one.
 // The runtime asks for more (cuda_device.cc), by what was measured.
 constexpr int64_t kLeastTerms = 1 << 15;
+// Of those whose factors have to be made first, which would be in vain below what the runtime asks
+// for.
+constexpr int64_t kLeastTermsToMake = 1 << 21;
 
 bool IsFortran(const Binding& b) { return b.attrs.Int(Attr::kFortran) != 0; }
 
@@ -41,9 +44,10 @@ Operand ProductCallLowering::CallLibrary(const Binding& contract, const Results&
   if (!product) return Operand::Bool(false);
   Operands extents = Apply(contract.operands);
   extents.resize(contract.blocks[0]->params.size());
+  const bool has_both = product->left.load != nullptr && product->right.load != nullptr;
+  const int64_t least = has_both ? kLeastTerms : kLeastTermsToMake;
   const auto no = [] { return Operands{Operand::Bool(false)}; };
-  const Operand is_worth =
-      builder().Scalar(OpCode::kGe, {Product(std::move(extents)), Int(kLeastTerms)});
+  const Operand is_worth = builder().Scalar(OpCode::kGe, {Product(std::move(extents)), Int(least)});
   const auto call = [&] {
     const Var* sums = PlaceOfSums(contract, results);
     const Operand is_done = MakeSums(contract, *product, sums);
@@ -85,6 +89,40 @@ const Var* ProductCallLowering::ViewAlong(const Binding& contract,
   return builder().EmitOne(OpCode::kView, Type::Array(dtype, std::move(dims)), std::move(operands));
 }
 
+void ProductCallLowering::ForEachThread(const Operands& extents,
+                                        const std::function<void(const Operands& index)>& body) {
+  const Attributes kind{{Attr::kKind, std::string("parallel")}, {Attr::kCost, int64_t{0}}};
+  Loop(Int(0), Product(extents), kind, [&](const Operand& at) { body(Delinear(at, extents)); });
+}
+
+const Var* ProductCallLowering::ViewOfFactor(const Binding& contract, const Factor& factor,
+                                             const std::vector<size_t>& indices) {
+  if (factor.load != nullptr) {
+    const Operands& operands = factor.load->operands;
+    return ViewAlong(contract, indices, Apply(operands[0]), {operands.begin() + 1, operands.end()});
+  }
+  Operands place;
+  for (size_t index : factor.indices) place.push_back(contract.blocks[0]->params[index]);
+  return ViewAlong(contract, indices, MakeFactor(contract, factor), place);
+}
+
+// An array over the indices that the factor follows.
+const Var* ProductCallLowering::MakeFactor(const Binding& contract, const Factor& factor) {
+  Operands extents;
+  std::vector<const Var*> params;
+  for (size_t index : factor.indices) {
+    extents.push_back(Apply(contract.operands[index]));
+    params.push_back(contract.blocks[0]->params[index]);
+  }
+  const Type type = Type::Array(ir::DTypeOf(factor.value), extents);
+  const Var* made = builder().EmitOne(OpCode::kAlloc, type, extents, {}, {}, "factor");
+  const Block block{params, factor.made, {factor.value}};
+  ForEachThread(extents, [&](const Operands& index) {
+    builder().Store(made, index, VisitBody(*ir::CloneBlock(arena(), block), index)[0]);
+  });
+  return made;
+}
+
 Operand ProductCallLowering::MakeSums(const Binding& contract, const MatrixProduct& product,
                                       const Var* sums) {
   const auto along = [&](const std::vector<size_t>& own, const std::vector<size_t>& others) {
@@ -92,10 +130,6 @@ Operand ProductCallLowering::MakeSums(const Binding& contract, const MatrixProdu
     indices.insert(indices.end(), own.begin(), own.end());
     indices.insert(indices.end(), others.begin(), others.end());
     return indices;
-  };
-  const auto view_of = [&](const Binding& load, const std::vector<size_t>& indices) {
-    return ViewAlong(contract, indices, Apply(load.operands[0]),
-                     {load.operands.begin() + 1, load.operands.end()});
   };
   const std::vector<const Var*>& params = contract.blocks[0]->params;
   const Operands place(params.begin(), params.begin() + contract.attrs.Int(Attr::kFree));
@@ -107,9 +141,9 @@ Operand ProductCallLowering::MakeSums(const Binding& contract, const MatrixProdu
       count(product.rows),
       count(product.columns),
       count(product.depth),
-      Int((product.conjugates_left ? 1 : 0) | (product.conjugates_right ? 2 : 0)),
-      view_of(*product.left, along(product.rows, product.depth)),
-      view_of(*product.right, along(product.depth, product.columns)),
+      Int((product.left.is_conjugated ? 1 : 0) | (product.right.is_conjugated ? 2 : 0)),
+      ViewOfFactor(contract, product.left, along(product.rows, product.depth)),
+      ViewOfFactor(contract, product.right, along(product.depth, product.columns)),
       ViewAlong(contract, along(product.rows, product.columns), sums, place)};
   const Var* status =
       builder().EmitOne(OpCode::kLibraryCall, DType::kI64, operands,
@@ -122,9 +156,7 @@ void ProductCallLowering::FollowSums(const Binding& contract, const Var* sums,
   Operands extents = Apply(contract.operands);
   extents.resize(contract.attrs.Int(Attr::kFree));
   if (IsFortran(contract)) std::reverse(extents.begin(), extents.end());
-  const Attributes kind{{Attr::kKind, std::string("parallel")}, {Attr::kCost, int64_t{0}}};
-  Loop(Int(0), Product(extents), kind, [&](const Operand& at) {
-    Operands index = Delinear(at, extents);
+  ForEachThread(extents, [&](Operands index) {
     if (IsFortran(contract)) std::reverse(index.begin(), index.end());
     Operands arguments = index;
     arguments.push_back(builder().Load(sums, index));

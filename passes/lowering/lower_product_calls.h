@@ -1,6 +1,7 @@
 #ifndef PARAKEET_PASSES_LOWERING_LOWER_PRODUCT_CALLS_H_
 #define PARAKEET_PASSES_LOWERING_LOWER_PRODUCT_CALLS_H_
 
+#include <functional>
 #include <vector>
 
 #include "passes/analyses/find_products.h"
@@ -25,6 +26,13 @@ class ProductCallLowering : public ContractionBlockLowering {
   // where each of its axes is, as a load does.
   const ir::Var* ViewAlong(const ir::Binding& contract, const std::vector<size_t>& indices,
                            const ir::Operand& array, const Operands& at);
+  // The factor seen along the indices: its array, or one that a kernel makes now.
+  const ir::Var* ViewOfFactor(const ir::Binding& contract, const Factor& factor,
+                              const std::vector<size_t>& indices);
+  const ir::Var* MakeFactor(const ir::Binding& contract, const Factor& factor);
+  // The body for each index of that space: a thread each.
+  void ForEachThread(const Operands& extents,
+                     const std::function<void(const Operands& index)>& body);
   // True where the sums were made.
   ir::Operand MakeSums(const ir::Binding& contract, const MatrixProduct& product,
                        const ir::Var* sums);

@@ -4,6 +4,7 @@ On the emulated GPU the library is NumPy's BLAS, called as cuBLAS is: by leading
 transposes and strides of batches.
 """
 
+import copy
 import sys
 
 import numpy as np
@@ -35,7 +36,7 @@ def products_of(run):
 
 def check(function, *arguments, products=1, dtype=np.float64):
     """The function jitted gives what it gives plainly, by that many products of the library."""
-    expected = function(*(np.copy(a, order="K") for a in arguments))
+    expected = function(*map(copy.deepcopy, arguments))
     result, count = products_of(lambda: function_for(function)(*arguments, target=HERE))
     assert count == products
     tolerance = TOLERANCE.get(dtype, 1e-10)
@@ -94,6 +95,14 @@ def added(a, b, c):
 def both(a, b):
     c = a @ b
     return c, np.exp(-c * c)
+
+
+def scaled(a, b, factor):
+    return (factor * a) @ b
+
+
+def weighted(a, weights, b):
+    return np.array([[np.sum(x * weights * y) for y in b.T] for x in a])
 
 
 def folded(a, b):
@@ -155,6 +164,15 @@ def test_what_follows_a_product():
     check(stored, a, b, numbers(float, M, N).T)
     check(added, a, b, numbers(float, N, 2 * M)[:, ::2])
     check(both, a, b)
+
+
+def test_factors_that_are_made_first():
+    # Larger: what is made in vain costs a kernel.
+    a, b = numbers(float, 130, 128), numbers(float, 128, 140)
+    check(scaled, a, b, 3.0)
+    check(weighted, a, numbers(float, 128), b)
+    check(product, a.astype(np.float32), b)
+    check(scaled, a[:90], b, 3.0, products=0)
 
 
 def test_batches():
