@@ -117,12 +117,11 @@ PyObject* DeviceCountersOf(PyObject*, PyObject* number) {
   const runtime::Device* device = OpenDeviceOf(int(target));
   if (device == nullptr) return nullptr;
   const runtime::DeviceCounters counters = device->Counters();
-  return Py_BuildValue("{sLsLsLsLsLsLsL}", "live_bytes", (long long)counters.live_bytes,
-                       "live_buffers", (long long)counters.live_buffers, "peak_bytes",
-                       (long long)counters.peak_bytes, "launches", (long long)counters.launches,
-                       "assembled", (long long)counters.assembled, "products",
-                       (long long)counters.products, "limit_bytes",
-                       (long long)counters.limit_bytes);
+  return Py_BuildValue(
+      "{sLsLsLsLsLsLsL}", "live_bytes", (long long)counters.live_bytes, "live_buffers",
+      (long long)counters.live_buffers, "peak_bytes", (long long)counters.peak_bytes, "launches",
+      (long long)counters.launches, "assembled", (long long)counters.assembled, "products",
+      (long long)counters.products, "limit_bytes", (long long)counters.limit_bytes);
 }
 
 // set_device_limit(number, bytes): 0 is no limit.
