@@ -36,7 +36,9 @@ bool Routine::IsWritten(size_t operand) const {
 DType Routine::DTypeOf(size_t operand, DType dtype) const {
   switch (operands[operand]) {
     case 't':
-    case 'T': return dtype;
+    case 'T':
+    case 'v':
+    case 'V': return dtype;
     case 'r':
     case 'R': return IsComplex(dtype) ? PartOf(dtype) : dtype;
     default: return DType::kI64;
@@ -73,9 +75,11 @@ DType DTypeOf(const Routine& routine, const Binding& library_call) {
 }
 
 std::string SymbolOf(const Routine& routine, DType dtype) {
+  const char letter = LapackLetter(dtype);
+  if (routine.library == RoutineLibrary::kDevice)
+    return letter == 0 ? "" : std::string("pk_device_") + routine.symbol;
   if (routine.library != kLapack)
     return std::string("pk_numpy_") + routine.symbol + "_" + std::string(Name(dtype));
-  const char letter = LapackLetter(dtype);
   return letter == 0 ? "" : std::string("pk_lapack_") + letter + routine.symbol;
 }
 

@@ -10,7 +10,7 @@
 
 namespace parakeet::ir {
 
-enum class RoutineLibrary : uint8_t { kNumPy, kLapack };
+enum class RoutineLibrary : uint8_t { kNumPy, kLapack, kDevice };
 
 // One row of library_routines.def.
 struct Routine {
@@ -38,8 +38,8 @@ const Routine& RoutineOf(const Binding& library_call);
 // The dtype that a call is for: that of its first array.
 DType DTypeOf(const Routine& routine, const Binding& library_call);
 
-// What compiled code imports it by (runtime/abi.h), "pk_numpy_sort_f64". Empty where
-// the library has none for the dtype.
+// What compiled code imports it by (runtime/abi.h), "pk_numpy_sort_f64"; one name of a device's for
+// all dtypes. Empty where the library has none for the dtype.
 std::string SymbolOf(const Routine& routine, DType dtype);
 // How pk_library_call is told of it: a letter for the library, S or L, then those of the operands.
 std::string SignatureOf(const Routine& routine);

@@ -20,7 +20,7 @@
 #include "ir/uses.h"
 #include "passes/analyses/find_copies.h"
 #include "passes/analyses/find_cost.h"
-#include "passes/lowering/lower_contraction_blocks.h"
+#include "passes/lowering/lower_product_calls.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -40,10 +40,10 @@ constexpr int64_t kChunkCycles = 16384;  // and about how long it should take fo
 constexpr int64_t kUsualLanes = 8;
 constexpr int64_t kUsualRegisters = 4;  // Of lanes that hold what a loop carries.
 
-class Lowering : public ContractionBlockLowering {
+class Lowering : public ProductCallLowering {
  public:
   Lowering(ir::Arena* arena, const ir::Function& function, Context& context)
-      : ContractionBlockLowering(arena, function, context.options.vector_bytes), context_(context) {
+      : ProductCallLowering(arena, function, context.options.vector_bytes), context_(context) {
     for_kernels_ = in_lanes_ = context.options.kernels;
   }
 
@@ -432,20 +432,28 @@ class Lowering : public ContractionBlockLowering {
   void LowerContractByBlocks(const Binding& b, const std::optional<Tiling>& tiling,
                              const std::vector<const Var*>& results) {
     const bool is_grid = b.attrs.Int(Attr::kParallel) != 0;
-    Choose(
-        is_grid && tiling ? WorthTiles(*tiling) : Operand::Bool(false),
-        [&] {
-          WriteTilesByBlocks(*tiling, results);
-          return Operands{};
-        },
-        [&] {
-          LowerAsNest(b, results);
-          return Operands{};
-        });
+    const auto by_our_kernels = [&] {
+      Choose(
+          is_grid && tiling ? WorthTiles(*tiling) : Operand::Bool(false),
+          [&] {
+            WriteTilesByBlocks(*tiling, results);
+            return Operands{};
+          },
+          [&] {
+            LowerAsNest(b, results);
+            return Operands{};
+          });
+      return Operands{};
+    };
+    Choose(CallLibrary(b, results), [] { return Operands{}; }, by_our_kernels);
   }
 
   void NoteTiling(const Binding& b, const std::optional<Tiling>& tiling) {
-    if (tiling) {
+    if (for_kernels_ && tiling) {
+      const bool is_called = b.attrs.Has(Attr::kCallee);
+      context_.Note(b.span, (is_called ? "cuBLAS where it is found, else " : "") + TilesOfBlocks(),
+                    Topic::kContraction, Verdict::kDone);
+    } else if (tiling) {
       context_.Note(b.span,
                     "packed in tiles of " + std::to_string(tiling->rows.width) + " by " +
                         std::to_string(tiling->columns.width),

@@ -113,6 +113,7 @@ const std::vector<std::string_view>& GpuPipeline() {
       // Behind all that fuses, and before arrays share memory.
       if (pass == "place-results") passes->push_back("merge-regions");
       if (pass == "plan-memory") passes->push_back("extract-kernels");
+      if (pass == "lower-to-loops") passes->push_back("call-libraries");
       if (!left_out.contains(pass)) passes->push_back(pass);
     }
     return passes;

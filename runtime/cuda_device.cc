@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/cublas.h"
 #include "runtime/cuda_copies.h"
 #include "runtime/cuda_driver.h"
 #include "runtime/cuda_memory.h"
@@ -24,11 +25,25 @@ constexpr int64_t kMostBlocks = INT32_MAX;
 constexpr size_t kHeapShare = 32;
 constexpr size_t kMostHeap = size_t{2} << 30;
 
+// From which on cuBLAS makes a product sooner than our kernels do: terms in all, and terms of a
+// sum.
+constexpr double kLeastTermsOfCublas = 1 << 21;
+constexpr int32_t kLeastDepthOfCublas = 8;
+
+// What cuBLAS recommends for a stream's work space.
+constexpr size_t kCublasWorkspace = size_t{4} << 20;
+constexpr size_t kCublasWorkspaceOfHopper = size_t{32} << 20;
+constexpr int kHopper = 90;
+
 // What a thread has of a device: its stream, and what it uses with it.
 struct CudaThread {
   CudaThread(const CudaDriver& driver, CuContext context, CuStream stream, CuEvent event,
-             CuEvent of_others)
-      : stream(stream), event(event), of_others(of_others), copies(driver, context, stream) {}
+             CuEvent of_others, size_t cublas_workspace)
+      : stream(stream),
+        event(event),
+        of_others(of_others),
+        copies(driver, context, stream),
+        cublas(driver, stream, cublas_workspace) {}
 
   const CuStream stream;
   const CuEvent event;      // the end of the stream's work when it was last recorded
@@ -38,6 +53,7 @@ struct CudaThread {
   void* error_record = nullptr;
   CudaCopies copies;
   CudaFunctions functions;
+  CublasOfThread cublas;
 };
 
 class CudaDevice : public Device {
@@ -62,6 +78,7 @@ class CudaDevice : public Device {
   int32_t CopyDown(void* host, const void* device, int64_t bytes) override;
   int32_t Launch(const PkKernel& kernel, int64_t blocks, int32_t threads, const void* captures,
                  int64_t bytes) override;
+  bool Multiply(const BlasProduct& product) override;
   int32_t Wait() override;
   void* Enter() override;
   void Leave(void* before) override;
@@ -98,6 +115,7 @@ class CudaDevice : public Device {
   CudaModules modules_;
   std::atomic<int64_t> launches_{0}, bytes_up_{0}, bytes_down_{0};
   std::atomic<uint64_t> shares_{0};  // how often a thread has shared its work
+  std::atomic<int64_t> products_{0};
 
   std::mutex mutex_;  // of the lists, the threads' numbers, and from an event's record to its wait
   std::vector<std::unique_ptr<CudaThread>> threads_;
@@ -245,7 +263,9 @@ CuResult CudaDevice::MakeThread(CudaThread** thread) {
   for (const auto& other : threads_) {
     if (const CuResult error = LetWait(stream, *other)) return error;
   }
-  threads_.push_back(std::make_unique<CudaThread>(driver_, context_, stream, event, of_others));
+  const size_t workspace = architecture_ < kHopper ? kCublasWorkspace : kCublasWorkspaceOfHopper;
+  threads_.push_back(
+      std::make_unique<CudaThread>(driver_, context_, stream, event, of_others, workspace));
   *thread = threads_.back().get();
   (*thread)->seen = shares_.load(std::memory_order_relaxed);
   return 0;
@@ -329,6 +349,7 @@ DeviceCounters CudaDevice::Counters() const {
   counters.assembled = modules_.CountAssembled();
   counters.bytes_up = bytes_up_.load(std::memory_order_relaxed);
   counters.bytes_down = bytes_down_.load(std::memory_order_relaxed);
+  counters.products = products_.load(std::memory_order_relaxed);
   return counters;
 }
 
@@ -430,6 +451,14 @@ int32_t CudaDevice::Launch(const PkKernel& kernel, int64_t blocks, int32_t threa
                            unsigned(kernel.shared_bytes), scope->stream, nullptr, extra);
   if (error == 0) return 0;
   return Note(error, (std::string("cannot launch kernel ") + kernel.name).c_str());
+}
+
+bool CudaDevice::Multiply(const BlasProduct& product) {
+  if (product.Terms() < kLeastTermsOfCublas || product.depth < kLeastDepthOfCublas) return false;
+  const Scope scope(*this);
+  if (scope.error() != 0 || !scope->cublas.Multiply(product)) return false;
+  products_.fetch_add(1, std::memory_order_relaxed);
+  return true;
 }
 
 // ---------------------------------------------------------------------------------------------

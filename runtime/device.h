@@ -13,6 +13,8 @@
 
 namespace parakeet::runtime {
 
+struct BlasProduct;  // matrix_product.h
+
 enum class DeviceKind : uint8_t { kEmulated, kCuda };
 
 struct DeviceCounters {
@@ -21,6 +23,7 @@ struct DeviceCounters {
   int64_t peak_bytes = 0;
   int64_t launches = 0;
   int64_t assembled = 0;    // modules that the driver has made of PTX
+  int64_t products = 0;     // that libraries made
   int64_t limit_bytes = 0;  // of live_bytes; 0: none
   int64_t bytes_up = 0;     // copied from the host, and to it, in all
   int64_t bytes_down = 0;
@@ -59,6 +62,9 @@ class Device {
   // As pk_device_launch, apart from the captures' first word, which is in place.
   virtual int32_t Launch(const PkKernel& kernel, int64_t blocks, int32_t threads,
                          const void* captures, int64_t bytes) = 0;
+  // Lets a library of the device make the product, in the order of the thread's work. False where
+  // there is none, or a kernel is as good: nothing has been begun then.
+  virtual bool Multiply(const BlasProduct& product) { return false; }
   // Waits for the work of this thread.
   virtual int32_t Wait() = 0;
 

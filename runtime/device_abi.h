@@ -104,6 +104,18 @@ int32_t pk_device_launch(PkCall* call, const PkKernel* kernel, int64_t blocks, i
 int64_t pk_device_library_call(PkCall* call, const void* routine, const char* signature,
                                const uint64_t* operands);
 
+enum PkElement : int32_t { kPkF32 = 0, kPkF64 = 1, kPkC64 = 2, kPkC128 = 3 };
+
+// Lets the device's library make a product of matrices of that element (PkElement): cuBLAS where it
+// was found, NumPy's BLAS on the emulated device. Returns 0 where it does, and may still be at it;
+// 1 where there is none, the product is sooner made by a kernel, or the library does not take it:
+// the result then holds anything, and nothing is wrong. `operands` are words: how many axes are
+// a batch's, rows, columns, and the depth, which is summed over; 1 where the left operand is
+// conjugated, or'ed with 2 for the right; then of the left operand, the right one and the result,
+// which overlaps neither: address, sizes, strides in bytes. Axes are, in order, those of the batch,
+// then rows and depth, depth and columns, rows and columns.
+int64_t pk_device_matmul(PkCall* call, int32_t element, const int64_t* operands);
+
 // ---------------------------------------------------------------------------------------------
 // Functions that emulated kernels import by name
 // ---------------------------------------------------------------------------------------------

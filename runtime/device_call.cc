@@ -6,11 +6,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "runtime/buffers.h"
 #include "runtime/element_runs.h"
+#include "runtime/matrix_libraries.h"
+#include "runtime/matrix_product.h"
 
 namespace parakeet::runtime {
 namespace {
@@ -331,6 +334,12 @@ int64_t DeviceCall::CallLibrary(const void* routine, const char* signature,
   return call_.has_failed() ? -1 : status;
 }
 
+int64_t DeviceCall::Multiply(PkElement element, const int64_t* operands) {
+  if (!MayUseMatrixLibraries()) return 1;
+  const std::optional<BlasProduct> product = ReadProduct(element, operands);
+  return product && device_.Multiply(*product) ? 0 : 1;
+}
+
 }  // namespace parakeet::runtime
 
 namespace {
@@ -365,6 +374,10 @@ int32_t pk_device_launch(PkCall* call, const PkKernel* kernel, int64_t blocks, i
 int64_t pk_device_library_call(PkCall* call, const void* routine, const char* signature,
                                const uint64_t* operands) {
   return OnDevice(call).CallLibrary(routine, signature, operands);
+}
+
+int64_t pk_device_matmul(PkCall* call, int32_t element, const int64_t* operands) {
+  return OnDevice(call).Multiply(PkElement(element), operands);
 }
 
 }  // extern "C"

@@ -81,6 +81,7 @@ class DeviceCall {
   int32_t Launch(const PkKernel& kernel, int64_t blocks, int32_t threads, void* captures,
                  int64_t bytes);
   int64_t CallLibrary(const void* routine, const char* signature, const uint64_t* operands);
+  int64_t Multiply(PkElement element, const int64_t* operands);
 
  private:
   struct State;  // device_call.cc

@@ -9,12 +9,14 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "runtime/clock.h"
 #include "runtime/device_error.h"
 #include "runtime/emulated_block.h"
 #include "runtime/emulated_memory.h"
+#include "runtime/matrix_libraries.h"
 #include "runtime/team.h"
 
 namespace parakeet::runtime {
@@ -108,6 +110,7 @@ class EmulatedDevice : public Device {
     counters.launches = launches_.load(std::memory_order_relaxed);
     counters.bytes_up = bytes_up_.load(std::memory_order_relaxed);
     counters.bytes_down = bytes_down_.load(std::memory_order_relaxed);
+    counters.products = products_.load(std::memory_order_relaxed);
     return counters;
   }
 
@@ -134,6 +137,8 @@ class EmulatedDevice : public Device {
   int32_t Launch(const PkKernel& kernel, int64_t blocks, int32_t threads, const void* captures,
                  int64_t bytes) override;
 
+  bool Multiply(const BlasProduct& product) override;
+
   int32_t Wait() override { return 0; }
 
   bool Holds(const void* address) const {
@@ -154,7 +159,7 @@ class EmulatedDevice : public Device {
 
   EmulatedMemory memory_;
   RunnerPool runners_;
-  std::atomic<int64_t> launches_{0}, bytes_up_{0}, bytes_down_{0};
+  std::atomic<int64_t> launches_{0}, products_{0}, bytes_up_{0}, bytes_down_{0};
 };
 
 int32_t EmulatedDevice::Launch(const PkKernel& kernel, int64_t blocks, int32_t threads,
@@ -172,6 +177,24 @@ int32_t EmulatedDevice::Launch(const PkKernel& kernel, int64_t blocks, int32_t t
   if (Grid(launch, blocks, &runners_).Run()) return 0;
   return NoteDeviceError(kBadLaunch,
                          std::string("no memory for the threads of kernel ") + kernel.name);
+}
+
+// Every product that BLAS has words for, so that programs of the tests go the way they go on a GPU.
+bool EmulatedDevice::Multiply(const BlasProduct& product) {
+  const auto check = [&](const BlasMatrix& matrix, int64_t rows, int64_t columns) {
+    const int64_t bytes = BytesOf(product.element);
+    if (matrix.reading != Reading::kAsIs) std::swap(rows, columns);
+    for (int64_t number = 0; number < product.batch; ++number) {
+      const int64_t elements = (columns - 1) * matrix.column_stride + rows;
+      Check(matrix.data + number * matrix.batch_stride * bytes, elements * bytes);
+    }
+  };
+  check(product.a, product.rows, product.depth);
+  check(product.b, product.depth, product.columns);
+  check(product.c, product.rows, product.columns);
+  if (!MultiplyOnHost(product)) return false;
+  products_.fetch_add(1, std::memory_order_relaxed);
+  return true;
 }
 
 EmulatedDevice& TheDevice() {

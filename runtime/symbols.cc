@@ -50,6 +50,7 @@ const Named kOwn[] = {
     {"pk_device_write", AddressOf(pk_device_write)},
     {"pk_device_launch", AddressOf(pk_device_launch)},
     {"pk_device_library_call", AddressOf(pk_device_library_call)},
+    {"pk_device_matmul", AddressOf(pk_device_matmul)},
     {"pk_thread_barrier", AddressOf(pk_thread_barrier)},
     {"pk_thread_fail", AddressOf(pk_thread_fail)},
     {"pk_thread_alloc", AddressOf(pk_thread_alloc)},

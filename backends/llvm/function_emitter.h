@@ -176,6 +176,8 @@ class FunctionEmitter {
 
   // emit_library_calls.cc
   void EmitLibraryCall(const ir::Binding& call);
+  void EmitDeviceRoutine(const ir::Binding& call);
+  llvm::Value* StoreWords(llvm::ArrayRef<llvm::Value*> words);
 
   llvm::Value* I64(int64_t value) { return builder_.getInt64(value); }
   // The address of a slot of 8 bytes.

@@ -99,4 +99,11 @@ llvm::Function* PkDeviceLibraryCall(Emission& emission) {
                           {pointer, pointer, pointer, pointer});
 }
 
+llvm::Function* PkDeviceMatmul(Emission& emission) {
+  llvm::IRBuilder<>& builder = emission.builder;
+  llvm::Type* pointer = builder.getPtrTy();
+  return emission.Declare("pk_device_matmul", builder.getInt64Ty(),
+                          {pointer, builder.getInt32Ty(), pointer});
+}
+
 }  // namespace parakeet::backends

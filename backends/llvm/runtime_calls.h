@@ -25,6 +25,7 @@ llvm::Function* PkDeviceRead(Emission& emission);
 llvm::Function* PkDeviceWrite(Emission& emission);
 llvm::Function* PkDeviceLaunch(Emission& emission);
 llvm::Function* PkDeviceLibraryCall(Emission& emission);
+llvm::Function* PkDeviceMatmul(Emission& emission);
 
 }  // namespace parakeet::backends
 

@@ -33,6 +33,11 @@ constexpr int64_t kShortDepth = 16;
 
 }  // namespace
 
+std::string ContractionBlockLowering::TilesOfBlocks() {
+  const std::string side = std::to_string(kTile);
+  return "tiles of " + side + " by " + side;
+}
+
 Operand ContractionBlockLowering::WorthTiles(const Tiling& tiling) {
   int64_t bytes = 0;
   for (const Side* side : {&tiling.rows, &tiling.columns}) {

@@ -1,6 +1,7 @@
 #ifndef PARAKEET_PASSES_LOWERING_LOWER_CONTRACTION_BLOCKS_H_
 #define PARAKEET_PASSES_LOWERING_LOWER_CONTRACTION_BLOCKS_H_
 
+#include <string>
 #include <vector>
 
 #include "passes/lowering/lower_transposes.h"
@@ -16,6 +17,8 @@ class ContractionBlockLowering : public TransposeLowering {
   using TransposeLowering::TransposeLowering;
 
  protected:
+  // "tiles of 64 by 64".
+  static std::string TilesOfBlocks();
   // True where tiles are sooner made than elements alone; a constant where no tile fits.
   ir::Operand WorthTiles(const Tiling& tiling);
   void WriteTilesByBlocks(const Tiling& tiling, const Results& results);

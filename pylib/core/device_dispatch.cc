@@ -10,6 +10,7 @@
 #include "pylib/core/device_array.h"
 #include "pylib/core/device_results.h"
 #include "pylib/core/disk_cache.h"
+#include "pylib/core/matrix_libraries.h"
 #include "pylib/core/profile.h"
 #include "pylib/core/raise.h"
 #include "pylib/core/results.h"
@@ -312,6 +313,7 @@ Device* OpenDeviceOf(int number) {
     RaiseDeviceError("cannot use " + NameOf(kind, DeviceOfNumber(number)) + ": " + why);
     return nullptr;
   }
+  if (kind == DeviceKind::kCuda && !OfferCublas()) return nullptr;
   KnownDevices().push_back({number, device});
   return device;
 }

@@ -16,6 +16,7 @@
 #include "pylib/core/dispatch.h"
 #include "pylib/core/dlpack.h"
 #include "pylib/core/function.h"
+#include "pylib/core/matrix_libraries.h"
 #include "pylib/core/numpy_access.h"
 #include "pylib/core/outside.h"
 #include "pylib/core/profile.h"
@@ -117,12 +118,12 @@ PyObject* DeviceCountersOf(PyObject*, PyObject* number) {
   const runtime::Device* device = OpenDeviceOf(int(target));
   if (device == nullptr) return nullptr;
   const runtime::DeviceCounters counters = device->Counters();
-  return Py_BuildValue("{sLsLsLsLsLsLsLsL}", "live_bytes", (long long)counters.live_bytes,
-                       "live_buffers", (long long)counters.live_buffers, "peak_bytes",
-                       (long long)counters.peak_bytes, "launches", (long long)counters.launches,
-                       "assembled", (long long)counters.assembled, "limit_bytes",
-                       (long long)counters.limit_bytes, "bytes_up", (long long)counters.bytes_up,
-                       "bytes_down", (long long)counters.bytes_down);
+  return Py_BuildValue(
+      "{sLsLsLsLsLsLsLsLsL}", "live_bytes", (long long)counters.live_bytes, "live_buffers",
+      (long long)counters.live_buffers, "peak_bytes", (long long)counters.peak_bytes, "launches",
+      (long long)counters.launches, "assembled", (long long)counters.assembled, "products",
+      (long long)counters.products, "limit_bytes", (long long)counters.limit_bytes, "bytes_up",
+      (long long)counters.bytes_up, "bytes_down", (long long)counters.bytes_down);
 }
 
 // device_memory(number): free and total bytes, as the driver says; zeros of the emulated device.
@@ -215,6 +216,9 @@ PyMethodDef functions[] = {
     {"dlpack_export", ExportDlpack, METH_VARARGS, nullptr},
     {"dlpack_import", ImportDlpack, METH_O, nullptr},
     {"openmp_file", OpenMpFile, METH_NOARGS, nullptr},
+    {"set_cublas_files", SetCublasFiles, METH_O, nullptr},
+    {"find_cublas", FindCublas, METH_NOARGS, nullptr},
+    {"use_matrix_libraries", UseMatrixLibraries, METH_O, nullptr},
     {"set_cache_folder", PySetCacheFolder, METH_VARARGS, nullptr},
     {"cache_counts", CacheCounts, METH_NOARGS, nullptr},
     {"clear_cache", PyClearCache, METH_NOARGS, nullptr},

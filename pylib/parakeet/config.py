@@ -40,6 +40,7 @@ class Config:
     timing       whether each call is timed (two clock reads); calls are counted always
     memory_lines whether device arrays are counted by the line that made them (0.2 us for each;
                  memory_info shows them)
+    cublas       whether products of float matrices on a GPU may go to cuBLAS, where it is found
     disable_jit  whether jitted functions run as plain Python, for debuggers
     cache        whether compiled code is kept on disk, for other processes
     cache_dir    where: `$XDG_CACHE_HOME/parakeet` or `~/.cache/parakeet` at first
@@ -50,8 +51,8 @@ class Config:
     """
 
     __slots__ = (
-        "_cache", "_cache_dir", "_cache_size", "_disable_jit", "_memory_lines", "_original",
-        "_target", "_timing",
+        "_cache", "_cache_dir", "_cache_size", "_cublas", "_disable_jit", "_memory_lines",
+        "_original", "_target", "_timing",
     )  # fmt: skip
 
     def __init__(self):
@@ -59,6 +60,7 @@ class Config:
         self._disable_jit = False
         self._timing = False
         self._memory_lines = False
+        self._cublas = True
         self._cache, self._cache_dir, self._cache_size = True, _default_cache_dir(), 2**30
         self._target = name_of(_core.get_default_target())
 
@@ -108,6 +110,14 @@ class Config:
     def memory_lines(self, value):
         self._memory_lines = _flag(value)
         _core.count_device_lines(self._memory_lines)
+
+    def cublas(self):
+        return self._cublas
+
+    @cublas.setter
+    def cublas(self, value):
+        self._cublas = _flag(value)
+        _core.use_matrix_libraries(self._cublas)
 
     @property
     def cache(self):
@@ -159,8 +169,8 @@ class Config:
 
 
 SETTINGS = (
-    "target", "num_threads", "timing", "memory_lines", "disable_jit", "cache", "cache_dir",
-    "cache_size",
+    "target", "num_threads", "timing", "memory_lines", "cublas", "disable_jit", "cache",
+    "cache_dir", "cache_size",
 )  # fmt: skip
 
 

@@ -24,6 +24,7 @@ class MemoryInfo:
     buffers   how many are in use
     launches  how many kernels have been launched, in all
     up, down  how many bytes have been copied from the host and to it, in all
+    products  how many matrix products a library has made instead: cuBLAS, on a GPU
     limit     what calls may take together, None for all there is
     lines     what device arrays hold now, by the line that made them, the most first: a
               LineMemory under each "file:line". Lines are counted while
@@ -36,6 +37,7 @@ class MemoryInfo:
     launches: int
     up: int
     down: int
+    products: int
     limit: int | None
     lines: dict[str, LineMemory] = field(default_factory=dict)
 
@@ -71,6 +73,7 @@ def memory_info(device=None):
         launches=counters["launches"],
         up=counters["bytes_up"],
         down=counters["bytes_down"],
+        products=counters["products"],
         limit=counters["limit_bytes"] or None,
         lines=_lines(number),
     )

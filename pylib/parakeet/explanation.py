@@ -9,6 +9,7 @@ import textwrap
 from dataclasses import dataclass
 from operator import attrgetter
 
+from parakeet.cuda_libraries import why_no_cublas
 from parakeet.text import Text, clipped, listed, phases_text
 
 _LONGEST = 40  # letters of an operator's source in a row
@@ -246,6 +247,10 @@ def _by_way_of_the_host(each, target):
 def _reasons(each, notes, operators, target):
     if not each["own"]:
         return
+    if target.startswith("gpu") and "cuBLAS" in _route(notes):
+        why = why_no_cublas()
+        if why:
+            yield why
     for topic in ("threads", "lanes", "fusion", "siblings", "nests", "contraction", "memory"):
         refused = _standing(notes, topic)
         if not refused:

@@ -7,12 +7,19 @@ import numpy as np
 import pytest
 from tested_targets import COMPILED, TARGETS
 
+import parakeet
 from parakeet import jit
 
 # Rows, columns, depth: nothing, what is not packed, one tile and one more or less, more than a
 # block of the depth, several rectangles.
 SIZES = [(0, 3, 2), (3, 4, 0), (3, 3, 3), (8, 24, 10), (9, 25, 7), (7, 23, 255), (8, 48, 256),
          (16, 49, 257), (130, 200, 3), (50, 201, 513), (330, 40, 12)]
+
+
+@pytest.fixture(autouse=True)
+def no_library(monkeypatch):
+    """What is tried is our own tiles, on a device too."""
+    monkeypatch.setattr(parakeet.config, "cublas", False)
 
 
 def product(a, b):
