@@ -54,6 +54,7 @@ class Compilation {
   const Target target_;
   const DebugOptions debug_;
   std::set<std::string> fastmath_;
+  std::vector<std::string> libnvvm_files_;
   std::shared_ptr<ir::SourceMap> sources_;
   ir::Program program_;
   ir::Program last_program_;

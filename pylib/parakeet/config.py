@@ -32,6 +32,9 @@ def _default_cache_dir():
     return os.path.join(base, "parakeet") if os.path.isabs(base) else ""
 
 
+GPU_ASSEMBLERS = ("nvptx", "libnvvm")
+
+
 class Config:
     """The settings of this process.
 
@@ -42,19 +45,25 @@ class Config:
     cache        whether compiled code is kept on disk, for other processes
     cache_dir    where: `$XDG_CACHE_HOME/parakeet` or `~/.cache/parakeet` at first
     cache_size   how many bytes there may be; what was used longest ago goes first
+    gpu_assembler  what makes a GPU's code: "nvptx", which is LLVM's code generator and needs nothing
+                 else, or "libnvvm", NVIDIA's library (parakeet/libnvvm.py: where it is looked for).
+                 The results are the same. A call raises DeviceError where libNVVM is not there, or
+                 its code is newer than the driver, and Limitation for what it cannot be given
     backend      the original's name of `target`
 
     The original's other settings can be assigned too: see parakeet.original_settings.
     """
 
     __slots__ = (
-        "_cache", "_cache_dir", "_cache_size", "_disable_jit", "_original", "_target", "_timing",
+        "_cache", "_cache_dir", "_cache_size", "_disable_jit", "_gpu_assembler", "_original",
+        "_target", "_timing",
     )  # fmt: skip
 
     def __init__(self):
         self._original = {}
         self._disable_jit = False
         self._timing = False
+        self._gpu_assembler = "nvptx"
         self._cache, self._cache_dir, self._cache_size = True, _default_cache_dir(), 2**30
         self._target = name_of(_core.get_default_target())
 
@@ -95,6 +104,18 @@ class Config:
     def timing(self, value):
         self._timing = _flag(value)
         _core.set_timing(self._timing)
+
+    @property
+    def gpu_assembler(self):
+        return self._gpu_assembler
+
+    @gpu_assembler.setter
+    def gpu_assembler(self, name):
+        if name not in GPU_ASSEMBLERS:
+            there_are = " and ".join(GPU_ASSEMBLERS)
+            raise ValueError(f"no assembler for GPUs is called {name!r}; there are {there_are}")
+        self._gpu_assembler = name
+        _core.set_uses_libnvvm(name == "libnvvm")
 
     @property
     def cache(self):
@@ -145,7 +166,10 @@ class Config:
         return "\n".join(f"{name} = {getattr(self, name)!r}" for name in SETTINGS)
 
 
-SETTINGS = ("target", "num_threads", "timing", "disable_jit", "cache", "cache_dir", "cache_size")
+SETTINGS = (
+    "target", "num_threads", "timing", "disable_jit", "cache", "cache_dir", "cache_size",
+    "gpu_assembler",
+)  # fmt: skip
 
 
 def config_file():
