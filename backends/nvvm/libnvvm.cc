@@ -16,8 +16,8 @@ using Program = struct OpaqueProgram*;
 constexpr int kInvalidOption = 7;
 
 // The architectures that some libNVVM writes code for, the newest first.
-constexpr int kArchitectures[] = {121, 120, 110, 103, 101, 100, 90, 89, 88, 87, 86, 80,
-                                  75,  72,  70,  62,  61,  60,  53, 52, 50};
+constexpr int kArchitectures[] = {121, 120, 110, 103, 101, 100, 90, 89, 88, 87, 86,
+                                  80,  75,  72,  70,  62,  61,  60, 53, 52, 50};
 
 // The functions of nvvm.h that are used.
 struct Library {
@@ -78,8 +78,7 @@ const Library& Open(const std::vector<std::string>& files) {
 // One program in the library.
 class Assembly {
  public:
-  Assembly(const Library& library, const NvvmProgram& source)
-      : library_(library), source_(source) {
+  Assembly(const Library& library, const NvvmProgram& source) : library_(library), source_(source) {
     const bool is_there =
         library_.create(&program_) == 0 &&
         library_.add(program_, source_.ir.data(), source_.ir.size(), "kernels") == 0 &&
@@ -96,9 +95,9 @@ class Assembly {
   // False for an architecture that the library does not know.
   bool Compile(int architecture) {
     const std::string arch = "-arch=compute_" + std::to_string(architecture);
-    const char* options[] = {arch.c_str(),   "-opt=3",       "-ftz=0",
-                             "-prec-div=1",  "-prec-sqrt=1", source_.may_contract ? "-fma=1"
-                                                                                  : "-fma=0"};
+    const char* options[] = {arch.c_str(),   "-opt=3",
+                             "-ftz=0",       "-prec-div=1",
+                             "-prec-sqrt=1", source_.may_contract ? "-fma=1" : "-fma=0"};
     const int status = library_.compile(program_, int(std::size(options)), options);
     if (status == kInvalidOption) return false;
     if (status != 0) FailWithLog();

@@ -11,9 +11,9 @@ namespace parakeet::backends {
 namespace {
 
 using llvm::Instruction;
-using llvm::Intrinsic::ID;
 using llvm::Type;
 using llvm::Value;
+using llvm::Intrinsic::ID;
 namespace Intrinsic = llvm::Intrinsic;
 
 class Lowering {

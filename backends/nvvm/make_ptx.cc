@@ -152,7 +152,8 @@ std::string MakePtxByLlvm(llvm::Module& device, llvm::TargetMachine& machine) {
 // would make of it is the further from what libNVVM reads.
 std::string MakePtxByLibNvvm(llvm::Module& device, const CompileOptions& options) {
   LowerForNvvm(device);
-  const bool may_contract = options.fastmath.contains("contract") || options.fastmath.contains("fast");
+  const bool may_contract =
+      options.fastmath.contains("contract") || options.fastmath.contains("fast");
   return AssembleByLibNvvm(
       {WriteNvvmIr(device), Libdevice(), options.gpu_architecture, may_contract},
       options.libnvvm_files);

@@ -96,9 +96,9 @@ void NvvmIrWriter::DefinePointer(const Instruction& instruction, const Type* ele
   if (element->isIntegerTy(8)) return Define(instruction, text);
   const std::string pointer = Fresh();
   Line(pointer + " = " + text);
-  Define(instruction,
-         "bitcast " + PointerTo(element, instruction.getType()->getPointerAddressSpace()) + " " +
-             pointer + " to " + NameOf(instruction.getType()));
+  Define(instruction, "bitcast " +
+                          PointerTo(element, instruction.getType()->getPointerAddressSpace()) +
+                          " " + pointer + " to " + NameOf(instruction.getType()));
 }
 
 // "float %a, %b": of one type.
@@ -132,8 +132,8 @@ void NvvmIrWriter::WriteBranch(const llvm::BranchInst& branch) {
 }
 
 void NvvmIrWriter::WriteSwitch(const llvm::SwitchInst& choice) {
-  std::string text =
-      "switch " + Typed(choice.getCondition()) + ", label " + TextOf(choice.getDefaultDest()) + " [";
+  std::string text = "switch " + Typed(choice.getCondition()) + ", label " +
+                     TextOf(choice.getDefaultDest()) + " [";
   for (const auto& each : choice.cases()) {
     text += " " + Typed(static_cast<const llvm::Constant&>(*each.getCaseValue())) + ", label " +
             TextOf(each.getCaseSuccessor());
@@ -209,8 +209,8 @@ void NvvmIrWriter::WriteFloatAtomic(const llvm::AtomicRMWInst& rmw) {
     RefuseForNvvm("'atomicrmw fadd' of " + NameOf(type));
   const unsigned space = rmw.getPointerAddressSpace();
   const std::string suffix = type->isFloatTy() ? "f32" : "f64";
-  const std::string name = "@llvm.nvvm.atomic.load.add." + suffix + ".p" + std::to_string(space) +
-                           suffix;
+  const std::string name =
+      "@llvm.nvvm.atomic.load.add." + suffix + ".p" + std::to_string(space) + suffix;
   intrinsics_[name] = "declare " + NameOf(type) + " " + name + "(" + PointerTo(type, space) + ", " +
                       NameOf(type) + ")";
   const std::string at = As(type, rmw.getPointerOperand());
@@ -253,8 +253,8 @@ std::string NvvmIrWriter::CalleeOf(const llvm::CallInst& call) {
   std::string parameters;
   for (unsigned i = 0; i < function->arg_size(); ++i)
     parameters += (i == 0 ? "" : ", ") + NameOf(function->getArg(i)->getType());
-  intrinsics_[name] = "declare " + NameOf(function->getReturnType()) + " " + name + "(" +
-                      parameters + ")";
+  intrinsics_[name] =
+      "declare " + NameOf(function->getReturnType()) + " " + name + "(" + parameters + ")";
   return name;
 }
 
@@ -265,7 +265,9 @@ void NvvmIrWriter::WriteCall(const llvm::CallInst& call) {
   std::string arguments;
   for (unsigned i = 0; i < call.arg_size(); ++i) {
     if (call.isByValArgument(i)) RefuseForNvvm("a 'call' with memory by value");
-    arguments += (i == 0 ? "" : ", ") + Typed(call.getArgOperand(i));
+    const Value* argument = call.getArgOperand(i);
+    arguments += (i == 0 ? "" : ", ") + NameOf(argument->getType()) +
+                 AttributesOf(call.getAttributes().getParamAttrs(i)) + " " + TextOf(argument);
   }
   const std::string text = "call" + FlagsOf(call) + " " + NameOf(call.getType()) + " " + callee +
                            "(" + arguments + ")" +

@@ -49,8 +49,8 @@ std::string NvvmIrWriter::Write() {
 }
 
 void NvvmIrWriter::WriteGlobal(const llvm::GlobalVariable& global) {
-  text_ += NameOf(global) + " = " + LinkageOf(global) +
-           "addrspace(" + std::to_string(SpaceOf(global)) + ") " +
+  text_ += NameOf(global) + " = " + LinkageOf(global) + "addrspace(" +
+           std::to_string(SpaceOf(global)) + ") " +
            (global.isConstant() ? "constant " : "global ") + NameOf(global.getValueType());
   if (global.hasInitializer()) text_ += " " + TextOf(*global.getInitializer());
   if (global.getAlign()) text_ += ", align " + std::to_string(global.getAlign()->value());
@@ -110,9 +110,9 @@ void NvvmIrWriter::WriteFunction(const llvm::Function& function) {
     }
   }
   text_ += function.isDeclaration() ? "declare " : std::string("define ") + LinkageOf(function);
-  text_ += NameOf(function.getReturnType()) + " " +
-           NameOf(function) + "(" + ParametersOf(function) +
-           ")" + AttributesOf(function.getAttributes(), function.getMemoryEffects());
+  text_ += NameOf(function.getReturnType()) + " " + NameOf(function) + "(" +
+           ParametersOf(function) + ")" +
+           AttributesOf(function.getAttributes(), function.getMemoryEffects());
   if (!function.isDeclaration()) WriteBody(function);
   text_ += "\n";
 }
