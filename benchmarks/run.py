@@ -21,7 +21,8 @@ import parakeet
 
 # Each is a module here with `run(options)`, which gives titles and lists of rows (dictionaries).
 SUITES = {"workloads": "measure_workloads", "latency": "latency", "compile": "compile",
-          "dispatch": "dispatch", "kernels": "measure_kernels", "page": "page"}  # fmt: skip
+          "dispatch": "dispatch", "kernels": "measure_kernels", "page": "page",
+          "assemblers": "gpu_assemblers"}  # fmt: skip
 
 
 def describe_machine() -> str:

@@ -79,6 +79,7 @@ const std::vector<std::string_view>& PipelineOf(uint64_t header) {
 Compilation::Compilation(const PkCompileRequest& request)
     : request_(request),
       target_(TargetOf(request.key[0])),
+      gpu_architecture_(ArchitectureOf(request.key[0])),
       debug_(ReadDebugOptions()),
       sources_(std::make_shared<ir::SourceMap>()) {
   fastmath_ = FlagsOf(request.fastmath);
@@ -189,7 +190,7 @@ backends::Compiled Compilation::Generate(bool keep_ir, bool keep_assembly) {
   backends::CompileOptions options;
   options.parallel = target_ == Target::kParallel;
   options.kernels = KernelsOf(target_);
-  options.gpu_architecture = ArchitectureOf(request_.key[0]);
+  options.gpu_architecture = gpu_architecture_;
   options.libnvvm_files = libnvvm_files_;
   options.fastmath = fastmath_;
   options.keep_ir = keep_ir;

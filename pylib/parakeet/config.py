@@ -45,9 +45,9 @@ class Config:
     cache        whether compiled code is kept on disk, for other processes
     cache_dir    where: `$XDG_CACHE_HOME/parakeet` or `~/.cache/parakeet` at first
     cache_size   how many bytes there may be; what was used longest ago goes first
-    gpu_assembler  what makes a GPU's code: "nvptx", which is LLVM's code generator and needs nothing
-                 else, or "libnvvm", NVIDIA's library (parakeet/libnvvm.py: where it is looked for).
-                 The results are the same. A call raises DeviceError where libNVVM is not there, or
+    gpu_assembler  what makes a GPU's code: "nvptx", LLVM's code generator, needing nothing else,
+                 or "libnvvm", NVIDIA's library (parakeet/libnvvm.py says where it is looked for).
+                 The results are the same. Calls raise DeviceError where libNVVM is not there or
                  its code is newer than the driver, and Limitation for what it cannot be given
     backend      the original's name of `target`
 

@@ -15,8 +15,8 @@ import os
 import sys
 
 # Under nvidia/ in a folder of packages; under a toolkit.
-_IN_PACKAGES = ("cuda_nvcc/nvvm/lib64", "cuda_nvcc/lib", "nvvm/lib64", "nvvm/lib", "cu*/lib",
-                "cu*/nvvm/lib64")  # fmt: skip
+_IN_PACKAGES = ("cuda_nvcc/nvvm/lib64", "nvvm/lib64", "nvvm/lib", "cu[0-9]*/lib",
+                "cu[0-9]*/nvvm/lib64")  # fmt: skip
 _IN_TOOLKITS = ("nvvm/lib64", "nvvm/lib", "lib", "lib64")
 _NAMES = ("libnvvm.so", "libnvvm.so.[0-9]")
 

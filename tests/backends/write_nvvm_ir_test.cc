@@ -17,6 +17,12 @@
 namespace parakeet::backends {
 namespace {
 
+// The lines of a text, of which some here are continued in the next, behind four spaces.
+std::string Joined(std::string text) {
+  for (size_t at = 0; (at = text.find("\n    ")) != text.npos;) text.replace(at, 5, " ");
+  return text;
+}
+
 // What is written for a module, between the triple and the version, which are in all.
 std::string Written(const std::string& assembly) {
   llvm::LLVMContext context;
@@ -195,29 +201,39 @@ TEST(WriteNvvmIr, GlobalsAreInASpaceOfTheDevice) {
 @text = private constant [3 x i8] c"a\00\FF"
 define double @f() {
   %1 = load double, ptr getelementptr inbounds ([2 x double], ptr @table, i64 0, i64 1), align 8
-  store double %1, ptr addrspacecast (ptr addrspace(3) getelementptr inbounds (i8, ptr addrspace(3) @shared, i64 32) to ptr), align 8
+  store double %1, ptr addrspacecast (ptr addrspace(3)
+    getelementptr inbounds (i8, ptr addrspace(3) @shared, i64 32) to ptr), align 8
   store i64 ptrtoint (ptr @0 to i64), ptr @0, align 8
-  store i8 2, ptr @text, align 1
+  %2 = load i8, ptr @text, align 1
   ret double %1
 }
 )"),
-            R"(
+            Joined(R"(
 @shared = external addrspace(3) global [0 x i8], align 64
-@table = internal addrspace(4) constant [2 x double] [double 1.000000e+00, double -0.000000e+00], align 8
+@table = internal addrspace(4) constant [2 x double] [double 1.000000e+00, double -0.000000e+00],
+    align 8
 @unnamed_0 = internal addrspace(1) global {i32, <{i8, i8*}>} zeroinitializer
 @text = internal addrspace(4) constant [3 x i8] [i8 97, i8 0, i8 -1]
 define double @f() {
 b0:
-  %t0 = bitcast i8* bitcast (double* getelementptr inbounds ([2 x double], [2 x double]* bitcast (i8* addrspacecast (i8 addrspace(4)* bitcast ([2 x double] addrspace(4)* @table to i8 addrspace(4)*) to i8*) to [2 x double]*), i64 0, i64 1) to i8*) to double*
+  %t0 = bitcast i8* bitcast (double* getelementptr inbounds ([2 x double], [2 x double]* bitcast
+    (i8* addrspacecast (i8 addrspace(4)* bitcast ([2 x double] addrspace(4)* @table to i8
+    addrspace(4)*) to i8*) to [2 x double]*), i64 0, i64 1) to i8*) to double*
   %v0 = load double, double* %t0, align 8
-  %t1 = bitcast i8* addrspacecast (i8 addrspace(3)* bitcast (i8 addrspace(3)* getelementptr inbounds (i8, i8 addrspace(3)* bitcast (i8 addrspace(3)* bitcast ([0 x i8] addrspace(3)* @shared to i8 addrspace(3)*) to i8 addrspace(3)*), i64 32) to i8 addrspace(3)*) to i8*) to double*
+  %t1 = bitcast i8* addrspacecast (i8 addrspace(3)* bitcast (i8 addrspace(3)* getelementptr
+    inbounds (i8, i8 addrspace(3)* bitcast (i8 addrspace(3)* bitcast ([0 x i8] addrspace(3)*
+    @shared to i8 addrspace(3)*) to i8 addrspace(3)*), i64 32) to i8 addrspace(3)*) to i8*) to
+    double*
   store double %v0, double* %t1, align 8
-  %t2 = bitcast i8* addrspacecast (i8 addrspace(1)* bitcast ({i32, <{i8, i8*}>} addrspace(1)* @unnamed_0 to i8 addrspace(1)*) to i8*) to i64*
-  store i64 ptrtoint (i8* addrspacecast (i8 addrspace(1)* bitcast ({i32, <{i8, i8*}>} addrspace(1)* @unnamed_0 to i8 addrspace(1)*) to i8*) to i64), i64* %t2, align 8
-  store i8 2, i8* addrspacecast (i8 addrspace(4)* bitcast ([3 x i8] addrspace(4)* @text to i8 addrspace(4)*) to i8*), align 1
+  %t2 = bitcast i8* addrspacecast (i8 addrspace(1)* bitcast ({i32, <{i8, i8*}>} addrspace(1)*
+    @unnamed_0 to i8 addrspace(1)*) to i8*) to i64*
+  store i64 ptrtoint (i8* addrspacecast (i8 addrspace(1)* bitcast ({i32, <{i8, i8*}>}
+    addrspace(1)* @unnamed_0 to i8 addrspace(1)*) to i8*) to i64), i64* %t2, align 8
+  %v1 = load i8, i8* addrspacecast (i8 addrspace(4)* bitcast ([3 x i8] addrspace(4)* @text to i8
+    addrspace(4)*) to i8*), align 1
   ret double %v0
 }
-)");
+)"));
 }
 
 TEST(WriteNvvmIr, ControlFlow) {
@@ -374,7 +390,7 @@ declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 !5 = !{!6, !6, i64 0}
 !6 = !{!"word"}
 )"),
-            R"(
+            Joined(R"(
 define internal float @inner(i8* %a0) noinline readonly argmemonly {
 b0:
   %t0 = bitcast i8* %a0 to i64*
@@ -385,7 +401,8 @@ b0:
   %v3 = sitofp i64 %v2 to float
   %v4 = call fast float @llvm.fma.f32(float %v3, float %v3, float 1.000000e+00) readnone
   %v5 = call float @__nv_sinf(float %v4) readnone
-  call void @llvm.memcpy.p0i8.p1i8.i64(i8* align 8 %a0, i8 addrspace(1)* null, i64 %v2, i1 false) argmemonly
+  call void @llvm.memcpy.p0i8.p1i8.i64(i8* align 8 %a0, i8 addrspace(1)* null,
+    i64 %v2, i1 false) argmemonly
   call void @llvm.nvvm.barrier0()
   %v6 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x() readnone
   ret float %v5
@@ -405,7 +422,7 @@ declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 !2 = !{}
 !3 = distinct !{!3, !4, !"x"}
 !4 = distinct !{!4}
-)");
+)"));
 }
 
 TEST(LowerForNvvm, IntegersAreComparedAndSelected) {
