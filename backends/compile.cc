@@ -106,8 +106,7 @@ Compiled Compile(const ir::Program& program, const CompileOptions& options) {
     if (options.kernels == KernelTarget::kEmulated) emission.kernels = &emulated;
     if (options.kernels == KernelTarget::kCuda) emission.kernels = &cuda;
     EmitProgram(emission, program);
-    if (options.kernels == KernelTarget::kCuda)
-      compiled.ptx = cuda.TakeKernels(emission, options.gpu_architecture);
+    if (options.kernels == KernelTarget::kCuda) compiled.ptx = cuda.TakeKernels(emission, options);
     SetTarget(module, target);
     if (kVerifies || options.keep_ir) Verify(module);
   });

@@ -23,6 +23,8 @@ struct CompileOptions {
   // architecture: 90 for compute capability 9.0.
   KernelTarget kernels = KernelTarget::kNone;
   int gpu_architecture = 0;
+  // Where libNVVM is to make a GPU's code, files to try for it, in order. Empty: LLVM makes it.
+  std::vector<std::string> libnvvm_files;
   // LLVM's names of fast-math flags, each allowed on every float operation: "nnan", "ninf", "nsz",
   // "arcp", "contract", "afn", "reassoc"; "fast" is all of them. Empty: NumPy's arithmetic.
   std::set<std::string> fastmath;

@@ -22,7 +22,7 @@ import parakeet
 # Each is a module here with `run(options)`, which gives titles and lists of rows (dictionaries).
 SUITES = {"workloads": "measure_workloads", "latency": "latency", "compile": "compile",
           "device": "device", "dispatch": "dispatch", "kernels": "measure_kernels",
-          "page": "page"}  # fmt: skip
+          "page": "page", "assemblers": "gpu_assemblers"}  # fmt: skip
 
 
 def describe_machine() -> str:

@@ -54,9 +54,9 @@ typedef int32_t (*PkCompilerInterpret)(void* program, PkCall* call, const uint64
 typedef void (*PkCompilerFree)(void* program);
 
 // A text about the same compilation, for people: `what` is "ir" (after the pass `stage`, or the
-// frontend's where that is empty), "llvm", "asm", "ptx" (of kernels for a GPU) or "account" (what
-// became of the source, as JSON). Returns a PkCompileStatus; the text is a new reference to a str,
-// need_static as in PkCompileResult.
+// frontend's where that is empty), "llvm", "asm", "ptx" (of kernels for a GPU, of the architecture
+// `stage` where that is not empty: "80") or "account" (what became of the source, as JSON). Returns
+// a PkCompileStatus; the text is a new reference to a str, need_static as in PkCompileResult.
 typedef int32_t (*PkCompilerDump)(const PkCompileRequest* request, const char* what,
                                   const char* stage, PyObject** text, int32_t* need_static);
 

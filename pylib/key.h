@@ -40,6 +40,11 @@ constexpr uint64_t WithArchitecture(uint64_t header, int architecture) {
   return header | uint64_t(architecture & 0xff) << 16;
 }
 constexpr int ArchitectureOf(uint64_t header) { return int(header >> 16 & 0xff); }
+// With the assembler of kernels said, where it is libNVVM and not LLVM.
+constexpr uint64_t WithLibNvvm(uint64_t header, bool libnvvm) {
+  return header | uint64_t(libnvvm) << 24;
+}
+constexpr bool UsesLibNvvm(uint64_t header) { return (header >> 24 & 1) != 0; }
 // Whether places of the arguments may be one in memory.
 constexpr bool MayOverlap(uint64_t header) { return (header >> 8 & 1) != 0; }
 // Whether the code takes shapes as they come. Other code gives up at once, with nothing done, where

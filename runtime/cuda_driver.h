@@ -23,6 +23,7 @@ using CuMemoryPool = struct CuMemoryPoolState*;
 
 inline constexpr CuResult kCuOutOfMemory = 2;
 inline constexpr CuResult kCuNoDevice = 100;
+inline constexpr CuResult kCuPtxTooNew = 222;
 
 inline constexpr int kCuCapabilityMajor = 75;  // attributes of a device
 inline constexpr int kCuCapabilityMinor = 76;

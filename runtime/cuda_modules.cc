@@ -27,6 +27,16 @@ bool IsPtx(const std::string& code) {
       "ELF");
 }
 
+// What helps where the driver refuses code.
+std::string AdviceFor(CuResult result, const std::string& code) {
+  if (result != kCuPtxTooNew) return "";
+  const bool is_of_libnvvm = code.find("NVIDIA NVVM Compiler") != code.npos;
+  return std::string("; the driver is older than this code: update it") +
+         (is_of_libnvvm ? ", set parakeet.config.gpu_assembler to 'nvptx', or install an older "
+                          "libNVVM (nvidia-cuda-nvcc-cu12)"
+                        : "");
+}
+
 }  // namespace
 
 void CudaModules::Open(int architecture) {
@@ -82,7 +92,8 @@ int32_t CudaModules::Load(const PkKernel& kernel, CuModule* module) {
   if (result == 0) return 0;
   log = JoinLines(log.substr(0, log.find('\0')));
   return NoteDeviceError(result, std::string("cannot load kernel ") + kernel.name + ": " +
-                                     driver_.TextOf(result) + (log.empty() ? "" : ": ") + log);
+                                     driver_.TextOf(result) + (log.empty() ? "" : ": ") + log +
+                                     AdviceFor(result, code));
 }
 
 int32_t CudaModules::ReserveShared(const PkKernel& kernel, CuFunction function) {

@@ -94,12 +94,12 @@ llvm::Constant* CudaRunner::Describe(Emission& emission, llvm::Function* kernel,
   return described_.back().constant;
 }
 
-std::string CudaRunner::TakeKernels(Emission& emission, int architecture) {
+std::string CudaRunner::TakeKernels(Emission& emission, const CompileOptions& options) {
   std::vector<KernelEntry> entries;
   for (const Described& d : described_) {
     entries.push_back({d.kernel, d.traits.capture_bytes, d.traits.threads});
   }
-  const std::string ptx = entries.empty() ? "" : MakePtx(emission.module, entries, architecture);
+  const std::string ptx = entries.empty() ? "" : MakePtx(emission.module, entries, options);
   auto* text = llvm::ConstantDataArray::getString(emission.context(), ptx);
   auto* global = new llvm::GlobalVariable(emission.module, text->getType(), /*isConstant=*/true,
                                           llvm::GlobalValue::PrivateLinkage, text);

@@ -28,9 +28,9 @@ class CudaRunner : public KernelRunner {
   llvm::Constant* Describe(Emission& emission, llvm::Function* kernel,
                            const KernelTraits& traits) override;
 
-  // Takes the kernels out of the module, behind all emission, compiles them to PTX for that
-  // architecture and leaves it in the module instead. Returns the text.
-  std::string TakeKernels(Emission& emission, int architecture);
+  // Takes the kernels out of the module, behind all emission, compiles them to PTX and leaves it in
+  // the module instead. Returns the text.
+  std::string TakeKernels(Emission& emission, const CompileOptions& options);
 
  private:
   struct Described {

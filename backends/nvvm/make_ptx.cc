@@ -7,6 +7,9 @@
 #include "backends/llvm/emission.h"
 #include "backends/llvm/emit_object.h"
 #include "backends/nvvm/device_functions.h"
+#include "backends/nvvm/libnvvm.h"
+#include "backends/nvvm/lower_for_nvvm.h"
+#include "backends/nvvm/write_nvvm_ir.h"
 #include "ir/diagnostics.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -99,17 +102,22 @@ void Link(llvm::Module& module, std::unique_ptr<llvm::Module> library) {
     ir::FailBug("device code does not link");
 }
 
-void LinkLibraries(llvm::Module& module) {
+void LinkDeviceFunctions(llvm::Module& module) {
   llvm::SMDiagnostic problem;
   auto functions = llvm::parseAssemblyString(DeviceFunctions(), problem, module.getContext());
   if (functions == nullptr) ir::FailBug("device functions: " + problem.getMessage().str());
   Link(module, std::move(functions));
+}
+
+std::string_view Libdevice() {
+  return {parakeet_libdevice, size_t(parakeet_libdevice_end - parakeet_libdevice)};
+}
+
+void LinkLibdevice(llvm::Module& module) {
   const bool calls_libdevice = llvm::any_of(
       module, [](const Function& function) { return function.getName().starts_with("__nv_"); });
   if (!calls_libdevice) return;
-  const llvm::MemoryBufferRef bytes(
-      llvm::StringRef(parakeet_libdevice, parakeet_libdevice_end - parakeet_libdevice),
-      "libdevice");
+  const llvm::MemoryBufferRef bytes(Libdevice(), "libdevice");
   auto libdevice = llvm::getLazyBitcodeModule(bytes, module.getContext());
   if (!libdevice) ir::FailBug("libdevice: " + llvm::toString(libdevice.takeError()));
   Link(module, std::move(*libdevice));
@@ -133,10 +141,28 @@ void OptimizeForGpu(llvm::Module& module, llvm::TargetMachine& machine) {
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
 }
 
+std::string MakePtxByLlvm(llvm::Module& device, llvm::TargetMachine& machine) {
+  LinkLibdevice(device);
+  OptimizeForGpu(device, machine);
+  const auto text = EmitAssembly(device, machine);
+  return std::string(text.begin(), text.end());
+}
+
+// The module goes there as it was emitted: libNVVM has optimisations of its own, and what LLVM's
+// would make of it is the further from what libNVVM reads.
+std::string MakePtxByLibNvvm(llvm::Module& device, const CompileOptions& options) {
+  LowerForNvvm(device);
+  const bool may_contract =
+      options.fastmath.contains("contract") || options.fastmath.contains("fast");
+  return AssembleByLibNvvm(
+      {WriteNvvmIr(device), Libdevice(), options.gpu_architecture, may_contract},
+      options.libnvvm_files);
+}
+
 }  // namespace
 
 std::string MakePtx(const llvm::Module& module, const std::vector<KernelEntry>& kernels,
-                    int architecture) {
+                    const CompileOptions& options) {
   // Kernels, and what they call beside libraries.
   std::set<const llvm::GlobalValue*> chosen;
   for (const Function& function : module) {
@@ -149,7 +175,7 @@ std::string MakePtx(const llvm::Module& module, const std::vector<KernelEntry>& 
         const auto* global = llvm::dyn_cast<llvm::GlobalVariable>(value);
         return chosen.contains(value) || (global != nullptr && global->hasInitializer());
       });
-  const std::unique_ptr<llvm::TargetMachine> machine = MachineFor(architecture);
+  const std::unique_ptr<llvm::TargetMachine> machine = MachineFor(options.gpu_architecture);
   device->setDataLayout(machine->createDataLayout());
   device->setTargetTriple(kTriple);
   device->addModuleFlag(llvm::Module::Override, "nvvm-reflect-ftz", 0u);
@@ -165,14 +191,13 @@ std::string MakePtx(const llvm::Module& module, const std::vector<KernelEntry>& 
   for (Function& function : llvm::make_early_inc_range(*device)) {
     if (function.isDeclaration() && function.use_empty()) function.eraseFromParent();
   }
-  LinkLibraries(*device);
+  LinkDeviceFunctions(*device);
   for (Function& function : *device) {
     function.removeFnAttr("target-cpu");
     function.removeFnAttr("target-features");
   }
-  OptimizeForGpu(*device, *machine);
-  const auto text = EmitAssembly(*device, *machine);
-  return std::string(text.begin(), text.end());
+  if (!options.libnvvm_files.empty()) return MakePtxByLibNvvm(*device, options);
+  return MakePtxByLlvm(*device, *machine);
 }
 
 }  // namespace parakeet::backends

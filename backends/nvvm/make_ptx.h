@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/compile.h"
 #include "llvm/IR/Module.h"
 
 namespace parakeet::backends {
@@ -18,10 +19,11 @@ struct KernelEntry {
 };
 
 // The kernels in a module of their own, under their names and with their captures as one parameter
-// by value, compiled for an architecture (90: compute capability 9.0) with what they call of
-// libdevice. What LLVM does not know yet runs the newest that it knows.
+// by value, compiled for options.gpu_architecture with what they call of libdevice. By LLVM's code
+// generator, or by libNVVM where options.libnvvm_files says so (libnvvm.h: what that throws). What
+// either does not know yet runs code for the newest architecture that it knows.
 std::string MakePtx(const llvm::Module& module, const std::vector<KernelEntry>& kernels,
-                    int architecture);
+                    const CompileOptions& options);
 
 }  // namespace parakeet::backends
 

@@ -51,6 +51,20 @@ frontend::SyntaxArchive& LibraryTrees() {
   return *kArchive;
 }
 
+// Where parakeet.libnvvm looks for the library.
+std::vector<std::string> LibNvvmFiles() {
+  const auto module = frontend::PyRef::Steal(PyImport_ImportModule("parakeet.libnvvm"));
+  const auto files = frontend::PyRef::Steal(
+      module ? PyObject_CallMethod(module.get(), "files", nullptr) : nullptr);
+  std::vector<std::string> found;
+  for (Py_ssize_t i = 0; files && i < PyList_Size(files.get()); ++i) {
+    const char* file = PyUnicode_AsUTF8AndSize(PyList_GetItem(files.get(), i), nullptr);
+    if (file != nullptr) found.push_back(file);
+  }
+  PyErr_Clear();
+  return found;
+}
+
 backends::KernelTarget KernelsOf(Target target) {
   if (!HasDevice(target)) return backends::KernelTarget::kNone;
   return target == Target::kGpu ? backends::KernelTarget::kCuda : backends::KernelTarget::kEmulated;
@@ -66,9 +80,11 @@ const std::vector<std::string_view>& PipelineOf(uint64_t header) {
 Compilation::Compilation(const PkCompileRequest& request)
     : request_(request),
       target_(TargetOf(request.key[0])),
+      gpu_architecture_(ArchitectureOf(request.key[0])),
       debug_(ReadDebugOptions()),
       sources_(std::make_shared<ir::SourceMap>()) {
   fastmath_ = FlagsOf(request.fastmath);
+  if (UsesLibNvvm(request.key[0])) libnvvm_files_ = LibNvvmFiles();
 }
 
 void Compilation::AddPhase(const std::string& name, double ms) {
@@ -177,7 +193,8 @@ backends::Compiled Compilation::Generate(bool keep_ir, bool keep_assembly) {
   backends::CompileOptions options;
   options.parallel = target_ == Target::kParallel;
   options.kernels = KernelsOf(target_);
-  options.gpu_architecture = ArchitectureOf(request_.key[0]);
+  options.gpu_architecture = gpu_architecture_;
+  options.libnvvm_files = libnvvm_files_;
   options.fastmath = fastmath_;
   options.keep_ir = keep_ir;
   options.keep_assembly = keep_assembly;

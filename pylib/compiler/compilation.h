@@ -33,6 +33,8 @@ class Compilation {
   backends::Compiled Generate(bool keep_ir, bool keep_assembly);
 
   Target target() const { return target_; }
+  // Of the kernels of a GPU; at first that of the key.
+  void set_gpu_architecture(int architecture) { gpu_architecture_ = architecture; }
   const std::vector<std::string_view>& pipeline() const { return PipelineOf(request_.key[0]); }
   const ir::Program& program() const { return program_; }
   const ir::SourceMap& sources() const { return *sources_; }
@@ -52,8 +54,10 @@ class Compilation {
 
   const PkCompileRequest& request_;
   const Target target_;
+  int gpu_architecture_;
   const DebugOptions debug_;
   std::set<std::string> fastmath_;
+  std::vector<std::string> libnvvm_files_;
   std::shared_ptr<ir::SourceMap> sources_;
   ir::Program program_;
   ir::Program last_program_;

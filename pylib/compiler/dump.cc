@@ -1,6 +1,7 @@
 #include "pylib/compiler/dump.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <string_view>
 
 #include "ir/diagnostics.h"
@@ -43,11 +44,12 @@ std::string DumpAccount(Compilation* compilation) {
   return WriteAccount(account, compilation->remarks(), compilation->sources());
 }
 
-std::string DumpPtx(Compilation* compilation) {
+std::string DumpPtx(Compilation* compilation, const std::string& architecture) {
   if (compilation->target() != Target::kGpu) {
     ir::FailLimitation("there is PTX for target 'gpu' alone: other targets run code of the host",
                        {});
   }
+  if (!architecture.empty()) compilation->set_gpu_architecture(std::atoi(architecture.c_str()));
   compilation->RunPasses();
   return compilation->Generate(false, false).ptx;
 }
@@ -57,7 +59,7 @@ std::string DumpPtx(Compilation* compilation) {
 std::string Dump(Compilation* compilation, const std::string& what, const std::string& stage) {
   if (what == "ir") return DumpIr(compilation, stage);
   if (what == "account") return DumpAccount(compilation);
-  if (what == "ptx") return DumpPtx(compilation);
+  if (what == "ptx") return DumpPtx(compilation, stage);
   if (what != "llvm" && what != "asm") {
     ir::FailUser("ValueError", "cannot show " + what + "; expected ir, llvm, asm, ptx or account",
                  {});

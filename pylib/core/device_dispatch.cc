@@ -14,6 +14,7 @@
 #include "pylib/core/profile.h"
 #include "pylib/core/raise.h"
 #include "pylib/core/results.h"
+#include "pylib/core/targets.h"
 #include "pylib/core/without_gil.h"
 #include "runtime/call.h"
 #include "runtime/clock.h"
@@ -48,6 +49,11 @@ std::vector<std::pair<int, Device*>>& KnownDevices() {
 // As users name it.
 std::string NameOf(DeviceKind kind, int number) {
   return kind == DeviceKind::kCuda ? "gpu:" + std::to_string(number) : "emulated_gpu";
+}
+
+uint64_t HeaderFor(Target target, int architecture) {
+  return WithLibNvvm(WithArchitecture(HeaderWord(target, false), architecture),
+                     target == Target::kGpu && UsesLibNvvm());
 }
 
 // What a failed call leaves to say, read before its memory is freed.
@@ -319,7 +325,7 @@ Device* OpenDeviceOf(int number) {
 }
 
 uint64_t HeaderOn(const Device& device) {
-  return WithArchitecture(HeaderWord(TargetOn(device.kind()), false), device.Architecture());
+  return HeaderFor(TargetOn(device.kind()), device.Architecture());
 }
 
 uint64_t HeaderToShow(int number) {
@@ -327,7 +333,7 @@ uint64_t HeaderToShow(int number) {
   std::string why;
   const Device* device = runtime::OpenDevice(KindOf(target), DeviceOfNumber(number), &why);
   if (device != nullptr) return HeaderOn(*device);
-  return WithArchitecture(HeaderWord(target, false), kArchitectureToShow);
+  return HeaderFor(target, kArchitectureToShow);
 }
 
 PyObject* RunOnDevice(const FunctionState& function, Specialization* code, Device* device,

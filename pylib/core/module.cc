@@ -66,6 +66,13 @@ PyObject* PySetTiming(PyObject*, PyObject* value) {
   return None();
 }
 
+PyObject* PySetUsesLibNvvm(PyObject*, PyObject* value) {
+  const int is_on = PyObject_IsTrue(value);
+  if (is_on < 0) return nullptr;
+  SetUsesLibNvvm(is_on != 0);
+  return None();
+}
+
 PyObject* PyStartProfile(PyObject*, PyObject*) { return StartProfile() ? None() : nullptr; }
 
 PyObject* PyStopProfile(PyObject*, PyObject*) { return StopProfile(); }
@@ -191,6 +198,7 @@ PyMethodDef functions[] = {
     {"set_default_target", PySetDefaultTarget, METH_O, nullptr},
     {"count_target_blocks", PyCountTargetBlocks, METH_O, nullptr},
     {"set_timing", PySetTiming, METH_O, nullptr},
+    {"set_uses_libnvvm", PySetUsesLibNvvm, METH_O, nullptr},
     {"start_profile", PyStartProfile, METH_NOARGS, nullptr},
     {"stop_profile", PyStopProfile, METH_NOARGS, nullptr},
     {"overloads_changed", OverloadsChanged, METH_NOARGS, nullptr},

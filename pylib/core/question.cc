@@ -2,6 +2,7 @@
 
 #include "pylib/build_id.h"
 #include "pylib/core/fingerprint.h"
+#include "pylib/key.h"
 #include "runtime/abi.h"
 #include "runtime/cpu_identity.h"
 
@@ -30,6 +31,16 @@ const std::string& Surroundings() {
   return *kText;
 }
 
+// Which libNVVM there is, by parakeet.libnvvm.
+std::string LibNvvmIdentity() {
+  const Ref module = Ref::Steal(PyImport_ImportModule("parakeet.libnvvm"));
+  const Ref identity =
+      Ref::Steal(module ? PyObject_CallMethod(module.get(), "identity", nullptr) : nullptr);
+  const char* text = identity ? PyUnicode_AsUTF8AndSize(identity.get(), nullptr) : nullptr;
+  PyErr_Clear();
+  return text == nullptr ? "" : text;
+}
+
 void AddStatic(PyObject* object, bool with_value, Fingerprint* text) {
   Arguments scratch;
   const Encoded result = EncodeArgument(object, false, &scratch);
@@ -49,6 +60,7 @@ std::string Ask(const FunctionState& function, const Arguments& call, bool with_
   text.AddWord(function.boundscheck);
   text.AddDeep(function.fastmath.get());
   text.AddDeep(function.function.get());
+  if (UsesLibNvvm(call.key[0])) text.AddText(LibNvvmIdentity());
   size_t next_static = 0;
   for (size_t at = 0; at < call.key.size(); ++at) {
     const uint64_t word = call.key[at];

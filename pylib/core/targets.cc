@@ -9,6 +9,8 @@ std::atomic<int> open_target_blocks = 0;
 
 namespace {
 
+std::atomic<bool> uses_libnvvm = false;
+
 // Calls parakeet.targets.<name>, which gives a number; -1 with an exception set.
 int Ask(const char* name, PyObject* argument) {
   Ref module = Ref::Steal(PyImport_ImportModule("parakeet.targets"));
@@ -56,6 +58,8 @@ int GivenTarget(int decorated) {
 
 void SetDefaultTarget(int target) { default_target.store(target, std::memory_order_relaxed); }
 int DefaultTarget() { return default_target.load(std::memory_order_relaxed); }
+void SetUsesLibNvvm(bool value) { uses_libnvvm.store(value, std::memory_order_relaxed); }
+bool UsesLibNvvm() { return uses_libnvvm.load(std::memory_order_relaxed); }
 void CountTargetBlocks(int change) {
   open_target_blocks.fetch_add(change, std::memory_order_relaxed);
 }

@@ -26,6 +26,10 @@ int GivenTarget(int decorated);
 void SetDefaultTarget(int target);
 int DefaultTarget();
 
+// Whether libNVVM makes the code of a GPU (parakeet.config.gpu_assembler), of calls to come.
+void SetUsesLibNvvm(bool value);
+bool UsesLibNvvm();
+
 // How many `with parakeet.target(...)` blocks are open in the process: where there is none, no call
 // looks for one.
 void CountTargetBlocks(int change);

@@ -32,6 +32,9 @@ def _default_cache_dir():
     return os.path.join(base, "parakeet") if os.path.isabs(base) else ""
 
 
+GPU_ASSEMBLERS = ("nvptx", "libnvvm")
+
+
 class Config:
     """The settings of this process.
 
@@ -45,14 +48,18 @@ class Config:
     cache        whether compiled code is kept on disk, for other processes
     cache_dir    where: `$XDG_CACHE_HOME/parakeet` or `~/.cache/parakeet` at first
     cache_size   how many bytes there may be; what was used longest ago goes first
+    gpu_assembler  what makes a GPU's code: "nvptx", LLVM's code generator, needing nothing else,
+                 or "libnvvm", NVIDIA's library (parakeet/libnvvm.py says where it is looked for).
+                 The results are the same. Calls raise DeviceError where libNVVM is not there or
+                 its code is newer than the driver, and Limitation for what it cannot be given
     backend      the original's name of `target`
 
     The original's other settings can be assigned too: see parakeet.original_settings.
     """
 
     __slots__ = (
-        "_cache", "_cache_dir", "_cache_size", "_cublas", "_disable_jit", "_memory_lines",
-        "_original", "_target", "_timing",
+        "_cache", "_cache_dir", "_cache_size", "_cublas", "_disable_jit", "_gpu_assembler",
+        "_memory_lines", "_original", "_target", "_timing",
     )  # fmt: skip
 
     def __init__(self):
@@ -61,6 +68,7 @@ class Config:
         self._timing = False
         self._memory_lines = False
         self._cublas = True
+        self._gpu_assembler = "nvptx"
         self._cache, self._cache_dir, self._cache_size = True, _default_cache_dir(), 2**30
         self._target = name_of(_core.get_default_target())
 
@@ -111,6 +119,7 @@ class Config:
         self._memory_lines = _flag(value)
         _core.count_device_lines(self._memory_lines)
 
+    @property
     def cublas(self):
         return self._cublas
 
@@ -118,6 +127,18 @@ class Config:
     def cublas(self, value):
         self._cublas = _flag(value)
         _core.use_matrix_libraries(self._cublas)
+
+    @property
+    def gpu_assembler(self):
+        return self._gpu_assembler
+
+    @gpu_assembler.setter
+    def gpu_assembler(self, name):
+        if name not in GPU_ASSEMBLERS:
+            there_are = " and ".join(GPU_ASSEMBLERS)
+            raise ValueError(f"no assembler for GPUs is called {name!r}; there are {there_are}")
+        self._gpu_assembler = name
+        _core.set_uses_libnvvm(name == "libnvvm")
 
     @property
     def cache(self):
@@ -169,8 +190,8 @@ class Config:
 
 
 SETTINGS = (
-    "target", "num_threads", "timing", "memory_lines", "cublas", "disable_jit", "cache",
-    "cache_dir", "cache_size",
+    "target", "num_threads", "timing", "memory_lines", "cublas", "gpu_assembler", "disable_jit",
+    "cache", "cache_dir", "cache_size",
 )  # fmt: skip
 
 

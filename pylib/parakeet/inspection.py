@@ -184,10 +184,14 @@ def asm(function, *args, target=None, **kwargs):
     return _show(function, "asm", "", args, kwargs, target)
 
 
-def ptx(function, *args, target=None, **kwargs):
+def ptx(function, *args, target=None, architecture=None, **kwargs):
     """The assembly of a GPU's kernels, for target "gpu" where no other is named. Needs no GPU:
-    where there is none, it is for compute capability 9.0. Limitation for targets without it."""
-    return _show(function, "ptx", "", args, kwargs, target or "gpu")
+    where there is none, it is for compute capability 9.0. `architecture` names another: 80 is 8.0.
+    `config.gpu_assembler` makes it. Limitation for targets without it."""
+    if architecture is not None and not 50 <= architecture < 256:
+        raise ValueError(f"no compute capability has the number {architecture}; 8.0 has 80")
+    stage = "" if architecture is None else str(int(architecture))
+    return _show(function, "ptx", stage, args, kwargs, target or "gpu")
 
 
 def explain(function, *args, target=None, **kwargs):

@@ -127,6 +127,10 @@ TEST(KeyTest, AHeaderHasTheArchitectureAndANumberTheDevice) {
   EXPECT_EQ(ArchitectureOf(header), 121);
   EXPECT_TRUE(MayOverlap(header) && TakesAnyShapes(header) && IsProfiled(header));
   EXPECT_EQ(ArchitectureOf(HeaderWord(Target::kEmulatedGpu, true, true, true)), 0);
+  const uint64_t by_libnvvm = WithLibNvvm(header, true);
+  EXPECT_NE(by_libnvvm, header);
+  EXPECT_TRUE(UsesLibNvvm(by_libnvvm) && !UsesLibNvvm(WithLibNvvm(header, false)));
+  EXPECT_EQ(ArchitectureOf(by_libnvvm), 121);
   const int number = int(Target::kGpu) | 9999 << 8;
   EXPECT_EQ(TargetOfNumber(number), Target::kGpu);
   EXPECT_EQ(DeviceOfNumber(number), 9999);

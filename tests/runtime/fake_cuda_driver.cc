@@ -147,6 +147,7 @@ CuResult Load(CuModule* module, const void* image, unsigned count, int*, void** 
       }
       return kInvalidCode;
     }
+    if (std::strncmp(code, "new", 3) == 0) return kCuPtxTooNew;
     *module = new CuModuleState{code, current->device};
     return 0;
   });

@@ -1,0 +1,198 @@
+"""Kernels for GPUs as text, by both assemblers, through NVIDIA's own assembler: it refuses what is
+no PTX, or not for that architecture. No GPU is needed.
+
+Every program of the other tests goes through with --long; else a sample, another of each assembler.
+"""
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import test_programs
+import test_whole_programs
+
+import parakeet
+from parakeet import jit, libnvvm
+from parakeet.config import GPU_ASSEMBLERS, Config
+
+EACH = 12  # One in so many.
+FEW = ("now_faster", "conv_3x3_trim", "extremes", "attention", "mandelbrot")
+
+
+def find_ptxas():
+    """The one of nvidia-cuda-nvcc-cu12, which `dev` installs, or a toolkit's."""
+    packages = [os.path.join(folder, "nvidia/*/bin/ptxas") for folder in sys.path if folder]
+    toolkits = [os.environ.get("CUDA_HOME", "/usr/local/cuda") + "/bin/ptxas"]
+    for pattern in packages + toolkits:
+        for file in glob.glob(pattern):
+            return file
+    return shutil.which("ptxas")
+
+
+PTXAS = find_ptxas()
+needs_ptxas = pytest.mark.skipif(PTXAS is None, reason="no ptxas: install nvidia-cuda-nvcc-cu12")
+LIBNVVM = [file for file in libnvvm.files() if os.path.isabs(file)]
+
+
+def programs():
+    """(name, program, arguments) of what has kernels or may have."""
+    for case in test_whole_programs.CASES:
+        if not case.refused:
+            yield case.name, case.program, lambda case=case: case.arguments(case.sizes[-1])
+    for case in test_programs.CASES:
+        size = 64 if 64 in case.sizes else case.sizes[-1]
+        dtype = "float64" if "float64" in case.dtypes else case.dtypes[-1]
+        make = lambda case=case, size=size, dtype=dtype: case.inputs(size, dtype, "C")
+        yield case.name, case.program, make
+
+
+PROGRAMS = {f"{place}-{row[0]}": row[1:] for place, row in enumerate(programs())}
+
+
+def pytest_generate_tests(metafunc):
+    if metafunc.function is not test_every_program:
+        return
+    takes_all = metafunc.config.getoption("--long")
+    rows = [(assembler, name)
+            for shift, assembler in enumerate(GPU_ASSEMBLERS)
+            for place, name in enumerate(PROGRAMS)
+            if takes_all or (place + shift * EACH // 2) % EACH == 0]
+    metafunc.parametrize(("assembler", "name"), rows)
+
+
+@pytest.fixture
+def assembled_by(monkeypatch):
+    def choose(name):
+        if name == "libnvvm" and not LIBNVVM:
+            pytest.skip("no libNVVM: install nvidia-cuda-nvcc-cu12")
+        monkeypatch.setattr(parakeet.config, "gpu_assembler", name)
+
+    return choose
+
+
+def assemble(ptx, folder, architecture=90):
+    """Has ptxas read it. What it would make of it for speed is no matter here."""
+    file = folder / "kernels.ptx"
+    file.write_text(ptx)
+    done = subprocess.run([PTXAS, f"-arch=sm_{architecture}", "-O0", file, "-o", "/dev/null"],
+                          capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@needs_ptxas
+def test_every_program(assembler, name, assembled_by, tmp_path):
+    assembled_by(assembler)
+    program, arguments = PROGRAMS[name]
+    ptx = jit(program).ptx(*arguments())
+    if ptx:  # Some need no kernel: scalar code and single elements are the host's.
+        assemble(ptx, tmp_path)
+
+
+@needs_ptxas
+@pytest.mark.parametrize("architecture", [70, 80])
+@pytest.mark.parametrize("assembler", GPU_ASSEMBLERS)
+def test_older_architectures(assembler, architecture, assembled_by, tmp_path):
+    assembled_by(assembler)
+    chosen = [row for name, row in PROGRAMS.items() if name.split("-", 1)[1] in FEW]
+    assert len(chosen) >= 3
+    for program, arguments in chosen:
+        ptx = jit(program).ptx(*arguments(), architecture=architecture)
+        assert f".target sm_{architecture}" in ptx
+        assemble(ptx, tmp_path, architecture)
+
+
+@jit
+def every_dtype(b, i1, u1, i2, u2, i4, u4, i8, u8, f2, f4, f8, c8, c16):
+    whole = b + i1 + i2 + i4 + i8 + (u1 // 3 + u2 % 5 + (u4 << 1)) + abs(i8) ** 3 + i8 // (i4 + 7)
+    real = np.floor(f2) + np.copysign(f4, f8) + np.rint(f8) * np.abs(f4) - np.trunc(f2)
+    more = np.sqrt(np.abs(real)) + np.maximum(f8, f4) + np.sin(f8) + np.exp(f4) - f8 % 3.0
+    return whole, u8 * 2 + u4, more, (c16 * c8 + np.exp(c8)).sum(), np.cumsum(more), whole[b]
+
+
+def test_every_dtype_by_both(assembled_by, tmp_path):
+    names = ["?", "b", "B", "h", "H", "i", "I", "q", "Q", "e", "f", "d", "F", "D"]
+    arguments = [np.ones(100, name) for name in names]
+    for assembler in GPU_ASSEMBLERS:
+        assembled_by(assembler)
+        ptx = every_dtype.ptx(*arguments)
+        assert ptx.count(".visible .entry") > 3
+        assert "ld.global" in ptx, "addresses are known to be global"
+        if PTXAS is not None:
+            assemble(ptx, tmp_path)
+
+
+def test_sums_of_products_round_twice_by_both(assembled_by):
+    """A product and a sum are one instruction where the language says so, and by fastmath."""
+    multiply_add = lambda x, y: x * y + x
+    x = np.ones(9)
+    for assembler in GPU_ASSEMBLERS:
+        assembled_by(assembler)
+        exact = jit(multiply_add).ptx(x, x)
+        assert "mul.rn.f64" in exact and "add.rn.f64" in exact and "fma.rn.f64" not in exact
+        assert "fma.rn.f64" in jit(multiply_add, fastmath="contract").ptx(x, x)
+
+
+def test_says_who_made_it(assembled_by):
+    f = jit(lambda x: x + 1)
+    assembled_by("nvptx")
+    assert "LLVM NVPTX" in f.ptx(np.ones(3))
+    assembled_by("libnvvm")
+    assert "NVIDIA NVVM Compiler" in f.ptx(np.ones(3))
+
+
+def test_architectures_that_nobody_has():
+    f = jit(lambda x: x + 1)
+    with pytest.raises(ValueError, match="no compute capability has the number 8; 8.0 has 80"):
+        f.ptx(np.ones(3), architecture=8)
+    assert ".target sm_90" in f.ptx(np.ones(3), architecture=121)  # The newest that LLVM knows.
+
+
+def test_the_setting():
+    settings = Config()
+    assert settings.gpu_assembler == "nvptx" and "gpu_assembler = 'nvptx'" in repr(settings)
+    with pytest.raises(ValueError, match="no assembler for GPUs is called 'ptxas'; there are "
+                                         "nvptx and libnvvm"):
+        settings.gpu_assembler = "ptxas"
+
+
+def test_libnvvm_that_is_not_there(tmp_path):
+    """In a process of its own: the library stays open."""
+    (tmp_path / "program.py").write_text("""
+import numpy as np, parakeet, parakeet.errors, parakeet.libnvvm
+parakeet.libnvvm.files = lambda: ["/nowhere/libnvvm.so"]
+f = parakeet.jit(lambda x: x + 1)
+try:
+    f.ptx(np.ones(3))
+except parakeet.errors.DeviceError as error:
+    print(error)
+parakeet.config.gpu_assembler = "nvptx"
+assert "LLVM NVPTX" in f.ptx(np.ones(3))
+""")
+    environment = {**os.environ, "PARAKEET_GPU_ASSEMBLER": "libnvvm"}
+    done = subprocess.run([sys.executable, tmp_path / "program.py"], capture_output=True, text=True,
+                          check=True, env=environment, timeout=120)
+    assert re.search(r"gpu_assembler is 'libnvvm', and libNVVM is not there: install the package "
+                     r"nvidia-cuda-nvcc-cu12 .*tried:\n  /nowhere/libnvvm.so: ", done.stdout)
+
+
+def test_where_libnvvm_is_looked_for(tmp_path, monkeypatch):
+    packages, toolkit = tmp_path / "packages", tmp_path / "toolkit"
+    made = [packages / "nvidia/cuda_nvcc/nvvm/lib64/libnvvm.so", packages / "nvidia/cu13/lib/"
+            "libnvvm.so.4", toolkit / "nvvm/lib64/libnvvm.so"]
+    for file in made:
+        file.parent.mkdir(parents=True)
+        file.write_text(file.name)
+    monkeypatch.setattr(sys, "path", ["", str(packages)])
+    monkeypatch.setenv("CUDA_HOME", str(toolkit))
+    files = libnvvm.files()
+    assert files[:3] == [str(file) for file in made] and files[-2:] == ["libnvvm.so.4",
+                                                                        "libnvvm.so"]
+    before = libnvvm.identity()
+    assert str(made[0]) in before
+    made[0].write_text("another version")
+    assert libnvvm.identity() not in ("", before)
