@@ -221,18 +221,35 @@ class Lowering : public ProductCallLowering {
 
   void LowerFewElements(const Binding& b, const Nest& nest) {
     const auto worth = WorthParts(b);
-    const auto elements = [&] {
+    if (!worth) return LowerMany(b, nest);
+    const auto in_parts = [&] {
+      WriteInParts(b, nest.extents, [&] { LowerElements(nest); });
+      return Operands{};
+    };
+    const auto alone = [&] {
+      LowerMany(b, nest);
+      return Operands{};
+    };
+    Choose(*worth, in_parts, alone);
+  }
+
+  // A thread for each element.
+  void LowerMany(const Binding& b, const Nest& nest) {
+    const bool in_tiles = b.op != OpCode::kContract && nest.order.size() > 1 &&
+                          ReadsNeighbours(b, size_t(nest.order.back()));
+    if (!in_tiles) return LowerElements(nest);
+    const auto tiles = [&] {
+      WriteStencilTiles(nest.order, nest.extents, [&](const Operands& index) {
+        set_row(index);
+        nest.body(index);
+      });
+      return Operands{};
+    };
+    const auto stretches = [&] {
       LowerElements(nest);
       return Operands{};
     };
-    if (!worth) return void(elements());
-    Choose(
-        *worth,
-        [&] {
-          WriteInParts(b, nest.extents, [&] { elements(); });
-          return Operands{};
-        },
-        elements);
+    Choose(WorthStencilTiles(nest.order, nest.extents), tiles, stretches);
   }
 
   void LowerForThreads(const Binding& b, const Nest& nest, const Finish& finish) {

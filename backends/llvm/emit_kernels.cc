@@ -63,7 +63,8 @@ bool LoadsByBlock(const ir::Block& body) {
 
 bool Stores(const ir::Block& body) {
   bool stores = false;
-  ir::ForEachBinding(body, [&](const Binding& b) { stores |= b.op == OpCode::kStore || b.op == OpCode::kAtomic; });
+  ir::ForEachBinding(
+      body, [&](const Binding& b) { stores |= b.op == OpCode::kStore || b.op == OpCode::kAtomic; });
   return stores;
 }
 
@@ -118,8 +119,8 @@ void FunctionEmitter::WriteKernel(const Binding& grid) {
 void FunctionEmitter::EmitThreads(const Binding& loop) {
   const KernelRunner& runner = *emission_.kernels;
   const int64_t count = loop.operands[1].constant().integer;
-  const bool only_warp = IsOfWarp(loop) && next_ != nullptr && IsOfWarp(*next_) &&
-                         kernel_.threads % kWarpThreads == 0;
+  const bool only_warp =
+      IsOfWarp(loop) && next_ != nullptr && IsOfWarp(*next_) && kernel_.threads % kWarpThreads == 0;
   BasicBlock *head = NewBlock("thread"), *after = NewBlock("threads_done");
   if (kernel_.has_loaded && Stores(*loop.blocks[0])) WaitForBlock();
   Value* number = runner.ThreadNumber(emission_, call_);

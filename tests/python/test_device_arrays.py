@@ -327,7 +327,7 @@ def test_thousands_of_calls_leave_no_memory_behind():
             parakeet.set_memory_limit(None, HERE)
     after = parakeet.memory_info(HERE)
     assert (after.in_use, after.buffers) == (before.in_use, before.buffers)
-    assert after.peak - before.in_use < 100_000
+    assert after.peak <= max(before.peak, before.in_use + 100_000)
     assert after.launches - before.launches >= 3 * 1000
     assert parakeet.cache_info()["live_buffers"] == on_host
 

@@ -193,3 +193,45 @@ def test_regions_are_stored_where_the_array_is_made(rows, columns):
     f = jit(smoothed)
     np.testing.assert_array_equal(f(x, 5, target=HERE), smoothed(x, 5))
     assert "3 traversals" not in str(f.explain(x, 5, target=HERE))
+
+
+# --- Tiles of elements that read their neighbours ---
+
+def convolved(image, weights):
+    r = np.zeros((image.shape[0] - weights.shape[0] + 1, image.shape[1] - weights.shape[1] + 1))
+    for i in range(r.shape[0]):
+        for j in range(r.shape[1]):
+            r[i, j] = np.sum(image[i:i + weights.shape[0], j:j + weights.shape[1]] * weights)
+    return r
+
+
+def laplacian(u):
+    return (u[:-2, 1:-1, 1:-1] + u[2:, 1:-1, 1:-1] + u[1:-1, :-2, 1:-1] + u[1:-1, 2:, 1:-1]
+            + u[1:-1, 1:-1, :-2] + u[1:-1, 1:-1, 2:] - 6 * u[1:-1, 1:-1, 1:-1])
+
+
+@pytest.mark.parametrize("rows, columns", [(5, 33), (6, 34), (12, 40), (70, 100), (9, 20)])
+def test_elements_that_read_their_neighbours(rows, columns):
+    x = R.random((rows, columns))
+    check(convolved, x, R.random((3, 3)), tolerance=REDUCED)
+    check(laplacian, R.random((4, rows, columns)))
+    check(laplacian, np.asfortranarray(R.random((columns, rows, 4))))
+
+
+# --- Sums of whole matrices, and of rows whose lengths elements work out ---
+
+def sums(a, b):
+    return np.sum(a), np.max(a * b), np.sum(a + b[0]), np.argmax(a), np.argmin(b)
+
+
+def sums_of_parts(x, starts):
+    return np.array([np.max(x[s:s + 300]) for s in starts])
+
+
+@pytest.mark.parametrize("rows, columns", [(1, 5), (70, 90), (300, 301)])
+def test_sums_of_matrices(rows, columns):
+    a, b = R.random((2, rows, columns))
+    check(sums, a, b, tolerance=REDUCED)
+    check(sums, np.asfortranarray(a), b, tolerance=REDUCED)
+    check(sums, a[:, ::2], b[:, ::2], tolerance=REDUCED)
+    check(sums_of_parts, a.ravel(), np.arange(0, a.size, 7))

@@ -309,8 +309,9 @@ def test_references_are_neither_lost_nor_kept(on_target):
         with pytest.raises(TypeError):
             f(x, {})
     after = [sys.getrefcount(value) for value in (x, y, None)]
-    # The interpreter's own use of None varies a little.
-    assert after[:2] == counts[:2] and abs(after[2] - counts[2]) < 50
+    assert after[:2] == counts[:2]
+    # The interpreter's own use of None varies a little; from 3.12 on it does not count it.
+    assert sys.version_info >= (3, 12) or abs(after[2] - counts[2]) < 50
 
 
 def test_memory_that_cannot_be_had(on_target):
