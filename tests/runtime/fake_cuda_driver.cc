@@ -236,7 +236,7 @@ void FillStreams(CudaDriver* driver) {
   driver->StreamCreate = [](CuStream* stream, unsigned) {
     return InContext([&] {
       Fake().streams += 1;
-      return *stream = new CuStreamState{current->device}, 0;
+      return *stream = new CuStreamState{current->device, {}}, 0;
     });
   };
   driver->StreamSynchronize = [](CuStream stream) {
