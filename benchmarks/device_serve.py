@@ -22,7 +22,7 @@ import warnings
 import numpy as np
 from device_peers import open_library
 from device_rows import find_row
-from workload import Workload, fresh, largest_difference
+from workload import Workload, largest_difference
 
 # As long as the clock and the wait are small beside it.
 SAMPLE_SECONDS, MOST_CALLS = 0.01, 2000
@@ -98,7 +98,8 @@ class DeviceContestant:
     def _fresh(self, arguments) -> list:
         if not self.row.workload.mutates:
             return arguments
-        return [self.library.copy(a) if hasattr(a, "shape") else a for a in arguments]
+        return [a.copy() if isinstance(a, np.ndarray) else self.library.copy(a)
+                if hasattr(a, "shape") else a for a in arguments]  # fmt: skip
 
     def _outcome(self, result, given) -> list[np.ndarray]:
         stored = [a for a in given if hasattr(a, "shape")] if self.row.workload.mutates else []
@@ -117,9 +118,8 @@ class DeviceContestant:
         from parakeet import jit
 
         call = jit(self.row.workload.program, target=self.target)
-        given = fresh(self.host) if self.row.workload.mutates else self.host
-        call(*given)
-        return {"times": self._samples(call, given, 1, samples, seconds)}
+        call(*self._fresh(self.host))
+        return {"times": self._samples(call, self.host, 1, samples, seconds)}
 
     def _samples(self, call, arguments, count, samples, seconds) -> list[float]:
         times, end = [], time.perf_counter() + seconds

@@ -10,6 +10,8 @@ from workload import KERNELS, all_workloads
 def run(options):
     if any(measure_devices.is_device(target) for target in options.targets):
         rows = measure_devices.select(kernels_by_others(), options.only)
+        if options.json:  # Beside the workloads' own, where a run has both.
+            options.json = options.json.with_stem(f"{options.json.stem}-kernels")
         yield from measure_devices.measure(rows, options)
         return
     chosen = measure_workloads.select(all_workloads(KERNELS), options.only)
