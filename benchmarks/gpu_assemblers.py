@@ -8,6 +8,7 @@ import math
 import os
 import statistics
 import time
+from functools import partial
 
 # The driver keeps what it has assembled, in the home folder.
 os.environ.setdefault("CUDA_CACHE_DISABLE", "1")
@@ -34,10 +35,13 @@ def sines(x, y):
     return np.sin(x) * np.cos(y) + np.exp(-x * x)
 
 
+def low(d):
+    return 1 / (1 + np.exp(-1.702 * d))
+
+
 def black_scholes(s, k, t):
     d1 = (np.log(s / k) + (0.05 + 0.02) * t) / (0.2 * np.sqrt(t))
     d2 = d1 - 0.2 * np.sqrt(t)
-    low = lambda d: 1 / (1 + np.exp(-1.702 * d))
     return s * low(d1) - k * np.exp(-0.05 * t) * low(d2)
 
 
@@ -172,19 +176,15 @@ def measure(program, arguments, quick: bool) -> dict:
 
     The driver assembles equal PTX once a process, so that only one call is the first.
     """
-    compilations = []
-    for _ in range(2 if quick else 3):
-        function = jit(program, cache=False)
-        if not has_gpu():
-            compilations.append((milliseconds(lambda: function.ptx(*arguments)), None))  # noqa: B023
-            continue
-        first = milliseconds(lambda: wait(function(*arguments)))  # noqa: B023
-        compilations.append((function.timings()[0].phases["emit"], first))
-    entry = {"to PTX": min(ptx for ptx, _ in compilations)}
-    if has_gpu():
-        entry["first"] = compilations[0][1]
-        entry["run"] = measure_calls(lambda: function(*arguments), quick)
-    return entry
+    functions = [jit(program, cache=False) for _ in range(2 if quick else 3)]
+    if not has_gpu():
+        return {"to PTX": min(milliseconds(partial(f.ptx, *arguments)) for f in functions)}
+    firsts = [milliseconds(lambda f=f: wait(f(*arguments))) for f in functions]
+    return {
+        "to PTX": min(f.timings()[0].phases["emit"] for f in functions),
+        "first": firsts[0],
+        "run": measure_calls(partial(functions[0], *arguments), quick),
+    }
 
 
 def measure_calls(call, quick: bool) -> float:

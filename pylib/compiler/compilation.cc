@@ -62,6 +62,7 @@ std::vector<std::string> LibNvvmFiles() {
     if (file != nullptr) found.push_back(file);
   }
   PyErr_Clear();
+  if (found.empty()) found.push_back("libnvvm.so");  // None would be LLVM.
   return found;
 }
 
