@@ -8,6 +8,7 @@ import os
 import sys
 
 from parakeet import _core
+from parakeet.config import config
 
 # Newer ones first; `_core` leaves out what the driver cannot run.
 _NAMES = ("libcublas.so.13", "libcublas.so.12")
@@ -40,6 +41,8 @@ def offer():
 def why_no_cublas():
     """Why products on a GPU stay with our own kernels, and what to do about it; empty where they
     do not."""
+    if not config.cublas:
+        return "not left to cuBLAS: parakeet.config.cublas is False"
     if not _core.count_gpus()[0]:
         return ""
     offer()

@@ -14,6 +14,7 @@ import parakeet
 from parakeet import cuda_libraries, jit
 
 HERE = "emulated_gpu"
+GPUS = [name for name in parakeet.devices() if name.startswith("gpu:")]
 # A product of so many rows, columns and terms is worth a call.
 N, M, L = 37, 41, 43
 DTYPES = (np.float32, np.float64, np.complex64, np.complex128)
@@ -188,8 +189,14 @@ def test_it_can_be_switched_off(monkeypatch):
     a, b = numbers(float, N, L), numbers(float, L, M)
     monkeypatch.setattr(parakeet.config, "cublas", False)
     check(product, a, b, products=0)
+    assert cuda_libraries.why_no_cublas().endswith("config.cublas is False")
     monkeypatch.setattr(parakeet.config, "cublas", True)
     check(product, a, b)
+    monkeypatch.setattr(parakeet._core, "count_gpus", lambda: (1, ""))
+    monkeypatch.setattr(parakeet._core, "find_cublas", lambda: ("", "there is none"))
+    assert cuda_libraries.why_no_cublas().startswith("not left to cuBLAS: there is none; pip ")
+    monkeypatch.setattr(parakeet._core, "find_cublas", lambda: ("/here/libcublas.so.12", ""))
+    assert cuda_libraries.why_no_cublas() == ""
 
 
 def test_explain_says_so():
@@ -207,6 +214,27 @@ def test_products_of_device_arrays_stay_there():
     result, count = products_of(lambda: function_for(product)(*there))
     assert count == 1
     np.testing.assert_allclose(np.asarray(result), a @ b, rtol=1e-10, atol=1e-9)
+
+
+@pytest.mark.skipif(not GPUS, reason="no CUDA device")
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_cublas_has_the_same_answers(dtype):
+    compiled = function_for(product)
+    lefts = numbers(dtype, 150, 190), numbers(dtype, 190, 150).T, numbers(dtype, 150, 300)[:, 9:199]
+    rights = numbers(dtype, 190, 170), numbers(dtype, 170, 190).T, numbers(dtype, 380, 170)[::2]
+    compiled(lefts[0], rights[0], target=GPUS[0])
+    is_found = bool(parakeet._core.find_cublas()[0])
+    tolerance = TOLERANCE.get(dtype, 1e-10)
+    for left in lefts:
+        for right in rights:
+            before = parakeet.memory_info(GPUS[0]).products
+            result = compiled(left, right, target=GPUS[0])
+            assert (parakeet.memory_info(GPUS[0]).products > before) == is_found
+            np.testing.assert_allclose(result, left @ right, rtol=tolerance, atol=tolerance * 100)
+            assert compiled(left, right, target=GPUS[0]).tobytes() == result.tobytes()
+    stacked = numbers(dtype, 7, 90, 90)
+    result = compiled(stacked, stacked, target=GPUS[0])
+    np.testing.assert_allclose(result, stacked @ stacked, rtol=tolerance, atol=tolerance * 100)
 
 
 def test_where_cublas_is_looked_for(tmp_path, monkeypatch):
