@@ -30,11 +30,11 @@ Ref Borrow(PyObject* const* values, size_t count) {
 }
 
 PyObject* DispatchBorrowed(FunctionState* function, int target, PyObject* const* values) {
-  if (HasDevice(TargetOfNumber(target))) return DispatchOnDevice(function, target, values);
   if (target == kNoTarget) {
     PyObject* there = FindDeviceArray(values, function->parameters.size());
     return DispatchOnDevice(function, NumberOf(there), values);
   }
+  if (HasDevice(TargetOfNumber(target))) return DispatchOnDevice(function, target, values);
   return DispatchOnHost(function, Target(target), values);
 }
 
