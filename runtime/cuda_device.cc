@@ -222,7 +222,6 @@ CuResult CudaDevice::OpenContext() {
   driver_.DeviceGetAttribute(&pools, kCuHasMemoryPools, device);
   name_ = name;
   architecture_ = 10 * major + minor;
-  modules_.Open(architecture_);
   has_pools_ = pools != 0;
   if (const CuResult error = driver_.DevicePrimaryCtxRetain(&context_, device)) return error;
   if (const CuResult error = driver_.CtxSetCurrent(context_)) return error;

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 
-#include "runtime/cubin_store.h"
 #include "runtime/device_error.h"
 #include "runtime/image.h"
 
@@ -39,51 +37,10 @@ std::string AdviceFor(CuResult result, const std::string& code) {
 
 }  // namespace
 
-void CudaModules::Open(int architecture) {
-  int version = 0;
-  driver_.DriverGetVersion(&version);
-  made_for_ =
-      "architecture " + std::to_string(architecture) + ", driver " + std::to_string(version) + "\n";
-}
-
-// Empty where the driver cannot.
-std::string CudaModules::Assemble(const std::string& ptx) {
-  CuLinker linker = nullptr;
-  void* made = nullptr;
-  size_t bytes = 0;
-  if (driver_.LinkCreate(0, nullptr, nullptr, &linker) != 0) return "";
-  assembled_.fetch_add(1, std::memory_order_relaxed);
-  auto* const text = const_cast<char*>(ptx.c_str());  // which is read, with the zero at its end
-  const bool is_made = driver_.LinkAddData(linker, kCuPtx, text, ptx.size() + 1, "kernels", 0,
-                                           nullptr, nullptr) == 0 &&
-                       driver_.LinkComplete(linker, &made, &bytes) == 0;
-  std::string cubin;
-  if (is_made) cubin.assign(static_cast<const char*>(made), bytes);
-  driver_.LinkDestroy(linker);  // and what it has made
-  return cubin;
-}
-
-// What the store has of the code, or gets now. False where that cannot be: there is no store, the
-// code is no PTX, or the driver refuses it.
-bool CudaModules::LoadKept(const std::string& code, CuModule* module) {
-  CubinStore* const store = TheCubinStore();
-  if (store == nullptr || !store->IsOpen() || !IsPtx(code)) return false;
-  const auto load = [&](const std::string& cubin) {
-    return driver_.ModuleLoadDataEx(module, cubin.data(), 0, nullptr, nullptr) == 0;
-  };
-  const std::string key = made_for_ + code;
-  if (const std::optional<std::string> kept = store->Find(key); kept && load(*kept)) return true;
-  const std::string cubin = Assemble(code);
-  if (cubin.empty() || !load(cubin)) return false;
-  store->Keep(key, cubin);
-  return true;
-}
-
 int32_t CudaModules::Load(const PkKernel& kernel, CuModule* module) {
   std::string code(static_cast<const char*>(kernel.code), size_t(kernel.code_bytes));
   // Text is to end with one zero, with which it lies or not.
   if (IsPtx(code)) code.resize(std::strlen(code.c_str()));
-  if (LoadKept(code, module)) return 0;
   assembled_.fetch_add(IsPtx(code), std::memory_order_relaxed);
   std::string log(4096, 0);
   int options[] = {kCuErrorLog, kCuErrorLogBytes};

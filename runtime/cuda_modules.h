@@ -1,6 +1,7 @@
 // The modules of a CUDA device: kernels' code, loaded once. The driver takes PTX and assembles it,
-// which takes most of the time of loading; where there is a store (cubin_store.h), what it makes is
-// kept there and found by later processes.
+// which takes most of the time of loading; what it makes it keeps on disk itself, for later
+// processes. What its linker makes of PTX, which could be kept by us, is slower code: it calls
+// functions, as for divisions, by the rules for code that is linked.
 #ifndef PARAKEET_RUNTIME_CUDA_MODULES_H_
 #define PARAKEET_RUNTIME_CUDA_MODULES_H_
 
@@ -23,27 +24,20 @@ class CudaModules {
  public:
   explicit CudaModules(const CudaDriver& driver) : driver_(driver) {}
 
-  // Before any use: the device's architecture, which with the driver's version decides what PTX
-  // becomes.
-  void Open(int architecture);
-
   // The kernel's function, ready for its shared memory. Kernels with equal code share a module,
   // wherever the code is. 0, or an error that is noted.
   int32_t Find(const PkKernel& kernel, CuFunction* function);
 
-  // How often the driver has assembled PTX.
+  // How often the driver was given PTX.
   int64_t CountAssembled() const { return assembled_.load(std::memory_order_relaxed); }
 
  private:
   using Content = std::pair<uint64_t, int64_t>;  // hash and bytes of code
 
   int32_t Load(const PkKernel& kernel, CuModule* module);
-  bool LoadKept(const std::string& code, CuModule* module);
-  std::string Assemble(const std::string& ptx);
   int32_t ReserveShared(const PkKernel& kernel, CuFunction function);
 
   const CudaDriver& driver_;
-  std::string made_for_;  // what keys of the store begin with
   std::atomic<int64_t> assembled_{0};
   std::mutex mutex_;
   std::map<Content, CuModule> modules_;

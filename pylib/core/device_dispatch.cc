@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "pylib/core/cubin_cache.h"
 #include "pylib/core/device_array.h"
 #include "pylib/core/device_results.h"
 #include "pylib/core/disk_cache.h"
@@ -345,7 +344,6 @@ PyObject* RunOnDevice(const FunctionState& function, Specialization* code, Devic
   std::vector<KeptBuffer> kept;
   bool stays = false;
   if (!AreThere(call, *device, &stays)) return nullptr;
-  const CubinFolder kernels_are_in(FolderOf(function));
   const Observed observed =
       RunWithoutGil(*code, device, &on_host, call, &results, stays ? &kept : nullptr);
   if (is_timed) {

@@ -8,7 +8,6 @@
 #include "pylib/core/compile_lock.h"
 #include "pylib/core/compiler_library.h"
 #include "pylib/core/content.h"
-#include "pylib/core/cubin_cache.h"
 #include "pylib/core/device_array.h"
 #include "pylib/core/device_dispatch.h"
 #include "pylib/core/device_lines.h"
@@ -246,7 +245,6 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                           nullptr};
 
 bool StartRuntime() {
-  StartCubinCache();
   runtime::SetOpenMpPath(PackageFolder() + "/lib/libomp.so");
   PyObject* function = PySys_GetObject("getrecursionlimit");
   Ref limit = function != nullptr ? Ref::Steal(PyObject_CallObject(function, nullptr)) : Ref();

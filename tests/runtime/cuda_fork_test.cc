@@ -10,7 +10,6 @@
 #include <string>
 #include <thread>
 
-#include "runtime/cubin_store.h"
 #include "runtime/device_call.h"
 #include "tests/runtime/fake_cuda_driver.h"
 
@@ -45,17 +44,14 @@ int32_t Launch(Device& device, const std::string& code) {
 }
 
 // Holds the lock of a device's modules for as long as a launch waits here.
-class WaitingStore : public CubinStore {
+class WaitingLoad {
  public:
-  bool IsOpen() override { return true; }
-  std::optional<std::string> Find(const std::string&) override {
+  void Wait() {
     std::unique_lock lock(mutex_);
     is_asked_ = true;
     changed_.notify_all();
     changed_.wait(lock, [&] { return may_go_; });
-    return std::nullopt;
   }
-  void Keep(const std::string&, std::string_view) override {}
   void WaitUntilAsked() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return is_asked_; });
@@ -112,16 +108,16 @@ TEST(CudaFork, ChildrenOfOneThatUsesItAreToldSo) {
   const std::string code = "code";
   EXPECT_EQ(Launch(*device, code), 0);
   void* const buffer = device->Allocate(8);
-  WaitingStore store;
-  SetCubinStore(&store);
+  WaitingLoad load;
+  Fake().on_load = [&] { load.Wait(); };
   std::thread loading([&] { EXPECT_EQ(Launch(*device, "other code"), 0); });
-  store.WaitUntilAsked();
+  load.WaitUntilAsked();
   EXPECT_EQ(StatusOfChild([&] { return EveryUseIsRefused(device, buffer, code); }), 0);
   const auto of_a_child = [&] { return EveryUseIsRefused(device, buffer, code); };
   EXPECT_EQ(StatusOfChild([&] { return StatusOfChild(of_a_child) == 0; }), 0);
-  store.LetGo();
+  load.LetGo();
   loading.join();
-  SetCubinStore(nullptr);
+  Fake().on_load = [] {};
   // The parent goes on.
   EXPECT_EQ(Launch(*device, code), 0);
   device->Free(buffer);

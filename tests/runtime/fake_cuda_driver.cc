@@ -49,11 +49,6 @@ struct CuModuleState {
   int device;
 };
 
-struct CuLinkerState {
-  std::string code;
-  std::string made;
-};
-
 struct CuFunctionState {
   const FakeKernel* kernel;
   int device;
@@ -137,6 +132,7 @@ CuResult TakeFailure() {
 }
 
 CuResult Load(CuModule* module, const void* image, unsigned count, int*, void** values) {
+  Fake().on_load();
   return InContext([&]() -> CuResult {
     const auto* code = static_cast<const char*>(image);
     Fake().loads += 1;
@@ -151,39 +147,6 @@ CuResult Load(CuModule* module, const void* image, unsigned count, int*, void** 
     *module = new CuModuleState{code, current->device};
     return 0;
   });
-}
-
-CuResult AddToLinker(CuLinker linker, int kind, void* data, size_t bytes, const char*, unsigned,
-                     int*, void**) {
-  return InContext([&]() -> CuResult {
-    const auto* text = static_cast<const char*>(data);
-    if (kind != kCuPtx || bytes != std::strlen(text) + 1) return kInvalidValue;
-    if (std::strncmp(text, "bad", 3) == 0) return kInvalidCode;
-    linker->code += text;
-    return 0;
-  });
-}
-
-void FillLinker(CudaDriver* driver) {
-  driver->LinkCreate = [](unsigned, int*, void**, CuLinker* linker) {
-    return InContext([&] { return *linker = new CuLinkerState, 0; });
-  };
-  driver->LinkAddData = AddToLinker;
-  driver->LinkComplete = [](CuLinker linker, void** cubin, size_t* bytes) {
-    return InContext([&] {
-      Fake().links += 1;
-      linker->made =
-          "\x7f"
-          "ELF of " +
-          linker->code;
-      *cubin = linker->made.data();
-      return *bytes = linker->made.size() + 1, 0;
-    });
-  };
-  driver->LinkDestroy = [](CuLinker linker) {
-    linker->made.assign(linker->made.size(), '?');  // It was the linker's.
-    return delete linker, 0;
-  };
 }
 
 CuResult FindFunction(CuFunction* function, CuModule module, const char* name) {
@@ -315,7 +278,6 @@ CudaDriver FakeCudaDriver() {
   FillDevices(&driver);
   FillStreams(&driver);
   FillMemory(&driver);
-  FillLinker(&driver);
   driver.ModuleLoadDataEx = Load;
   driver.ModuleGetFunction = FindFunction;
   driver.FuncSetAttribute = [](CuFunction, int attribute, int value) {

@@ -24,7 +24,6 @@ struct FakeCuda {
 
   int64_t live_bytes = 0;
   int loads = 0;
-  int links = 0;
   int streams = 0;
   int waits = 0;            // of the host
   int stream_waits = 0;     // of a stream for another's event
@@ -34,6 +33,7 @@ struct FakeCuda {
   uint64_t release_threshold = 0;
   int most_shared_bytes = 0;
   std::string loaded_code;
+  std::function<void()> on_load = [] {};  // at the beginning of each load
 };
 
 FakeCuda& Fake();
