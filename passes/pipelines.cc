@@ -112,6 +112,8 @@ const std::vector<std::string_view>& GpuPipeline() {
     for (std::string_view pass : CpuPipeline()) {
       // Behind all that fuses, and before arrays share memory.
       if (pass == "place-results") passes->push_back("merge-regions");
+      // Rows that are sorted are made by what fuses from here on.
+      if (pass == "fuse-filters") passes->push_back("sort-on-device");
       if (pass == "plan-memory") passes->push_back("extract-kernels");
       if (pass == "lower-to-loops") passes->push_back("call-libraries");
       if (!left_out.contains(pass)) passes->push_back(pass);

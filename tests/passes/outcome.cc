@@ -189,12 +189,22 @@ ir::Values CopyArguments(const ir::Values& arguments) {
   return result;
 }
 
-// Stands for the libraries: sorts numbers of 64 bits.
+// Stands for the libraries: sorts numbers of 64 bits as NumPy does, all of them stably.
 int64_t SortDoubles(const std::string& symbol, const std::string&,
                     const std::vector<uint64_t>& operands) {
-  if (symbol != "pk_numpy_sort_f64") ir::FailBug("the tests have no " + symbol);
+  const auto is_less = [](double a, double b) {
+    return a < b || (std::isnan(b) && !std::isnan(a));
+  };
   auto* numbers = reinterpret_cast<double*>(operands[0]);
-  std::sort(numbers, numbers + operands[1]);
+  if (symbol == "pk_numpy_argsort_f64") {
+    auto* places = reinterpret_cast<int64_t*>(operands[2]);
+    std::stable_sort(places, places + operands[3],
+                     [&](int64_t a, int64_t b) { return is_less(numbers[a], numbers[b]); });
+    return 0;
+  }
+  if (symbol != "pk_numpy_sort_f64" && symbol != "pk_numpy_stable_sort_f64")
+    ir::FailBug("the tests have no " + symbol);
+  std::stable_sort(numbers, numbers + operands[1], is_less);
   return 0;
 }
 

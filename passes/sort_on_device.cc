@@ -1,0 +1,201 @@
+// Sorts on a GPU what the host's library would sort, by kernels.
+//
+// Before:
+//   %s: i64 = library_call @sort(%v)
+// After: (%s is 0; sort_writer.h says what the kernels do)
+//   block for %b in 0 to %tiles step 1 { ... each sorts a tile of %v in shared memory ... }
+//   while { more than a tile } { block for ... { merges tiles of %v, two by two, into %w }
+//                                block for ... { and those of %w into %v } }
+//
+// Where the rows of an array are sorted as they are made, all of them are made first:
+//   %r: [n][m]f64 = imap (%i) in (%n) { %v = imap (%j) in (%m) { ... }
+//                                       %s = library_call @sort(%v)  yield %v }
+// becomes that imap without the call, and kernels that sort the rows of %r.
+//
+// Assumes: index form, behind what fuses elements: arrays that are sorted exist. What is called
+// `sort` may keep the order of equal elements.
+// Refuses: sorts inside other operators, and rows that are read where they are sorted: kernels
+// start no kernels.
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "ir/library_routines.h"
+#include "ir/uses.h"
+#include "passes/lowering/sort_writer.h"
+#include "passes/pass.h"
+
+namespace parakeet::passes {
+namespace {
+
+using ir::Attr;
+using ir::Binding;
+using ir::Block;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+
+// The operands of a call of a library's sort.
+struct SortCall {
+  const Binding* binding;
+  const Var* keys;
+  const Var* places;  // Null where the keys themselves are sorted.
+  const Var* sorted() const { return places != nullptr ? places : keys; }
+};
+
+std::optional<SortCall> AsSort(const Binding& b) {
+  if (b.op != OpCode::kLibraryCall) return std::nullopt;
+  const std::string& routine = b.attrs.Text(Attr::kCallee);
+  const bool has_places = routine == "argsort";
+  if (!has_places && routine != "sort" && routine != "stable_sort") return std::nullopt;
+  for (const Operand& operand : b.operands) {
+    if (!operand.IsVar() || operand.var()->type.dims().size() != 1) return std::nullopt;
+  }
+  return SortCall{&b, b.operands[0].var(), has_places ? b.operands[1].var() : nullptr};
+}
+
+bool HoldsSort(const Block& block) {
+  bool holds = false;
+  ir::ForEachBinding(block, [&](const Binding& b) { holds |= AsSort(b).has_value(); });
+  return holds;
+}
+
+// The only sort of an element, at its outermost level.
+std::optional<SortCall> OnlySort(const Block& element) {
+  std::optional<SortCall> only;
+  for (const Binding* b : element.bindings) {
+    const std::optional<SortCall> sort = AsSort(*b);
+    const bool is_inside = std::any_of(b->blocks.begin(), b->blocks.end(),
+                                       [](const Block* k) { return HoldsSort(*k); });
+    if (is_inside || (sort && only)) return std::nullopt;
+    if (sort) only = sort;
+  }
+  return only;
+}
+
+// True where every array of the call is made by the element, as long as the element's index does
+// not say, and its name is the only one.
+bool OwnsArrays(const Block& element, const SortCall& sort) {
+  const ir::VarSet inside = ir::DefinedVars(element);
+  const auto is_own = [&](const Var* array) {
+    const Operand& length = array->type.dims()[0];
+    if (length.IsVar() && inside.contains(length.var())) return false;
+    return std::any_of(element.bindings.begin(), element.bindings.end(), [&](const Binding* b) {
+      return (b->op == OpCode::kImap || b->op == OpCode::kAlloc) &&
+             std::find(b->results.begin(), b->results.end(), array) != b->results.end();
+    });
+  };
+  return is_own(sort.keys) && is_own(sort.sorted()) && sort.keys != sort.places;
+}
+
+// True where nothing but the call and the element's end reads or writes an array of the call once
+// it is sorted, and nothing before gives one another name.
+bool IsOnlyYielded(const Block& element, const SortCall& sort) {
+  const auto call = std::find(element.bindings.begin(), element.bindings.end(), sort.binding);
+  const auto uses = [&](const Binding* b) {
+    bool found = false;
+    ir::ForEachUse(*b, [&](const Var* used) { found |= used == sort.keys || used == sort.places; });
+    return found;
+  };
+  const auto names = [&](const Binding* b) {
+    return uses(b) &&
+           std::any_of(b->results.begin(), b->results.end(),
+                       [](const Var* v) { return v->type.IsArray(); }) &&
+           b->op != OpCode::kImap;
+  };
+  const auto is_sorted = [&](const Operand& o) { return o.IsVar() && o.var() == sort.sorted(); };
+  return std::none_of(call + 1, element.bindings.end(), uses) &&
+         std::none_of(element.bindings.begin(), call, names) &&
+         std::count_if(element.results.begin(), element.results.end(), is_sorted) == 1;
+}
+
+class DeviceSorter : public SortWriter {
+ public:
+  DeviceSorter(ir::Arena* arena, Context& context) : SortWriter(arena), context_(context) {}
+
+ protected:
+  void Visit(const Binding* b) override {
+    const std::optional<SortCall> sort = inside_ ? std::nullopt : AsSort(*b);
+    if (sort) return WriteCall(*sort);
+    if (!inside_ && b->op == OpCode::kImap && SortRows(*b)) return;
+    const bool is_operator = ir::InfoOf(b->op).format == ir::OpFormat::kIndices;
+    if (!inside_ && is_operator) NoteRefused(*b);
+    const bool outer = std::exchange(inside_, inside_ || is_operator);
+    Mutator::Visit(b);
+    inside_ = outer;
+  }
+
+ private:
+  void NoteDone(const ir::Span& span) {
+    context_.Note(span, "sorted by kernels", Topic::kThreads, Verdict::kDone);
+  }
+
+  void NoteRefused(const Binding& nest) {
+    for (const Block* block : nest.blocks) {
+      ir::ForEachBinding(*block, [&](const Binding& b) {
+        if (!AsSort(b)) return;
+        context_.Note(b.span,
+                      "not sorted by kernels: no kernel starts another, and the rows are more than "
+                      "sorted here",
+                      Topic::kNests, Verdict::kRefused);
+      });
+    }
+  }
+
+  const Var* Current(const Var* array) { return Apply(Operand(array)).var(); }
+
+  void WriteCall(const SortCall& sort) {
+    NoteDone(sort.binding->span);
+    WriteSort(Current(sort.keys), sort.places != nullptr ? Current(sort.places) : nullptr);
+    Replace(sort.binding->result(), Int(0));
+  }
+
+  bool SortRows(const Binding& nest) {
+    const Block& element = *nest.blocks[0];
+    const std::optional<SortCall> sort = OnlySort(element);
+    if (!sort || !OwnsArrays(element, *sort) || !IsOnlyYielded(element, *sort)) return false;
+    NoteDone(sort->binding->span);
+    const Binding* made = MakeRows(nest, *sort);
+    const auto at =
+        std::find(element.results.begin(), element.results.end(), Operand(sort->sorted()));
+    const Var* sorted = made->results[at - element.results.begin()];
+    builder().set_span(sort->binding->span);
+    WriteSort(sort->places != nullptr ? made->results.back() : sorted,
+              sort->places != nullptr ? sorted : nullptr);
+    return true;
+  }
+
+  // The nest without the call; the keys of places are its last result.
+  const Binding* MakeRows(const Binding& nest, const SortCall& sort) {
+    Block element = *nest.blocks[0];
+    std::erase(element.bindings, sort.binding);
+    Replace(sort.binding->result(), Int(0));
+    Binding rows = nest;
+    if (sort.places != nullptr) {
+      element.results.push_back(sort.keys);
+      Operands dims = nest.operands;
+      dims.push_back(sort.keys->type.dims()[0]);
+      const ir::Type type = ir::Type::Array(sort.keys->type.dtype(), dims);
+      rows.results.push_back(builder().NewVar(type, "keys"));
+    }
+    rows.blocks[0] = arena()->New(std::move(element));
+    inside_ = true;
+    const Binding* made = Rewrite(arena()->New(std::move(rows)));
+    inside_ = false;
+    builder().Append(made);
+    return made;
+  }
+
+  Context& context_;
+  bool inside_ = false;
+};
+
+}  // namespace
+
+ir::Program SortOnDevice(const ir::Program& program, Context& context) {
+  return ForEachFunction(program, [&](const ir::Function* function) {
+    return DeviceSorter(program.arena.get(), context).Run(function);
+  });
+}
+
+}  // namespace parakeet::passes

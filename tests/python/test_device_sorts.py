@@ -1,0 +1,99 @@
+"""Sorts by kernels, beside NumPy's: kinds of elements, and sizes around what a block sorts."""
+
+import numpy as np
+import pytest
+from edge_values import edges
+
+from parakeet import jit
+
+HERE = "emulated_gpu"
+TILE = 2816  # Elements of 8 bytes that a block sorts.
+PLACES_TILE = 1280  # And keys of 8 bytes with their places.
+
+
+def by_bits(x):
+    return np.ascontiguousarray(x).tobytes()
+
+
+@jit
+def sorted_and_places(x):
+    return np.sort(x, kind="stable"), np.argsort(x, kind="stable")
+
+
+def is_as_numpy(x):
+    values, places = sorted_and_places(x, target=HERE)
+    expected = np.argsort(x, kind="stable")
+    return np.array_equal(places, expected) and by_bits(values) == by_bits(x[expected])
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float16", "float32",
+                                   "float64", "complex64", "complex128"])
+def test_elements_of_every_kind(dtype):
+    random = np.random.default_rng(0)
+    assert is_as_numpy(random.choice(edges(dtype), 4 * 3840 + 3))
+    assert is_as_numpy(edges(dtype)[::-1])
+
+
+@pytest.mark.parametrize("size", [0, 2, 5, 11, 12, 255, PLACES_TILE, TILE - 1, TILE, TILE + 1,
+                                  2 * TILE, 3 * TILE + 7, 4 * TILE + 1, 17 * TILE + 5])
+def test_sizes_around_tiles(size):
+    random = np.random.default_rng(size)
+    assert is_as_numpy(random.standard_normal(size))
+    assert is_as_numpy(random.integers(0, 3, size).astype(float))
+
+
+def test_orders_that_are_there_already():
+    up = np.arange(5.0 * TILE)
+    for x in (up, up[::-1], np.zeros(len(up)), np.roll(up, TILE // 2), up[::2], up * np.nan):
+        assert is_as_numpy(x)
+    assert is_as_numpy(np.ones(1))
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (5, 7), (3, 2 * TILE + 1)])
+def test_rows_and_columns(shape):
+    def f(x):
+        return np.sort(x), np.sort(x, axis=0), np.argsort(x, stable=True), np.sort(x, axis=None)
+
+    x = np.random.default_rng(1).integers(-9, 9, shape).astype(float)
+    for x in (np.asfortranarray(x), x[::-1, ::-1]):
+        for result, expected in zip(jit(f)(x, target=HERE), f(x), strict=True):
+            np.testing.assert_array_equal(result, expected, strict=True)
+
+
+def test_what_is_built_on_sorting():
+    def f(x, k):
+        y = x.copy()
+        y.sort()
+        order = np.argsort(x, kind="stable")
+        return (y, np.unique(k), np.median(x), np.partition(x, 3)[3], np.percentile(x, 30),
+                np.searchsorted(x, k, sorter=order), np.lexsort((x, k)))
+
+    random = np.random.default_rng(2)
+    x, k = random.standard_normal(3 * TILE), random.integers(0, 50, 3 * TILE)
+    results, expected = jit(f)(x, k, target=HERE), f(x, k)
+    for result, wanted in zip(results, expected, strict=True):
+        for one, of_numpy in zip(np.atleast_1d(result), np.atleast_1d(wanted), strict=True):
+            np.testing.assert_allclose(one, of_numpy, rtol=1e-14)
+
+
+def test_sorts_between_other_code():
+    def f(x, steps):
+        total = np.zeros(x.shape[0])
+        for k in range(steps):
+            y = np.sort(x * (k + 1) % 7)
+            if y[0] < 3:
+                total += y
+            else:
+                total -= np.sort(y[::-1])
+        return total
+
+    x = np.random.default_rng(3).random(TILE + 3)
+    np.testing.assert_allclose(jit(f)(x, 5, target=HERE), f(x, 5))
+
+
+def test_the_report_says_where_it_is_sorted():
+    report = str(sorted_and_places.explain(np.ones(4), target=HERE))
+    assert "sorted by kernels" in report and "through the host" not in report
+    inside = jit(lambda x, y: np.array([np.sort(x + k)[0] for k in y]))
+    report = inside.explain(np.ones(4), np.ones(3), target=HERE)
+    assert "through the host for sort" in report and "no kernel starts another" in report
