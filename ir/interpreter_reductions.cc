@@ -28,10 +28,11 @@
 // first block without init its own. So prefixes of sums of what is not negative never fall.
 //
 // With `block B, lanes L` and L > 1 the same at several levels: blocks of L elements are cut from
-// blocks of L^2, those from blocks of L^3, and so on up to B L^2. What is before a block are the
-// totals of those before it in the block around, combined from the left; before one of B L^2, the
-// totals of all those before it, starting from init. A prefix is the block's own, combined with
-// what is before the block, that with what is before the block around, and so on outwards.
+// blocks of L^2, those from blocks of B, those from B L, and those from B L^2. What is before a
+// block are the totals of those before it in the block around, combined from the left; before one
+// of B L^2, the totals of all those before it, starting from init. A prefix is the block's own,
+// combined with what is before the block, that with what is before the block around, and so on
+// outwards.
 
 #include <algorithm>
 #include <utility>
@@ -62,9 +63,7 @@ std::vector<int64_t> BlocksOfScan(const Attributes& attrs) {
   const int64_t lanes = attrs.Int(Attr::kLanes, 1);
   if (block == 0) return {};
   if (lanes == 1) return {block};
-  std::vector<int64_t> sizes;
-  for (int64_t size = lanes; size <= block * lanes * lanes; size *= lanes) sizes.push_back(size);
-  return sizes;
+  return {lanes, lanes * lanes, block, block * lanes, block * lanes * lanes};
 }
 
 // An operator's arrays are new: a total that is a slice of an operand, or init itself, is copied.

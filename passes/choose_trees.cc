@@ -39,9 +39,11 @@ constexpr int64_t kBlockOfThread = 64;
 // No power of two: blocks run side by side, and their elements are not all to lie in one set of a
 // cache.
 constexpr int64_t kScanBlock = 264;
-// What a block of a GPU's threads takes of a scan, and how many are combined at each level: threads
-// are that squared, the block is that cubed.
-constexpr int64_t kDeviceScanBlock = 4096;
+// What a block of a GPU's threads takes of a scan, in bytes and in elements, and how many are
+// combined at a time: each thread takes that many of them.
+constexpr int64_t kDeviceScanBytes = 32768;
+constexpr int64_t kLeastDeviceScanBlock = 1024;
+constexpr int64_t kMostDeviceScanBlock = 8192;
 constexpr int64_t kDeviceScanLanes = 16;
 constexpr int64_t kLaneBytes =
     256;  // What the lanes of all accumulators together may fill: four wide registers.
@@ -116,7 +118,19 @@ class TreeChooser : public LoopWriter {
   void SetScan(const Binding& b) {
     if (depth_ > 0 || HoldsArrays(b)) return Set(b, 0, 1);
     if (!context_.options.kernels || !ScansOnDevice(b)) return Set(b, kScanBlock, 1);
-    Set(b, kDeviceScanBlock, kDeviceScanLanes);
+    Set(b, DeviceScanBlock(b), kDeviceScanLanes);
+  }
+
+  static int64_t BytesOf(const Binding& b) {
+    int64_t bytes = 0;
+    for (const Var* result : b.results) bytes += ir::SizeInBytes(result->type.dtype());
+    return bytes;
+  }
+
+  static int64_t DeviceScanBlock(const Binding& b) {
+    int64_t block = kMostDeviceScanBlock;
+    while (block > kLeastDeviceScanBlock && block * BytesOf(b) > kDeviceScanBytes) block /= 2;
+    return block;
   }
 
   // Where a thread fails, the others combine whatever stands where its elements should: that must
@@ -194,10 +208,8 @@ class TreeChooser : public LoopWriter {
       context_.Note(b.span, "no lanes: " + reason, Topic::kLanes, Verdict::kRefused);
       return 1;
     }
-    int64_t bytes = 0;
-    for (const Var* result : b.results) bytes += ir::SizeInBytes(result->type.dtype());
     int64_t lanes = kMostLanes;
-    while (lanes > 1 && lanes * bytes > kLaneBytes) lanes /= 2;
+    while (lanes > 1 && lanes * BytesOf(b) > kLaneBytes) lanes /= 2;
     return lanes;
   }
 

@@ -15,6 +15,7 @@ namespace {
 constexpr size_t kAlignment = 64;  // Of shared memory.
 // What it holds before a block writes it: nan as a float, -1 as an integer.
 constexpr int kPoison = 0xff;
+constexpr int64_t kLooks = 16;  // before a thread that waits for another block steps aside
 
 uintptr_t WordOf(const void* address) { return reinterpret_cast<uintptr_t>(address); }
 
@@ -155,6 +156,15 @@ void BlockRunner::CheckShared(EmulatedThread* thread, int64_t offset, int64_t by
   End(thread, what);
 }
 
+// Who looks at one place again and again waits for another block, which may have no processor.
+void BlockRunner::LetOthersRun(const EmulatedThread* thread, const void* address) {
+  const bool is_again = address == looks_at_ && thread->thread == looking_;
+  looks_ = is_again ? looks_ + 1 : 0;
+  looks_at_ = address;
+  looking_ = thread->thread;
+  if (looks_ > kLooks) sched_yield();
+}
+
 void BlockRunner::Check(EmulatedThread* thread, const void* address, int64_t bytes,
                         int32_t access) {
   const auto offset = uint64_t(WordOf(address) - WordOf(shared_.get()));
@@ -162,6 +172,7 @@ void BlockRunner::Check(EmulatedThread* thread, const void* address, int64_t byt
   if (offset < shared_bytes && uint64_t(bytes) <= shared_bytes - offset) {
     return CheckShared(thread, int64_t(offset), bytes, access);
   }
+  if (access == kPkAccessAtomic) LetOthersRun(thread, address);
   if (launch_->memory->Holds(address, bytes, &found_)) return;
   for (const auto& [buffer, size] : thread->own) {
     const uint64_t at = WordOf(address) - WordOf(buffer);

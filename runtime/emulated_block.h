@@ -62,6 +62,7 @@ class BlockRunner {
   // Runs every thread up to its next barrier or its end, and says whether there is a next one.
   bool RunToBarrier(bool is_first);
   void CheckShared(EmulatedThread* thread, int64_t offset, int64_t bytes, int32_t access);
+  void LetOthersRun(const EmulatedThread* thread, const void* address);
   [[noreturn]] void End(const EmulatedThread* thread, const char* what);
 
   const EmulatedLaunch* launch_ = nullptr;
@@ -71,6 +72,9 @@ class BlockRunner {
   int64_t shared_capacity_ = 0;
   SharedAccesses accesses_;
   EmulatedMemory::Found found_;
+  const void* looks_at_ = nullptr;  // The last atomic's address
+  int64_t looking_ = 0;             // and thread, and how often the same before.
+  int64_t looks_ = 0;
 };
 
 }  // namespace parakeet::runtime

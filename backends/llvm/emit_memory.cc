@@ -130,7 +130,8 @@ void FunctionEmitter::EmitAtomic(const ir::Binding& atomic) {
     if (InKernel()) return emission_.kernels->Fence(emission_);
     builder_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
   };
-  fence();
+  // What adds 0 says nothing to others: it asks.
+  if (*ir::AtomicCombine(atomic) != ir::OpCode::kAdd || !operands.back().IsInt(0)) fence();
   Value* old = builder_.CreateAtomicRMW(op, address, value, llvm::Align(ir::SizeInBytes(dtype)),
                                         llvm::AtomicOrdering::Monotonic);
   fence();

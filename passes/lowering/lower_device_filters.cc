@@ -1,6 +1,7 @@
 #include "passes/lowering/lower_device_filters.h"
 
 #include "ir/builder.h"
+#include "passes/analyses/find_cost.h"
 
 namespace parakeet::passes {
 
@@ -16,8 +17,12 @@ namespace {
 
 constexpr int64_t kChunk = 4096;  // Elements of a block of threads, as lower_filters.cc has them.
 constexpr int64_t kThreads = 256;
-constexpr int64_t kRun = 16;    // Elements of a thread,
-constexpr int64_t kGroup = 16;  // and threads whose counts one of them adds up.
+constexpr int64_t kRun = 16;            // Elements of a thread,
+constexpr int64_t kGroup = 16;          // and threads whose counts one of them adds up.
+constexpr int64_t kRow = 256;           // Chunks of a row.
+constexpr int64_t kMostShared = 33000;  // Bytes of values: several blocks fit a processor.
+constexpr int kCheap = 16;              // What costs no more is written for whole chunks apart.
+constexpr int64_t kWaitsForRow = 32;    // The thread that does.
 
 Attributes BlockKind() { return {{Attr::kKind, std::string("block")}}; }
 
@@ -45,154 +50,234 @@ void DeviceFilterLowering::GiveResults(const Filter& filter, const Operand& tota
   for (size_t k = 0; k < kept.size(); ++k) Replace(filter.binding.results[k + 1], kept[k]);
 }
 
-void DeviceFilterLowering::FilterOnDevice(const Filter& filter, bool once) {
-  Made made;
-  if (once) {
-    made.push_back(builder().NewVar(ir::Type::Array(DType::kBool, {filter.size}), "kept"));
-    builder().Emit(OpCode::kAlloc, {made[0]}, {filter.size});
-    const Arrays values = Allocate(filter, filter.size);
-    made.insert(made.end(), values.begin(), values.end());
-  }
-  CountChunks(filter, made);
-  PlaceChunks(filter);
-  const Operand total = builder().Load(filter.starts, {filter.blocks});
-  const Arrays kept = Allocate(filter, total);
-  if (!kept.empty()) WriteChunks(filter, made, kept);
-  GiveResults(filter, total, kept);
+void DeviceFilterLowering::FilterOnDevice(Filter filter, bool once) {
+  filter.size = Max(filter.size, Int(0));
+  filter.blocks = CeilDiv(filter.size, Int(kChunk));
+  int64_t bytes = 0;
+  for (size_t k = 1; k < filter.binding.results.size(); ++k)
+    bytes += kChunk * ir::SizeInBytes(filter.binding.results[k]->type.dtype());
+  const bool in_shared = bytes <= kMostShared;
+  const Operand rows = CeilDiv(filter.blocks, Int(kRow));
+  const LookBack look_back = StartLookBack(filter.blocks, builder().Add(filter.blocks, rows));
+  const Var* total = builder().NewVar(ir::Type::Array(DType::kI64, {Int(1)}), "total");
+  builder().Emit(OpCode::kAlloc, {total}, {Int(1)});
+  const DeviceFilter device{filter,
+                            look_back,
+                            total,
+                            Allocate(filter, filter.size),
+                            once && !in_shared ? Allocate(filter, filter.size) : Arrays{},
+                            in_shared};
+  Loop(Int(0), filter.blocks, BlockKind(), [&](const Operand&) { WriteFilterChunk(device); });
+  const Operand some = builder().Scalar(OpCode::kGt, {filter.size, Int(0)});
+  const Operand count = Choose(
+      some, [&] { return Operands{builder().Load(total, {Int(0)})}; },
+      [] { return Operands{Int(0)}; })[0];
+  GiveResults(filter, count, Fit(filter, device.kept, count));
 }
 
-void DeviceFilterLowering::EachChunk(
-    const Filter& filter,
-    const std::function<void(const Operand&, const Operand&, const Operand&)>& body) {
-  Loop(Int(0), filter.blocks, BlockKind(), [&](const Operand& chunk) {
-    const Operand start = builder().Mul(chunk, Int(kChunk));
-    body(chunk, start, Min(builder().Sub(filter.size, start), Int(kChunk)));
+DeviceFilterLowering::Arrays DeviceFilterLowering::Fit(const Filter& filter, const Arrays& kept,
+                                                       const Operand& total) {
+  if (kept.empty()) return kept;
+  const auto as_view = [&] {
+    Operands views;
+    for (const Var* array : kept) {
+      views.push_back(builder().EmitOne(OpCode::kView,
+                                        ir::Type::Array(array->type.dtype(), {total}),
+                                        {array, Int(0), Int(1)}, {}, {}, array->hint));
+    }
+    return views;
+  };
+  const auto as_copy = [&] {
+    const Arrays copies = Allocate(filter, total);
+    Loop(Int(0), total, {{Attr::kKind, std::string("parallel")}, {Attr::kCost, int64_t{1}}},
+         [&](const Operand& i) { StoreAll(copies, i, LoadAll(kept, i)); });
+    return Operands(copies.begin(), copies.end());
+  };
+  const Operand is_half =
+      builder().Scalar(OpCode::kGe, {builder().Mul(total, Int(2)), filter.size});
+  Arrays fitting;
+  for (const Operand& array : Choose(is_half, as_view, as_copy)) fitting.push_back(array.var());
+  return fitting;
+}
+
+const Var* DeviceFilterLowering::SharedOf(DType dtype, int64_t count, const char* hint) {
+  const Var* array = builder().NewVar(ir::Type::Array(dtype, {Int(count)}), hint);
+  builder().Emit(OpCode::kAlloc, {array}, {Int(count)});
+  return array;
+}
+
+DeviceFilterLowering::FilterChunk DeviceFilterLowering::TakeFilterChunk(
+    const DeviceFilter& device) {
+  const Filter& filter = device.filter;
+  FilterChunk chunk;
+  chunk.number = TakeNumber(device.look_back);
+  chunk.row = builder().Scalar(OpCode::kFloorDiv, {chunk.number, Int(kRow)});
+  chunk.rank = builder().Scalar(OpCode::kMod, {chunk.number, Int(kRow)});
+  chunk.start = builder().Mul(chunk.number, Int(kChunk));
+  const Operand size = Min(builder().Sub(filter.size, chunk.start), Int(kChunk));
+  chunk.size = {kThreads, kRun, size, builder().Scalar(OpCode::kEq, {size, Int(kChunk)})};
+  if (device.in_shared) chunk.values = Allocate(filter, Int(kChunk));
+  chunk.marks = SharedOf(DType::kBool, kChunk + kChunk / kRun, "marks");
+  chunk.counts = SharedOf(DType::kI64, kThreads, "counts");
+  chunk.groups = SharedOf(DType::kI64, kThreads / kGroup, "groups");
+  chunk.list = SharedOf(DType::kI16, kChunk, "list");
+  chunk.own = SharedOf(DType::kI64, 1, "own");
+  chunk.others = SharedOf(DType::kI64, kRow, "others");
+  chunk.before = SharedOf(DType::kI64, 2, "before");
+  return chunk;
+}
+
+void DeviceFilterLowering::WriteFilterChunk(const DeviceFilter& device) {
+  const FilterChunk chunk = TakeFilterChunk(device);
+  MakeElements(device, chunk);
+  CountRuns(chunk);
+  Threads(kThreads, [&](const Operand& thread) {
+    If(builder().Scalar(OpCode::kEq, {thread, Int(0)}), [&] { PublishCount(device, chunk); });
+    AwaitCounts(device, chunk, thread);
   });
+  AddCounts(device, chunk);
+  if (device.kept.empty()) return;
+  ListKept(chunk);
+  StoreKept(device, chunk);
 }
 
-const Var* DeviceFilterLowering::CountByThreads(
-    const std::function<Operand(const Operand& thread)>& count) {
-  const Var* counts = builder().NewVar(ir::Type::Array(DType::kI64, {Int(kThreads)}), "counts");
-  builder().Emit(OpCode::kAlloc, {counts}, {Int(kThreads)});
-  Threads(kThreads,
-          [&](const Operand& thread) { builder().Store(counts, {thread}, count(thread)); });
-  return counts;
+// --- What the chunk keeps ---
+
+void DeviceFilterLowering::MakeElements(const DeviceFilter& device, const FilterChunk& chunk) {
+  const auto make = [&](const Operand& k) {
+    const Operand i = builder().Add(chunk.start, k);
+    const Operands element = ElementAt(device.filter, i);
+    const Operands values(element.begin() + 1, element.end());
+    if (device.in_shared) StoreAll(chunk.values, k, values);
+    if (!device.made.empty()) StoreAll(device.made, i, values);
+    builder().Store(chunk.marks, {Spread(k, kRun)}, element[0]);
+  };
+  const bool is_cheap = CostOf(*device.filter.binding.blocks[0]) <= kCheap;
+  Threads(kThreads, [&](const Operand& thread) { EachOf(chunk.size, thread, is_cheap, make); });
 }
 
-Operand DeviceFilterLowering::AddBefore(const Var* counts, const Operand& lo, const Operand& hi) {
+Operands DeviceFilterLowering::CarryMarks(
+    const FilterChunk& chunk, const Operand& thread, const Operand& first,
+    const std::function<void(const Operand&, const Operand&, const Operand&)>& use) {
+  const auto step = [&](const Operand& k, const Operands& so_far) {
+    const Operand mark = builder().Load(chunk.marks, {Spread(k, kRun)});
+    use(k, mark, so_far[0]);
+    return Operands{builder().Add(so_far[0], builder().Cast(mark, DType::kI64))};
+  };
+  return CarryRun(chunk.size, builder().Mul(thread, Int(kRun)), false, true, {first}, step);
+}
+
+Operand DeviceFilterLowering::AddEntries(const Var* counts, const Operand& lo, const Operand& hi,
+                                         bool keeps_before) {
   return Carry(lo, hi, {Int(0)}, [&](const Operand& k, const Operands& so_far) {
     const Operand own = builder().Load(counts, {k});
-    builder().Store(counts, {k}, so_far[0]);
+    if (keeps_before) builder().Store(counts, {k}, so_far[0]);
     return Operands{builder().Add(so_far[0], own)};
   })[0];
 }
 
-std::function<Operand(const Operand&)> DeviceFilterLowering::PlaceThreads(
-    const Var* counts, const std::function<void(const Operand&)>& use) {
-  const Operand groups = Int(kThreads / kGroup);
-  const Var* before = builder().NewVar(ir::Type::Array(DType::kI64, {groups}), "before");
-  builder().Emit(OpCode::kAlloc, {before}, {groups});
+void DeviceFilterLowering::CountRuns(const FilterChunk& chunk) {
+  const auto ignore = [](const Operand&, const Operand&, const Operand&) {};
+  Threads(kThreads, [&](const Operand& thread) {
+    builder().Store(chunk.counts, {thread}, CarryMarks(chunk, thread, Int(0), ignore)[0]);
+  });
   Threads(kThreads / kGroup, [&](const Operand& group) {
     const Operand lo = builder().Mul(group, Int(kGroup));
-    builder().Store(before, {group}, AddBefore(counts, lo, builder().Add(lo, Int(kGroup))));
+    builder().Store(chunk.groups, {group},
+                    AddEntries(chunk.counts, lo, builder().Add(lo, Int(kGroup)), true));
   });
-  Threads(1, [&](const Operand&) { use(AddBefore(before, Int(0), groups)); });
-  return [this, counts, before](const Operand& thread) {
-    const Operand group = builder().Scalar(OpCode::kFloorDiv, {thread, Int(kGroup)});
-    return builder().Add(builder().Load(before, {group}), builder().Load(counts, {thread}));
+}
+
+// --- What those before it keep ---
+
+void DeviceFilterLowering::PublishCount(const DeviceFilter& device, const FilterChunk& chunk) {
+  const Operand count = AddEntries(chunk.groups, Int(0), Int(kThreads / kGroup), true);
+  builder().Store(chunk.own, {Int(0)}, count);
+  If(device.look_back.is_many, [&] {
+    const Operand word = builder().Add(builder().Mul(count, Int(2)), Int(1));
+    Publish(device.look_back, chunk.number, word);
+  });
+}
+
+void DeviceFilterLowering::AwaitCounts(const DeviceFilter& device, const FilterChunk& chunk,
+                                       const Operand& thread) {
+  const auto await = [&](const Operand& word) {
+    return builder().Scalar(OpCode::kFloorDiv, {Await(device.look_back, word), Int(2)});
   };
-}
-
-void DeviceFilterLowering::CountChunks(const Filter& filter, const Made& made) {
-  EachChunk(filter, [&](const Operand& chunk, const Operand& start, const Operand& size) {
-    const auto count = [&](const Operand& k, const Operands& so_far) {
-      const Operand i = builder().Add(start, k);
-      const Operands values = ElementAt(filter, i);
-      if (!made.empty()) StoreAll(made, i, values);
-      return Operands{builder().Add(so_far[0], builder().Cast(values[0], DType::kI64))};
-    };
-    const Var* counts = CountByThreads(
-        [&](const Operand& thread) { return Carry(thread, size, {Int(0)}, count, kThreads)[0]; });
-    PlaceThreads(counts,
-                 [&](const Operand& total) { builder().Store(filter.starts, {chunk}, total); });
+  const Operand rank = builder().Sub(Int(kThreads - 1), thread);
+  If(builder().Scalar(OpCode::kLt, {rank, chunk.rank}), [&] {
+    const Operand first = builder().Sub(chunk.number, chunk.rank);
+    builder().Store(chunk.others, {rank}, await(builder().Add(first, rank)));
+  });
+  If(builder().Scalar(OpCode::kEq, {thread, Int(kWaitsForRow)}), [&] {
+    const Operand before = Choose(
+        builder().Scalar(OpCode::kGt, {chunk.row, Int(0)}),
+        [&] { return Operands{await(builder().Add(device.filter.blocks, chunk.row))}; },
+        [] { return Operands{Int(0)}; })[0];
+    builder().Store(chunk.before, {Int(1)}, before);
   });
 }
 
-void DeviceFilterLowering::PlaceChunks(const Filter& filter) {
-  Loop(Int(0), Int(1), BlockKind(), [&](const Operand&) {
-    const Operand width = CeilDiv(filter.blocks, Int(kThreads));
-    const auto first = [&](const Operand& thread) { return builder().Mul(thread, width); };
-    const auto behind = [&](const Operand& lo) {
-      return Min(builder().Add(lo, width), filter.blocks);
+void DeviceFilterLowering::AddCounts(const DeviceFilter& device, const FilterChunk& chunk) {
+  const Var* sums = SharedOf(DType::kI64, kRow / kGroup, "sums");
+  Threads(kRow / kGroup, [&](const Operand& group) {
+    const Operand lo = builder().Mul(group, Int(kGroup));
+    const Operand hi = Min(builder().Add(lo, Int(kGroup)), chunk.rank);
+    builder().Store(sums, {group}, AddEntries(chunk.others, lo, hi, false));
+  });
+  Threads(1, [&](const Operand&) {
+    const Operand row = AddEntries(sums, Int(0), Int(kRow / kGroup), false);
+    const Operand before = builder().Add(builder().Load(chunk.before, {Int(1)}), row);
+    builder().Store(chunk.before, {Int(0)}, before);
+    const Operand behind = builder().Add(before, builder().Load(chunk.own, {Int(0)}));
+    const Operand next = builder().Add(chunk.number, Int(1));
+    const Operand is_last = builder().Scalar(OpCode::kEq, {next, device.filter.blocks});
+    const auto finish = [&] {
+      builder().Store(device.total, {Int(0)}, behind);
+      return Operands{};
     };
-    const Var* counts = CountByThreads([&](const Operand& thread) {
-      const Operand lo = first(thread);
-      return Carry(lo, behind(lo), {Int(0)}, [&](const Operand& k, const Operands& so_far) {
-        return Operands{builder().Add(so_far[0], builder().Load(filter.starts, {k}))};
-      })[0];
-    });
-    const auto place = PlaceThreads(counts, [&](const Operand& total) {
-      builder().Store(filter.starts, {filter.blocks}, total);
-    });
-    Threads(kThreads, [&](const Operand& thread) {
-      const Operand lo = first(thread);
-      Carry(lo, behind(lo), {place(thread)}, [&](const Operand& k, const Operands& so_far) {
-        const Operand own = builder().Load(filter.starts, {k});
-        builder().Store(filter.starts, {k}, so_far[0]);
-        return Operands{builder().Add(so_far[0], own)};
+    const auto go_on = [&] {
+      If(builder().Scalar(OpCode::kEq, {chunk.rank, Int(kRow - 1)}), [&] {
+        const Operand word = builder().Add(device.filter.blocks, builder().Add(chunk.row, Int(1)));
+        Publish(device.look_back, word, builder().Add(builder().Mul(behind, Int(2)), Int(1)));
       });
-    });
+      return Operands{};
+    };
+    Choose(is_last, finish, go_on);
   });
 }
 
-const Var* DeviceFilterLowering::PlaceElements(const Filter& filter, const Made& made,
-                                               const Operand& start, const Operand& size) {
-  const Operand room = Int(kChunk + kChunk / kRun);
-  const Var* places = builder().NewVar(ir::Type::Array(DType::kI32, {room}), "places");
-  builder().Emit(OpCode::kAlloc, {places}, {room});
-  const auto mark = [&](const Operand& k) {
-    const Operand i = builder().Add(start, k);
-    const Operand is_kept = made.empty() ? ElementAt(filter, i)[0] : builder().Load(made[0], {i});
-    builder().Store(places, {Spread(k, kRun)}, builder().Cast(is_kept, DType::kI32));
-  };
-  Threads(kThreads, [&](const Operand& thread) { Loop(thread, size, {}, mark, kThreads); });
-  const auto each_of_run = [&](const Operand& thread, const Operand& so_far, const auto& use) {
-    const Operand lo = builder().Mul(thread, Int(kRun));
-    return Carry(lo, Min(builder().Add(lo, Int(kRun)), size), {so_far},
-                 [&](const Operand& k, const Operands& carried) {
-                   const Operand own = builder().Load(places, {Spread(k, kRun)});
-                   use(k, own, carried[0]);
-                   return Operands{builder().Add(carried[0], builder().Cast(own, DType::kI64))};
-                 })[0];
-  };
-  const Var* counts = CountByThreads([&](const Operand& thread) {
-    return each_of_run(thread, Int(0), [](const Operand&, const Operand&, const Operand&) {});
-  });
-  const auto place = PlaceThreads(counts, [](const Operand&) {});
+// --- What is kept ---
+
+void DeviceFilterLowering::ListKept(const FilterChunk& chunk) {
   Threads(kThreads, [&](const Operand& thread) {
-    each_of_run(thread, place(thread),
-                [&](const Operand& k, const Operand& own, const Operand& at) {
-                  const Operand is_kept = builder().Cast(own, DType::kBool);
-                  const Operand to = builder().Scalar(OpCode::kSelect, {is_kept, at, Int(-1)});
-                  builder().Store(places, {Spread(k, kRun)}, builder().Cast(to, DType::kI32));
-                });
+    const Operand group = builder().Scalar(OpCode::kFloorDiv, {thread, Int(kGroup)});
+    const Operand first = builder().Add(builder().Load(chunk.groups, {group}),
+                                        builder().Load(chunk.counts, {thread}));
+    CarryMarks(chunk, thread, first, [&](const Operand& k, const Operand& mark, const Operand& at) {
+      If(mark, [&] { builder().Store(chunk.list, {at}, builder().Cast(k, DType::kI16)); });
+    });
   });
-  return places;
 }
 
-void DeviceFilterLowering::WriteChunks(const Filter& filter, const Made& made, const Arrays& kept) {
-  EachChunk(filter, [&](const Operand& chunk, const Operand& start, const Operand& size) {
-    const Var* places = PlaceElements(filter, made, start, size);
-    const Operand first = builder().Load(filter.starts, {chunk});
-    const auto store = [&](const Operand& k) {
-      const Operand place = builder().Cast(builder().Load(places, {Spread(k, kRun)}), DType::kI64);
-      If(builder().Scalar(OpCode::kGe, {place, Int(0)}), [&] {
-        const Operand i = builder().Add(start, k);
-        const Operands values = made.empty() ? ElementAt(filter, i) : LoadAll(made, i);
-        StoreAll(kept, builder().Add(first, place), {values.begin() + 1, values.end()});
-      });
+Operands DeviceFilterLowering::ValuesOf(const DeviceFilter& device, const FilterChunk& chunk,
+                                        const Operand& k) {
+  if (device.in_shared) return LoadAll(chunk.values, k);
+  const Operand i = builder().Add(chunk.start, k);
+  if (!device.made.empty()) return LoadAll(device.made, i);
+  const Operands element = ElementAt(device.filter, i);
+  return {element.begin() + 1, element.end()};
+}
+
+void DeviceFilterLowering::StoreKept(const DeviceFilter& device, const FilterChunk& chunk) {
+  Threads(kThreads, [&](const Operand& thread) {
+    const Operand first = builder().Load(chunk.before, {Int(0)});
+    const Operand count = builder().Load(chunk.own, {Int(0)});
+    const auto store = [&](const Operand& place) {
+      const Operand k = builder().Cast(builder().Load(chunk.list, {place}), DType::kI64);
+      StoreAll(device.kept, builder().Add(first, place), ValuesOf(device, chunk, k));
     };
-    Threads(kThreads, [&](const Operand& thread) { Loop(thread, size, {}, store, kThreads); });
+    Loop(thread, count, {}, store, kThreads);
   });
 }
 

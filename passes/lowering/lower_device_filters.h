@@ -10,13 +10,14 @@ namespace parakeet::passes {
 
 // The part of lower_to_loops that writes a filter for blocks of a GPU's threads.
 //
-// Three kernels: each block of 256 threads counts what its 4096 elements keep, one block makes
-// places of the counts, and each block stores what it keeps from its place on. For the last, every
-// thread counts again what a run of 16 elements keeps, and gives each of them its place in shared
-// memory; then neighbours load neighbours, and store them where they go.
+// One kernel over chunks of 4096 elements, 256 of which are a row of chunks. Each of a block's 256
+// threads makes elements, then counts what a run of 16 of them keeps; the block publishes how many
+// its chunk keeps, waits for the same of the chunks before it in the row and for what rows before
+// keep, and lists the elements it keeps; then neighbours store neighbours, in a buffer that has
+// room for all elements. What fills less than half of that is copied into an array of its own size.
 //
-// Where an element is to be made once, the first kernel makes it, and leaves whether it is kept and
-// its values in buffers for all.
+// Elements stand in shared memory, where they are not too large. Else they are made again, or,
+// where they are to be made once, stand in buffers for all.
 class DeviceFilterLowering : public ScanLowering {
  public:
   using ScanLowering::ScanLowering;
@@ -31,7 +32,7 @@ class DeviceFilterLowering : public ScanLowering {
     const ir::Var* starts = nullptr;  // by block: its count, then where it starts; last the total
   };
 
-  void FilterOnDevice(const Filter& filter, bool once);
+  void FilterOnDevice(Filter filter, bool once);
 
   // Whether element `i` is kept, then its values.
   Operands ElementAt(const Filter& filter, const ir::Operand& i);
@@ -40,27 +41,54 @@ class DeviceFilterLowering : public ScanLowering {
   void GiveResults(const Filter& filter, const ir::Operand& total, const Arrays& kept);
 
  private:
-  // Elements that are made once: whether each is kept, then its values. Else empty.
-  using Made = Arrays;
+  // A filter on the device.
+  struct DeviceFilter {
+    const Filter& filter;
+    LookBack look_back;    // A word for each chunk, one for each row: twice a count, and 1.
+    const ir::Var* total;  // an array of one
+    Arrays kept;           // buffers for all elements
+    Arrays made;           // The same, where each element's values stand; or none.
+    bool in_shared;        // Whether values stand in shared memory.
+  };
+  // What a block of threads does with its chunk.
+  struct FilterChunk {
+    ir::Operand number;
+    ir::Operand row;
+    ir::Operand rank;   // in the row
+    ir::Operand start;  // its first element
+    ChunkSize size;
+    Arrays values;          // in shared memory
+    const ir::Var* marks;   // whether each is kept
+    const ir::Var* counts;  // By thread: what its run keeps, then the runs before it in the group;
+    const ir::Var* groups;  // by group, what those before it keep.
+    const ir::Var* list;    // what is kept
+    const ir::Var* own;     // how many
+    const ir::Var* others;  // by chunks before it in the row, then by groups of them
+    const ir::Var* before;  // how many all before it keep; at 1 those of rows before
+  };
 
-  void CountChunks(const Filter& filter, const Made& made);
-  void PlaceChunks(const Filter& filter);
-  void WriteChunks(const Filter& filter, const Made& made, const Arrays& kept);
-  // Where each element of the chunk goes, in shared memory; -1 where it is not kept.
-  const ir::Var* PlaceElements(const Filter& filter, const Made& made, const ir::Operand& start,
-                               const ir::Operand& size);
+  void WriteFilterChunk(const DeviceFilter& device);
+  FilterChunk TakeFilterChunk(const DeviceFilter& device);
+  void MakeElements(const DeviceFilter& device, const FilterChunk& chunk);
+  void CountRuns(const FilterChunk& chunk);
+  void PublishCount(const DeviceFilter& device, const FilterChunk& chunk);
+  void AwaitCounts(const DeviceFilter& device, const FilterChunk& chunk, const ir::Operand& thread);
+  void AddCounts(const DeviceFilter& device, const FilterChunk& chunk);
+  void ListKept(const FilterChunk& chunk);
+  void StoreKept(const DeviceFilter& device, const FilterChunk& chunk);
+  Operands ValuesOf(const DeviceFilter& device, const FilterChunk& chunk, const ir::Operand& k);
 
-  // The counts of threads, each of which `count` makes.
-  const ir::Var* CountByThreads(const std::function<ir::Operand(const ir::Operand& thread)>& count);
-  // Where every thread's start, of the counts of threads; `use` gets the total, in one thread.
-  std::function<ir::Operand(const ir::Operand& thread)> PlaceThreads(
-      const ir::Var* counts, const std::function<void(const ir::Operand& total)>& use);
-  // Entries lo to hi become what those before them add up to; what all add up to.
-  ir::Operand AddBefore(const ir::Var* counts, const ir::Operand& lo, const ir::Operand& hi);
+  // What is kept, in arrays with `total` elements.
+  Arrays Fit(const Filter& filter, const Arrays& kept, const ir::Operand& total);
 
-  void EachChunk(const Filter& filter,
-                 const std::function<void(const ir::Operand& chunk, const ir::Operand& start,
-                                          const ir::Operand& size)>& body);
+  // Elements of the run of a thread.
+  Operands CarryMarks(const FilterChunk& chunk, const ir::Operand& thread, const ir::Operand& first,
+                      const std::function<void(const ir::Operand& k, const ir::Operand& mark,
+                                               const ir::Operand& so_far)>& use);
+  // What entries lo to hi add up to; each becomes what those before it add up to, or stays.
+  ir::Operand AddEntries(const ir::Var* counts, const ir::Operand& lo, const ir::Operand& hi,
+                         bool keeps_before);
+  const ir::Var* SharedOf(ir::DType dtype, int64_t count, const char* hint);
 };
 
 }  // namespace parakeet::passes

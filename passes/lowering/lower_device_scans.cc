@@ -1,6 +1,9 @@
 #include "passes/lowering/lower_device_scans.h"
 
+#include <algorithm>
+
 #include "ir/builder.h"
+#include "passes/analyses/find_cost.h"
 
 namespace parakeet::passes {
 
@@ -13,174 +16,208 @@ using Operands = LoopWriter::Operands;
 namespace {
 
 constexpr int64_t kMostShared = 40000;  // Bytes of elements: several blocks fit a processor.
+constexpr int kCheap = 16;              // What costs no more is written for whole chunks apart.
+constexpr int64_t kWaitsForRow = 32;    // The thread that does, of a warp without the first chunks.
 
 Attributes Kind(const char* kind) { return {{Attr::kKind, std::string(kind)}}; }
 
-// How many runs, threads and elements there are at the levels of a chunk.
-int64_t Squared(int64_t lanes) { return lanes * lanes; }
-int64_t ChunkOf(int64_t lanes) { return lanes * lanes * lanes; }
-
 }  // namespace
-
-void DeviceScanLowering::Threads(int64_t count, const std::function<void(const Operand&)>& body) {
-  Loop(Int(0), Int(count), Kind("thread"), body);
-}
-
-void DeviceScanLowering::If(const Operand& condition, const std::function<void()>& then) {
-  Choose(
-      condition,
-      [&] {
-        then();
-        return Operands{};
-      },
-      [] { return Operands{}; });
-}
 
 Operand DeviceScanLowering::Spread(const Operand& k, int64_t run) {
   return builder().Add(k, builder().Scalar(OpCode::kFloorDiv, {k, Int(run)}));
 }
 
-void DeviceScanLowering::ScanOnDevice(DeviceScan scan) {
+void DeviceScanLowering::ScanOnDevice(const Reduction& r, const Arrays& results) {
+  const int64_t length = r.binding.attrs.Int(Attr::kBlock);
+  const Operand chunks = CeilDiv(r.extents[0], Int(length));
+  const Operand rows = CeilDiv(chunks, Int(r.lanes * r.lanes));
+  const DeviceScan scan{r,
+                        results,
+                        length,
+                        length / r.lanes,
+                        chunks,
+                        StartLookBack(chunks, builder().Add(chunks, rows)),
+                        AllocateParts(r.binding, chunks),
+                        AllocateParts(r.binding, rows)};
+  Loop(Int(0), chunks, Kind("block"), [&](const Operand&) { WriteChunk(scan); });
+}
+
+void DeviceScanLowering::WriteChunk(const DeviceScan& scan) {
+  const Chunk chunk = TakeChunk(scan);
+  TakeElements(scan, chunk);
+  FoldRuns(scan, chunk);
+  Threads(scan.threads, [&](const Operand& thread) {
+    If(builder().Scalar(OpCode::kEq, {thread, Int(0)}), [&] { PublishTotal(scan, chunk); });
+    AwaitOthers(scan, chunk, thread);
+  });
+  FoldOthers(scan, chunk);
+  Threads(scan.threads, [&](const Operand& thread) {
+    If(builder().Scalar(OpCode::kLt, {thread, chunk.runs}), [&] { WriteRun(scan, chunk, thread); });
+  });
+  if (!chunk.elements.empty()) StoreChunk(scan, chunk);
+}
+
+DeviceScanLowering::Chunk DeviceScanLowering::TakeChunk(const DeviceScan& scan) {
   const Reduction& r = scan.reduction;
-  scan.chunks = CeilDiv(r.extents[0], Int(ChunkOf(r.lanes)));
-  Operand count = scan.chunks;
-  for (Arrays& before : scan.before) {
-    before = AllocateParts(r.binding, count);
-    count = CeilDiv(count, Int(r.lanes));
-  }
-  const Operand must_fold = scan.stores_elements
-                                ? Operand::Bool(true)
-                                : builder().Scalar(OpCode::kGt, {scan.chunks, Int(1)});
-  If(must_fold, [&] {
-    FoldChunks(scan);
-    FoldTotals(scan);
-  });
-  WritePrefixes(scan);
-}
-
-void DeviceScanLowering::FoldChunks(const DeviceScan& scan) {
-  Loop(Int(0), scan.chunks, Kind("block"), [&](const Operand& number) {
-    const Chunk chunk = TakeChunk(scan, number, false);
-    FoldGroupsOf(scan, chunk,
-                 [&](const Operands& total) { StoreAll(scan.before[0], number, total); });
-  });
-}
-
-void DeviceScanLowering::FoldTotals(const DeviceScan& scan) {
-  const Reduction& r = scan.reduction;
-  Loop(Int(0), Int(1), Kind("block"), [&](const Operand&) {
-    Operand count = scan.chunks;
-    for (size_t level = 0; level + 1 < scan.before.size(); ++level) {
-      const Arrays& entries = scan.before[level];
-      const Operand groups = CeilDiv(count, Int(r.lanes));
-      const auto fold = [&](const Operand& group) {
-        const Operand lo = builder().Mul(group, Int(r.lanes));
-        const Operand hi = Min(builder().Add(lo, Int(r.lanes)), count);
-        StoreAll(scan.before[level + 1], group,
-                 FoldBefore(r, entries, LoadAll(entries, lo), lo, hi));
-      };
-      Threads(Squared(r.lanes),
-              [&](const Operand& thread) { Loop(thread, groups, {}, fold, Squared(r.lanes)); });
-      count = groups;
-    }
-    Threads(1, [&](const Operand&) {
-      const Arrays& entries = scan.before.back();
-      FoldBefore(r, entries, AfterInits(r, LoadAll(entries, Int(0))), Int(0), count);
-    });
-  });
-}
-
-void DeviceScanLowering::WritePrefixes(const DeviceScan& scan) {
-  Loop(Int(0), scan.chunks, Kind("block"), [&](const Operand& number) {
-    const Chunk chunk = TakeChunk(scan, number, scan.stores_elements);
-    FoldGroupsOf(scan, chunk, [](const Operands&) {});
-    Threads(Squared(scan.reduction.lanes),
-            [&](const Operand& thread) { WriteRun(scan, chunk, thread); });
-    if (!chunk.elements.empty()) StoreChunk(scan, chunk);
-  });
-}
-
-DeviceScanLowering::Chunk DeviceScanLowering::TakeChunk(const DeviceScan& scan,
-                                                        const Operand& number, bool loads) {
-  const Reduction& r = scan.reduction;
-  const int64_t length = ChunkOf(r.lanes);
+  const int64_t chunks_of_row = r.lanes * r.lanes;
   Chunk chunk;
-  chunk.number = number;
-  chunk.start = builder().Mul(number, Int(length));
-  chunk.size = Min(builder().Sub(r.extents[0], chunk.start), Int(length));
-  chunk.runs = CeilDiv(chunk.size, Int(r.lanes));
+  chunk.number = TakeNumber(scan.look_back);
+  chunk.row = builder().Scalar(OpCode::kFloorDiv, {chunk.number, Int(chunks_of_row)});
+  chunk.rank = builder().Scalar(OpCode::kMod, {chunk.number, Int(chunks_of_row)});
+  chunk.start = builder().Mul(chunk.number, Int(scan.length));
+  const Operand size = Min(builder().Sub(r.extents[0], chunk.start), Int(scan.length));
+  chunk.size = {scan.threads, r.lanes, size,
+                builder().Scalar(OpCode::kEq, {size, Int(scan.length)})};
+  chunk.runs = CeilDiv(size, Int(r.lanes));
+  const auto shared = [&](int64_t count) { return AllocateParts(r.binding, Int(count)); };
   int64_t bytes = 0;
   for (const Operand& result : r.binding.blocks[1]->results)
-    bytes += length * ir::SizeInBytes(ir::DTypeOf(result));
-  if (bytes <= kMostShared)
-    chunk.elements = AllocateParts(r.binding, Int(length + Squared(r.lanes)));
-  chunk.before_run = AllocateParts(r.binding, Int(Squared(r.lanes)));
-  chunk.before_group = AllocateParts(r.binding, Int(r.lanes));
-  TakeElements(scan, chunk, loads);
-  FoldRuns(scan, chunk);
+    bytes += scan.length * ir::SizeInBytes(ir::DTypeOf(result));
+  if (bytes <= kMostShared) chunk.elements = shared(scan.length + scan.threads);
+  chunk.before_run = shared(scan.threads);
+  chunk.before_group = shared(scan.threads / r.lanes);
+  chunk.total = shared(1);
+  chunk.totals = shared(chunks_of_row);
+  chunk.groups = shared(r.lanes);
+  chunk.before_groups = shared(1);
+  chunk.before_row = shared(1);
   return chunk;
 }
 
-void DeviceScanLowering::TakeElements(const DeviceScan& scan, const Chunk& chunk, bool loads) {
-  const bool stores = scan.stores_elements && !loads;
-  if (chunk.elements.empty() && !stores) return;
-  const int64_t threads = Squared(scan.reduction.lanes);
-  const auto take = [&](const Operand& k) {
-    const Operand index = builder().Add(chunk.start, k);
-    const Operands values = loads ? LoadAll(scan.results, index) : Element(scan.reduction, {index});
-    if (stores) StoreAll(scan.results, index, values);
-    if (!chunk.elements.empty()) StoreAll(chunk.elements, Spread(k, scan.reduction.lanes), values);
+bool DeviceScanLowering::IsCheap(const Reduction& r) {
+  return CostOf(*r.binding.blocks[1]) <= kCheap;
+}
+
+Operands DeviceScanLowering::FoldEntries(const Reduction& r, const Arrays& entries,
+                                         const Operand& lo, const Operand& hi, int64_t usually,
+                                         bool keeps_before) {
+  const Operands first = LoadAll(entries, lo);
+  const auto step = [&](const Operand& k, const Operands& so_far) {
+    const Operands own = LoadAll(entries, k);
+    if (keeps_before) StoreAll(entries, k, so_far);
+    return Combine(r, so_far, own);
   };
-  Threads(threads, [&](const Operand& thread) { Loop(thread, chunk.size, {}, take, threads); });
+  const auto any = [&] { return Carry(builder().Add(lo, Int(1)), hi, first, step); };
+  if (!IsCheap(r)) return any();
+  const Operand is_usual = builder().Scalar(OpCode::kEq, {builder().Sub(hi, lo), Int(usually)});
+  const auto usual = [&] {
+    return Carry(Int(1), Int(usually), first, [&](const Operand& k, const Operands& so_far) {
+      return step(builder().Add(lo, k), so_far);
+    });
+  };
+  return Choose(is_usual, usual, any);
+}
+
+// --- The chunk's own ---
+
+void DeviceScanLowering::TakeElements(const DeviceScan& scan, const Chunk& chunk) {
+  const Reduction& r = scan.reduction;
+  const auto take = [&](const Operand& k) {
+    StoreAt(scan, chunk, k, Element(r, {builder().Add(chunk.start, k)}));
+  };
+  const bool is_cheap = CostOf(*r.binding.blocks[0]) <= kCheap;
+  Threads(scan.threads, [&](const Operand& thread) { EachOf(chunk.size, thread, is_cheap, take); });
 }
 
 Operands DeviceScanLowering::ElementOf(const DeviceScan& scan, const Chunk& chunk,
                                        const Operand& k) {
-  if (!chunk.elements.empty()) return LoadAll(chunk.elements, Spread(k, scan.reduction.lanes));
-  const Operand index = builder().Add(chunk.start, k);
-  return scan.stores_elements ? LoadAll(scan.results, index) : Element(scan.reduction, {index});
+  if (chunk.elements.empty()) return LoadAll(scan.results, builder().Add(chunk.start, k));
+  return LoadAll(chunk.elements, Spread(k, scan.reduction.lanes));
+}
+
+void DeviceScanLowering::StoreAt(const DeviceScan& scan, const Chunk& chunk, const Operand& k,
+                                 const Operands& values) {
+  if (chunk.elements.empty()) return StoreAll(scan.results, builder().Add(chunk.start, k), values);
+  StoreAll(chunk.elements, Spread(k, scan.reduction.lanes), values);
 }
 
 void DeviceScanLowering::FoldRuns(const DeviceScan& scan, const Chunk& chunk) {
   const Reduction& r = scan.reduction;
-  Threads(Squared(r.lanes), [&](const Operand& thread) {
+  Threads(scan.threads, [&](const Operand& thread) {
     If(builder().Scalar(OpCode::kLt, {thread, chunk.runs}), [&] {
       const Operand lo = builder().Mul(thread, Int(r.lanes));
-      const Operand hi = Min(builder().Add(lo, Int(r.lanes)), chunk.size);
-      const Operands total = Carry(builder().Add(lo, Int(1)), hi, ElementOf(scan, chunk, lo),
-                                   [&](const Operand& k, const Operands& so_far) {
-                                     return Combine(r, so_far, ElementOf(scan, chunk, k));
-                                   });
+      const Operands total = CarryRun(chunk.size, lo, true, IsCheap(r), ElementOf(scan, chunk, lo),
+                                      [&](const Operand& k, const Operands& so_far) {
+                                        return Combine(r, so_far, ElementOf(scan, chunk, k));
+                                      });
       StoreAll(chunk.before_run, thread, total);
     });
   });
-  Threads(r.lanes, [&](const Operand& group) {
+  Threads(scan.threads / r.lanes, [&](const Operand& group) {
     const Operand lo = builder().Mul(group, Int(r.lanes));
     If(builder().Scalar(OpCode::kLt, {lo, chunk.runs}), [&] {
       const Operand hi = Min(builder().Add(lo, Int(r.lanes)), chunk.runs);
-      StoreAll(chunk.before_group, group,
-               FoldBefore(r, chunk.before_run, LoadAll(chunk.before_run, lo), lo, hi));
+      StoreAll(chunk.before_group, group, FoldEntries(r, chunk.before_run, lo, hi, r.lanes, true));
     });
   });
 }
 
-void DeviceScanLowering::FoldGroupsOf(const DeviceScan& scan, const Chunk& chunk,
-                                      const std::function<void(const Operands&)>& use) {
+void DeviceScanLowering::PublishTotal(const DeviceScan& scan, const Chunk& chunk) {
   const Reduction& r = scan.reduction;
-  Threads(1, [&](const Operand&) {
-    use(FoldBefore(r, chunk.before_group, LoadAll(chunk.before_group, Int(0)), Int(0),
-                   CeilDiv(chunk.runs, Int(r.lanes))));
+  const Operand groups = CeilDiv(chunk.runs, Int(r.lanes));
+  const Operands total =
+      FoldEntries(r, chunk.before_group, Int(0), groups, scan.threads / r.lanes, true);
+  StoreAll(chunk.total, Int(0), total);
+  If(scan.look_back.is_many, [&] {
+    StoreAll(scan.totals, chunk.number, total);
+    Publish(scan.look_back, chunk.number, Int(1));
   });
 }
 
-Operands DeviceScanLowering::FoldBefore(const Reduction& r, const Arrays& entries,
-                                        const Operands& first, const Operand& lo,
-                                        const Operand& hi) {
-  return Carry(builder().Add(lo, Int(1)), hi, first, [&](const Operand& k, const Operands& so_far) {
-    const Operands own = LoadAll(entries, k);
-    StoreAll(entries, k, so_far);
-    return Combine(r, so_far, own);
+// --- What is before it ---
+
+// The first chunks of the row, for which most wait, are the last threads'.
+void DeviceScanLowering::AwaitOthers(const DeviceScan& scan, const Chunk& chunk,
+                                     const Operand& thread) {
+  const auto await = [&](const Operand& rank) {
+    const Operand other = builder().Add(builder().Sub(chunk.number, chunk.rank), rank);
+    Await(scan.look_back, other);
+    StoreAll(chunk.totals, rank, LoadAll(scan.totals, other));
+  };
+  Loop(builder().Sub(Int(scan.threads - 1), thread), chunk.rank, {}, await, scan.threads);
+  const Operand has_before = builder().Scalar(OpCode::kGt, {chunk.row, Int(0)});
+  const Operand is_mine =
+      builder().Scalar(OpCode::kEq, {thread, Int(std::min(kWaitsForRow, scan.threads - 1))});
+  If(builder().Scalar(OpCode::kAnd, {has_before, is_mine}), [&] {
+    Await(scan.look_back, builder().Add(scan.chunks, chunk.row));
+    StoreAll(chunk.before_row, Int(0), LoadAll(scan.before_row, chunk.row));
   });
+}
+
+void DeviceScanLowering::FoldOthers(const DeviceScan& scan, const Chunk& chunk) {
+  const Reduction& r = scan.reduction;
+  Threads(r.lanes, [&](const Operand& group) {
+    const Operand lo = builder().Mul(group, Int(r.lanes));
+    If(builder().Scalar(OpCode::kLt, {lo, chunk.rank}), [&] {
+      const Operand hi = Min(builder().Add(lo, Int(r.lanes)), chunk.rank);
+      StoreAll(chunk.groups, group, FoldEntries(r, chunk.totals, lo, hi, r.lanes, false));
+    });
+  });
+  Threads(1, [&](const Operand&) {
+    const Operand own = builder().Scalar(OpCode::kFloorDiv, {chunk.rank, Int(r.lanes)});
+    If(builder().Scalar(OpCode::kGt, {own, Int(0)}), [&] {
+      StoreAll(chunk.before_groups, Int(0),
+               FoldEntries(r, chunk.groups, Int(0), own, r.lanes - 1, false));
+    });
+    const Operand next = builder().Add(chunk.number, Int(1));
+    const Operand is_last = builder().Scalar(OpCode::kEq, {chunk.rank, Int(r.lanes * r.lanes - 1)});
+    const Operand goes_on = builder().Scalar(OpCode::kLt, {next, scan.chunks});
+    If(builder().Scalar(OpCode::kAnd, {is_last, goes_on}), [&] { PublishRow(scan, chunk); });
+  });
+}
+
+void DeviceScanLowering::PublishRow(const DeviceScan& scan, const Chunk& chunk) {
+  const Reduction& r = scan.reduction;
+  const Operand next = builder().Add(chunk.row, Int(1));
+  const Operands group =
+      Combine(r, LoadAll(chunk.groups, Int(r.lanes - 1)), LoadAll(chunk.total, Int(0)));
+  const Operands row = Combine(r, LoadAll(chunk.before_groups, Int(0)), group);
+  const Operands before = Choose(
+      builder().Scalar(OpCode::kGt, {chunk.row, Int(0)}),
+      [&] { return Combine(r, LoadAll(chunk.before_row, Int(0)), row); },
+      [&] { return AfterInits(r, row); });
+  StoreAll(scan.before_row, next, before);
+  Publish(scan.look_back, builder().Add(scan.chunks, next), Int(1));
 }
 
 // From the innermost level outwards. What does not exist is the identity, where there is one.
@@ -208,54 +245,42 @@ std::vector<DeviceScanLowering::Before> DeviceScanLowering::BeforeRun(const Devi
   };
   add(chunk.before_run, thread, rank_in(thread), nothing);
   add(chunk.before_group, group_of(thread), group_of(thread), nothing);
-  Operand place = chunk.number;
-  for (size_t level = 0; level + 1 < scan.before.size(); ++level) {
-    add(scan.before[level], place, rank_in(place), nothing);
-    place = group_of(place);
-  }
-  add(scan.before.back(), place, place, r.inits.empty() ? nothing : r.inits);
+  add(chunk.groups, group_of(chunk.rank), rank_in(chunk.rank), nothing);
+  add(chunk.before_groups, Int(0), group_of(chunk.rank), nothing);
+  add(chunk.before_row, Int(0), chunk.row, r.inits.empty() ? nothing : r.inits);
   if (!r.inits.empty()) all.back().exists = Operand::Bool(true);
   return all;
 }
 
+// --- The prefixes ---
+
 void DeviceScanLowering::WriteRun(const DeviceScan& scan, const Chunk& chunk,
                                   const Operand& thread) {
   const Reduction& r = scan.reduction;
-  const auto write = [&] {
-    const std::vector<Before> before = BeforeRun(scan, chunk, thread);
-    const auto store = [&](const Operand& k, Operands prefix) {
-      for (const Before& level : before) {
-        prefix = Choose(
-            level.exists, [&] { return Combine(r, level.values, prefix); }, [&] { return prefix; });
-      }
-      if (chunk.elements.empty()) {
-        StoreAll(scan.results, builder().Add(chunk.start, k), prefix);
-      } else {
-        StoreAll(chunk.elements, Spread(k, r.lanes), prefix);
-      }
-    };
-    const Operand lo = builder().Mul(thread, Int(r.lanes));
-    const Operand hi = Min(builder().Add(lo, Int(r.lanes)), chunk.size);
-    const bool peel = r.starts.empty();
-    const Operands first = peel ? ElementOf(scan, chunk, lo) : r.starts;
-    if (peel) store(lo, first);
-    Carry(peel ? builder().Add(lo, Int(1)) : lo, hi, first,
-          [&](const Operand& k, const Operands& so_far) {
-            const Operands own = Combine(r, so_far, ElementOf(scan, chunk, k));
-            store(k, own);
-            return own;
-          });
+  const std::vector<Before> before = BeforeRun(scan, chunk, thread);
+  const auto store = [&](const Operand& k, Operands prefix) {
+    for (const Before& level : before) {
+      prefix = Choose(
+          level.exists, [&] { return Combine(r, level.values, prefix); }, [&] { return prefix; });
+    }
+    StoreAt(scan, chunk, k, prefix);
   };
-  If(builder().Scalar(OpCode::kLt, {thread, chunk.runs}), write);
+  const Operand lo = builder().Mul(thread, Int(r.lanes));
+  const bool peel = r.starts.empty();
+  const Operands first = peel ? ElementOf(scan, chunk, lo) : r.starts;
+  if (peel) store(lo, first);
+  CarryRun(chunk.size, lo, peel, IsCheap(r), first, [&](const Operand& k, const Operands& so_far) {
+    const Operands own = Combine(r, so_far, ElementOf(scan, chunk, k));
+    store(k, own);
+    return own;
+  });
 }
 
 void DeviceScanLowering::StoreChunk(const DeviceScan& scan, const Chunk& chunk) {
-  const int64_t threads = Squared(scan.reduction.lanes);
   const auto store = [&](const Operand& k) {
-    StoreAll(scan.results, builder().Add(chunk.start, k),
-             LoadAll(chunk.elements, Spread(k, scan.reduction.lanes)));
+    StoreAll(scan.results, builder().Add(chunk.start, k), ElementOf(scan, chunk, k));
   };
-  Threads(threads, [&](const Operand& thread) { Loop(thread, chunk.size, {}, store, threads); });
+  Threads(scan.threads, [&](const Operand& thread) { EachOf(chunk.size, thread, true, store); });
 }
 
 }  // namespace parakeet::passes

@@ -1,11 +1,10 @@
 #ifndef PARAKEET_PASSES_LOWERING_LOWER_DEVICE_SCANS_H_
 #define PARAKEET_PASSES_LOWERING_LOWER_DEVICE_SCANS_H_
 
-#include <array>
 #include <functional>
 #include <vector>
 
-#include "passes/lowering/lower_reductions.h"
+#include "passes/lowering/look_back.h"
 
 namespace parakeet::passes {
 
@@ -14,48 +13,61 @@ namespace parakeet::passes {
 //
 //   iscan (%i) in (%n) tree(block 4096, lanes 16)
 //
-// is three kernels over chunks of 4096 elements. In the first, each of a block's 256 threads
-// combines a run of 16 elements, 16 threads combine what 16 threads have, and one what those have:
-// the total of the chunk. The second, of one block, does the same with the totals of the chunks. In
-// the third, blocks do what they did in the first, and then each thread stores the prefixes of its
-// run, combined with what is before it at every level.
+// is one kernel over chunks of 4096 elements, 256 of which are a row of chunks. Each of a block's
+// 256 threads combines a run of 16 elements, 16 threads combine what 16 threads have, and one what
+// those have: the total of the chunk, which it publishes. Each thread then waits for the total of
+// another chunk before it in the row, 16 of them combine 16 totals each, and one what those have.
+// The last block of a row combines that with what is before the row, and publishes what is before
+// the next. Last, each thread makes the prefixes of its run, combined with what is before it at
+// every level.
+//
+// So a block waits for totals, which wait for nothing, and for one prefix, of the row before. What
+// is combined with what follows from places alone, whichever was there first.
 //
 // The elements of a chunk stand in shared memory, where they are not too large: threads that are
-// neighbours load and store neighbours.
-class DeviceScanLowering : public ReductionLowering {
+// neighbours load and store neighbours. Else they stand in the results until prefixes do.
+class DeviceScanLowering : public LookBackLowering {
  public:
-  using ReductionLowering::ReductionLowering;
+  using LookBackLowering::LookBackLowering;
 
  protected:
   using Arrays = std::vector<const ir::Var*>;
 
-  // A scan being written.
-  struct DeviceScan {
-    const Reduction& reduction;  // Its lanes are how many are combined at each level.
-    Arrays results;
-    bool stores_elements;               // The first kernel leaves the elements in the results.
-    ir::Operand chunks{};               // how many
-    std::array<Arrays, 3> before = {};  // What is before a chunk; before lanes chunks; lanes^2.
-  };
-  void ScanOnDevice(DeviceScan scan);
+  // `r` has lanes: how many are combined at each level.
+  void ScanOnDevice(const Reduction& r, const Arrays& results);
 
-  // for every thread of a block; the others wait for it behind the loop.
-  void Threads(int64_t count, const std::function<void(const ir::Operand& thread)>& body);
-  void If(const ir::Operand& condition, const std::function<void()>& then);
   // Where entry k stands in shared memory, so that threads which read every `run`th do not wait for
   // one another.
   ir::Operand Spread(const ir::Operand& k, int64_t run);
 
  private:
+  // A scan being written.
+  struct DeviceScan {
+    const Reduction& reduction;
+    const Arrays& results;
+    int64_t length;      // of a chunk
+    int64_t threads;     // of a block: runs of a chunk
+    ir::Operand chunks;  // how many
+    LookBack look_back;  // A word for each chunk, then one for each row.
+    Arrays totals;       // of chunks
+    Arrays before_row;   // of chunks; of no use for the first
+  };
   // What a block of threads does with its chunk.
   struct Chunk {
     ir::Operand number;
+    ir::Operand row;    // of chunks
+    ir::Operand rank;   // in the row
     ir::Operand start;  // its first element
-    ir::Operand size;   // how many
+    ChunkSize size;
     ir::Operand runs;   // how many of its threads have elements
-    Arrays elements;    // in shared memory; none where they are too large
+    Arrays elements;    // In shared memory; none where they are too large.
     Arrays before_run;  // by thread: what is before its run, in the group
     Arrays before_group;
+    Arrays total;
+    Arrays totals;         // of those before it in the row
+    Arrays groups;         // The same by groups of chunks, the last of which is its own.
+    Arrays before_groups;  // What is before its own group, in the row,
+    Arrays before_row;     // and before the row.
   };
   // What is before something at one level, where something is.
   struct Before {
@@ -63,28 +75,30 @@ class DeviceScanLowering : public ReductionLowering {
     Operands values;
   };
 
-  void FoldChunks(const DeviceScan& scan);
-  void FoldTotals(const DeviceScan& scan);
-  void WritePrefixes(const DeviceScan& scan);
-
-  // Combines the chunk up to its groups; `loads` says that its elements stand in the results.
-  Chunk TakeChunk(const DeviceScan& scan, const ir::Operand& number, bool loads);
-  void TakeElements(const DeviceScan& scan, const Chunk& chunk, bool loads);
+  void WriteChunk(const DeviceScan& scan);
+  Chunk TakeChunk(const DeviceScan& scan);
+  void TakeElements(const DeviceScan& scan, const Chunk& chunk);
   void FoldRuns(const DeviceScan& scan, const Chunk& chunk);
-  // By one thread; `use` gets the total of the chunk.
-  void FoldGroupsOf(const DeviceScan& scan, const Chunk& chunk,
-                    const std::function<void(const Operands& total)>& use);
+  void PublishTotal(const DeviceScan& scan, const Chunk& chunk);
+  void AwaitOthers(const DeviceScan& scan, const Chunk& chunk, const ir::Operand& thread);
+  void FoldOthers(const DeviceScan& scan, const Chunk& chunk);
+  void PublishRow(const DeviceScan& scan, const Chunk& chunk);
   void WriteRun(const DeviceScan& scan, const Chunk& chunk, const ir::Operand& thread);
   void StoreChunk(const DeviceScan& scan, const Chunk& chunk);
 
-  // Element k of the chunk.
+  // Element k of the chunk, and what takes its place.
   Operands ElementOf(const DeviceScan& scan, const Chunk& chunk, const ir::Operand& k);
+  void StoreAt(const DeviceScan& scan, const Chunk& chunk, const ir::Operand& k,
+               const Operands& values);
   std::vector<Before> BeforeRun(const DeviceScan& scan, const Chunk& chunk,
                                 const ir::Operand& thread);
-  // A left fold of entries lo to hi, of which there are some, from `first`. Each entry but the
-  // first becomes what those before it combine to.
-  Operands FoldBefore(const Reduction& r, const Arrays& entries, const Operands& first,
-                      const ir::Operand& lo, const ir::Operand& hi);
+
+  // Whether the combine is written for what is whole apart.
+  static bool IsCheap(const Reduction& r);
+  // A left fold of entries lo to hi, of which there are some, usually so many. Where it keeps what
+  // is before, each entry but the first becomes what those before it combine to.
+  Operands FoldEntries(const Reduction& r, const Arrays& entries, const ir::Operand& lo,
+                       const ir::Operand& hi, int64_t usually, bool keeps_before);
 };
 
 }  // namespace parakeet::passes

@@ -40,12 +40,12 @@ void FilterLowering::LowerFilter(const Binding& b) {
   Filter filter{b, Apply(b.operands), {}, {}};
   filter.size = Product(filter.extents);
   filter.blocks = CeilDiv(filter.size, Int(kBlock));
-  const Operand places = builder().Add(filter.blocks, Int(1));
-  filter.starts = builder().NewVar(ir::Type::Array(DType::kI64, {places}), "starts");
-  builder().Emit(OpCode::kAlloc, {filter.starts}, {places});
   const bool once = MayRaise(*b.blocks[0]) || CostOf(*b.blocks[0]) > kDearElement;
   const bool on_device = for_kernels_ && b.attrs.Int(Attr::kParallel) != 0;
   if (on_device && !NeedsHost(*b.blocks[0])) return FilterOnDevice(filter, once);
+  const Operand places = builder().Add(filter.blocks, Int(1));
+  filter.starts = builder().NewVar(ir::Type::Array(DType::kI64, {places}), "starts");
+  builder().Emit(OpCode::kAlloc, {filter.starts}, {places});
   once ? WriteThenCopy(filter) : CountThenWrite(filter);
 }
 

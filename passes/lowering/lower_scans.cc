@@ -71,7 +71,7 @@ void ScanLowering::LowerScan(const Binding& b) {
   const Operand some = builder().Scalar(OpCode::kGt, {r.extents[0], Int(0)});
   const auto write = [&] {
     if (r.lanes > 1 && scan.parallel) {
-      ScanOnDevice({r, scan.results, CostOf(*b.blocks[0]) > kDearElement});
+      ScanOnDevice(r, scan.results);
       return Operands{};
     }
     block > 0 ? ScanBlocks(scan) : ScanInOrder(scan);

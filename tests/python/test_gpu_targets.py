@@ -380,6 +380,43 @@ def test_scans_and_filters_of_chunks(size):
         assert result.tobytes() == again.tobytes()
 
 
+# Of a packed pair: the map x -> a x + b, and the one that comes before it.
+def _apply_after(left, right):
+    a, b = left >> 16, left & 65535
+    c, d = right >> 16, right & 65535
+    return ((a * c & 65535) << 16) | (c * b + d & 65535)
+
+
+def test_scans_and_filters_of_many_rows_of_chunks():
+    def f(x, maps):
+        y, low = np.empty(len(x)), np.empty(len(x))
+        total, least = 0.5, 100.0
+        for i in range(len(x)):
+            total += x[i]
+            least = min(least, x[i])
+            y[i] = total
+            low[i] = least
+        return y, low, parakeet.scan(_apply_after, maps), x[x > 0], x[x > 2], np.nonzero(x < 0)[0]
+
+    size = 256 * CHUNK + 3
+    random = np.random.default_rng(1)
+    x, maps = random.standard_normal(size), random.integers(0, 2**32, size)
+    compiled = jit(f)
+    before = parakeet.get_num_threads()
+    try:
+        parakeet.set_num_threads(4)
+        results = compiled(x, maps, target=HERE)
+        again = compiled(x, maps, target=HERE)
+    finally:
+        parakeet.set_num_threads(before)
+    expected = (np.cumsum(x) + 0.5, np.minimum.accumulate(x), compiled(x, maps, target="serial")[2],
+                x[x > 0], x[x > 2], np.nonzero(x < 0)[0])  # fmt: skip
+    for result, wanted in zip(results, expected, strict=True):
+        np.testing.assert_allclose(result, wanted, rtol=1e-10, atol=1e-10, strict=True)
+    for result, other in zip(results, again, strict=True):
+        assert result.tobytes() == other.tobytes()
+
+
 def test_sums_of_what_is_not_negative_never_fall():
     random = np.random.default_rng(0)
     x = random.random(17 * CHUNK + 5) * 10.0 ** random.integers(-14, 1, 17 * CHUNK + 5)
