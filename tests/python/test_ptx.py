@@ -94,7 +94,7 @@ def test_every_program(assembler, name, assembled_by, tmp_path):
 
 
 @needs_ptxas
-@pytest.mark.parametrize("architecture", [70, 80])
+@pytest.mark.parametrize("architecture", [75, 80])
 @pytest.mark.parametrize("assembler", GPU_ASSEMBLERS)
 def test_older_architectures(assembler, architecture, assembled_by, tmp_path):
     assembled_by(assembler)
