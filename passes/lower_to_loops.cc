@@ -221,35 +221,16 @@ class Lowering : public ProductCallLowering {
 
   void LowerFewElements(const Binding& b, const Nest& nest) {
     const auto worth = WorthParts(b);
-    if (!worth) return LowerMany(b, nest);
+    if (!worth) return LowerElements(nest);
     const auto in_parts = [&] {
       WriteInParts(b, nest.extents, [&] { LowerElements(nest); });
       return Operands{};
     };
     const auto alone = [&] {
-      LowerMany(b, nest);
-      return Operands{};
-    };
-    Choose(*worth, in_parts, alone);
-  }
-
-  // A thread for each element.
-  void LowerMany(const Binding& b, const Nest& nest) {
-    const bool in_tiles = b.op != OpCode::kContract && nest.order.size() > 1 &&
-                          ReadsNeighbours(b, size_t(nest.order.back()));
-    if (!in_tiles) return LowerElements(nest);
-    const auto tiles = [&] {
-      WriteStencilTiles(nest.order, nest.extents, [&](const Operands& index) {
-        set_row(index);
-        nest.body(index);
-      });
-      return Operands{};
-    };
-    const auto stretches = [&] {
       LowerElements(nest);
       return Operands{};
     };
-    Choose(WorthStencilTiles(nest.order, nest.extents), tiles, stretches);
+    Choose(*worth, in_parts, alone);
   }
 
   void LowerForThreads(const Binding& b, const Nest& nest, const Finish& finish) {

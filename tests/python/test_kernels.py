@@ -195,7 +195,7 @@ def test_regions_are_stored_where_the_array_is_made(rows, columns):
     assert "3 traversals" not in str(f.explain(x, 5, target=HERE))
 
 
-# --- Tiles of elements that read their neighbours ---
+# --- Elements that read their neighbours ---
 
 def convolved(image, weights):
     r = np.zeros((image.shape[0] - weights.shape[0] + 1, image.shape[1] - weights.shape[1] + 1))
