@@ -203,7 +203,7 @@ def measure_calls(call, quick: bool) -> float:
 def measure_all(quick: bool) -> list[dict]:
     rows = {name: {"kernel": name} for name in KERNELS}
     before = parakeet.config.gpu_assembler, parakeet.config.cache
-    parakeet.config.cache = False  # which has what the driver has assembled
+    parakeet.config.cache = False  # so that PTX is made anew
     for assembler in GPU_ASSEMBLERS:
         parakeet.config.gpu_assembler = assembler
         target = {"target": "gpu"} if has_gpu() else {}

@@ -111,12 +111,7 @@ class KernelExtractor : public LoopWriter {
   using Iterate = std::function<void(const Operand& at)>;
 
   void WriteTrip(const Operand& at, const Operand& trips, const Iterate& iterate) {
-    const auto nothing = [] { return Operands{}; };
-    const auto trip = [&] {
-      iterate(at);
-      return Operands{};
-    };
-    Choose(builder().Scalar(OpCode::kLt, {at, trips}), trip, nothing);
+    If(builder().Scalar(OpCode::kLt, {at, trips}), [&] { iterate(at); });
   }
 
   // Those from `first` on; the last thread with any may have fewer.

@@ -1,15 +1,17 @@
 #include "pylib/disk_entry.h"
 
+#include <cstring>
 #include <type_traits>
 #include <utility>
 
 #include "pylib/archive.h"
-#include "pylib/checked_file.h"
+#include "runtime/abi.h"
 
 namespace parakeet::pylib {
 namespace {
 
 constexpr std::string_view kHeader = "parakeet cache entry 01\n";
+constexpr size_t kPrefixSize = kHeader.size() + sizeof(uint64_t);
 
 template <typename Archive, typename Node>
 void OriginFields(Archive& archive, Node& origin) {
@@ -103,13 +105,20 @@ std::string SerializeEntry(const DiskEntry& entry) {
     writer.Text(SerializeBare(entry.manifest));
     writer.Text(entry.image);
   }
-  return MakeCheckedFile(kHeader, writer.Take());
+  const std::string fields = writer.Take();
+  const uint64_t checksum = PkImageChecksum(fields.data(), fields.size());
+  std::string bytes(kHeader);
+  bytes.append(reinterpret_cast<const char*>(&checksum), sizeof(checksum));
+  return bytes + fields;
 }
 
 std::optional<DiskEntry> ParseEntry(std::string_view bytes) {
-  const std::optional<std::string_view> fields = ContentOf(kHeader, bytes);
-  if (!fields) return std::nullopt;
-  ArchiveReader reader(*fields);
+  if (bytes.size() < kPrefixSize || !bytes.starts_with(kHeader)) return std::nullopt;
+  uint64_t checksum = 0;
+  std::memcpy(&checksum, bytes.data() + kHeader.size(), sizeof(checksum));
+  bytes.remove_prefix(kPrefixSize);
+  if (PkImageChecksum(bytes.data(), bytes.size()) != checksum) return std::nullopt;
+  ArchiveReader reader(bytes);
   DiskEntry entry;
   Fields(reader, entry);
   if (!reader.ok() || !RecordsHold(entry)) return std::nullopt;

@@ -21,20 +21,6 @@ Attributes Kind(const char* kind) { return {{Attr::kKind, std::string(kind)}}; }
 
 }  // namespace
 
-void LookBackLowering::Threads(int64_t count, const std::function<void(const Operand&)>& body) {
-  Loop(Int(0), Int(count), Kind("thread"), body);
-}
-
-void LookBackLowering::If(const Operand& condition, const std::function<void()>& then) {
-  Choose(
-      condition,
-      [&] {
-        then();
-        return Operands{};
-      },
-      [] { return Operands{}; });
-}
-
 LookBackLowering::LookBack LookBackLowering::StartLookBack(const Operand& blocks,
                                                            const Operand& words) {
   const Operand size = builder().Add(words, Int(kFirstWord));

@@ -36,10 +36,6 @@ class LookBackLowering : public ReductionLowering {
   // What the word holds, once it is not 0.
   ir::Operand Await(const LookBack& look_back, const ir::Operand& word);
 
-  // for every thread of a block; the others wait for it behind the loop.
-  void Threads(int64_t count, const std::function<void(const ir::Operand& thread)>& body);
-  void If(const ir::Operand& condition, const std::function<void()>& then);
-
   // The elements that a block of threads takes: a whole chunk has `each` for each thread.
   struct ChunkSize {
     int64_t threads;

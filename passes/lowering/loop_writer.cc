@@ -132,6 +132,14 @@ LoopWriter::Operands LoopWriter::Delinear(Operand place, const Operands& dims) {
   return index;
 }
 
+void LoopWriter::If(const Operand& condition, const std::function<void()>& then) {
+  const auto write = [&] {
+    then();
+    return Operands{};
+  };
+  Choose(condition, write, [] { return Operands{}; });
+}
+
 Operand LoopWriter::Linear(const Operands& index, const Operands& dims) {
   Operand place = Int(0);
   for (size_t axis = 0; axis < index.size(); ++axis)

@@ -35,6 +35,9 @@ class LoopWriter : public ir::Mutator {
       const std::function<Operands(const ir::Operand& index, const Operands& carried)>& body,
       int64_t step = 1);
 
+  // What is done where the condition holds.
+  void If(const ir::Operand& condition, const std::function<void()>& then);
+
   // What one of two blocks yields. The types are the first block's.
   Operands Choose(const ir::Operand& condition, const std::function<Operands()>& then,
                   const std::function<Operands()>& otherwise);

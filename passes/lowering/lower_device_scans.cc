@@ -8,7 +8,6 @@
 namespace parakeet::passes {
 
 using ir::Attr;
-using ir::Attributes;
 using ir::OpCode;
 using ir::Operand;
 using Operands = LoopWriter::Operands;
@@ -18,8 +17,6 @@ namespace {
 constexpr int64_t kMostShared = 40000;  // Bytes of elements: several blocks fit a processor.
 constexpr int kCheap = 16;              // What costs no more is written for whole chunks apart.
 constexpr int64_t kWaitsForRow = 32;    // The thread that does, of a warp without the first chunks.
-
-Attributes Kind(const char* kind) { return {{Attr::kKind, std::string(kind)}}; }
 
 }  // namespace
 
@@ -39,7 +36,7 @@ void DeviceScanLowering::ScanOnDevice(const Reduction& r, const Arrays& results)
                         StartLookBack(chunks, builder().Add(chunks, rows)),
                         AllocateParts(r.binding, chunks),
                         AllocateParts(r.binding, rows)};
-  Loop(Int(0), chunks, Kind("block"), [&](const Operand&) { WriteChunk(scan); });
+  Blocks(chunks, [&](const Operand&) { WriteChunk(scan); });
 }
 
 void DeviceScanLowering::WriteChunk(const DeviceScan& scan) {

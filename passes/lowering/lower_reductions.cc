@@ -316,13 +316,10 @@ void ReductionLowering::CombineRun(const Reduction& r, const std::vector<const V
   };
   const auto some = [&] {
     each_pair([&](int64_t left, int64_t right) {
-      const auto nothing = [] { return Operands{}; };
-      const auto combine = [&] {
+      If(builder().Scalar(OpCode::kLt, {places[right], count}), [&] {
         StoreAll(parts, places[left],
                  Combine(r, LoadAll(parts, places[left]), LoadAll(parts, places[right])));
-        return Operands{};
-      };
-      Choose(builder().Scalar(OpCode::kLt, {places[right], count}), combine, nothing);
+      });
     });
     return Operands{};
   };

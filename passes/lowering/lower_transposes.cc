@@ -139,12 +139,8 @@ void TransposeLowering::EachPlace(
       const auto is_inside = [&](size_t axis) {
         return builder().Scalar(OpCode::kLt, {index[axis], tile.extents[axis]});
       };
-      const auto nothing = [] { return Operands{}; };
-      const auto take = [&] {
-        write(index, own, beside);
-        return Operands{};
-      };
-      Choose(builder().Scalar(OpCode::kAnd, {is_inside(across), is_inside(other)}), take, nothing);
+      If(builder().Scalar(OpCode::kAnd, {is_inside(across), is_inside(other)}),
+         [&] { write(index, own, beside); });
     }
   });
 }

@@ -317,14 +317,6 @@ SortWriter::Operands SortWriter::Repeat(
   return values(last);
 }
 
-void SortWriter::If(const Operand& condition, const std::function<void()>& then) {
-  const auto write = [&] {
-    then();
-    return Operands{};
-  };
-  Choose(condition, write, [] { return Operands{}; });
-}
-
 void SortWriter::ByThreads(const Operand& count,
                            const std::function<void(const Operand& k)>& write) {
   Threads(kThreads, [&](const Operand& thread) { Loop(thread, count, {}, write, kThreads); });

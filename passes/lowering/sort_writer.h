@@ -79,7 +79,6 @@ class SortWriter : public LoopWriter {
   Operands Repeat(const Operands& inits,
                   const std::function<ir::Operand(const Operands& carried)>& test,
                   const std::function<Operands(const Operands& carried)>& body);
-  void If(const ir::Operand& condition, const std::function<void()>& then);
   // Indexes below `count`, every one for one of a block's threads, neighbours for neighbours.
   void ByThreads(const ir::Operand& count, const std::function<void(const ir::Operand& k)>& write);
   // NumPy's order.
