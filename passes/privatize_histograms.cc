@@ -31,7 +31,8 @@
 // Small counts of few places are made in a block's shared memory first:
 //   block for %b in 0 to %blocks step 1 {
 //     %counts: [4096]i32 = alloc (4096)
-//     its threads clear it, count the block's trips in it by atomics, and add it to %copies
+//     its threads clear it, count the block's trips in it by atomics, eight at a time so that as many
+//     loads are under way, and add it to the array itself, where that is new, or to %copies
 //
 // Assumes: index form, behind parallelize_loops: what is left depends on the order of iterations;
 // behind fuse_elements: a row that is added to is no array that is made first.
@@ -82,6 +83,7 @@ constexpr int64_t kMostBlocks = 1024;
 constexpr int64_t kSharedPlaces = 4096;
 constexpr int64_t kLargestStep = 1024;
 constexpr int64_t kMostTripsInShared = 1 << 20;
+constexpr int64_t kTripsAtOnce = 8;  // of a thread
 constexpr int64_t kMostThreads = 4096;
 constexpr int kMostCostInCopies = 40;  // A dearer iteration hides that they do.
 
@@ -258,7 +260,8 @@ class Privatizer : public LoopWriter {
   void WriteInShared(const Binding& loop, const std::vector<Histogram>& found,
                      const Operand& blocks, const Operand& length) {
     std::vector<const Var*> totals;
-    for (const Histogram& h : found) totals.push_back(StartRows(h, Int(1)));
+    for (const Histogram& h : found)
+      totals.push_back(roots_.IsFresh(h.array) ? nullptr : StartRows(h, Int(1)));
     Blocks(blocks, [&](const Operand& block) {
       std::vector<const Var*> counts;
       for (size_t k = 0; k < found.size(); ++k) {
@@ -270,25 +273,62 @@ class Privatizer : public LoopWriter {
       });
       const Operand lo = builder().Add(loop.operands[0], builder().Mul(block, length));
       const Operand hi = Min(builder().Add(lo, length), loop.operands[1]);
-      ByThreads(lo, hi, [&](const Operand& i) { CountTrip(loop, found, counts, i); });
+      CountByThreads(loop, found, counts, lo, hi);
       EachByThreads(found, [&](size_t k, const Operand& place) {
         const Operand count = builder().Load(counts[k], {place});
         Operands at = Delinear(place, found[k].array->type.dims());
-        at.insert(at.begin(), Int(0));
-        builder().Atomic(OpCode::kAdd, totals[k], at,
+        if (totals[k] != nullptr) at.insert(at.begin(), Int(0));
+        builder().Atomic(OpCode::kAdd, totals[k] != nullptr ? totals[k] : found[k].array, at,
                          builder().Cast(count, found[k].array->type.dtype()));
       });
     });
-    for (size_t k = 0; k < found.size(); ++k) Combine(found[k], totals[k], Int(1));
+    for (size_t k = 0; k < found.size(); ++k) {
+      if (totals[k] != nullptr) Combine(found[k], totals[k], Int(1));
+    }
   }
 
-  // One trip, in the block's counts.
-  void CountTrip(const Binding& loop, const std::vector<Histogram>& found,
-                 const std::vector<const Var*>& counts, const Operand& i) {
+  // Trips from lo to hi, neighbours by neighbouring threads, each of which does several at a time.
+  void CountByThreads(const Binding& loop, const std::vector<Histogram>& found,
+                      const std::vector<const Var*>& counts, const Operand& lo, const Operand& hi) {
+    const int64_t at_once = TripsAtOnce(*loop.blocks[0]);
+    const int64_t stretch = kThreads * at_once;
+    const Operand trips = Max(builder().Sub(hi, lo), Int(0));
+    const Operand rest = builder().Scalar(OpCode::kMod, {trips, Int(stretch)});
+    const Operand whole = builder().Add(lo, builder().Sub(trips, rest));
+    const auto several = [&](const Operand& i) {
+      Operands all = {i};
+      for (int64_t k = 1; k < at_once; ++k) all.push_back(builder().Add(i, Int(k * kThreads)));
+      CountTrips(loop, found, counts, all);
+    };
+    const auto single = [&](const Operand& i) { CountTrips(loop, found, counts, {i}); };
+    Threads(kThreads, [&](const Operand& thread) {
+      if (at_once > 1) Loop(builder().Add(lo, thread), whole, {}, several, stretch);
+      Loop(builder().Add(at_once > 1 ? whole : lo, thread), hi, {}, single, kThreads);
+    });
+  }
+
+  // Of several checks of an iteration, a later one may fail in an earlier iteration.
+  static int64_t TripsAtOnce(const Block& body) {
+    int checks = 0;
+    ir::ForEachBinding(body, [&](const Binding& b) { checks += b.op == OpCode::kCheck; });
+    return checks > 1 ? 1 : kTripsAtOnce;
+  }
+
+  // Trips in the block's counts, side by side: each step of all of them before the next.
+  void CountTrips(const Binding& loop, const std::vector<Histogram>& found,
+                  const std::vector<const Var*>& counts, const Operands& trips) {
     for (size_t k = 0; k < found.size(); ++k)
       rows_[found[k].array] = {counts[k], {}, OpCode::kAdd, found[k].array->type.dims()};
     is_atomic_ = true;
-    VisitBody(*ir::CloneBlock(arena(), *loop.blocks[0]), {i});
+    std::vector<const Block*> bodies;
+    for (const Operand& i : trips) {
+      bodies.push_back(ir::CloneBlock(arena(), *loop.blocks[0]));
+      Replace(bodies.back()->params[0], i);
+    }
+    for (size_t step = 0; step < bodies[0]->bindings.size(); ++step) {
+      builder().set_span(bodies[0]->bindings[step]->span);
+      for (const Block* body : bodies) Visit(body->bindings[step]);
+    }
     is_atomic_ = false;
     rows_.clear();
   }

@@ -181,6 +181,43 @@ def test_counts_of_the_library(n):
     agree(library_counts, numbers(n), k, numbers(n, 1))
 
 
+def counts_with_room(k):
+    return np.bincount(k, minlength=40)
+
+
+# The largest of the counted numbers, which has room or not; one of another kind is refused.
+@pytest.mark.parametrize("most", [39, 40, 1000, -1, -(2**63), 2**62])
+@pytest.mark.parametrize("n", [1, PART + 6])
+def test_counts_of_what_has_room_or_not(n, most):
+    k = np.random.default_rng(7).integers(0, 30, n)
+    k[n // 2] = most
+    for target in COMPILED:
+        if 0 <= most < 2**48:
+            counts = jit_of(counts_with_room)(k, target=target)
+            np.testing.assert_array_equal(counts, np.bincount(k, minlength=40), strict=True)
+        else:
+            with pytest.raises(ValueError if most < 0 else MemoryError):
+                jit_of(counts_with_room)(k, target=target)
+
+
+def count_two(j, k):
+    first, second = np.zeros(4, np.int64), np.zeros(4, np.int64)
+    for i in range(len(j)):
+        first[j[i]] += 1
+        second[k[i]] += 1
+    return first, second
+
+
+# What fails second in an iteration is before what fails first in a later one, of the same thread too.
+@pytest.mark.parametrize("later", [1, 256, 3 * 256])
+def test_the_first_error_of_several_in_a_count(later):
+    j, k = np.zeros((2, PART), np.int64)
+    k[5], j[5 + later] = 7, 9
+    for target in COMPILED:
+        with pytest.raises(IndexError, match="7"):
+            jit_of(count_two)(j, k, target=target)
+
+
 def add_into(h, k):
     for i in k:
         h[i] += 1.5

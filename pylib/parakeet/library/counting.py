@@ -6,6 +6,8 @@ from parakeet.library.intrinsics import asarray, astype, can_cast, reshape, resu
 from parakeet.library.registry import overload
 from parakeet.library.searching import first_greater, halvings
 
+LARGEST = 0x7FFF_FFFF_FFFF_FFFF
+
 
 @overload(np.bincount)
 def bincount(x, /, weights=None, minlength=0):
@@ -19,6 +21,10 @@ def bincount(x, /, weights=None, minlength=0):
     values = astype(values, np.int64)
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
+    if weights is None and minlength > 0:
+        counts = counts_below(values, minlength)
+        if counts[minlength] == 0:
+            return counts[:minlength]
     least = np.min(values, initial=0)
     most = np.max(values, initial=-1)  # One traversal for both.
     if least < 0:
@@ -32,6 +38,15 @@ def bincount(x, /, weights=None, minlength=0):
             counts[value] += 1
         return counts
     return weights_at(values, asarray(weights, np.float64), length)
+
+
+def counts_below(values, length):
+    """How often each number from 0 to length occurs; last, how often another one does."""
+    counts = np.zeros(length + 1, np.int64)
+    for value in values:
+        large = (value | value >> 63) & LARGEST  # What is negative is larger than any length.
+        counts[np.minimum(np.maximum(large, 0), length)] += 1
+    return counts
 
 
 def weights_at(places, weights, length):
