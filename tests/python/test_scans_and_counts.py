@@ -208,7 +208,7 @@ def count_two(j, k):
     return first, second
 
 
-# What fails second in an iteration is before what fails first in a later one, of the same thread too.
+# What fails second in an iteration is before what fails first in a later one of the same thread.
 @pytest.mark.parametrize("later", [1, 256, 3 * 256])
 def test_the_first_error_of_several_in_a_count(later):
     j, k = np.zeros((2, PART), np.int64)
