@@ -1,8 +1,10 @@
 #include "backends/compile.h"
 
 #include <chrono>
+#include <future>
 
 #include "backends/emulated_gpu/emulated_runner.h"
+#include "backends/llvm/cut_module.h"
 #include "backends/llvm/emit_object.h"
 #include "backends/llvm/emit_program.h"
 #include "backends/llvm/link_image.h"
@@ -14,6 +16,7 @@
 #include "ir/diagnostics.h"
 #include "ir/library_routines.h"
 #include "ir/uses.h"
+#include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -81,6 +84,24 @@ bool CallsLapack(const ir::Program& program) {
   return calls;
 }
 
+using Object = llvm::SmallVector<char, 0>;
+
+Object CompilePiece(const Piece& piece, const CompileOptions& options) {
+  llvm::LLVMContext context;
+  const llvm::MemoryBufferRef bytes(llvm::StringRef(piece.data(), piece.size()), "piece");
+  auto module = llvm::parseBitcodeFile(bytes, context);
+  if (!module) ir::FailBug("a piece of code: " + llvm::toString(module.takeError()));
+  const Target target(options.cpu, options.features);
+  Optimize(**module, target.machine());
+  return EmitObject(**module, target.machine());
+}
+
+// By a thread if there is one to be had, else when the result is asked for. Both are borrowed.
+std::future<Object> CompileAside(const Piece& piece, const CompileOptions& options) {
+  return std::async(std::launch::async | std::launch::deferred,
+                    [&piece, &options] { return CompilePiece(piece, options); });
+}
+
 }  // namespace
 
 void Prepare() { Target("", "").MakeTables(); }
@@ -110,16 +131,25 @@ Compiled Compile(const ir::Program& program, const CompileOptions& options) {
     SetTarget(module, target);
     if (kVerifies || options.keep_ir) Verify(module);
   });
+  const bool is_whole = options.keep_ir || options.keep_assembly;
+  const auto pieces = CutModule(module, is_whole ? 1 : options.threads);
+  std::vector<std::future<Object>> others;
+  for (const Piece& piece : pieces) others.push_back(CompileAside(piece, options));
   Timed(compiled.phases, "optimize", [&] { Optimize(module, target.machine()); });
   if (options.keep_ir) compiled.llvm_ir = TextOf(module);
   if (options.keep_assembly) {
     const auto text = EmitAssembly(*llvm::CloneModule(module), target.machine());
     compiled.assembly.assign(text.begin(), text.end());
   }
-  const auto object =
-      Timed(compiled.phases, "generate", [&] { return EmitObject(module, target.machine()); });
+  const std::vector<Object> objects = Timed(compiled.phases, "generate", [&] {
+    std::vector<Object> all = {EmitObject(module, target.machine())};
+    for (auto& other : others) all.push_back(other.get());
+    return all;
+  });
   compiled.image = Timed(compiled.phases, "link", [&] {
-    return LinkImage(llvm::StringRef(object.data(), object.size()), kEntrySymbol);
+    std::vector<llvm::StringRef> views;
+    for (const Object& object : objects) views.emplace_back(object.data(), object.size());
+    return LinkImage(views, kEntrySymbol);
   });
   return compiled;
 }

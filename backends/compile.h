@@ -40,6 +40,8 @@ struct CompileOptions {
   // Where more than this is left of the entry function, which runs once a call, it is not optimised
   // apart from its loops: that takes longer than a thousand calls could gain.
   int cold_above = 1000;
+  // How many threads may compile long code side by side, if no text of it is kept.
+  int threads = 1;
   // Whether to keep texts for people to read; the assembly costs as much time as the code.
   bool keep_ir = false;
   bool keep_assembly = false;
@@ -58,11 +60,13 @@ struct Phase {
 };
 
 struct Compiled {
-  std::string image;          // the bytes that runtime::LoadImage takes (runtime/abi.h)
-  std::string llvm_ir;        // after optimisation; empty unless asked for
-  std::string assembly;       // empty unless asked for
-  std::string ptx;            // of kernels for a GPU
-  std::vector<Phase> phases;  // emit, optimize, generate, link; in this order
+  std::string image;     // the bytes that runtime::LoadImage takes (runtime/abi.h)
+  std::string llvm_ir;   // after optimisation; empty unless asked for
+  std::string assembly;  // empty unless asked for
+  std::string ptx;       // of kernels for a GPU
+  // Emit, optimize, generate, link, in this order; of code that threads share, this one's part,
+  // and what it waits for the others.
+  std::vector<Phase> phases;
 };
 
 // Compiles a program at stage scheduled, without `vector for` and `lanes`: the entry function comes

@@ -1,11 +1,12 @@
 #include "backends/llvm/link_image.h"
 
 #include <cstring>
+#include <deque>
 #include <map>
-#include <optional>
 #include <vector>
 
 #include "ir/diagnostics.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Object/ELF.h"
 #include "llvm/Object/ELFTypes.h"
 #include "runtime/abi.h"
@@ -32,24 +33,71 @@ uint64_t AlignUp(uint64_t offset, uint64_t alignment) {
 
 constexpr uint64_t kStubBytes = 8;
 
+// One object, read.
+class Object {
+ public:
+  explicit Object(StringRef bytes) : file_(Require(ElfFile::create(bytes))) {
+    sections_ = Require(file_.sections());
+    const Section* table = nullptr;
+    for (const Section& section : sections_) {
+      if (section.sh_type == llvm::ELF::SHT_SYMTAB) table = &section;
+    }
+    if (table == nullptr) ir::FailBug("cannot link an object without symbols");
+    symbols_ = Require(file_.symbols(table));
+    names_ = Require(file_.getStringTableForSymtab(*table));
+  }
+
+  llvm::ArrayRef<Section> sections() const { return sections_; }
+  llvm::ArrayRef<Symbol> symbols() const { return symbols_; }
+  const Symbol& SymbolOf(const Relocation& relocation) const {
+    return symbols_[relocation.getSymbol(false)];
+  }
+  std::string NameOf(const Symbol& symbol) const { return Require(symbol.getName(names_)).str(); }
+  std::string NameOf(const Section& section) const {
+    return Require(file_.getSectionName(section)).str();
+  }
+  StringRef Contents(const Section& section) const {
+    return llvm::toStringRef(Require(file_.getSectionContents(section)));
+  }
+  auto Relocations(const Section& section) const { return Require(file_.relas(section)); }
+  std::string TypeOf(const Relocation& relocation) const {
+    return file_.getRelocationTypeName(relocation.getType(false)).str();
+  }
+
+ private:
+  ElfFile file_;
+  llvm::ArrayRef<Section> sections_;
+  llvm::ArrayRef<Symbol> symbols_;
+  StringRef names_;
+};
+
+// A symbol where it is defined, or, of an import, where it is asked for.
+struct Definition {
+  const Object* object;
+  const Symbol* symbol;
+
+  bool IsImport() const { return symbol->st_shndx == llvm::ELF::SHN_UNDEF; }
+  std::string Name() const { return object->NameOf(*symbol); }
+};
+
 class Linker {
  public:
-  explicit Linker(StringRef object) : file_(Require(ElfFile::create(object))) {
-    sections_ = Require(file_.sections());
-    for (const Section& section : sections_) {
-      if (section.sh_type == llvm::ELF::SHT_SYMTAB) symbols_section_ = &section;
-    }
-    if (symbols_section_ == nullptr) ir::FailBug("cannot link an object without symbols");
-    symbols_ = Require(file_.symbols(symbols_section_));
-    names_ = Require(file_.getStringTableForSymtab(*symbols_section_));
+  explicit Linker(llvm::ArrayRef<StringRef> objects) {
+    for (StringRef bytes : objects) objects_.emplace_back(bytes);
+    for (const Object& object : objects_) NoteDefinitions(object);
   }
 
   std::string Link(StringRef entry) {
-    for (size_t i = 0; i < sections_.size(); ++i) Place(i);
-    ForEachRelocation([this](size_t, const Relocation& relocation) { Prepare(relocation); });
+    for (const Object& object : objects_) {
+      for (const Section& section : object.sections()) Place(object, section);
+    }
+    ForEachRelocation([this](const Object& object, const Home&, const Relocation& relocation) {
+      Prepare(object, relocation);
+    });
     PlaceStubs();
-    ForEachRelocation(
-        [this](size_t section, const Relocation& relocation) { Apply(section, relocation); });
+    ForEachRelocation([this](const Object& object, const Home& home, const Relocation& relocation) {
+      Apply(object, home, relocation);
+    });
     return Write(OffsetOf(entry));
   }
 
@@ -60,26 +108,36 @@ class Linker {
     uint64_t start = 0;
   };
 
-  void Place(size_t index) {
-    const Section& section = sections_[index];
+  // What other objects may ask for.
+  void NoteDefinitions(const Object& object) {
+    for (const Symbol& symbol : object.symbols()) {
+      const Definition definition = {&object, &symbol};
+      if (symbol.getBinding() == llvm::ELF::STB_LOCAL || definition.IsImport()) continue;
+      if (!definitions_.emplace(definition.Name(), definition).second) {
+        ir::FailBug("cannot link two definitions of " + definition.Name());
+      }
+    }
+  }
+
+  void Place(const Object& object, const Section& section) {
     if (!(section.sh_flags & llvm::ELF::SHF_ALLOC) || section.sh_size == 0) return;
-    const StringRef name = Require(file_.getSectionName(section));
-    if (name.starts_with(".eh_frame")) return;
-    const bool is_relro = name.starts_with(".data.rel.ro");
+    const std::string name = object.NameOf(section);
+    if (StringRef(name).starts_with(".eh_frame")) return;
+    const bool is_relro = StringRef(name).starts_with(".data.rel.ro");
     const bool is_writable = (section.sh_flags & llvm::ELF::SHF_WRITE) && !is_relro;
     if (is_writable || section.sh_type == llvm::ELF::SHT_NOBITS) {
-      ir::FailBug("cannot link writable data in section " + name.str());
+      ir::FailBug("cannot link writable data in section " + name);
     }
-    const auto bytes = Require(file_.getSectionContents(section));
+    const StringRef bytes = object.Contents(section);
     if (!is_relro) {
       text_.resize(AlignUp(text_.size(), section.sh_addralign));
-      homes_[index] = {false, text_.size()};
-      text_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      homes_[&section] = {false, text_.size()};
+      text_.append(bytes.data(), bytes.size());
       return;
     }
     // The table begins on a page.
     slots_.resize(AlignUp(slots_.size(), section.sh_addralign / 8), PkImageSlot());
-    homes_[index] = {true, slots_.size()};
+    homes_[&section] = {true, slots_.size()};
     for (size_t at = 0; at < bytes.size(); at += 8) {
       PkImageSlot slot = {kPkSlotLiteral, 0, 0};
       std::memcpy(&slot.value, bytes.data() + at, std::min<size_t>(8, bytes.size() - at));
@@ -89,20 +147,25 @@ class Linker {
 
   template <typename Visit>
   void ForEachRelocation(Visit visit) {
-    for (const Section& section : sections_) {
-      if (section.sh_type == llvm::ELF::SHT_REL) ir::FailBug("cannot link SHT_REL relocations");
-      if (section.sh_type != llvm::ELF::SHT_RELA || homes_.count(section.sh_info) == 0) continue;
-      for (const Relocation& relocation : Require(file_.relas(section))) {
-        visit(section.sh_info, relocation);
+    for (const Object& object : objects_) {
+      for (const Section& section : object.sections()) {
+        if (section.sh_type == llvm::ELF::SHT_REL) ir::FailBug("cannot link SHT_REL relocations");
+        if (section.sh_type != llvm::ELF::SHT_RELA) continue;
+        const auto home = homes_.find(&object.sections()[section.sh_info]);
+        if (home == homes_.end()) continue;
+        for (const Relocation& relocation : object.Relocations(section)) {
+          visit(object, home->second, relocation);
+        }
       }
     }
   }
 
-  const Symbol& SymbolOf(const Relocation& relocation) {
-    return symbols_[relocation.getSymbol(false)];
+  Definition Resolve(const Object& object, const Relocation& relocation) const {
+    const Definition asked = {&object, &object.SymbolOf(relocation)};
+    if (!asked.IsImport()) return asked;
+    const auto found = definitions_.find(asked.Name());
+    return found == definitions_.end() ? asked : found->second;
   }
-  std::string NameOf(const Symbol& symbol) { return Require(symbol.getName(names_)).str(); }
-  static bool IsImport(const Symbol& symbol) { return symbol.st_shndx == llvm::ELF::SHN_UNDEF; }
 
   static bool IsTableReference(uint32_t type) {
     return type == llvm::ELF::R_X86_64_GOTPCREL || type == llvm::ELF::R_X86_64_GOTPCRELX ||
@@ -110,16 +173,17 @@ class Linker {
   }
 
   // Gives slots and stubs to what needs them, before text has its final size.
-  void Prepare(const Relocation& relocation) {
-    const Symbol& symbol = SymbolOf(relocation);
-    const uint32_t type = relocation.getType(false);
-    if (!IsImport(symbol)) return;
-    SlotOfImport(symbol);
-    if (type == llvm::ELF::R_X86_64_PLT32) stubs_.emplace(NameOf(symbol), 0);
+  void Prepare(const Object& object, const Relocation& relocation) {
+    const Definition definition = Resolve(object, relocation);
+    if (!definition.IsImport()) return;
+    SlotOfImport(definition);
+    if (relocation.getType(false) == llvm::ELF::R_X86_64_PLT32) {
+      stubs_.emplace(definition.Name(), 0);
+    }
   }
 
-  uint64_t SlotOfImport(const Symbol& symbol) {
-    const std::string name = NameOf(symbol);
+  uint64_t SlotOfImport(const Definition& import) {
+    const std::string name = import.Name();
     const auto [place, is_new] = imports_.emplace(name, slots_.size());
     if (is_new) {
       slots_.push_back({kPkSlotImport, uint32_t(image_names_.size()), 0});
@@ -143,55 +207,57 @@ class Linker {
   uint64_t TableAddress(uint64_t slot) const { return PkImageTableOffset(text_.size()) + 8 * slot; }
 
   // The place of a defined symbol, from the start of text.
-  uint64_t AddressOf(const Symbol& symbol) {
-    const auto home = homes_.find(symbol.st_shndx);
-    if (home == homes_.end()) ir::FailBug("cannot link the symbol " + NameOf(symbol));
+  uint64_t AddressOf(const Definition& definition) const {
+    const auto sections = definition.object->sections();
+    const size_t index = definition.symbol->st_shndx;
+    const auto home = index < sections.size() ? homes_.find(&sections[index]) : homes_.end();
+    if (home == homes_.end()) ir::FailBug("cannot link the symbol " + definition.Name());
     const uint64_t start =
         home->second.in_table ? TableAddress(home->second.start) : home->second.start;
-    return start + symbol.st_value;
+    return start + definition.symbol->st_value;
   }
 
-  [[noreturn]] void Refuse(const Relocation& relocation) {
-    const uint32_t type = relocation.getType(false);
-    ir::FailBug("cannot link " + file_.getRelocationTypeName(type).str() + " of " +
-                NameOf(SymbolOf(relocation)));
+  [[noreturn]] static void Refuse(const Object& object, const Relocation& relocation) {
+    ir::FailBug("cannot link " + object.TypeOf(relocation) + " of " +
+                object.NameOf(object.SymbolOf(relocation)));
   }
 
-  void Apply(size_t section, const Relocation& relocation) {
-    const Home& home = homes_.at(section);
-    if (home.in_table) return FillSlot(home.start, relocation);
-    const Symbol& symbol = SymbolOf(relocation);
+  void Apply(const Object& object, const Home& home, const Relocation& relocation) {
+    if (home.in_table) return FillSlot(object, home.start, relocation);
+    const Definition definition = Resolve(object, relocation);
+    const bool is_import = definition.IsImport();
     const uint32_t type = relocation.getType(false);
     const uint64_t place = home.start + relocation.r_offset;
     uint64_t target;
     if (IsTableReference(type)) {
-      target = TableAddress(IsImport(symbol) ? SlotOfImport(symbol) : SlotOfInternal(symbol));
-    } else if (type == llvm::ELF::R_X86_64_PLT32 && IsImport(symbol)) {
-      target = stubs_.at(NameOf(symbol));
+      target = TableAddress(is_import ? SlotOfImport(definition) : SlotOfInternal(definition));
+    } else if (type == llvm::ELF::R_X86_64_PLT32 && is_import) {
+      target = stubs_.at(definition.Name());
     } else if ((type == llvm::ELF::R_X86_64_PC32 || type == llvm::ELF::R_X86_64_PLT32) &&
-               !IsImport(symbol)) {
-      target = AddressOf(symbol);
+               !is_import) {
+      target = AddressOf(definition);
     } else {
-      Refuse(relocation);
+      Refuse(object, relocation);
     }
     Patch32(place, target + relocation.r_addend - place, "a reference");
   }
 
-  void FillSlot(uint64_t first, const Relocation& relocation) {
-    const Symbol& symbol = SymbolOf(relocation);
+  void FillSlot(const Object& object, uint64_t first, const Relocation& relocation) {
+    const Definition definition = Resolve(object, relocation);
+    const bool is_import = definition.IsImport();
     const bool is_word =
         relocation.getType(false) == llvm::ELF::R_X86_64_64 && relocation.r_offset % 8 == 0;
-    if (!is_word || (IsImport(symbol) && relocation.r_addend != 0)) Refuse(relocation);
+    if (!is_word || (is_import && relocation.r_addend != 0)) Refuse(object, relocation);
     PkImageSlot& slot = slots_[first + relocation.r_offset / 8];
-    if (IsImport(symbol)) {
-      slot = slots_[SlotOfImport(symbol)];
+    if (is_import) {
+      slot = slots_[SlotOfImport(definition)];
     } else {
-      slot = {kPkSlotInternal, 0, AddressOf(symbol) + relocation.r_addend};
+      slot = {kPkSlotInternal, 0, AddressOf(definition) + relocation.r_addend};
     }
   }
 
-  uint64_t SlotOfInternal(const Symbol& symbol) {
-    const uint64_t address = AddressOf(symbol);
+  uint64_t SlotOfInternal(const Definition& definition) {
+    const uint64_t address = AddressOf(definition);
     const auto [place, is_new] = internals_.emplace(address, slots_.size());
     if (is_new) slots_.push_back({kPkSlotInternal, 0, address});
     return place->second;
@@ -204,14 +270,13 @@ class Linker {
     std::memcpy(text_.data() + place, &narrow, sizeof narrow);
   }
 
-  uint64_t OffsetOf(StringRef entry) {
-    for (const Symbol& symbol : symbols_) {
-      if (!IsImport(symbol) && NameOf(symbol) == entry) return AddressOf(symbol);
-    }
-    ir::FailBug("cannot link: no function " + entry.str());
+  uint64_t OffsetOf(StringRef entry) const {
+    const auto found = definitions_.find(entry.str());
+    if (found == definitions_.end()) ir::FailBug("cannot link: no function " + entry.str());
+    return AddressOf(found->second);
   }
 
-  std::string Write(uint64_t entry) {
+  std::string Write(uint64_t entry) const {
     PkImageHeader header = {};
     std::memcpy(header.magic, kPkImageMagic, sizeof header.magic);
     header.abi_id = kPkAbiId;
@@ -232,15 +297,12 @@ class Linker {
     return image;
   }
 
-  ElfFile file_;
-  llvm::ArrayRef<Section> sections_;
-  const Section* symbols_section_ = nullptr;
-  llvm::ArrayRef<Symbol> symbols_;
-  StringRef names_;
+  std::deque<Object> objects_;  // stay where they are
+  std::map<std::string, Definition> definitions_;
   std::string text_;
   std::vector<PkImageSlot> slots_;
   std::string image_names_;
-  std::map<size_t, Home> homes_;             // by section
+  std::map<const Section*, Home> homes_;
   std::map<std::string, uint64_t> imports_;  // slots, by name
   std::map<std::string, uint64_t> stubs_;    // offsets in text, by name
   std::map<uint64_t, uint64_t> internals_;   // slots, by address
@@ -248,6 +310,8 @@ class Linker {
 
 }  // namespace
 
-std::string LinkImage(StringRef object, StringRef entry) { return Linker(object).Link(entry); }
+std::string LinkImage(llvm::ArrayRef<StringRef> objects, StringRef entry) {
+  return Linker(objects).Link(entry);
+}
 
 }  // namespace parakeet::backends

@@ -1,7 +1,9 @@
 #include "pylib/compiler/compilation.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <thread>
 #include <utility>
 
 #include "ir/diagnostics.h"
@@ -189,6 +191,9 @@ void Compilation::KeepRegions() {
   });
 }
 
+// More gain little: one function of a program is often half of it.
+constexpr unsigned kMostThreads = 4;
+
 backends::Compiled Compilation::Generate(bool keep_ir, bool keep_assembly) {
   running_ = "backend";
   backends::CompileOptions options;
@@ -197,6 +202,7 @@ backends::Compiled Compilation::Generate(bool keep_ir, bool keep_assembly) {
   options.gpu_architecture = gpu_architecture_;
   options.libnvvm_files = libnvvm_files_;
   options.fastmath = fastmath_;
+  options.threads = static_cast<int>(std::min(kMostThreads, std::thread::hardware_concurrency()));
   options.keep_ir = keep_ir;
   options.keep_assembly = keep_assembly;
   backends::Compiled compiled = backends::Compile(program_, options);

@@ -124,6 +124,49 @@ TEST(Compile, TheSameProgramGivesTheSameImage) {
   EXPECT_EQ(Compile(ir::Parse(kFast), {}).image, Compile(ir::Parse(kFast), {}).image);
 }
 
+// Parallel loops, each a function, of enough code for a piece of their own; `count` as in Sums.
+std::string Bodies(int count) {
+  std::string text = "fn @f(%x: [n]f64 c) -> [n]f64 entry {\n  %y: [n]f64 = alloc (%n)\n";
+  for (int k = 0; k < count; ++k) {
+    const std::string n = std::to_string(k);
+    text += "  parallel for %i" + n + " in 0 to %n step 1 cost 40 {\n    %a" + n +
+            ": f64 = load %x[%i" + n + "]\n";
+    std::string last = "%a" + n;
+    for (int step = 0; step < 60; ++step) {
+      const std::string at = n + "." + std::to_string(step);
+      text += "    %t" + at + ": f64 = " + (step % 2 == 0 ? "add " : "mul ") + last + ", 1." +
+              std::to_string(step + k + 1) + "\n    %r" + at + ": f64 = tanh %t" + at + "\n";
+      last = "%r" + at;
+    }
+    text += "    store %y[%i" + n + "], " + last + " }\n";
+  }
+  return text + "  return %y }";
+}
+
+TEST(Compile, PiecesByThreadsSayWhatTheWholeSays) {
+  const std::string text = Bodies(5);
+  const ir::Values arguments = {F64Array({4}, {0.5, -2, 3.25, NAN})};
+  const CompiledProgram whole(text);
+  const std::string wanted = Describe(whole.Run(arguments));
+  EXPECT_EQ(wanted, Describe(ir::Interpret(ir::Parse(text), "f", arguments)));
+  for (const int threads : {2, 3, 16}) {
+    CompileOptions options;
+    options.threads = threads;
+    const CompiledProgram cut(text, options);
+    EXPECT_EQ(Describe(cut.Run(arguments, 2)), wanted) << threads;
+    EXPECT_NE(cut.compiled().image, whole.compiled().image) << "nothing was cut";
+    EXPECT_EQ(cut.compiled().image, Compile(ir::Parse(text), options).image);
+    options.keep_ir = true;
+    EXPECT_EQ(Compile(ir::Parse(text), options).image, whole.compiled().image);
+  }
+}
+
+TEST(Compile, ShortCodeIsNotCut) {
+  CompileOptions options;
+  options.threads = 4;
+  EXPECT_EQ(Compile(ir::Parse(kFast), options).image, Compile(ir::Parse(kFast), {}).image);
+}
+
 TEST(Compile, SeveralThreadsAtOnce) {
   const std::string wanted = Compile(ir::Parse(kFast), {}).image;
   std::vector<std::string> images(4);

@@ -18,7 +18,9 @@
 namespace parakeet::backends {
 namespace {
 
-std::string Link(const std::string& text, const std::string& entry = "entry") {
+using Object = llvm::SmallVector<char, 0>;
+
+Object Assemble(const std::string& text) {
   llvm::LLVMContext context;
   llvm::SMDiagnostic problem;
   const auto module = llvm::parseAssemblyString(text, problem, context);
@@ -26,8 +28,14 @@ std::string Link(const std::string& text, const std::string& entry = "entry") {
   const Target target("", "");
   module->setDataLayout(target.machine().createDataLayout());
   module->setTargetTriple(target.machine().getTargetTriple().str());
-  const auto object = EmitObject(*module, target.machine());
-  return LinkImage(llvm::StringRef(object.data(), object.size()), entry);
+  return EmitObject(*module, target.machine());
+}
+
+llvm::StringRef View(const Object& object) { return {object.data(), object.size()}; }
+
+std::string Link(const std::string& text, const std::string& entry = "entry") {
+  const Object object = Assemble(text);
+  return LinkImage(View(object), entry);
 }
 
 // Runs an entry of one slot each way.
@@ -149,7 +157,42 @@ TEST(LinkImage, RefusesAMissingEntry) {
 }
 
 TEST(LinkImage, RefusesWhatIsNoObject) {
-  EXPECT_THROW(LinkImage("not an object", "entry"), ir::Failure);
+  EXPECT_THROW(LinkImage(llvm::StringRef("not an object"), "entry"), ir::Failure);
+}
+
+constexpr const char* kCaller = R"(
+declare hidden i64 @callee(i64)
+declare double @cbrt(double)
+@names = private constant [1 x ptr] [ptr @callee]
+define i32 @entry(ptr %call, ptr %args, ptr %results) {
+  %x = load i64, ptr %args
+  %direct = call i64 @callee(i64 %x)
+  %function = load volatile ptr, ptr @names
+  %indirect = call i64 %function(i64 %direct)
+  %root = call double @cbrt(double 27.0)
+  %three = fptosi double %root to i64
+  %sum = add i64 %indirect, %three
+  store i64 %sum, ptr %results
+  ret i32 0
+})";
+
+TEST(LinkImage, ObjectsCallOneAnotherAndShareImports) {
+  const Object caller = Assemble(kCaller);
+  const Object callee = Assemble(R"(
+declare double @cbrt(double)
+define hidden i64 @callee(i64 %x) {
+  %root = call double @cbrt(double 1000.0)
+  %ten = fptosi double %root to i64
+  %product = mul i64 %x, %ten
+  ret i64 %product
+})");
+  EXPECT_EQ(RunImage(LinkImage({View(caller), View(callee)}, "entry"), 5), 503u);
+  EXPECT_EQ(RunImage(LinkImage({View(callee), View(caller)}, "entry"), 5), 503u);
+}
+
+TEST(LinkImage, RefusesTwoDefinitions) {
+  const Object object = Assemble(kCaller);
+  EXPECT_THROW(LinkImage({View(object), View(object)}, "entry"), ir::Failure);
 }
 
 TEST(LinkImage, ImportsThatAreMissingAreFoundAtLoading) {

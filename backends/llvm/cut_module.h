@@ -1,0 +1,22 @@
+// Cuts a module into pieces that threads compile side by side.
+#ifndef PARAKEET_BACKENDS_LLVM_CUT_MODULE_H_
+#define PARAKEET_BACKENDS_LLVM_CUT_MODULE_H_
+
+#include <vector>
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/Module.h"
+
+namespace parakeet::backends {
+
+// A module as bitcode, which another context reads.
+using Piece = llvm::SmallVector<char, 0>;
+
+// Takes functions out of `module` so that it and the pieces that are returned, fewer than `most`,
+// take about as long to compile. None where the code is too short to gain. Functions that are
+// called across a cut are hidden ones; constants are in each piece that reads them.
+std::vector<Piece> CutModule(llvm::Module& module, int most);
+
+}  // namespace parakeet::backends
+
+#endif  // PARAKEET_BACKENDS_LLVM_CUT_MODULE_H_
