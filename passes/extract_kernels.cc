@@ -50,9 +50,12 @@ constexpr int64_t kBytesOfThread = 8;  // that it is to read of an array, where 
 constexpr int kShortIteration = 64;    // costs no more than this;
 constexpr int64_t kMostTripsOfThread = 4;
 
-bool IsParallel(const Binding& b) {
-  return b.op == OpCode::kFor && b.attrs.Text(Attr::kKind) == "parallel";
+bool HasKind(const Binding& b, std::string_view kind) {
+  return b.op == OpCode::kFor && b.attrs.Text(Attr::kKind) == kind;
 }
+
+bool IsParallel(const Binding& b) { return HasKind(b, "parallel"); }
+bool IsKernel(const Binding& b) { return HasKind(b, "block"); }
 
 class KernelExtractor : public LoopWriter {
  public:
@@ -61,7 +64,7 @@ class KernelExtractor : public LoopWriter {
  protected:
   void Visit(const Binding* b) override {
     if (in_kernel_) return VisitInside(*b);
-    if (b->op == OpCode::kFor && b->attrs.Text(Attr::kKind) == "block") {
+    if (IsKernel(*b)) {
       in_kernel_ = true;
       Mutator::Visit(b);
       in_kernel_ = false;
@@ -159,7 +162,8 @@ class KernelExtractor : public LoopWriter {
     bool is_fit = !NeedsHost(whole);
     ir::ForEachBinding(whole, [&](const Binding& inner) {
       touches |= inner.op == OpCode::kLoad || inner.op == OpCode::kStore;
-      is_fit &= !IsParallel(inner) && inner.op != OpCode::kAlloc && inner.op != OpCode::kFree;
+      is_fit &= !IsParallel(inner) && !IsKernel(inner);
+      is_fit &= inner.op != OpCode::kAlloc && inner.op != OpCode::kFree;
       for (const Var* result : inner.results) {
         const bool is_view = inner.op == OpCode::kView;
         is_fit &= is_view || !result->type.IsArray();
@@ -200,7 +204,7 @@ class ReadMarker : public ir::Mutator {
 
  protected:
   void Visit(const Binding* b) override {
-    const bool is_kernel = b->op == OpCode::kFor && b->attrs.Text(Attr::kKind) == "block";
+    const bool is_kernel = IsKernel(*b);
     if (is_kernel) {
       inside_ = ir::DefinedVars(*b->blocks[0]);
       ir::ForEachBinding(*b->blocks[0], [&](const Binding& inner) {

@@ -49,7 +49,7 @@ class Lowering : public ProductCallLowering {
 
  protected:
   void Visit(const Binding* b) override {
-    if (VisitByBlock(*b)) return;
+    if (VisitByBlock(*b) || VisitLine(*b)) return;
     switch (b->op) {
       case OpCode::kImap: return LowerImap(*b);
       case OpCode::kForeach: return LowerForeach(*b);
@@ -59,6 +59,7 @@ class Lowering : public ProductCallLowering {
       case OpCode::kIscan: return LowerScan(*b);
       case OpCode::kIfilter: return LowerFilter(*b);
       case OpCode::kContract: return LowerContract(*b);
+      case OpCode::kCheck: LearnSizes(*b); return Mutator::Visit(b);
       case OpCode::kAlloc:
         if (shared_.contains(b->result())) return;
         return Mutator::Visit(b);
@@ -219,21 +220,23 @@ class Lowering : public ProductCallLowering {
     const Body* several;  // Some neighbours along the last index at once, where that is better.
   };
 
-  void LowerFewElements(const Binding& b, const Nest& nest) {
+  void LowerFewElements(const Elements& elements) {
+    const Binding& b = elements.nest;
     const auto worth = WorthParts(b);
-    if (!worth) return LowerElements(nest);
+    if (!worth) return WriteElements(elements);
     const auto in_parts = [&] {
-      WriteInParts(b, nest.extents, [&] { LowerElements(nest); });
+      WriteInParts(b, elements.extents, [&] { WriteElements(elements); });
       return Operands{};
     };
     const auto alone = [&] {
-      LowerElements(nest);
+      WriteElements(elements);
       return Operands{};
     };
     Choose(*worth, in_parts, alone);
   }
 
   void LowerForThreads(const Binding& b, const Nest& nest, const Finish& finish) {
+    const Elements elements{b, nest.extents, nest.order, nest.body, finish};
     const auto transposed = b.op == OpCode::kContract || nest.order.empty()
                                 ? std::nullopt
                                 : FindTransposed(b, size_t(nest.order.back()));
@@ -243,13 +246,13 @@ class Lowering : public ProductCallLowering {
         return Operands{};
       };
       const auto alone = [&] {
-        LowerElements(nest);
+        WriteElements(elements);
         return Operands{};
       };
       return void(Choose(WorthTransposing(*transposed, nest.extents), in_tiles, alone));
     }
     const auto worth = b.op == OpCode::kContract ? std::nullopt : WorthBlocks(b);
-    if (!worth) return LowerFewElements(b, nest);
+    if (!worth) return LowerFewElements(elements);
     Choose(
         *worth,
         [&] {
@@ -257,22 +260,9 @@ class Lowering : public ProductCallLowering {
           return Operands{};
         },
         [&] {
-          LowerElements(nest);
+          WriteElements(elements);
           return Operands{};
         });
-  }
-
-  // A trip for each element: neighbours in memory are neighbouring threads'.
-  void LowerElements(const Nest& nest) {
-    Operands extents;
-    for (int axis : nest.order) extents.push_back(nest.extents[axis]);
-    Loop(Int(0), Product(extents), UnknownKind(), [&](const Operand& at) {
-      const Operands place = Delinear(at, extents);
-      Operands index(extents.size());
-      for (size_t k = 0; k < place.size(); ++k) index[nest.order[k]] = place[k];
-      set_row(index);
-      nest.body(index);
-    });
   }
 
   // Threads take chunks of the outermost index, of about as much work each whatever the inner

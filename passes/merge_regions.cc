@@ -11,8 +11,9 @@
 //     %e = if %in { %s = ...  yield %s } else { %a = load %u[%i, %j]  yield %a }
 //     yield %e }
 //
-// Memory is gone through once, and there is one kernel: for GPUs, whose threads take a branch each;
-// lanes of a processor would do both sides.
+// An array that a loop stores nearly all of, from elements around, is made anew in each iteration
+// first (fusing/renew_arrays.h). Memory is gone through once, and there is one kernel: for GPUs,
+// whose threads take a branch each; lanes of a processor would do both sides.
 //
 // Assumes: index form, behind fusion.
 // Refuses: a region that is not moved by the same for each of its indices; elements that may raise,
@@ -25,6 +26,7 @@
 #include "ir/mutator.h"
 #include "ir/uses.h"
 #include "passes/analyses/find_effects.h"
+#include "passes/fusing/renew_arrays.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -218,11 +220,17 @@ class RegionMerger : public ir::Mutator {
         continue;
       }
       own[*from.index] = from.is_taken_away ? body.Add(index[axis], from.offset)
-                                            : body.Sub(index[axis], from.offset);
+                                            : Minus(body, index[axis], from.offset);
       require(OpCode::kGe, own[*from.index], Operand::Int(0));
       require(OpCode::kLt, own[*from.index], region.foreach->operands[*from.index]);
     }
     return is_inside;
+  }
+
+  // As a sum where it can be one: what the region adds again goes away with it.
+  static Operand Minus(ir::Builder& body, const Operand& index, const Operand& offset) {
+    if (!offset.IsConstant()) return body.Sub(index, offset);
+    return body.Add(index, Operand::Int(-offset.constant().integer));
   }
 
   // What the region stores at its own index.
@@ -242,7 +250,8 @@ class RegionMerger : public ir::Mutator {
 
 ir::Program MergeRegions(const ir::Program& program, Context& context) {
   return ForEachFunction(program, [&](const ir::Function* function) {
-    return RegionMerger(program.arena.get(), *function, context).Run(function);
+    const ir::Function* renewed = RenewArrays(program.arena.get(), function, context);
+    return RegionMerger(program.arena.get(), *renewed, context).Run(renewed);
   });
 }
 

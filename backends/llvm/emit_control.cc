@@ -2,6 +2,7 @@
 #include "backends/llvm/emit_scalars.h"
 #include "backends/llvm/function_emitter.h"
 #include "ir/diagnostics.h"
+#include "ir/uses.h"
 #include "llvm/IR/MDBuilder.h"
 
 namespace parakeet::backends {
@@ -25,6 +26,21 @@ void AddIncoming(llvm::ArrayRef<PHINode*> phis, llvm::ArrayRef<Value*> parts, Ba
 
 std::vector<Value*> AsValues(llvm::ArrayRef<PHINode*> phis) {
   return std::vector<Value*>(phis.begin(), phis.end());
+}
+
+bool Stores(const ir::Block& body) {
+  bool stores = false;
+  ir::ForEachBinding(body, [&](const ir::Binding& b) { stores |= b.op == OpCode::kStore; });
+  return stores;
+}
+
+void KeepRolled(llvm::Instruction* latch) {
+  llvm::LLVMContext& context = latch->getContext();
+  llvm::MDNode* rolled =
+      llvm::MDNode::get(context, llvm::MDString::get(context, "llvm.loop.unroll.disable"));
+  llvm::MDNode* loop = llvm::MDNode::getDistinct(context, {nullptr, rolled});
+  loop->replaceOperandWith(0, loop);
+  latch->setMetadata(llvm::LLVMContext::MD_loop, loop);
 }
 
 // A loop's parameters behind its index.
@@ -114,7 +130,9 @@ void FunctionEmitter::EmitIf(const ir::Binding& binding) {
   DefineFromParts(binding.results, AsValues(phis));
 }
 
-// Tested at its end, with one test before it: the form that LLVM's loop passes like.
+// Tested at its end, with one test before it: the form that LLVM's loop passes like. In a kernel, a
+// loop that stores and runs for nobody knows how long gains nothing by being unrolled, and would
+// take registers that other threads could have.
 void FunctionEmitter::EmitFor(const ir::Binding& binding) {
   const std::string& kind = binding.attrs.Text(ir::Attr::kKind);
   if (kind == "parallel") return EmitParallel(binding);
@@ -142,7 +160,9 @@ void FunctionEmitter::EmitFor(const ir::Binding& binding) {
   const Parts next = PartsOf(carried, body.results);
   Value* next_index = builder_.CreateNSWAdd(index, I64(step));
   BasicBlock* latch = builder_.GetInsertBlock();
-  builder_.CreateCondBr(is_inside(next_index, hi), head, after);
+  llvm::Instruction* again = builder_.CreateCondBr(is_inside(next_index, hi), head, after);
+  if (InKernel() && carried.empty() && !llvm::isa<llvm::Constant>(hi) && Stores(body))
+    KeepRolled(again);
   index->addIncoming(lo, before);
   index->addIncoming(next_index, latch);
   AddIncoming(phis, initial, before);

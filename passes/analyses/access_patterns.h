@@ -39,6 +39,11 @@ class AccessPatterns {
     return IsNext(access, index) && contiguous_.contains(access.operands[0].var());
   }
 
+  // True for an array whose elements surely lie in C order, one behind the other.
+  bool LiesInC(const ir::Var* array) const {
+    return contiguous_.contains(array) && !fortran_.contains(array);
+  }
+
  private:
   bool IsNext(const ir::Binding& access, const ir::Var* index) const;
   // True unless the access stays where it is when `index` grows.

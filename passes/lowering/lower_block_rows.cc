@@ -103,6 +103,7 @@ void BlockRowLowering::WriteBlocks(const Binding& nest, const Operands& extents,
   cached_ = cached;
   for (const CachedRow& row : cached_.rows) cached_by_name_[row.array] = &row;
   AllocateMade(nest, extents, cached);
+  const Radix radix = RadixOf(extents);
   Blocks(Product(extents), [&](const Operand& block) {
     buffers_.clear();
     for (const ir::DType dtype : cached.buffers) {
@@ -112,7 +113,7 @@ void BlockRowLowering::WriteBlocks(const Binding& nest, const Operands& extents,
     }
     by_block_ = true;
     op_ = 0;
-    row_ = Delinear(block, extents);
+    row_ = IndexOf(block, radix);
     body(row_);
     by_block_ = false;
   });

@@ -3,15 +3,15 @@
 
 #include <functional>
 
-#include "passes/lowering/loop_writer.h"
+#include "passes/lowering/index_writer.h"
 
 namespace parakeet::passes {
 
 // The part of lower_to_loops that writes reductions, in exactly the order that ir/reduction_tree.h
 // says.
-class ReductionLowering : public LoopWriter {
+class ReductionLowering : public IndexWriter {
  public:
-  using LoopWriter::LoopWriter;
+  using IndexWriter::IndexWriter;
 
  protected:
   void LowerReduce(const ir::Binding& b);

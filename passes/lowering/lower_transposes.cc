@@ -17,6 +17,8 @@ using ir::Var;
 
 namespace {
 
+using Operands = LoopWriter::Operands;
+
 constexpr int64_t kTile = 32;  // Along either side; the threads that read together.
 constexpr int64_t kThreads = 256;
 constexpr int64_t kAtOnce = kThreads / kTile;
@@ -25,32 +27,8 @@ constexpr int64_t kPitch = kTile + 1;
 constexpr int64_t kMostBytes = 48 * 1024;
 constexpr int64_t kLeastExtent = 16;
 
-// True for a body that does not raise and holds no loops: an element by itself.
-bool IsPlain(const Block& body) {
-  bool is_plain = true;
-  ir::ForEachBinding(body, [&](const Binding& b) {
-    is_plain &= ir::IsScalarOp(b.op) || b.op == OpCode::kLoad || b.op == OpCode::kStore ||
-                b.op == OpCode::kIf;
-  });
-  return is_plain;
-}
-
-// The bindings of the body that a load's place needs, in order; nothing where that takes more than
-// arithmetic.
-std::optional<std::vector<const Binding*>> PlaceBindings(const Binding& load, const Block& body) {
-  ir::VarSet needed;
-  for (size_t k = 1; k < load.operands.size(); ++k) needed.insert(load.operands[k].var());
-  std::vector<const Binding*> place;
-  for (auto it = body.bindings.rbegin(); it != body.bindings.rend(); ++it) {
-    const Binding& b = **it;
-    const bool is_needed = std::any_of(b.results.begin(), b.results.end(),
-                                       [&](const Var* result) { return needed.contains(result); });
-    if (!is_needed) continue;
-    if (!ir::IsScalarOp(b.op)) return std::nullopt;
-    for (const Operand& operand : b.operands) needed.insert(operand.var());
-    place.insert(place.begin(), &b);
-  }
-  return place;
+Operands PlaceOf(const Binding& load) {
+  return Operands(load.operands.begin() + 1, load.operands.end());
 }
 
 }  // namespace
@@ -73,7 +51,7 @@ std::optional<TransposeLowering::Transposed> TransposeLowering::FindTransposed(c
     for (const Binding* b : body.bindings) {
       if (b->op != OpCode::kLoad || !patterns_.LiesNext(*b, body.params[axis])) continue;
       bytes += kTile * kPitch * ir::SizeInBytes(b->result()->type.dtype());
-      if (bytes <= kMostBytes && PlaceBindings(*b, body)) found.loads.push_back(b);
+      if (bytes <= kMostBytes && ArithmeticOf(PlaceOf(*b), body)) found.loads.push_back(b);
     }
     if (found.loads.size() > (best ? best->loads.size() : 0)) best = std::move(found);
   }
@@ -99,8 +77,9 @@ void TransposeLowering::WriteTransposed(
   Operands tiles = extents;
   for (const size_t axis : {transposed.along, transposed.fast})
     tiles[axis] = CeilDiv(extents[axis], Int(kTile));
+  const Radix radix = RadixOf(tiles);
   Blocks(Product(tiles), [&](const Operand& block) {
-    Tile tile{transposed, extents, Delinear(block, tiles), {}};
+    Tile tile{transposed, extents, IndexOf(block, radix), {}};
     for (const size_t axis : {transposed.along, transposed.fast})
       tile.outer[axis] = builder().Mul(tile.outer[axis], Int(kTile));
     for (const Binding* load : transposed.loads) {
@@ -149,7 +128,8 @@ void TransposeLowering::Bring(const Binding& nest, const Tile& tile, const Opera
                               const Operand& place) {
   for (size_t k = 0; k < tile.arrays.size(); ++k) {
     const Binding* load = tile.transposed.loads[k];
-    Block only{nest.blocks[0]->params, *PlaceBindings(*load, *nest.blocks[0]), {load->result()}};
+    Block only{
+        nest.blocks[0]->params, *ArithmeticOf(PlaceOf(*load), *nest.blocks[0]), {load->result()}};
     only.bindings.push_back(load);
     builder().Store(tile.arrays[k], {place}, VisitBody(*ir::CloneBlock(arena(), only), index)[0]);
   }

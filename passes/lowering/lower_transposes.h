@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "passes/lowering/lower_block_rows.h"
+#include "passes/lowering/lower_elements.h"
 
 namespace parakeet::passes {
 
@@ -16,9 +16,9 @@ namespace parakeet::passes {
 //
 // is made a tile of 32 by 32 elements a block. Its threads first bring what is read along %i into
 // shared memory, neighbours along %i each, and then make the elements, neighbours along %j each.
-class TransposeLowering : public BlockRowLowering {
+class TransposeLowering : public ElementLowering {
  public:
-  using BlockRowLowering::BlockRowLowering;
+  using ElementLowering::ElementLowering;
 
  protected:
   struct Transposed {

@@ -235,3 +235,66 @@ def test_sums_of_matrices(rows, columns):
     check(sums, np.asfortranarray(a), b, tolerance=REDUCED)
     check(sums, a[:, ::2], b[:, ::2], tolerance=REDUCED)
     check(sums_of_parts, a.ravel(), np.arange(0, a.size, 7))
+
+
+# --- Elements of several rows a thread, and of nests that lie in memory as they are ---
+
+def stepped(u, rounds):
+    u = u.copy()
+    for _ in range(rounds):
+        u[1:-1, 1:-1] = u[1:-1, 1:-1] + 0.1 * (u[:-2, 1:-1] + u[2:, 1:-1] - 2 * u[1:-1, 1:-1])
+        u[0] = u[1]
+    return u
+
+
+def updated_in_place(e, h):
+    e[1:, :] -= 0.5 * (h[1:, :] - h[:-1, :])
+    e[0, :] = h[0, 0]
+
+
+def bounded(x):
+    r = np.empty_like(x)
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            r[i, j] = x[i, j] if i == 0 or j == 0 else x[i - 1, j] + x[i, j - 1]
+    return r
+
+
+def of_places(rows, columns):
+    return np.arange(rows * columns).reshape(columns, rows).T * 2
+
+
+def outer(x, y):
+    return x[:, None, None] * y[None, :, None] + x[None, None, :]
+
+
+def in_line(x, y):
+    return x * y + 1, np.where(x > y, x, y)
+
+
+ROWS = [(0, 5), (5, 0), (1, 1), (1, 40), (40, 1), (3, 700), (700, 3), (4, 16), (5, 17), (8, 300)]
+
+
+@pytest.mark.parametrize("rows, columns", ROWS)
+def test_threads_take_several_rows(rows, columns):
+    x, y = R.random((2, rows, columns))
+    check(updated_in_place, x, y) if x.size else None
+    check(bounded, x)
+    check(of_places, rows, columns)
+    check(outer, x[:, :1].ravel(), y[:1].ravel())
+    check(in_line, x, y)
+    check(in_line, x, y[:, ::-1])
+    check(in_line, np.asfortranarray(x), y)
+    check(in_line, x.astype("f4"), (y * 9).astype("u1"))
+    if rows > 2 and columns > 2:
+        f = jit(stepped)
+        np.testing.assert_array_equal(f(x, 3, target=HERE), stepped(x, 3))
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 4, 5), (7, 1, 1, 9), (2, 1, 3, 2, 2),
+                                   (1, 2, 1, 2, 1, 33)])
+def test_many_axes(shape):
+    x, y = R.random((2, *shape))
+    check(in_line, x, y)
+    check(in_line, x[..., ::-1], y)
+    check(outer, x.ravel()[:5], y.ravel()[:3])

@@ -1,0 +1,323 @@
+#include "passes/lowering/lower_elements.h"
+
+#include <algorithm>
+
+#include "ir/builder.h"
+#include "ir/uses.h"
+#include "passes/analyses/find_cost.h"
+
+namespace parakeet::passes {
+
+using ir::Attr;
+using ir::Attributes;
+using ir::Binding;
+using ir::Block;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+
+namespace {
+
+constexpr int64_t kThreads = 256;
+constexpr int64_t kRowsOfThread = 4;
+constexpr int kCheapElement = 64;
+constexpr int kCheapStencil = 256;
+// Of shorter rows, those one above the other are too far apart for neighbouring threads.
+constexpr int64_t kLongRow = 16;
+
+// True where one thread had better make elements of some rows: they cost little, or read an array
+// at several places, of which neighbours read some too.
+bool IsForRows(const Block& body) {
+  std::unordered_map<const Var*, int> loads;
+  bool reads_neighbours = false;
+  ir::ForEachBinding(body, [&](const Binding& b) {
+    if (b.op == OpCode::kLoad) reads_neighbours |= ++loads[b.operands[0].var()] > 1;
+  });
+  return CostOf(body) <= (reads_neighbours ? kCheapStencil : kCheapElement);
+}
+
+int LoadsIn(const Block& block) {
+  int loads = 0;
+  ir::ForEachBinding(block, [&](const Binding& b) { loads += b.op == OpCode::kLoad; });
+  return loads;
+}
+
+// True where kernels have the body as it is: it calls nothing and makes no arrays.
+bool IsForThreads(const Block& body) {
+  bool is_fit = true;
+  ir::ForEachBinding(body, [&](const Binding& b) {
+    const bool is_control = b.op == OpCode::kIf || b.op == OpCode::kFor || b.op == OpCode::kWhile;
+    is_fit &= ir::IsScalarOp(b.op) || is_control || b.op == OpCode::kLoad ||
+              b.op == OpCode::kStore || b.op == OpCode::kIreduce || b.op == OpCode::kCheck ||
+              b.op == OpCode::kAtomic;
+    for (const Var* result : b.results) is_fit &= !result->type.IsArray();
+  });
+  return is_fit;
+}
+
+// How many of the bindings stand before the stores that the body ends with.
+size_t FirstStore(const Block& body) {
+  size_t first = body.bindings.size();
+  while (first > 0 && body.bindings[first - 1]->op == OpCode::kStore) --first;
+  return first;
+}
+
+}  // namespace
+
+// Behind a check in the function's own block is all that follows.
+ElementLowering::ElementLowering(ir::Arena* arena, const ir::Function& function, int vector_bytes)
+    : BlockRowLowering(arena, function, vector_bytes) {
+  std::unordered_map<const Var*, const Binding*> comparisons;
+  for (const Binding* b : function.body->bindings) {
+    if (b->op == OpCode::kEq) comparisons[b->result()] = b;
+    const auto asked =
+        b->op == OpCode::kCheck ? comparisons.find(b->operands[0].var()) : comparisons.end();
+    if (asked != comparisons.end()) equalities_[b] = asked->second;
+  }
+}
+
+void ElementLowering::LearnSizes(const Binding& check) {
+  const auto found = equalities_.find(&check);
+  if (found == equalities_.end()) return;
+  const Operand one = SizeOf(Apply(found->second->operands[0]));
+  const Operand other = SizeOf(Apply(found->second->operands[1]));
+  if (one == other) return;
+  if (one.IsVar()) {
+    same_sizes_[one.var()] = other;
+  } else if (other.IsVar()) {
+    same_sizes_[other.var()] = one;
+  }
+}
+
+Operand ElementLowering::SizeOf(Operand size) const {
+  while (size.IsVar()) {
+    const auto same = same_sizes_.find(size.var());
+    if (same == same_sizes_.end()) break;
+    size = same->second;
+  }
+  return size;
+}
+
+bool ElementLowering::IsPlain(const Block& body) {
+  bool is_plain = true;
+  ir::ForEachBinding(body, [&](const Binding& b) {
+    is_plain &= ir::IsScalarOp(b.op) || b.op == OpCode::kLoad || b.op == OpCode::kStore ||
+                b.op == OpCode::kIf;
+  });
+  return is_plain;
+}
+
+std::optional<std::vector<const Binding*>> ElementLowering::ArithmeticOf(
+    const std::vector<Operand>& values, const Block& body) {
+  ir::VarSet needed;
+  for (const Operand& value : values) needed.insert(value.var());
+  std::vector<const Binding*> arithmetic;
+  for (auto it = body.bindings.rbegin(); it != body.bindings.rend(); ++it) {
+    const Binding& b = **it;
+    const bool is_needed = std::any_of(b.results.begin(), b.results.end(),
+                                       [&](const Var* result) { return needed.contains(result); });
+    if (!is_needed) continue;
+    if (!ir::IsScalarOp(b.op)) return std::nullopt;
+    for (const Operand& operand : b.operands) needed.insert(operand.var());
+    arithmetic.insert(arithmetic.begin(), &b);
+  }
+  return arithmetic;
+}
+
+void ElementLowering::WriteElements(const Elements& elements) {
+  const Block& body = *elements.nest.blocks[0];
+  if (LiesInLine(elements)) return WriteLine(elements);
+  if (elements.order.size() < 2 || !IsForThreads(body)) return WriteTrips(elements);
+  WriteGrid(elements, IsPlain(body) && IsForRows(body) ? kRowsOfThread : 1);
+}
+
+// --- One index ---
+
+bool ElementLowering::LiesInLine(const Elements& elements) const {
+  const Binding& nest = elements.nest;
+  const Block& body = *nest.blocks[0];
+  if (elements.order.size() < 2 || !IsPlain(body) || nest.attrs.Int(Attr::kFortran) != 0)
+    return false;
+  const ir::VarSet params(body.params.begin(), body.params.end());
+  bool in_line = true;
+  ir::ForEachBinding(body, [&](const Binding& b) {
+    if (IsLineAccess(b, elements)) return;
+    for (const Operand& operand : b.operands) in_line &= !params.contains(operand.var());
+  });
+  for (const Operand& result : body.results) in_line &= !params.contains(result.var());
+  return in_line;
+}
+
+bool ElementLowering::IsLineAccess(const Binding& access, const Elements& elements) const {
+  const std::vector<const Var*>& params = elements.nest.blocks[0]->params;
+  if (access.op != OpCode::kLoad && access.op != OpCode::kStore) return false;
+  const Var* array = access.operands[0].var();
+  if (array->type.rank() != int(params.size()) || !patterns_.LiesInC(array)) return false;
+  for (size_t axis = 0; axis < params.size(); ++axis) {
+    const bool is_whole = SizeOf(Apply(array->type.dims()[axis])) == SizeOf(elements.extents[axis]);
+    if (access.operands[1 + axis] != Operand(params[axis]) || !is_whole) return false;
+  }
+  const bool stores = access.op == OpCode::kStore;
+  return !stores ||
+         std::find(params.begin(), params.end(), access.operands.back().var()) == params.end();
+}
+
+void ElementLowering::WriteLine(const Elements& elements) {
+  const Binding& nest = elements.nest;
+  const Operand count = Product(elements.extents);
+  ir::ForEachBinding(*nest.blocks[0], [&](const Binding& b) {
+    if (!IsLineAccess(b, elements) || lines_.contains(b.operands[0].var())) return;
+    lines_[b.operands[0].var()] = LineOf(b.operands[0], count);
+  });
+  Operands made;
+  if (nest.op == OpCode::kImap) {
+    for (const Var* result : nest.results) made.push_back(LineOf(result, count));
+  }
+  const Attributes parallel{{Attr::kKind, std::string("parallel")}, {Attr::kCost, int64_t{0}}};
+  Loop(Int(0), count, parallel, [&](const Operand& at) {
+    line_place_ = at;
+    const Block& element = *ir::CloneBlock(arena(), *nest.blocks[0]);
+    const Operands values = VisitBody(element, Operands(element.params.size(), Int(0)));
+    for (size_t k = 0; k < made.size(); ++k) builder().Store(made[k], {at}, values[k]);
+  });
+  lines_.clear();
+}
+
+Operand ElementLowering::LineOf(const Operand& array, const Operand& count) {
+  const ir::Type type = ir::Type::Array(ir::TypeOf(array).dtype(), {count});
+  return builder().EmitOne(OpCode::kView, type, {Apply(array), Int(0), Int(1)},
+                           {{Attr::kFlat, int64_t{1}}}, {}, "line");
+}
+
+bool ElementLowering::VisitLine(const Binding& access) {
+  const bool stores = access.op == OpCode::kStore;
+  if (lines_.empty() || (access.op != OpCode::kLoad && !stores)) return false;
+  const auto line = lines_.find(access.operands[0].var());
+  if (line == lines_.end()) return false;
+  if (stores) {
+    builder().Store(line->second, {line_place_}, Apply(access.operands.back()));
+  } else {
+    const Var* loaded = access.result();
+    Replace(loaded, builder().Load(line->second, {line_place_}, loaded->hint));
+  }
+  return true;
+}
+
+// --- One element a trip ---
+
+// What the host has to run may be in the body.
+void ElementLowering::WriteTrips(const Elements& elements) {
+  Operands extents;
+  for (const int axis : elements.order) extents.push_back(elements.extents[axis]);
+  const Attributes parallel{{Attr::kKind, std::string("parallel")}, {Attr::kCost, int64_t{0}}};
+  Loop(Int(0), Product(extents), parallel, [&](const Operand& at) {
+    const Operands place = Delinear(at, extents);
+    Operands index(extents.size());
+    for (size_t k = 0; k < place.size(); ++k) index[elements.order[k]] = place[k];
+    set_row(index);
+    elements.body(index);
+  });
+}
+
+// --- Elements of some rows a thread ---
+
+void ElementLowering::WriteGrid(const Elements& elements, int64_t rows) {
+  Operands groups;
+  for (const int axis : elements.order) groups.push_back(elements.extents[axis]);
+  const size_t along = groups.size() - 2;
+  const Operand end = groups[along];
+  const Operand is_long = builder().Scalar(OpCode::kGe, {groups.back(), Int(kLongRow)});
+  const Operand height = builder().Scalar(OpCode::kSelect, {is_long, Int(rows), Int(1)});
+  groups[along] = CeilDiv(end, height);
+  const Radix radix = RadixOf(groups);
+  const Operand count = Product(groups);
+  Blocks(CeilDiv(count, Int(kThreads)), [&](const Operand& block) {
+    Threads(kThreads, [&](const Operand& thread) {
+      const Operand at = builder().Add(builder().Mul(block, Int(kThreads)), thread);
+      If(builder().Scalar(OpCode::kLt, {at, count}), [&] {
+        const Operands place = IndexOf(at, radix);
+        Operands index(place.size());
+        for (size_t k = 0; k < place.size(); ++k) index[elements.order[k]] = place[k];
+        if (rows == 1) {
+          set_row(index);
+          return elements.body(index);
+        }
+        const Operand first = builder().Mul(place[along], height);
+        WriteSeveral(elements, index, first, Min(builder().Add(first, height), end), rows);
+      });
+    });
+  });
+}
+
+// Straight code for as many rows as there are nearly everywhere, a loop for others.
+void ElementLowering::WriteSeveral(const Elements& elements, Operands place, const Operand& first,
+                                   const Operand& last, int64_t rows) {
+  const size_t axis = elements.order[elements.order.size() - 2];
+  const auto row = [&](const Operand& at) {
+    place[axis] = at;
+    return place;
+  };
+  const std::optional<Usual> usual = FindUsual(*elements.nest.blocks[0]);
+  Operand is_whole = builder().Scalar(OpCode::kEq, {builder().Sub(last, first), Int(rows)});
+  std::vector<Operands> indexes;
+  for (int64_t k = 0; k < rows; ++k) {
+    indexes.push_back(row(builder().Add(first, Int(k))));
+    if (!usual) continue;
+    is_whole = builder().Scalar(OpCode::kAnd, {is_whole, IsUsual(*usual, indexes.back())});
+  }
+  const auto together = [&] {
+    WriteTogether(elements, indexes, usual);
+    return Operands{};
+  };
+  const auto one_by_one = [&] {
+    Loop(first, last, {}, [&](const Operand& at) { elements.body(row(at)); });
+    return Operands{};
+  };
+  Choose(is_whole, together, one_by_one);
+}
+
+// What all of them read is asked for before any is stored.
+void ElementLowering::WriteTogether(const Elements& elements, const std::vector<Operands>& indexes,
+                                    const std::optional<Usual>& usual) {
+  std::vector<const Block*> copies;
+  for (const Operands& index : indexes) {
+    const Block& copy = *ir::CloneBlock(arena(), *elements.nest.blocks[0]);
+    copies.push_back(&copy);
+    for (size_t k = 0; k < index.size(); ++k) Replace(copy.params[k], index[k]);
+    for (size_t at = 0; at < FirstStore(copy); ++at) {
+      const Binding& b = *copy.bindings[at];
+      builder().set_span(b.span);
+      if (!usual || usual->branch != at) {
+        Visit(&b);
+        continue;
+      }
+      const Operands taken = VisitBody(*b.blocks[usual->arm], {});
+      for (size_t k = 0; k < taken.size(); ++k) Replace(b.results[k], taken[k]);
+    }
+  }
+  for (size_t k = 0; k < copies.size(); ++k) {
+    const Block& copy = *copies[k];
+    for (size_t at = FirstStore(copy); at < copy.bindings.size(); ++at) Visit(copy.bindings[at]);
+    elements.finish(indexes[k], Apply(copy.results));
+  }
+}
+
+// The arm that reads more is what a stencil has inside.
+std::optional<ElementLowering::Usual> ElementLowering::FindUsual(const Block& body) {
+  for (size_t at = 0; at < body.bindings.size(); ++at) {
+    const Binding& b = *body.bindings[at];
+    if (b.op != OpCode::kIf) continue;
+    const auto arithmetic = ArithmeticOf({b.operands[0]}, body);
+    if (!arithmetic || arithmetic->empty()) continue;
+    const size_t arm = LoadsIn(*b.blocks[1]) > LoadsIn(*b.blocks[0]) ? 1 : 0;
+    return Usual{at, arm, Block{body.params, *arithmetic, {b.operands[0]}}};
+  }
+  return std::nullopt;
+}
+
+Operand ElementLowering::IsUsual(const Usual& usual, const Operands& index) {
+  const Operand holds = VisitBody(*ir::CloneBlock(arena(), usual.condition), index)[0];
+  return usual.arm == 0 ? holds : builder().Scalar(OpCode::kNot, {holds});
+}
+
+}  // namespace parakeet::passes
