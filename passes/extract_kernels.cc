@@ -12,6 +12,14 @@
 // Where elements are smaller than 8 bytes and the iteration is short, a thread takes as many
 // iterations as make those, one behind the other: it takes wide accesses to keep memory busy.
 //
+// Divisions by a value that the host knows are products with its reciprocal, in threads whose
+// numbers are small enough (lowering/index_writer.h):
+//
+//   %q = floordiv %at, %m  %r = mod %at, %m
+// becomes
+//   %small = %m fits and 0 <= %at < 2^31
+//   %q, %r = if %small { ... } else { %q = floordiv %at, %m  %r = mod %at, %m }
+//
 // A load of an array that no thread of its kernel writes says so, {unchanged = 1}: a GPU may have
 // it from a cache of its own, and before earlier stores.
 //
@@ -31,7 +39,7 @@
 #include "passes/analyses/find_cost.h"
 #include "passes/analyses/find_effects.h"
 #include "passes/analyses/kernel_legality.h"
-#include "passes/lowering/loop_writer.h"
+#include "passes/lowering/index_writer.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -49,6 +57,7 @@ constexpr int64_t kThreads = 256;
 constexpr int64_t kBytesOfThread = 8;  // that it is to read of an array, where an iteration
 constexpr int kShortIteration = 64;    // costs no more than this;
 constexpr int64_t kMostTripsOfThread = 4;
+constexpr int64_t kMostSmall = (int64_t{1} << 31) - 1;  // that products divide
 
 bool HasKind(const Binding& b, std::string_view kind) {
   return b.op == OpCode::kFor && b.attrs.Text(Attr::kKind) == kind;
@@ -197,6 +206,80 @@ class KernelExtractor : public LoopWriter {
   bool in_kernel_ = false;
 };
 
+// Divides by products in kernels.
+class Divider : public IndexWriter {
+ public:
+  using IndexWriter::IndexWriter;
+
+ protected:
+  void Visit(const Binding* b) override {
+    if (!IsKernel(*b)) {
+      const auto radix = IsDivision(*b) ? radixes_.find(b->operands[1].var()) : radixes_.end();
+      return radix == radixes_.end() ? Mutator::Visit(b) : Divide(*b, radix->second);
+    }
+    const ir::VarSet inside = ir::DefinedVars(*b->blocks[0]);
+    ir::ForEachBinding(*b->blocks[0], [&](const Binding& inner) {
+      const Var* divisor = IsDivision(inner) ? inner.operands[1].var() : nullptr;
+      if (divisor == nullptr || inside.contains(divisor) || radixes_.contains(divisor)) return;
+      Radix radix = RadixOf({Int(1), Apply(Operand(divisor))});
+      const Operand is_positive = builder().Scalar(OpCode::kGt, {radix.sizes[1], Int(0)});
+      radix.fits = builder().Scalar(OpCode::kAnd, {radix.fits, is_positive});
+      radixes_[divisor] = std::move(radix);
+    });
+    Mutator::Visit(b);
+    radixes_.clear();
+  }
+
+  // A quotient is known in the block that it is found in, and inside it.
+  const Block* VisitBlock(const Block* block) override {
+    const auto outer = known_;
+    const Block* visited = Mutator::VisitBlock(block);
+    known_ = outer;
+    return visited;
+  }
+
+ private:
+  static bool IsDivision(const Binding& b) {
+    return (b.op == OpCode::kFloorDiv || b.op == OpCode::kMod) && b.operands[1].IsVar() &&
+           b.result()->type == ir::Type(ir::DType::kI64);
+  }
+
+  void Divide(const Binding& b, const Radix& radix) {
+    const Operand dividend = Apply(b.operands[0]);
+    const auto same = [&](const Known& known) {
+      return known.dividend == dividend && known.divisor == radix.sizes[1];
+    };
+    auto found = std::find_if(known_.begin(), known_.end(), same);
+    if (found == known_.end())
+      found = known_.insert(known_.end(), {dividend, radix.sizes[1], Parts(dividend, radix)});
+    Replace(b.result(), found->parts[b.op == OpCode::kMod]);
+  }
+
+  // Quotient and remainder.
+  Operands Parts(const Operand& dividend, const Radix& radix) {
+    const auto scalar = [&](OpCode op, const Operand& a, const Operand& b) {
+      return builder().Scalar(op, {a, b});
+    };
+    const Operand number = builder().Cast(dividend, ir::DType::kU64);
+    const Operand most = Operand(ir::ConstantOf(ir::DType::kU64, kMostSmall));
+    const Operand is_small = scalar(OpCode::kAnd, radix.fits, scalar(OpCode::kLe, number, most));
+    return Choose(
+        is_small, [&] { return IndexByProducts(dividend, radix); },
+        [&] {
+          return Operands{scalar(OpCode::kFloorDiv, dividend, radix.sizes[1]),
+                          scalar(OpCode::kMod, dividend, radix.sizes[1])};
+        });
+  }
+
+  struct Known {
+    Operand dividend;
+    Operand divisor;
+    Operands parts;
+  };
+  std::unordered_map<const Var*, Radix> radixes_;  // by divisor of the kernel
+  std::vector<Known> known_;
+};
+
 // Marks what the threads of a kernel read alone.
 class ReadMarker : public ir::Mutator {
  public:
@@ -242,7 +325,8 @@ ir::Program ExtractKernels(const ir::Program& program, Context& context) {
     return KernelExtractor(program.arena.get(), context).Run(function);
   });
   return ForEachFunction(extracted, [&](const ir::Function* function) {
-    return ReadMarker(program.arena.get(), *function).Run(function);
+    const ir::Function* divided = Divider(program.arena.get()).Run(function);
+    return ReadMarker(program.arena.get(), *divided).Run(divided);
   });
 }
 

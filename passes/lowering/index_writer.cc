@@ -33,7 +33,18 @@ LoopWriter::Operands IndexWriter::IndexOf(const Operand& place, const Radix& rad
   if (radix.sizes.size() < 2) return Delinear(place, radix.sizes);
   return Choose(
       radix.fits, [&] { return IndexByProducts(place, radix); },
-      [&] { return Delinear(place, radix.sizes); });
+      [&] { return IndexByDivisions(place, radix); });
+}
+
+// Of numbers that are not negative, whose quotients need no rounding.
+LoopWriter::Operands IndexWriter::IndexByDivisions(const Operand& place, const Radix& radix) {
+  const auto as = [&](DType dtype, const Operands& values) {
+    Operands cast;
+    for (const Operand& value : values) cast.push_back(builder().Cast(value, dtype));
+    return cast;
+  };
+  const Operand whole = builder().Cast(place, DType::kU64);
+  return as(DType::kI64, Delinear(whole, as(DType::kU64, radix.sizes)));
 }
 
 // A product of two words of 32 bits is one instruction there.

@@ -29,9 +29,11 @@ class IndexWriter : public LoopWriter {
   // In a kernel, the index of the element `place` in C order; by divisions where the sizes are not
   // less than 2^31.
   Operands IndexOf(const ir::Operand& place, const Radix& radix);
+  // The same where the place and the sizes are less than 2^31.
+  Operands IndexByProducts(const ir::Operand& place, const Radix& radix);
 
  private:
-  Operands IndexByProducts(const ir::Operand& place, const Radix& radix);
+  Operands IndexByDivisions(const ir::Operand& place, const Radix& radix);
 };
 
 }  // namespace parakeet::passes

@@ -298,3 +298,32 @@ def test_many_axes(shape):
     check(in_line, x, y)
     check(in_line, x[..., ::-1], y)
     check(outer, x.ravel()[:5], y.ravel()[:3])
+
+
+# --- Divisions by what the host knows ---
+
+def divided(x, by):
+    quotients, remainders = np.empty_like(x), np.empty_like(x)
+    for i in range(x.size):
+        quotients[i] = x[i] // by
+        remainders[i] = x[i] % by
+    return quotients, remainders
+
+
+def differences(a, b, weights):
+    return np.sum((a - b[None, :])**2 * weights[:, None]), np.max(a + b)
+
+
+BORDERS = [0, 1, 2, 6, 7, 8, 2**31 - 2, 2**31 - 1, 2**31, 2**32 + 5, 2**62]
+
+
+@pytest.mark.parametrize("by", [1, 2, 7, 2**31 - 1, 2**31, 2**40, -1, -7])
+def test_divisions_are_products_where_numbers_are_small(by):
+    x = np.array(BORDERS + [-b for b in BORDERS] + list(range(300)))
+    check(divided, x, np.int64(by))
+
+
+@pytest.mark.parametrize("rows, columns", [(1, 1), (3, 5), (70, 130), (300, 31)])
+def test_sums_over_several_axes(rows, columns):
+    a = R.random((rows, columns))
+    check(differences, a, R.random(columns), R.random(rows), tolerance=REDUCED)
