@@ -73,7 +73,14 @@ const Binding* CopiedBy(const Binding& foreach) {
 class Renewer : public ir::Mutator {
  public:
   Renewer(ir::Arena* arena, const ir::Function& function, Context& context)
-      : Mutator(arena), roots_(function), forms_(function), context_(context) {}
+      : Mutator(arena), roots_(function), forms_(function), context_(context) {
+    for (const ir::Param& param : function.params) {
+      if (param.layout != ir::Layout::kC) turned_.insert(param.var);
+    }
+    ir::ForEachBinding(*function.body, [&](const Binding& b) {
+      if (b.attrs.Has(ir::Attr::kFortran)) turned_.insert(b.results.begin(), b.results.end());
+    });
+  }
 
  protected:
   const Block* VisitBlock(const Block* block) override {
@@ -83,8 +90,7 @@ class Renewer : public ir::Mutator {
     for (size_t at = 0; at < renewed.bindings.size(); ++at) {
       const Binding& b = *renewed.bindings[at];
       const bool makes = b.op == OpCode::kImap || b.op == OpCode::kAlloc;
-      if (makes && !b.attrs.Has(ir::Attr::kFortran))
-        made_.insert(b.results.begin(), b.results.end());
+      if (makes) made_.insert(b.results.begin(), b.results.end());
       if (b.op != OpCode::kFor) continue;
       while (const auto update = FindUpdate(*renewed.bindings[at])) {
         Renew(renewed, at, *update);
@@ -103,7 +109,7 @@ class Renewer : public ir::Mutator {
       if (load == nullptr) continue;
       const Var* array = foreach.blocks[0]->bindings.back()->operands[0].var();
       const auto made = MadeBefore(body, stored, *load);
-      if (made && IsOwn(loop, array) && Loads(*body.bindings[*made]->blocks[0], array) &&
+      if (made && MayRenew(loop, array) && Loads(*body.bindings[*made]->blocks[0], array) &&
           IsNearlyWhole(foreach, array))
         return Update{array, *made, stored};
     }
@@ -126,12 +132,15 @@ class Renewer : public ir::Mutator {
     return std::nullopt;
   }
 
-  // True for an array of the block around that the loop knows by this name only.
-  bool IsOwn(const Binding& loop, const Var* array) const {
+  // True for an array that the loop knows by this name only. One that others may see when the loop
+  // raises has to be as it is in each iteration.
+  bool MayRenew(const Binding& loop, const Var* array) const {
     const bool is_carried =
         std::count(loop.operands.begin(), loop.operands.end(), Operand(array)) > 0;
-    return made_.contains(array) && !is_carried &&
-           (renewed_.contains(array) || roots_.ViewsOf(array).size() == 1);
+    if (is_carried || turned_.contains(array)) return false;
+    if (renewed_.contains(array)) return true;
+    return roots_.ViewsOf(array).size() == 1 &&
+           (made_.contains(array) || !EffectsOf(loop, roots_).may_fail);
   }
 
   bool IsNearlyWhole(const Binding& foreach, const Var* array) const {
@@ -159,6 +168,10 @@ class Renewer : public ir::Mutator {
     carrying.results.push_back(last);
     carrying.blocks = {BodyThatCarries(*loop.blocks[0], update)};
     block.bindings[at] = arena()->New(std::move(carrying));
+    if (!made_.contains(array)) {
+      block.bindings.insert(block.bindings.begin() + at + 1, CopiedBack(last, array, loop));
+      return;
+    }
     Block rest{{}, {block.bindings.begin() + at + 1, block.bindings.end()}, block.results};
     rest = *ir::CloneBlock(arena(), rest, {{array, last}});
     block.bindings.resize(at + 1);
@@ -190,16 +203,33 @@ class Renewer : public ir::Mutator {
     return arena()->New(std::move(carrying));
   }
 
+  std::vector<const Var*> IndexOf(const Var* array, const ir::Builder& builder) {
+    std::vector<const Var*> index;
+    for (int axis = 0; axis < array->type.rank(); ++axis)
+      index.push_back(builder.NewVar(ir::DType::kI64, "i"));
+    return index;
+  }
+
   // All elements as they are.
   const Binding* CopyOf(const Var* array, const Var* fresh, const Binding& made) {
     ir::Builder element(arena());
     element.set_span(made.span);
-    std::vector<const Var*> params;
-    for (int axis = 0; axis < array->type.rank(); ++axis)
-      params.push_back(element.NewVar(ir::DType::kI64, "i"));
+    const std::vector<const Var*> params = IndexOf(array, element);
     const Operand value = element.Load(array, {params.begin(), params.end()});
     Binding copy{OpCode::kImap, {fresh}, array->type.dims(), {}, {}, made.span};
     copy.blocks = {element.Finish(params, {value})};
+    return arena()->New(std::move(copy));
+  }
+
+  // The last array as the one that is known outside, behind the loop.
+  const Binding* CopiedBack(const Var* last, const Var* array, const Binding& loop) {
+    ir::Builder element(arena());
+    element.set_span(loop.span);
+    const std::vector<const Var*> params = IndexOf(array, element);
+    const std::vector<Operand> index(params.begin(), params.end());
+    element.Store(array, index, element.Load(last, index));
+    Binding copy{OpCode::kForeach, {}, array->type.dims(), {}, {}, loop.span};
+    copy.blocks = {element.Finish(params, {})};
     return arena()->New(std::move(copy));
   }
 
@@ -227,7 +257,8 @@ class Renewer : public ir::Mutator {
   Roots roots_;
   WrappingForms forms_;
   Context& context_;
-  ir::VarSet made_;
+  ir::VarSet turned_;   // What may lie otherwise than in C order.
+  ir::VarSet made_;     // In the block that is visited, or one around or before.
   ir::VarSet renewed_;  // by this pass
 };
 

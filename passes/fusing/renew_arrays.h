@@ -23,9 +23,11 @@ namespace parakeet::passes {
 // The region is then stored where the array is made, and memory gone through once, where a new
 // array that is copied back goes through it twice.
 //
-// Refuses: arrays that others see, that the loop's block has not made, or of which the region is
-// more than a few elements smaller; maps that may raise or hold loops; regions that do more than
-// copy; what stands between the two and is more than arithmetic.
+// An array that the loop's block has not made is copied back behind the loop.
+//
+// Refuses: arrays of which the region is more than a few elements smaller, or that lie otherwise
+// than in C order; those that others see where the loop may raise; maps that may raise or hold
+// loops; regions that do more than copy; what stands between the two and is more than arithmetic.
 const ir::Function* RenewArrays(ir::Arena* arena, const ir::Function* function, Context& context);
 
 }  // namespace parakeet::passes

@@ -227,7 +227,9 @@ void ElementLowering::WriteGrid(const Elements& elements, int64_t rows) {
   const size_t along = groups.size() - 2;
   const Operand end = groups[along];
   const Operand is_long = builder().Scalar(OpCode::kGe, {groups.back(), Int(kLongRow)});
-  const Operand height = builder().Scalar(OpCode::kSelect, {is_long, Int(rows), Int(1)});
+  const Operand is_high = builder().Scalar(OpCode::kGe, {end, Int(rows)});
+  const Operand takes_several = builder().Scalar(OpCode::kAnd, {is_long, is_high});
+  const Operand height = builder().Scalar(OpCode::kSelect, {takes_several, Int(rows), Int(1)});
   groups[along] = CeilDiv(end, height);
   const Radix radix = RadixOf(groups);
   const Operand count = Product(groups);

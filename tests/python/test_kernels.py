@@ -247,6 +247,13 @@ def stepped(u, rounds):
     return u
 
 
+def stepped_in_place(u, rounds):
+    for _ in range(rounds):
+        for _ in range(2):
+            u[1:, 1:-1] = 0.5 * (u[:-1, 1:-1] + u[1:, 2:]) - u[1:, :-2]
+        u[-1] = u[0]
+
+
 def updated_in_place(e, h):
     e[1:, :] -= 0.5 * (h[1:, :] - h[:-1, :])
     e[0, :] = h[0, 0]
@@ -289,6 +296,9 @@ def test_threads_take_several_rows(rows, columns):
     if rows > 2 and columns > 2:
         f = jit(stepped)
         np.testing.assert_array_equal(f(x, 3, target=HERE), stepped(x, 3))
+        for rounds in (0, 1, 3):
+            check(stepped_in_place, x, np.int64(rounds))
+            check(stepped_in_place, np.asfortranarray(x), np.int64(rounds))
 
 
 @pytest.mark.parametrize("shape", [(2, 3, 4, 5), (7, 1, 1, 9), (2, 1, 3, 2, 2),
