@@ -20,8 +20,9 @@
 //   %small = %m fits and 0 <= %at < 2^31
 //   %q, %r = if %small { ... } else { %q = floordiv %at, %m  %r = mod %at, %m }
 //
-// A load of an array that no thread of its kernel writes says so, {unchanged = 1}: a GPU may have
-// it from a cache of its own, and before earlier stores.
+// What the host would read for kernels alone, their threads read (lowering/sink_loads.h). A load of
+// an array that no thread of its kernel writes says so, {unchanged = 1}: a GPU may have it from a
+// cache of its own, and before earlier stores.
 //
 // A `block for` is a launch: its iterations are blocks of threads, those of each `thread for`
 // straight inside it are the block's threads, which wait for one another behind it. What an
@@ -40,6 +41,7 @@
 #include "passes/analyses/find_effects.h"
 #include "passes/analyses/kernel_legality.h"
 #include "passes/lowering/index_writer.h"
+#include "passes/lowering/sink_loads.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -325,7 +327,8 @@ ir::Program ExtractKernels(const ir::Program& program, Context& context) {
     return KernelExtractor(program.arena.get(), context).Run(function);
   });
   return ForEachFunction(extracted, [&](const ir::Function* function) {
-    const ir::Function* divided = Divider(program.arena.get()).Run(function);
+    const ir::Function* sunk = SinkLoads(program.arena.get(), function);
+    const ir::Function* divided = Divider(program.arena.get()).Run(sunk);
     return ReadMarker(program.arena.get(), *divided).Run(divided);
   });
 }

@@ -337,3 +337,31 @@ def test_divisions_are_products_where_numbers_are_small(by):
 def test_sums_over_several_axes(rows, columns):
     a = R.random((rows, columns))
     check(differences, a, R.random(columns), R.random(rows), tolerance=REDUCED)
+
+
+# --- What threads read instead of the host ---
+
+def driven(e, source):
+    for t in range(source.size):
+        e[0] = source[t]
+        e[1:] += source[t] * 0.5
+
+
+def scaled_by_its_own(x, y):
+    first = x[0]
+    for i in range(x.size):
+        x[i] = x[i] * first
+    y[:] = x[1] + y
+    return first
+
+
+def centred(x):
+    return (x - np.mean(x)) / np.max(x)
+
+
+@pytest.mark.parametrize("size", [2, 300, 1000])
+def test_threads_read_what_the_host_would_for_them(size):
+    x, y = R.random((2, size)) + 0.5
+    check(driven, R.random((size, 3)), y[:5])
+    check(scaled_by_its_own, x, y)
+    check(centred, x, tolerance=REDUCED)
