@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,12 +55,23 @@ struct Options {
   int vector_bytes = 64;
   // Whether threads of a GPU take what threads of the host would: one element each, without lanes.
   bool kernels = false;
+  // Of the entry's parameters, in order, the lengths of axes that every call has; 0 where calls
+  // differ. Shorter lists say nothing of the rest. No order of a sum depends on them: nothing
+  // before choose_trees asks.
+  std::vector<std::vector<int64_t>> lengths;
 };
+
+// The axes whose lengths may be known: the last, the one before it and the one before that, where
+// they have two elements or more, and at most so many.
+inline constexpr int64_t kMostKnownLengths[] = {16, 8, 4};
 
 // A pass's surroundings: its options, and where its remarks go.
 struct Context {
   Options options;
   std::vector<Remark> remarks;
+  // Numbers of the entry's parameters for which better code could be made if the lengths of their
+  // short axes were known, where they are not.
+  std::set<size_t> better_with_lengths;
 
   // Keeps a remark of the running pass, which the pass manager names.
   void Note(const ir::Span& span, std::string text, Topic topic = Topic::kOther,

@@ -76,6 +76,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "flatten-loads",
       "eliminate-dead-code",
       "choose-trees",
+      // Behind choose-trees: orders of sums follow from no lengths that only some calls have.
+      "unroll-reductions",
       "schedule",
       "lower-to-loops",
       "simplify",
@@ -115,6 +117,7 @@ const std::vector<std::string_view>& GpuPipeline() {
       // Rows that are sorted are made by what fuses from here on.
       if (pass == "fuse-filters") passes->push_back("sort-on-device");
       if (pass == "plan-memory") passes->push_back("extract-kernels");
+      if (pass == "schedule") passes->push_back("jam-neighbours");
       if (pass == "lower-to-loops") passes->push_back("call-libraries");
       if (!left_out.contains(pass)) passes->push_back(pass);
     }

@@ -19,22 +19,25 @@ typedef struct PkCompileRequest {
   PyObject* statics;   // a tuple: the objects of the key's static words, in order
   PyObject* fastmath;  // a tuple of LLVM's names of fast-math flags
   int32_t boundscheck;
+  // For each parameter, what the key says of it (InKey). Null where it will not say more lengths.
+  const uint8_t* in_key;
 } PkCompileRequest;
 
 // New references; null where they do not apply.
 typedef struct PkCompileResult {
-  PyObject* image;      // bytes for runtime::LoadImage; null for the interpreter
-  PyObject* manifest;   // bytes (manifest.h)
-  PyObject* functions;  // a tuple: the functions that the manifest's outside names refer to
-  PyObject* objects;    // a tuple: what each of the manifest's dependencies was
-  void* program;        // the interpreter's, to be freed with parakeet_compiler_free
-  int32_t need_static;  // the parameter whose value is needed, when the status says so
+  PyObject* image;           // bytes for runtime::LoadImage; null for the interpreter
+  PyObject* manifest;        // bytes (manifest.h)
+  PyObject* functions;       // a tuple: the functions that the manifest's outside names refer to
+  PyObject* objects;         // a tuple: what each of the manifest's dependencies was
+  void* program;             // the interpreter's, to be freed with parakeet_compiler_free
+  int32_t needed_parameter;  // of which more is needed, when the status says so
 } PkCompileResult;
 
 enum PkCompileStatus : int32_t {
   kPkCompileFailed = -1,  // a Python exception is set
   kPkCompileDone = 0,
-  kPkCompileNeedsStatic = 1,  // ask again with that parameter's value in the key
+  kPkCompileNeedsStatic = 1,   // ask again with that parameter's value in the key
+  kPkCompileNeedsLengths = 2,  // or with the lengths of its short axes
 };
 
 // Hands over the runtime. Returns 0, or -1 with an ImportError when the two libraries are of
@@ -56,9 +59,9 @@ typedef void (*PkCompilerFree)(void* program);
 // A text about the same compilation, for people: `what` is "ir" (after the pass `stage`, or the
 // frontend's where that is empty), "llvm", "asm", "ptx" (of kernels for a GPU, of the architecture
 // `stage` where that is not empty: "80") or "account" (what became of the source, as JSON). Returns
-// a PkCompileStatus; the text is a new reference to a str, need_static as in PkCompileResult.
+// a PkCompileStatus; the text is a new reference to a str, parameter as in PkCompileResult.
 typedef int32_t (*PkCompilerDump)(const PkCompileRequest* request, const char* what,
-                                  const char* stage, PyObject** text, int32_t* need_static);
+                                  const char* stage, PyObject** text, int32_t* parameter);
 
 }  // extern "C"
 

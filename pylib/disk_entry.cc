@@ -33,6 +33,8 @@ void Fields(Archive& archive, Node& entry) {
   });
   archive.Plain(entry.allows_no_overload);
   archive.List(entry.need_static, plain);
+  archive.List(entry.need_lengths, plain);
+  archive.Plain(entry.has_answer);
   archive.List(entry.homes, [&](auto& home) {
     OriginFields(archive, home.origin);
     archive.Text(home.file);
@@ -101,7 +103,7 @@ bool ReadAnswer(ArchiveReader* reader, DiskEntry* entry) {
 std::string SerializeEntry(const DiskEntry& entry) {
   ArchiveWriter writer;
   Fields(writer, entry);
-  if (entry.need_static.empty()) {
+  if (entry.has_answer) {
     writer.Text(SerializeBare(entry.manifest));
     writer.Text(entry.image);
   }
@@ -122,7 +124,7 @@ std::optional<DiskEntry> ParseEntry(std::string_view bytes) {
   DiskEntry entry;
   Fields(reader, entry);
   if (!reader.ok() || !RecordsHold(entry)) return std::nullopt;
-  if (entry.need_static.empty() && !ReadAnswer(&reader, &entry)) return std::nullopt;
+  if (entry.has_answer && !ReadAnswer(&reader, &entry)) return std::nullopt;
   if (!reader.ok() || !reader.at_end()) return std::nullopt;
   return entry;
 }

@@ -45,8 +45,9 @@ struct DiskEntry {
   std::vector<OutsideRecord> records;  // in the order of the compilation; they are the manifest's
                                        // dependencies, which it does not store itself
   bool allows_no_overload = false;     // holds only where no user's overload is registered
-  std::vector<uint32_t> need_static;   // not empty: the answer is that these parameters' values
-                                       // belong into the key, and nothing follows
+  std::vector<uint32_t> need_static;   // parameters whose values belong into the key,
+  std::vector<uint32_t> need_lengths;  // and whose lengths
+  bool has_answer = true;              // else that is the answer, and nothing follows
   std::vector<SourceHome> homes;
   std::vector<uint32_t> site_homes;  // one a site: the number of its home, or none from there on
   Manifest manifest;

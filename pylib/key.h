@@ -64,9 +64,17 @@ inline constexpr int kMaxRank = 32;
 inline constexpr int64_t kShortestAxis = 2;
 inline constexpr int64_t kLongestShortAxis = 4;
 
+// What a key says of a parameter beside its type, as bits.
+enum InKey : uint8_t { kValueInKey = 1, kLengthsInKey = 2 };
+
+// The lengths that a word can say, from two on, of the last axis and of the two before it: of
+// arrays that some code is better for knowing them of (Context::better_with_lengths in passes/).
+inline constexpr int64_t kMostKnownLengths[] = {16, 8, 4};
+
 // Bits 0-3 kind; 4-8 NumPy's type number; 9-14 rank; 15-16 layout; then one bit each; 21-52 one bit
-// an axis; 53-54 the length of the last axis, less one, where it is short and said. Of a tuple:
-// bits 4-35 its length.
+// an axis; 53-54 the length of the last axis, less one, where it is short and said; 55-58, 59-61
+// and 62-63 the lengths of the last three axes, less one, where they are said. Of a tuple: bits
+// 4-35 its length.
 class ArgumentWord {
  public:
   constexpr explicit ArgumentWord(uint64_t bits) : bits_(bits) {}
@@ -88,9 +96,25 @@ class ArgumentWord {
     const bool is_short = rank() > 1 && length >= kShortestAxis && length <= kLongestShortAxis;
     return is_short ? ArgumentWord(bits_ | uint64_t(length - 1) << kLastAxisBit) : *this;
   }
-  constexpr ArgumentWord WithoutLastAxis() const {
-    return ArgumentWord(bits_ & ~(uint64_t{3} << kLastAxisBit));
+  // With the lengths of the last three axes said that are short enough; `sizes` is one an axis.
+  constexpr ArgumentWord WithLengths(const int64_t* sizes) const {
+    uint64_t bits = bits_;
+    for (int back = 0; back < kSaidAxes && back < rank(); ++back) {
+      const int64_t length = sizes[rank() - 1 - back];
+      const bool is_said = length > 1 && length <= kMostKnownLengths[back];
+      bits |= is_said ? uint64_t(length - 1) << kLengthBits[back] : 0;
+    }
+    return ArgumentWord(bits);
   }
+  // Without what the two above say.
+  constexpr ArgumentWord WithoutLengths() const {
+    return ArgumentWord(bits_ & ((uint64_t{1} << kLastAxisBit) - 1));
+  }
+  // Without what WithLengths says.
+  constexpr ArgumentWord WithoutSaidLengths() const {
+    return ArgumentWord(bits_ & ((uint64_t{1} << kLengthBits[0]) - 1));
+  }
+  constexpr bool SaysLengths() const { return bits_ >> kLengthBits[0] != 0; }
   // A list of numbers, which dispatch copies to an array. `python`: all of them are Python's.
   constexpr ArgumentWord AsList(bool python) const {
     return ArgumentWord(bits_ | uint64_t{1} << kListBit | uint64_t(python) << kPythonBit);
@@ -118,6 +142,13 @@ class ArgumentWord {
     const int code = int(bits_ >> kLastAxisBit & 3);
     return code == 0 ? 0 : code + 1;
   }
+  // The length of an axis as WithLengths has said it, else 0.
+  constexpr int64_t LengthOf(int axis) const {
+    const int back = rank() - 1 - axis;
+    if (back >= kSaidAxes) return 0;
+    const uint64_t code = bits_ >> kLengthBits[back] & uint64_t(kMostKnownLengths[back] - 1);
+    return code == 0 ? 0 : int64_t(code) + 1;
+  }
   constexpr uint32_t length() const { return uint32_t(bits_ >> 4); }
 
  private:
@@ -126,6 +157,8 @@ class ArgumentWord {
   static constexpr int kListBit = 19;
   static constexpr int kPythonBit = 20;
   static constexpr int kLastAxisBit = 53;
+  static constexpr int kSaidAxes = 3;
+  static constexpr int kLengthBits[kSaidAxes] = {55, 59, 62};
 
   constexpr bool Bit(int bit) const { return (bits_ >> bit & 1) != 0; }
 

@@ -3,6 +3,7 @@
 //
 //   // passes: fuse-vertically          or  // pipeline: cpu (or gpu)
 //   // stage: indexed                   (where the first pass takes any stage)
+//   // lengths: 0 0, 3 3                (of the entry's parameters; 0 where they are not known)
 //   ## fires: what this case shows
 //   fn @f ...
 //   ==>                                  or, any number of times,  ==> after PASS
@@ -46,6 +47,7 @@ std::string Render(const GoldenFile& file, const GoldenCase& golden) {
   ir::VerifyOrFail(program, file.stage, golden.title);
   passes::Context context;
   context.options.kernels = file.kernels;
+  context.options.lengths = file.lengths;
   std::map<std::string, std::string, std::less<>> outputs;
   passes::RunOptions options;
   options.after_pass = [&](std::string_view pass, const ir::Program& output) {

@@ -25,6 +25,8 @@ using Clock = std::chrono::steady_clock;
 
 static_assert(kOtherShapes == passes::kOtherShapes && kShortAxes == passes::kShortAxes,
               "dispatch knows the sites by their exceptions");
+static_assert(std::ranges::equal(kMostKnownLengths, passes::kMostKnownLengths),
+              "a key says every length that a pass asks for");
 static_assert(kShortestAxis == passes::kShortestAxis &&
                   kLongestShortAxis == passes::kLongestShortAxis,
               "a key says every length that code is made for");
@@ -68,6 +70,15 @@ std::vector<std::string> LibNvvmFiles() {
   return found;
 }
 
+size_t CountLeaves(const frontend::Argument& argument) {
+  using Kind = frontend::Argument::Kind;
+  if (argument.kind == Kind::kStatic) return 0;
+  if (argument.kind != Kind::kTuple && argument.kind != Kind::kSlice) return 1;
+  size_t count = 0;
+  for (const frontend::Argument& child : argument.children) count += CountLeaves(child);
+  return count;
+}
+
 backends::KernelTarget KernelsOf(Target target) {
   if (!HasDevice(target)) return backends::KernelTarget::kNone;
   return target == Target::kGpu ? backends::KernelTarget::kCuda : backends::KernelTarget::kEmulated;
@@ -97,6 +108,7 @@ void Compilation::AddPhase(const std::string& name, double ms) {
 void Compilation::BuildProgram() {
   const Clock::time_point start = Clock::now();
   DecodedKey key = DecodeKey(request_);
+  ReadLengths(key);
   frontend::Request request;
   request.function = request_.function;
   request.arguments = std::move(key.arguments);
@@ -144,6 +156,7 @@ void Compilation::RunPasses(
   context.options.assume_shapes = !TakesAnyShapes(request_.key[0]);
   context.options.vector_bytes = backends::HostVectorBytes();
   context.options.kernels = HasDevice(target_);
+  context.options.lengths = lengths_;
   passes::RunOptions options;
   options.verify = debug_.verify;
   options.disabled = debug_.disabled;
@@ -155,6 +168,7 @@ void Compilation::RunPasses(
     if (passes::FindPass(pass)->after == ir::Stage::kIndexed) indexed = program;
     if (Dumps(pass)) DumpProgram(pass, program);
     if (after_pass) after_pass(pass, program);
+    AskForLengths(context.better_with_lengths);
   };
   passes::PipelineResult result;
   try {
@@ -177,6 +191,27 @@ void Compilation::RunPasses(
     ErrorSite guard;
     guard.exception = program_.sites[sites.size()].exception;
     sites.push_back(std::move(guard));
+  }
+}
+
+void Compilation::ReadLengths(const DecodedKey& key) {
+  for (const uint64_t leaf : key.leaves) {
+    const ArgumentWord word(leaf);
+    std::vector<int64_t>& lengths = lengths_.emplace_back();
+    for (int axis = 0; word.IsArray() && axis < word.rank(); ++axis)
+      lengths.push_back(word.LengthOf(axis));
+  }
+  for (size_t k = 0; k < key.arguments.size(); ++k)
+    parameters_.insert(parameters_.end(), CountLeaves(key.arguments[k]), k);
+}
+
+// What is read outside the function has no parameter that could be asked for.
+void Compilation::AskForLengths(const std::set<size_t>& better_with_lengths) const {
+  if (request_.in_key == nullptr) return;
+  for (const size_t leaf : better_with_lengths) {
+    if (leaf >= parameters_.size()) continue;
+    const size_t parameter = parameters_[leaf];
+    if ((request_.in_key[parameter] & kLengthsInKey) == 0) throw NeedLengths{int32_t(parameter)};
   }
 }
 

@@ -20,7 +20,14 @@ namespace parakeet::pylib {
 // The passes for code with such a header (key.h).
 const std::vector<std::string_view>& PipelineOf(uint64_t header);
 
-// The steps are called in order; each throws ir::Failure, and BuildProgram frontend::NeedStatic.
+// Thrown where the lengths of a parameter's short axes are to be said by the key: there is better
+// code with them.
+struct NeedLengths {
+  int32_t parameter;
+};
+
+// The steps are called in order; each throws ir::Failure, BuildProgram frontend::NeedStatic, and
+// RunPasses NeedLengths where the request allows that.
 class Compilation {
  public:
   explicit Compilation(const PkCompileRequest& request);
@@ -50,6 +57,8 @@ class Compilation {
   FunctionFinder FindFunctions() const;
   bool Dumps(std::string_view pass) const;
   void KeepRegions();
+  void ReadLengths(const DecodedKey& key);
+  void AskForLengths(const std::set<size_t>& better_with_lengths) const;
   void AddPhase(const std::string& name, double ms);
 
   const PkCompileRequest& request_;
@@ -64,6 +73,9 @@ class Compilation {
   std::string running_ = "frontend";
   Description description_;
   std::vector<passes::Remark> remarks_;
+  // By leaf: the lengths that the key says, and the parameter that it is of.
+  std::vector<std::vector<int64_t>> lengths_;
+  std::vector<size_t> parameters_;
 };
 
 }  // namespace parakeet::pylib

@@ -77,14 +77,17 @@ int32_t Run(Compilation* compilation, PkCompileResult* result) {
 
 // Runs `step` of a compilation; turns what it throws into a status.
 template <typename Step>
-int32_t Guard(const PkCompileRequest* request, int32_t* need_static, const Step& step) {
+int32_t Guard(const PkCompileRequest* request, int32_t* parameter, const Step& step) {
   std::unique_ptr<Compilation> compilation;
   try {
     compilation = std::make_unique<Compilation>(*request);
     return step(compilation.get());
   } catch (const frontend::NeedStatic& need) {
-    *need_static = need.parameter;
+    *parameter = need.parameter;
     return kPkCompileNeedsStatic;
+  } catch (const NeedLengths& need) {
+    *parameter = need.parameter;
+    return kPkCompileNeedsLengths;
   } catch (const ir::Failure& failure) {
     if (compilation == nullptr) {
       RaiseFailure(failure, ir::SourceMap(), ir::Program(), "the driver");
@@ -135,7 +138,7 @@ PARAKEET_EXPORT void parakeet_compiler_prepare() {
 PARAKEET_EXPORT int32_t parakeet_compiler_compile(const PkCompileRequest* request,
                                                   PkCompileResult* result) {
   using namespace parakeet::pylib;
-  return Guard(request, &result->need_static,
+  return Guard(request, &result->needed_parameter,
                [&](Compilation* compilation) { return Run(compilation, result); });
 }
 
@@ -159,9 +162,9 @@ PARAKEET_EXPORT void parakeet_compiler_free(void* program) {
 
 PARAKEET_EXPORT int32_t parakeet_compiler_dump(const PkCompileRequest* request, const char* what,
                                                const char* stage, PyObject** text,
-                                               int32_t* need_static) {
+                                               int32_t* parameter) {
   using namespace parakeet::pylib;
-  return Guard(request, need_static, [&](Compilation* compilation) -> int32_t {
+  return Guard(request, parameter, [&](Compilation* compilation) -> int32_t {
     compilation->BuildProgram();
     std::string dumped;
     {

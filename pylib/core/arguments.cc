@@ -64,6 +64,10 @@ Encoded Encoder::Array(PyObject* array, PyObject* original, uint64_t* word) {
       ArgumentWord::Array(type, rank, LayoutOf(fields), fields->flags & kFlagWritable,
                           fields->flags & kFlagAligned, unit_axes);
   if (arguments_.short_axes && rank > 0) said = said.WithLastAxis(fields->sizes[rank - 1]);
+  if (arguments_.says_lengths) {
+    said = said.WithLengths(fields->sizes);
+    arguments_.has_lengths |= said.SaysLengths();
+  }
   *word = said.bits();
   return Encoded::kYes;
 }
@@ -256,7 +260,9 @@ bool OverlapsItself(const ArrayFields* array) {
 
 }  // namespace
 
-Encoded EncodeArgument(PyObject* value, bool is_static, Arguments* arguments) {
+Encoded EncodeArgument(PyObject* value, uint8_t in_key, Arguments* arguments) {
+  arguments->says_lengths = (in_key & kLengthsInKey) != 0;
+  const bool is_static = (in_key & kValueInKey) != 0;
   if (!IsArray(value)) return Encoder(arguments).Argument(value, is_static, 0);
   // The short way of what is most frequent; an array is never static.
   uint64_t word = 0;
@@ -268,6 +274,7 @@ Encoded EncodeArgument(PyObject* value, bool is_static, Arguments* arguments) {
 Encoded EncodeCapture(PyObject* value, uint64_t* word, Arguments* arguments) {
   if (IsDeviceArray(value)) return Encoded::kRefused;  // the code may be the host's
   const bool of_arguments = std::exchange(arguments->short_axes, false);
+  arguments->says_lengths = false;
   const Encoded result = Encoder(arguments).Leaf(value, word);
   arguments->short_axes = of_arguments;
   return result;

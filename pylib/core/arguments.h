@@ -28,6 +28,8 @@ struct Arguments {
   InlineVector<ArrayArgument, 8> arrays;
   std::vector<Ref> owned;
   bool short_axes = false;  // Whether the key says how long the last axis of an array is, if short.
+  bool says_lengths = false;  // Whether it says the lengths of short axes of what is appended now.
+  bool has_lengths = false;   // Whether it says one.
 };
 
 enum class Encoded : uint8_t {
@@ -36,8 +38,8 @@ enum class Encoded : uint8_t {
   kRefused,  // nothing that compiled code takes; no exception is set
 };
 
-// Appends the value of one parameter. `is_static`: its value belongs into the key.
-Encoded EncodeArgument(PyObject* value, bool is_static, Arguments* arguments);
+// Appends the value of one parameter; `in_key` are its bits.
+Encoded EncodeArgument(PyObject* value, uint8_t in_key, Arguments* arguments);
 
 // As above for an outside array or list: a leaf, whose word is returned in `word`, is not
 // appended to the key and says no lengths.

@@ -40,19 +40,38 @@ struct Answer {
   uint64_t overloads_version = 0;  // as it was before the question
 };
 
+// As much code as a function has for certain lengths of its arguments' axes: who calls it with
+// arrays of ever other lengths gets code for any.
+constexpr int kMostForLengths = 16;
+
 // Another thread may have marked it since the key was made; the caller bounds how often it asks.
-CompileOutcome MarkStatic(FunctionState* function, int32_t parameter) {
-  if (parameter < 0 || size_t(parameter) >= function->is_static.size()) {
-    PyErr_Format(PyExc_SystemError, "the compiler needs the value of parameter %d", parameter);
+CompileOutcome Mark(FunctionState* function, int32_t parameter, InKey more) {
+  if (parameter < 0 || size_t(parameter) >= function->in_key.size()) {
+    PyErr_Format(PyExc_SystemError, "the compiler needs to know parameter %d", parameter);
     return CompileOutcome::kFailed;
   }
-  function->is_static[parameter] = 1;
-  function->has_static = true;
+  function->in_key[parameter] |= more;
+  function->has_static |= more == kValueInKey;
   return CompileOutcome::kKeyChanged;
 }
 
+InKey MoreOf(int32_t status) {
+  return status == kPkCompileNeedsLengths ? kLengthsInKey : kValueInKey;
+}
+
+bool NeedsMore(int32_t status) {
+  return status == kPkCompileNeedsStatic || status == kPkCompileNeedsLengths;
+}
+
+// From here on, keys say no lengths.
+void ForgetLengths(FunctionState* function) {
+  function->asks_lengths = false;
+  for (uint8_t& in_key : function->in_key) in_key &= uint8_t(~kLengthsInKey);
+}
+
+// `may_ask`: whether the answer may be that the key should say lengths.
 PkCompileRequest RequestFor(const FunctionState& function, std::span<const uint64_t> key,
-                            PyObject* statics) {
+                            PyObject* statics, bool may_ask) {
   PkCompileRequest request = {};
   request.function = function.function.get();
   request.key = key.data();
@@ -60,26 +79,27 @@ PkCompileRequest RequestFor(const FunctionState& function, std::span<const uint6
   request.statics = statics;
   request.fastmath = function.fastmath.get();
   request.boundscheck = function.boundscheck;
+  request.in_key = may_ask && function.asks_lengths ? function.in_key.data() : nullptr;
   return request;
 }
 
 // The function's lock is held.
 PyObject* AskForTextLocked(FunctionState* function, std::span<const uint64_t> key,
-                           const Ref& statics, const char* what, const char* stage) {
+                           const Ref& statics, bool may_ask, const char* what, const char* stage) {
   const CompilerLibrary* library = statics ? OpenCompiler() : nullptr;
   if (library == nullptr) return nullptr;
-  const PkCompileRequest request = RequestFor(*function, key, statics.get());
+  const PkCompileRequest request = RequestFor(*function, key, statics.get(), may_ask);
   PyObject* text = nullptr;
-  int32_t need_static = -1;
-  const int32_t status = library->dump(&request, what, stage, &text, &need_static);
-  if (status == kPkCompileNeedsStatic) MarkStatic(function, need_static);
+  int32_t parameter = -1;
+  const int32_t status = library->dump(&request, what, stage, &text, &parameter);
+  if (NeedsMore(status)) Mark(function, parameter, MoreOf(status));
   return text;
 }
 
 PyObject* AskForText(FunctionState* function, std::span<const uint64_t> key, const Ref& statics,
-                     const char* what, const char* stage) {
+                     bool may_ask, const char* what, const char* stage) {
   LockScope lock(&function->lock);
-  return lock.is_held() ? AskForTextLocked(function, key, statics, what, stage) : nullptr;
+  return lock.is_held() ? AskForTextLocked(function, key, statics, may_ask, what, stage) : nullptr;
 }
 
 // What SetShown was given last; owned, and never given back.
@@ -95,7 +115,7 @@ bool Show(FunctionState* function, const Specialization& code) {
     const char *what = nullptr, *stage = nullptr;
     if (!PyArg_ParseTuple(PyTuple_GetItem(texts.get(), i), "ss", &what, &stage)) return false;
     const Ref text =
-        Ref::Steal(AskForTextLocked(function, code.key, TupleOf(code.statics), what, stage));
+        Ref::Steal(AskForTextLocked(function, code.key, TupleOf(code.statics), false, what, stage));
     if (!text) return !PyErr_Occurred();
     const Ref shown = Ref::Steal(
         PyObject_CallFunction(show.get(), "OsO", function->function.get(), what, text.get()));
@@ -109,7 +129,7 @@ CompileOutcome Ask(const CompilerLibrary& library, FunctionState* function, cons
   Ref statics = StaticsOf(call);
   if (!statics) return CompileOutcome::kFailed;
   const PkCompileRequest request =
-      RequestFor(*function, {call.key.data(), call.key.size()}, statics.get());
+      RequestFor(*function, {call.key.data(), call.key.size()}, statics.get(), true);
   PkCompileResult result = {};
   answer->overloads_version = overloads_version;
   const int32_t status = library.compile(&request, &result);
@@ -117,7 +137,7 @@ CompileOutcome Ask(const CompilerLibrary& library, FunctionState* function, cons
   answer->manifest = Ref::Steal(result.manifest);
   answer->outside = {Ref::Steal(result.functions), Ref::Steal(result.objects)};
   answer->program = result.program;
-  if (status == kPkCompileNeedsStatic) return MarkStatic(function, result.need_static);
+  if (NeedsMore(status)) return Mark(function, result.needed_parameter, MoreOf(status));
   return status == kPkCompileDone ? CompileOutcome::kDone : CompileOutcome::kFailed;
 }
 
@@ -187,12 +207,17 @@ CompileOutcome Compile(FunctionState* function, const Arguments& call, Specializ
     *made = found;
     return CompileOutcome::kDone;
   }
+  if (call.has_lengths && function->lengths_made == kMostForLengths) {
+    ForgetLengths(function);
+    return CompileOutcome::kKeyChanged;
+  }
   std::unique_ptr<Specialization> fresh;
   const CompileOutcome outcome = Obtain(function, call, &fresh);
   if (outcome != CompileOutcome::kDone) return outcome;
   fresh->compile_ms = double(runtime::NowNanoseconds() - start) / 1e6;
   if (!Show(function, *fresh)) return CompileOutcome::kFailed;
   *made = fresh.get();
+  function->lengths_made += call.has_lengths;
   function->table.Insert(std::move(fresh));
   return CompileOutcome::kDone;
 }
@@ -209,12 +234,13 @@ bool SetShown(PyObject* show, PyObject* texts) {
 
 PyObject* Dump(FunctionState* function, const Arguments& call, const char* what,
                const char* stage) {
-  return AskForText(function, {call.key.data(), call.key.size()}, StaticsOf(call), what, stage);
+  return AskForText(function, {call.key.data(), call.key.size()}, StaticsOf(call), true, what,
+                    stage);
 }
 
 PyObject* DumpSpecialization(FunctionState* function, const Specialization& code, const char* what,
                              const char* stage) {
-  return AskForText(function, code.key, TupleOf(code.statics), what, stage);
+  return AskForText(function, code.key, TupleOf(code.statics), false, what, stage);
 }
 
 }  // namespace parakeet::pylib

@@ -40,8 +40,9 @@ std::string DescribeArray(ArgumentWord word) {
   text += '[';
   for (int axis = 0; axis < word.rank(); ++axis) {
     if (axis > 0) text += ", ";
-    const bool is_said = axis + 1 == word.rank() && word.short_axis() != 0;
-    text += is_said ? char('0' + word.short_axis()) : word.IsUnitAxis(axis) ? '1' : ':';
+    const bool is_short = axis + 1 == word.rank() && word.short_axis() != 0;
+    const int64_t length = is_short ? word.short_axis() : word.LengthOf(axis);
+    text += length != 0 ? std::to_string(length) : word.IsUnitAxis(axis) ? "1" : ":";
   }
   text += ']';
   if (word.is_list()) text = "list " + text;

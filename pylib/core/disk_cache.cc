@@ -1,5 +1,6 @@
 #include "pylib/core/disk_cache.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 #include <utility>
@@ -118,7 +119,7 @@ DiskQuery::DiskQuery(FunctionState* function, const Arguments& call)
 DiskQuery::Outcome DiskQuery::Load(std::unique_ptr<Specialization>* found) {
   if (folder_ == nullptr) return Outcome::kNothing;
   Outcome outcome = LoadFrom(question_, found);
-  if (outcome == Outcome::kNothing && !statics_.empty()) {
+  if (outcome == Outcome::kNothing && (!statics_.empty() || call_.has_lengths)) {
     types_question_ = QuestionOfTypes(*function_, call_);
     if (types_question_ != question_) outcome = LoadFrom(types_question_, found);
   }
@@ -147,17 +148,16 @@ DiskQuery::Outcome DiskQuery::Take(DiskEntry entry, bool by_types,
   if (!ReadAgain({function_->function.get(), &statics_}, &entry, &parts.outside)) {
     return Outcome::kNothing;
   }
-  bool key_changes = false;
-  for (uint32_t parameter : entry.need_static) {
-    if (parameter >= function_->is_static.size()) return Outcome::kNothing;
-    key_changes |= !function_->is_static[parameter];
-    function_->is_static[parameter] = 1;
-  }
-  types_are_known_ |= !entry.need_static.empty();
-  if (key_changes) return Outcome::kKeyChanged;
+  if (!function_->asks_lengths) entry.need_lengths.clear();
+  const bool fits = AreParameters(entry.need_static) && AreParameters(entry.need_lengths);
+  if (!fits) return Outcome::kNothing;
+  types_are_known_ |= !entry.need_static.empty() || !entry.need_lengths.empty();
+  const bool has_more_values = Mark(entry.need_static, kValueInKey);
+  const bool has_more_lengths = Mark(entry.need_lengths, kLengthsInKey);
+  if (has_more_values || has_more_lengths) return Outcome::kKeyChanged;
   // What was found by types alone is the code of calls whose keys hold no values: it takes other
   // slots than this one has.
-  if (!entry.need_static.empty() || by_types) return Outcome::kNothing;
+  if (!entry.has_answer || by_types) return Outcome::kNothing;
   parts.manifest = std::move(entry.manifest);
   parts.image = entry.image;
   std::unique_ptr<Specialization> made = MakeSpecialization(call_, std::move(parts));
@@ -176,6 +176,29 @@ bool DiskQuery::CapturesHold(const Specialization& made) const {
   return made.outside.ReadCaptures(made.manifest, &scratch) == Encoded::kYes;
 }
 
+bool DiskQuery::AreParameters(const std::vector<uint32_t>& numbers) const {
+  return std::all_of(numbers.begin(), numbers.end(),
+                     [&](uint32_t number) { return number < function_->in_key.size(); });
+}
+
+// Whether something of that was not known.
+bool DiskQuery::Mark(const std::vector<uint32_t>& parameters, InKey more) {
+  bool is_new = false;
+  for (const uint32_t parameter : parameters) {
+    is_new |= (function_->in_key[parameter] & more) == 0;
+    function_->in_key[parameter] |= more;
+  }
+  return is_new;
+}
+
+std::vector<uint32_t> DiskQuery::Marked(InKey what) const {
+  std::vector<uint32_t> parameters;
+  for (uint32_t i = 0; i < function_->in_key.size(); ++i) {
+    if ((function_->in_key[i] & what) != 0) parameters.push_back(i);
+  }
+  return parameters;
+}
+
 void DiskQuery::Write(DiskEntry entry) {
   const WithoutGil others_run;
   const std::string name = NameOf(entry.question, ChoosePlace(folder_.get(), entry.question));
@@ -189,12 +212,12 @@ void DiskQuery::Store(const Manifest& manifest, std::string_view image,
   entry.question = question_;
   entry.manifest = manifest;
   if (!RecordOutside({function_->function.get(), &statics_}, outside, &entry)) return;
+  entry.need_lengths = Marked(kLengthsInKey);
   if (!types_question_.empty() && types_question_ != question_ && !types_are_known_) {
     DiskEntry statics = entry;
     statics.question = types_question_;
-    for (uint32_t i = 0; i < function_->is_static.size(); ++i) {
-      if (function_->is_static[i]) statics.need_static.push_back(i);
-    }
+    statics.need_static = Marked(kValueInKey);
+    statics.has_answer = false;
     Write(std::move(statics));
   }
   entry.image = image;

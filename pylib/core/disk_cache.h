@@ -52,6 +52,9 @@ class DiskQuery {
  private:
   Outcome LoadFrom(const std::string& question, std::unique_ptr<Specialization>* found);
   Outcome Take(DiskEntry entry, bool by_types, std::unique_ptr<Specialization>* found);
+  bool AreParameters(const std::vector<uint32_t>& numbers) const;
+  bool Mark(const std::vector<uint32_t>& parameters, InKey more);
+  std::vector<uint32_t> Marked(InKey what) const;
   bool CapturesHold(const Specialization& made) const;
   void Write(DiskEntry entry);
 

@@ -39,7 +39,7 @@ bool Encode(FunctionState* function, Mode mode, PyObject* const* values, Argumen
   call->short_axes = mode.short_axes;
   const size_t count = function->parameters.size();
   for (size_t i = 0; i < count; ++i) {
-    switch (EncodeArgument(values[i], function->is_static[i] != 0, call)) {
+    switch (EncodeArgument(values[i], function->in_key[i], call)) {
       case Encoded::kYes: break;
       case Encoded::kRefused:
         if (MayBeForeignArray(values[i])) throw ForeignArgument{i, Ref::Borrow(values[i])};
@@ -62,10 +62,10 @@ bool IsRightVariant(const Specialization& found, uint64_t header, const ArrayArg
 inline Specialization* FindAgain(FunctionState* function, Target target, bool short_axes,
                                  PyObject* const* values, DirectArguments* call) {
   if (is_profiling.load(std::memory_order_relaxed)) return nullptr;
-  const uint8_t* is_static = function->is_static.data();
+  const uint8_t* in_key = function->in_key.data();
   for (Specialization* code : function->table.recent()) {
     if (code == nullptr) return nullptr;
-    if (!code->expected.Take(HeaderWord(target, false), is_static, short_axes, values, call)) {
+    if (!code->expected.Take(HeaderWord(target, false), in_key, short_axes, values, call)) {
       continue;
     }
     if (!code->outside.Holds()) return nullptr;
@@ -118,11 +118,15 @@ class Selection {
   Arguments* call_;
 };
 
-// Encodes and selects until no further parameter has to be static; each round makes one more so.
+// How often a key may turn out to say too little: of each parameter, its value and its lengths. Or
+// too much.
+size_t MostRounds(const FunctionState& function) { return 2 * function.parameters.size() + 2; }
+
+// Encodes and selects until the key says all that the code needs; each round adds to it.
 Specialization* Select(FunctionState* function, Mode mode, PyObject* const* values,
                        std::unique_ptr<Arguments>* later, Arguments* first) {
   Arguments* call = first;
-  for (size_t round = 0; round <= function->parameters.size(); ++round) {
+  for (size_t round = 0; round < MostRounds(*function); ++round) {
     if (!Encode(function, mode, values, call)) return nullptr;
     Specialization* selected = nullptr;
     const CompileOutcome outcome = Selection(function, call).Select(&selected);
@@ -367,7 +371,7 @@ Specialization* Prepare(FunctionState* function, int number, PyObject* const* va
 PyObject* DumpFor(FunctionState* function, int number, PyObject* const* values, const char* what,
                   const char* stage) {
   const Mode mode = ModeToShow(*function, number);
-  for (size_t round = 0; round <= function->parameters.size(); ++round) {
+  for (size_t round = 0; round < MostRounds(*function); ++round) {
     Arguments call;
     if (!Encode(function, mode, values, &call)) return nullptr;
     PyObject* text = Dump(function, call, what, stage);

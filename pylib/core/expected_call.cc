@@ -90,7 +90,7 @@ ExpectedCall::Argument ExpectedCall::LeafOf(ArgumentWord word) {
   leaf.flag_mask = kFlagC | kFlagWritable | kFlagAligned | (is_c ? 0 : kFlagFortran);
   leaf.flags = (is_c ? kFlagC : 0) | (is_fortran ? kFlagFortran : 0) |
                (word.writable() ? kFlagWritable : 0) | (word.aligned() ? kFlagAligned : 0);
-  leaf.bare = word.WithoutLastAxis().bits();
+  leaf.bare = word.WithoutLengths().bits();
   for (int axis = 0; axis < word.rank(); ++axis) {
     leaf.unit_axes |= uint64_t(word.IsUnitAxis(axis)) << axis;
   }
@@ -108,8 +108,8 @@ ExpectedCall::Kind ExpectedCall::KindOfNumber(ArgumentWord word) {
 }
 
 // The fields that Encoder::Array reads (arguments.cc), each held against the word.
-inline bool ExpectedCall::TakeArray(const Argument& expected, bool short_axes, PyObject* value,
-                                    uint64_t* slots) {
+inline bool ExpectedCall::TakeArray(const Argument& expected, bool short_axes, bool says_lengths,
+                                    PyObject* value, uint64_t* slots) {
   if (!IsArray(value)) return false;
   const ArrayFields* array = FieldsOf(value);
   // Each type has one descriptor that nearly all arrays share; another may say another byte order.
@@ -128,8 +128,11 @@ inline bool ExpectedCall::TakeArray(const Argument& expected, bool short_axes, P
     slots[1 + rank + axis] = uint64_t(array->strides[axis]);
   }
   if (unit_axes != expected.unit_axes) return false;
-  if (!short_axes || rank == 0) return expected.bare == expected.word;
-  return ArgumentWord(expected.bare).WithLastAxis(array->sizes[rank - 1]).bits() == expected.word;
+  if ((!short_axes && !says_lengths) || rank == 0) return expected.bare == expected.word;
+  ArgumentWord said(expected.bare);
+  if (short_axes) said = said.WithLastAxis(array->sizes[rank - 1]);
+  if (says_lengths) said = said.WithLengths(array->sizes);
+  return said.bits() == expected.word;
 }
 
 // One whose class is the expected one, and not float.
@@ -146,17 +149,19 @@ bool ExpectedCall::TakeOtherNumber(const Argument& expected, PyObject* value, ui
   }
 }
 
-bool ExpectedCall::Take(uint64_t header, const uint8_t* is_static, bool short_axes,
+bool ExpectedCall::Take(uint64_t header, const uint8_t* in_key, bool short_axes,
                         PyObject* const* values, DirectArguments* call) const {
   if (!is_direct_ || header_ != header) return false;
   uint64_t* slots = call->slots;
   ArrayArgument* array = call->arrays;
   for (const Argument& expected : arguments_) {
     PyObject* value = *values++;
-    const bool is_number_static = *is_static++ != 0;
+    const uint8_t said = *in_key++;
     switch (expected.kind) {
       case Kind::kArray:
-        if (!TakeArray(expected, short_axes, value, slots)) return false;
+        if (!TakeArray(expected, short_axes, (said & kLengthsInKey) != 0, value, slots)) {
+          return false;
+        }
         *array++ = {value, value};
         break;
       case Kind::kConstant:
@@ -164,7 +169,7 @@ bool ExpectedCall::Take(uint64_t header, const uint8_t* is_static, bool short_ax
         break;
       default:
         // Another call may have found that numbers here belong into the key.
-        if (is_number_static || !TakeNumber(expected, value, slots)) return false;
+        if ((said & kValueInKey) != 0 || !TakeNumber(expected, value, slots)) return false;
     }
     slots += expected.slots;
   }
@@ -173,7 +178,7 @@ bool ExpectedCall::Take(uint64_t header, const uint8_t* is_static, bool short_ax
 
 bool ExpectedCall::TakeCapture(size_t number, PyObject* value, DirectArguments* call) const {
   const Captured& expected = captured_[number];
-  if (!TakeArray(expected.argument, false, value, call->slots + expected.slot)) return false;
+  if (!TakeArray(expected.argument, false, false, value, call->slots + expected.slot)) return false;
   call->arrays[expected.array] = {value, value};
   call->Own(value);
   return true;

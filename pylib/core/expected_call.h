@@ -67,8 +67,9 @@ class ExpectedCall {
   bool has_strided() const { return has_strided_; }
 
   // Whether a call with that header, of one value a parameter, would have the very key. False also
-  // where that is left open. `is_static` has a byte a parameter; `short_axes` is as in Arguments.
-  bool Take(uint64_t header, const uint8_t* is_static, bool short_axes, PyObject* const* values,
+  // where that is left open. `in_key` has the bits of each parameter (InKey); `short_axes` is as in
+  // Arguments.
+  bool Take(uint64_t header, const uint8_t* in_key, bool short_axes, PyObject* const* values,
             DirectArguments* call) const;
   // Whether an outside array is still what its word says. Behind Take, in order from 0; a call that
   // has been refused one is not to be run.
@@ -86,7 +87,7 @@ class ExpectedCall {
     int flag_mask;        // array: which of NumPy's flags the word tells
     int flags;            // array: those
     uint64_t word;        // array, number
-    uint64_t bare;        // array: the word without the length of its last axis
+    uint64_t bare;        // array: the word without lengths
     uint64_t unit_axes;   // array: as in the word
     const void* object;   // array: the descriptor; number: the class; constant: itself
   };
@@ -102,8 +103,8 @@ class ExpectedCall {
   bool ReadLeaf(ArgumentWord word);
   bool ReadCaptured(ArgumentWord word);
   bool ReadConstant(PyObject* object);
-  static bool TakeArray(const Argument& expected, bool short_axes, PyObject* value,
-                        uint64_t* slots);
+  static bool TakeArray(const Argument& expected, bool short_axes, bool says_lengths,
+                        PyObject* value, uint64_t* slots);
   static bool TakeNumber(const Argument& expected, PyObject* value, uint64_t* slots);
   static bool TakeOtherNumber(const Argument& expected, PyObject* value, uint64_t* slots);
 

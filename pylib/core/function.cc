@@ -209,7 +209,7 @@ bool Fill(FunctionState* state, PyObject* function, PyObject* fastmath, int targ
   state->fastmath = Ref::Borrow(fastmath);
   state->target = target;
   if (!state->parameters.Read(function)) return false;
-  state->is_static.assign(state->parameters.size(), 0);
+  state->in_key.assign(state->parameters.size(), 0);
   state->owns_target_keyword =
       state->parameters.Has(target_word) || state->parameters.Has(backend_word);
   return true;

@@ -23,9 +23,12 @@ struct FunctionState {
   bool may_cache = true;             // whether its code may be kept on disk
   int target = -1;                   // a target's number, or -1: whatever is set elsewhere
   bool owns_target_keyword = false;  // a parameter of its own is called `target` or `_backend`
-  // For each parameter, whether its value belongs into the key. Only grows.
-  std::vector<uint8_t> is_static;
-  bool has_static = false;  // of some parameter
+  // For each parameter, what belongs into the key (InKey). Values only grow; lengths, until there
+  // is code for so many that no more is made.
+  std::vector<uint8_t> in_key;
+  bool has_static = false;   // whether the value of some parameter does
+  int lengths_made = 0;      // how much code there is that was made for certain lengths
+  bool asks_lengths = true;  // whether more may be
   // Whether keys say the lengths of short last axes: some code has asked for it. Stays set.
   bool short_axes = false;
   SpecializationTable table;

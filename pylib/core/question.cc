@@ -43,7 +43,7 @@ std::string LibNvvmIdentity() {
 
 void AddStatic(PyObject* object, bool with_value, Fingerprint* text) {
   Arguments scratch;
-  const Encoded result = EncodeArgument(object, false, &scratch);
+  const Encoded result = EncodeArgument(object, 0, &scratch);
   if (result != Encoded::kYes) PyErr_Clear();
   if (!with_value && result == Encoded::kYes && scratch.statics.size() == 0) {
     for (uint64_t word : scratch.key) text->AddWord(word);
@@ -66,7 +66,9 @@ std::string Ask(const FunctionState& function, const Arguments& call, bool with_
     const uint64_t word = call.key[at];
     // The first word is the header.
     if (at == 0 || ArgumentWord(word).kind() != ArgumentKind::kStatic) {
-      text.AddWord(word);
+      const bool is_array = at > 0 && ArgumentWord(word).IsArray();
+      const bool is_bare = is_array && !with_values;
+      text.AddWord(is_bare ? ArgumentWord(word).WithoutSaidLengths().bits() : word);
       continue;
     }
     ++at;  // the hash

@@ -14,8 +14,8 @@ namespace parakeet::pylib {
 // Empty where some of that cannot be told in another process. Leaves no exception set.
 std::string QuestionOf(const FunctionState& function, const Arguments& call);
 
-// The same for a process that does not know yet which parameters are static: numbers stand with
-// their types.
+// The same for a process that does not know yet what of its parameters belongs into the key:
+// numbers stand with their types, arrays without lengths.
 std::string QuestionOfTypes(const FunctionState& function, const Arguments& call);
 
 // 32 hexadecimal digits.

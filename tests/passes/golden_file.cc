@@ -47,6 +47,13 @@ void ReadHeader(const std::string& line, GoldenFile& file) {
     file.kernels = name == "gpu";
   }
   if (ValueAfter(line, "// target: ") == "gpu") file.kernels = true;
+  if (const std::string lists = ValueAfter(line, "// lengths: "); !lists.empty()) {
+    for (const std::string& list : Split(lists, ',')) {
+      file.lengths.emplace_back();
+      for (const std::string& length : Split(list, ' '))
+        file.lengths.back().push_back(std::stoll(length));
+    }
+  }
   if (const std::string name = ValueAfter(line, "// stage: "); !name.empty()) {
     file.stage = StageNamed(name);
   }

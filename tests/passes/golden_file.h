@@ -1,6 +1,7 @@
 #ifndef PARAKEET_TESTS_PASSES_GOLDEN_FILE_H_
 #define PARAKEET_TESTS_PASSES_GOLDEN_FILE_H_
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -20,7 +21,8 @@ struct GoldenCase {
 struct GoldenFile {
   std::vector<std::string> header;  // the lines before the first case
   std::vector<std::string> passes;
-  bool kernels = false;  // Whether they write code for a GPU.
+  bool kernels = false;                       // Whether they write code for a GPU.
+  std::vector<std::vector<int64_t>> lengths;  // As in passes::Options.
   ir::Stage stage = ir::Stage::kParallel;
   std::vector<GoldenCase> cases;
 };

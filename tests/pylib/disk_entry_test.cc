@@ -50,9 +50,13 @@ TEST(DiskEntryTest, ParsesToWhatWasSerialized) {
 TEST(DiskEntryTest, StaticParametersAreAnAnswerOfTheirOwn) {
   DiskEntry entry = MakeEntry();
   entry.need_static = {0, 2};
+  entry.need_lengths = {1};
+  entry.has_answer = false;
   const auto parsed = ParseEntry(SerializeEntry(entry));
   ASSERT_TRUE(parsed);
   EXPECT_EQ(parsed->need_static, entry.need_static);
+  EXPECT_EQ(parsed->need_lengths, entry.need_lengths);
+  EXPECT_FALSE(parsed->has_answer);
   EXPECT_EQ(parsed->records.size(), 3u);
   EXPECT_TRUE(parsed->image.empty());
 }

@@ -121,6 +121,25 @@ TEST(KeyTest, WordsSayWhatTheyWereMadeOf) {
   EXPECT_FALSE(MayOverlap(HeaderWord(Target::kSerial, false)));
 }
 
+TEST(KeyTest, AWordSaysTheLengthsOfShortAxes) {
+  const ArgumentWord word = ArgumentWord::Array(kFloat64, 4, ArrayLayout::kC, true, true, 0);
+  EXPECT_FALSE(word.SaysLengths());
+  const auto lengths = [&](std::vector<int64_t> sizes) {
+    const ArgumentWord said = word.WithLastAxis(sizes[3]).WithLengths(sizes.data());
+    EXPECT_EQ(said.WithoutLengths().bits(), word.bits());
+    EXPECT_EQ(said.WithoutSaidLengths().bits(), word.WithLastAxis(sizes[3]).bits());
+    std::vector<int64_t> read;
+    for (int axis = 0; axis < 4; ++axis) read.push_back(said.LengthOf(axis));
+    EXPECT_EQ(said.SaysLengths(), read != std::vector<int64_t>(4));
+    return read;
+  };
+  using Lengths = std::vector<int64_t>;
+  EXPECT_EQ(lengths({4, 4, 8, 16}), (Lengths{0, 4, 8, 16}));
+  EXPECT_EQ(lengths({2, 2, 2, 2}), (Lengths{0, 2, 2, 2}));
+  EXPECT_EQ(lengths({2, 5, 9, 17}), (Lengths{0, 0, 0, 0}));
+  EXPECT_EQ(lengths({1, 1, 3, 0}), (Lengths{0, 0, 3, 0}));
+}
+
 TEST(KeyTest, AHeaderHasTheArchitectureAndANumberTheDevice) {
   const uint64_t header = WithArchitecture(HeaderWord(Target::kGpu, true, true, true), 121);
   EXPECT_EQ(TargetOf(header), Target::kGpu);

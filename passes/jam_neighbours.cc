@@ -1,0 +1,328 @@
+// Lets a thread of a GPU make several elements of a map, neighbours along the axis before the last,
+// where much of what they read is the same (the rows of a convolution): it is read once, and stays
+// in registers.
+//
+// Before:
+//   %r: [n][m]f64 = imap (%i, %j) in (%n, %m) { ... %x[%i, %j], %x[%i + 1, %j] ... yield %s }
+// After:
+//   %r: [n][m]f64 = alloc (%n, %m)
+//   foreach (%t, %j) in ((%n + 3) / 4, %m) { %i = %t * 4
+//   if (%i + 4 <= %n) { ... %x[%i, %j] ... %x[%i + 4, %j] ...  store %r[%i, %j], %s ... }
+//   else { for %k in %i to %n { ... store %r[%k, %j], %s } } }
+//
+// The reductions of these elements become one of several accumulators, where there are so many
+// elements that a thread would make each of them alone: each is combined in its own order.
+//
+// Assumes: what is the same is merged behind this pass; choose_trees has run.
+// Refuses: elements that hold other loops, may raise, or store anywhere but at their end; elements
+// that read little, or little that is the same; arrays in Fortran order, where neighbours in memory
+// are others.
+#include <algorithm>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "ir/uses.h"
+#include "passes/analyses/linear_forms.h"
+#include "passes/lowering/loop_writer.h"
+#include "passes/pass.h"
+
+namespace parakeet::passes {
+namespace {
+
+using ir::Attr;
+using ir::Binding;
+using ir::Block;
+using ir::OpCode;
+using ir::Operand;
+using ir::Substitution;
+using ir::Var;
+
+// A thread of few reads has none to spare: more threads hide more latency. Of many, so much is the
+// same that more elements are worth their registers.
+constexpr size_t kFewReads = 12;
+constexpr size_t kManyReads = 32;
+constexpr int64_t kTogether = 4;
+constexpr int64_t kOfManyReads = 8;
+// Of so many elements, lower_to_loops lets a thread make each, where its reduction does not lie
+// along memory or is as short as that.
+constexpr int64_t kManyElements = 1 << 16;
+constexpr int64_t kShortRow = 64;
+
+bool IsPlain(const Binding& b) { return ir::IsScalarOp(b.op) || b.op == OpCode::kLoad; }
+
+bool HasPlainElements(const Binding& reduction) {
+  const auto is_plain = [](const Binding* b) { return IsPlain(*b); };
+  const auto is_scalar = [](const Var* result) { return result->type.IsScalar(); };
+  const std::vector<const Binding*>& element = reduction.blocks[0]->bindings;
+  const std::vector<const Binding*>& combine = reduction.blocks[1]->bindings;
+  return std::all_of(element.begin(), element.end(), is_plain) &&
+         std::all_of(combine.begin(), combine.end(), is_plain) &&
+         std::all_of(reduction.results.begin(), reduction.results.end(), is_scalar);
+}
+
+// What one element reads, and what four neighbours do.
+class ReadCounter {
+ public:
+  ReadCounter(const WrappingForms& forms, const Var* index) : forms_(forms), index_(index) {}
+
+  void Count(const Block& block) {
+    for (const Binding* b : block.bindings) {
+      if (b->op != OpCode::kLoad) continue;
+      one_.insert(PlaceOf(*b, 0));
+      for (int64_t k = 0; k < kTogether; ++k) four_.insert(PlaceOf(*b, k));
+    }
+  }
+
+  size_t one() const { return one_.size(); }
+  // Whether the four read at most that part of what they would read one by one.
+  bool Saves(size_t part, size_t of) const {
+    return of * four_.size() <= part * kTogether * one_.size();
+  }
+
+ private:
+  // A place that is read: the array, and for each axis the constant and the terms of its index.
+  using Place = std::vector<std::tuple<const void*, int64_t>>;
+
+  Place PlaceOf(const Binding& load, int64_t ahead) const {
+    Place place = {{load.operands[0].var(), 0}};
+    for (size_t k = 1; k < load.operands.size(); ++k) {
+      const LinearForm form = forms_.Of(load.operands[k]);
+      place.emplace_back(nullptr, form.constant + ahead * form.Coefficient(index_));
+      for (const auto& [term, times] : form.terms) place.emplace_back(term, times);
+    }
+    return place;
+  }
+
+  const WrappingForms& forms_;
+  const Var* index_;
+  std::set<Place> one_, four_;
+};
+
+class NeighbourJammer : public LoopWriter {
+ public:
+  NeighbourJammer(ir::Arena* arena, const ir::Function& function, Context& context)
+      : LoopWriter(arena), forms_(function), context_(context) {}
+
+ protected:
+  void Visit(const Binding* b) override {
+    const bool is_nest = b->op == OpCode::kImap || b->op == OpCode::kForeach;
+    if (is_nest && depth_ == 0) {
+      const int64_t together = IsFit(*b) ? Together(*b) : 1;
+      if (together > 1) return Write(*b, together);
+    }
+    depth_ += is_nest;
+    Mutator::Visit(b);
+    depth_ -= is_nest;
+  }
+
+ private:
+  static bool IsFit(const Binding& b) {
+    const Block& body = *b.blocks[0];
+    if (body.params.size() < 2 || b.attrs.Int(Attr::kFortran) != 0) return false;
+    const auto is_store = [](const Binding* inner) { return inner->op == OpCode::kStore; };
+    const auto end = std::find_if(body.bindings.begin(), body.bindings.end(), is_store);
+    const ir::VarSet inside = ir::DefinedVars(body);
+    return std::all_of(body.results.begin(), body.results.end(),
+                       [](const Operand& result) { return ir::TypeOf(result).IsScalar(); }) &&
+           std::all_of(end, body.bindings.end(), is_store) &&
+           std::all_of(body.bindings.begin(), end, [&](const Binding* inner) {
+             return IsPlain(*inner) || IsFitReduction(*inner, inside);
+           });
+  }
+
+  // Of as many elements wherever it stands.
+  static bool IsFitReduction(const Binding& b, const ir::VarSet& inside) {
+    if (b.op != OpCode::kIreduce || b.attrs.Int(Attr::kBlock) != 0) return false;
+    const size_t rank = b.blocks[0]->params.size();
+    return HasPlainElements(b) &&
+           std::none_of(b.operands.begin(), b.operands.begin() + rank,
+                        [&](const Operand& extent) { return inside.contains(extent.var()); });
+  }
+
+  static std::vector<const Binding*> ReductionsOf(const Block& body) {
+    std::vector<const Binding*> reductions;
+    for (const Binding* b : body.bindings) {
+      if (b->op == OpCode::kIreduce) reductions.push_back(b);
+    }
+    return reductions;
+  }
+
+  // How many elements a thread makes.
+  int64_t Together(const Binding& b) const {
+    const Block& body = *b.blocks[0];
+    ReadCounter reads(forms_, *(body.params.end() - 2));
+    const std::vector<const Binding*> reductions = ReductionsOf(body);
+    for (const Binding* reduction : reductions) reads.Count(*reduction->blocks[0]);
+    if (!reductions.empty()) return reads.one() > 1 && reads.Saves(2, 3) ? kTogether : 1;
+    reads.Count(body);
+    if (reads.one() < kFewReads || !reads.Saves(1, 2)) return 1;
+    return reads.one() < kManyReads ? kTogether : kOfManyReads;
+  }
+
+  void Write(const Binding& b, int64_t together) {
+    context_.Note(b.span,
+                  "a thread makes " + std::to_string(together) + " neighbours, which read the same",
+                  Topic::kNests, Verdict::kDone);
+    for (const Var* result : b.results)
+      builder().Emit(OpCode::kAlloc, {result}, result->type.dims());
+    const auto jammed = [&] {
+      WriteNest(b, together);
+      return Operands{};
+    };
+    const auto alone = [&] {
+      WriteNest(b, 1);
+      return Operands{};
+    };
+    Choose(IsWorth(b), jammed, alone);
+  }
+
+  Operand IsWorth(const Binding& b) {
+    const std::vector<const Binding*> reductions = ReductionsOf(*b.blocks[0]);
+    if (reductions.empty()) return Operand::Bool(true);
+    const size_t rank = b.blocks[0]->params.size();
+    const Operand elements = Product({b.operands.begin(), b.operands.begin() + rank});
+    Operand worth = builder().Scalar(OpCode::kGe, {elements, Int(kManyElements)});
+    for (const Binding* reduction : reductions) {
+      if (reduction->attrs.Int(Attr::kLanes, 1) == 1) continue;
+      const Operands& operands = reduction->operands;
+      const Operand size =
+          Product({operands.begin(), operands.begin() + reduction->blocks[0]->params.size()});
+      const Operand is_short = builder().Scalar(OpCode::kLt, {size, Int(kShortRow)});
+      worth = builder().Scalar(OpCode::kAnd, {worth, is_short});
+    }
+    return worth;
+  }
+
+  void WriteNest(const Binding& b, int64_t together) {
+    const size_t axis = b.blocks[0]->params.size() - 2;
+    const Operand extent = b.operands[axis];
+    Operands extents = b.operands;
+    extents[axis] = CeilDiv(extent, Int(together));
+    std::vector<const Var*> params;
+    for (const Var* param : b.blocks[0]->params)
+      params.push_back(builder().NewVar(param->type, param->hint));
+    const Operands index(params.begin(), params.end());
+    const Block* body = BlockOf(params, [&] {
+      together == 1 ? WriteElements(b, {index}) : WriteSeveral(b, index, axis, extent, together);
+      return Operands{};
+    });
+    builder().Emit(OpCode::kForeach, {}, std::move(extents), {}, {body});
+  }
+
+  void WriteSeveral(const Binding& b, Operands index, size_t axis, const Operand& extent,
+                    int64_t together) {
+    const Operand first = builder().Mul(index[axis], Int(together));
+    const Operand end = builder().Add(first, Int(together));
+    const auto all = [&] {
+      std::vector<Operands> places(together, index);
+      for (int64_t k = 0; k < together; ++k) places[k][axis] = builder().Add(first, Int(k));
+      WriteElements(b, places);
+      return Operands{};
+    };
+    const auto some = [&] {
+      Loop(first, extent, {}, [&](const Operand& at) {
+        index[axis] = at;
+        WriteElements(b, {index});
+      });
+      return Operands{};
+    };
+    Choose(builder().Scalar(OpCode::kLe, {end, extent}), all, some);
+  }
+
+  // The elements at those places, side by side; what is stored of them is stored behind all that
+  // they read.
+  void WriteElements(const Binding& b, const std::vector<Operands>& places) {
+    const Block& body = *b.blocks[0];
+    std::vector<Substitution> elements(places.size());
+    for (size_t k = 0; k < places.size(); ++k) {
+      for (size_t axis = 0; axis < places[k].size(); ++axis)
+        elements[k][body.params[axis]] = places[k][axis];
+    }
+    for (const Binding* inner : body.bindings) {
+      builder().set_span(inner->span);
+      if (inner->op == OpCode::kIreduce) {
+        WriteReduction(*inner, elements);
+      } else {
+        for (Substitution& element : elements) WriteCopy(*inner, element);
+      }
+    }
+    for (size_t k = 0; k < places.size(); ++k) {
+      const Operands values = ir::InlineBlock(builder(), Block{{}, {}, body.results}, elements[k]);
+      for (size_t i = 0; i < values.size(); ++i)
+        builder().Store(b.results[i], places[k], values[i]);
+    }
+  }
+
+  void WriteCopy(const Binding& b, Substitution& element) {
+    const Operands results(b.results.begin(), b.results.end());
+    const Operands copies = ir::InlineBlock(builder(), Block{{}, {&b}, results}, element);
+    for (size_t i = 0; i < copies.size(); ++i) element[b.results[i]] = copies[i];
+  }
+
+  // One traversal for all elements.
+  void WriteReduction(const Binding& b, std::vector<Substitution>& elements) {
+    Binding all{OpCode::kIreduce, {}, {}, {}, b.attrs, b.span};
+    const size_t rank = b.blocks[0]->params.size();
+    all.operands.assign(b.operands.begin(), b.operands.begin() + rank);
+    const Block inits{{}, {}, {b.operands.begin() + rank, b.operands.end()}};
+    for (Substitution& element : elements) {
+      const Operands own = ir::InlineBlock(builder(), inits, element);
+      all.operands.insert(all.operands.end(), own.begin(), own.end());
+      for (const Var* result : b.results) {
+        all.results.push_back(builder().NewVar(result->type, result->hint));
+        element[result] = all.results.back();
+      }
+    }
+    all.blocks = {ElementOf(b, elements), CombineOf(b, elements.size())};
+    builder().Append(arena()->New(std::move(all)));
+  }
+
+  const Block* ElementOf(const Binding& b, const std::vector<Substitution>& elements) {
+    std::vector<const Var*> params;
+    for (const Var* param : b.blocks[0]->params)
+      params.push_back(builder().NewVar(param->type, param->hint));
+    return BlockOf(params, [&] {
+      Operands values;
+      for (Substitution element : elements) {
+        for (size_t i = 0; i < params.size(); ++i) element[b.blocks[0]->params[i]] = params[i];
+        const Operands own = ir::InlineBlock(builder(), *b.blocks[0], element);
+        values.insert(values.end(), own.begin(), own.end());
+      }
+      return values;
+    });
+  }
+
+  // The parameters are all left accumulators, then all right ones.
+  const Block* CombineOf(const Binding& b, size_t count) {
+    const size_t width = b.results.size();
+    std::vector<const Var*> params;
+    for (size_t k = 0; k < 2 * count * width; ++k)
+      params.push_back(builder().NewVar(b.results[k % width]->type));
+    return BlockOf(params, [&] {
+      Operands values;
+      for (size_t k = 0; k < count; ++k) {
+        const auto left = params.begin() + k * width, right = left + count * width;
+        Operands arguments(left, left + width);
+        arguments.insert(arguments.end(), right, right + width);
+        const Operands own = ir::InlineBlock(builder(), *b.blocks[1], arguments);
+        values.insert(values.end(), own.begin(), own.end());
+      }
+      return values;
+    });
+  }
+
+  WrappingForms forms_;
+  Context& context_;
+  int depth_ = 0;  // Of nests around what is visited.
+};
+
+}  // namespace
+
+ir::Program JamNeighbours(const ir::Program& program, Context& context) {
+  return ForEachFunction(program, [&](const ir::Function* function) {
+    return NeighbourJammer(program.arena.get(), *function, context).Run(function);
+  });
+}
+
+}  // namespace parakeet::passes

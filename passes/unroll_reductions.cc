@@ -1,0 +1,219 @@
+// Writes out reductions of few elements that stand in maps, so that what all elements of the map
+// take of them (the weights of a convolution) stays in registers.
+//
+// Before:
+//   %r: [n]f64 = imap (%i) in (%n) { %s = ireduce (%k) in (3) add from 0.0 tree(block 0, lanes 1) {
+//   %at = add %i, %k  %a = load %x[%at]  %b = load %w[%k]  %c = mul %a, %b  yield %c } yield %s }
+// After:
+//   %r: [n]f64 = imap (%i) in (%n) { %at = add %i, 0  %a = load %x[%at]  %b = load %w[0]
+//   %p = fma %a, %b, 0.0 ... yield %s }
+//
+// Where an extent is the length of a parameter's axis and the caller says how long that is
+// (Options::lengths), it is that constant. Where the caller does not, and the length is one of an
+// array that every element reads at the same places, the pass says that it would like to know
+// (Context::better_with_lengths).
+//
+// Assumes: choose_trees has run: what is written out combines in the order of its tree, with
+// lengths known or not.
+// Refuses: reductions in lanes, of arrays, of elements that hold loops, of many or dear elements.
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+#include "ir/uses.h"
+#include "passes/analyses/find_cost.h"
+#include "passes/analyses/linear_forms.h"
+#include "passes/lowering/loop_writer.h"
+#include "passes/pass.h"
+
+namespace parakeet::passes {
+namespace {
+
+using ir::Attr;
+using ir::Binding;
+using ir::Block;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+
+constexpr int64_t kMostElements = 64;
+constexpr int64_t kMostCost = 1024;  // Of all elements together.
+
+bool IsNest(const Binding& b) {
+  return b.op == OpCode::kImap || b.op == OpCode::kForeach || b.op == OpCode::kIfilter;
+}
+
+// What is known of the lengths of an entry function's parameters.
+class KnownLengths {
+ public:
+  KnownLengths(const ir::Function& function, const Options& options) {
+    if (!function.entry) return;
+    for (size_t k = 0; k < function.params.size(); ++k) {
+      const ir::Type& type = function.params[k].var->type;
+      if (!type.IsArray()) continue;
+      arrays_[function.params[k].var] = k;
+      const bool is_said = k < options.lengths.size();
+      for (int axis = 0; axis < type.rank(); ++axis) {
+        const Operand& size = type.dims()[axis];
+        if (!size.IsVar()) continue;
+        const int64_t length = is_said ? options.lengths[k][axis] : 0;
+        if (length > 0) lengths_.emplace(size.var(), length);
+      }
+    }
+  }
+
+  // Of an extent; nothing where it is not known.
+  std::optional<int64_t> Of(const Operand& extent) const {
+    if (extent.IsConstant()) return extent.constant().integer;
+    const auto found = lengths_.find(extent.var());
+    return found == lengths_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  // The number of a parameter.
+  std::optional<size_t> NumberOf(const Var* array) const {
+    const auto found = arrays_.find(array);
+    return found == arrays_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+ private:
+  std::unordered_map<const Var*, int64_t> lengths_;
+  std::unordered_map<const Var*, size_t> arrays_;
+};
+
+// True where the extent is the length of an axis of the array that a caller could say.
+bool IsSayable(const Operand& extent, const Var* array) {
+  const std::vector<Operand>& dims = array->type.dims();
+  const size_t said = std::min(dims.size(), std::size(kMostKnownLengths));
+  return std::find(dims.end() - said, dims.end(), extent) != dims.end();
+}
+
+class ReductionUnroller : public LoopWriter {
+ public:
+  ReductionUnroller(ir::Arena* arena, const ir::Function& function, Context& context)
+      : LoopWriter(arena),
+        forms_(function),
+        lengths_(function, context.options),
+        context_(context) {}
+
+ protected:
+  void Visit(const Binding* b) override {
+    if (IsNest(*b)) return VisitNest(*b);
+    if (b->op != OpCode::kIreduce || nests_.empty() || !IsPlain(*b)) return Mutator::Visit(b);
+    const auto extents = ExtentsOf(*b);
+    if (extents) return IsShort(*b, *extents) ? WriteOut(*b, *extents) : Mutator::Visit(b);
+    Wish(*b);
+    Mutator::Visit(b);
+  }
+
+ private:
+  void VisitNest(const Binding& b) {
+    nests_.push_back(&b);
+    Mutator::Visit(&b);
+    nests_.pop_back();
+  }
+
+  // True for scalars made by scalar code and loads, and combined in order.
+  static bool IsPlain(const Binding& b) {
+    if (b.attrs.Int(Attr::kBlock) != 0 || b.attrs.Int(Attr::kLanes, 1) != 1) return false;
+    const Block& element = *b.blocks[0];
+    return std::all_of(b.results.begin(), b.results.end(),
+                       [](const Var* result) { return result->type.IsScalar(); }) &&
+           std::all_of(element.bindings.begin(), element.bindings.end(), [](const Binding* inner) {
+             return ir::IsScalarOp(inner->op) || inner->op == OpCode::kLoad;
+           });
+  }
+
+  std::optional<std::vector<int64_t>> ExtentsOf(const Binding& b) const {
+    std::vector<int64_t> extents;
+    for (size_t axis = 0; axis < b.blocks[0]->params.size(); ++axis) {
+      const auto length = lengths_.Of(b.operands[axis]);
+      if (!length) return std::nullopt;
+      extents.push_back(*length);
+    }
+    return extents;
+  }
+
+  static bool IsShort(const Binding& b, const std::vector<int64_t>& extents) {
+    int64_t elements = 1;
+    for (const int64_t extent : extents) {
+      if (extent < 1 || extent > kMostElements) return false;
+      elements *= extent;
+      if (elements > kMostElements) return false;
+    }
+    return elements * CostOf(*b.blocks[0]) <= kMostCost;
+  }
+
+  // The elements in order, as the loops would combine them.
+  void WriteOut(const Binding& b, const std::vector<int64_t>& extents) {
+    context_.Note(b.span, "written out", Topic::kNests, Verdict::kDone);
+    const Operands operands = Apply(b.operands);
+    Operands total(operands.begin() + extents.size(), operands.end());
+    Operands index(extents.size(), Int(0));
+    do {
+      const Operands element = VisitBody(*ir::CloneBlock(arena(), *b.blocks[0]), index);
+      total = total.empty() ? element : CombineWith(*b.blocks[1], total, element);
+    } while (Advance(index, extents));
+    for (size_t k = 0; k < b.results.size(); ++k) Replace(b.results[k], total[k]);
+  }
+
+  // To the next index in C order; false behind the last.
+  static bool Advance(Operands& index, const std::vector<int64_t>& extents) {
+    for (size_t axis = extents.size(); axis-- > 0;) {
+      const int64_t next = index[axis].constant().integer + 1;
+      index[axis] = Int(next < extents[axis] ? next : 0);
+      if (next < extents[axis]) return true;
+    }
+    return false;
+  }
+
+  // Each extent that is not known has to be one of an array that all elements of the nests read at
+  // the same places.
+  void Wish(const Binding& b) {
+    if (CostOf(*b.blocks[0]) > kMostCost / 4) return;
+    const std::vector<const Var*> shared = SharedArrays(b);
+    std::set<size_t> wished;
+    for (size_t axis = 0; axis < b.blocks[0]->params.size(); ++axis) {
+      const Operand& extent = b.operands[axis];
+      if (lengths_.Of(extent)) continue;
+      const auto of = std::find_if(shared.begin(), shared.end(),
+                                   [&](const Var* array) { return IsSayable(extent, array); });
+      if (of == shared.end()) return;
+      wished.insert(*lengths_.NumberOf(*of));
+    }
+    context_.Note(b.span, "it would be written out if its length were known", Topic::kNests);
+    context_.better_with_lengths.merge(wished);
+  }
+
+  // The parameters that the elements of a reduction read where no index of a nest plays a part.
+  std::vector<const Var*> SharedArrays(const Binding& b) const {
+    ir::VarSet own = ir::DefinedVars(*nests_.front()->blocks[0]);
+    for (const Var* param : b.blocks[0]->params) own.erase(param);
+    std::vector<const Var*> shared;
+    for (const Binding* load : b.blocks[0]->bindings) {
+      if (load->op != OpCode::kLoad || !lengths_.NumberOf(load->operands[0].var())) continue;
+      const bool is_shared =
+          std::all_of(load->operands.begin() + 1, load->operands.end(), [&](const Operand& at) {
+            const LinearForm form = forms_.Of(at);
+            return std::none_of(form.terms.begin(), form.terms.end(),
+                                [&](const auto& term) { return own.contains(term.first); });
+          });
+      if (is_shared) shared.push_back(load->operands[0].var());
+    }
+    return shared;
+  }
+
+  WrappingForms forms_;
+  KnownLengths lengths_;
+  Context& context_;
+  std::vector<const Binding*> nests_;  // Around what is visited, outermost first.
+};
+
+}  // namespace
+
+ir::Program UnrollReductions(const ir::Program& program, Context& context) {
+  return ForEachFunction(program, [&](const ir::Function* function) {
+    return ReductionUnroller(program.arena.get(), *function, context).Run(function);
+  });
+}
+
+}  // namespace parakeet::passes
