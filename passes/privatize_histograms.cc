@@ -31,8 +31,8 @@
 // Small counts of few places are made in a block's shared memory first:
 //   block for %b in 0 to %blocks step 1 {
 //     %counts: [4096]i32 = alloc (4096)
-//     its threads clear it, count the block's trips in it by atomics, eight at a time so that as many
-//     loads are under way, and add it to the array itself, where that is new, or to %copies
+//     its threads clear it, count the block's trips in it by atomics, eight at a time so that as
+//     many loads are under way, and add it to the array itself, where that is new, or to %copies
 //
 // Assumes: index form, behind parallelize_loops: what is left depends on the order of iterations;
 // behind fuse_elements: a row that is added to is no array that is made first.
