@@ -33,6 +33,13 @@
 //     %counts: [4096]i32 = alloc (4096)
 //     its threads clear it, count the block's trips in it by atomics, eight at a time so that as
 //     many loads are under way, and add it to the array itself, where that is new, or to %copies
+// What depends on the order is combined in copies in shared memory, where one fits a block:
+//   block for %b in 0 to %blocks step 1 {
+//     %copies: [5632]f64 = alloc (5632)      // %c copies of %m places
+//     for %start in %lo to %hi step 256 {
+//       its threads do 256 trips but for the places, and keep what those need
+//       thread for %t { copy %t takes trips %t, %t + %c, %t + 2 * %c ... in order }
+//     the copies, combined in order, are row %b of %sums, which are summed as the parts above
 //
 // Assumes: index form, behind parallelize_loops: what is left depends on the order of iterations;
 // behind fuse_elements: a row that is added to is no array that is made first.
@@ -50,7 +57,7 @@
 #include "passes/analyses/find_cost.h"
 #include "passes/analyses/find_histograms.h"
 #include "passes/analyses/kernel_legality.h"
-#include "passes/lowering/loop_writer.h"
+#include "passes/lowering/shared_histograms.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -87,10 +94,10 @@ constexpr int64_t kTripsAtOnce = 8;  // of a thread
 constexpr int64_t kMostThreads = 4096;
 constexpr int kMostCostInCopies = 40;  // A dearer iteration hides that they do.
 
-class Privatizer : public LoopWriter {
+class Privatizer : public SharedHistograms {
  public:
   Privatizer(ir::Arena* arena, const ir::Function& function, Context& context)
-      : LoopWriter(arena), roots_(function), context_(context) {
+      : SharedHistograms(arena), roots_(function), context_(context) {
     for (const ir::Param& param : function.params) {
       AddRoot(param.var);
       if (function.may_overlap) overlapping_.insert(param.var);
@@ -102,12 +109,14 @@ class Privatizer : public LoopWriter {
 
  protected:
   void Visit(const Binding* b) override {
+    if (VisitShared(*b)) return;
     const auto own = rows_.empty() || b->operands.empty() || !b->operands[0].IsVar()
                          ? rows_.end()
                          : rows_.find(b->operands[0].var());
     if (own != rows_.end()) return TouchCopy(*b, own->second);
     if (is_atomic_ && TakeStep(*b)) return;
-    if (rows_.empty() && !inside_ && b->op == OpCode::kFor && Privatize(*b)) return;
+    const bool writes = !rows_.empty() || WritesShared();
+    if (!writes && !inside_ && b->op == OpCode::kFor && Privatize(*b)) return;
     const bool outer = std::exchange(inside_, inside_ || IsOperator(*b));
     Mutator::Visit(b);
     inside_ = outer;
@@ -171,14 +180,32 @@ class Privatizer : public LoopWriter {
       builder().Append(&loop);
       return Operands{};
     };
+    const bool may_share = context_.options.kernels && !is_atomic && CanBeShared(histograms);
+    const Operand trips =
+        may_share ? Max(builder().Sub(loop.operands[1], loop.operands[0]), Int(0)) : Int(0);
+    const Operand inside = may_share ? TripsInside(*loop.blocks[0]) : Int(1);
+    const Operand shares =
+        may_share ? IsWorthSharing(loop, found, trips, inside) : Operand::Bool(false);
+    const auto in_blocks = [&] {
+      const std::vector<const Var*> sums = WriteInBlocks(loop, found, trips, inside);
+      for (size_t k = 0; k < found.size(); ++k) Combine(found[k], sums[k], sums[k]->type.dims()[0]);
+      return Operands{};
+    };
+    const auto in_parts = [&] {
+      WriteParts(loop, found, parts);
+      return Operands{};
+    };
     const auto in_copies = [&] {
-      is_atomic ? WriteAtomics(loop, found) : WriteParts(loop, found, parts);
+      if (is_atomic) WriteAtomics(loop, found);
+      if (!is_atomic && !may_share) WriteParts(loop, found, parts);
+      if (may_share) Choose(shares, in_blocks, in_parts);
       return Operands{};
     };
     const auto check_first = [&] { return Operands{CheckFirst(histograms)}; };
     if (is_atomic && !histograms.must_check_first()) return void(in_copies());
     if (is_atomic) return void(Choose(check_first()[0], in_copies, as_before));
-    Operand condition = builder().Scalar(OpCode::kGt, {parts.count, Int(1)});
+    Operand condition = builder().Scalar(
+        OpCode::kOr, {shares, builder().Scalar(OpCode::kGt, {parts.count, Int(1)})});
     if (histograms.must_check_first()) {
       const auto no = [] { return Operands{Operand::Bool(false)}; };
       condition = Choose(condition, check_first, no)[0];
@@ -381,21 +408,10 @@ class Privatizer : public LoopWriter {
     return copies;
   }
 
-  // In an atomic the old value is nobody's: what a step adds to it goes to the store.
-  bool TakeStep(const Binding& b) {
-    const auto is_old = [&](const Operand& o) { return olds_.contains(o.var()); };
-    const auto old = std::find_if(b.operands.begin(), b.operands.end(), is_old);
-    if (old == b.operands.end()) return false;
-    const Operand with = Apply(b.operands[old == b.operands.begin() ? 1 : 0]);
-    added_.insert_or_assign(b.result(),
-                            b.op == OpCode::kSub ? builder().Scalar(OpCode::kNeg, {with}) : with);
-    return true;
-  }
-
   void TouchAtomically(const Binding& b, const Row& row) {
-    if (b.op == OpCode::kLoad) return void(olds_.insert(b.result()));
+    if (b.op == OpCode::kLoad) return TakeOld(b.result());
     const Operands place = Apply(Operands(b.operands.begin() + 1, b.operands.end() - 1));
-    const Operand added = added_.at(b.operands.back().var());
+    const Operand added = Added(b.operands.back());
     if (!row.dims.empty()) {
       builder().Atomic(row.combine, row.copies, {Linear(place, row.dims)},
                        builder().Cast(added, ir::DType::kI32));
@@ -589,10 +605,8 @@ class Privatizer : public LoopWriter {
   std::vector<const Var*> arrays_;
   VarSet overlapping_;
   bool inside_ = false;     // an operator, which may run on several threads itself
-  bool is_atomic_ = false;  // Whether the iteration that is written combines so;
-  VarSet olds_;             // what it would have loaded,
-  std::unordered_map<const Var*, Operand> added_;  // and what is combined with that, by step.
-  std::unordered_map<const Var*, Row> rows_;       // by array, while a part's iteration is written
+  bool is_atomic_ = false;  // whether the iteration that is written combines so
+  std::unordered_map<const Var*, Row> rows_;  // by array, while a part's iteration is written
 };
 
 }  // namespace

@@ -168,6 +168,59 @@ def test_a_count_that_fails_leaves_what_plain_python_leaves():
         np.testing.assert_array_equal(arguments[-1], theirs[-1])
 
 
+# --- Sums of floats at places, whose order shows ---
+
+def sums_of_points(points, labels, k):
+    sums = np.zeros((k, points.shape[1]))
+    counts = np.zeros(k)
+    for i in range(labels.size):
+        sums[labels[i]] += points[i]
+        counts[labels[i]] += 1.0
+    return sums, counts
+
+
+def sums_of_singles(x, w, k):
+    h = np.zeros(k, np.float32)
+    largest = np.full(k, -np.inf)
+    seen = np.zeros(k, np.int64)
+    for i in range(x.size):
+        if w[i] > 0.1:
+            h[x[i]] += w[i]
+        largest[x[i]] = max(largest[x[i]], 2.0 * w[i])
+        seen[x[i]] += i
+    return h, largest, seen
+
+
+def taken_from(planes, x, h):
+    for i in range(x.size):
+        h[:, x[i]] -= planes[:, i]
+
+
+# Rows of more than 32 columns go round; copies that no block holds are in parts.
+@pytest.mark.parametrize("size, k, columns", [(0, 3, 2), (1, 3, 2), (30, 4, 3), (257, 5, 1),
+                                              (3000, 50, 8), (600, 9, 40), (2000, 700, 8)])
+def test_floats_are_summed_at_places(size, k, columns):
+    labels = R.integers(0, k, size)
+    points = R.random((size, columns))
+    w = R.random(size).astype(np.float32)
+    f, g = jit(sums_of_points), jit(sums_of_singles)
+    for found, expected in zip(f(points, labels, k, target=HERE),
+                               sums_of_points(points, labels, k), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-13)
+    for found, expected in zip(g(labels, w, k, target=HERE), sums_of_singles(labels, w, k),
+                               strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-5)
+    check(taken_from, points.T.copy(), labels, R.random((columns, k)), tolerance=REDUCED)
+
+
+def test_floats_at_a_place_that_is_not_there():
+    labels = R.integers(0, 6, 900)
+    labels[[333, 700]] = -9, 6
+    points = R.random((900, 4))
+    with pytest.raises(IndexError, match="index -9 is out of bounds"):
+        jit(sums_of_points)(points, labels, 6, target=HERE)
+
+
 # --- Regions of an array that is made ---
 
 def smoothed(u, rounds):
