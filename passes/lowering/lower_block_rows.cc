@@ -28,7 +28,7 @@ constexpr int64_t kShortRow = 64;
 // Fewer elements than a GPU has threads, each a sum of so many, are summed in parts by so many
 // threads in all, of no fewer terms each.
 constexpr int64_t kFewElements = 1 << 16;
-constexpr int64_t kLongSum = 1024;
+constexpr int64_t kLongSum = 512;
 constexpr int64_t kManyThreads = 1 << 17;
 constexpr int64_t kLeastPart = 64;
 

@@ -29,7 +29,7 @@ constexpr int64_t kPadding = 1;
 constexpr int64_t kMostSharedBytes = 48 * 1024;
 // Of fewer elements, or of shorter sums, each is made by a thread of its own.
 constexpr int64_t kFewElements = 1 << 16;
-constexpr int64_t kShortDepth = 16;
+constexpr int64_t kShortDepth = 4;
 
 }  // namespace
 
