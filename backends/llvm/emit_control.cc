@@ -48,6 +48,31 @@ std::vector<const ir::Var*> CarriedParams(const ir::Block& body) {
   return std::vector<const ir::Var*>(body.params.begin() + 1, body.params.end());
 }
 
+constexpr int kMostCostOfChoice = 8;
+constexpr int kCostByConstant = 2;  // Of a division.
+
+int CostOfScalar(const ir::Binding& b) {
+  const bool divides = b.op == OpCode::kFloorDiv || b.op == OpCode::kMod;
+  const bool is_cheap =
+      divides && b.operands[1].IsConstant() && ir::IsInteger(ir::DTypeOf(b.operands[1]));
+  return is_cheap ? kCostByConstant : ir::InfoOf(b.op).cost;
+}
+
+// True where both arms are but a few scalar operations, which may be done for nothing.
+bool IsShortChoice(const ir::Binding& binding) {
+  int cost = 0;
+  for (const ir::Var* result : binding.results) {
+    if (result->type.IsArray()) return false;
+  }
+  for (const ir::Block* arm : binding.blocks) {
+    for (const ir::Binding* b : arm->bindings) {
+      if (!ir::IsScalarOp(b->op) || ir::IsComplex(b->result()->type.dtype())) return false;
+      cost += CostOfScalar(*b);
+    }
+  }
+  return !binding.results.empty() && cost <= kMostCostOfChoice;
+}
+
 }  // namespace
 
 BasicBlock* FunctionEmitter::NewBlock(const char* name) {
@@ -108,13 +133,25 @@ void FunctionEmitter::EmitScalar(const ir::Binding& binding) {
 }
 
 void FunctionEmitter::EmitIf(const ir::Binding& binding) {
+  Parts parts[2];
+  // On a GPU, threads that choose otherwise wait for one another, and a branch is dearer than a few
+  // operations more.
+  if (InKernel() && IsShortChoice(binding)) {
+    for (int side = 0; side < 2; ++side) {
+      EmitBlock(*binding.blocks[side]);
+      parts[side] = PartsOf(binding.results, binding.blocks[side]->results);
+    }
+    Value* condition = ValueOf(binding.operands[0]);
+    for (size_t k = 0; k < parts[0].size(); ++k)
+      parts[0][k] = builder_.CreateSelect(condition, parts[0][k], parts[1][k]);
+    return DefineFromParts(binding.results, parts[0]);
+  }
   BasicBlock* const entries[] = {NewBlock("then"), NewBlock("else")};
   BasicBlock* after = NewBlock("after");
   llvm::MDNode* weights = nullptr;
   if (binding.attrs.Int(ir::Attr::kLikely) != 0)
     weights = llvm::MDBuilder(emission_.context()).createLikelyBranchWeights();
   builder_.CreateCondBr(ValueOf(binding.operands[0]), entries[0], entries[1], weights);
-  Parts parts[2];
   BasicBlock* ends[2];
   for (int side = 0; side < 2; ++side) {
     const ir::Block& block = *binding.blocks[side];

@@ -6,6 +6,7 @@
 
 #include "backends/llvm/emission.h"
 #include "backends/llvm/emit_object.h"
+#include "backends/nvvm/cheapen_tests.h"
 #include "backends/nvvm/device_functions.h"
 #include "backends/nvvm/libnvvm.h"
 #include "backends/nvvm/lower_for_nvvm.h"
@@ -144,8 +145,9 @@ void OptimizeForGpu(llvm::Module& module, llvm::TargetMachine& machine) {
 std::string MakePtxByLlvm(llvm::Module& device, llvm::TargetMachine& machine) {
   LinkLibdevice(device);
   OptimizeForGpu(device, machine);
+  CheapenTests(device);
   const auto text = EmitAssembly(device, machine);
-  return std::string(text.begin(), text.end());
+  return TestBitsAgainstZero(std::string(text.begin(), text.end()));
 }
 
 // The module goes there as it was emitted: libNVVM has optimisations of its own, and what LLVM's

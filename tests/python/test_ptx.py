@@ -137,6 +137,41 @@ def test_sums_of_products_round_twice_by_both(assembled_by):
         assert "fma.rn.f64" in jit(multiply_add, fastmath="contract").ptx(x, x)
 
 
+def steps_to_one(numbers):
+    counts = np.zeros(numbers.size, np.int64)
+    for k in range(numbers.size):
+        n = numbers[k]
+        while n != 1:
+            n = n // 2 if n % 2 == 0 else 3 * n + 1
+            counts[k] += 1
+    return counts
+
+
+def steps_inside(xs, c):
+    counts = np.zeros(xs.size, np.int64)
+    for k in range(xs.size):
+        z = complex(xs[k], 0.0)
+        while counts[k] < 100 and z.real * z.real + z.imag * z.imag <= 4.0:
+            z = z * z + c
+            counts[k] += 1
+    return counts
+
+
+def test_loops_ask_what_is_cheap(assembled_by, tmp_path):
+    """Short arms are both done, bits are held against 0, what is not negative is an integer."""
+    assembled_by("nvptx")
+    collatz = jit(steps_to_one).ptx(np.arange(1, 9))
+    assert re.search(r"and\.b64.*, 1;\s+setp\.ne\.b64\s+%p\d+, %rd\d+, 0;", collatz)
+    assert re.search(r"xor\.b32.*, 1;\s+or\.b32", collatz)
+    assert "selp.b64" in collatz
+    four = 0x4010000000000000  # 4.0
+    julia = jit(steps_inside).ptx(np.ones(9), -0.8 + 0.156j)
+    assert re.search(rf"setp\.(le\.u64.*, {four};|lt\.u64.*, {four + 1};)", julia)
+    if PTXAS is not None:
+        assemble(collatz, tmp_path)
+        assemble(julia, tmp_path)
+
+
 def test_says_who_made_it(assembled_by):
     f = jit(lambda x: x + 1)
     assembled_by("nvptx")
