@@ -15,8 +15,8 @@ namespace parakeet::passes {
 //   block for %b in 0 to %n step 1 {
 //     thread for %i in 0 to 256 step 1 { %s: f64 = load %source[%t]  ... store %e[%i], %s } }
 //
-// Refuses: what the host needs too, or a whole block; arrays that are stored to from there on to the
-// last of the kernels, or by them.
+// Refuses: what the host needs too, or a whole block; arrays that are stored to from there on to
+// the last of the kernels, or by them.
 const ir::Function* SinkLoads(ir::Arena* arena, const ir::Function* function);
 
 }  // namespace parakeet::passes
