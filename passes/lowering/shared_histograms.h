@@ -10,8 +10,8 @@
 namespace parakeet::passes {
 
 // Histograms whose combine depends on the order, in the shared memory of a GPU's blocks. A block
-// takes a stretch of the loop's trips and has some copies of the arrays. Its threads do 256 trips at
-// a time but for what touches the arrays, and keep what that needs: then copy c of C takes trips
+// takes a stretch of the loop's trips and has some copies of the arrays. Its threads do 256 trips
+// at a time but for what touches the arrays, and keep what that needs: then copy c of C takes trips
 // c, c + C, c + 2 C ... of them, in order. Where a trip adds rows, a copy has a thread for each
 // column, up to 32. At the end the copies are combined in order into the block's row of the sums.
 class SharedHistograms : public LoopWriter {
