@@ -10,6 +10,7 @@
 #include "runtime/cublas.h"
 #include "runtime/cuda_copies.h"
 #include "runtime/cuda_driver.h"
+#include "runtime/cuda_launches.h"
 #include "runtime/cuda_memory.h"
 #include "runtime/cuda_modules.h"
 #include "runtime/device_error.h"
@@ -20,10 +21,12 @@ namespace {
 constexpr int32_t kBadLaunch = -1;
 constexpr int32_t kInFork = -2;
 constexpr int64_t kMostBlocks = INT32_MAX;
+constexpr char kCannotLaunch[] = "cannot launch kernels";
 
-// Threads of kernels take memory of their own from a heap, which has this part of all memory.
+// Threads of kernels take memory of their own from a heap, which has no more than this part of all
+// memory. The driver takes it when the first kernel is launched that uses it, and then it stays.
 constexpr size_t kHeapShare = 32;
-constexpr size_t kMostHeap = size_t{2} << 30;
+std::atomic<int64_t> most_heap = int64_t{1} << 30;
 
 // From which on cuBLAS makes a product sooner than our kernels do: terms in all, and terms of a
 // sum.
@@ -38,10 +41,12 @@ constexpr int kHopper = 90;
 // What a thread has of a device: its stream, and what it uses with it.
 struct CudaThread {
   CudaThread(const CudaDriver& driver, CuContext context, CuStream stream, CuEvent event,
-             CuEvent of_others, size_t cublas_workspace)
+             CuEvent of_others, size_t cublas_workspace, std::atomic<int64_t>* replays)
       : stream(stream),
         event(event),
         of_others(of_others),
+        freed(stream),
+        launches(driver, stream, replays),
         copies(driver, context, stream),
         cublas(driver, stream, cublas_workspace) {}
 
@@ -50,7 +55,10 @@ struct CudaThread {
   const CuEvent of_others;  // the same of a stream that is not ours
   uint64_t shared = 0;      // the number of its last Share
   uint64_t seen = 0;        // up to which Share of all the stream has waited
-  void* error_record = nullptr;
+  void* error_records = nullptr;
+  int calls = 0;  // that it is in: work may be held until they end
+  FreedBlocks freed;
+  CudaLaunches launches;
   CudaCopies copies;
   CudaFunctions functions;
   CublasOfThread cublas;
@@ -82,7 +90,7 @@ class CudaDevice : public Device {
   int32_t Wait() override;
   void* Enter() override;
   void Leave(void* before) override;
-  void* ErrorRecord() override;
+  void* ErrorRecords() override;
   int32_t Share() override;
   void* Stream() override;
   int32_t WaitForStream(void* stream) override;
@@ -101,6 +109,8 @@ class CudaDevice : public Device {
   // What the thread begins next comes after what others have shared.
   CuResult CatchUp(CudaThread* thread);
   CuResult MakeThread(CudaThread** thread);
+  // Gives the driver what threads that have ended have kept; false where that is nothing.
+  bool GiveBackOfEnded();
   // Later work of `waiting` comes after what `thread` has begun.
   CuResult LetWait(CuStream waiting, const CudaThread& thread);
   int32_t CheckLaunch(const PkKernel& kernel, int64_t blocks, int32_t threads, int64_t bytes) const;
@@ -113,7 +123,7 @@ class CudaDevice : public Device {
   bool has_pools_ = false;
   CudaMemory memory_;
   CudaModules modules_;
-  std::atomic<int64_t> launches_{0}, bytes_up_{0}, bytes_down_{0};
+  std::atomic<int64_t> launches_{0}, replays_{0}, bytes_up_{0}, bytes_down_{0};
   std::atomic<uint64_t> shares_{0};  // how often a thread has shared its work
   std::atomic<int64_t> products_{0};
 
@@ -136,11 +146,14 @@ thread_local OfThisThread of_this_thread;
 // be another library's.
 class CudaDevice::Scope {
  public:
-  explicit Scope(CudaDevice& device) : device_(device) {
+  // What the thread's launches have held begins first, unless it is to stay.
+  explicit Scope(CudaDevice& device, bool flushes = true) : device_(device) {
     if (IsForkOfCuda()) {
       error_ = NoteDeviceError(kInFork, kWhyNotInFork);
     } else if (const CuResult error = Enter(); error != 0) {
       error_ = device_.Note(error, "cannot be used");
+    } else if (flushes) {
+      error_ = device_.Note(thread_->launches.Flush(), kCannotLaunch);
     }
   }
   ~Scope() {
@@ -187,11 +200,19 @@ void* CudaDevice::Enter() {
   if (IsForkOfCuda()) return before;
   driver_.CtxGetCurrent(&before);
   if (before != context_) driver_.CtxSetCurrent(context_);
+  CudaThread* thread = nullptr;
+  if (FindThread(&thread) == 0) ++thread->calls;
   return before;
 }
 
+// What fails here fails whoever waits for the stream next, too.
 void CudaDevice::Leave(void* before) {
-  if (before != context_ && !IsForkOfCuda()) driver_.CtxSetCurrent(static_cast<CuContext>(before));
+  if (IsForkOfCuda()) return;
+  CudaThread* thread = nullptr;
+  if (FindThread(&thread) == 0 && --thread->calls == 0) {
+    Note(thread->launches.Flush(), kCannotLaunch);
+  }
+  if (before != context_) driver_.CtxSetCurrent(static_cast<CuContext>(before));
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -228,7 +249,8 @@ CuResult CudaDevice::OpenContext() {
   size_t free_bytes = 0, total_bytes = 0;
   if (const CuResult error = driver_.MemGetInfo(&free_bytes, &total_bytes)) return error;
   // Refused where another library's kernels have run: theirs stays.
-  driver_.CtxSetLimit(kCuHeapOfKernels, std::min(total_bytes / kHeapShare, kMostHeap));
+  driver_.CtxSetLimit(kCuHeapOfKernels,
+                      std::min(total_bytes / kHeapShare, size_t(most_heap.load())));
   return has_pools_ ? memory_.Open(device) : 0;
 }
 
@@ -263,8 +285,8 @@ CuResult CudaDevice::MakeThread(CudaThread** thread) {
     if (const CuResult error = LetWait(stream, *other)) return error;
   }
   const size_t workspace = architecture_ < kHopper ? kCublasWorkspace : kCublasWorkspaceOfHopper;
-  threads_.push_back(
-      std::make_unique<CudaThread>(driver_, context_, stream, event, of_others, workspace));
+  threads_.push_back(std::make_unique<CudaThread>(driver_, context_, stream, event, of_others,
+                                                  workspace, &replays_));
   *thread = threads_.back().get();
   (*thread)->seen = shares_.load(std::memory_order_relaxed);
   return 0;
@@ -345,6 +367,7 @@ DeviceCounters CudaDevice::Counters() const {
   if (IsForkOfCuda()) return {};
   DeviceCounters counters = memory_.Counters();
   counters.launches = launches_.load(std::memory_order_relaxed);
+  counters.replays = replays_.load(std::memory_order_relaxed);
   counters.assembled = modules_.CountAssembled();
   counters.bytes_up = bytes_up_.load(std::memory_order_relaxed);
   counters.bytes_down = bytes_down_.load(std::memory_order_relaxed);
@@ -367,15 +390,33 @@ DeviceMemory CudaDevice::Memory() {
   return {int64_t(free_bytes), int64_t(total_bytes)};
 }
 
+bool CudaDevice::GiveBackOfEnded() {
+  const std::lock_guard lock(mutex_);
+  bool gives = false;
+  for (CudaThread* thread : free_threads_) gives |= memory_.GiveBack(thread->freed);
+  return gives;
+}
+
 void* CudaDevice::Allocate(int64_t bytes) {
+  void* buffer = nullptr;
+  {
+    const Scope scope(*this, /*flushes=*/false);
+    if (scope.error() == 0) buffer = memory_.Reuse(bytes, scope->freed);
+    if (buffer != nullptr) return buffer;
+  }
   const Scope scope(*this);
-  return scope.error() == 0 ? memory_.Allocate(bytes, scope->stream) : nullptr;
+  if (scope.error() != 0) return nullptr;
+  buffer = memory_.Allocate(bytes, scope->freed);
+  if (buffer != nullptr || !GiveBackOfEnded()) return buffer;
+  return memory_.Allocate(bytes, scope->freed);
 }
 
 void CudaDevice::Free(void* buffer) {
   if (buffer == nullptr) return;
-  const Scope scope(*this);
-  if (scope.error() == 0) memory_.Free(buffer, scope->stream);
+  const Scope scope(*this, /*flushes=*/false);
+  if (scope.error() != 0 || memory_.Free(buffer, scope->freed)) return;
+  Note(scope->launches.Flush(), kCannotLaunch);
+  memory_.GiveBackTooMuch(scope->freed);
 }
 
 std::string CopyText(int64_t bytes, const char* way) {
@@ -401,19 +442,19 @@ int32_t CudaDevice::CopyDown(void* host, const void* device, int64_t bytes) {
 }
 
 // Beside the account of what calls take, like the stream.
-void* CudaDevice::ErrorRecord() {
+void* CudaDevice::ErrorRecords() {
   const Scope scope(*this);
   if (scope.error() != 0) return nullptr;
-  if (scope->error_record != nullptr) return scope->error_record;
-  const PkErrorRecord zero = {};
+  if (scope->error_records != nullptr) return scope->error_records;
+  const PkErrorRecord zero[2] = {};
   CuAddress address = 0;
   if (driver_.MemAllocAsync(&address, sizeof zero, scope->stream) != 0) return nullptr;
-  const auto* bytes = reinterpret_cast<const char*>(&zero);
+  const auto* bytes = reinterpret_cast<const char*>(zero);
   if (scope->copies.Up(address, bytes, sizeof zero) != 0) {
     driver_.MemFreeAsync(address, scope->stream);
     return nullptr;
   }
-  return scope->error_record = reinterpret_cast<void*>(uintptr_t(address));
+  return scope->error_records = reinterpret_cast<void*>(uintptr_t(address));
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -428,7 +469,7 @@ int32_t CudaDevice::CheckLaunch(const PkKernel& kernel, int64_t blocks, int32_t 
   if (kernel.kind != kPkKernelCuda) return refuse(" is not for a CUDA device");
   if (blocks > kMostBlocks) return refuse(" is launched with too many blocks");
   const bool has_threads = threads >= 1 && threads <= kPkMostThreads;
-  const bool has_captures = bytes >= 8 && bytes <= kPkMostCaptureBytes;
+  const bool has_captures = bytes >= kPkRuntimeBytes && bytes <= kPkMostCaptureBytes;
   if (has_threads && has_captures) return 0;
   return refuse(" is launched with too many threads or captures");
 }
@@ -436,18 +477,14 @@ int32_t CudaDevice::CheckLaunch(const PkKernel& kernel, int64_t blocks, int32_t 
 int32_t CudaDevice::Launch(const PkKernel& kernel, int64_t blocks, int32_t threads,
                            const void* captures, int64_t bytes) {
   if (const int32_t error = CheckLaunch(kernel, blocks, threads, bytes)) return error;
-  const Scope scope(*this);
+  const Scope scope(*this, /*flushes=*/false);
   if (scope.error() != 0) return scope.error();
   CuFunction function = nullptr;
   if (const int32_t error = scope->functions.Find(modules_, kernel, &function)) return error;
-  size_t capture_bytes = size_t(bytes);
-  // Pairs of what comes and where it is, by the driver's numbers.
-  void* extra[] = {reinterpret_cast<void*>(1), const_cast<void*>(captures),
-                   reinterpret_cast<void*>(2), &capture_bytes, nullptr};
   launches_.fetch_add(1, std::memory_order_relaxed);
-  const CuResult error =
-      driver_.LaunchKernel(function, unsigned(blocks), 1, 1, unsigned(threads), 1, 1,
-                           unsigned(kernel.shared_bytes), scope->stream, nullptr, extra);
+  const CudaGrid grid = {function, unsigned(blocks), unsigned(threads),
+                         unsigned(kernel.shared_bytes), unsigned(bytes)};
+  const CuResult error = scope->launches.Add(grid, captures, scope->calls > 0);
   if (error == 0) return 0;
   return Note(error, (std::string("cannot launch kernel ") + kernel.name).c_str());
 }
@@ -471,6 +508,8 @@ struct Opened {
 };
 
 }  // namespace
+
+void SetKernelHeap(int64_t bytes) { most_heap.store(bytes); }
 
 int CountCudaDevices(std::string* why) {
   const CudaDriver* driver = OpenCudaDriver(why);

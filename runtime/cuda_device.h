@@ -3,6 +3,7 @@
 #ifndef PARAKEET_RUNTIME_CUDA_DEVICE_H_
 #define PARAKEET_RUNTIME_CUDA_DEVICE_H_
 
+#include <cstdint>
 #include <string>
 
 #include "runtime/device.h"
@@ -13,6 +14,10 @@ namespace parakeet::runtime {
 int CountCudaDevices(std::string* why);
 Device* OpenCudaDevice(int number, std::string* why);
 bool FindCudaDevice(const void* address, int* number);
+
+// Of a device's memory, for what single threads of kernels allocate: no more than this, for devices
+// that are opened later.
+void SetKernelHeap(int64_t bytes);
 
 }  // namespace parakeet::runtime
 

@@ -19,6 +19,19 @@ using CuEvent = struct CuEventState*;
 using CuModule = struct CuModuleState*;
 using CuFunction = struct CuFunctionState*;
 using CuMemoryPool = struct CuMemoryPoolState*;
+using CuGraph = struct CuGraphState*;
+using CuGraphNode = struct CuGraphNodeState*;
+using CuGraphExec = struct CuGraphExecState*;
+
+// A launch as a node of a graph: as the driver's structure of that name, its first version.
+struct CuKernelNode {
+  CuFunction function;
+  unsigned grid_x, grid_y, grid_z;
+  unsigned block_x, block_y, block_z;
+  unsigned shared_bytes;
+  void** parameters;
+  void** extra;
+};
 
 inline constexpr CuResult kCuOutOfMemory = 2;
 inline constexpr CuResult kCuNoDevice = 100;

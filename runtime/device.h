@@ -22,6 +22,7 @@ struct DeviceCounters {
   int64_t live_buffers = 0;
   int64_t peak_bytes = 0;
   int64_t launches = 0;
+  int64_t replays = 0;      // of rows of launches, which went to the driver as one graph
   int64_t assembled = 0;    // modules that the driver has made of PTX
   int64_t products = 0;     // that libraries made
   int64_t limit_bytes = 0;  // of live_bytes; 0: none
@@ -73,9 +74,9 @@ class Device {
   virtual void* Enter() { return nullptr; }
   virtual void Leave(void*) {}
 
-  // A PkErrorRecord on the device for this thread's calls, one at a time: all zero, and to be left
-  // so. Null where a call is to allocate its own.
-  virtual void* ErrorRecord() { return nullptr; }
+  // Two PkErrorRecords on the device for this thread's calls, one at a time: all zero, and to be
+  // left so. Null where a call is to allocate its own.
+  virtual void* ErrorRecords() { return nullptr; }
 
   // What other threads begin later comes after this thread's work so far: called before they may
   // see memory of the device that this thread has used.

@@ -29,7 +29,7 @@ enum PkKernelKind : int32_t {
 };
 
 enum PkKernelFlag : int32_t {
-  kPkKernelMayFail = 1,   // a thread may record an error: a launch waits for the end of the kernel
+  kPkKernelMayFail = 1,   // a thread may record an error
   kPkKernelBarriers = 2,  // threads of a block wait for one another, so all of them must run
 };
 
@@ -58,13 +58,23 @@ static_assert(offsetof(PkThread, block) == 0 && offsetof(PkThread, thread) == 8 
 
 typedef void (*PkEmulatedKernel)(PkThread* thread, const void* captures);
 
+enum PkRecordState : int32_t {
+  kPkRecordEmpty = 0,
+  kPkRecordHolds = 1,    // an error of a launch
+  kPkRecordStopped = 2,  // or'ed: a launch before has failed, so this one has done nothing
+};
+
 // What threads of a launch record when they fail; a GPU's kernels write it themselves, with `lock`
 // held, as ErrorSlot::Record does. All zero before the first launch that uses it.
+//
+// A call has two, which its launches take in turns. Nobody waits for a kernel before the next is
+// launched, but behind a failure nothing may happen: each thread of a launch begins with a look at
+// the record of the launch before. Where that is not empty, it marks its own as stopped and ends.
 inline constexpr int32_t kPkMostPlace = 32;
 inline constexpr int32_t kPkMostScalars = 16;
 typedef struct PkErrorRecord {
   int32_t lock;
-  int32_t is_set;
+  int32_t state;  // PkRecordState
   int32_t site;
   int32_t place_count;
   int32_t scalar_count;
@@ -87,15 +97,17 @@ void* pk_device_alloc(PkCall* call, int64_t bytes);
 void pk_device_free(PkCall* call, void* buffer);
 
 // Copies `bytes` (1 to 16) of one element. They wait for kernels launched before. Return 0, or 1
-// with the error slot set.
+// with the error slot set, also to what one of these recorded: then nothing was copied.
 int32_t pk_device_read(PkCall* call, void* host, const void* device, int64_t bytes);
 int32_t pk_device_write(PkCall* call, void* device, const void* host, int64_t bytes);
 
 // Runs `kernel` with `blocks` blocks of `threads` threads (1 to 1024), in the order of the call's
 // launches. `blocks` <= 0 runs nothing. `captures` are `bytes` bytes (at most 4000) that every
-// thread sees a copy of, whose first 8 are the runtime's: the device's address of a PkErrorRecord.
-// Returns 0, or 1 with the error slot set: to what a thread recorded, the least place of all, or to
-// kPkSiteDevice. A kernel without kPkKernelMayFail may still be running afterwards.
+// thread sees a copy of, whose first 16 are the runtime's: the device's address of the launch's
+// PkErrorRecord, null where it cannot fail, and of the one of the launch before, null where that
+// has not failed. Returns 0, or 1 with the error slot set: to kPkSiteDevice, or to what a thread of
+// an earlier launch recorded, the least place of all. The kernel may still be running afterwards,
+// and what it records comes with a later function here, or at the end of the call.
 int32_t pk_device_launch(PkCall* call, const PkKernel* kernel, int64_t blocks, int32_t threads,
                          void* captures, int64_t bytes);
 
@@ -147,6 +159,7 @@ void pk_thread_check(PkThread* thread, const void* address, int64_t bytes, int32
 
 }  // extern "C"
 
+inline constexpr int64_t kPkRuntimeBytes = 16;  // of captures
 inline constexpr int64_t kPkMostCaptureBytes = 4000;
 inline constexpr int32_t kPkMostThreads = 1024;
 

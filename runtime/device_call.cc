@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "runtime/buffers.h"
@@ -20,6 +21,9 @@ namespace {
 
 // A copy's elements have the alignment that the host's have, up to this.
 constexpr uintptr_t kCopyAlignment = 16;
+
+// Launches behind one that may have failed, before the host looks whether it has.
+constexpr int64_t kMostUnsettled = 256;
 
 uintptr_t WordOf(const void* address) { return reinterpret_cast<uintptr_t>(address); }
 
@@ -62,9 +66,10 @@ struct DeviceCall::State {
   std::vector<ArgumentCopy> copies;
   std::map<uintptr_t, int64_t> buffers;  // live ones, copies among them
   std::unordered_map<void*, void*> taken;
-  void* error_record = nullptr;
-  bool is_shared = false;   // other threads may see memory that the call has used
-  void* entered = nullptr;  // what the device takes back at the end
+  PkErrorRecord* error_records = nullptr;  // two, on the device
+  int64_t unsettled = 0;                   // launches since the first that may have failed
+  bool is_shared = false;                  // other threads may see memory that the call has used
+  void* entered = nullptr;                 // what the device takes back at the end
 };
 
 DeviceCall::State::Region DeviceCall::State::FindRegion(const void* address) const {
@@ -101,6 +106,7 @@ DeviceCall::DeviceCall(Call* call, Device* device)
 }
 
 DeviceCall::~DeviceCall() {
+  Settle();
   call_.set_device_call(nullptr);
   for (const auto& [buffer, bytes] : state_->buffers) {
     device_.Free(reinterpret_cast<void*>(buffer));
@@ -219,7 +225,7 @@ void* DeviceCall::TakeResult(void* base) {
 void* DeviceCall::AllocateBuffer(int64_t bytes) {
   void* buffer = bytes < 0 ? nullptr : device_.Allocate(bytes);
   if (buffer == nullptr) {
-    FailForMemory(bytes);
+    if (Settle()) FailForMemory(bytes);
     return nullptr;
   }
   state_->buffers.emplace(WordOf(buffer), bytes);
@@ -247,11 +253,11 @@ void DeviceCall::FreeBuffer(void* buffer) {
 }
 
 int32_t DeviceCall::Read(void* host, const void* device, int64_t bytes) {
-  return Succeeds(device_.CopyDown(host, device, bytes)) ? 0 : 1;
+  return Settle() && Succeeds(device_.CopyDown(host, device, bytes)) ? 0 : 1;
 }
 
 int32_t DeviceCall::Write(void* device, const void* host, int64_t bytes) {
-  return Succeeds(device_.CopyUp(device, host, bytes)) ? 0 : 1;
+  return Settle() && Succeeds(device_.CopyUp(device, host, bytes)) ? 0 : 1;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -259,39 +265,55 @@ int32_t DeviceCall::Write(void* device, const void* host, int64_t bytes) {
 // ---------------------------------------------------------------------------------------------
 
 // Null with the slot set.
-void* DeviceCall::ErrorRecordOnDevice() {
-  if (state_->error_record != nullptr) return state_->error_record;
-  state_->error_record = device_.ErrorRecord();
-  if (state_->error_record != nullptr) return state_->error_record;
-  void* record = AllocateBuffer(sizeof(PkErrorRecord));
-  const PkErrorRecord zero = {};
-  if (record == nullptr || !Succeeds(device_.CopyUp(record, &zero, sizeof zero))) return nullptr;
-  return state_->error_record = record;
+void* DeviceCall::ErrorRecordsOnDevice() {
+  void* records = device_.ErrorRecords();
+  if (records != nullptr) return records;
+  const PkErrorRecord zero[2] = {};
+  records = AllocateBuffer(sizeof zero);
+  return records != nullptr && Succeeds(device_.CopyUp(records, zero, sizeof zero)) ? records
+                                                                                    : nullptr;
 }
 
-// Waits for the kernel. What it has recorded goes into the slot, and the record is made anew.
-int32_t DeviceCall::TakeError() {
-  PkErrorRecord record = {};
-  void* const on_device = state_->error_record;
-  constexpr int64_t kHead = offsetof(PkErrorRecord, site);
-  if (!Succeeds(device_.CopyDown(&record, on_device, kHead))) return 1;
-  if (record.is_set == 0) return 0;
-  if (!Succeeds(device_.CopyDown(&record, on_device, sizeof record))) return 1;
-  call_.Fail(record.site, record.place_count, record.place, record.scalar_count, record.scalars);
-  const PkErrorRecord zero = {};
-  Succeeds(device_.CopyUp(on_device, &zero, sizeof zero));
-  return 1;
+// The captures' words of a launch. False with the slot set.
+bool DeviceCall::TakeRecords(bool may_fail, void** words) {
+  words[0] = words[1] = nullptr;
+  PkErrorRecord*& records = state_->error_records;
+  int64_t& unsettled = state_->unsettled;
+  if (unsettled >= kMostUnsettled && !Settle()) return false;
+  if (!may_fail && unsettled == 0) return true;
+  if (records == nullptr) records = static_cast<PkErrorRecord*>(ErrorRecordsOnDevice());
+  if (records == nullptr) return false;
+  words[0] = records + unsettled % 2;
+  if (unsettled > 0) words[1] = records + (unsettled + 1) % 2;
+  ++unsettled;
+  return true;
+}
+
+bool DeviceCall::Settle() {
+  if (std::exchange(state_->unsettled, 0) == 0) return true;
+  PkErrorRecord records[2] = {};
+  PkErrorRecord* const on_device = state_->error_records;
+  if (!Succeeds(device_.CopyDown(records, on_device, sizeof records))) return false;
+  bool is_well = true;
+  for (const PkErrorRecord& record : records) {
+    is_well &= record.state == kPkRecordEmpty;
+    if ((record.state & kPkRecordHolds) == 0) continue;
+    call_.Fail(record.site, record.place_count, record.place, record.scalar_count, record.scalars);
+  }
+  const PkErrorRecord zero[2] = {};
+  if (!is_well) Succeeds(device_.CopyUp(on_device, zero, sizeof zero));
+  return is_well;
 }
 
 int32_t DeviceCall::Launch(const PkKernel& kernel, int64_t blocks, int32_t threads, void* captures,
                            int64_t bytes) {
+  if (call_.has_failed()) return 1;
   if (blocks <= 0) return 0;
-  const bool may_fail = (kernel.flags & kPkKernelMayFail) != 0;
-  void* const record = may_fail ? ErrorRecordOnDevice() : nullptr;
-  if (may_fail && record == nullptr) return 1;
-  std::memcpy(captures, &record, sizeof record);
-  if (!Succeeds(device_.Launch(kernel, blocks, threads, captures, bytes))) return 1;
-  return may_fail ? TakeError() : 0;
+  void* words[2];
+  if (!TakeRecords((kernel.flags & kPkKernelMayFail) != 0, words)) return 1;
+  static_assert(sizeof words == kPkRuntimeBytes);
+  std::memcpy(captures, words, sizeof words);
+  return Succeeds(device_.Launch(kernel, blocks, threads, captures, bytes)) ? 0 : 1;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -321,6 +343,7 @@ int64_t DeviceCall::CallLibrary(const void* routine, const char* signature,
     }
     return WordOf(static_cast<char*>(copy->host.get()) + (address - region.begin));
   };
+  if (!Settle()) return -1;
   for (const char* letter = signature + 1; *letter != 0; ++letter) {
     const bool is_array = *letter != 'n' && *letter != 'u';
     words.push_back(is_array ? translate(*operands++) : *operands++);
@@ -335,7 +358,7 @@ int64_t DeviceCall::CallLibrary(const void* routine, const char* signature,
 }
 
 int64_t DeviceCall::Multiply(PkElement element, const int64_t* operands) {
-  if (!MayUseMatrixLibraries()) return 1;
+  if (!MayUseMatrixLibraries() || !Settle()) return 1;
   const std::optional<BlasProduct> product = ReadProduct(element, operands);
   return product && device_.Multiply(*product) ? 0 : 1;
 }

@@ -55,6 +55,10 @@ class DeviceCall {
   // address for an argument that was on the device.
   void* HostAddress(int argument, void* device) const;
 
+  // Waits for the call's kernels where one may have failed. False with the slot set, to what the
+  // first that did has recorded. To be asked when the entry has run, however that went.
+  bool Settle();
+
   // Copies what was written back, also behind a failure: what the function has stored stays stored.
   // Then what did not go up does not come down.
   // Of elements that do not lie side by side, only they are written. False with the slot set.
@@ -90,8 +94,8 @@ class DeviceCall {
   bool Succeeds(int32_t code);
   bool MakeCopy(ArgumentCopy* copy);
   bool GiveBack(const ArgumentCopy& copy, const ElementRuns& runs);
-  void* ErrorRecordOnDevice();
-  int32_t TakeError();
+  bool TakeRecords(bool may_fail, void** words);
+  void* ErrorRecordsOnDevice();
 
   Call& call_;
   Device& device_;

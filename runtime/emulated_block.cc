@@ -26,11 +26,11 @@ const char* NameOfAccess(int32_t access) {
 
 void Record(PkErrorRecord* record, int32_t site, int32_t place_count, const int64_t* place,
             int32_t scalar_count, const int64_t* scalars) {
-  const bool is_less =
-      record->is_set == 0 || std::lexicographical_compare(place, place + place_count, record->place,
-                                                          record->place + record->place_count);
+  const bool is_less = record->state == kPkRecordEmpty ||
+                       std::lexicographical_compare(place, place + place_count, record->place,
+                                                    record->place + record->place_count);
   if (!is_less) return;
-  record->is_set = 1;
+  record->state = kPkRecordHolds;
   record->site = site;
   record->place_count = place_count;
   record->scalar_count = scalar_count;

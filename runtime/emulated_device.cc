@@ -168,7 +168,8 @@ int32_t EmulatedDevice::Launch(const PkKernel& kernel, int64_t blocks, int32_t t
     return NoteDeviceError(
         kBadLaunch, std::string("kernel ") + kernel.name + " is not for the emulated device");
   }
-  if (threads < 1 || threads > kPkMostThreads || bytes < 8 || bytes > kPkMostCaptureBytes) {
+  if (threads < 1 || threads > kPkMostThreads || bytes < kPkRuntimeBytes ||
+      bytes > kPkMostCaptureBytes) {
     return NoteDeviceError(kBadLaunch, std::string("kernel ") + kernel.name +
                                            " is launched with too many threads or captures");
   }

@@ -6,19 +6,17 @@
 
 #include "backends/llvm/emit_scalars.h"
 #include "backends/llvm/function_emitter.h"
+#include "runtime/device_abi.h"
 
 namespace parakeet::backends {
 
 using llvm::BasicBlock;
 using llvm::Value;
 
-// A kernel's captures begin with a word of the runtime's.
-static constexpr uint64_t kRuntimeWord = 8;
-
 llvm::AllocaInst* FunctionEmitter::WriteInside(llvm::Function* function,
                                                llvm::function_ref<void()> write) {
   BasicBlock* entry = BasicBlock::Create(emission_.context(), "entry", function);
-  Captures captures(emission_, entry, function->getArg(1), InKernel() ? kRuntimeWord : 0);
+  Captures captures(emission_, entry, function->getArg(1), InKernel() ? kPkRuntimeBytes : 0);
   const llvm::IRBuilder<>::InsertPoint here = builder_.saveIP();
   llvm::Function* const outer = std::exchange(function_, function);
   Value* const outer_call = std::exchange(call_, function->getArg(0));

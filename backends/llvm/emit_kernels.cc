@@ -68,6 +68,35 @@ bool Stores(const ir::Block& body) {
   return stores;
 }
 
+// Where a launch before has failed, this one does nothing, and the next shall see that too. All
+// threads find the same: no thread of this launch writes the record that is looked at.
+void EndBehindFailure(Emission& emission, llvm::Function* kernel, BasicBlock* done) {
+  llvm::IRBuilder<>& builder = emission.builder;
+  const auto new_block = [&](const char* name) {
+    return BasicBlock::Create(emission.context(), name, kernel);
+  };
+  const auto at = [&](Value* base, uint64_t offset) {
+    return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), base, offset);
+  };
+  const auto record = [&](uint64_t offset) {
+    return builder.CreateLoad(builder.getPtrTy(), at(kernel->getArg(1), offset));
+  };
+  BasicBlock *look = new_block("look"), *stop = new_block("stop"), *begin = new_block("begin");
+  constexpr uint64_t kState = offsetof(PkErrorRecord, state);
+  Value* before = record(sizeof(void*));
+  builder.CreateCondBr(builder.CreateIsNull(before), begin, look);
+  builder.SetInsertPoint(look);
+  Value* state = builder.CreateLoad(builder.getInt32Ty(), at(before, kState), /*isVolatile=*/true);
+  builder.CreateCondBr(builder.CreateIsNull(state), begin, stop);
+  builder.SetInsertPoint(stop);
+  // The record may hold the error: every other launch has it.
+  Value* own = at(record(0), kState);
+  Value* held = builder.CreateLoad(builder.getInt32Ty(), own, /*isVolatile=*/true);
+  builder.CreateStore(builder.CreateOr(held, kPkRecordStopped), own, /*isVolatile=*/true);
+  builder.CreateBr(done);
+  builder.SetInsertPoint(begin);
+}
+
 }  // namespace
 
 void FunctionEmitter::EmitLaunch(const Binding& grid) {
@@ -105,6 +134,7 @@ void FunctionEmitter::WriteKernel(const Binding& grid) {
   call_ = runner.Context(emission_, function_);
   BasicBlock* done = NewBlock("done");
   failure_ = {done, nullptr};
+  EndBehindFailure(emission_, function_, done);
   const ir::Block& body = *grid.blocks[0];
   numbers_[body.params[0]] = {runner.BlockNumber(emission_, call_), nullptr};
   EmitBlock(body);

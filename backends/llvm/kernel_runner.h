@@ -18,8 +18,8 @@ struct KernelTraits {
 // Threads of one warp, which are together at every step.
 inline constexpr int64_t kWarpThreads = 32;
 
-// A kernel is written as a function (context, captures) of no result, whose captures begin with a
-// word of the runtime's. `context` is what the functions for failures and memory take first.
+// A kernel is written as a function (context, captures) of no result, whose captures begin with two
+// words of the runtime's. `context` is what the functions for failures and memory take first.
 class KernelRunner {
  public:
   virtual ~KernelRunner() = default;

@@ -8,8 +8,8 @@ namespace parakeet::backends {
 namespace {
 
 // The places that the text below counts on.
-static_assert(offsetof(PkErrorRecord, is_set) == 4 && offsetof(PkErrorRecord, site) == 8 &&
-              offsetof(PkErrorRecord, place_count) == 12 &&
+static_assert(offsetof(PkErrorRecord, state) == 4 && kPkRecordEmpty == 0 && kPkRecordHolds == 1 &&
+              offsetof(PkErrorRecord, site) == 8 && offsetof(PkErrorRecord, place_count) == 12 &&
               offsetof(PkErrorRecord, scalar_count) == 16 && offsetof(PkErrorRecord, place) == 24 &&
               offsetof(PkErrorRecord, scalars) == 24 + 8 * 32 && kPkMostPlace == 32 &&
               kPkMostScalars == 16 && kPkSiteMemory == -1);
@@ -21,7 +21,7 @@ define void @parakeet_fail(ptr %r, i32 %site, i32 %pc0, ptr %p, i32 %sc0, ptr %s
 entry:
   %pc = call i32 @llvm.smin.i32(i32 %pc0, i32 32)
   %sc = call i32 @llvm.smin.i32(i32 %sc0, i32 16)
-  %is_set = getelementptr i8, ptr %r, i64 4
+  %state = getelementptr i8, ptr %r, i64 4
   %site_at = getelementptr i8, ptr %r, i64 8
   %pc_at = getelementptr i8, ptr %r, i64 12
   %sc_at = getelementptr i8, ptr %r, i64 16
@@ -34,7 +34,7 @@ try:
   br i1 %mine, label %held, label %try
 held:
   call void @llvm.nvvm.membar.gl()
-  %set = load volatile i32, ptr %is_set
+  %set = load volatile i32, ptr %state
   %free = icmp eq i32 %set, 0
   br i1 %free, label %take, label %compare
 compare:
@@ -65,7 +65,7 @@ equal:
   %next = add i32 %i, 1
   br label %word
 take:
-  store volatile i32 1, ptr %is_set
+  store volatile i32 1, ptr %state
   store volatile i32 %site, ptr %site_at
   store volatile i32 %pc, ptr %pc_at
   store volatile i32 %sc, ptr %sc_at

@@ -93,7 +93,8 @@ class DeviceRun {
     for (size_t i = 0; i < arguments_.size(); ++i) {
       slots_[places_[i]] = reinterpret_cast<uint64_t>(arguments_[i].data);
     }
-    const int32_t status = code_.Run(&call_, slots_.data(), results_.data());
+    int32_t status = code_.Run(&call_, slots_.data(), results_.data());
+    if (!on_device_.Settle()) status = 1;
     // Code that has given up has written nothing.
     if (status != 0 && WhyGivenUp(code_.manifest, call_.error()) != GaveUp::kNo) return status;
     const bool is_back = on_device_.GiveBackArguments();

@@ -22,6 +22,8 @@
 #include "pylib/core/targets.h"
 #include "runtime/buffers.h"
 #include "runtime/call.h"
+#include "runtime/cuda_device.h"
+#include "runtime/cuda_launches.h"
 #include "runtime/device.h"
 #include "runtime/openmp_library.h"
 #include "runtime/team.h"
@@ -124,12 +126,13 @@ PyObject* DeviceCountersOf(PyObject*, PyObject* number) {
   const runtime::Device* device = OpenDeviceOf(int(target));
   if (device == nullptr) return nullptr;
   const runtime::DeviceCounters counters = device->Counters();
-  return Py_BuildValue(
-      "{sLsLsLsLsLsLsLsLsL}", "live_bytes", (long long)counters.live_bytes, "live_buffers",
-      (long long)counters.live_buffers, "peak_bytes", (long long)counters.peak_bytes, "launches",
-      (long long)counters.launches, "assembled", (long long)counters.assembled, "products",
-      (long long)counters.products, "limit_bytes", (long long)counters.limit_bytes, "bytes_up",
-      (long long)counters.bytes_up, "bytes_down", (long long)counters.bytes_down);
+  return Py_BuildValue("{sLsLsLsLsLsLsLsLsLsL}", "live_bytes", (long long)counters.live_bytes,
+                       "live_buffers", (long long)counters.live_buffers, "peak_bytes",
+                       (long long)counters.peak_bytes, "launches", (long long)counters.launches,
+                       "replays", (long long)counters.replays, "assembled",
+                       (long long)counters.assembled, "products", (long long)counters.products,
+                       "limit_bytes", (long long)counters.limit_bytes, "bytes_up",
+                       (long long)counters.bytes_up, "bytes_down", (long long)counters.bytes_down);
 }
 
 // device_memory(number): free and total bytes, as the driver says; zeros of the emulated device.
@@ -152,6 +155,20 @@ PyObject* SetDeviceLimit(PyObject*, PyObject* args) {
   runtime::Device* device = OpenDeviceOf(number);
   if (device == nullptr) return nullptr;
   device->SetLimit(bytes);
+  return None();
+}
+
+PyObject* UseGraphsOf(PyObject*, PyObject* is_on) {
+  const int is_true = PyObject_IsTrue(is_on);
+  if (is_true < 0) return nullptr;
+  runtime::UseGraphs(is_true != 0);
+  return None();
+}
+
+PyObject* PySetKernelHeap(PyObject*, PyObject* bytes) {
+  const long long size = PyLong_AsLongLong(bytes);
+  if (size == -1 && PyErr_Occurred()) return nullptr;
+  runtime::SetKernelHeap(size);
   return None();
 }
 
@@ -226,6 +243,8 @@ PyMethodDef functions[] = {
     {"set_cublas_files", SetCublasFiles, METH_O, nullptr},
     {"find_cublas", FindCublas, METH_NOARGS, nullptr},
     {"use_matrix_libraries", UseMatrixLibraries, METH_O, nullptr},
+    {"use_graphs", UseGraphsOf, METH_O, nullptr},
+    {"set_kernel_heap", PySetKernelHeap, METH_O, nullptr},
     {"set_cache_folder", PySetCacheFolder, METH_VARARGS, nullptr},
     {"cache_counts", CacheCounts, METH_NOARGS, nullptr},
     {"clear_cache", PyClearCache, METH_NOARGS, nullptr},

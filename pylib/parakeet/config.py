@@ -44,6 +44,10 @@ class Config:
     memory_lines whether device arrays are counted by the line that made them (0.2 us for each;
                  memory_info shows them)
     cublas       whether products of float matrices on a GPU may go to cuBLAS, where it is found
+    gpu_graphs   whether kernels that come again, as in a time loop, go to a GPU as CUDA graphs
+    gpu_heap     how many bytes of a GPU, at most, are set aside for arrays that single threads of
+                 kernels make: 1 GiB at first, taken when the first such kernel runs. To be set
+                 before the first use of the GPU
     disable_jit  whether jitted functions run as plain Python, for debuggers
     cache        whether compiled code is kept on disk, for other processes
     cache_dir    where: `$XDG_CACHE_HOME/parakeet` or `~/.cache/parakeet` at first
@@ -59,7 +63,7 @@ class Config:
 
     __slots__ = (
         "_cache", "_cache_dir", "_cache_size", "_cublas", "_disable_jit", "_gpu_assembler",
-        "_memory_lines", "_original", "_target", "_timing",
+        "_gpu_graphs", "_gpu_heap", "_memory_lines", "_original", "_target", "_timing",
     )  # fmt: skip
 
     def __init__(self):
@@ -69,6 +73,8 @@ class Config:
         self._memory_lines = False
         self._cublas = True
         self._gpu_assembler = "nvptx"
+        self._gpu_graphs = True
+        self._gpu_heap = 2**30
         self._cache, self._cache_dir, self._cache_size = True, _default_cache_dir(), 2**30
         self._target = name_of(_core.get_default_target())
 
@@ -127,6 +133,26 @@ class Config:
     def cublas(self, value):
         self._cublas = _flag(value)
         _core.use_matrix_libraries(self._cublas)
+
+    @property
+    def gpu_graphs(self):
+        return self._gpu_graphs
+
+    @gpu_graphs.setter
+    def gpu_graphs(self, value):
+        self._gpu_graphs = _flag(value)
+        _core.use_graphs(self._gpu_graphs)
+
+    @property
+    def gpu_heap(self):
+        return self._gpu_heap
+
+    @gpu_heap.setter
+    def gpu_heap(self, size):
+        if int(size) <= 0:
+            raise ValueError(f"gpu_heap is {size}; expected a positive number of bytes")
+        self._gpu_heap = int(size)
+        _core.set_kernel_heap(self._gpu_heap)
 
     @property
     def gpu_assembler(self):
@@ -190,8 +216,8 @@ class Config:
 
 
 SETTINGS = (
-    "target", "num_threads", "timing", "memory_lines", "cublas", "gpu_assembler", "disable_jit",
-    "cache", "cache_dir", "cache_size",
+    "target", "num_threads", "timing", "memory_lines", "cublas", "gpu_assembler", "gpu_graphs",
+    "gpu_heap", "disable_jit", "cache", "cache_dir", "cache_size",
 )  # fmt: skip
 
 

@@ -23,6 +23,7 @@ class MemoryInfo:
     peak      the most there has been
     buffers   how many are in use
     launches  how many kernels have been launched, in all
+    replays   how many CUDA graphs have been, each of which stands for several of the launches
     up, down  how many bytes have been copied from the host and to it, in all
     products  how many matrix products a library has made instead: cuBLAS, on a GPU
     limit     what calls may take together, None for all there is
@@ -35,6 +36,7 @@ class MemoryInfo:
     peak: int
     buffers: int
     launches: int
+    replays: int
     up: int
     down: int
     products: int
@@ -71,6 +73,7 @@ def memory_info(device=None):
         peak=counters["peak_bytes"],
         buffers=counters["live_buffers"],
         launches=counters["launches"],
+        replays=counters["replays"],
         up=counters["bytes_up"],
         down=counters["bytes_down"],
         products=counters["products"],

@@ -280,6 +280,70 @@ def test_the_first_failing_iteration_wins():
     assert jit(checked)(np.arange(3), target=HERE).tolist() == [0, 1, 2]
 
 
+def walked(y, places, log, steps):
+    """Each step reads at places that lie further behind, and logs itself."""
+    for t in range(steps):
+        y = y[places + t] * 0.5 + t
+        log[t] = y[:3]
+    return y
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2, 42, 43, 44, 45, 600])
+def test_behind_the_first_failure_nothing_happens(steps):
+    """Kernels that may fail are launched one behind the other, and do nothing once one has."""
+    places, steps_that_work = np.arange(100) // 2 + 8, 100 - 57
+    logs = [np.full((1000, 3), -1.0) for _ in range(2)]
+    calls = [walked, jit(walked, target=HERE)]
+    if steps > steps_that_work:
+        for log, call in zip(logs, calls, strict=True):
+            with pytest.raises(IndexError, match="index 100 is out of bounds for axis 0"):
+                call(np.linspace(1, 2, 100), places, log, steps)
+    else:
+        results = [call(np.linspace(1, 2, 100), places, log, steps)
+                   for log, call in zip(logs, calls, strict=True)]
+        np.testing.assert_array_equal(*results)
+    np.testing.assert_array_equal(*logs)
+    assert (logs[0][:, 0] >= 0).sum() == min(steps, steps_that_work)
+
+
+def test_kernels_that_may_fail_are_waited_for_together():
+    f = jit(walked, target=HERE)
+    def down(steps):
+        arguments = np.linspace(1, 2, 200), np.arange(200) // 2, np.zeros((1000, 3)), steps
+        before = parakeet.memory_info(HERE)
+        f(*arguments)
+        after = parakeet.memory_info(HERE)
+        assert after.launches - before.launches >= steps
+        return after.down - before.down
+    assert down(50) == down(2)
+
+
+@pytest.mark.skipif(not GPUS, reason="no CUDA device")
+def test_time_loops_are_graphs(monkeypatch):
+    def swept(x, steps):
+        for t in range(steps):
+            x = np.roll(x, 1) * 0.5 + x + t
+        return x
+
+    x = np.arange(50.0)
+    for is_on in (False, True):
+        monkeypatch.setattr(parakeet.config, "gpu_graphs", is_on)
+        before = parakeet.memory_info(GPUS[0])
+        np.testing.assert_allclose(jit(swept)(x, 200, target=GPUS[0]), swept(x, 200), rtol=1e-13)
+        after = parakeet.memory_info(GPUS[0])
+        assert (after.replays > before.replays) == is_on
+        assert after.launches - before.launches >= 200
+
+
+def test_settings_of_gpus(monkeypatch):
+    monkeypatch.setattr(parakeet.config, "gpu_graphs", "0")
+    assert parakeet.config.gpu_graphs is False and "gpu_graphs = False" in repr(parakeet.config)
+    monkeypatch.setattr(parakeet.config, "gpu_heap", "1000000")
+    assert parakeet.config.gpu_heap == 1_000_000
+    with pytest.raises(ValueError, match="gpu_heap is 0; expected a positive number of bytes"):
+        parakeet.config.gpu_heap = 0
+
+
 def test_memory_over_the_limit():
     f = jit(lambda x: x * 2 + x[::-1])
     x = np.ones(1000)

@@ -12,19 +12,20 @@
 #include <vector>
 
 #include "runtime/clock.h"
+#include "runtime/cuda_launches.h"
 #include "runtime/device_call.h"
 
 namespace parakeet::runtime {
 namespace {
 
-// add_ten: the captures are the runtime's word, numbers and their count. fail: records site 5, the
+// add_ten: the captures are the runtime's words, numbers and their count. fail: records site 5, the
 // place 42 and the scalar 42; every thread the same, so that no lock is needed.
 constexpr char kCode[] = R"(
 .version 8.0
 .target sm_75
 .address_size 64
 
-.visible .entry add_ten(.param .align 8 .b8 captures[24]) {
+.visible .entry add_ten(.param .align 8 .b8 captures[32]) {
   .reg .pred %outside;
   .reg .b32 %block, %size, %thread;
   .reg .b64 %i, %count, %numbers, %at, %number;
@@ -34,8 +35,8 @@ constexpr char kCode[] = R"(
   mul.wide.u32 %i, %block, %size;
   cvt.u64.u32 %at, %thread;
   add.u64 %i, %i, %at;
-  ld.param.u64 %numbers, [captures+8];
-  ld.param.u64 %count, [captures+16];
+  ld.param.u64 %numbers, [captures+16];
+  ld.param.u64 %count, [captures+24];
   setp.ge.s64 %outside, %i, %count;
   @%outside ret;
   shl.b64 %at, %i, 3;
@@ -46,7 +47,7 @@ constexpr char kCode[] = R"(
   ret;
 }
 
-.visible .entry fail(.param .align 8 .b8 captures[24]) {
+.visible .entry fail(.param .align 8 .b8 captures[32]) {
   .reg .b32 %word;
   .reg .b64 %record, %scalar;
   ld.param.u64 %record, [captures];
@@ -62,13 +63,13 @@ constexpr char kCode[] = R"(
   ret;
 }
 )";
-static_assert(offsetof(PkErrorRecord, is_set) == 4 && offsetof(PkErrorRecord, site) == 8 &&
-              offsetof(PkErrorRecord, place_count) == 12 &&
+static_assert(offsetof(PkErrorRecord, state) == 4 && kPkRecordHolds == 1 &&
+              offsetof(PkErrorRecord, site) == 8 && offsetof(PkErrorRecord, place_count) == 12 &&
               offsetof(PkErrorRecord, scalar_count) == 16 && offsetof(PkErrorRecord, place) == 24 &&
               offsetof(PkErrorRecord, scalars) == 280);
 
 struct Captures {
-  void* record;
+  void* records[2];
   void* numbers;
   int64_t count;
 };
@@ -141,7 +142,7 @@ TEST_F(OnCuda, RunsKernels) {
     DeviceCall on_device(&call, device_);
     DeviceArgument arguments[] = {{numbers.data(), 8, 1, &size, &stride, true}};
     ASSERT_TRUE(on_device.TakeArguments(arguments));
-    Captures captures = {nullptr, arguments[0].data, 1000};
+    Captures captures = {{}, arguments[0].data, 1000};
     EXPECT_EQ(pk_device_launch(&call, &kernel, 4, 256, &captures, sizeof captures), 0);
     EXPECT_EQ(pk_device_launch(&call, &large, 8, 128, &captures, sizeof captures), 0);
     EXPECT_TRUE(on_device.GiveBackArguments());
@@ -156,7 +157,7 @@ TEST_F(OnCuda, ALaunchTakesLittleTimeOfTheHost) {
   std::string why;
   const CudaDriver& driver = *OpenCudaDriver(&why);
   void* buffer = device_->Allocate(8);
-  Captures captures = {nullptr, buffer, 0};
+  Captures captures = {{}, buffer, 0};
   const PkKernel kernel = KernelOf("add_ten");
   size_t bytes = sizeof captures;
   void* extra[] = {reinterpret_cast<void*>(1), &captures, reinterpret_cast<void*>(2), &bytes,
@@ -186,12 +187,43 @@ TEST_F(OnCuda, ALaunchTakesLittleTimeOfTheHost) {
   device_->Free(buffer);
 }
 
+// A time loop, with graphs and without, beside each other.
+TEST_F(OnCuda, LoopsGoAsGraphs) {
+  std::vector<int64_t> numbers(1000);
+  const int64_t size = 1000, stride = 8;
+  const PkKernel kernel = KernelOf("add_ten");
+  for (const bool is_on : {true, false, true, false}) {
+    UseGraphs(is_on);
+    const int64_t replays = device_->Counters().replays;
+    std::iota(numbers.begin(), numbers.end(), 0);
+    const int64_t begin = NowNanoseconds();
+    {
+      Call call(1);
+      DeviceCall on_device(&call, device_);
+      DeviceArgument arguments[] = {{numbers.data(), 8, 1, &size, &stride, true}};
+      ASSERT_TRUE(on_device.TakeArguments(arguments));
+      for (int64_t i = 0; i < 1000; ++i) {
+        Captures captures = {{}, arguments[0].data, i};  // one number more each time
+        ASSERT_EQ(pk_device_launch(&call, &kernel, 4, 256, &captures, sizeof captures), 0);
+        on_device.FreeBuffer(on_device.AllocateBuffer(8000));
+      }
+      ASSERT_TRUE(on_device.GiveBackArguments());
+    }
+    std::printf("%.2f us a launch, %s graphs\n", double(NowNanoseconds() - begin) / 1e6,
+                is_on ? "with" : "without");
+    for (int64_t i = 0; i < 1000; ++i) ASSERT_EQ(numbers[i], i + 10 * (999 - i));
+    EXPECT_EQ(device_->Counters().replays > replays, is_on);
+  }
+  UseGraphs(true);
+}
+
 TEST_F(OnCuda, WhatThreadsRecordIsTheCallsError) {
   Call call(1);
   DeviceCall on_device(&call, device_);
   Captures captures = {};
   const PkKernel kernel = KernelOf("fail", kPkKernelMayFail);
-  EXPECT_EQ(pk_device_launch(&call, &kernel, 1, 32, &captures, sizeof captures), 1);
+  EXPECT_EQ(pk_device_launch(&call, &kernel, 1, 32, &captures, sizeof captures), 0);
+  EXPECT_FALSE(on_device.Settle());
   ASSERT_TRUE(call.has_failed());
   EXPECT_EQ(call.error().site, 5);
   EXPECT_EQ(call.error().place, std::vector<int64_t>{42});
@@ -221,7 +253,7 @@ TEST_F(OnCuda, ThreadsShareWhatTheyMake) {
   const int64_t one = 1;
   int64_t seen = 0;
   const PkKernel kernel = KernelOf("add_ten");
-  Captures captures = {nullptr, numbers, 1};
+  Captures captures = {{}, numbers, 1};
   EXPECT_EQ(device_->CopyUp(numbers, &one, 8), 0);
   EXPECT_EQ(device_->Launch(kernel, 1, 32, &captures, sizeof captures), 0);
   EXPECT_EQ(device_->Share(), 0);

@@ -39,8 +39,8 @@ PkKernel KernelOf(const std::string& code) {
 }
 
 int32_t Launch(Device& device, const std::string& code) {
-  const int64_t captures = 0;
-  return device.Launch(KernelOf(code), 1, 1, &captures, sizeof captures);
+  const int64_t captures[2] = {};
+  return device.Launch(KernelOf(code), 1, 1, captures, sizeof captures);
 }
 
 // Holds the lock of a device's modules for as long as a launch waits here.

@@ -38,9 +38,10 @@ class OnEmulated : public testing::Test {
   DeviceCounters before_ = Emulated().Counters();
 };
 
-// What a launch of these tests takes: the runtime's word, then an array of numbers.
+// What a launch of these tests takes: the runtime's words, then an array of numbers.
 struct Captures {
-  void* record;
+  PkErrorRecord* record;
+  PkErrorRecord* before;
   int64_t* numbers;
   int64_t count;
 };
@@ -67,8 +68,9 @@ TEST_F(OnEmulated, ArgumentsGoUpAndWrittenOnesComeBack) {
                                 three.Argument(written.data(), true)};
   ASSERT_TRUE(on_device.TakeArguments(arguments));
   for (DeviceArgument& argument : arguments) {
-    EXPECT_EQ(Launch(&call, AddTen, {nullptr, static_cast<int64_t*>(argument.data), 3}, 0, 1, 4),
-              0);
+    EXPECT_EQ(
+        Launch(&call, AddTen, {nullptr, nullptr, static_cast<int64_t*>(argument.data), 3}, 0, 1, 4),
+        0);
   }
   EXPECT_NE(arguments[0].data, read.data());
   EXPECT_EQ(on_device.HostAddress(1, static_cast<char*>(arguments[1].data) + 8), &written[1]);
@@ -262,17 +264,96 @@ TEST_F(OnEmulated, TheFirstFailingIterationIsTheCallsError) {
   DeviceArgument arguments[] = {ten.Argument(memory.data(), true)};
   ASSERT_TRUE(on_device.TakeArguments(arguments));
   auto* numbers = static_cast<int64_t*>(arguments[0].data);
-  const Captures none = {nullptr, numbers, 5}, some = {nullptr, numbers, 10};
+  const Captures none = {nullptr, nullptr, numbers, 5}, some = {nullptr, nullptr, numbers, 10};
   EXPECT_EQ(Launch(&call, FailWhereNegative, none, kPkKernelMayFail, 3, 4), 0);
   EXPECT_FALSE(call.has_failed());
-  EXPECT_EQ(Launch(&call, FailWhereNegative, some, kPkKernelMayFail, 3, 4), 1);
+  EXPECT_EQ(Launch(&call, FailWhereNegative, some, kPkKernelMayFail, 3, 4), 0);
+  EXPECT_FALSE(on_device.Settle());
   ASSERT_TRUE(call.has_failed());
   EXPECT_EQ(call.error().site, 12);
   EXPECT_EQ(call.error().place, (std::vector<int64_t>{3, 5}));
   EXPECT_EQ(call.error().scalars, (std::vector<int64_t>{-6}));
-  // The record is as new for launches of iterations that were earlier.
-  EXPECT_EQ(Launch(&call, FailWhereNegative, none, kPkKernelMayFail, 3, 4), 0);
+  // What was launched later would not have happened.
+  const int64_t launches = Emulated().Counters().launches;
+  EXPECT_EQ(Launch(&call, FailWhereNegative, none, kPkKernelMayFail, 3, 4), 1);
+  EXPECT_EQ(Emulated().Counters().launches, launches);
+  EXPECT_TRUE(on_device.Settle());
   EXPECT_TRUE(on_device.GiveBackArguments());
+}
+
+// As compiled kernels begin.
+bool Stops(const Captures& at) {
+  if (at.before == nullptr || at.before->state == kPkRecordEmpty) return false;
+  at.record->state |= kPkRecordStopped;
+  return true;
+}
+
+// Fails with the first number, where that is negative, and doubles it else.
+void DoubleOrFail(PkThread* thread, const void* captures) {
+  const auto& at = *static_cast<const Captures*>(captures);
+  if (Stops(at)) return;
+  const int64_t place[1] = {at.count};
+  if (at.numbers[0] < 0) return pk_thread_fail(thread, 7, 1, place, 1, at.numbers);
+  at.numbers[0] *= 2;
+}
+
+// Waits for no kernel, but each looks whether the one before has failed or was stopped.
+TEST_F(OnEmulated, BehindAFailureNothingHappens) {
+  for (int failing = 0; failing < 5; ++failing) {
+    std::vector<int64_t> memory(5, 1);
+    memory[size_t(failing)] = -1;
+    const Array five = {{5}, {8}};
+    Call call(1);
+    DeviceCall on_device(&call, &Emulated());
+    DeviceArgument arguments[] = {five.Argument(memory.data(), true)};
+    ASSERT_TRUE(on_device.TakeArguments(arguments));
+    auto* numbers = static_cast<int64_t*>(arguments[0].data);
+    for (int64_t i = 0; i < 5; ++i) {
+      // Those that cannot fail by themselves too.
+      const int32_t flags = i == 0 || i == 3 || i == failing ? kPkKernelMayFail : 0;
+      EXPECT_EQ(Launch(&call, DoubleOrFail, {nullptr, nullptr, numbers + i, i}, flags), 0);
+    }
+    EXPECT_FALSE(call.has_failed());
+    EXPECT_FALSE(on_device.Settle());
+    EXPECT_EQ(call.error().place, std::vector<int64_t>{failing});
+    EXPECT_TRUE(on_device.GiveBackArguments());
+    for (int i = 0; i < 5; ++i)
+      EXPECT_EQ(memory[size_t(i)], i < failing ? 2 : i > failing ? 1 : -1);
+  }
+}
+
+TEST_F(OnEmulated, AFailureIsFoundByWhatWaitsAnyway) {
+  std::vector<int64_t> memory = {-1};
+  const Array one = {{1}, {8}};
+  const auto fails = [&](const auto& use) {
+    Call call(1);
+    DeviceCall on_device(&call, &Emulated());
+    DeviceArgument arguments[] = {one.Argument(memory.data(), true)};
+    EXPECT_TRUE(on_device.TakeArguments(arguments));
+    auto* numbers = static_cast<int64_t*>(arguments[0].data);
+    const Captures captures = {nullptr, nullptr, numbers, 4};
+    EXPECT_EQ(Launch(&call, DoubleOrFail, captures, kPkKernelMayFail), 0);
+    use(&call, captures);
+    EXPECT_TRUE(call.has_failed());
+    EXPECT_EQ(call.error().site, 7);
+  };
+  int64_t seen = 5;
+  fails([&](PkCall* call, const Captures& at) {
+    EXPECT_EQ(pk_device_read(call, &seen, at.numbers, 8), 1);
+    EXPECT_EQ(seen, 5);
+  });
+  fails([&](PkCall* call, const Captures& at) {
+    EXPECT_EQ(pk_device_write(call, at.numbers, &seen, 8), 1);
+    EXPECT_EQ(*at.numbers, -1);
+  });
+  // What is missing, the program would not have asked for.
+  fails([&](PkCall* call, const Captures&) { EXPECT_EQ(pk_device_alloc(call, -1), nullptr); });
+  // A long loop ends.
+  fails([&](PkCall* call, const Captures& at) {
+    int launches = 0;
+    while (Launch(static_cast<Call*>(call), DoubleOrFail, at, 0) == 0) ++launches;
+    EXPECT_LT(launches, 1000);
+  });
 }
 
 TEST_F(OnEmulated, AnEmptyGridRunsNothing) {

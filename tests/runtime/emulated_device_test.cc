@@ -44,6 +44,7 @@ class OnDevice {
 
 struct Captures {
   PkErrorRecord* record;
+  PkErrorRecord* before;
   int64_t* numbers;
   int64_t count;
 };
@@ -86,7 +87,7 @@ void NumberEach(PkThread* thread, const void* captures) {
 
 TEST(EmulatedDevice, RunsEveryThreadOfEveryBlockOnce) {
   OnDevice<int64_t> numbers(1000);
-  EXPECT_EQ(Launch(NumberEach, {nullptr, numbers.data(), 1000}, 0, 16, 64), 0);
+  EXPECT_EQ(Launch(NumberEach, {nullptr, nullptr, numbers.data(), 1000}, 0, 16, 64), 0);
   const std::vector<int64_t> seen = numbers.Read();
   for (int64_t i = 0; i < 1000; ++i) EXPECT_EQ(seen[i], i + 1);
 }
@@ -107,7 +108,8 @@ void SumBlock(PkThread* thread, const void* captures) {
 
 TEST(EmulatedDevice, ThreadsOfABlockWaitForOneAnother) {
   OnDevice<int64_t> sums(3);
-  EXPECT_EQ(Launch(SumBlock, {nullptr, sums.data(), 3}, kPkKernelBarriers, 3, 256, 256 * 8), 0);
+  EXPECT_EQ(
+      Launch(SumBlock, {nullptr, nullptr, sums.data(), 3}, kPkKernelBarriers, 3, 256, 256 * 8), 0);
   EXPECT_EQ(sums.Read(), (std::vector<int64_t>{255 * 128, 255 * 128 + 256, 255 * 128 + 512}));
 }
 
@@ -127,7 +129,9 @@ void KeepState(PkThread* thread, const void* captures) {
 
 TEST(EmulatedDevice, AFullBlockKeepsItsStacksAndRegisters) {
   OnDevice<int64_t> seen(kPkMostThreads);
-  EXPECT_EQ(Launch(KeepState, {nullptr, seen.data(), 0}, kPkKernelBarriers, 1, kPkMostThreads), 0);
+  EXPECT_EQ(
+      Launch(KeepState, {nullptr, nullptr, seen.data(), 0}, kPkKernelBarriers, 1, kPkMostThreads),
+      0);
   EXPECT_EQ(seen.Read(), std::vector<int64_t>(kPkMostThreads, 1));
 }
 
@@ -146,7 +150,7 @@ TEST(EmulatedDevice, BlocksRunOnTheThreadsOfTheTeam) {
   const int32_t before = ThreadCount();
   SetThreadCount(3);
   OnDevice<int64_t> numbers(64 * 40);
-  EXPECT_EQ(Launch(TakeTime, {nullptr, numbers.data(), 64 * 40}, 0, 40, 1), 0);
+  EXPECT_EQ(Launch(TakeTime, {nullptr, nullptr, numbers.data(), 64 * 40}, 0, 40, 1), 0);
   SetThreadCount(before);
   EXPECT_LE(most_threads.load(), 3);
   EXPECT_GE(most_threads.load(), 2);
@@ -169,7 +173,7 @@ TEST(EmulatedDevice, ABlockMayWaitForEarlierOnes) {
   const int32_t before = ThreadCount();
   SetThreadCount(4);
   OnDevice<int64_t> numbers(20'000);
-  EXPECT_EQ(Launch(FollowThePrevious, {nullptr, numbers.data(), 0}, 0, 20'000, 1), 0);
+  EXPECT_EQ(Launch(FollowThePrevious, {nullptr, nullptr, numbers.data(), 0}, 0, 20'000, 1), 0);
   SetThreadCount(before);
   EXPECT_EQ(numbers.Read().back(), 20'000);
 }
@@ -181,7 +185,7 @@ TEST(EmulatedDevice, ThreadsLaunchAtTheSameTime) {
     threads.emplace_back([&] {
       for (int i = 0; i < 20; ++i) {
         OnDevice<int64_t> sums(2);
-        Launch(SumBlock, {nullptr, sums.data(), 2}, kPkKernelBarriers, 2, 256, 256 * 8);
+        Launch(SumBlock, {nullptr, nullptr, sums.data(), 2}, kPkKernelBarriers, 2, 256, 256 * 8);
         if (sums.Read()[1] != 255 * 128 + 256) ++wrong;
       }
     });
@@ -203,7 +207,7 @@ void UseOwnMemory(PkThread* thread, const void* captures) {
 
 TEST(EmulatedDevice, AThreadHasMemoryOfItsOwn) {
   OnDevice<int64_t> seen(1);
-  EXPECT_EQ(Launch(UseOwnMemory, {nullptr, seen.data(), 0}, kPkKernelBarriers, 1, 1), 0);
+  EXPECT_EQ(Launch(UseOwnMemory, {nullptr, nullptr, seen.data(), 0}, kPkKernelBarriers, 1, 1), 0);
   EXPECT_EQ(seen.Read()[0], 3);
 }
 
@@ -213,9 +217,9 @@ void AskForTooMuch(PkThread* thread, const void*) {
 
 TEST(EmulatedDevice, AThreadWithoutMemoryFailsTheLaunch) {
   OnDevice<PkErrorRecord> record(1);
-  EXPECT_EQ(Launch(AskForTooMuch, {record.data(), nullptr, 0}, kPkKernelMayFail, 1, 1), 0);
+  EXPECT_EQ(Launch(AskForTooMuch, {record.data(), nullptr, nullptr, 0}, kPkKernelMayFail, 1, 1), 0);
   const PkErrorRecord seen = record.Read()[0];
-  EXPECT_EQ(seen.is_set, 1);
+  EXPECT_EQ(seen.state, kPkRecordHolds);
   EXPECT_EQ(seen.lock, 0);
   EXPECT_EQ(seen.site, kPkSiteMemory);
   EXPECT_EQ(seen.scalars[0], -8);
@@ -229,7 +233,8 @@ void FailBackwards(PkThread* thread, const void*) {
 
 TEST(EmulatedDevice, TheLeastPlaceOfAllIsKept) {
   OnDevice<PkErrorRecord> record(1);
-  EXPECT_EQ(Launch(FailBackwards, {record.data(), nullptr, 0}, kPkKernelMayFail, 10, 10), 0);
+  EXPECT_EQ(Launch(FailBackwards, {record.data(), nullptr, nullptr, 0}, kPkKernelMayFail, 10, 10),
+            0);
   const PkErrorRecord seen = record.Read()[0];
   EXPECT_EQ(seen.place[0], 300);
   EXPECT_EQ(seen.place_count, 1);
@@ -249,7 +254,7 @@ TEST(EmulatedDevice, CountsWhatItHolds) {
   Emulated().Free(nothing);
   Emulated().Free(nullptr);
   EXPECT_EQ(Emulated().Counters().live_bytes, before.live_bytes);
-  Launch(NumberEach, {nullptr, nullptr, 0}, 0, 1, 1);
+  Launch(NumberEach, {nullptr, nullptr, nullptr, 0}, 0, 1, 1);
   EXPECT_EQ(Emulated().Counters().launches - before.launches, 1);
 }
 
@@ -263,8 +268,8 @@ TEST(EmulatedDevice, MemoryBeginsWithPoison) {
 }
 
 TEST(EmulatedDevice, RefusesALaunchThatNoGpuTakes) {
-  EXPECT_NE(Launch(NumberEach, {nullptr, nullptr, 0}, 0, 1, kPkMostThreads + 1), 0);
-  EXPECT_NE(Launch(NumberEach, {nullptr, nullptr, 0}, 0, 1, 0), 0);
+  EXPECT_NE(Launch(NumberEach, {nullptr, nullptr, nullptr, 0}, 0, 1, kPkMostThreads + 1), 0);
+  EXPECT_NE(Launch(NumberEach, {nullptr, nullptr, nullptr, 0}, 0, 1, 0), 0);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -279,8 +284,8 @@ class EmulatedDeviceDeath : public testing::Test {
 
   void Run(PkEmulatedKernel code, int32_t threads, int32_t flags = 0, int64_t shared_bytes = 0,
            int64_t* numbers = nullptr) {
-    Launch(code, {nullptr, numbers == nullptr ? numbers_.data() : numbers, 10}, flags, 2, threads,
-           shared_bytes);
+    Launch(code, {nullptr, nullptr, numbers == nullptr ? numbers_.data() : numbers, 10}, flags, 2,
+           threads, shared_bytes);
   }
 };
 

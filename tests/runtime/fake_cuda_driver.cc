@@ -6,6 +6,7 @@
 #include <cstring>
 #include <deque>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace parakeet::runtime {
@@ -52,6 +53,18 @@ struct CuModuleState {
 struct CuFunctionState {
   const FakeKernel* kernel;
   int device;
+};
+
+struct CuGraphNodeState {
+  CuGraphNode before;
+};
+
+struct CuGraphState {
+  std::vector<std::pair<CuGraphNode, std::function<void()>>> nodes;
+};
+
+struct CuGraphExecState {
+  std::vector<std::pair<CuGraphNode, std::function<void()>>> nodes;
 };
 
 namespace {
@@ -159,15 +172,64 @@ CuResult FindFunction(CuFunction* function, CuModule module, const char* name) {
   });
 }
 
+// The kernel with what it takes now.
+std::function<void()> WorkOf(CuFunction function, unsigned blocks, unsigned threads, void** extra) {
+  const auto* begin = static_cast<const char*>(extra[1]);
+  const std::vector<char> captures(begin, begin + *static_cast<const size_t*>(extra[3]));
+  return [=] { (*function->kernel)(blocks, threads, captures.data()); };
+}
+
 CuResult Launch(CuFunction function, unsigned blocks, unsigned, unsigned, unsigned threads,
                 unsigned, unsigned, unsigned, CuStream stream, void**, void** extra) {
   return OnStream(stream, [&]() -> CuResult {
     if (function->device != current->device) return kInvalidHandle;
-    const auto* begin = static_cast<const char*>(extra[1]);
-    const std::vector<char> captures(begin, begin + *static_cast<const size_t*>(extra[3]));
-    stream->Push([=] { (*function->kernel)(blocks, threads, captures.data()); });
+    Fake().launches += 1;
+    stream->Push(WorkOf(function, blocks, threads, extra));
     return 0;
   });
+}
+
+// Of one row alone: each node behind the one before.
+CuResult AddNode(CuGraphNode* node, CuGraph graph, const CuGraphNode* before, size_t count,
+                 const CuKernelNode* kernel) {
+  const CuGraphNode last = graph->nodes.empty() ? nullptr : graph->nodes.back().first;
+  if (count != (last != nullptr) || (count > 0 && *before != last)) return kInvalidValue;
+  if (kernel->function->device != current->device) return kInvalidHandle;
+  *node = new CuGraphNodeState{last};
+  graph->nodes.emplace_back(
+      *node, WorkOf(kernel->function, kernel->grid_x, kernel->block_x, kernel->extra));
+  return 0;
+}
+
+CuResult SetNode(CuGraphExec executable, CuGraphNode node, const CuKernelNode* kernel) {
+  for (auto& [its_node, work] : executable->nodes) {
+    if (its_node != node) continue;
+    Fake().node_changes += 1;
+    work = WorkOf(kernel->function, kernel->grid_x, kernel->block_x, kernel->extra);
+    return 0;
+  }
+  return kInvalidValue;
+}
+
+void FillGraphs(CudaDriver* driver) {
+  driver->GraphCreate = [](CuGraph* graph, unsigned) {
+    return InContext([&] { return *graph = new CuGraphState, Fake().graph_failure; });
+  };
+  driver->GraphDestroy = [](CuGraph graph) { return delete graph, 0; };
+  driver->GraphAddKernelNode = AddNode;
+  driver->GraphInstantiate = [](CuGraphExec* executable, CuGraph graph, unsigned long long) {
+    Fake().graphs += 1;
+    return *executable = new CuGraphExecState{graph->nodes}, 0;
+  };
+  driver->GraphSetKernelNode = SetNode;
+  driver->GraphLaunch = [](CuGraphExec executable, CuStream stream) {
+    return OnStream(stream, [&]() -> CuResult {
+      Fake().graph_launches += 1;
+      for (const auto& [node, work] : executable->nodes) stream->Push(work);
+      return 0;
+    });
+  };
+  driver->GraphExecDestroy = [](CuGraphExec executable) { return delete executable, 0; };
 }
 
 void FillDevices(CudaDriver* driver) {
@@ -192,7 +254,10 @@ void FillDevices(CudaDriver* driver) {
     Fake().context_changes += context != nullptr;
     return current = context, 0;
   };
-  driver->CtxSetLimit = [](int, size_t) { return 0; };
+  driver->CtxSetLimit = [](int limit, size_t value) {
+    if (limit == kCuHeapOfKernels) Fake().heap_bytes = int64_t(value);
+    return 0;
+  };
 }
 
 void FillStreams(CudaDriver* driver) {
@@ -278,6 +343,7 @@ CudaDriver FakeCudaDriver() {
   FillDevices(&driver);
   FillStreams(&driver);
   FillMemory(&driver);
+  FillGraphs(&driver);
   driver.ModuleLoadDataEx = Load;
   driver.ModuleGetFunction = FindFunction;
   driver.FuncSetAttribute = [](CuFunction, int attribute, int value) {

@@ -23,6 +23,7 @@ struct FakeCuda {
   CuResult failure = 0;                       // of each stream's next wait
 
   int64_t live_bytes = 0;
+  int64_t heap_bytes = 0;  // for kernels, of the device that was asked last
   int loads = 0;
   int streams = 0;
   int waits = 0;            // of the host
@@ -30,6 +31,11 @@ struct FakeCuda {
   int context_changes = 0;  // beside those to none
   int allocations = 0;
   int trims = 0;
+  int launches = 0;  // one by one
+  int graphs = 0;    // that were made
+  int graph_launches = 0;
+  int node_changes = 0;
+  CuResult graph_failure = 0;  // of making graphs
   uint64_t release_threshold = 0;
   int most_shared_bytes = 0;
   std::string loaded_code;
