@@ -30,7 +30,8 @@
 // that touches arrays and holds nothing parallel is a kernel of one thread; a value it carries out
 // is read from an array of one element.
 //
-// Assumes: loops over buffers, without lanes; nothing behind it moves code into a kernel.
+// Assumes: loops over buffers, without lanes; behind it keep-scalars-on-device alone moves code
+// into kernels, and says of its own loads what they read.
 // Refuses: loops that call, allocate or call libraries, and those that hold a kernel: the host runs
 // them. A loop of kind parallel that calls is a sequential one there.
 #include <algorithm>

@@ -59,6 +59,8 @@ struct Options {
   // differ. Shorter lists say nothing of the rest. No order of a sum depends on them: nothing
   // before choose_trees asks.
   std::vector<std::vector<int64_t>> lengths;
+  // Numbers of the entry's results that may be left in a device's memory, as arrays without axes.
+  std::vector<size_t> kept_results;
 };
 
 // The axes whose lengths may be known: the last, the one before it and the one before that, where

@@ -116,7 +116,9 @@ const std::vector<std::string_view>& GpuPipeline() {
       if (pass == "place-results") passes->push_back("merge-regions");
       // Rows that are sorted are made by what fuses from here on.
       if (pass == "fuse-filters") passes->push_back("sort-on-device");
-      if (pass == "plan-memory") passes->push_back("extract-kernels");
+      if (pass == "plan-memory") {
+        passes->insert(passes->end(), {"extract-kernels", "keep-scalars-on-device"});
+      }
       if (pass == "schedule") passes->push_back("jam-neighbours");
       if (pass == "lower-to-loops") passes->push_back("call-libraries");
       if (!left_out.contains(pass)) passes->push_back(pass);

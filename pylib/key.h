@@ -73,8 +73,8 @@ inline constexpr int64_t kMostKnownLengths[] = {16, 8, 4};
 
 // Bits 0-3 kind; 4-8 NumPy's type number; 9-14 rank; 15-16 layout; then one bit each; 21-52 one bit
 // an axis; 53-54 the length of the last axis, less one, where it is short and said; 55-58, 59-61
-// and 62-63 the lengths of the last three axes, less one, where they are said. Of a tuple: bits
-// 4-35 its length.
+// and 62-63 the lengths of the last three axes, less one, where they are said. Of an array without
+// axes: bit 21 says that it is a number. Of a tuple: bits 4-35 its length.
 class ArgumentWord {
  public:
   constexpr explicit ArgumentWord(uint64_t bits) : bits_(bits) {}
@@ -119,6 +119,10 @@ class ArgumentWord {
   constexpr ArgumentWord AsList(bool python) const {
     return ArgumentWord(bits_ | uint64_t{1} << kListBit | uint64_t(python) << kPythonBit);
   }
+  // An array of rank 0 that the code takes as a NumPy scalar: a number on a device.
+  constexpr ArgumentWord AsNumber() const {
+    return ArgumentWord(bits_ | uint64_t{1} << kNumberBit);
+  }
   static constexpr ArgumentWord Static() { return ArgumentWord(uint64_t(ArgumentKind::kStatic)); }
   static constexpr ArgumentWord Slice() { return ArgumentWord(uint64_t(ArgumentKind::kSlice)); }
   static constexpr ArgumentWord Tuple(uint32_t length) {
@@ -136,6 +140,7 @@ class ArgumentWord {
   constexpr bool aligned() const { return Bit(kAlignedBit); }
   constexpr bool is_list() const { return Bit(kListBit); }
   constexpr bool python() const { return Bit(kPythonBit); }
+  constexpr bool is_number() const { return rank() == 0 && Bit(kNumberBit); }
   constexpr bool IsUnitAxis(int axis) const { return Bit(21 + axis); }
   // The length of the last axis where it is said, else 0.
   constexpr int short_axis() const {
@@ -159,6 +164,7 @@ class ArgumentWord {
   static constexpr int kLastAxisBit = 53;
   static constexpr int kSaidAxes = 3;
   static constexpr int kLengthBits[kSaidAxes] = {55, 59, 62};
+  static constexpr int kNumberBit = 21;
 
   constexpr bool Bit(int bit) const { return (bits_ >> bit & 1) != 0; }
 

@@ -27,6 +27,7 @@ void Fields(Archive& archive, Node& node)
   archive.Plain(node.type);
   archive.Plain(node.python);
   archive.Plain(node.is_view);
+  archive.Plain(node.is_kept);
   archive.Plain(node.rank);
   archive.Plain(node.slot);
   archive.Plain(node.length);
@@ -92,8 +93,9 @@ size_t EndOfNode(const std::vector<ResultNode>& nodes, size_t at, int depth) {
 }
 
 uint64_t SlotsOf(const ResultNode& node) {
-  if (node.kind == ResultKind::kScalar) return IsComplexType(node.type) ? 2 : 1;
-  if (node.kind == ResultKind::kArray) return PkArrayResultSlots(node.rank);
+  if (node.kind == ResultKind::kScalar && !node.is_kept) return IsComplexType(node.type) ? 2 : 1;
+  if (node.kind == ResultKind::kArray || node.kind == ResultKind::kScalar)
+    return PkArrayResultSlots(node.rank);
   return 0;
 }
 

@@ -24,6 +24,7 @@ struct ResultNode {
   uint8_t rank = 0;      // array
   uint32_t slot = 0;     // scalar, array: its first result slot (runtime/abi.h)
   uint32_t length = 0;   // tuple, list: how many nodes are directly below
+  bool is_kept = false;  // scalar: in memory of the device, with the slots of an array of rank 0
 };
 
 // Which of a function's namespaces a name is read from; kDefault: the defaults of its parameters;

@@ -4,6 +4,7 @@
 //   // passes: fuse-vertically          or  // pipeline: cpu (or gpu)
 //   // stage: indexed                   (where the first pass takes any stage)
 //   // lengths: 0 0, 3 3                (of the entry's parameters; 0 where they are not known)
+//   // results: kept                     (where numbers may stay in a device's memory)
 //   ## fires: what this case shows
 //   fn @f ...
 //   ==>                                  or, any number of times,  ==> after PASS
@@ -48,6 +49,8 @@ std::string Render(const GoldenFile& file, const GoldenCase& golden) {
   passes::Context context;
   context.options.kernels = file.kernels;
   context.options.lengths = file.lengths;
+  const size_t results = file.keeps ? program.functions.front()->results.size() : 0;
+  for (size_t k = 0; k < results; ++k) context.options.kept_results.push_back(k);
   std::map<std::string, std::string, std::less<>> outputs;
   passes::RunOptions options;
   options.after_pass = [&](std::string_view pass, const ir::Program& output) {

@@ -20,7 +20,14 @@ namespace {
 
 // Of a block that combines the parts of others, and how many each combines before they wait.
 constexpr int64_t kCombiningThreads = 512;
+// Powers of two, so that the tree is the same: more where a part is one number, which is in a
+// register or two.
 constexpr int64_t kPartsOfThread = 8;
+constexpr int64_t kNumbersOfThread = 16;
+
+int64_t PartsAtOnce(const std::vector<const Var*>& parts) {
+  return parts.size() == 1 ? kNumbersOfThread : kPartsOfThread;
+}
 
 Attributes Parallel(int64_t cost) {
   return {{Attr::kKind, std::string("parallel")}, {Attr::kCost, std::max<int64_t>(1, cost)}};
@@ -254,8 +261,15 @@ Operands ReductionLowering::FoldOnDevice(const Reduction& r, int64_t block) {
     CombineLanes(r, lanes);
     Threads(1, [&](const Operand&) { StoreAll(parts, part, LoadAll(lanes, Int(0))); });
   });
-  CombinePartsOnDevice(r, parts, count);
-  return LoadAll(parts, Int(0));
+  std::vector<const Var*> totals;
+  for (const Var* part : parts) {
+    totals.push_back(builder().NewVar(ir::Type::Array(part->type.dtype(), {}), "total"));
+    builder().Emit(OpCode::kAlloc, {totals.back()}, {});
+  }
+  CombinePartsOnDevice(r, parts, count, totals);
+  Operands loaded;
+  for (const Var* total : totals) loaded.push_back(builder().Load(total, {}));
+  return loaded;
 }
 
 void ReductionLowering::CombineLanes(const Reduction& r, const std::vector<const Var*>& lanes) {
@@ -267,17 +281,18 @@ void ReductionLowering::CombineLanes(const Reduction& r, const std::vector<const
   }
 }
 
-// Some levels of neighbours at a time.
+// Some levels of neighbours at a time. There is no part where there is an init alone.
 void ReductionLowering::CombinePartsOnDevice(const Reduction& r,
                                              const std::vector<const Var*>& parts,
-                                             const Operand& count) {
+                                             const Operand& count,
+                                             const std::vector<const Var*>& totals) {
   Blocks(Int(1), [&](const Operand&) {
     const Var* step = builder().NewVar(ir::DType::kI64, "step");
     const Block* condition =
         BlockOf({step}, [&] { return Operands{builder().Scalar(OpCode::kLt, {step, count})}; });
     const Var* inner = builder().NewVar(ir::DType::kI64, "step");
     const Block* body = BlockOf({inner}, [&] {
-      const Operand length = builder().Mul(inner, Int(kPartsOfThread));
+      const Operand length = builder().Mul(inner, Int(PartsAtOnce(parts)));
       Threads(kCombiningThreads, [&](const Operand& thread) {
         Loop(
             thread, CeilDiv(count, length), {},
@@ -290,6 +305,13 @@ void ReductionLowering::CombinePartsOnDevice(const Reduction& r,
     });
     builder().Emit(OpCode::kWhile, {builder().NewVar(ir::DType::kI64)}, {Int(1)}, {},
                    {condition, body});
+    Threads(1, [&](const Operand&) {
+      const Operand some =
+          r.inits.empty() ? Operand::Bool(true) : builder().Scalar(OpCode::kGt, {count, Int(0)});
+      const Operands total = Choose(
+          some, [&] { return AfterInits(r, LoadAll(parts, Int(0))); }, [&] { return r.inits; });
+      for (size_t k = 0; k < totals.size(); ++k) builder().Store(totals[k], {}, total[k]);
+    });
   });
 }
 
@@ -297,12 +319,12 @@ void ReductionLowering::CombinePartsOnDevice(const Reduction& r,
 void ReductionLowering::CombineRun(const Reduction& r, const std::vector<const Var*>& parts,
                                    const Operand& first, const Operand& step,
                                    const Operand& count) {
+  const int64_t most = PartsAtOnce(parts);
   std::vector<Operand> places = {first};
-  while (places.size() < size_t(kPartsOfThread))
-    places.push_back(builder().Add(places.back(), step));
-  const auto each_pair = [](const std::function<void(int64_t left, int64_t right)>& combine) {
-    for (int64_t width = 1; width < kPartsOfThread; width *= 2) {
-      for (int64_t k = 0; k < kPartsOfThread; k += 2 * width) combine(k, k + width);
+  while (places.size() < size_t(most)) places.push_back(builder().Add(places.back(), step));
+  const auto each_pair = [=](const std::function<void(int64_t left, int64_t right)>& combine) {
+    for (int64_t width = 1; width < most; width *= 2) {
+      for (int64_t k = 0; k < most; k += 2 * width) combine(k, k + width);
     }
   };
   const auto all = [&] {
@@ -314,13 +336,21 @@ void ReductionLowering::CombineRun(const Reduction& r, const std::vector<const V
     StoreAll(parts, first, values[0]);
     return Operands{};
   };
+  // All loads before any store, so that they are under way together.
   const auto some = [&] {
+    std::vector<Operands> values;
+    std::vector<Operand> is_there;
+    for (const Operand& place : places) {
+      is_there.push_back(builder().Scalar(OpCode::kLt, {place, count}));
+      const auto load = [&] { return LoadAll(parts, place); };
+      values.push_back(values.empty() ? load()
+                                      : Choose(is_there.back(), load, [&] { return values[0]; }));
+    }
     each_pair([&](int64_t left, int64_t right) {
-      If(builder().Scalar(OpCode::kLt, {places[right], count}), [&] {
-        StoreAll(parts, places[left],
-                 Combine(r, LoadAll(parts, places[left]), LoadAll(parts, places[right])));
-      });
+      const auto both = [&] { return Combine(r, values[left], values[right]); };
+      values[left] = Choose(is_there[right], both, [&] { return values[left]; });
     });
+    StoreAll(parts, first, values[0]);
     return Operands{};
   };
   Choose(builder().Scalar(OpCode::kLt, {places.back(), count}), all, some);
@@ -347,9 +377,9 @@ Operands ReductionLowering::AfterInits(const Reduction& r, const Operands& total
 }
 
 Operands ReductionLowering::FoldTree(const Reduction& r, int64_t block, bool parallel) {
+  if (for_kernels_ && parallel && r.lanes > 1) return FoldOnDevice(r, block);
   const auto fold = [&] {
     const Operand rows = Product({r.extents.begin(), r.extents.end() - 1});
-    if (for_kernels_ && parallel && r.lanes > 1) return AfterInits(r, FoldOnDevice(r, block));
     const Operands total = block > 0 ? FoldBlocks(r, block, parallel)
                                      : FoldRows(r, Int(0), rows, Int(0), r.extents.back());
     return AfterInits(r, total);

@@ -67,7 +67,7 @@ class ReductionLowering : public IndexWriter {
   // The same by a GPU: a block of threads for each part, then one block for all parts.
   Operands FoldOnDevice(const Reduction& r, int64_t block);
   void CombinePartsOnDevice(const Reduction& r, const std::vector<const ir::Var*>& parts,
-                            const ir::Operand& count);
+                            const ir::Operand& count, const std::vector<const ir::Var*>& totals);
   void CombineRun(const Reduction& r, const std::vector<const ir::Var*>& parts,
                   const ir::Operand& first, const ir::Operand& step, const ir::Operand& count);
   // Combines neighbours, then neighbours of neighbours, in place; the first part is the whole.

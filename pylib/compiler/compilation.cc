@@ -15,6 +15,7 @@
 #include "pylib/compiler/decode_key.h"
 #include "pylib/compiler/estimate_cost.h"
 #include "pylib/compiler/find_contents.h"
+#include "pylib/compiler/load_numbers.h"
 #include "pylib/compiler/type_sites.h"
 #include "pylib/library_syntax/library_syntax.h"
 
@@ -114,6 +115,7 @@ void Compilation::BuildProgram() {
   request.arguments = std::move(key.arguments);
   request.library = &LibraryTrees();
   frontend::Built built = frontend::BuildIr(request, sources_);
+  LoadNumbers(key.leaves, &built.program);
   if (MayOverlap(request_.key[0])) {
     ir::Function entry = *built.program.functions.front();
     entry.may_overlap = true;
@@ -157,6 +159,7 @@ void Compilation::RunPasses(
   context.options.vector_bytes = backends::HostVectorBytes();
   context.options.kernels = HasDevice(target_);
   context.options.lengths = lengths_;
+  if (HasDevice(target_)) context.options.kept_results = KeptResults(description_);
   passes::RunOptions options;
   options.verify = debug_.verify;
   options.disabled = debug_.disabled;
@@ -181,6 +184,7 @@ void Compilation::RunPasses(
   for (const passes::PassTiming& timing : result.timings) AddPhase(timing.name, timing.ms);
   remarks_ = std::move(context.remarks);
   KeepRegions();
+  PlaceResults(program_, &description_);
   CostEstimate estimate = EstimateCost(*indexed.functions.front());
   description_.manifest.cost = std::move(estimate.terms);
   description_.manifest.is_bounded = estimate.is_bounded;

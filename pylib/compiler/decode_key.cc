@@ -41,7 +41,9 @@ class Decoder {
     if (at_ >= request_.key_size) ir::FailBug("a key ends within an argument");
     const ArgumentWord word(request_.key[at_++]);
     switch (word.kind()) {
-      case ArgumentKind::kArray: decoded_.leaves.push_back(word.bits()); return Array(word);
+      case ArgumentKind::kArray:
+        decoded_.leaves.push_back(word.bits());
+        return word.is_number() ? Argument::Scalar(DTypeOf(word), false) : Array(word);
       case ArgumentKind::kScalar:
         decoded_.leaves.push_back(word.bits());
         return Argument::Scalar(DTypeOf(word), word.python());

@@ -1,5 +1,6 @@
 #include "pylib/compiler/write_manifest.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -43,8 +44,8 @@ class Describer {
           NameOf(dependency.kind, dependency.function, dependency.name));
       description_.objects.push_back(dependency.object);
     }
-    PlaceResults();
     AddResult(built_.results);
+    PlaceResults(built_.program, &description_);
     return std::move(description_);
   }
 
@@ -55,18 +56,6 @@ class Describer {
     while (number < functions.size() && functions[number].get() != function.get()) ++number;
     if (number == functions.size()) functions.push_back(function);
     return {SpaceOf(kind), number, name};
-  }
-
-  // The result slots of the entry, in its order: sizes that only arrays need are among them.
-  void PlaceResults() {
-    uint32_t slot = 0;
-    for (const ir::Var* result : built_.program.functions.front()->results) {
-      slots_.push_back(slot);
-      const ir::Type& type = result->type;
-      const uint32_t scalar = IsComplex(type.dtype()) ? 2 : 1;
-      slot += type.IsArray() ? uint32_t(PkArrayResultSlots(type.rank())) : scalar;
-    }
-    description_.manifest.result_slots = slot;
   }
 
   void AddResult(const ResultTree& tree) {
@@ -82,19 +71,18 @@ class Describer {
       const ir::Type& type = built_.program.functions.front()->results.at(tree.result)->type;
       node.type = uint8_t(ir::NumpyTypeNumber(type.dtype()));
       node.rank = uint8_t(type.IsArray() ? type.rank() : 0);
-      node.slot = slots_.at(tree.result);
     }
     node.python = tree.python;
     node.is_view =
         tree.kind == ResultTree::Kind::kArray && IsViewInPython(built_.program, tree.result);
     node.length = uint32_t(tree.children.size());
     description_.manifest.results.push_back(node);
+    description_.results.push_back(tree.result);
     for (const ResultTree& child : tree.children) AddResult(child);
   }
 
   const Built& built_;
   const DecodedKey& key_;
-  std::vector<uint32_t> slots_;  // the first slot of each result of the entry
   Description description_;
 };
 
@@ -102,6 +90,41 @@ class Describer {
 
 Description DescribeBuilt(const Built& built, const DecodedKey& key) {
   return Describer(built, key).Run();
+}
+
+std::vector<size_t> KeptResults(const Description& description) {
+  const std::vector<ResultNode>& nodes = description.manifest.results;
+  std::vector<size_t> kept, others;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (description.results[i] < 0) continue;
+    const bool may_stay = nodes[i].kind == ResultKind::kScalar && !nodes[i].python;
+    (may_stay ? kept : others).push_back(size_t(description.results[i]));
+  }
+  std::erase_if(kept, [&](size_t result) {
+    return std::find(others.begin(), others.end(), result) != others.end();
+  });
+  return kept;
+}
+
+// Sizes that only arrays need are among the slots.
+void PlaceResults(const ir::Program& program, Description* description) {
+  const std::vector<const ir::Var*>& results = program.functions.front()->results;
+  std::vector<uint32_t> slots = {0};
+  for (const ir::Var* result : results) {
+    const ir::Type& type = result->type;
+    const uint32_t scalar = IsComplex(type.dtype()) ? 2 : 1;
+    slots.push_back(slots.back() +
+                    (type.IsArray() ? uint32_t(PkArrayResultSlots(type.rank())) : scalar));
+  }
+  Manifest& manifest = description->manifest;
+  manifest.result_slots = slots.back();
+  for (size_t i = 0; i < manifest.results.size(); ++i) {
+    const int result = description->results[i];
+    if (result < 0) continue;
+    ResultNode& node = manifest.results[i];
+    node.slot = slots.at(size_t(result));
+    node.is_kept = node.kind == ResultKind::kScalar && results[size_t(result)]->type.IsArray();
+  }
 }
 
 std::vector<ErrorSite> DescribeSites(const ir::Program& program,

@@ -17,10 +17,17 @@ struct Description {
   Manifest manifest;
   std::vector<frontend::PyRef> functions;  // what outside names refer to
   std::vector<frontend::PyRef> objects;    // one a dependency
+  std::vector<int> results;                // of each node, the entry's result, or -1
 };
 
 // What the frontend knows: arguments, results, captures and dependencies. Called with the GIL held.
 Description DescribeBuilt(const frontend::Built& built, const DecodedKey& key);
+
+// The entry's results that Python sees as NumPy scalars alone: a device may keep them.
+std::vector<size_t> KeptResults(const Description& description);
+
+// Says where the results of the entry, in `program`, are among its slots.
+void PlaceResults(const ir::Program& program, Description* description);
 
 // The error sites with their places, and the dtypes of their scalars (type_sites.h).
 std::vector<ErrorSite> DescribeSites(const ir::Program& program,

@@ -7,6 +7,7 @@
 
 #include "pylib/core/content.h"
 #include "pylib/core/device_array.h"
+#include "pylib/core/device_number.h"
 #include "pylib/core/foreign_array.h"
 #include "pylib/core/numpy_access.h"
 
@@ -39,6 +40,9 @@ class Encoder {
   Encoded Integer(PyObject* value, uint64_t* word);
   Encoded List(PyObject* list, uint64_t* word);
   Encoded Placeholder(PyObject* placeholder, uint64_t* word);
+  // A device array, or a number on the call's device.
+  Encoded OnDevice(PyObject* array, uint64_t* word);
+  Encoded ComeDown(PyObject* number, bool is_static, int depth);
   Encoded Tuple(PyObject* tuple, bool is_static, int depth);
   Encoded Slice(PyObject* slice, bool is_static, int depth);
   Encoded Static(PyObject* value);
@@ -155,6 +159,21 @@ Encoded Encoder::Placeholder(PyObject* placeholder, uint64_t* word) {
   return Encoded::kYes;
 }
 
+Encoded Encoder::OnDevice(PyObject* array, uint64_t* word) {
+  const Encoded result = Array(AddressesOf(array), array, word);
+  if (IsDeviceNumber(array)) *word = ArgumentWord(*word).AsNumber().bits();
+  return result;
+}
+
+// A number as the NumPy scalar that it is.
+Encoded Encoder::ComeDown(PyObject* number, bool is_static, int depth) {
+  Ref item = ItemOf(number);
+  if (!item) return Encoded::kFailed;
+  const Encoded result = Argument(item.get(), is_static, depth);
+  arguments_.owned.push_back(std::move(item));
+  return result;
+}
+
 Encoded Encoder::Leaf(PyObject* value, uint64_t* word) {
   if (IsArray(value)) return Array(value, value, word);
   if (PyFloat_CheckExact(value)) return Float(value, word);
@@ -168,7 +187,7 @@ Encoded Encoder::Leaf(PyObject* value, uint64_t* word) {
     return Encoded::kYes;
   }
   if (PyList_Check(value)) return List(value, word);
-  if (IsDeviceArray(value)) return Array(AddressesOf(value), value, word);
+  if (IsDeviceArray(value)) return OnDevice(value, word);
   if (array_placeholder_type != nullptr && Py_TYPE(value) == array_placeholder_type) {
     return Placeholder(value, word);
   }
@@ -206,6 +225,9 @@ Encoded Encoder::Static(PyObject* value) {
 }
 
 Encoded Encoder::Argument(PyObject* value, bool is_static, int depth) {
+  if (IsDeviceNumber(value) && (is_static || !IsTakenThere(value, arguments_.device))) {
+    return ComeDown(value, is_static, depth);
+  }
   // The most frequent first: arrays are never static, and are neither tuples nor slices.
   const bool is_array = IsArray(value) || IsDeviceArray(value);
   if (!is_array && (is_static || !PyFloat_CheckExact(value))) {

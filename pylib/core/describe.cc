@@ -36,6 +36,7 @@ std::string PythonName(int type) {
 }
 
 std::string DescribeArray(ArgumentWord word) {
+  if (word.is_number()) return NumpyName(word.type());
   std::string text = word.python() ? PythonName(word.type()) : NumpyName(word.type());
   text += '[';
   for (int axis = 0; axis < word.rank(); ++axis) {

@@ -28,8 +28,10 @@ struct DeviceArrayObject {
   PyObject* addresses;
   PyObject* weak_references;
   PyObject* lender;
+  PyObject* item;
   long long stream;
   int number;
+  char is_number;
 };
 
 DeviceArrayObject* Of(PyObject* object) { return reinterpret_cast<DeviceArrayObject*>(object); }
@@ -49,6 +51,7 @@ void Free(PyObject* self) {
   if (Of(self)->weak_references != nullptr) PyObject_ClearWeakRefs(self);
   Py_XDECREF(Of(self)->addresses);
   Py_XDECREF(Of(self)->lender);
+  Py_XDECREF(Of(self)->item);
   PyObject* type = reinterpret_cast<PyObject*>(Py_TYPE(self));
   PyObject_Free(self);
   Py_DECREF(type);
@@ -59,6 +62,7 @@ PyMemberDef members[] = {
      nullptr},
     {"_addresses", T_OBJECT_EX, offsetof(DeviceArrayObject, addresses), READONLY, nullptr},
     {"_number", T_INT, offsetof(DeviceArrayObject, number), READONLY, nullptr},
+    {"_is_number", T_BOOL, offsetof(DeviceArrayObject, is_number), READONLY, nullptr},
     {"_stream", T_LONGLONG, offsetof(DeviceArrayObject, stream), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr},
 };
@@ -134,6 +138,17 @@ int NumberOf(PyObject* device_array) { return Of(device_array)->number; }
 int64_t StreamOf(PyObject* device_array) { return Of(device_array)->stream; }
 PyObject* LenderOf(PyObject* device_array) { return Of(device_array)->lender; }
 
+bool IsDeviceNumber(PyObject* object) {
+  return IsDeviceArray(object) && Of(object)->is_number != 0;
+}
+
+PyObject* KeptItem(PyObject* device_array) { return Of(device_array)->item; }
+
+void KeepItem(PyObject* device_array, PyObject* item) {
+  if (Of(device_array)->is_number == 0 || Of(device_array)->item != nullptr) return;
+  Of(device_array)->item = Ref::Borrow(item).release();
+}
+
 PyObject* MakeDeviceArray(PyObject* addresses, int number, int64_t stream, PyObject* lender) {
   PyObject* made = PyType_GenericAlloc(device_array_type, 0);
   if (made == nullptr) return nullptr;
@@ -142,6 +157,12 @@ PyObject* MakeDeviceArray(PyObject* addresses, int number, int64_t stream, PyObj
   Of(made)->stream = stream;
   Of(made)->lender = Ref::Borrow(lender).release();
   had_device_arrays = true;
+  return made;
+}
+
+PyObject* MakeDeviceNumber(PyObject* addresses, int number) {
+  PyObject* made = MakeDeviceArray(addresses, number);
+  if (made != nullptr) Of(made)->is_number = 1;
   return made;
 }
 
@@ -159,7 +180,7 @@ PyObject* OwnOnDevice(runtime::Device* device, void* buffer, int64_t bytes) {
 
 PyObject* FindDeviceArray(PyObject* const* values, size_t count) {
   for (size_t i = 0; i < count; ++i) {
-    if (IsDeviceArray(values[i])) return values[i];
+    if (IsDeviceArray(values[i]) && !IsDeviceNumber(values[i])) return values[i];
     if (!PyTuple_Check(values[i])) continue;
     for (Py_ssize_t k = 0; k < PyTuple_Size(values[i]); ++k) {
       PyObject* item = PyTuple_GetItem(values[i], k);

@@ -37,15 +37,24 @@ int NumberOf(PyObject* device_array);
 int64_t StreamOf(PyObject* device_array);
 PyObject* LenderOf(PyObject* device_array);
 
+// Whether it is a number that a call has returned (device_number.h); the NumPy scalar (borrowed)
+// that it has come down as, or null; and what keeps that of a number.
+bool IsDeviceNumber(PyObject* object);
+PyObject* KeptItem(PyObject* device_array);
+void KeepItem(PyObject* device_array, PyObject* item);
+
 // A new reference, or null with an exception set.
 PyObject* MakeDeviceArray(PyObject* addresses, int number, int64_t stream = kOurStreams,
                           PyObject* lender = nullptr);
+
+// The same for a number: an array without axes that is read-only.
+PyObject* MakeDeviceNumber(PyObject* addresses, int number);
 
 // An object that frees a buffer of the device with its last reference, and is counted for the line
 // that Python is at (device_lines.h). Null with an exception set, and the buffer freed.
 PyObject* OwnOnDevice(runtime::Device* device, void* buffer, int64_t bytes);
 
-// The first among values, in tuples too; borrowed, null where there is none.
+// The first among values, in tuples too, that is no number; borrowed, null where there is none.
 PyObject* FindDeviceArray(PyObject* const* values, size_t count);
 
 // --- methods of the module ---

@@ -10,6 +10,7 @@
 #include "pylib/core/device_results.h"
 #include "pylib/core/disk_cache.h"
 #include "pylib/core/matrix_libraries.h"
+#include "pylib/core/numpy_access.h"
 #include "pylib/core/profile.h"
 #include "pylib/core/raise.h"
 #include "pylib/core/results.h"
@@ -171,13 +172,19 @@ class DeviceRun {
     }
   }
 
-  // The first slots of the array results; what is returned twice has the same.
-  std::vector<uint64_t*> ArrayResults() {
-    std::vector<uint64_t*> found;
+  struct InMemory {
+    uint64_t* slots;
+    int number_type = -1;  // of a number; -1: an array
+  };
+  // The results that are in memory; what is returned twice has the same slots.
+  std::vector<InMemory> ResultsInMemory() {
+    std::vector<InMemory> found;
     for (const ResultNode& node : code_.manifest.results) {
+      if (node.kind != ResultKind::kArray && !node.is_kept) continue;
       uint64_t* slots = results_.data() + node.slot;
-      const bool is_new = std::find(found.begin(), found.end(), slots) == found.end();
-      if (node.kind == ResultKind::kArray && is_new) found.push_back(slots);
+      const bool is_new = std::none_of(found.begin(), found.end(),
+                                       [&](const InMemory& each) { return each.slots == slots; });
+      if (is_new) found.push_back({slots, node.is_kept ? int(node.type) : -1});
     }
     return found;
   }
@@ -191,9 +198,22 @@ class DeviceRun {
     slots[2] = reinterpret_cast<uint64_t>(address);
   }
 
+  // In its place among the slots. False with the slot of errors set.
+  bool TakeNumber(uint64_t* slots, int type) {
+    alignas(16) char value[16];
+    const bool is_here =
+        Succeeds(on_device_.device().CopyDown(value, AddressIn(slots[2]), SizeOfType(type)));
+    if (is_here) ScalarToSlots(type, value, slots);
+    return is_here;
+  }
+
   // Makes the addresses among the results the host's.
   int32_t TakeResults() {
-    for (uint64_t* slots : ArrayResults()) {
+    for (const auto& [slots, number_type] : ResultsInMemory()) {
+      if (number_type >= 0) {
+        if (!TakeNumber(slots, number_type)) return 1;
+        continue;
+      }
       if (IsOfArgument(slots)) {
         TakeView(slots);
         continue;
@@ -209,11 +229,11 @@ class DeviceRun {
   // Leaves fresh buffers where they are, for the caller. Other threads may use them next, and the
   // arguments, so their work comes behind this one's.
   int32_t KeepResults() {
-    for (uint64_t* slots : ArrayResults()) {
-      if (IsOfArgument(slots)) TakeView(slots);
+    for (const InMemory& result : ResultsInMemory()) {
+      if (IsOfArgument(result.slots)) TakeView(result.slots);
     }
     if (!on_device_.Share()) return 1;
-    for (const uint64_t* slots : ArrayResults()) {
+    for (const auto& [slots, number_type] : ResultsInMemory()) {
       void* base = AddressIn(slots[1]);
       const auto is_it = [&](const KeptBuffer& each) { return each.address == base; };
       if (IsOfArgument(slots) || std::any_of(kept_->begin(), kept_->end(), is_it)) continue;
@@ -268,7 +288,7 @@ void RaiseFailure(const Manifest& manifest, Device& device, const runtime::Error
 bool AreThere(const Arguments& call, const Device& device, bool* stays) {
   *stays = false;
   for (const ArrayArgument& argument : call.arrays) {
-    if (!IsDeviceArray(argument.original)) continue;
+    if (!IsDeviceArray(argument.original) || IsDeviceNumber(argument.original)) continue;
     *stays = true;
     const int number = NumberOf(argument.original);
     if (number == NumberFor(device)) continue;

@@ -4,6 +4,9 @@
 #include <cstring>
 
 #include "pylib/core/device_array.h"
+#include "pylib/core/device_dispatch.h"
+#include "pylib/core/numpy_access.h"
+#include "pylib/core/raise.h"
 #include "pylib/core/results.h"
 
 namespace parakeet::pylib {
@@ -12,11 +15,12 @@ namespace {
 class DeviceResultBuilder {
  public:
   DeviceResultBuilder(const Manifest& manifest, const ArrayArgument* arguments,
-                      const uint64_t* slots, int number, const std::vector<KeptBuffer>& kept,
-                      const std::vector<Ref>& owners)
+                      const uint64_t* slots, runtime::Device* device, int number,
+                      const std::vector<KeptBuffer>& kept, const std::vector<Ref>& owners)
       : nodes_(manifest.results),
         arguments_(arguments),
         slots_(slots),
+        device_(device),
         number_(number),
         kept_(kept),
         owners_(owners) {}
@@ -26,8 +30,7 @@ class DeviceResultBuilder {
     const ResultNode& node = nodes_[next_++];
     switch (node.kind) {
       case ResultKind::kNone: return Ref::Borrow(Py_None);
-      case ResultKind::kScalar:
-        return Ref::Steal(BuildScalar(node.type, node.python, slots_ + node.slot));
+      case ResultKind::kScalar: return Number(node);
       case ResultKind::kArray: return Array(node);
       case ResultKind::kTuple: return Parts(PyTuple_New(node.length), node.length, PyTuple_SetItem);
       case ResultKind::kList: return Parts(PyList_New(node.length), node.length, PyList_SetItem);
@@ -75,11 +78,51 @@ class DeviceResultBuilder {
   }
 
   Ref Fresh(const ResultNode& node) const {
+    return OnDevice(Ref::Steal(BuildViewOf(node, slots_, OwnerOf(node).get())));
+  }
+
+  Ref OwnerOf(const ResultNode& node) const {
     const auto base = reinterpret_cast<void*>(slots_[node.slot + 1]);
     const auto found = std::find_if(kept_.begin(), kept_.end(),
                                     [&](const KeptBuffer& each) { return each.address == base; });
-    const size_t at = size_t(found - kept_.begin());
-    return OnDevice(Ref::Steal(BuildViewOf(node, slots_, owners_[at].get())));
+    return owners_[size_t(found - kept_.begin())];
+  }
+
+  // Python's numbers are here; NumPy's are numbers on the device.
+  Ref Number(const ResultNode& node) const {
+    if (!node.is_kept) {
+      Ref item = Ref::Steal(BuildScalar(node.type, node.python, slots_ + node.slot));
+      return item && !node.python ? MoveUp(node, item) : item;
+    }
+    return NumberAt(reinterpret_cast<void*>(slots_[node.slot + 2]), node.type, OwnerOf(node));
+  }
+
+  // What the host knows already.
+  Ref MoveUp(const ResultNode& node, const Ref& item) const {
+    alignas(16) char value[16];
+    const int64_t bytes = SizeOfType(node.type);
+    SlotsToScalar(node.type, slots_ + node.slot, value);
+    void* buffer = device_->Allocate(bytes);
+    if (buffer == nullptr) {
+      RaiseDeviceMemory(device_, bytes, device_->Counters().live_bytes);
+      return Ref();
+    }
+    const Ref owner = Ref::Steal(OwnOnDevice(device_, buffer, bytes));
+    if (!owner) return owner;
+    int32_t code = device_->CopyUp(buffer, value, bytes);
+    if (code == 0) code = device_->Share();
+    if (code != 0) {
+      RaiseDeviceError(runtime::DeviceErrorText(code));
+      return Ref();
+    }
+    Ref number = NumberAt(buffer, node.type, owner);
+    if (number) KeepItem(number.get(), item.get());
+    return number;
+  }
+
+  Ref NumberAt(void* address, int type, const Ref& owner) const {
+    Ref addresses = Ref::Steal(BuildNumberAt(address, type, owner.get()));
+    return addresses ? Ref::Steal(MakeDeviceNumber(addresses.get(), number_)) : Ref();
   }
 
   Ref OnDevice(const Ref& addresses, int64_t stream = kOurStreams) const {
@@ -94,6 +137,7 @@ class DeviceResultBuilder {
   const std::vector<ResultNode>& nodes_;
   const ArrayArgument* arguments_;
   const uint64_t* slots_;
+  runtime::Device* const device_;
   const int number_;
   const std::vector<KeptBuffer>& kept_;
   const std::vector<Ref>& owners_;
@@ -113,7 +157,9 @@ PyObject* BuildDeviceResult(const Manifest& manifest, const ArrayArgument* argum
     are_owned &= bool(owners.back());
   }
   if (!are_owned) return nullptr;
-  return DeviceResultBuilder(manifest, arguments, slots, number, kept, owners).Build().release();
+  return DeviceResultBuilder(manifest, arguments, slots, device, number, kept, owners)
+      .Build()
+      .release();
 }
 
 }  // namespace parakeet::pylib

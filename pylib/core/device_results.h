@@ -20,7 +20,8 @@ struct KeptBuffer {
 
 // A new reference, or null with an exception set. Fresh buffers, at addresses of the device and
 // each among `kept`, are device arrays, and so are views of arguments that are; views of others are
-// NumPy's, at addresses of the host. Every buffer of `kept` is taken over.
+// NumPy's, at addresses of the host. NumPy scalars are numbers on the device (device_number.h).
+// Every buffer of `kept` is taken over.
 PyObject* BuildDeviceResult(const Manifest& manifest, const ArrayArgument* arguments,
                             const uint64_t* slots, runtime::Device* device, int number,
                             const std::vector<KeptBuffer>& kept);

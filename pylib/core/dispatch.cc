@@ -27,8 +27,9 @@ namespace {
 
 // How a call is to be run.
 struct Mode {
-  uint64_t header;                    // of a key that says nothing of the three below
+  uint64_t header;                    // of a key that says nothing of the three flags below
   runtime::Device* device = nullptr;  // null: on the host, or not at all
+  int number = -1;                    // the device's (key.h)
   bool any_shapes = false;
   bool profiled = false;
   bool short_axes = false;
@@ -37,6 +38,7 @@ struct Mode {
 bool Encode(FunctionState* function, Mode mode, PyObject* const* values, Arguments* call) {
   call->key.Append(mode.header | HeaderWord(Target(0), false, mode.any_shapes, mode.profiled));
   call->short_axes = mode.short_axes;
+  call->device = mode.number;
   const size_t count = function->parameters.size();
   for (size_t i = 0; i < count; ++i) {
     switch (EncodeArgument(values[i], function->in_key[i], call)) {
@@ -303,7 +305,10 @@ PyObject* DispatchFrom(FunctionState* function, Mode mode, PyObject* const* valu
 // To compile for, whether or not the device is there.
 Mode ModeToShow(const FunctionState& function, int number) {
   Mode mode = {HeaderWord(TargetOfNumber(number), false)};
-  if (HasDevice(TargetOfNumber(number))) mode.header = HeaderToShow(number);
+  if (HasDevice(TargetOfNumber(number))) {
+    mode.header = HeaderToShow(number);
+    mode.number = number;
+  }
   mode.short_axes = function.short_axes;
   return mode;
 }
@@ -357,7 +362,7 @@ PyObject* DispatchOnHost(FunctionState* function, Target target, PyObject* const
 PyObject* DispatchOnDevice(FunctionState* function, int number, PyObject* const* values) {
   runtime::Device* device = OpenDeviceOf(number);
   if (device == nullptr) return nullptr;
-  Mode mode = {HeaderOn(*device), device};
+  Mode mode = {HeaderOn(*device), device, number};
   mode.short_axes = function->short_axes;
   return DispatchFrom(function, mode, values, GaveUp::kNo);
 }

@@ -11,6 +11,7 @@
 #include "pylib/core/device_array.h"
 #include "pylib/core/device_dispatch.h"
 #include "pylib/core/device_lines.h"
+#include "pylib/core/device_number.h"
 #include "pylib/core/disk_cache.h"
 #include "pylib/core/dispatch.h"
 #include "pylib/core/dlpack.h"
@@ -233,6 +234,7 @@ PyMethodDef functions[] = {
     {"device_lines", DeviceLines, METH_O, nullptr},
     {"device_allocate", DeviceAllocate, METH_VARARGS, nullptr},
     {"device_copy", DeviceCopy, METH_VARARGS, nullptr},
+    {"device_item", DeviceItem, METH_O, nullptr},
     {"device_of_address", DeviceOfAddress, METH_O, nullptr},
     {"device_order", DeviceOrder, METH_VARARGS, nullptr},
     {"device_stream", DeviceStream, METH_O, nullptr},

@@ -230,6 +230,13 @@ PyObject* BuildViewOf(const ResultNode& node, const uint64_t* slots, PyObject* b
   return numpy.set_base(view.get(), Ref::Borrow(base).release()) == 0 ? view.release() : nullptr;
 }
 
+PyObject* BuildNumberAt(void* address, int type, PyObject* base) {
+  Ref number = NewArray(type, 0, nullptr, nullptr, address, false);
+  if (!number) return nullptr;
+  return numpy.set_base(number.get(), Ref::Borrow(base).release()) == 0 ? number.release()
+                                                                        : nullptr;
+}
+
 PyObject* BuildResults(const Manifest& manifest, const ArrayArgument* arguments,
                        runtime::Call* call, const uint64_t* slots) {
   const ResultNode& first = manifest.results.front();

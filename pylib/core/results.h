@@ -30,6 +30,9 @@ bool IsWholeArgument(const ResultNode& node, const ArrayArgument& argument, cons
 // An array at the address that the slots say, which keeps `base` alive.
 PyObject* BuildViewOf(const ResultNode& node, const uint64_t* slots, PyObject* base);
 
+// A read-only array without axes at an address, which keeps `base` alive.
+PyObject* BuildNumberAt(void* address, int type, PyObject* base);
+
 // ---------------------------------------------------------------------------------------------
 
 // Where the result is more than one scalar.

@@ -1,15 +1,15 @@
 """Arrays that stay on a device: `parakeet.to_gpu(x)`, `parakeet.asarray(x, device="gpu:0")`.
 
 A jitted function takes them as it takes NumPy's, without a copy, and what it returns stays on the
-device then. `_core.DeviceArray` holds a NumPy array whose data is an address of the device; nothing
-here reads its elements.
+device then, numbers too. `_core.DeviceArray` holds a NumPy array whose data is an address of the
+device; nothing here reads its elements.
 """
 
 import operator
 
 import numpy as np
 
-from parakeet import _core, device_refusals
+from parakeet import _core, device_numbers
 from parakeet.foreign_arrays import address_of, take
 from parakeet.targets import has_device, name_of, number_of
 
@@ -81,6 +81,8 @@ def _extent(array):
 
 def to_host(self):
     """The elements as a NumPy array of the host."""
+    if not self.ndim:
+        return np.array(device_numbers.item(self))
     _order(self, False)
     addresses = self._addresses
     low, span = _extent(addresses)
@@ -105,11 +107,11 @@ def _is_dense(array):
 
 def take_down(values):
     """The values of a call with arrays of the host for those of a device, and a function that puts
-    what they hold then back on the device."""
+    what they hold then back on the device. Numbers are taken as they are."""
     pairs = []
 
     def taken(value):
-        if isinstance(value, DeviceArray):
+        if isinstance(value, DeviceArray) and not value._is_number:
             host = to_host(value)
             host.flags.writeable = value._addresses.flags.writeable
             pairs.append((value, host))
@@ -172,12 +174,17 @@ def _cuda_array_interface(self):
         raise AttributeError("an array of the emulated GPU is in no CUDA memory")
     return {
         "version": 3,
-        "data": (address_of(addresses), not addresses.flags.writeable),
+        "data": (address_of(addresses), _is_read_only(self)),
         "shape": addresses.shape,
         "typestr": addresses.dtype.str,
         "strides": None if addresses.flags.c_contiguous else addresses.strides,
         "stream": _core.device_stream(self._number),
     }
+
+
+def _is_read_only(self):
+    """Whether other libraries are told so: of a number they are not, few have a word for it."""
+    return not self._addresses.flags.writeable and not self._is_number
 
 
 def _dlpack_device(self):
@@ -195,7 +202,7 @@ def _dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
     if stream != -1 and _dlpack_device(self)[0] == _CUDA:
         _core.device_order(self._number, True, 1 if stream is None else stream)
     is_versioned = max_version is not None and max_version[0] >= 1
-    if not is_versioned and not self._addresses.flags.writeable:
+    if not is_versioned and _is_read_only(self):
         raise BufferError("the array is read-only, which this version of DLPack cannot say")
     return _core.dlpack_export(self, is_versioned)
 
@@ -203,20 +210,6 @@ def _dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
 def _repr(self):
     body = np.array2string(to_host(self), separator=", ", prefix="DeviceArray(")
     return f"DeviceArray({body}, dtype={self.dtype}, device={self.device!r})"
-
-
-def _scalar(convert):
-    def method(self):
-        # What NumPy says of arrays of another length, without their elements.
-        return convert(to_host(self) if self.size == 1 else np.broadcast_to(0, self.shape))
-
-    return method
-
-
-def _index(self):
-    if self.ndim or self.dtype.kind not in "iu":
-        raise TypeError("only integer arrays without axes are an index")
-    return int(self)
 
 
 def _item(self):
@@ -285,19 +278,17 @@ def _complete():
         ("nbytes", "bytes of its elements"), ("itemsize", "bytes of one"),
     ):  # fmt: skip
         setattr(DeviceArray, name, _same(name, doc))
-    for convert in (int, float, complex, bool):
-        setattr(DeviceArray, f"__{convert.__name__}__", _scalar(convert))
     methods = {
         "__array__": _array, "__getitem__": _getitem, "__iter__": _iter, "__len__": _len,
         "__dlpack__": _dlpack, "__dlpack_device__": _dlpack_device, "__repr__": _repr,
         "__cuda_array_interface__": property(_cuda_array_interface),
         "T": property(_transposed, doc="with its axes in reverse"),
-        "__index__": _index, "__reduce__": _reduce, "__copy__": copied, "copy": copied,
+        "__reduce__": _reduce, "__copy__": copied, "copy": copied,
         "__deepcopy__": lambda self, memo: copied(self), "reshape": _reshape, "item": _item,
         "tolist": lambda self: to_host(self).tolist(),
         "device": property(_device, doc=_device.__doc__), "to_host": to_host,
     }  # fmt: skip
-    for name, value in {**device_refusals.methods(), **methods}.items():
+    for name, value in {**device_numbers.methods(), **methods}.items():
         setattr(DeviceArray, name, value)
 
 

@@ -1,19 +1,21 @@
-"""What arrays on a device do not do outside jitted functions: each way to ask for it is a TypeError
-that points at `parakeet.jit`."""
+"""What arrays on a device do not do outside jitted functions, unless they are numbers
+(device_numbers.py): each way to ask for it is a TypeError that points at `parakeet.jit`."""
 
 import numpy as np
 
 _OPERATORS = {
     "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow",
     "@": "matmul", "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
+    "divmod()": "divmod",
 }  # fmt: skip
 _PLAIN = {
     "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne", "~": "invert",
     "unary -": "neg", "unary +": "pos", "abs()": "abs", "item assignment": "setitem",
-    "item deletion": "delitem", "divmod()": "divmod", "round()": "round",
+    "item deletion": "delitem", "round()": "round", "math.floor": "floor", "math.ceil": "ceil",
+    "math.trunc": "trunc", "in": "contains",
 }  # fmt: skip
 # NumPy's functions that need no element.
-_OF_ADDRESSES = {np.shape, np.ndim, np.size}
+OF_ADDRESSES = {np.shape, np.ndim, np.size}
 
 
 def _text(what):
@@ -30,31 +32,25 @@ def _refusing(symbol):
     return operate
 
 
-def _array_ufunc(self, ufunc, method, *inputs, **options):
+def array_ufunc(self, ufunc, method, *inputs, **options):
     raise TypeError(_text(f"np.{ufunc.__name__}"))
 
 
-def _array_function(self, function, types, args, kwargs):
-    if function in _OF_ADDRESSES and args and isinstance(args[0], type(self)):
+def array_function(self, function, types, args, kwargs):
+    if function in OF_ADDRESSES and args and isinstance(args[0], type(self)):
         return function(args[0]._addresses, *args[1:], **kwargs)
     raise TypeError(_text(f"np.{function.__name__}"))
 
 
-def _getattr(self, name):
+def get_attribute(self, name):
     if not name.startswith("_") and hasattr(np.ndarray, name):
         raise AttributeError(_text(name), name=name, obj=self)
     raise AttributeError(f"'DeviceArray' object has no attribute {name!r}", name=name, obj=self)
 
 
 def methods():
-    """By name, what a class takes that refuses all this."""
+    """By name, what refuses all this."""
     refused = {f"__{name}__": _refusing(symbol) for symbol, name in _PLAIN.items()}
     for symbol, name in _OPERATORS.items():
         refused.update({f"__{prefix}{name}__": _refusing(symbol) for prefix in ("", "r", "i")})
-    return {
-        **refused,
-        "__hash__": object.__hash__,
-        "__array_ufunc__": _array_ufunc,
-        "__array_function__": _array_function,
-        "__getattr__": _getattr,
-    }
+    return refused

@@ -141,7 +141,8 @@ def _borrowed(args, kwargs):
 def _device_of(function, values, otherwise):
     """Where calls that say nothing run: where a device array among their arguments is."""
     is_said = number_in_context() != NONE or function._options["target"] is not None
-    there = [value._number for value in values if isinstance(value, _core.DeviceArray)]
+    there = [value._number for value in values
+             if isinstance(value, _core.DeviceArray) and not value._is_number]  # fmt: skip
     return otherwise if is_said or not there else there[0]
 
 

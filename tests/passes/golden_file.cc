@@ -54,6 +54,7 @@ void ReadHeader(const std::string& line, GoldenFile& file) {
         file.lengths.back().push_back(std::stoll(length));
     }
   }
+  if (ValueAfter(line, "// results: ") == "kept") file.keeps = true;
   if (const std::string name = ValueAfter(line, "// stage: "); !name.empty()) {
     file.stage = StageNamed(name);
   }

@@ -21,7 +21,8 @@ struct GoldenCase {
 struct GoldenFile {
   std::vector<std::string> header;  // the lines before the first case
   std::vector<std::string> passes;
-  bool kernels = false;                       // Whether they write code for a GPU.
+  bool kernels = false;                       // Whether they write code for a GPU,
+  bool keeps = false;                         // and the entry's results may stay in its memory.
   std::vector<std::vector<int64_t>> lengths;  // As in passes::Options.
   ir::Stage stage = ir::Stage::kParallel;
   std::vector<GoldenCase> cases;

@@ -260,7 +260,7 @@ def test_results_share_memory_as_they_do_on_the_host():
     x, y = there(np.arange(5.0)), np.arange(4)
     same, tail, made, back, again, (host, view, total) = parts(x, y)
     assert same is x and made is again and host is y and np.shares_memory(view, y)
-    assert isinstance(total, np.float64) and total == 9.0
+    assert isinstance(total, parakeet.DeviceArray) and total == 9.0
     jit(doubled_in_place)(tail), jit(doubled_in_place)(made)
     assert x.to_host().tolist() == [-1, 2, 4, 6, 8]
     assert back.to_host().tolist() == [10, 8, 6, 4, 0]

@@ -193,12 +193,19 @@ def found_place(f, x, axis, keepdims, out):
 
 
 def place_in_blocks(f, x, width):
-    """Of a vector: each element is read once, and those of the first best block again."""
+    """Of a vector: each element is read once, and those of the first best block again, as many
+    wherever it is: what a GPU is to do next depends on no number that it has yet to find."""
     n = x.shape[0]
     blocks = (n + width - 1) // width
-    bests = imap(lambda b: reduce(f, x[b * width : minimum((b + 1) * width, n)]), blocks)
+
+    def best_of(b):
+        # Beginning with an element of its own, it cannot be empty, and nothing is to be checked.
+        first = x[maximum(minimum(b * width, n - 1), 0)]
+        return reduce(f, x[b * width : minimum((b + 1) * width, n)], init=first)
+
+    bests = imap(best_of, blocks)
     start = first_place(bests, reduce(f, bests)) * width
-    block = x[start : minimum(start + width, n)]
+    block = imap(lambda k: x[maximum(minimum(start + k, n - 1), 0)], width)
     return start + first_place(block, reduce(f, block))
 
 
