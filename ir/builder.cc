@@ -61,11 +61,19 @@ Operand Builder::Scalar(OpCode op, std::vector<Operand> operands, std::string_vi
   return EmitOne(op, type, std::move(operands), {}, {}, hint);
 }
 
-Operand Builder::Cast(const Operand& operand, DType dtype, std::string_view hint) {
+Operand Builder::Convert(OpCode op, const Operand& operand, DType dtype, std::string_view hint) {
   if (DTypeOf(operand) == dtype) return operand;
   const Type type = TypeOf(operand).With(dtype);
-  if (auto folded = Fold(OpCode::kCast, {operand}, type)) return *folded;
-  return EmitOne(OpCode::kCast, type, {operand}, {}, {}, hint);
+  if (auto folded = Fold(op, {operand}, type)) return *folded;
+  return EmitOne(op, type, {operand}, {}, {}, hint);
+}
+
+Operand Builder::Cast(const Operand& operand, DType dtype, std::string_view hint) {
+  return Convert(OpCode::kCast, operand, dtype, hint);
+}
+
+Operand Builder::Bitcast(const Operand& operand, DType dtype, std::string_view hint) {
+  return Convert(OpCode::kBitcast, operand, dtype, hint);
 }
 
 Operand Builder::Load(const Operand& array, const std::vector<Operand>& index,

@@ -23,11 +23,13 @@ class Builder {
   Builder Nested() const;
   const Var* NewVar(Type type, std::string_view hint = "") const;
 
-  // A scalar operation (elementwise on lanes); its type follows from the operands. Cast has its
-  // own.
+  // A scalar operation (elementwise on lanes); its type follows from the operands. Casts have
+  // their own.
   Operand Scalar(OpCode op, std::vector<Operand> operands, std::string_view hint = "");
   // The operand itself when it has the dtype already.
   Operand Cast(const Operand& operand, DType dtype, std::string_view hint = "");
+  // The same bits as a dtype of the same width.
+  Operand Bitcast(const Operand& operand, DType dtype, std::string_view hint = "");
 
   // i64 arithmetic of sizes and indexes, in words.
   Operand Add(const Operand& a, const Operand& b) { return Scalar(OpCode::kAdd, {a, b}); }
@@ -55,6 +57,8 @@ class Builder {
   std::vector<const Binding*>& bindings() { return bindings_; }
 
  private:
+  Operand Convert(OpCode op, const Operand& operand, DType dtype, std::string_view hint);
+
   Arena* arena_;
   Span span_;
   std::vector<const Binding*> bindings_;

@@ -1,5 +1,6 @@
 #include "ir/evaluate.h"
 
+#include <bit>
 #include <limits>
 #include <span>
 
@@ -62,6 +63,28 @@ std::optional<Constant> EvaluateMakeComplex(std::span<const Constant> parts, DTy
   return Constant::Complex(parts[0].real, parts[1].real, result);
 }
 
+// A signed integer of the bits' width.
+std::optional<int64_t> BitsOf(const Constant& value) {
+  switch (value.dtype) {
+    case DType::kF16: return static_cast<int16_t>(HalfFromDouble(value.real));
+    case DType::kF32: return std::bit_cast<int32_t>(static_cast<float>(value.real));
+    case DType::kF64: return std::bit_cast<int64_t>(value.real);
+    default: return IsInteger(value.dtype) ? std::optional(value.integer) : std::nullopt;
+  }
+}
+
+std::optional<Constant> EvaluateBitcast(const Constant& value, DType result) {
+  const std::optional<int64_t> bits = BitsOf(value);
+  if (!bits || SizeInBytes(value.dtype) != SizeInBytes(result)) return std::nullopt;
+  switch (result) {
+    case DType::kF16: return Constant::Float(DoubleFromHalf(static_cast<uint16_t>(*bits)), result);
+    case DType::kF32:
+      return Constant::Float(std::bit_cast<float>(static_cast<int32_t>(*bits)), result);
+    case DType::kF64: return Constant::Float(std::bit_cast<double>(*bits), result);
+    default: return IsInteger(result) ? std::optional(ConstantOf(result, *bits)) : std::nullopt;
+  }
+}
+
 bool IsNonzero(const Constant& value) {
   if (IsFloat(value.dtype)) return value.real != 0;
   if (IsComplex(value.dtype)) return value.real != 0 || value.imag != 0;
@@ -115,6 +138,7 @@ double RoundTo(DType dtype, double value) {
 std::optional<Constant> Evaluate(OpCode op, const std::vector<Constant>& operands, DType result) {
   if (!IsScalarOp(op) || operands.size() != OperandCount(op)) return std::nullopt;
   if (op == OpCode::kCast) return EvaluateCast(operands[0], result);
+  if (op == OpCode::kBitcast) return EvaluateBitcast(operands[0], result);
   if (op == OpCode::kSelect) return EvaluateSelect(operands);
   if (!ShareOneDType(operands)) return std::nullopt;
   if (op == OpCode::kMakeComplex) return EvaluateMakeComplex(operands, result);

@@ -1,3 +1,4 @@
+#include <bit>
 #include <cstdint>
 
 #include "ir/evaluate_by_kind.h"
@@ -60,13 +61,16 @@ T ShiftRight(T a, T b, int width) {
   return a < 0 ? static_cast<T>(-1) : 0;
 }
 
+int CountBits(uint64_t bits, int width) { return std::popcount(bits << (64 - width)); }
+
 template <typename T>
-std::optional<T> Unary(OpCode op, T a) {
+std::optional<T> Unary(OpCode op, T a, int width) {
   switch (op) {
     case OpCode::kNeg: return static_cast<T>(0 - static_cast<uint64_t>(a));
     case OpCode::kAbs: return a < 0 ? static_cast<T>(0 - static_cast<uint64_t>(a)) : a;
     case OpCode::kSign: return static_cast<T>((a > 0) - (a < 0));
     case OpCode::kNot: return static_cast<T>(~a);
+    case OpCode::kPopCount: return static_cast<T>(CountBits(static_cast<uint64_t>(a), width));
     case OpCode::kFloor:
     case OpCode::kCeil:
     case OpCode::kTrunc:
@@ -131,7 +135,7 @@ std::optional<Constant> EvaluateAs(OpCode op, std::span<const Constant> operands
   }
   if (operands.size() > 2) return std::nullopt;
   const std::optional<T> value =
-      operands.size() == 1 ? Unary(op, a) : Binary(op, a, b, SizeInBits(dtype));
+      operands.size() == 1 ? Unary(op, a, SizeInBits(dtype)) : Binary(op, a, b, SizeInBits(dtype));
   return value ? std::optional(ConstantOf(dtype, static_cast<int64_t>(*value))) : std::nullopt;
 }
 

@@ -128,7 +128,8 @@ std::optional<Operand> Fold(OpCode op, const std::vector<Operand>& operands, con
   if (!IsScalarOp(op)) return std::nullopt;
   if (Folded value = FoldConstants(op, operands, type)) return value;
   if (op == OpCode::kSelect) return FoldSelect(operands);
-  if (op == OpCode::kCast) return TypeOf(operands[0]) == type ? Folded(operands[0]) : std::nullopt;
+  if (op == OpCode::kCast || op == OpCode::kBitcast)
+    return TypeOf(operands[0]) == type ? Folded(operands[0]) : std::nullopt;
   if (op == OpCode::kReal && !IsComplex(type.dtype()) && TypeOf(operands[0]) == type) {
     return operands[0];
   }

@@ -80,6 +80,7 @@ class Machine {
   void Load(const Step& step);
   void Store(const Step& step);
   void Atomic(const Step& step);
+  void Match(const Step& step);
 
   // --- interpreter_views.cc ---
   void Slice(const Step& step);

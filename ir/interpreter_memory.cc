@@ -64,4 +64,20 @@ void Machine::Atomic(const Step& step) {
   Set(step, 0, old);
 }
 
+// The array holds every thread's row, the index begins with the thread.
+void Machine::Match(const Step& step) {
+  constexpr int64_t kLanes = 32;
+  const ArrayValue& array = ArrayAt(step.operands[0]);
+  Index index = IntsAt(step.operands, 1, array.sizes.size());
+  const Constant own = LoadElement(array.dtype, ElementAt(array, index));
+  const int64_t first = index[0] / kLanes * kLanes;
+  int64_t bits = 0;
+  for (int64_t lane = 0; lane < std::min(kLanes, array.sizes[0] - first); ++lane) {
+    index[0] = first + lane;
+    const bool matches = LoadElement(array.dtype, ElementAt(array, index)) == own;
+    bits |= int64_t{matches} << lane;
+  }
+  Set(step, 0, ConstantOf(DType::kU32, bits));
+}
+
 }  // namespace parakeet::ir

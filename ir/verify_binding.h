@@ -90,6 +90,7 @@ class BindingVerifier {
   void Load();
   void Store();
   void Atomic();
+  void Match();
   void Prefetch();
   void LoadLanes();
   void StoreLanes();

@@ -180,6 +180,16 @@ void BindingVerifier::Atomic() {
   Require(IsAtomicDType(dtype), Invariant::kTypesMatch, "atomics are of integers of 4 or 8 bytes");
 }
 
+void BindingVerifier::Match() {
+  size_t rest = 0;
+  if (!Index(&rest)) return;
+  Require(b_.operands.size() == rest, Invariant::kIndexFits, "more indexes than axes");
+  const DType dtype = DTypeOf(b_.operands[0]);
+  Require((IsInteger(dtype) && SizeInBytes(dtype) <= 4) || IsBool(dtype), Invariant::kTypesMatch,
+          "matches are of integers of at most 4 bytes");
+  RequireType(ResultType(), DType::kU32, "the result");
+}
+
 // --- Lanes ---
 
 bool BindingVerifier::LaneAttributes(int rank) {

@@ -190,6 +190,9 @@ class Hoister : public ir::Mutator {
     if (code.op == OpCode::kCast) {
       return builder().Cast(operands[0], code.result()->type.dtype(), code.result()->hint);
     }
+    if (code.op == OpCode::kBitcast) {
+      return builder().Bitcast(operands[0], code.result()->type.dtype(), code.result()->hint);
+    }
     return builder().Scalar(code.op, std::move(operands), code.result()->hint);
   }
 

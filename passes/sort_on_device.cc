@@ -2,10 +2,14 @@
 //
 // Before:
 //   %s: i64 = library_call @sort(%v)
-// After: (%s is 0; sort_writer.h says what the kernels do)
+// After: (%s is 0; radix_sort_writer.h and sort_writer.h say what the kernels do)
+//   if the array is long {
+//     block for ... { each counts the digits of a part of %v }
+//     for each digit { block for ... { each moves a tile of %v to where its digits are to be } }
+//   } else {
 //   block for %b in 0 to %tiles step 1 { ... each sorts a tile of %v in shared memory ... }
 //   while { more than a tile } { block for ... { merges tiles of %v, two by two, into %w }
-//                                block for ... { and those of %w into %v } }
+//                                block for ... { and those of %w into %v } } }
 //
 // Where the rows of an array are sorted as they are made, all of them are made first:
 //   %r: [n][m]f64 = imap (%i) in (%n) { %v = imap (%j) in (%m) { ... }
@@ -22,7 +26,7 @@
 
 #include "ir/library_routines.h"
 #include "ir/uses.h"
-#include "passes/lowering/sort_writer.h"
+#include "passes/lowering/radix_sort_writer.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -109,9 +113,9 @@ bool IsOnlyYielded(const Block& element, const SortCall& sort) {
          std::count_if(element.results.begin(), element.results.end(), is_sorted) == 1;
 }
 
-class DeviceSorter : public SortWriter {
+class DeviceSorter : public RadixSortWriter {
  public:
-  DeviceSorter(ir::Arena* arena, Context& context) : SortWriter(arena), context_(context) {}
+  DeviceSorter(ir::Arena* arena, Context& context) : RadixSortWriter(arena), context_(context) {}
 
  protected:
   void Visit(const Binding* b) override {
@@ -146,8 +150,20 @@ class DeviceSorter : public SortWriter {
 
   void WriteCall(const SortCall& sort) {
     NoteDone(sort.binding->span);
-    WriteSort(Current(sort.keys), sort.places != nullptr ? Current(sort.places) : nullptr);
+    WriteEither(Current(sort.keys), sort.places != nullptr ? Current(sort.places) : nullptr);
     Replace(sort.binding->result(), Int(0));
+  }
+
+  void WriteEither(const Var* keys, const Var* places) {
+    const auto by_digits = [&] {
+      WriteRadixSort(keys, places);
+      return Operands{};
+    };
+    const auto by_merging = [&] {
+      WriteSort(keys, places);
+      return Operands{};
+    };
+    Choose(IsForRadix(keys), by_digits, by_merging);
   }
 
   bool SortRows(const Binding& nest) {

@@ -135,6 +135,14 @@ int64_t pk_device_matmul(PkCall* call, int32_t element, const int64_t* operands)
 // Waits until every thread of the block that has not ended has come here.
 void pk_thread_barrier(PkThread* thread);
 
+// Waits until every thread of the warp (kPkWarpThreads of them, aligned) has come here; so do those
+// of the block's other warps.
+void pk_thread_warp_barrier(PkThread* thread);
+
+// The lanes of the warp, as bits, that come here with the same number. All threads of the block do;
+// what they did to shared memory before is not in order with what they do behind.
+uint32_t pk_thread_match(PkThread* thread, uint32_t number);
+
 // As pk_fail, for the error record of the launch. The caller then ends its iteration.
 void pk_thread_fail(PkThread* thread, int32_t site, int32_t place_count, const int64_t* place,
                     int32_t scalar_count, const int64_t* scalars);
@@ -152,9 +160,10 @@ enum PkAccess : int32_t {
 
 // Stands before each access of an emulated kernel to memory: `bytes` at `address`, which is to lie
 // in one allocation of the call, in the block's shared memory, or in the thread's own. A store to
-// shared memory that another thread of the block has read or written since the last barrier, and a
-// load from what another has written since, is a race. Either ends the process with a message that
-// names the kernel, the block and the thread: compiled code is wrong then, not the program.
+// shared memory that another thread of the block has read or written since the last barrier (of the
+// warp, where both are of one), and a load from what another has written since, is a race. Either
+// ends the process with a message that names the kernel, the block and the thread: compiled code is
+// wrong then, not the program.
 void pk_thread_check(PkThread* thread, const void* address, int64_t bytes, int32_t access);
 
 }  // extern "C"
@@ -162,5 +171,6 @@ void pk_thread_check(PkThread* thread, const void* address, int64_t bytes, int32
 inline constexpr int64_t kPkRuntimeBytes = 16;  // of captures
 inline constexpr int64_t kPkMostCaptureBytes = 4000;
 inline constexpr int32_t kPkMostThreads = 1024;
+inline constexpr int32_t kPkWarpThreads = 32;
 
 #endif  // PARAKEET_RUNTIME_DEVICE_ABI_H_

@@ -68,6 +68,7 @@ void BlockRunner::Begin(EmulatedThread* thread, int64_t block, int64_t number) {
   thread->thread = number;
   thread->shared = shared_.get();
   thread->runner = this;
+  thread->matches = 0;
 }
 
 void BlockRunner::RunThread(EmulatedThread* thread) {
@@ -99,8 +100,17 @@ bool BlockRunner::RunToBarrier(bool is_first) {
   if (waiting != nullptr && ended != nullptr) {
     End(waiting, "waits at a barrier that other threads of the block did not come to");
   }
-  accesses_.PassBarrier();
+  if (waiting != nullptr) Meet(waiting);
   return waiting != nullptr;
+}
+
+void BlockRunner::Meet(const EmulatedThread* last) {
+  for (int32_t i = 0; i < launch_->threads; ++i) {
+    if (threads_[i]->waits_at != last->waits_at)
+      End(last, "waits at another kind of barrier than other threads of the block");
+  }
+  if (last->waits_at == MeetingPlace::kBarrier) accesses_.PassBarrier();
+  if (last->waits_at == MeetingPlace::kWarpBarrier) accesses_.PassWarpBarrier();
 }
 
 bool BlockRunner::RunAsFibres(int64_t block) {
@@ -136,11 +146,24 @@ bool BlockRunner::Run(const EmulatedLaunch& launch, int64_t block) {
 // What a thread asks for
 // ---------------------------------------------------------------------------------------------
 
-void BlockRunner::Wait(EmulatedThread* thread) {
+void BlockRunner::Wait(EmulatedThread* thread, MeetingPlace place) {
   if ((launch_->kernel->flags & kPkKernelBarriers) == 0) {
     End(thread, "waits at a barrier, in a kernel that is said to have none");
   }
+  thread->waits_at = place;
   thread->fibre.Suspend();
+}
+
+uint32_t BlockRunner::Match(EmulatedThread* thread, uint32_t number) {
+  const int turn = thread->matches++ % 2;
+  thread->numbers[turn] = number;
+  Wait(thread, MeetingPlace::kMatch);
+  const auto first = int32_t(thread->thread) / kPkWarpThreads * kPkWarpThreads;
+  const int32_t lanes = std::min(kPkWarpThreads, launch_->threads - first);
+  uint32_t same = 0;
+  for (int32_t lane = 0; lane < lanes; ++lane)
+    same |= uint32_t{threads_[first + lane]->numbers[turn] == number} << lane;
+  return same;
 }
 
 void BlockRunner::CheckShared(EmulatedThread* thread, int64_t offset, int64_t bytes,
@@ -221,6 +244,7 @@ void BlockRunner::Free(EmulatedThread* thread, void* buffer) {
 namespace {
 
 using parakeet::runtime::EmulatedThread;
+using parakeet::runtime::MeetingPlace;
 
 EmulatedThread* Of(PkThread* thread) { return static_cast<EmulatedThread*>(thread); }
 
@@ -228,7 +252,17 @@ EmulatedThread* Of(PkThread* thread) { return static_cast<EmulatedThread*>(threa
 
 extern "C" {
 
-void pk_thread_barrier(PkThread* thread) { Of(thread)->runner->Wait(Of(thread)); }
+void pk_thread_barrier(PkThread* thread) {
+  Of(thread)->runner->Wait(Of(thread), MeetingPlace::kBarrier);
+}
+
+void pk_thread_warp_barrier(PkThread* thread) {
+  Of(thread)->runner->Wait(Of(thread), MeetingPlace::kWarpBarrier);
+}
+
+uint32_t pk_thread_match(PkThread* thread, uint32_t number) {
+  return Of(thread)->runner->Match(Of(thread), number);
+}
 
 void pk_thread_fail(PkThread* thread, int32_t site, int32_t place_count, const int64_t* place,
                     int32_t scalar_count, const int64_t* scalars) {

@@ -28,8 +28,16 @@ struct EmulatedLaunch {
 
 class BlockRunner;
 
+// What threads wait at: all of a block at one of a kind.
+enum class MeetingPlace { kBarrier, kWarpBarrier, kMatch };
+
 // What PkThread* points to.
 struct EmulatedThread : PkThread {
+  MeetingPlace waits_at = MeetingPlace::kBarrier;
+  // The number of its last match, and of the one before: who goes on first comes to the next match
+  // before others have looked.
+  uint32_t numbers[2] = {};
+  int matches = 0;
   BlockRunner* runner = nullptr;
   Fibre fibre;
   std::vector<std::pair<char*, int64_t>> own;  // what pk_thread_alloc gave
@@ -42,7 +50,8 @@ class BlockRunner {
   // False where there is no memory for the block.
   bool Run(const EmulatedLaunch& launch, int64_t block);
 
-  void Wait(EmulatedThread* thread);
+  void Wait(EmulatedThread* thread, MeetingPlace place);
+  uint32_t Match(EmulatedThread* thread, uint32_t number);
   void Check(EmulatedThread* thread, const void* address, int64_t bytes, int32_t access);
   void Fail(EmulatedThread* thread, int32_t site, int32_t place_count, const int64_t* place,
             int32_t scalar_count, const int64_t* scalars);
@@ -61,6 +70,8 @@ class BlockRunner {
   bool RunAsFibres(int64_t block);
   // Runs every thread up to its next barrier or its end, and says whether there is a next one.
   bool RunToBarrier(bool is_first);
+  // All threads have come to one meeting place; `last` is one of them.
+  void Meet(const EmulatedThread* last);
   void CheckShared(EmulatedThread* thread, int64_t offset, int64_t bytes, int32_t access);
   void LetOthersRun(const EmulatedThread* thread, const void* address);
   [[noreturn]] void End(const EmulatedThread* thread, const char* what);

@@ -19,6 +19,9 @@ class SharedAccesses {
   // Accesses before and after are in order from here on.
   void PassBarrier() { ++interval_; }
 
+  // Those of each warp's threads are.
+  void PassWarpBarrier() { ++step_; }
+
   static constexpr int32_t kNone = -1;
 
   // Notes an access of `thread` to `bytes` from `offset` on, and says which other thread's it races
@@ -26,20 +29,30 @@ class SharedAccesses {
   int32_t Note(int64_t thread, int64_t offset, int64_t bytes, bool is_store);
 
  private:
+  struct Accessor {
+    int32_t thread = 0;
+    uint64_t step = 0;
+  };
   // Of a byte. What is of an earlier interval is nothing.
   struct Cell {
     uint64_t stored_in = 0;
     uint64_t loaded_in = 0;
-    int32_t storer = 0;
-    int32_t loader = 0;
+    Accessor storer;
+    Accessor loader;
     // Loads of several threads; `loader` and this one are two of them.
-    int32_t other_loader = 0;
+    Accessor other_loader;
   };
 
   int32_t NoteStore(Cell& cell, int32_t thread) const;
   int32_t NoteLoad(Cell& cell, int32_t thread) const;
+  // Whether an access of this interval was before the last barrier of the thread's warp.
+  bool IsBehind(const Accessor& earlier, int32_t thread) const;
+  bool IsConcurrent(const Accessor& earlier, int32_t thread) const {
+    return earlier.thread != thread && !IsBehind(earlier, thread);
+  }
 
   uint64_t interval_ = 0;
+  uint64_t step_ = 0;  // Counts barriers of warps.
   std::vector<Cell> cells_;
 };
 

@@ -33,6 +33,20 @@ void EmulatedRunner::Barrier(Emission& emission, Value* context) const {
       emission.Declare("pk_thread_barrier", builder.getVoidTy(), {builder.getPtrTy()}), {context});
 }
 
+void EmulatedRunner::WarpBarrier(Emission& emission, Value* context) const {
+  llvm::IRBuilder<>& builder = emission.builder;
+  builder.CreateCall(
+      emission.Declare("pk_thread_warp_barrier", builder.getVoidTy(), {builder.getPtrTy()}),
+      {context});
+}
+
+Value* EmulatedRunner::Match(Emission& emission, Value* context, Value* number, int) const {
+  llvm::IRBuilder<>& builder = emission.builder;
+  llvm::Type* bits = builder.getInt32Ty();
+  return builder.CreateCall(emission.Declare("pk_thread_match", bits, {builder.getPtrTy(), bits}),
+                            {context, number});
+}
+
 Value* EmulatedRunner::Shared(Emission& emission, Value* context, int64_t offset) const {
   llvm::IRBuilder<>& builder = emission.builder;
   Value* shared = LoadField(emission, context, builder.getPtrTy(), offsetof(PkThread, shared));

@@ -71,18 +71,18 @@ Value* FloatToInteger(Emission& emission, Value* operand, DType to) {
   return emission.builder.CreateTrunc(whole, type);
 }
 
-llvm::Type* FloatType(Emission& emission, Value* like, DType dtype) {
+llvm::Type* TypeLike(Emission& emission, Value* like, DType dtype) {
   return WithElement(like->getType(), RegisterType(emission, dtype));
 }
 
 Value* FloatToFloat(Emission& emission, Value* operand, DType to) {
-  return emission.builder.CreateFPCast(operand, FloatType(emission, operand, to));
+  return emission.builder.CreateFPCast(operand, TypeLike(emission, operand, to));
 }
 
 // Half-precision numbers come from integers through float.
 Value* IntegerToFloat(Emission& emission, Value* operand, DType from, DType to) {
   llvm::IRBuilder<>& builder = emission.builder;
-  llvm::Type* type = FloatType(emission, operand, to == DType::kF16 ? DType::kF32 : to);
+  llvm::Type* type = TypeLike(emission, operand, to == DType::kF16 ? DType::kF32 : to);
   Value* result = ir::IsSigned(from) ? builder.CreateSIToFP(operand, type)
                                      : builder.CreateUIToFP(operand, type);
   return FloatToFloat(emission, result, to);
@@ -106,7 +106,7 @@ Value* CastReal(Emission& emission, Value* operand, DType from, DType to) {
     return FloatToInteger(emission, operand, to);
   }
   if (ir::IsFloat(to)) return IntegerToFloat(emission, operand, from, to);
-  return builder.CreateIntCast(operand, FloatType(emission, operand, to), ir::IsSigned(from));
+  return builder.CreateIntCast(operand, TypeLike(emission, operand, to), ir::IsSigned(from));
 }
 
 }  // namespace
@@ -121,6 +121,11 @@ Number EmitCast(Emission& emission, const Number& operand, DType from, DType to)
   result.imag = operand.imag == nullptr ? llvm::Constant::getNullValue(result.value->getType())
                                         : CastReal(emission, operand.imag, part, ir::PartOf(to));
   return result;
+}
+
+Number EmitBitcast(Emission& emission, const Number& operand, DType to) {
+  llvm::Type* type = TypeLike(emission, operand.value, to);
+  return {emission.builder.CreateBitCast(operand.value, type), nullptr};
 }
 
 }  // namespace parakeet::backends

@@ -34,11 +34,10 @@ bool Stores(const ir::Block& body) {
   return stores;
 }
 
-void KeepRolled(llvm::Instruction* latch) {
+void AskOfLoop(llvm::Instruction* latch, const char* what) {
   llvm::LLVMContext& context = latch->getContext();
-  llvm::MDNode* rolled =
-      llvm::MDNode::get(context, llvm::MDString::get(context, "llvm.loop.unroll.disable"));
-  llvm::MDNode* loop = llvm::MDNode::getDistinct(context, {nullptr, rolled});
+  llvm::MDNode* asked = llvm::MDNode::get(context, llvm::MDString::get(context, what));
+  llvm::MDNode* loop = llvm::MDNode::getDistinct(context, {nullptr, asked});
   loop->replaceOperandWith(0, loop);
   latch->setMetadata(llvm::LLVMContext::MD_loop, loop);
 }
@@ -100,6 +99,7 @@ void FunctionEmitter::EmitBinding(const ir::Binding& binding) {
     case OpCode::kLoad: return EmitLoad(binding);
     case OpCode::kStore: return EmitStore(binding);
     case OpCode::kAtomic: return EmitAtomic(binding);
+    case OpCode::kMatch: return EmitMatch(binding);
     case OpCode::kPrefetch: return EmitPrefetch(binding);
     case OpCode::kIf: return EmitIf(binding);
     case OpCode::kFor: return EmitFor(binding);
@@ -167,6 +167,17 @@ void FunctionEmitter::EmitIf(const ir::Binding& binding) {
   DefineFromParts(binding.results, AsValues(phis));
 }
 
+// A thread's own array is in registers where all its indexes are constants.
+bool FunctionEmitter::GoesThroughOwn(const ir::Block& body) const {
+  bool goes = false;
+  if (kernel_.own.empty()) return false;
+  ir::ForEachBinding(body, [&](const ir::Binding& b) {
+    for (const Operand& operand : b.operands)
+      goes |= operand.IsVar() && kernel_.own.contains(operand.var());
+  });
+  return goes;
+}
+
 // Tested at its end, with one test before it: the form that LLVM's loop passes like. In a kernel, a
 // loop that stores and runs for nobody knows how long gains nothing by being unrolled, and would
 // take registers that other threads could have.
@@ -199,7 +210,9 @@ void FunctionEmitter::EmitFor(const ir::Binding& binding) {
   BasicBlock* latch = builder_.GetInsertBlock();
   llvm::Instruction* again = builder_.CreateCondBr(is_inside(next_index, hi), head, after);
   if (InKernel() && carried.empty() && !llvm::isa<llvm::Constant>(hi) && Stores(body))
-    KeepRolled(again);
+    AskOfLoop(again, "llvm.loop.unroll.disable");
+  const bool is_short = llvm::isa<llvm::Constant>(lo) && llvm::isa<llvm::Constant>(hi);
+  if (is_short && GoesThroughOwn(body)) AskOfLoop(again, "llvm.loop.unroll.full");
   index->addIncoming(lo, before);
   index->addIncoming(next_index, latch);
   AddIncoming(phis, initial, before);

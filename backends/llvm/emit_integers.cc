@@ -31,6 +31,7 @@ class Integers {
       case OpCode::kNeg: return builder_.CreateNeg(a_);
       case OpCode::kNot: return builder_.CreateNot(a_);
       case OpCode::kAbs: return is_signed_ ? Magnitude() : a_;
+      case OpCode::kPopCount: return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, a_);
       case OpCode::kSign: return Sign();
       case OpCode::kFloor:
       case OpCode::kCeil:

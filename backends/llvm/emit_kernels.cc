@@ -170,7 +170,12 @@ void FunctionEmitter::EmitThreads(const Binding& loop) {
   builder_.CreateBr(after);
   builder_.SetInsertPoint(after);
   if (&loop == kernel_.body->bindings.back()) return;
-  only_warp ? runner.WarpBarrier(emission_, call_) : WaitForBlock();
+  only_warp || loop.attrs.Int(Attr::kWarp) != 0 ? WaitForWarp() : WaitForBlock();
+}
+
+void FunctionEmitter::WaitForWarp() {
+  emission_.kernels->WarpBarrier(emission_, call_);
+  kernel_.traits.has_barriers = true;
 }
 
 void FunctionEmitter::WaitForBlock() {
@@ -199,6 +204,18 @@ void FunctionEmitter::EmitPrivateAlloc(const Binding& alloc) {
   array.strides[0] = I64(0);
   kernel_.own.insert(alloc.result());
   arrays_[alloc.result()] = std::move(array);
+}
+
+void FunctionEmitter::EmitMatch(const Binding& match) {
+  const ir::Operand& array = match.operands[0];
+  if (!kernel_.own.contains(array.var()) || kernel_.threads % kWarpThreads != 0)
+    ir::FailBug("a match of what is no thread's own, or in a part of a warp", match.span);
+  Value* address = AddressOf(array, llvm::ArrayRef(match.operands).drop_front(), false);
+  const Number own = LoadNumber(emission_, TraitsOf(array), address);
+  const int bits = ir::IsBool(DTypeOf(array)) ? 1 : ir::SizeInBits(DTypeOf(array));
+  Value* number = builder_.CreateZExt(own.value, builder_.getInt32Ty());
+  numbers_[match.result()] = {emission_.kernels->Match(emission_, call_, number, bits), nullptr};
+  kernel_.traits.has_barriers = kernel_.traits.matches = true;
 }
 
 void FunctionEmitter::EmitSharedAlloc(const Binding& alloc) {

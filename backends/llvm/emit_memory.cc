@@ -131,11 +131,21 @@ void FunctionEmitter::EmitAtomic(const ir::Binding& atomic) {
     builder_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
   };
   // What adds 0 says nothing to others: it asks.
-  if (*ir::AtomicCombine(atomic) != ir::OpCode::kAdd || !operands.back().IsInt(0)) fence();
+  const bool asks = *ir::AtomicCombine(atomic) == ir::OpCode::kAdd && operands.back().IsInt(0);
+  if (!asks) fence();
+  if (asks && !is_ordered) return EmitAtomicLoad(atomic, address);
   Value* old = builder_.CreateAtomicRMW(op, address, value, llvm::Align(ir::SizeInBytes(dtype)),
                                         llvm::AtomicOrdering::Monotonic);
   fence();
   numbers_[atomic.result()] = {old, nullptr};
+}
+
+void FunctionEmitter::EmitAtomicLoad(const ir::Binding& atomic, Value* address) {
+  const ir::DType dtype = atomic.result()->type.dtype();
+  llvm::LoadInst* load = builder_.CreateAlignedLoad(MemoryType(emission_, dtype), address,
+                                                    llvm::Align(ir::SizeInBytes(dtype)));
+  load->setAtomic(llvm::AtomicOrdering::Monotonic);
+  numbers_[atomic.result()] = {load, nullptr};
 }
 
 // To be read, into the first cache.

@@ -70,6 +70,7 @@ Number EmitScalarOp(Emission& emission, OpCode op, llvm::ArrayRef<Number> operan
                     DType result) {
   if (op == OpCode::kSelect) return EmitSelect(emission, operands);
   if (op == OpCode::kCast) return EmitCast(emission, operands[0], dtype, result);
+  if (op == OpCode::kBitcast) return EmitBitcast(emission, operands[0], result);
   if (op == OpCode::kMakeComplex) return {operands[0].value, operands[1].value};
   Number number;
   if (ir::IsComplex(dtype)) {

@@ -25,6 +25,8 @@ llvm::Value* EmitFloatOp(Emission& emission, ir::OpCode op, llvm::ArrayRef<Numbe
 // Parts and tests give a number without imaginary part.
 Number EmitComplexOp(Emission& emission, ir::OpCode op, llvm::ArrayRef<Number> operands);
 Number EmitCast(Emission& emission, const Number& operand, ir::DType from, ir::DType to);
+// The bits of a real number as one of the same width.
+Number EmitBitcast(Emission& emission, const Number& operand, ir::DType to);
 
 // Integers by squaring: a ** b, wrapping, with b unsigned.
 llvm::Value* EmitIntegerPower(Emission& emission, llvm::Value* base, llvm::Value* exponent);

@@ -134,9 +134,12 @@ class FunctionEmitter {
   void WriteKernel(const ir::Binding& grid);
   void EmitThreads(const ir::Binding& loop);
   void WaitForBlock();
+  void WaitForWarp();
   // Of a loop that every thread of a block goes through: what it reads, its next turn has read.
   void EnterLoopOfBlock(const ir::Block& body);
   void EmitPrivateAlloc(const ir::Binding& alloc);
+  void EmitMatch(const ir::Binding& match);
+  bool GoesThroughOwn(const ir::Block& body) const;
   void EmitSharedAlloc(const ir::Binding& alloc);
   llvm::Function* AllocateFunction();
   llvm::Function* FreeFunction();
@@ -160,6 +163,7 @@ class FunctionEmitter {
   void EmitMark(const ir::Binding& mark);
   void EmitLoad(const ir::Binding& load);
   void EmitAtomic(const ir::Binding& atomic);
+  void EmitAtomicLoad(const ir::Binding& atomic, llvm::Value* address);
   void EmitPrefetch(const ir::Binding& prefetch);
   void EmitStore(const ir::Binding& store);
   void EmitView(const ir::Binding& view);

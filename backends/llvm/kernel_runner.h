@@ -10,6 +10,7 @@ namespace parakeet::backends {
 struct KernelTraits {
   bool may_fail = false;
   bool has_barriers = false;
+  bool matches = false;  // Lanes of a warp ask what others have.
   int64_t shared_bytes = 0;
   int64_t capture_bytes = 0;
   int64_t threads = 1;  // of a block, at most
@@ -32,7 +33,7 @@ class KernelRunner {
   virtual llvm::Value* BlockNumber(Emission& emission, llvm::Value* context) const = 0;
   virtual llvm::Value* ThreadNumber(Emission& emission, llvm::Value* context) const = 0;
   virtual void Barrier(Emission& emission, llvm::Value* context) const = 0;
-  // The same where none but the first kWarpThreads threads have to wait, for one another.
+  // The same for the threads of each warp, who wait for one another.
   virtual void WarpBarrier(Emission& emission, llvm::Value* context) const = 0;
   // The block's shared memory from a byte on.
   virtual llvm::Value* Shared(Emission& emission, llvm::Value* context, int64_t offset) const = 0;
@@ -49,6 +50,11 @@ class KernelRunner {
   // Behind the finished kernel: the PkKernel of it, a constant.
   virtual llvm::Constant* Describe(Emission& emission, llvm::Function* kernel,
                                    const KernelTraits& traits) = 0;
+
+  // The lanes of the warp, as bits of an i32, whose number (an i32 of which no more than the low
+  // `bits` are set) is the thread's. All threads of the warp come here.
+  virtual llvm::Value* Match(Emission& emission, llvm::Value* context, llvm::Value* number,
+                             int bits) const = 0;
 };
 
 // The PkKernel of a kernel, whose code is known later.

@@ -14,6 +14,10 @@ using llvm::Value;
 constexpr const char* kSharedMemory = "parakeet_shared";
 constexpr unsigned kSharedSpace = 3;
 
+// Lanes that match one another wait for shared memory, step by step. Of so many blocks, some warps
+// go on meanwhile: they get as few registers as that takes.
+constexpr int64_t kResidentBlocks = 3;
+
 Value* Register(Emission& emission, llvm::Intrinsic::ID id) {
   llvm::IRBuilder<>& builder = emission.builder;
   return builder.CreateZExt(builder.CreateIntrinsic(id, {}, {}), builder.getInt64Ty());
@@ -51,6 +55,21 @@ void CudaRunner::Barrier(Emission& emission, Value*) const {
 void CudaRunner::WarpBarrier(Emission& emission, Value*) const {
   emission.builder.CreateIntrinsic(llvm::Intrinsic::nvvm_bar_warp_sync, {},
                                    {emission.builder.getInt32(~0u)});
+}
+
+// A vote for each bit: an instruction for all of them is there on few architectures, and no faster.
+Value* CudaRunner::Match(Emission& emission, Value*, Value* number, int bits) const {
+  llvm::IRBuilder<>& builder = emission.builder;
+  Value* all = builder.getInt32(~0u);
+  Value* same = all;
+  for (int bit = 0; bit < bits; ++bit) {
+    Value* is_set = builder.CreateTrunc(builder.CreateLShr(number, bit), builder.getInt1Ty());
+    Value* votes =
+        builder.CreateIntrinsic(llvm::Intrinsic::nvvm_vote_ballot_sync, {}, {all, is_set});
+    Value* differ = builder.CreateXor(votes, builder.CreateSExt(is_set, builder.getInt32Ty()));
+    same = builder.CreateAnd(same, builder.CreateNot(differ));
+  }
+  return same;
 }
 
 Value* CudaRunner::Shared(Emission& emission, Value*, int64_t offset) const {
@@ -97,7 +116,8 @@ llvm::Constant* CudaRunner::Describe(Emission& emission, llvm::Function* kernel,
 std::string CudaRunner::TakeKernels(Emission& emission, const CompileOptions& options) {
   std::vector<KernelEntry> entries;
   for (const Described& d : described_) {
-    entries.push_back({d.kernel, d.traits.capture_bytes, d.traits.threads});
+    const int64_t blocks = d.traits.matches ? kResidentBlocks : 1;
+    entries.push_back({d.kernel, d.traits.capture_bytes, d.traits.threads, blocks});
   }
   const std::string ptx = entries.empty() ? "" : MakePtx(emission.module, entries, options);
   auto* text = llvm::ConstantDataArray::getString(emission.context(), ptx);

@@ -63,14 +63,14 @@ std::unique_ptr<llvm::TargetMachine> MachineFor(int architecture) {
 }
 
 // The kernel's body in a function of one parameter.
-void MakeEntry(llvm::Module& module, Function* kernel, int64_t capture_bytes, int64_t threads) {
+void MakeEntry(llvm::Module& module, Function* kernel, const KernelEntry& described) {
   llvm::LLVMContext& context = module.getContext();
   llvm::Type* pointer = llvm::PointerType::get(context, 0);
   auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer}, false);
   auto* entry = Function::Create(type, llvm::GlobalValue::ExternalLinkage, "", &module);
   entry->takeName(kernel);
   entry->setCallingConv(llvm::CallingConv::PTX_Kernel);
-  auto* captures = llvm::ArrayType::get(llvm::Type::getInt8Ty(context), capture_bytes);
+  auto* captures = llvm::ArrayType::get(llvm::Type::getInt8Ty(context), described.capture_bytes);
   llvm::AttrBuilder attributes(context);
   attributes.addByValAttr(captures);
   attributes.addAlignmentAttr(llvm::Align(8));
@@ -87,7 +87,8 @@ void MakeEntry(llvm::Module& module, Function* kernel, int64_t capture_bytes, in
                   llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(number, value))}));
   };
   annotate("kernel", 1);
-  annotate("maxntidx", threads);
+  annotate("maxntidx", described.threads);
+  if (described.blocks > 1) annotate("minctasm", described.blocks);
 }
 
 void Link(llvm::Module& module, std::unique_ptr<llvm::Module> library) {
@@ -182,8 +183,7 @@ std::string MakePtx(const llvm::Module& module, const std::vector<KernelEntry>& 
   device->setTargetTriple(kTriple);
   device->addModuleFlag(llvm::Module::Override, "nvvm-reflect-ftz", 0u);
   for (const KernelEntry& kernel : kernels) {
-    MakeEntry(*device, llvm::cast<Function>(copies[kernel.function]), kernel.capture_bytes,
-              kernel.threads);
+    MakeEntry(*device, llvm::cast<Function>(copies[kernel.function]), kernel);
   }
   // What only host code used.
   for (llvm::GlobalVariable& global : llvm::make_early_inc_range(device->globals())) {

@@ -16,6 +16,7 @@ struct KernelEntry {
   llvm::Function* function;
   int64_t capture_bytes;
   int64_t threads;  // of a block, at most
+  int64_t blocks;   // that are to fit on a multiprocessor, whatever registers they would take
 };
 
 // The kernels in a module of their own, under their names and with their captures as one parameter

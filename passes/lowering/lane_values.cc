@@ -62,6 +62,8 @@ LaneValue LaneValues::Apply(Builder& builder, const ir::Binding& b) const {
   for (const LaneValue& value : in) vectors.push_back(Vector(builder, value));
   if (b.op == OpCode::kCast)
     return {LaneValue::kVarying, builder.Cast(vectors[0], b.result()->type.dtype()), 0};
+  if (b.op == OpCode::kBitcast)
+    return {LaneValue::kVarying, builder.Bitcast(vectors[0], b.result()->type.dtype()), 0};
   return {LaneValue::kVarying, builder.Scalar(b.op, vectors, b.result()->hint), 0};
 }
 

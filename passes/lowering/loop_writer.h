@@ -28,6 +28,8 @@ class LoopWriter : public ir::Mutator {
   // wait.
   void Blocks(const ir::Operand& count, const std::function<void(const ir::Operand& block)>& body);
   void Threads(int64_t count, const std::function<void(const ir::Operand& thread)>& body);
+  // The same where a thread waits for those of its warp alone.
+  void WarpThreads(int64_t count, const std::function<void(const ir::Operand& thread)>& body);
 
   // The same carrying values: the last ones.
   Operands Carry(

@@ -26,6 +26,11 @@ class SortWriter : public LoopWriter {
   // Sorts the rows of `keys` where `places` is null, else those of `places` by the keys there.
   void WriteSort(const ir::Var* keys, const ir::Var* places);
 
+  // `test` and `body` take what is carried.
+  Operands Repeat(const Operands& inits,
+                  const std::function<ir::Operand(const Operands& carried)>& test,
+                  const std::function<Operands(const Operands& carried)>& body);
+
  private:
   using Arrays = std::vector<const ir::Var*>;  // The keys, then the places where there are some.
   using Element = std::function<ir::Operand(const ir::Operand& at)>;
@@ -75,10 +80,6 @@ class SortWriter : public LoopWriter {
   ir::Operand Split(const ir::Operand& count, const ir::Operand& left, const ir::Operand& right,
                     const Element& left_key, const Element& right_key);
 
-  // `test` and `body` take what is carried.
-  Operands Repeat(const Operands& inits,
-                  const std::function<ir::Operand(const Operands& carried)>& test,
-                  const std::function<Operands(const Operands& carried)>& body);
   // Indexes below `count`, every one for one of a block's threads, neighbours for neighbours.
   void ByThreads(const ir::Operand& count, const std::function<void(const ir::Operand& k)>& write);
   // NumPy's order.

@@ -224,6 +224,11 @@ std::vector<Trial> TrialsOf(DType dtype) {
     }
     const DType result = ResultDType(op, dtype);
     std::vector<Constant> operands(OperandCount(op), ir::ConstantOf(dtype, 1));
+    if (op == OpCode::kBitcast) {
+      for (DType to : kAll)
+        if (ir::Evaluate(op, operands, to)) trials.push_back({op, to});
+      continue;
+    }
     if (op == OpCode::kSelect) operands[0] = Constant::Bool(true);
     if (ir::Evaluate(op, operands, result)) trials.push_back({op, result});
   }

@@ -250,6 +250,36 @@ TEST(EvaluateCast, FloatsToIntegersTruncateAsTheProcessorDoes) {
          {300, minus_one, minus_one - 128, 3000000000, 10000000000000000000u, 0, least, 0, least});
 }
 
+TEST(EvaluateBitcast, KeepsBitsAndRefusesOtherWidths) {
+  const auto bits = [](const Constant& value, DType dtype) {
+    return *Evaluate(OpCode::kBitcast, {value}, dtype);
+  };
+  EXPECT_EQ(bits(Constant::Float(-0.0), DType::kI64), Constant::Int(kLeast));
+  EXPECT_EQ(bits(Constant::Float(1.0, DType::kF32), DType::kU32),
+            Constant::Int(0x3f800000, DType::kU32));
+  EXPECT_EQ(bits(Constant::Float(-2.0, DType::kF16), DType::kU16),
+            Constant::Int(0xc000, DType::kU16));
+  EXPECT_EQ(bits(Constant::Int(-1, DType::kI8), DType::kU8), Constant::Int(255, DType::kU8));
+  for (const DType dtype : {DType::kF16, DType::kF32, DType::kF64}) {
+    const DType integer = dtype == DType::kF64   ? DType::kU64
+                          : dtype == DType::kF32 ? DType::kI32
+                                                 : DType::kU16;
+    for (double value : {0.0, -0.0, 1.5, -65504.0, kInf, -kInf, kNan})
+      ExpectSame(bits(bits(Constant::Float(value, dtype), integer), dtype).real, value);
+  }
+  const Constant one = Constant::Float(1.0);
+  for (const DType dtype : {DType::kU32, DType::kF32, DType::kC64, DType::kBool})
+    EXPECT_FALSE(Evaluate(OpCode::kBitcast, {one}, dtype).has_value());
+  EXPECT_FALSE(Evaluate(OpCode::kBitcast, {Constant::Bool(true)}, DType::kU8).has_value());
+}
+
+TEST(EvaluateInteger, PopulationCounts) {
+  EXPECT_EQ(Int(OpCode::kPopCount, {0}), 0);
+  EXPECT_EQ(Int(OpCode::kPopCount, {-1}), 64);
+  EXPECT_EQ(Int(OpCode::kPopCount, {-1}, DType::kI8), 8);
+  EXPECT_EQ(Int(OpCode::kPopCount, {0x80000001}, DType::kU32), 2);
+}
+
 TEST(EvaluateCast, OtherConversions) {
   const Constant all_ones = ConstantOf(DType::kU64, -1);
   EXPECT_EQ(EvaluateCast(all_ones, DType::kF64).real, 0x1p64);
@@ -285,8 +315,8 @@ TEST(Evaluate, EveryScalarOperationOnEveryDType) {
     for (DType dtype : kAllDTypes) {
       std::vector<Constant> operands(OperandCount(op), ConstantOf(dtype, 1));
       if (op == OpCode::kSelect) operands[0] = Constant::Bool(true);
-      const DType declared =
-          op == OpCode::kMakeComplex && dtype == DType::kF32 ? DType::kC64 : DType::kC128;
+      const DType of_parts = dtype == DType::kF32 ? DType::kC64 : DType::kC128;
+      const DType declared = op == OpCode::kBitcast ? dtype : of_parts;
       const auto value =
           Evaluate(op, operands, InfoOf(op).rule == TypeRule::kDeclared ? declared : dtype);
       if (!value) continue;

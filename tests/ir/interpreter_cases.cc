@@ -243,6 +243,28 @@ fn @f(%x: [n]i64) -> (i64, i64, i64, [n]i64) entry {
   %g: i64 = atomic %x[2], 3 {combine = "xor"}
   return %a, %b, %g, %x })ir";
 
+constexpr std::string_view kMatches = R"ir(
+fn @f(%x: [n]i64) -> [n]i64 entry {
+  %y: [n]i64 = alloc (%n)
+  block for %b in 0 to 1 step 1 {
+    %own: [64][1]u8 = alloc (64, 1) {private = 1}
+    thread for %t in 0 to 64 step 1 {
+      %k: i64 = mod %t, %n
+      %a: i64 = load %x[%k]
+      %d: u8 = cast %a
+      store %own[%t, 0], %d }
+    thread for %t in 0 to 64 step 1 {warp = 1} {
+      %peers: u32 = match %own[%t, 0]
+      %several: u32 = popcount %peers
+      %first: i64 = sub %t, 32
+      %is_of_second: bool = lt %first, %n
+      %is_behind: bool = ge %first, 0
+      %is_wanted: bool = and %is_of_second, %is_behind
+      if %is_wanted {
+        %w: i64 = cast %several
+        store %y[%first], %w } } }
+  return %y })ir";
+
 constexpr std::string_view kLaneMemory = R"ir(
 fn @f(%x: [h][w]i64) -> (i64, i64, i64, i64, [h][w]i64) {
   %i: i64x2 = iota
@@ -393,6 +415,7 @@ std::vector<InterpreterCase> LaneCases() {
        {F64Array({5}, {0, 1, 2, 3, 4}), F64(10)},
        "13, 24, true, false, 4"},
       {"atomics", kAtomics, {Count({4})}, "1, 11, 9, [0 7 10 2]"},
+      {"matches", kMatches, {I64Array({3}, {7, 263, 8})}, "[11 21 21]"},
       {"memory", kLaneMemory, {Count({2, 3})}, "4, 5, 0, 5, [[5 1 2] [3 4 1]]"},
       {"loop", kLanesLoop, {I64Array({8}, {100, 1, 2, 3, 4, 5, 6, 7})}, "28, 7"},
       {"empty loop", kLanesLoop, {I64Array({1}, {100})}, "0, -99"},

@@ -128,6 +128,12 @@ fn @loops(%x: [n]f64 c, %rounds: i64) -> ([n]f64, f64, i64) entry {
   %counts: [1]i64 = alloc (1)
   %old: i64 = atomic %counts[0], 1 {combine = "add", ordered = 1}
   %threads: i64 = team
+  block for %block in 0 to 1 step 1 {
+    %own: [64][1]u8 = alloc (64, 1) {private = 1}
+    thread for %lane in 0 to 64 step 1 {warp = 1} {
+      store %own[%lane, 0], 1:u8 }
+    thread for %lane in 0 to 64 step 1 {
+      %peers: u32 = match %own[%lane, 0] } }
   %low: f64x2 = low_half %g
   %high: f64x2 = high_half %g
   %one: f64 = extract %low, 1
@@ -159,9 +165,15 @@ std::vector<DType> OperandDTypes(OpCode op, DType dtype) {
   return dtypes;
 }
 
+DType OfSameWidth(DType dtype) {
+  if (!IsFloat(dtype)) return dtype;
+  return dtype == DType::kF64 ? DType::kU64 : dtype == DType::kF32 ? DType::kU32 : DType::kU16;
+}
+
 DType ResultDType(OpCode op, DType dtype) {
   if (op == OpCode::kMakeComplex) return dtype == DType::kF32 ? DType::kC64 : DType::kC128;
   if (op == OpCode::kCast) return DType::kF64;
+  if (op == OpCode::kBitcast) return OfSameWidth(dtype);
   if (InfoOf(op).rule == TypeRule::kBool) return DType::kBool;
   return InfoOf(op).rule == TypeRule::kPart && IsComplex(dtype) ? PartOf(dtype) : dtype;
 }

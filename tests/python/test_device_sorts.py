@@ -91,6 +91,60 @@ def test_sorts_between_other_code():
     np.testing.assert_allclose(jit(f)(x, 5, target=HERE), f(x, 5))
 
 
+LONG = 1 << 17  # From here on, keys are sorted by their digits,
+LONG_OF_EIGHT = 1 << 20  # those of 8 bytes from here on.
+DIGIT_TILE = 6144  # Of which a block takes so many, of at most 4 bytes.
+OF_DIGITS = ["bool", "int8", "uint8", "uint16", "int32", "uint32", "float16", "float32"]
+
+
+def any_bits(dtype, size):
+    random = np.random.default_rng(4)
+    if dtype == "bool":
+        return random.random(size) < 0.3
+    return random.integers(0, 256, size * np.dtype(dtype).itemsize, dtype=np.uint8).view(dtype)
+
+
+@pytest.mark.parametrize("dtype", OF_DIGITS)
+def test_long_arrays_by_digits(dtype):
+    """Each nan as it came, zeros of both signs."""
+    assert is_as_numpy(any_bits(dtype, LONG + 4097))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_zeros_and_nan_by_digits(dtype):
+    assert is_as_numpy(np.random.default_rng(5).choice(edges(dtype), LONG))
+
+
+def test_long_arrays_of_eight_bytes():
+    x = any_bits("float64", LONG_OF_EIGHT + 5)
+    x[::3] = np.random.default_rng(6).choice(edges("float64"), len(x[::3]))
+    assert is_as_numpy(x)
+
+
+@pytest.mark.parametrize("size", [LONG - 1, LONG, 22 * DIGIT_TILE, 22 * DIGIT_TILE + 1])
+def test_sizes_around_tiles_of_digits(size):
+    random = np.random.default_rng(size)
+    assert is_as_numpy(random.integers(-500, 500, size).astype("int16"))
+
+
+def test_digits_that_keys_have_in_common():
+    some = np.random.default_rng(7).integers(0, 200, LONG_OF_EIGHT)
+    for x in (some, some << 40 | some[::-1]):
+        assert is_as_numpy(x)
+    some = some[:LONG].astype("int32")
+    for x in (some << 16, np.zeros(LONG, "float32"), np.full(LONG, np.nan, "float32"),
+              np.arange(LONG, dtype="uint32")[::-1], np.arange(LONG, dtype="float32")):
+        assert is_as_numpy(x)
+
+
+def test_places_that_are_in_order_of_another_key():
+    random = np.random.default_rng(8)
+    x = random.integers(0, 9, LONG).astype("int16")
+    y = random.standard_normal(LONG).astype("float32")
+    found = jit(lambda x, y: np.lexsort((y, x)))(x, y, target=HERE)
+    np.testing.assert_array_equal(found, np.lexsort((y, x)), strict=True)
+
+
 def test_the_report_says_where_it_is_sorted():
     report = str(sorted_and_places.explain(np.ones(4), target=HERE))
     assert "sorted by kernels" in report and "through the host" not in report

@@ -379,6 +379,61 @@ TEST_F(EmulatedDeviceDeath, ButNotThese) {
   SUCCEED();
 }
 
+// A lane reads what the lane before stored, of the same warp.
+void ReadOfWarp(PkThread* thread, const void*) {
+  const int64_t i = thread->thread;
+  Store(thread, SharedOf(thread) + i, i);
+  pk_thread_warp_barrier(thread);
+  Load(thread, SharedOf(thread) + (i + 32 - 1) % 32 + i / 32 * 32);
+  pk_thread_warp_barrier(thread);
+  Store(thread, SharedOf(thread) + i, i);
+}
+
+TEST_F(EmulatedDeviceDeath, WarpsWaitForTheirOwn) {
+  Run(ReadOfWarp, 64, kPkKernelBarriers, 64 * 8);
+  const auto read_of_other = [](PkThread* thread, const void*) {
+    Store(thread, SharedOf(thread) + thread->thread, 1);
+    pk_thread_warp_barrier(thread);
+    if (thread->thread == 32) Load(thread, SharedOf(thread));
+  };
+  EXPECT_DEATH(Run(read_of_other, 64, kPkKernelBarriers, 64 * 8),
+               "thread 32: a load at 0 in shared memory races with an access of thread 0");
+  const auto store_too_soon = [](PkThread* thread, const void*) {
+    Load(thread, SharedOf(thread));
+    pk_thread_warp_barrier(thread);
+    Load(thread, SharedOf(thread));
+    if (thread->thread == 1) Store(thread, SharedOf(thread), 1);
+  };
+  EXPECT_DEATH(Run(store_too_soon, 32, kPkKernelBarriers, 8),
+               "thread 1: a store at 0 in shared memory races with an access of thread 0");
+  const auto match_orders_nothing = [](PkThread* thread, const void*) {
+    Store(thread, SharedOf(thread) + thread->thread, 1);
+    pk_thread_match(thread, 0);
+    Load(thread, SharedOf(thread));
+  };
+  EXPECT_DEATH(Run(match_orders_nothing, 2, kPkKernelBarriers, 16), "races with an access");
+  const auto mixed = [](PkThread* thread, const void*) {
+    thread->thread == 0 ? pk_thread_barrier(thread) : pk_thread_warp_barrier(thread);
+  };
+  EXPECT_DEATH(Run(mixed, 2, kPkKernelBarriers), "waits at another kind of barrier");
+}
+
+void MatchTwice(PkThread* thread, const void* captures) {
+  const int64_t i = thread->thread;
+  const uint32_t thirds = pk_thread_match(thread, uint32_t(i % 3));
+  const uint32_t halves = pk_thread_match(thread, uint32_t(i % 2));
+  Store(thread, Of(captures).numbers + i, int64_t(uint64_t{thirds} << 32 | halves));
+}
+
+TEST(EmulatedDevice, LanesMatchThoseOfTheirWarp) {
+  OnDevice<int64_t> seen(40);
+  EXPECT_EQ(Launch(MatchTwice, {nullptr, seen.data(), 0}, kPkKernelBarriers, 1, 40), 0);
+  const std::vector<int64_t> bits = seen.Read();
+  EXPECT_EQ(uint64_t(bits[0]), 0x4924924955555555u);
+  EXPECT_EQ(uint64_t(bits[31]), 0x92492492aaaaaaaau);
+  EXPECT_EQ(uint64_t(bits[32]), 0x4900000055u);
+}
+
 TEST_F(EmulatedDeviceDeath, SharedMemoryBeginsWithPoison) {
   const auto keep_first = [](PkThread* thread, const void* captures) {
     if (thread->thread == 0) Of(captures).numbers[thread->block] = *SharedOf(thread);
