@@ -130,10 +130,18 @@ void FunctionEmitter::EmitAtomic(const ir::Binding& atomic) {
     if (InKernel()) return emission_.kernels->Fence(emission_);
     builder_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
   };
-  // What adds 0 says nothing to others: it asks.
-  if (*ir::AtomicCombine(atomic) != ir::OpCode::kAdd || !operands.back().IsInt(0)) fence();
-  Value* old = builder_.CreateAtomicRMW(op, address, value, llvm::Align(ir::SizeInBytes(dtype)),
-                                        llvm::AtomicOrdering::Monotonic);
+  const llvm::Align alignment(ir::SizeInBytes(dtype));
+  // What adds 0 says nothing to others: it asks, and the others' words need not stand still.
+  if (*ir::AtomicCombine(atomic) == ir::OpCode::kAdd && operands.back().IsInt(0)) {
+    llvm::LoadInst* seen = builder_.CreateAlignedLoad(value->getType(), address, alignment);
+    seen->setAtomic(llvm::AtomicOrdering::Monotonic);
+    fence();
+    numbers_[atomic.result()] = {seen, nullptr};
+    return;
+  }
+  fence();
+  Value* old =
+      builder_.CreateAtomicRMW(op, address, value, alignment, llvm::AtomicOrdering::Monotonic);
   fence();
   numbers_[atomic.result()] = {old, nullptr};
 }
