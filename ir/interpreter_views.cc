@@ -106,6 +106,7 @@ void Machine::View(const Step& step) {
     root = std::move(*flat);
   }
   ArrayValue view = ViewOf(root);
+  view.dtype = step.binding->result()->type.dtype();
   view.sizes = IntsAt(step.result_sizes[0], 0, step.result_sizes[0].size());
   view.strides.assign(view.sizes.size(), 0);
   const size_t root_rank = root.sizes.size();

@@ -17,9 +17,14 @@ bool BindingVerifier::SizeAgrees(const Operand& actual, const Operand& expected)
   return agrees;
 }
 
+// The integers of a float's size are its bits.
 bool BindingVerifier::ViewOfRank(size_t rank) {
   if (!RequireArray(0)) return false;
-  const bool fits = ResultType().IsArray() && ResultType().dtype() == DTypeOf(b_.operands[0]) &&
+  const DType own = DTypeOf(b_.operands[0]);
+  const DType seen = ResultType().IsArray() ? ResultType().dtype() : own;
+  const bool sees_bits = b_.op == OpCode::kView && IsFloat(own) && IsUnsigned(seen) &&
+                         SizeInBytes(own) == SizeInBytes(seen);
+  const bool fits = ResultType().IsArray() && (seen == own || sees_bits) &&
                     ResultType().rank() == static_cast<int>(rank);
   return Require(fits, Invariant::kTypesMatch,
                  "the result is " + Print(ResultType()) + "; expected " + std::to_string(rank) +

@@ -41,7 +41,7 @@ constexpr int64_t kBlockOfThread = 64;
 constexpr int64_t kScanBlock = 264;
 // What a block of a GPU's threads takes of a scan, in bytes and in elements, and how many are
 // combined at a time: each thread takes that many of them.
-constexpr int64_t kDeviceScanBytes = 32768;
+constexpr int64_t kDeviceScanBytes = 16384;
 constexpr int64_t kLeastDeviceScanBlock = 1024;
 constexpr int64_t kMostDeviceScanBlock = 8192;
 constexpr int64_t kDeviceScanLanes = 16;

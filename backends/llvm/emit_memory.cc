@@ -130,10 +130,12 @@ void FunctionEmitter::EmitAtomic(const ir::Binding& atomic) {
     if (InKernel()) return emission_.kernels->Fence(emission_);
     builder_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
   };
-  // What adds 0 says nothing to others: it asks.
-  const bool asks = *ir::AtomicCombine(atomic) == ir::OpCode::kAdd && operands.back().IsInt(0);
-  if (!asks) fence();
-  if (asks && !is_ordered) return EmitAtomicLoad(atomic, address);
+  // What adds 0 says nothing to others: it asks, and the others' words need not stand still.
+  if (*ir::AtomicCombine(atomic) == ir::OpCode::kAdd && operands.back().IsInt(0)) {
+    EmitAtomicLoad(atomic, address);
+    return fence();
+  }
+  fence();
   Value* old = builder_.CreateAtomicRMW(op, address, value, llvm::Align(ir::SizeInBytes(dtype)),
                                         llvm::AtomicOrdering::Monotonic);
   fence();

@@ -22,9 +22,8 @@ constexpr int64_t kGroup = 16;          // and threads whose counts one of them 
 constexpr int64_t kRow = 256;           // Chunks of a row.
 constexpr int64_t kMostShared = 33000;  // Bytes of values: several blocks fit a processor.
 constexpr int kCheap = 16;              // What costs no more is written for whole chunks apart.
-constexpr int64_t kWaitsForRow = 32;    // The thread that does.
-
-Attributes BlockKind() { return {{Attr::kKind, std::string("block")}}; }
+constexpr int64_t kMostRoom = 4;        // What a result may lie in, in times its size.
+constexpr int64_t kWaitsForRow = 32;    // The thread that does, of a warp that adds up nothing.
 
 }  // namespace
 
@@ -67,11 +66,10 @@ void DeviceFilterLowering::FilterOnDevice(Filter filter, bool once) {
                             Allocate(filter, filter.size),
                             once && !in_shared ? Allocate(filter, filter.size) : Arrays{},
                             in_shared};
-  Loop(Int(0), filter.blocks, BlockKind(), [&](const Operand&) { WriteFilterChunk(device); });
+  Blocks(filter.blocks, [&](const Operand& number) { WriteFilterChunk(device, number); });
   const Operand some = builder().Scalar(OpCode::kGt, {filter.size, Int(0)});
-  const Operand count = Choose(
-      some, [&] { return Operands{builder().Load(total, {Int(0)})}; },
-      [] { return Operands{Int(0)}; })[0];
+  const Operand count =
+      builder().Scalar(OpCode::kSelect, {some, builder().Load(total, {Int(0)}), Int(0)});
   GiveResults(filter, count, Fit(filter, device.kept, count));
 }
 
@@ -93,10 +91,10 @@ DeviceFilterLowering::Arrays DeviceFilterLowering::Fit(const Filter& filter, con
          [&](const Operand& i) { StoreAll(copies, i, LoadAll(kept, i)); });
     return Operands(copies.begin(), copies.end());
   };
-  const Operand is_half =
-      builder().Scalar(OpCode::kGe, {builder().Mul(total, Int(2)), filter.size});
+  const Operand fills =
+      builder().Scalar(OpCode::kGe, {builder().Mul(total, Int(kMostRoom)), filter.size});
   Arrays fitting;
-  for (const Operand& array : Choose(is_half, as_view, as_copy)) fitting.push_back(array.var());
+  for (const Operand& array : Choose(fills, as_view, as_copy)) fitting.push_back(array.var());
   return fitting;
 }
 
@@ -106,11 +104,11 @@ const Var* DeviceFilterLowering::SharedOf(DType dtype, int64_t count, const char
   return array;
 }
 
-DeviceFilterLowering::FilterChunk DeviceFilterLowering::TakeFilterChunk(
-    const DeviceFilter& device) {
+DeviceFilterLowering::FilterChunk DeviceFilterLowering::TakeFilterChunk(const DeviceFilter& device,
+                                                                        const Operand& number) {
   const Filter& filter = device.filter;
   FilterChunk chunk;
-  chunk.number = TakeNumber(device.look_back);
+  chunk.number = number;
   chunk.row = builder().Scalar(OpCode::kFloorDiv, {chunk.number, Int(kRow)});
   chunk.rank = builder().Scalar(OpCode::kMod, {chunk.number, Int(kRow)});
   chunk.start = builder().Mul(chunk.number, Int(kChunk));
@@ -123,34 +121,37 @@ DeviceFilterLowering::FilterChunk DeviceFilterLowering::TakeFilterChunk(
   chunk.list = SharedOf(DType::kI16, kChunk, "list");
   chunk.own = SharedOf(DType::kI64, 1, "own");
   chunk.others = SharedOf(DType::kI64, kRow, "others");
-  chunk.before = SharedOf(DType::kI64, 2, "before");
+  chunk.sums = SharedOf(DType::kI64, kRow / kGroup, "sums");
+  chunk.before = SharedOf(DType::kI64, 1, "before");
   return chunk;
 }
 
-void DeviceFilterLowering::WriteFilterChunk(const DeviceFilter& device) {
-  const FilterChunk chunk = TakeFilterChunk(device);
+void DeviceFilterLowering::WriteFilterChunk(const DeviceFilter& device, const Operand& number) {
+  const FilterChunk chunk = TakeFilterChunk(device, number);
   MakeElements(device, chunk);
   CountRuns(chunk);
   Threads(kThreads, [&](const Operand& thread) {
     If(builder().Scalar(OpCode::kEq, {thread, Int(0)}), [&] { PublishCount(device, chunk); });
     AwaitCounts(device, chunk, thread);
   });
-  AddCounts(device, chunk);
-  if (device.kept.empty()) return;
-  ListKept(chunk);
-  StoreKept(device, chunk);
+  Threads(kThreads, [&](const Operand& thread) { AddCounts(device, chunk, thread); });
+  Threads(kThreads, [&](const Operand& thread) {
+    If(builder().Scalar(OpCode::kEq, {thread, Int(0)}), [&] { PublishRow(device, chunk); });
+    if (!device.kept.empty()) ListKept(chunk, thread);
+  });
+  if (!device.kept.empty()) StoreKept(device, chunk);
 }
 
 // --- What the chunk keeps ---
 
 void DeviceFilterLowering::MakeElements(const DeviceFilter& device, const FilterChunk& chunk) {
-  const auto make = [&](const Operand& k) {
+  const auto make = [&](const Operand& k, const Operand& spread) {
     const Operand i = builder().Add(chunk.start, k);
     const Operands element = ElementAt(device.filter, i);
     const Operands values(element.begin() + 1, element.end());
     if (device.in_shared) StoreAll(chunk.values, k, values);
     if (!device.made.empty()) StoreAll(device.made, i, values);
-    builder().Store(chunk.marks, {Spread(k, kRun)}, element[0]);
+    builder().Store(chunk.marks, {spread}, element[0]);
   };
   const bool is_cheap = CostOf(*device.filter.binding.blocks[0]) <= kCheap;
   Threads(kThreads, [&](const Operand& thread) { EachOf(chunk.size, thread, is_cheap, make); });
@@ -159,19 +160,20 @@ void DeviceFilterLowering::MakeElements(const DeviceFilter& device, const Filter
 Operands DeviceFilterLowering::CarryMarks(
     const FilterChunk& chunk, const Operand& thread, const Operand& first,
     const std::function<void(const Operand&, const Operand&, const Operand&)>& use) {
-  const auto step = [&](const Operand& k, const Operands& so_far) {
-    const Operand mark = builder().Load(chunk.marks, {Spread(k, kRun)});
-    use(k, mark, so_far[0]);
+  const auto step = [&](const PlaceInRun& place, const Operands& so_far) {
+    const Operand mark = builder().Load(chunk.marks, {place.spread});
+    use(place.k, mark, so_far[0]);
     return Operands{builder().Add(so_far[0], builder().Cast(mark, DType::kI64))};
   };
-  return CarryRun(chunk.size, builder().Mul(thread, Int(kRun)), false, true, {first}, step);
+  return CarryRun(chunk.size, thread, false, true, {first}, step);
 }
 
-Operand DeviceFilterLowering::AddEntries(const Var* counts, const Operand& lo, const Operand& hi,
+Operand DeviceFilterLowering::AddEntries(const Var* counts, const Operand& lo, int64_t size,
                                          bool keeps_before) {
-  return Carry(lo, hi, {Int(0)}, [&](const Operand& k, const Operands& so_far) {
-    const Operand own = builder().Load(counts, {k});
-    if (keeps_before) builder().Store(counts, {k}, so_far[0]);
+  return Carry(Int(0), Int(size), {Int(0)}, [&](const Operand& k, const Operands& so_far) {
+    const Operand entry = builder().Add(lo, k);
+    const Operand own = builder().Load(counts, {entry});
+    if (keeps_before) builder().Store(counts, {entry}, so_far[0]);
     return Operands{builder().Add(so_far[0], own)};
   })[0];
 }
@@ -183,80 +185,91 @@ void DeviceFilterLowering::CountRuns(const FilterChunk& chunk) {
   });
   Threads(kThreads / kGroup, [&](const Operand& group) {
     const Operand lo = builder().Mul(group, Int(kGroup));
-    builder().Store(chunk.groups, {group},
-                    AddEntries(chunk.counts, lo, builder().Add(lo, Int(kGroup)), true));
+    builder().Store(chunk.groups, {group}, AddEntries(chunk.counts, lo, kGroup, true));
   });
 }
 
 // --- What those before it keep ---
 
 void DeviceFilterLowering::PublishCount(const DeviceFilter& device, const FilterChunk& chunk) {
-  const Operand count = AddEntries(chunk.groups, Int(0), Int(kThreads / kGroup), true);
+  const Operand count = AddEntries(chunk.groups, Int(0), kThreads / kGroup, true);
   builder().Store(chunk.own, {Int(0)}, count);
-  If(device.look_back.is_many, [&] {
-    const Operand word = builder().Add(builder().Mul(count, Int(2)), Int(1));
-    Publish(device.look_back, chunk.number, word);
-  });
+  If(device.look_back.is_many, [&] { TellCount(device, chunk.number, count); });
 }
 
+void DeviceFilterLowering::TellCount(const DeviceFilter& device, const Operand& word,
+                                     const Operand& count) {
+  const Operand value = builder().Add(builder().Mul(count, Int(2)), Int(1));
+  PublishWord(device.look_back, word, value);
+}
+
+Operand DeviceFilterLowering::AwaitCount(const DeviceFilter& device, const Operand& word) {
+  const Operand value = AwaitWords(device.look_back, word, 1)[0];
+  return builder().Scalar(OpCode::kFloorDiv, {value, Int(2)});
+}
+
+// The first chunks of the row, for which most wait, are the last threads'.
 void DeviceFilterLowering::AwaitCounts(const DeviceFilter& device, const FilterChunk& chunk,
                                        const Operand& thread) {
-  const auto await = [&](const Operand& word) {
-    return builder().Scalar(OpCode::kFloorDiv, {Await(device.look_back, word), Int(2)});
-  };
   const Operand rank = builder().Sub(Int(kThreads - 1), thread);
-  If(builder().Scalar(OpCode::kLt, {rank, chunk.rank}), [&] {
-    const Operand first = builder().Sub(chunk.number, chunk.rank);
-    builder().Store(chunk.others, {rank}, await(builder().Add(first, rank)));
-  });
-  If(builder().Scalar(OpCode::kEq, {thread, Int(kWaitsForRow)}), [&] {
-    const Operand before = Choose(
-        builder().Scalar(OpCode::kGt, {chunk.row, Int(0)}),
-        [&] { return Operands{await(builder().Add(device.filter.blocks, chunk.row))}; },
-        [] { return Operands{Int(0)}; })[0];
-    builder().Store(chunk.before, {Int(1)}, before);
-  });
+  const Operand other = builder().Add(builder().Sub(chunk.number, chunk.rank), rank);
+  const Operand count = Choose(
+      builder().Scalar(OpCode::kLt, {rank, chunk.rank}),
+      [&] { return Operands{AwaitCount(device, other)}; }, [] { return Operands{Int(0)}; })[0];
+  builder().Store(chunk.others, {rank}, count);
 }
 
-void DeviceFilterLowering::AddCounts(const DeviceFilter& device, const FilterChunk& chunk) {
-  const Var* sums = SharedOf(DType::kI64, kRow / kGroup, "sums");
-  Threads(kRow / kGroup, [&](const Operand& group) {
-    const Operand lo = builder().Mul(group, Int(kGroup));
-    const Operand hi = Min(builder().Add(lo, Int(kGroup)), chunk.rank);
-    builder().Store(sums, {group}, AddEntries(chunk.others, lo, hi, false));
+void DeviceFilterLowering::AddCounts(const DeviceFilter& device, const FilterChunk& chunk,
+                                     const Operand& thread) {
+  If(builder().Scalar(OpCode::kLt, {thread, Int(kRow / kGroup)}), [&] {
+    const Operand lo = builder().Mul(thread, Int(kGroup));
+    builder().Store(chunk.sums, {thread}, AddEntries(chunk.others, lo, kGroup, false));
   });
-  Threads(1, [&](const Operand&) {
-    const Operand row = AddEntries(sums, Int(0), Int(kRow / kGroup), false);
-    const Operand before = builder().Add(builder().Load(chunk.before, {Int(1)}), row);
-    builder().Store(chunk.before, {Int(0)}, before);
-    const Operand behind = builder().Add(before, builder().Load(chunk.own, {Int(0)}));
-    const Operand next = builder().Add(chunk.number, Int(1));
-    const Operand is_last = builder().Scalar(OpCode::kEq, {next, device.filter.blocks});
-    const auto finish = [&] {
-      builder().Store(device.total, {Int(0)}, behind);
-      return Operands{};
-    };
-    const auto go_on = [&] {
-      If(builder().Scalar(OpCode::kEq, {chunk.rank, Int(kRow - 1)}), [&] {
-        const Operand word = builder().Add(device.filter.blocks, builder().Add(chunk.row, Int(1)));
-        Publish(device.look_back, word, builder().Add(builder().Mul(behind, Int(2)), Int(1)));
-      });
-      return Operands{};
-    };
-    Choose(is_last, finish, go_on);
-  });
+  If(builder().Scalar(OpCode::kEq, {thread, Int(kWaitsForRow)}),
+     [&] { builder().Store(chunk.before, {Int(0)}, AwaitRows(device, chunk)); });
+}
+
+// How many all before the chunk keep.
+Operand DeviceFilterLowering::BeforeChunk(const FilterChunk& chunk) {
+  const Operand row = AddEntries(chunk.sums, Int(0), kRow / kGroup, false);
+  return builder().Add(builder().Load(chunk.before, {Int(0)}), row);
+}
+
+void DeviceFilterLowering::PublishRow(const DeviceFilter& device, const FilterChunk& chunk) {
+  const Operand next = builder().Add(chunk.number, Int(1));
+  const auto behind = [&] {
+    return builder().Add(BeforeChunk(chunk), builder().Load(chunk.own, {Int(0)}));
+  };
+  const auto finish = [&] {
+    builder().Store(device.total, {Int(0)}, behind());
+    return Operands{};
+  };
+  const auto go_on = [&] {
+    If(builder().Scalar(OpCode::kEq, {chunk.rank, Int(kRow - 1)}), [&] {
+      const Operand word = builder().Add(device.filter.blocks, builder().Add(chunk.row, Int(1)));
+      TellCount(device, word, behind());
+    });
+    return Operands{};
+  };
+  Choose(builder().Scalar(OpCode::kEq, {next, device.filter.blocks}), finish, go_on);
+}
+
+// What rows before the chunk's keep.
+Operand DeviceFilterLowering::AwaitRows(const DeviceFilter& device, const FilterChunk& chunk) {
+  const Operand word = builder().Add(device.filter.blocks, chunk.row);
+  return Choose(
+      builder().Scalar(OpCode::kGt, {chunk.row, Int(0)}),
+      [&] { return Operands{AwaitCount(device, word)}; }, [] { return Operands{Int(0)}; })[0];
 }
 
 // --- What is kept ---
 
-void DeviceFilterLowering::ListKept(const FilterChunk& chunk) {
-  Threads(kThreads, [&](const Operand& thread) {
-    const Operand group = builder().Scalar(OpCode::kFloorDiv, {thread, Int(kGroup)});
-    const Operand first = builder().Add(builder().Load(chunk.groups, {group}),
-                                        builder().Load(chunk.counts, {thread}));
-    CarryMarks(chunk, thread, first, [&](const Operand& k, const Operand& mark, const Operand& at) {
-      If(mark, [&] { builder().Store(chunk.list, {at}, builder().Cast(k, DType::kI16)); });
-    });
+void DeviceFilterLowering::ListKept(const FilterChunk& chunk, const Operand& thread) {
+  const Operand group = builder().Scalar(OpCode::kFloorDiv, {thread, Int(kGroup)});
+  const Operand first =
+      builder().Add(builder().Load(chunk.groups, {group}), builder().Load(chunk.counts, {thread}));
+  CarryMarks(chunk, thread, first, [&](const Operand& k, const Operand& mark, const Operand& at) {
+    If(mark, [&] { builder().Store(chunk.list, {at}, builder().Cast(k, DType::kI16)); });
   });
 }
 
@@ -271,7 +284,7 @@ Operands DeviceFilterLowering::ValuesOf(const DeviceFilter& device, const Filter
 
 void DeviceFilterLowering::StoreKept(const DeviceFilter& device, const FilterChunk& chunk) {
   Threads(kThreads, [&](const Operand& thread) {
-    const Operand first = builder().Load(chunk.before, {Int(0)});
+    const Operand first = BeforeChunk(chunk);
     const Operand count = builder().Load(chunk.own, {Int(0)});
     const auto store = [&](const Operand& place) {
       const Operand k = builder().Cast(builder().Load(chunk.list, {place}), DType::kI64);

@@ -14,7 +14,8 @@ namespace parakeet::passes {
 // threads makes elements, then counts what a run of 16 of them keeps; the block publishes how many
 // its chunk keeps, waits for the same of the chunks before it in the row and for what rows before
 // keep, and lists the elements it keeps; then neighbours store neighbours, in a buffer that has
-// room for all elements. What fills less than half of that is copied into an array of its own size.
+// room for all elements. What fills less than a quarter of that is copied into an array of its own
+// size.
 //
 // Elements stand in shared memory, where they are not too large. Else they are made again, or,
 // where they are to be made once, stand in buffers for all.
@@ -63,18 +64,24 @@ class DeviceFilterLowering : public ScanLowering {
     const ir::Var* groups;  // by group, what those before it keep.
     const ir::Var* list;    // what is kept
     const ir::Var* own;     // how many
-    const ir::Var* others;  // by chunks before it in the row, then by groups of them
-    const ir::Var* before;  // how many all before it keep; at 1 those of rows before
+    const ir::Var* others;  // by chunks before it in the row
+    const ir::Var* sums;    // the same by groups of 16
+    const ir::Var* before;  // how many rows before its own keep
   };
 
-  void WriteFilterChunk(const DeviceFilter& device);
-  FilterChunk TakeFilterChunk(const DeviceFilter& device);
+  void WriteFilterChunk(const DeviceFilter& device, const ir::Operand& number);
+  FilterChunk TakeFilterChunk(const DeviceFilter& device, const ir::Operand& number);
   void MakeElements(const DeviceFilter& device, const FilterChunk& chunk);
   void CountRuns(const FilterChunk& chunk);
   void PublishCount(const DeviceFilter& device, const FilterChunk& chunk);
   void AwaitCounts(const DeviceFilter& device, const FilterChunk& chunk, const ir::Operand& thread);
-  void AddCounts(const DeviceFilter& device, const FilterChunk& chunk);
-  void ListKept(const FilterChunk& chunk);
+  void AddCounts(const DeviceFilter& device, const FilterChunk& chunk, const ir::Operand& thread);
+  ir::Operand BeforeChunk(const FilterChunk& chunk);
+  void PublishRow(const DeviceFilter& device, const FilterChunk& chunk);
+  ir::Operand AwaitRows(const DeviceFilter& device, const FilterChunk& chunk);
+  ir::Operand AwaitCount(const DeviceFilter& device, const ir::Operand& word);
+  void TellCount(const DeviceFilter& device, const ir::Operand& word, const ir::Operand& count);
+  void ListKept(const FilterChunk& chunk, const ir::Operand& thread);
   void StoreKept(const DeviceFilter& device, const FilterChunk& chunk);
   Operands ValuesOf(const DeviceFilter& device, const FilterChunk& chunk, const ir::Operand& k);
 
@@ -85,8 +92,9 @@ class DeviceFilterLowering : public ScanLowering {
   Operands CarryMarks(const FilterChunk& chunk, const ir::Operand& thread, const ir::Operand& first,
                       const std::function<void(const ir::Operand& k, const ir::Operand& mark,
                                                const ir::Operand& so_far)>& use);
-  // What entries lo to hi add up to; each becomes what those before it add up to, or stays.
-  ir::Operand AddEntries(const ir::Var* counts, const ir::Operand& lo, const ir::Operand& hi,
+  // What so many entries from lo on add up to; each becomes what those before it add up to, or
+  // stays.
+  ir::Operand AddEntries(const ir::Var* counts, const ir::Operand& lo, int64_t size,
                          bool keeps_before);
   const ir::Var* SharedOf(ir::DType dtype, int64_t count, const char* hint);
 };

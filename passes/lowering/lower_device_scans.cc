@@ -20,45 +20,45 @@ constexpr int64_t kWaitsForRow = 32;    // The thread that does, of a warp witho
 
 }  // namespace
 
-Operand DeviceScanLowering::Spread(const Operand& k, int64_t run) {
-  return builder().Add(k, builder().Scalar(OpCode::kFloorDiv, {k, Int(run)}));
-}
-
 void DeviceScanLowering::ScanOnDevice(const Reduction& r, const Arrays& results) {
   const int64_t length = r.binding.attrs.Int(Attr::kBlock);
   const Operand chunks = CeilDiv(r.extents[0], Int(length));
   const Operand rows = CeilDiv(chunks, Int(r.lanes * r.lanes));
-  const DeviceScan scan{r,
-                        results,
-                        length,
-                        length / r.lanes,
-                        chunks,
-                        StartLookBack(chunks, builder().Add(chunks, rows)),
-                        AllocateParts(r.binding, chunks),
-                        AllocateParts(r.binding, rows)};
-  Blocks(chunks, [&](const Operand&) { WriteChunk(scan); });
+  const int64_t words = WordsOf(r.binding.blocks[1]->results);
+  const DeviceScan scan{
+      r,      results,
+      length, length / r.lanes,
+      chunks, StartLookBack(chunks, builder().Mul(builder().Add(chunks, rows), Int(words))),
+      words};
+  Blocks(chunks, [&](const Operand& number) { WriteChunk(scan, number); });
 }
 
-void DeviceScanLowering::WriteChunk(const DeviceScan& scan) {
-  const Chunk chunk = TakeChunk(scan);
+void DeviceScanLowering::WriteChunk(const DeviceScan& scan, const Operand& number) {
+  const Chunk chunk = TakeChunk(scan, number);
   TakeElements(scan, chunk);
   FoldRuns(scan, chunk);
   Threads(scan.threads, [&](const Operand& thread) {
     If(builder().Scalar(OpCode::kEq, {thread, Int(0)}), [&] { PublishTotal(scan, chunk); });
     AwaitOthers(scan, chunk, thread);
   });
-  FoldOthers(scan, chunk);
   Threads(scan.threads, [&](const Operand& thread) {
+    If(builder().Scalar(OpCode::kLt, {thread, Int(scan.reduction.lanes)}),
+       [&] { FoldOthers(scan, chunk, thread); });
+    AwaitRow(scan, chunk, thread);
+  });
+  Threads(scan.threads, [&](const Operand& thread) {
+    If(builder().Scalar(OpCode::kEq, {thread, Int(0)}), [&] { PublishRow(scan, chunk); });
     If(builder().Scalar(OpCode::kLt, {thread, chunk.runs}), [&] { WriteRun(scan, chunk, thread); });
   });
   if (!chunk.elements.empty()) StoreChunk(scan, chunk);
 }
 
-DeviceScanLowering::Chunk DeviceScanLowering::TakeChunk(const DeviceScan& scan) {
+DeviceScanLowering::Chunk DeviceScanLowering::TakeChunk(const DeviceScan& scan,
+                                                        const Operand& number) {
   const Reduction& r = scan.reduction;
   const int64_t chunks_of_row = r.lanes * r.lanes;
   Chunk chunk;
-  chunk.number = TakeNumber(scan.look_back);
+  chunk.number = number;
   chunk.row = builder().Scalar(OpCode::kFloorDiv, {chunk.number, Int(chunks_of_row)});
   chunk.rank = builder().Scalar(OpCode::kMod, {chunk.number, Int(chunks_of_row)});
   chunk.start = builder().Mul(chunk.number, Int(scan.length));
@@ -71,13 +71,19 @@ DeviceScanLowering::Chunk DeviceScanLowering::TakeChunk(const DeviceScan& scan) 
   for (const Operand& result : r.binding.blocks[1]->results)
     bytes += scan.length * ir::SizeInBytes(ir::DTypeOf(result));
   if (bytes <= kMostShared) chunk.elements = shared(scan.length + scan.threads);
+  for (const Operand& result : r.binding.blocks[1]->results) {
+    if (!IsCheap(r)) break;
+    const ir::Type type = ir::Type::Array(ir::DTypeOf(result), {Int(scan.threads), Int(r.lanes)});
+    chunk.prefixes.push_back(builder().EmitOne(OpCode::kAlloc, type, type.dims(),
+                                               {{Attr::kPrivate, int64_t{1}}}, {}, "prefixes"));
+  }
   chunk.before_run = shared(scan.threads);
   chunk.before_group = shared(scan.threads / r.lanes);
-  chunk.total = shared(1);
-  chunk.totals = shared(chunks_of_row);
+  chunk.total = Expose(shared(1));
+  chunk.totals = Expose(shared(chunks_of_row));
   chunk.groups = shared(r.lanes);
-  chunk.before_groups = shared(1);
-  chunk.before_row = shared(1);
+  chunk.before_row = Expose(shared(1));
+  chunk.behind_row = Expose(shared(1));
   return chunk;
 }
 
@@ -86,58 +92,93 @@ bool DeviceScanLowering::IsCheap(const Reduction& r) {
 }
 
 Operands DeviceScanLowering::FoldEntries(const Reduction& r, const Arrays& entries,
-                                         const Operand& lo, const Operand& hi, int64_t usually,
+                                         const Operand& lo, const Operand& hi, int64_t most,
                                          bool keeps_before) {
   const Operands first = LoadAll(entries, lo);
-  const auto step = [&](const Operand& k, const Operands& so_far) {
-    const Operands own = LoadAll(entries, k);
+  const auto step = [&](const Operand& k, const Operands& so_far, bool is_there) {
+    Operands own = LoadAll(entries, k);
+    if (!is_there) own = SelectAll(builder().Scalar(OpCode::kLt, {k, hi}), own, r.starts);
     if (keeps_before) StoreAll(entries, k, so_far);
     return Combine(r, so_far, own);
   };
-  const auto any = [&] { return Carry(builder().Add(lo, Int(1)), hi, first, step); };
-  if (!IsCheap(r)) return any();
-  const Operand is_usual = builder().Scalar(OpCode::kEq, {builder().Sub(hi, lo), Int(usually)});
-  const auto usual = [&] {
-    return Carry(Int(1), Int(usually), first, [&](const Operand& k, const Operands& so_far) {
-      return step(builder().Add(lo, k), so_far);
+  const auto any = [&] {
+    return Carry(builder().Add(lo, Int(1)), hi, first,
+                 [&](const Operand& k, const Operands& so_far) { return step(k, so_far, true); });
+  };
+  const auto all = [&](bool are_there) {
+    return Carry(Int(1), Int(most), first, [&](const Operand& k, const Operands& so_far) {
+      return step(builder().Add(lo, k), so_far, are_there);
     });
   };
-  return Choose(is_usual, usual, any);
+  if (!IsCheap(r)) return any();
+  if (!r.starts.empty()) return all(false);
+  const Operand is_whole = builder().Scalar(OpCode::kEq, {builder().Sub(hi, lo), Int(most)});
+  return Choose(is_whole, [&] { return all(true); }, any);
+}
+
+Operands DeviceScanLowering::SelectAll(const Operand& condition, const Operands& values,
+                                       const Operands& otherwise) {
+  Operands selected;
+  for (size_t k = 0; k < values.size(); ++k)
+    selected.push_back(builder().Scalar(OpCode::kSelect, {condition, values[k], otherwise[k]}));
+  return selected;
 }
 
 // --- The chunk's own ---
 
 void DeviceScanLowering::TakeElements(const DeviceScan& scan, const Chunk& chunk) {
   const Reduction& r = scan.reduction;
-  const auto take = [&](const Operand& k) {
-    StoreAt(scan, chunk, k, Element(r, {builder().Add(chunk.start, k)}));
+  const auto take = [&](const Operand& k, const Operand& spread) {
+    StoreAt(scan, chunk, k, spread, Element(r, {builder().Add(chunk.start, k)}));
   };
   const bool is_cheap = CostOf(*r.binding.blocks[0]) <= kCheap;
   Threads(scan.threads, [&](const Operand& thread) { EachOf(chunk.size, thread, is_cheap, take); });
 }
 
-Operands DeviceScanLowering::ElementOf(const DeviceScan& scan, const Chunk& chunk,
-                                       const Operand& k) {
+Operands DeviceScanLowering::ElementAt(const DeviceScan& scan, const Chunk& chunk, const Operand& k,
+                                       const Operand& spread) {
   if (chunk.elements.empty()) return LoadAll(scan.results, builder().Add(chunk.start, k));
-  return LoadAll(chunk.elements, Spread(k, scan.reduction.lanes));
+  return LoadAll(chunk.elements, spread);
 }
 
 void DeviceScanLowering::StoreAt(const DeviceScan& scan, const Chunk& chunk, const Operand& k,
-                                 const Operands& values) {
+                                 const Operand& spread, const Operands& values) {
   if (chunk.elements.empty()) return StoreAll(scan.results, builder().Add(chunk.start, k), values);
-  StoreAll(chunk.elements, Spread(k, scan.reduction.lanes), values);
+  StoreAll(chunk.elements, spread, values);
 }
 
+void DeviceScanLowering::KeepPrefix(const DeviceScan& scan, const Chunk& chunk,
+                                    const Operand& thread, const PlaceInRun& place,
+                                    const Operands& prefix) {
+  if (!place.is_constant) return StoreAt(scan, chunk, place.k, place.spread, prefix);
+  for (size_t k = 0; k < prefix.size(); ++k)
+    builder().Store(chunk.prefixes[k], {thread, place.step}, prefix[k]);
+}
+
+Operands DeviceScanLowering::KeptPrefix(const DeviceScan& scan, const Chunk& chunk,
+                                        const Operand& thread, const PlaceInRun& place) {
+  if (!place.is_constant) return ElementAt(scan, chunk, place.k, place.spread);
+  Operands prefix;
+  for (const ir::Var* array : chunk.prefixes)
+    prefix.push_back(builder().Load(array, {thread, place.step}));
+  return prefix;
+}
+
+// The first element is its own prefix: in its place already, but not in the registers.
 void DeviceScanLowering::FoldRuns(const DeviceScan& scan, const Chunk& chunk) {
   const Reduction& r = scan.reduction;
   Threads(scan.threads, [&](const Operand& thread) {
+    const auto step = [&](const PlaceInRun& place, const Operands& so_far) {
+      const Operands own = Combine(r, so_far, ElementAt(scan, chunk, place.k, place.spread));
+      KeepPrefix(scan, chunk, thread, place, own);
+      return own;
+    };
     If(builder().Scalar(OpCode::kLt, {thread, chunk.runs}), [&] {
       const Operand lo = builder().Mul(thread, Int(r.lanes));
-      const Operands total = CarryRun(chunk.size, lo, true, IsCheap(r), ElementOf(scan, chunk, lo),
-                                      [&](const Operand& k, const Operands& so_far) {
-                                        return Combine(r, so_far, ElementOf(scan, chunk, k));
-                                      });
-      StoreAll(chunk.before_run, thread, total);
+      const Operands first = ElementAt(scan, chunk, lo, Spread(lo, r.lanes));
+      if (!chunk.prefixes.empty()) KeepPrefix(scan, chunk, thread, {Int(0), lo, lo, true}, first);
+      StoreAll(chunk.before_run, thread,
+               CarryRun(chunk.size, thread, true, IsCheap(r), first, step));
     });
   });
   Threads(scan.threads / r.lanes, [&](const Operand& group) {
@@ -154,11 +195,9 @@ void DeviceScanLowering::PublishTotal(const DeviceScan& scan, const Chunk& chunk
   const Operand groups = CeilDiv(chunk.runs, Int(r.lanes));
   const Operands total =
       FoldEntries(r, chunk.before_group, Int(0), groups, scan.threads / r.lanes, true);
-  StoreAll(chunk.total, Int(0), total);
-  If(scan.look_back.is_many, [&] {
-    StoreAll(scan.totals, chunk.number, total);
-    Publish(scan.look_back, chunk.number, Int(1));
-  });
+  StoreAll(chunk.total.arrays, Int(0), total);
+  If(scan.look_back.is_many,
+     [&] { Publish(scan.look_back, WordOf(scan, chunk.number), chunk.total); });
 }
 
 // --- What is before it ---
@@ -168,53 +207,60 @@ void DeviceScanLowering::AwaitOthers(const DeviceScan& scan, const Chunk& chunk,
                                      const Operand& thread) {
   const auto await = [&](const Operand& rank) {
     const Operand other = builder().Add(builder().Sub(chunk.number, chunk.rank), rank);
-    Await(scan.look_back, other);
-    StoreAll(chunk.totals, rank, LoadAll(scan.totals, other));
+    Await(scan.look_back, WordOf(scan, other), chunk.totals, rank);
   };
   Loop(builder().Sub(Int(scan.threads - 1), thread), chunk.rank, {}, await, scan.threads);
+}
+
+Operand DeviceScanLowering::WordOf(const DeviceScan& scan, const Operand& place) {
+  return builder().Mul(place, Int(scan.words));
+}
+
+void DeviceScanLowering::FoldOthers(const DeviceScan& scan, const Chunk& chunk,
+                                    const Operand& group) {
+  const Reduction& r = scan.reduction;
+  const Operand lo = builder().Mul(group, Int(r.lanes));
+  If(builder().Scalar(OpCode::kLt, {lo, chunk.rank}), [&] {
+    const Operand hi = Min(builder().Add(lo, Int(r.lanes)), chunk.rank);
+    StoreAll(chunk.groups, group, FoldEntries(r, chunk.totals.arrays, lo, hi, r.lanes, false));
+  });
+}
+
+void DeviceScanLowering::AwaitRow(const DeviceScan& scan, const Chunk& chunk,
+                                  const Operand& thread) {
   const Operand has_before = builder().Scalar(OpCode::kGt, {chunk.row, Int(0)});
   const Operand is_mine =
       builder().Scalar(OpCode::kEq, {thread, Int(std::min(kWaitsForRow, scan.threads - 1))});
   If(builder().Scalar(OpCode::kAnd, {has_before, is_mine}), [&] {
-    Await(scan.look_back, builder().Add(scan.chunks, chunk.row));
-    StoreAll(chunk.before_row, Int(0), LoadAll(scan.before_row, chunk.row));
+    const Operand word = WordOf(scan, builder().Add(scan.chunks, chunk.row));
+    Await(scan.look_back, word, chunk.before_row, Int(0));
   });
 }
 
-void DeviceScanLowering::FoldOthers(const DeviceScan& scan, const Chunk& chunk) {
+Operands DeviceScanLowering::BeforeGroups(const DeviceScan& scan, const Chunk& chunk) {
   const Reduction& r = scan.reduction;
-  Threads(r.lanes, [&](const Operand& group) {
-    const Operand lo = builder().Mul(group, Int(r.lanes));
-    If(builder().Scalar(OpCode::kLt, {lo, chunk.rank}), [&] {
-      const Operand hi = Min(builder().Add(lo, Int(r.lanes)), chunk.rank);
-      StoreAll(chunk.groups, group, FoldEntries(r, chunk.totals, lo, hi, r.lanes, false));
-    });
-  });
-  Threads(1, [&](const Operand&) {
-    const Operand own = builder().Scalar(OpCode::kFloorDiv, {chunk.rank, Int(r.lanes)});
-    If(builder().Scalar(OpCode::kGt, {own, Int(0)}), [&] {
-      StoreAll(chunk.before_groups, Int(0),
-               FoldEntries(r, chunk.groups, Int(0), own, r.lanes - 1, false));
-    });
-    const Operand next = builder().Add(chunk.number, Int(1));
-    const Operand is_last = builder().Scalar(OpCode::kEq, {chunk.rank, Int(r.lanes * r.lanes - 1)});
-    const Operand goes_on = builder().Scalar(OpCode::kLt, {next, scan.chunks});
-    If(builder().Scalar(OpCode::kAnd, {is_last, goes_on}), [&] { PublishRow(scan, chunk); });
-  });
+  const Operand own = builder().Scalar(OpCode::kFloorDiv, {chunk.rank, Int(r.lanes)});
+  return FoldEntries(r, chunk.groups, Int(0), own, r.lanes, false);
 }
 
+// By the last block of a row that another follows.
 void DeviceScanLowering::PublishRow(const DeviceScan& scan, const Chunk& chunk) {
   const Reduction& r = scan.reduction;
-  const Operand next = builder().Add(chunk.row, Int(1));
-  const Operands group =
-      Combine(r, LoadAll(chunk.groups, Int(r.lanes - 1)), LoadAll(chunk.total, Int(0)));
-  const Operands row = Combine(r, LoadAll(chunk.before_groups, Int(0)), group);
-  const Operands before = Choose(
-      builder().Scalar(OpCode::kGt, {chunk.row, Int(0)}),
-      [&] { return Combine(r, LoadAll(chunk.before_row, Int(0)), row); },
-      [&] { return AfterInits(r, row); });
-  StoreAll(scan.before_row, next, before);
-  Publish(scan.look_back, builder().Add(scan.chunks, next), Int(1));
+  const Operand is_last = builder().Scalar(OpCode::kEq, {chunk.rank, Int(r.lanes * r.lanes - 1)});
+  const Operand goes_on =
+      builder().Scalar(OpCode::kLt, {builder().Add(chunk.number, Int(1)), scan.chunks});
+  If(builder().Scalar(OpCode::kAnd, {is_last, goes_on}), [&] {
+    const Operands group =
+        Combine(r, LoadAll(chunk.groups, Int(r.lanes - 1)), LoadAll(chunk.total.arrays, Int(0)));
+    const Operands row = Combine(r, BeforeGroups(scan, chunk), group);
+    const Operands behind = Choose(
+        builder().Scalar(OpCode::kGt, {chunk.row, Int(0)}),
+        [&] { return Combine(r, LoadAll(chunk.before_row.arrays, Int(0)), row); },
+        [&] { return AfterInits(r, row); });
+    StoreAll(chunk.behind_row.arrays, Int(0), behind);
+    const Operand next = builder().Add(scan.chunks, builder().Add(chunk.row, Int(1)));
+    Publish(scan.look_back, WordOf(scan, next), chunk.behind_row);
+  });
 }
 
 // From the innermost level outwards. What does not exist is the identity, where there is one.
@@ -227,12 +273,15 @@ std::vector<DeviceScanLowering::Before> DeviceScanLowering::BeforeRun(const Devi
     if (r.starts.empty()) nothing.push_back(builder().Cast(Int(0), ir::DTypeOf(result)));
   }
   std::vector<Before> all;
+  const auto add_made = [&](const Operand& rank, const std::function<Operands()>& make,
+                            const Operands& otherwise) {
+    const Operand exists = builder().Scalar(OpCode::kGt, {rank, Int(0)});
+    all.push_back({r.starts.empty() ? exists : Operand::Bool(true),
+                   Choose(exists, make, [&] { return otherwise; })});
+  };
   const auto add = [&](const Arrays& entries, const Operand& place, const Operand& rank,
                        const Operands& otherwise) {
-    const Operand exists = builder().Scalar(OpCode::kGt, {rank, Int(0)});
-    all.push_back(
-        {r.starts.empty() ? exists : Operand::Bool(true),
-         Choose(exists, [&] { return LoadAll(entries, place); }, [&] { return otherwise; })});
+    add_made(rank, [&] { return LoadAll(entries, place); }, otherwise);
   };
   const auto rank_in = [&](const Operand& place) {
     return builder().Scalar(OpCode::kMod, {place, Int(r.lanes)});
@@ -243,8 +292,8 @@ std::vector<DeviceScanLowering::Before> DeviceScanLowering::BeforeRun(const Devi
   add(chunk.before_run, thread, rank_in(thread), nothing);
   add(chunk.before_group, group_of(thread), group_of(thread), nothing);
   add(chunk.groups, group_of(chunk.rank), rank_in(chunk.rank), nothing);
-  add(chunk.before_groups, Int(0), group_of(chunk.rank), nothing);
-  add(chunk.before_row, Int(0), chunk.row, r.inits.empty() ? nothing : r.inits);
+  add_made(group_of(chunk.rank), [&] { return BeforeGroups(scan, chunk); }, nothing);
+  add(chunk.before_row.arrays, Int(0), chunk.row, r.inits.empty() ? nothing : r.inits);
   if (!r.inits.empty()) all.back().exists = Operand::Bool(true);
   return all;
 }
@@ -255,27 +304,21 @@ void DeviceScanLowering::WriteRun(const DeviceScan& scan, const Chunk& chunk,
                                   const Operand& thread) {
   const Reduction& r = scan.reduction;
   const std::vector<Before> before = BeforeRun(scan, chunk, thread);
-  const auto store = [&](const Operand& k, Operands prefix) {
+  const auto store = [&](const PlaceInRun& place, const Operands&) {
+    Operands prefix = KeptPrefix(scan, chunk, thread, place);
     for (const Before& level : before) {
       prefix = Choose(
           level.exists, [&] { return Combine(r, level.values, prefix); }, [&] { return prefix; });
     }
-    StoreAt(scan, chunk, k, prefix);
+    StoreAt(scan, chunk, place.k, place.spread, prefix);
+    return Operands{};
   };
-  const Operand lo = builder().Mul(thread, Int(r.lanes));
-  const bool peel = r.starts.empty();
-  const Operands first = peel ? ElementOf(scan, chunk, lo) : r.starts;
-  if (peel) store(lo, first);
-  CarryRun(chunk.size, lo, peel, IsCheap(r), first, [&](const Operand& k, const Operands& so_far) {
-    const Operands own = Combine(r, so_far, ElementOf(scan, chunk, k));
-    store(k, own);
-    return own;
-  });
+  CarryRun(chunk.size, thread, false, IsCheap(r), {}, store);
 }
 
 void DeviceScanLowering::StoreChunk(const DeviceScan& scan, const Chunk& chunk) {
-  const auto store = [&](const Operand& k) {
-    StoreAll(scan.results, builder().Add(chunk.start, k), ElementOf(scan, chunk, k));
+  const auto store = [&](const Operand& k, const Operand& spread) {
+    StoreAll(scan.results, builder().Add(chunk.start, k), ElementAt(scan, chunk, k, spread));
   };
   Threads(scan.threads, [&](const Operand& thread) { EachOf(chunk.size, thread, true, store); });
 }

@@ -16,8 +16,8 @@ namespace parakeet::passes {
 // is one kernel over chunks of 4096 elements, 256 of which are a row of chunks. Each of a block's
 // 256 threads combines a run of 16 elements, 16 threads combine what 16 threads have, and one what
 // those have: the total of the chunk, which it publishes. Each thread then waits for the total of
-// another chunk before it in the row, 16 of them combine 16 totals each, and one what those have.
-// The last block of a row combines that with what is before the row, and publishes what is before
+// another chunk before it in the row, and 16 of them combine 16 totals each, while one waits for
+// what is before the row. The last block of a row combines all that, and publishes what is before
 // the next. Last, each thread makes the prefixes of its run, combined with what is before it at
 // every level.
 //
@@ -31,14 +31,8 @@ class DeviceScanLowering : public LookBackLowering {
   using LookBackLowering::LookBackLowering;
 
  protected:
-  using Arrays = std::vector<const ir::Var*>;
-
   // `r` has lanes: how many are combined at each level.
   void ScanOnDevice(const Reduction& r, const Arrays& results);
-
-  // Where entry k stands in shared memory, so that threads which read every `run`th do not wait for
-  // one another.
-  ir::Operand Spread(const ir::Operand& k, int64_t run);
 
  private:
   // A scan being written.
@@ -48,9 +42,9 @@ class DeviceScanLowering : public LookBackLowering {
     int64_t length;      // of a chunk
     int64_t threads;     // of a block: runs of a chunk
     ir::Operand chunks;  // how many
-    LookBack look_back;  // A word for each chunk, then one for each row.
-    Arrays totals;       // of chunks
-    Arrays before_row;   // of chunks; of no use for the first
+    // The total of each chunk, then what is before each row of them; of no use for the first.
+    LookBack look_back;
+    int64_t words;  // of each of these
   };
   // What a block of threads does with its chunk.
   struct Chunk {
@@ -61,13 +55,14 @@ class DeviceScanLowering : public LookBackLowering {
     ChunkSize size;
     ir::Operand runs;   // how many of its threads have elements
     Arrays elements;    // In shared memory; none where they are too large.
+    Arrays prefixes;    // By thread and step: of its run alone, in registers.
     Arrays before_run;  // by thread: what is before its run, in the group
     Arrays before_group;
-    Arrays total;
-    Arrays totals;         // of those before it in the row
-    Arrays groups;         // The same by groups of chunks, the last of which is its own.
-    Arrays before_groups;  // What is before its own group, in the row,
-    Arrays before_row;     // and before the row.
+    Exposed total;
+    Exposed totals;      // of those before it in the row
+    Arrays groups;       // The same by groups of chunks, the last of which is its own.
+    Exposed before_row;  // What is before the row,
+    Exposed behind_row;  // and before the next.
   };
   // What is before something at one level, where something is.
   struct Before {
@@ -75,30 +70,47 @@ class DeviceScanLowering : public LookBackLowering {
     Operands values;
   };
 
-  void WriteChunk(const DeviceScan& scan);
-  Chunk TakeChunk(const DeviceScan& scan);
+  void WriteChunk(const DeviceScan& scan, const ir::Operand& number);
+  Chunk TakeChunk(const DeviceScan& scan, const ir::Operand& number);
   void TakeElements(const DeviceScan& scan, const Chunk& chunk);
   void FoldRuns(const DeviceScan& scan, const Chunk& chunk);
   void PublishTotal(const DeviceScan& scan, const Chunk& chunk);
   void AwaitOthers(const DeviceScan& scan, const Chunk& chunk, const ir::Operand& thread);
-  void FoldOthers(const DeviceScan& scan, const Chunk& chunk);
+  void FoldOthers(const DeviceScan& scan, const Chunk& chunk, const ir::Operand& group);
+  void AwaitRow(const DeviceScan& scan, const Chunk& chunk, const ir::Operand& thread);
+  // What is before the chunk's own group of chunks, where there are some.
+  Operands BeforeGroups(const DeviceScan& scan, const Chunk& chunk);
+  ir::Operand WordOf(const DeviceScan& scan, const ir::Operand& place);
   void PublishRow(const DeviceScan& scan, const Chunk& chunk);
   void WriteRun(const DeviceScan& scan, const Chunk& chunk, const ir::Operand& thread);
   void StoreChunk(const DeviceScan& scan, const Chunk& chunk);
 
-  // Element k of the chunk, and what takes its place.
-  Operands ElementOf(const DeviceScan& scan, const Chunk& chunk, const ir::Operand& k);
+  // What a run's element and those before it in the run combine to takes the element's place, or is
+  // in registers.
+  void KeepPrefix(const DeviceScan& scan, const Chunk& chunk, const ir::Operand& thread,
+                  const PlaceInRun& place, const Operands& prefix);
+  Operands KeptPrefix(const DeviceScan& scan, const Chunk& chunk, const ir::Operand& thread,
+                      const PlaceInRun& place);
+
+  // Element k of the chunk, and what takes its place, which is at `spread` in shared memory.
+  Operands ElementAt(const DeviceScan& scan, const Chunk& chunk, const ir::Operand& k,
+                     const ir::Operand& spread);
   void StoreAt(const DeviceScan& scan, const Chunk& chunk, const ir::Operand& k,
-               const Operands& values);
+               const ir::Operand& spread, const Operands& values);
   std::vector<Before> BeforeRun(const DeviceScan& scan, const Chunk& chunk,
                                 const ir::Operand& thread);
 
   // Whether the combine is written for what is whole apart.
   static bool IsCheap(const Reduction& r);
-  // A left fold of entries lo to hi, of which there are some, usually so many. Where it keeps what
-  // is before, each entry but the first becomes what those before it combine to.
+  // A left fold of entries lo to hi, of which there are some, and room for `most`. Where it keeps
+  // what is before, each entry but the first becomes what those before it combine to. What is cheap
+  // is written for as many as there is room for, so that all loads are under way at a time; what is
+  // not there is the identity, where there is one.
   Operands FoldEntries(const Reduction& r, const Arrays& entries, const ir::Operand& lo,
-                       const ir::Operand& hi, int64_t usually, bool keeps_before);
+                       const ir::Operand& hi, int64_t most, bool keeps_before);
+  // `values` where the condition holds, else `otherwise`.
+  Operands SelectAll(const ir::Operand& condition, const Operands& values,
+                     const Operands& otherwise);
 };
 
 }  // namespace parakeet::passes

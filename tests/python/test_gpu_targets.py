@@ -481,6 +481,32 @@ def test_scans_and_filters_of_many_rows_of_chunks():
         assert result.tobytes() == other.tobytes()
 
 
+# Sums are exact, and their bits are anything: of either sign, large, not a number.
+@pytest.mark.parametrize("dtype", ["?", "i1", "i4", "i8", "u8", "f2", "f4", "f8", "c8", "c16"])
+def test_what_blocks_tell_one_another_has_any_bits(dtype):
+    x = np.random.default_rng(3).integers(-3, 4, 5 * CHUNK + 3).astype(dtype)
+    if x.dtype.itemsize >= 8:
+        x = x * x.dtype.type(2**40 + 1)
+    if x.dtype.kind == "c":
+        x = x * (1 - 1j)
+    if x.dtype.kind == "f":
+        x[3 * CHUNK] = np.nan
+    expected = np.cumsum(x)
+    sums = jit(lambda x: np.cumsum(x))(x, target=HERE)
+    np.testing.assert_array_equal(sums, expected, strict=True)
+    if x.dtype.kind in "iuf":
+        most = jit(lambda x: np.maximum.accumulate(x))(x, target=HERE)
+        np.testing.assert_array_equal(most, np.maximum.accumulate(x), strict=True)
+
+
+def test_filters_of_several_wide_arrays():
+    x = np.random.default_rng(4).standard_normal((3, CHUNK + 5)) + 1j
+    found = jit(lambda x: (x[x.real > 0], np.nonzero(x.real < 1)))(x, target=HERE)
+    np.testing.assert_array_equal(found[0], x[x.real > 0], strict=True)
+    for places, wanted in zip(found[1], np.nonzero(x.real < 1), strict=True):
+        np.testing.assert_array_equal(places, wanted, strict=True)
+
+
 def test_sums_of_what_is_not_negative_never_fall():
     random = np.random.default_rng(0)
     x = random.random(17 * CHUNK + 5) * 10.0 ** random.integers(-14, 1, 17 * CHUNK + 5)
