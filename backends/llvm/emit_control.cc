@@ -137,7 +137,7 @@ void FunctionEmitter::EmitFor(const ir::Binding& binding) {
   const std::string& kind = binding.attrs.Text(ir::Attr::kKind);
   if (kind == "parallel") return EmitParallel(binding);
   if (kind == "block") return EmitLaunch(binding);
-  if (kind == "thread") return EmitThreads(binding);
+  if (kind == "thread" || kind == "warp") return EmitThreads(binding);
   if (!kind.empty()) ir::FailBug("no code for a loop of kind " + kind, binding.span);
   const ir::Block& body = *binding.blocks[0];
   EnterLoopOfBlock(body);

@@ -41,6 +41,11 @@ void LoopWriter::Threads(int64_t count, const std::function<void(const Operand& 
   Loop(Int(0), Int(count), {{Attr::kKind, std::string("thread")}}, body);
 }
 
+void LoopWriter::ThreadsOfWarps(int64_t count,
+                                const std::function<void(const Operand& thread)>& body) {
+  Loop(Int(0), Int(count), {{Attr::kKind, std::string("warp")}}, body);
+}
+
 LoopWriter::Operands LoopWriter::Carry(
     const Operand& lo, const Operand& hi, const Operands& inits,
     const std::function<Operands(const Operand&, const Operands&)>& body, int64_t step) {

@@ -28,6 +28,8 @@ class LoopWriter : public ir::Mutator {
   // wait.
   void Blocks(const ir::Operand& count, const std::function<void(const ir::Operand& block)>& body);
   void Threads(int64_t count, const std::function<void(const ir::Operand& thread)>& body);
+  // The same where threads do it for those of their own warp: each warp's wait for one another.
+  void ThreadsOfWarps(int64_t count, const std::function<void(const ir::Operand& thread)>& body);
 
   // The same carrying values: the last ones.
   Operands Carry(
