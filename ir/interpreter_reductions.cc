@@ -15,7 +15,8 @@
 // 3. A run with L = 1 is the left fold of its elements from the first. With L > 1 every lane starts
 //    from the combine's identity where all accumulators' combines have one, else from the run's
 //    first element (such a combine is idempotent). Lane l takes lo+l, lo+l+L, ... in order. Then
-//    for h = L/2, ..., 2, 1 and every j < h: lane[j] = combine(lane[j], lane[j+h]).
+//    for h = L/2, ..., 2, 1 and every j < h: lane[j] = combine(lane[j], lane[j+h]). With `step S`,
+//    lane l of a run of up to L S elements takes the S from lo+l S on, in order, and nothing else.
 //
 // 4. Parts combine as a balanced tree: for s = 1, 2, 4, ... and i = 0, 2s, 4s, ... with i + s < P:
 //    part[i] = combine(part[i], part[i+s]).
@@ -35,6 +36,7 @@
 // outwards.
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "ir/builder.h"
@@ -130,14 +132,19 @@ Values Machine::FoldInOrder(const Step& step, const Index& outer,
 }
 
 Values Machine::RunOfLanes(const Step& step, Index& index, int64_t lo, int64_t hi) {
-  const int64_t lanes = step.binding->attrs.Int(Attr::kLanes, 1);
-  const Values identities = lanes > 1 ? Identities(step) : Values();
+  const int64_t most_lanes = step.binding->attrs.Int(Attr::kLanes, 1);
+  const Values identities = most_lanes > 1 ? Identities(step) : Values();
+  const int64_t together = step.binding->attrs.Int(Attr::kStep, 1);
+  const int64_t neighbours = hi - lo <= most_lanes * together ? together : 1;
+  // Lanes without elements change nothing.
+  const int64_t lanes =
+      std::min<int64_t>(most_lanes, std::bit_ceil<uint64_t>(std::max<int64_t>(hi - lo, 1)));
   std::vector<Values> accumulators(lanes, identities);
   for (int64_t i = lo; i < hi; ++i) {
     if (!index.empty()) index.back() = i;
     Values element = Element(step, index);
-    if (i == lo && lanes > 1 && identities.empty()) accumulators.assign(lanes, element);
-    Accumulate(step, accumulators[(i - lo) % lanes], std::move(element));
+    if (i == lo && most_lanes > 1 && identities.empty()) accumulators.assign(lanes, element);
+    Accumulate(step, accumulators[(i - lo) / neighbours % lanes], std::move(element));
   }
   return CombineHalves(step, std::move(accumulators));
 }

@@ -60,7 +60,7 @@ class TreeChooser : public LoopWriter {
       case OpCode::kIreduce: {
         const int64_t block = TreeBlockOf(*b);
         if (context_.options.kernels && OnDevice(*b)) return SetFlat(*b);
-        return Set(*b, IsOneBlock(*b, block) ? 0 : block, LanesOf(*b));
+        return Set(*b, IsOneBlock(*b, block) ? 0 : block, LanesOf(*b), NeighboursOf(*b));
       }
       case OpCode::kIscan: return SetScan(*b);
       case OpCode::kImap:
@@ -193,17 +193,24 @@ class TreeChooser : public LoopWriter {
     return views;
   }
 
-  void Set(const Binding& b, int64_t block, int64_t lanes) {
+  void Set(const Binding& b, int64_t block, int64_t lanes, int64_t neighbours = 1) {
     ++depth_;
     Binding copy = *Rewrite(&b);
     --depth_;
     copy.attrs = copy.attrs.With(Attr::kBlock, block).With(Attr::kLanes, lanes);
+    if (neighbours > 1) copy.attrs = copy.attrs.With(Attr::kStep, neighbours);
     builder().Append(arena()->New(std::move(copy)));
+  }
+
+  // Of the lanes of a GPU's threads.
+  int64_t NeighboursOf(const Binding& b) {
+    return context_.options.kernels && LanesOf(b) > 1 ? RowNeighbours(nest_) : 1;
   }
 
   int64_t LanesOf(const Binding& b) {
     const std::string reason = WhyNoLanes(b, nest_, patterns_);
-    if (context_.options.kernels) return depth_ > 0 && reason.empty() ? kRowThreads : 1;
+    if (context_.options.kernels && (depth_ == 0 || !reason.empty())) return 1;
+    if (context_.options.kernels) return kRowThreads * kRowPlaces / RowNeighbours(nest_);
     if (!reason.empty()) {
       context_.Note(b.span, "no lanes: " + reason, Topic::kLanes, Verdict::kRefused);
       return 1;

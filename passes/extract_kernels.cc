@@ -9,8 +9,9 @@
 //       %at = %b * 256 + %t  %in = lt %at, %trips
 //       if %in { %i = %lo + %at * 2  ... store %r[%i], %v } } }
 //
-// Where elements are smaller than 8 bytes and the iteration is short, a thread takes as many
-// iterations as make those, one behind the other: it takes wide accesses to keep memory busy.
+// Where the iteration is short, a thread takes as many iterations as make 16 bytes, 256 apart:
+// neighbouring threads read neighbours, and what a thread reads for one iteration does not wait for
+// what it does in another.
 //
 // Divisions by a value that the host knows are products with its reciprocal, in threads whose
 // numbers are small enough (lowering/index_writer.h):
@@ -25,10 +26,10 @@
 // cache of its own, and before earlier stores.
 //
 // A `block for` is a launch: its iterations are blocks of threads, those of each `thread for`
-// straight inside it are the block's threads, which wait for one another behind it. What an
-// iteration of a block makes before, between and behind them, its threads have in common. A loop
-// that touches arrays and holds nothing parallel is a kernel of one thread; a value it carries out
-// is read from an array of one element.
+// straight inside it are the block's threads, which wait for one another behind it (behind a
+// `warp for`, the same otherwise, each warp's do). What an iteration of a block makes before,
+// between and behind them, its threads have in common. A loop that touches arrays and holds nothing
+// parallel is a kernel of one thread; a value it carries out is read from an array of one element.
 //
 // Assumes: loops over buffers, without lanes; behind it keep-scalars-on-device alone moves code
 // into kernels, and says of its own loads what they read.
@@ -57,8 +58,8 @@ using ir::Operand;
 using ir::Var;
 
 constexpr int64_t kThreads = 256;
-constexpr int64_t kBytesOfThread = 8;  // that it is to read of an array, where an iteration
-constexpr int kShortIteration = 64;    // costs no more than this;
+constexpr int64_t kBytesOfThread = 16;  // that it is to read of an array, where an iteration
+constexpr int kShortIteration = 64;     // costs no more than this;
 constexpr int64_t kMostTripsOfThread = 4;
 constexpr int64_t kMostSmall = (int64_t{1} << 31) - 1;  // that products divide
 
@@ -93,7 +94,8 @@ class KernelExtractor : public LoopWriter {
  private:
   // Inside a kernel, what was parallel or in lanes is one thread's.
   void VisitInside(const Binding& b) {
-    if (b.op != OpCode::kFor || b.attrs.Text(Attr::kKind) == "thread") return Mutator::Visit(&b);
+    const std::string kind = b.op == OpCode::kFor ? b.attrs.Text(Attr::kKind) : "thread";
+    if (kind == "thread") return Mutator::Visit(&b);
     builder().Append(AsSequential(*Rewrite(&b)));
   }
 
@@ -116,9 +118,9 @@ class KernelExtractor : public LoopWriter {
     };
     Blocks(CeilDiv(trips, Int(kThreads * several)), [&](const Operand& block) {
       Threads(kThreads, [&](const Operand& thread) {
-        const Operand number = builder().Add(builder().Mul(block, Int(kThreads)), thread);
-        several == 1 ? WriteTrip(number, trips, iterate)
-                     : WriteTrips(builder().Mul(number, Int(several)), several, trips, iterate);
+        const Operand first = builder().Add(builder().Mul(block, Int(kThreads * several)), thread);
+        several == 1 ? WriteTrip(first, trips, iterate)
+                     : WriteTrips(first, several, trips, iterate);
       });
     });
   }
@@ -129,19 +131,19 @@ class KernelExtractor : public LoopWriter {
     If(builder().Scalar(OpCode::kLt, {at, trips}), [&] { iterate(at); });
   }
 
-  // Those from `first` on; the last thread with any may have fewer.
+  // Those from `first` on, as far apart as a block has threads; in the last block some have fewer.
   void WriteTrips(const Operand& first, int64_t several, const Operand& trips,
                   const Iterate& iterate) {
-    const Operand end = builder().Add(first, Int(several));
+    const Operand last = builder().Add(first, Int((several - 1) * kThreads));
     const auto all = [&] {
-      for (int64_t k = 0; k < several; ++k) iterate(builder().Add(first, Int(k)));
+      for (int64_t k = 0; k < several; ++k) iterate(builder().Add(first, Int(k * kThreads)));
       return Operands{};
     };
     const auto some = [&] {
-      Loop(first, trips, {}, iterate);
+      Loop(first, trips, {}, iterate, kThreads);
       return Operands{};
     };
-    Choose(builder().Scalar(OpCode::kLe, {end, trips}), all, some);
+    Choose(builder().Scalar(OpCode::kLt, {last, trips}), all, some);
   }
 
   // As many as are to be taken of the widest elements that an iteration reads and writes.
@@ -298,7 +300,8 @@ class ReadMarker : public ir::Mutator {
           stored_.insert(inner.operands[stored].var());
       });
     }
-    if (b->op == OpCode::kLoad && !inside_.empty() && IsUnchanged(b->operands[0].var())) {
+    const bool is_load = b->op == OpCode::kLoad || b->op == OpCode::kLoadLanes;
+    if (is_load && !inside_.empty() && IsUnchanged(b->operands[0].var())) {
       Binding marked = *Rewrite(b);
       marked.attrs = marked.attrs.With(Attr::kUnchanged, int64_t{1});
       return builder().Append(arena()->New(std::move(marked)));

@@ -49,7 +49,7 @@ class Lowering : public ProductCallLowering {
 
  protected:
   void Visit(const Binding* b) override {
-    if (VisitByBlock(*b) || VisitLine(*b)) return;
+    if (VisitInGroup(*b) || VisitByBlock(*b) || VisitLine(*b)) return;
     switch (b->op) {
       case OpCode::kImap: return LowerImap(*b);
       case OpCode::kForeach: return LowerForeach(*b);
@@ -253,16 +253,20 @@ class Lowering : public ProductCallLowering {
     }
     const auto worth = b.op == OpCode::kContract ? std::nullopt : WorthBlocks(b);
     if (!worth) return LowerFewElements(elements);
-    Choose(
-        *worth,
-        [&] {
-          WriteBlocks(b, nest.extents, nest.body);
-          return Operands{};
-        },
-        [&] {
-          WriteElements(elements);
-          return Operands{};
-        });
+    const auto groups = WorthGroups(b);
+    const auto by_groups = [&] {
+      WriteGroups(b, nest.extents, finish);
+      return Operands{};
+    };
+    const auto by_blocks = [&] {
+      WriteBlocks(b, nest.extents, nest.body);
+      return Operands{};
+    };
+    const auto alone = [&] {
+      WriteElements(elements);
+      return Operands{};
+    };
+    groups ? Choose(*groups, by_groups, by_blocks) : Choose(*worth, by_blocks, alone);
   }
 
   // Threads take chunks of the outermost index, of about as much work each whatever the inner

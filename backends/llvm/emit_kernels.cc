@@ -2,7 +2,8 @@
 //
 // In a kernel, what stands in the `block for` but in no `thread for` is done by every thread of a
 // block alike; a `thread for` is done by those threads whose numbers it takes, and behind it all
-// wait. Arrays made by the block are in memory that it shares, those of a thread are its own.
+// wait. Behind a `warp for`, the same otherwise, each warp's threads wait for one another. Arrays
+// made by the block are in memory that it shares, those of a thread are its own.
 #include "backends/llvm/function_emitter.h"
 #include "backends/llvm/kernel_runner.h"
 #include "backends/llvm/runtime_calls.h"
@@ -37,6 +38,13 @@ int64_t ThreadsOf(const ir::Block& body) {
 // Whether none but a warp's threads take the loop.
 bool IsOfWarp(const Binding& b) {
   return IsThreads(b) && b.operands[1].constant().integer <= kWarpThreads;
+}
+
+// Whether what the loop leaves behind is for the same warp's threads: it says so, or its threads
+// are one warp, as are those of the next.
+bool IsForWarp(const Binding& loop, const Binding* next) {
+  return loop.attrs.Int(Attr::kWarp) != 0 ||
+         (IsOfWarp(loop) && next != nullptr && IsOfWarp(*next));
 }
 
 // True where a thread may run into a check, or ask for memory of its own: shared memory is there.
@@ -149,8 +157,7 @@ void FunctionEmitter::WriteKernel(const Binding& grid) {
 void FunctionEmitter::EmitThreads(const Binding& loop) {
   const KernelRunner& runner = *emission_.kernels;
   const int64_t count = loop.operands[1].constant().integer;
-  const bool only_warp =
-      IsOfWarp(loop) && next_ != nullptr && IsOfWarp(*next_) && kernel_.threads % kWarpThreads == 0;
+  const bool only_warp = IsForWarp(loop, next_) && kernel_.threads % kWarpThreads == 0;
   BasicBlock *head = NewBlock("thread"), *after = NewBlock("threads_done");
   if (kernel_.has_loaded && Stores(*loop.blocks[0])) WaitForBlock();
   Value* number = runner.ThreadNumber(emission_, call_);
@@ -170,7 +177,7 @@ void FunctionEmitter::EmitThreads(const Binding& loop) {
   builder_.CreateBr(after);
   builder_.SetInsertPoint(after);
   if (&loop == kernel_.body->bindings.back()) return;
-  only_warp || loop.attrs.Int(Attr::kWarp) != 0 ? WaitForWarp() : WaitForBlock();
+  only_warp ? WaitForWarp() : WaitForBlock();
 }
 
 void FunctionEmitter::WaitForWarp() {

@@ -1,6 +1,7 @@
 // Operations of the vector stage: lanes in memory, and what joins and parts them.
 #include "backends/llvm/function_emitter.h"
 #include "ir/diagnostics.h"
+#include "runtime/device_abi.h"
 
 namespace parakeet::backends {
 namespace {
@@ -8,6 +9,7 @@ namespace {
 using ir::Attr;
 using ir::OpCode;
 using ir::Operand;
+using llvm::BasicBlock;
 using llvm::Value;
 
 // Applies `f` to the value and, where there is one, the imaginary part.
@@ -37,6 +39,74 @@ llvm::SmallVector<int, 64> Range(int first, int count) {
   return lanes;
 }
 
+// --- What a thread of a kernel reads or writes of neighbours: one access where the address is a
+// multiple of its size, which a GPU asks for, and one for each where it is not ---
+
+Value* LaneAddress(Emission& emission, const MemoryTraits& traits, const LanesPlace& place,
+                   int lane) {
+  return emission.builder.CreateConstGEP1_64(emission.builder.getInt8Ty(), place.address,
+                                             lane * ir::SizeInBytes(traits.dtype));
+}
+
+// Runs one of two, the first with the traits of the whole; gives the blocks where they end.
+template <typename Together, typename Apart>
+std::pair<BasicBlock*, BasicBlock*> WhetherAligned(Emission& emission, const MemoryTraits& traits,
+                                                   const LanesPlace& place, Together together,
+                                                   Apart apart) {
+  llvm::IRBuilder<>& builder = emission.builder;
+  llvm::Function* function = builder.GetInsertBlock()->getParent();
+  const int64_t size = ir::SizeInBytes(traits.dtype) * place.lanes;
+  BasicBlock* blocks[3];
+  for (BasicBlock*& block : blocks)
+    block = BasicBlock::Create(emission.context(), "neighbours", function);
+  Value* beyond = builder.CreateAnd(builder.CreatePtrToInt(place.address, builder.getInt64Ty()),
+                                    builder.getInt64(size - 1));
+  builder.CreateCondBr(builder.CreateIsNull(beyond), blocks[0], blocks[1]);
+  builder.SetInsertPoint(blocks[0]);
+  MemoryTraits whole = traits;
+  whole.alignment = llvm::Align(size);
+  together(whole);
+  builder.CreateBr(blocks[2]);
+  builder.SetInsertPoint(blocks[1]);
+  apart();
+  builder.CreateBr(blocks[2]);
+  builder.SetInsertPoint(blocks[2]);
+  return {blocks[0], blocks[1]};
+}
+
+Number LoadNeighbours(Emission& emission, const MemoryTraits& traits, const LanesPlace& place) {
+  llvm::IRBuilder<>& builder = emission.builder;
+  Value *at_once = nullptr, *joined = nullptr;
+  const auto [together, apart] = WhetherAligned(
+      emission, traits, place,
+      [&](const MemoryTraits& whole) { at_once = LoadLanes(emission, whole, place).value; },
+      [&] {
+        joined = llvm::PoisonValue::get(at_once->getType());
+        for (int lane = 0; lane < place.lanes; ++lane) {
+          const Number one =
+              LoadNumber(emission, traits, LaneAddress(emission, traits, place, lane));
+          joined = builder.CreateInsertElement(joined, one.value, lane);
+        }
+      });
+  llvm::PHINode* either = builder.CreatePHI(joined->getType(), 2);
+  either->addIncoming(at_once, together);
+  either->addIncoming(joined, apart);
+  return {either, nullptr};
+}
+
+void StoreNeighbours(Emission& emission, const MemoryTraits& traits, const LanesPlace& place,
+                     const Number& number) {
+  WhetherAligned(
+      emission, traits, place,
+      [&](const MemoryTraits& whole) { StoreLanes(emission, whole, place, number); },
+      [&] {
+        for (int lane = 0; lane < place.lanes; ++lane) {
+          Value* one = emission.builder.CreateExtractElement(number.value, lane);
+          StoreNumber(emission, traits, LaneAddress(emission, traits, place, lane), {one, nullptr});
+        }
+      });
+}
+
 bool IsStore(OpCode op) { return op == OpCode::kStoreLanes || op == OpCode::kScatterLanes; }
 
 }  // namespace
@@ -44,17 +114,34 @@ bool IsStore(OpCode op) { return op == OpCode::kStoreLanes || op == OpCode::kSca
 void FunctionEmitter::EmitLanes(const ir::Binding& binding) {
   const OpCode op = binding.op;
   const Operand& first = binding.operands.empty() ? Operand() : binding.operands[0];
+  // What a thread of a kernel has of its own is in registers.
+  const auto is_neighbours = [&] {
+    return InKernel() && !kernel_.own.contains(first.var()) &&
+           (op == OpCode::kLoadLanes || op == OpCode::kStoreLanes);
+  };
+  const auto check = [&](const LanesPlace& place, int access) {
+    for (int lane = 0; lane < place.lanes; ++lane)
+      CheckAccess(first, LaneAddress(emission_, TraitsOf(first), place, lane), access);
+  };
+  const auto load = [&](const LanesPlace& place) {
+    MemoryTraits traits = TraitsOf(first);
+    if (!is_neighbours()) return LoadLanes(emission_, traits, place);
+    check(place, kPkAccessLoad);
+    traits.unchanged = binding.attrs.Int(Attr::kUnchanged) != 0 && !emission_.is_x86;
+    return LoadNeighbours(emission_, traits, place);
+  };
   if (IsStore(op)) {
     const Operand& value = binding.operands[1 + TypeOf(first).rank()];
     const LanesPlace place = PlaceOf(binding, TypeOf(value).lanes());
-    return StoreLanes(emission_, TraitsOf(first), place, NumberOf(value));
+    if (!is_neighbours()) return StoreLanes(emission_, TraitsOf(first), place, NumberOf(value));
+    check(place, kPkAccessStore);
+    return StoreNeighbours(emission_, TraitsOf(first), place, NumberOf(value));
   }
   const ir::Type& type = binding.result()->type;
   const auto define = [&](const Number& number) { numbers_[binding.result()] = number; };
   switch (op) {
     case OpCode::kLoadLanes:
-    case OpCode::kGatherLanes:
-      return define(LoadLanes(emission_, TraitsOf(first), PlaceOf(binding, type.lanes())));
+    case OpCode::kGatherLanes: return define(load(PlaceOf(binding, type.lanes())));
     case OpCode::kSplat:
       return define(ForParts(NumberOf(first), [&](Value* part) {
         return builder_.CreateVectorSplat(type.lanes(), part);

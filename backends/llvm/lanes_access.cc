@@ -57,6 +57,10 @@ class LanesAccess {
                                        llvm::Constant::getNullValue(type));
     }
     traits_.scopes.Mark(load);
+    if (traits_.unchanged) {
+      llvm::MDNode* nothing = llvm::MDNode::get(emission_.context(), {});
+      load->setMetadata(llvm::LLVMContext::MD_invariant_load, nothing);
+    }
     return load;
   }
 

@@ -1,5 +1,6 @@
 #include "passes/analyses/reduction_lanes.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "ir/builder.h"
@@ -34,6 +35,18 @@ bool SuitsIndexAround(const Binding& b, const Binding& nest, const AccessPattern
 }
 
 }  // namespace
+
+int64_t RowNeighbours(const Binding* nest) {
+  constexpr int64_t kAccessBytes = 16;
+  constexpr int64_t kMostNeighbours = 4;
+  int64_t widest = kAccessBytes / kMostNeighbours;
+  if (nest == nullptr) return 1;
+  ir::ForEachBinding(*nest->blocks[0], [&](const Binding& b) {
+    if (b.op == OpCode::kLoad || b.op == OpCode::kStore)
+      widest = std::max<int64_t>(widest, ir::SizeInBytes(ir::DTypeOf(b.operands[0])));
+  });
+  return std::max<int64_t>(kAccessBytes / widest, 1);
+}
 
 std::string WhyNoLanesToCombine(const Binding& b) {
   bool has_identity = true;

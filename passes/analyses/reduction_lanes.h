@@ -8,8 +8,15 @@
 
 namespace parakeet::passes {
 
-// Threads of a GPU's block that makes an element, and so the lanes of its reductions.
+// Threads of a GPU's block that makes elements by reductions along rows, and how many places of a
+// row that is not long each has in registers.
 inline constexpr int64_t kRowThreads = 256;
+inline constexpr int64_t kRowPlaces = 8;
+
+// How many neighbours along such rows a thread takes at a time: 16 bytes of the widest elements
+// that the nest around the reductions reads or writes. `nest` may be null.
+int64_t RowNeighbours(const ir::Binding* nest);
+inline int64_t RowNeighbours(const ir::Binding& nest) { return RowNeighbours(&nest); }
 
 // Why a reduction's elements are to be combined in their order, whoever takes them; empty where any
 // order will do.

@@ -304,26 +304,54 @@ void BlockRowLowering::StoreByBlock(const Operand& array, const Operands& index,
 void BlockRowLowering::ReduceByBlock(const Binding& b) {
   Reduction r = Describe(b);
   r.lanes = kThreads;
-  const Operand size = Product(r.extents);
   const std::vector<const Var*> lanes = AllocateParts(b, Int(kThreads));
   Threads(kThreads, [&](const Operand& lane) {
     by_block_ = false;
-    const Operands start = r.starts.empty()
-                               ? ReductionLowering::Element(r, Operands(r.extents.size(), Int(0)))
-                               : r.starts;
-    StoreAll(lanes, lane,
-             Carry(
-                 lane, size, start,
-                 [&](const Operand& place, const Operands& so_far) {
-                   return Combine(r, so_far,
-                                  ReductionLowering::Element(r, Delinear(place, r.extents)));
-                 },
-                 kThreads));
+    StoreAll(lanes, lane, FoldLanes(r, lane));
     by_block_ = true;
   });
   CombineLanes(r, lanes);
   const Operands total = AfterInits(r, LoadAll(lanes, Int(0)));
   for (size_t k = 0; k < b.results.size(); ++k) Replace(b.results[k], total[k]);
+}
+
+// The lanes of a thread: every 256th from its own on, which do not wait for one another. Rows so
+// short that lanes would take neighbours are made by groups, where those can.
+BlockRowLowering::Operands BlockRowLowering::FoldLanes(const Reduction& r, const Operand& lane) {
+  const int64_t count = std::max<int64_t>(r.binding.attrs.Int(Attr::kLanes, 1) / kThreads, 1);
+  const Operand size = Product(r.extents);
+  const Operand rest = builder().Scalar(OpCode::kMod, {size, Int(count * kThreads)});
+  const Operand whole = builder().Sub(size, rest);
+  const Operands start = r.starts.empty()
+                             ? ReductionLowering::Element(r, Operands(r.extents.size(), Int(0)))
+                             : r.starts;
+  const auto fold = [&](const Operands& sums, int64_t k, const Operand& first) {
+    const auto begin = sums.begin() + k * start.size();
+    const Operand place = builder().Add(first, Int(k * kThreads));
+    return Combine(r, Operands(begin, begin + start.size()),
+                   ReductionLowering::Element(r, Delinear(place, r.extents)));
+  };
+  Operands sums;
+  for (int64_t k = 0; k < count; ++k) sums.insert(sums.end(), start.begin(), start.end());
+  const auto fold_each = [&](const Operand& first, const Operands& so_far) {
+    Operands next;
+    for (int64_t k = 0; k < count; ++k) {
+      const Operands sum = fold(so_far, k, first);
+      next.insert(next.end(), sum.begin(), sum.end());
+    }
+    return next;
+  };
+  sums = Carry(lane, whole, sums, fold_each, count * kThreads);
+  std::vector<Operands> lanes;
+  for (int64_t k = 0; k < count; ++k) {
+    const Operand first = builder().Add(whole, lane);
+    const auto begin = sums.begin() + k * start.size();
+    lanes.push_back(Choose(
+        builder().Scalar(OpCode::kLt, {builder().Add(first, Int(k * kThreads)), size}),
+        [&] { return fold(sums, k, first); },
+        [&] { return Operands(begin, begin + start.size()); }));
+  }
+  return CombineHalves(r, std::move(lanes));
 }
 
 void BlockRowLowering::MapByBlock(const Binding& b) {

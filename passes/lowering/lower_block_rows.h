@@ -16,8 +16,8 @@ namespace parakeet::passes {
 //
 //   imap (%i) in (%n) { %s = ireduce (%j) in (%m) add { ... load %x[%i, %j] ... }  ... yield %v }
 //
-// is a kernel of %n blocks, whose threads take every 256th index of the reduction each, combine
-// their sums in memory that they share, and go on alike behind it. What stands in the element
+// is a kernel of %n blocks, whose threads take every 256th index of the reduction each, in four sums
+// side by side, combine them in memory that they share, and go on alike behind it. What stands in the element
 // beside its operators is done by every thread alike; of its stores, one thread does each. Rows
 // that several of its operators go through stand in shared memory, where they are short enough.
 class BlockRowLowering : public RowLowering {
@@ -47,6 +47,7 @@ class BlockRowLowering : public RowLowering {
   bool VisitByBlock(const ir::Binding& b);
   bool IsByBlock() const { return by_block_; }
   void set_row(const Operands& index) { row_ = index; }
+  const Roots& roots() const { return roots_; }
   // Stores a result of the element.
   void StoreByBlock(const ir::Operand& array, const Operands& index, const ir::Operand& value);
 
@@ -61,6 +62,7 @@ class BlockRowLowering : public RowLowering {
   // What the nest has in place of a copy of an operator of its element.
   const ir::Var* ResultOf(size_t result) const { return cached_.operators[op_]->results[result]; }
   void ReduceByBlock(const ir::Binding& b);
+  Operands FoldLanes(const Reduction& r, const ir::Operand& lane);
   void MapByBlock(const ir::Binding& b);
   const ir::Var* RowOf(const ir::Var& result, const ir::Var* whole);
   // What one thread does for all; the rest of them wait.

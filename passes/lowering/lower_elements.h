@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "passes/lowering/lower_block_rows.h"
+#include "passes/lowering/lower_row_groups.h"
 
 namespace parakeet::passes {
 
@@ -21,7 +21,7 @@ namespace parakeet::passes {
 // of some rows, one above the other, where these are cheap: the index is found once, and what
 // several of them read is read once. An `if` of the element that asks for its place, as those of
 // boundaries do, is decided for all of them at once.
-class ElementLowering : public BlockRowLowering {
+class ElementLowering : public RowGroupLowering {
  public:
   ElementLowering(ir::Arena* arena, const ir::Function& function, int vector_bytes);
 

@@ -272,6 +272,12 @@ Operands ReductionLowering::FoldOnDevice(const Reduction& r, int64_t block) {
   return loaded;
 }
 
+Operands ReductionLowering::CombineHalves(const Reduction& r, std::vector<Operands> sums) {
+  for (size_t half = sums.size() / 2; half > 0; half /= 2)
+    for (size_t k = 0; k < half; ++k) sums[k] = Combine(r, sums[k], sums[k + half]);
+  return sums[0];
+}
+
 void ReductionLowering::CombineLanes(const Reduction& r, const std::vector<const Var*>& lanes) {
   for (int64_t half = r.lanes / 2; half > 0; half /= 2) {
     Threads(half, [&](const Operand& lane) {

@@ -37,6 +37,8 @@ class ReductionLowering : public IndexWriter {
                 const Operands& values);
 
   Operands AfterInits(const Reduction& r, const Operands& total);
+  // Of a power of two of sums, each with the one half as far again from the first, to the end.
+  Operands CombineHalves(const Reduction& r, std::vector<Operands> sums);
   // In a kernel, of what its threads have left in shared memory; the first is the whole.
   void CombineLanes(const Reduction& r, const std::vector<const ir::Var*>& lanes);
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from agreement import EXACT, REDUCED, check_agreement
 
-from parakeet import jit
+from parakeet import jit, to_gpu
 
 HERE = "emulated_gpu"
 R = np.random.default_rng(5)
@@ -62,6 +62,55 @@ def test_rows_that_are_gone_through_again(columns):
         check(function, x, tolerance=REDUCED)
     check(rows_in_place, x, tolerance=REDUCED)
     check(rows_of_two, x, R.standard_normal((3, columns)), tolerance=REDUCED)
+
+
+def measures_of_rows(x):
+    length = np.sqrt(np.sum(x * x, axis=1))
+    return np.sum(x, axis=1), np.argmax(x, axis=1), np.min(x, axis=1), length
+
+
+def rows_by_their_sums(x, scale):
+    r = np.empty_like(x)
+    for i in range(x.shape[0]):
+        s = np.sum(x[i]) + scale[i]
+        t = np.sum(x[i] * s)
+        scale[i] = t
+        for j in range(x.shape[1]):
+            r[i, j] = x[i, j] * s + t if x[i, j] > s else s
+    return r
+
+
+# Groups of 1 to 256 threads, with the last of their neighbours there or not, and the last group's
+# rows.
+@pytest.mark.parametrize("columns", [1, 2, 3, 7, 8, 9, 31, 64, 101, 128, 257, 1022, 2048, 2049])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i2"])
+def test_rows_of_groups_of_threads(columns, dtype):
+    rows = 3 if columns > 300 else 37
+    x = (R.standard_normal((rows, columns)) * 10).astype(dtype)
+    check(measures_of_rows, x, tolerance=REDUCED)
+    if dtype == "i2":
+        return
+    for function in (softmax, layer_norm, norms_of_moved_rows):
+        check(function, x, tolerance=REDUCED)
+    check(rows_by_their_sums, x, np.arange(rows).astype(dtype), tolerance=REDUCED)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("columns", [12, 100, 513, 1000])
+def test_bits_of_a_row_do_not_depend_on_where_it_lies(dtype, columns):
+    f = jit(softmax)
+    x = R.standard_normal((21, columns)).astype(dtype)
+    expected = f(x, target=HERE)
+    np.testing.assert_array_equal(f(x[13:14], target=HERE), expected[13:14])
+    wider = np.zeros((21, columns + 1), dtype)
+    wider[:, 1:] = x
+    np.testing.assert_array_equal(f(wider[:, 1:], target=HERE), expected)
+    apart = np.zeros((21, 2 * columns), dtype)
+    apart[:, ::2] = x
+    np.testing.assert_array_equal(f(apart[:, ::2], target=HERE), expected)
+    behind = to_gpu(np.concatenate([[0], x.ravel()]).astype(dtype), HERE)
+    unaligned = behind[1:].reshape(x.shape)
+    np.testing.assert_array_equal(f(unaligned).to_host(), expected)
 
 
 def test_rows_of_narrow_elements():
