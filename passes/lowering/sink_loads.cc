@@ -57,15 +57,12 @@ class Sinker : public ir::Mutator {
   }
 
  private:
-  // What the block's bindings load, and make of that by arithmetic.
+  // What the block's bindings load. Arithmetic on that, once instead of once a thread, is
+  // keep_scalars_on_device's.
   static ir::VarSet ReadIn(const Block& block) {
     ir::VarSet read;
     for (const Binding* b : block.bindings) {
-      const bool follows =
-          ir::IsScalarOp(b->op) &&
-          std::any_of(b->operands.begin(), b->operands.end(),
-                      [&](const ir::Operand& operand) { return read.contains(operand.var()); });
-      if (b->op == OpCode::kLoad || follows) read.insert(b->results.begin(), b->results.end());
+      if (b->op == OpCode::kLoad) read.insert(b->results.begin(), b->results.end());
     }
     return read;
   }
@@ -82,7 +79,7 @@ class Sinker : public ir::Mutator {
       if (!HasKind(user, "block") || !UsesInThreads(user, value)) return {};
       users.push_back(later);
     }
-    if (b.op != OpCode::kLoad || users.empty()) return users;
+    if (users.empty()) return users;
     const ir::VarSet& array = roots_.Of(b.operands[0].var());
     for (size_t later = at + 1; later <= users.back(); ++later) {
       if (Intersects(EffectsOf(*block.bindings[later], roots_).writes, array)) return {};

@@ -5,8 +5,8 @@
 
 namespace parakeet::passes {
 
-// Lets threads read what the host would read from the device for kernels alone, and work out what
-// it makes of that: the host would wait for all that was begun before.
+// Lets threads read what the host would read from the device for kernels alone: the host
+// would wait for all that was begun before.
 //
 // Before:
 //   %s: f64 = load %source[%t]
