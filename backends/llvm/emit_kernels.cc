@@ -43,8 +43,7 @@ bool IsOfWarp(const Binding& b) {
 // Whether what the loop leaves behind is for the same warp's threads: it says so, or its threads
 // are one warp, as are those of the next.
 bool IsForWarp(const Binding& loop, const Binding* next) {
-  return loop.attrs.Int(Attr::kWarp) != 0 ||
-         (IsOfWarp(loop) && next != nullptr && IsOfWarp(*next));
+  return loop.attrs.Int(Attr::kWarp) != 0 || (IsOfWarp(loop) && next != nullptr && IsOfWarp(*next));
 }
 
 // True where a thread may run into a check, or ask for memory of its own: shared memory is there.
