@@ -15,6 +15,7 @@ using ir::I64;
 TEST(Lanes, TheInterpretersCases) {
   for (const ir::InterpreterCase& run : ir::LaneCases()) {
     if (run.text.find("lanes (%i)") != std::string_view::npos) continue;  // gone by this stage
+    if (run.text.find("block for") != std::string_view::npos) continue;   // a device's
     std::string text(run.text);
     ExpectAgreement(text, run.arguments);
   }

@@ -46,11 +46,13 @@ TEST(Interpreter, EveryScalarOperation) {
   for (int i = 0; i < NumOps() && IsScalarOp(static_cast<OpCode>(i)); ++i) {
     const OpCode op = static_cast<OpCode>(i);
     const bool bits = op == OpCode::kNot || op == OpCode::kAnd || op == OpCode::kOr ||
-                      op == OpCode::kXor || op == OpCode::kShl || op == OpCode::kShr;
+                      op == OpCode::kXor || op == OpCode::kShl || op == OpCode::kShr ||
+                      op == OpCode::kPopCount;
     const std::string dtype = bits ? "i32" : "f64";
     std::string result = InfoOf(op).rule == TypeRule::kBool ? "bool" : dtype;
     if (op == OpCode::kMakeComplex) result = "c128";
     if (op == OpCode::kCast) result = "i8";
+    if (op == OpCode::kBitcast) result = "i64";
     std::string operands = op == OpCode::kSelect ? "true" : "%x";
     if (op > OpCode::kCast) operands += ", %x";
     if (op > OpCode::kMakeComplex) operands += ", %x";

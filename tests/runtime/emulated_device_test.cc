@@ -427,7 +427,7 @@ void MatchTwice(PkThread* thread, const void* captures) {
 
 TEST(EmulatedDevice, LanesMatchThoseOfTheirWarp) {
   OnDevice<int64_t> seen(40);
-  EXPECT_EQ(Launch(MatchTwice, {nullptr, seen.data(), 0}, kPkKernelBarriers, 1, 40), 0);
+  EXPECT_EQ(Launch(MatchTwice, {nullptr, nullptr, seen.data(), 0}, kPkKernelBarriers, 1, 40), 0);
   const std::vector<int64_t> bits = seen.Read();
   EXPECT_EQ(uint64_t(bits[0]), 0x4924924955555555u);
   EXPECT_EQ(uint64_t(bits[31]), 0x92492492aaaaaaaau);
