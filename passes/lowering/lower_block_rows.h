@@ -16,10 +16,11 @@ namespace parakeet::passes {
 //
 //   imap (%i) in (%n) { %s = ireduce (%j) in (%m) add { ... load %x[%i, %j] ... }  ... yield %v }
 //
-// is a kernel of %n blocks, whose threads take every 256th index of the reduction each, in four sums
-// side by side, combine them in memory that they share, and go on alike behind it. What stands in the element
-// beside its operators is done by every thread alike; of its stores, one thread does each. Rows
-// that several of its operators go through stand in shared memory, where they are short enough.
+// is a kernel of %n blocks, whose threads take every 256th index of the reduction each, in four
+// sums side by side, combine them in memory that they share, and go on alike behind it. What stands
+// in the element beside its operators is done by every thread alike; of its stores, one thread does
+// each. Rows that several of its operators go through stand in shared memory, where they are short
+// enough.
 class BlockRowLowering : public RowLowering {
  public:
   BlockRowLowering(ir::Arena* arena, const ir::Function& function, int vector_bytes)

@@ -139,7 +139,7 @@ def test_device_arrays_of_the_parent_on_the_emulated_gpu():
 
     def work():
         np.testing.assert_array_equal(there.to_host(), X[:100])
-        assert isinstance(wave(there, 2.0), float)
+        assert np.isfinite(float(wave(there, 2.0)))
 
     in_child(work)
     np.testing.assert_array_equal(there.to_host(), X[:100])
