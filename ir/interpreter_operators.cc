@@ -1,11 +1,18 @@
+#include <algorithm>
+
 #include "ir/diagnostics.h"
 #include "ir/interpreter_machine.h"
 
 namespace parakeet::ir {
 std::vector<int64_t> Machine::ExtentsOf(const Step& step) const {
   const std::vector<const Var*>& params = step.binding->blocks[0]->params;
-  if (InfoOf(step.op).format != OpFormat::kElements) return IntsAt(step.operands, 0, params.size());
   std::vector<int64_t> extents;
+  if (InfoOf(step.op).format != OpFormat::kElements) {
+    extents = IntsAt(step.operands, 0, params.size());
+    if (std::any_of(extents.begin(), extents.end(), [](int64_t n) { return n < 0; }))
+      FailBug("an extent is negative", step.binding->span);
+    return extents;
+  }
   for (size_t i = 0; i < params.size(); ++i) {
     const std::vector<int64_t>& sizes = ArrayAt(step.operands[i]).sizes;
     const std::ptrdiff_t leading =

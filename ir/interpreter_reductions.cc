@@ -196,7 +196,7 @@ void Machine::Reduce(const Step& step) {
 void Machine::Scan(const Step& step) {
   const std::vector<int64_t> extents = ExtentsOf(step);
   if (extents.size() != 1) FailBug("a scan runs along one axis", step.binding->span);
-  const int64_t count = std::max<int64_t>(extents[0], 0);
+  const int64_t count = extents[0];
   const std::vector<int64_t> sizes = BlocksOfScan(step.binding->attrs);
   std::vector<ArrayValue> arrays;
   for (size_t i = 0; i < step.results.size(); ++i) arrays.push_back(NewResult(step, i, {count}));

@@ -21,6 +21,7 @@
 #include "ir/uses.h"
 #include "passes/analyses/find_effects.h"
 #include "passes/analyses/linear_forms.h"
+#include "passes/lowering/loop_counts.h"
 #include "passes/lowering/loop_reductions.h"
 #include "passes/lowering/loop_splits.h"
 #include "passes/pass.h"
@@ -353,8 +354,7 @@ class LoopParallelizer : public ir::Mutator {
             ? span
             : builder().Scalar(OpCode::kFloorDiv,
                                {builder().Add(span, Operand::Int(width - 1)), Operand::Int(width)});
-    if (loop.operands[0].IsInt(0) && step == 1)
-      return count;  // A size or count already; negative ones run no more.
+    if (loop.operands[0].IsInt(0) && step == 1) return count;
     return builder().Scalar(OpCode::kMax, {count, Operand::Int(0)});
   }
 
@@ -466,8 +466,10 @@ class LoopParallelizer : public ir::Mutator {
 }  // namespace
 
 ir::Program ParallelizeLoops(const ir::Program& program, Context& context) {
+  ir::Arena* arena = program.arena.get();
   return ForEachFunction(program, [&](const ir::Function* function) {
-    return LoopParallelizer(program.arena.get(), *function, context).Run(function);
+    const ir::Function* counted = CountLoops(arena, function);
+    return LoopParallelizer(arena, *counted, context).Run(counted);
   });
 }
 

@@ -213,6 +213,39 @@ def swap_in_a_loop(x, steps):
     return u
 
 
+def adds_up_a_corner(x, n, m):
+    total = x[0, 0]
+    for i in range(n):
+        for j in range(m):
+            total += x[i, j]
+    return total
+
+
+def fills_a_corner(x, n, m):
+    for i in range(n):
+        for j in range(m):
+            x[i, j] = 7.0
+    return x
+
+
+def adds_up_columns(x, n):
+    total = np.zeros(x.shape[1])
+    for i in range(n):
+        for j in range(x.shape[1]):
+            total[j] += x[i, j]
+    return total
+
+
+def counts_of_their_own(counts):
+    ends = np.zeros(len(counts))
+    for i in range(len(counts)):
+        total = 0.0
+        for j in range(counts[i]):
+            total += j
+        ends[i] = total
+    return ends
+
+
 def array_grows_in_a_loop(x):
     y = x[:1]
     for i in range(2, len(x)):
@@ -240,6 +273,10 @@ CASES = [
     (walrus, X), (walrus, X[:2]), (deleted, X), (grows_in_a_loop, X),
     (swap_in_a_loop, X, 0), (swap_in_a_loop, X, 1), (swap_in_a_loop, X, 4),
     (array_grows_in_a_loop, X), (array_grows_in_a_loop, X[:2]),
+    *((corner, X.reshape(2, 4), *sizes) for corner in (adds_up_a_corner, fills_a_corner)
+      for sizes in ((2, 3), (-1, -1), (-2, -3), (-1, 4), (2, -4), (0, -1))),
+    *((adds_up_columns, X.reshape(2, 4), n) for n in (2, 0, -1, -9)),
+    (counts_of_their_own, np.array([3, -1, 0, 5, -1025, 2000, -3])),
 ]
 JITTED = {case[0]: jit(case[0]) for case in CASES}
 

@@ -1,0 +1,108 @@
+#include "passes/lowering/loop_counts.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "ir/mutator.h"
+#include "ir/uses.h"
+
+namespace parakeet::passes {
+namespace {
+
+using ir::Binding;
+using ir::Block;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+using ir::VarSet;
+
+bool CountsUp(const Binding& b) {
+  return b.op == OpCode::kFor && b.operands[0].IsInt(0) && b.operands[2].IsInt(1);
+}
+
+void AddSizes(const ir::Type& type, VarSet& sizes) {
+  if (!type.IsArray()) return;
+  for (const Operand& dim : type.dims()) {
+    if (dim.IsVar()) sizes.insert(dim.var());
+  }
+}
+
+void AddSizes(const Binding& b, VarSet& sizes) {
+  for (const Var* result : b.results) AddSizes(result->type, sizes);
+  if (b.op == OpCode::kMax && b.operands[1].IsInt(0)) sizes.insert(b.result());
+}
+
+// Ends of loops within the binding that may be negative where the loop stands, in order.
+void AddEnds(const Binding& b, VarSet sizes, std::vector<const Var*>& ends) {
+  const bool has_end = CountsUp(b) && b.operands[1].IsVar();
+  if (has_end && !sizes.contains(b.operands[1].var())) ends.push_back(b.operands[1].var());
+  for (const Block* block : b.blocks) {
+    VarSet inner = sizes;
+    for (const Binding* own : block->bindings) {
+      AddEnds(*own, inner, ends);
+      AddSizes(*own, inner);
+    }
+  }
+}
+
+class LoopCounter : public ir::Mutator {
+ public:
+  LoopCounter(ir::Arena* arena, const ir::Function& function) : Mutator(arena) {
+    for (const ir::Param& param : function.params) AddSizes(param.var->type, sizes_);
+  }
+
+ protected:
+  void Visit(const Binding* b) override {
+    if (!b->blocks.empty()) WriteCounts(*b);
+    const Binding* rewritten = Rewrite(b);
+    builder().Append(CountsUp(*b) ? WithCount(*rewritten) : rewritten);
+    AddSizes(*rewritten, sizes_);
+  }
+
+  const Block* VisitBlock(const Block* block) override {
+    const VarSet sizes = sizes_;
+    const ir::Substitution counts = counts_;
+    const Block* rewritten = Mutator::VisitBlock(block);
+    sizes_ = sizes;
+    counts_ = counts;
+    return rewritten;
+  }
+
+ private:
+  // The counts of all loops within the binding whose ends are known in front of it.
+  void WriteCounts(const Binding& b) {
+    std::vector<const Var*> ends;
+    AddEnds(b, sizes_, ends);
+    if (ends.empty()) return;
+    VarSet inside;
+    for (const Block* block : b.blocks) {
+      for (const Var* var : ir::DefinedVars(*block)) inside.insert(var);
+    }
+    for (const Var* end : ends) {
+      if (inside.contains(end) || counts_.contains(end)) continue;
+      counts_[end] = builder().Scalar(OpCode::kMax, {Apply(end), Operand::Int(0)});
+    }
+  }
+
+  const Binding* WithCount(const Binding& loop) {
+    const Operand& end = loop.operands[1];
+    Binding counted = loop;
+    if (!end.IsVar()) {
+      counted.operands[1] = Operand::Int(std::max<int64_t>(end.constant().integer, 0));
+    } else if (!sizes_.contains(end.var())) {
+      counted.operands[1] = counts_.at(end.var());
+    }
+    return counted.operands == loop.operands ? &loop : arena()->New(std::move(counted));
+  }
+
+  VarSet sizes_;             // Sizes of arrays here, and counts.
+  ir::Substitution counts_;  // Of ends that are neither.
+};
+
+}  // namespace
+
+const ir::Function* CountLoops(ir::Arena* arena, const ir::Function* function) {
+  return LoopCounter(arena, *function).Run(function);
+}
+
+}  // namespace parakeet::passes
