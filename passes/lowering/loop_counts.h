@@ -6,8 +6,8 @@
 namespace parakeet::passes {
 
 // The function with every `for` from 0 by 1 going to a count: an end that may be negative is
-// replaced by max(end, 0), written in front of the outermost loop or branch that has it. The extents
-// of an operator are counts: a product of two negative ones would be taken for elements.
+// replaced by max(end, 0), written in front of the outermost loop or branch that has it. The
+// extents of an operator are counts: a product of two negative ones would be taken for elements.
 const ir::Function* CountLoops(ir::Arena* arena, const ir::Function* function);
 
 }  // namespace parakeet::passes
