@@ -128,6 +128,7 @@ void Machine::Execute(const Step& step) {
     case OpCode::kStore: return Store(step);
     case OpCode::kAtomic: return Atomic(step);
     case OpCode::kMatch: return Match(step);
+    case OpCode::kShuffle: return Shuffle(step);
     case OpCode::kPrefetch: return;
     case OpCode::kTeam: return Team(step);
     case OpCode::kFor: return For(step);

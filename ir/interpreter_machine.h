@@ -81,6 +81,7 @@ class Machine {
   void Store(const Step& step);
   void Atomic(const Step& step);
   void Match(const Step& step);
+  void Shuffle(const Step& step);
 
   // --- interpreter_views.cc ---
   void Slice(const Step& step);

@@ -64,9 +64,14 @@ void Machine::Atomic(const Step& step) {
   Set(step, 0, old);
 }
 
+namespace {
+
+constexpr int64_t kLanes = 32;  // Of a warp.
+
+}  // namespace
+
 // The array holds every thread's row, the index begins with the thread.
 void Machine::Match(const Step& step) {
-  constexpr int64_t kLanes = 32;
   const ArrayValue& array = ArrayAt(step.operands[0]);
   Index index = IntsAt(step.operands, 1, array.sizes.size());
   const Constant own = LoadElement(array.dtype, ElementAt(array, index));
@@ -78,6 +83,16 @@ void Machine::Match(const Step& step) {
     bits |= int64_t{matches} << lane;
   }
   Set(step, 0, ConstantOf(DType::kU32, bits));
+}
+
+void Machine::Shuffle(const Step& step) {
+  const ArrayValue& array = ArrayAt(step.operands[0]);
+  const size_t rank = array.sizes.size();
+  Index index = IntsAt(step.operands, 1, rank);
+  const int64_t lane = IntsAt(step.operands, 1 + rank, 1)[0] & (kLanes - 1);
+  const int64_t row = index[0] / kLanes * kLanes + lane;
+  if (row < array.sizes[0]) index[0] = row;
+  Set(step, 0, LoadElement(array.dtype, ElementAt(array, index)));
 }
 
 }  // namespace parakeet::ir

@@ -58,6 +58,7 @@ Counts CountsOf(OpCode op) {
     case OpCode::kScatterLanes: return {2, 0, 0, true};
     case OpCode::kAtomic: return {2, 1, 0, true};
     case OpCode::kMatch: return {1, 1, 0, true};
+    case OpCode::kShuffle: return {2, 1, 0, true};
     case OpCode::kPrefetch: return {1, 0, 0, true};
     case OpCode::kCopy:
     case OpCode::kMark: return {2, 0, 0};
@@ -185,6 +186,7 @@ void BindingVerifier::Dispatch() {
     case OpCode::kStore: return Store();
     case OpCode::kAtomic: return Atomic();
     case OpCode::kMatch: return Match();
+    case OpCode::kShuffle: return Shuffle();
     case OpCode::kPrefetch: return Prefetch();
     case OpCode::kCopy: return Copy();
     case OpCode::kMark: return Mark();

@@ -91,6 +91,7 @@ class BindingVerifier {
   void Store();
   void Atomic();
   void Match();
+  void Shuffle();
   void Prefetch();
   void LoadLanes();
   void StoreLanes();

@@ -195,6 +195,16 @@ void BindingVerifier::Match() {
   RequireType(ResultType(), DType::kU32, "the result");
 }
 
+void BindingVerifier::Shuffle() {
+  size_t rest = 0;
+  if (!Index(&rest)) return;
+  if (!Require(b_.operands.size() == rest + 1, Invariant::kIndexFits,
+               "a shuffle takes a full index and a lane"))
+    return;
+  RequireType(TypeAt(rest), DType::kI64, "the lane");
+  RequireType(ResultType(), DTypeOf(b_.operands[0]), "the result");
+}
+
 // --- Lanes ---
 
 bool BindingVerifier::LaneAttributes(int rank) {

@@ -143,6 +143,10 @@ void pk_thread_warp_barrier(PkThread* thread);
 // what they did to shared memory before is not in order with what they do behind.
 uint32_t pk_thread_match(PkThread* thread, uint32_t number);
 
+// The number that the thread of a lane of the warp comes with, or the thread's own where there is
+// none; the lane's last five bits count. For the rest as pk_thread_match.
+uint64_t pk_thread_shuffle(PkThread* thread, uint64_t number, int32_t lane);
+
 // As pk_fail, for the error record of the launch. The caller then ends its iteration.
 void pk_thread_fail(PkThread* thread, int32_t site, int32_t place_count, const int64_t* place,
                     int32_t scalar_count, const int64_t* scalars);

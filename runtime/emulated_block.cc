@@ -68,7 +68,7 @@ void BlockRunner::Begin(EmulatedThread* thread, int64_t block, int64_t number) {
   thread->thread = number;
   thread->shared = shared_.get();
   thread->runner = this;
-  thread->matches = 0;
+  thread->exchanges = 0;
 }
 
 void BlockRunner::RunThread(EmulatedThread* thread) {
@@ -154,16 +154,26 @@ void BlockRunner::Wait(EmulatedThread* thread, MeetingPlace place) {
   thread->fibre.Suspend();
 }
 
-uint32_t BlockRunner::Match(EmulatedThread* thread, uint32_t number) {
-  const int turn = thread->matches++ % 2;
+BlockRunner::Exchange BlockRunner::Offer(EmulatedThread* thread, uint64_t number) {
+  const int turn = thread->exchanges++ % 2;
   thread->numbers[turn] = number;
-  Wait(thread, MeetingPlace::kMatch);
+  Wait(thread, MeetingPlace::kExchange);
   const auto first = int32_t(thread->thread) / kPkWarpThreads * kPkWarpThreads;
-  const int32_t lanes = std::min(kPkWarpThreads, launch_->threads - first);
+  return {turn, first, std::min(kPkWarpThreads, launch_->threads - first)};
+}
+
+uint32_t BlockRunner::Match(EmulatedThread* thread, uint32_t number) {
+  const auto [turn, first, lanes] = Offer(thread, number);
   uint32_t same = 0;
   for (int32_t lane = 0; lane < lanes; ++lane)
     same |= uint32_t{threads_[first + lane]->numbers[turn] == number} << lane;
   return same;
+}
+
+uint64_t BlockRunner::Shuffle(EmulatedThread* thread, uint64_t number, int32_t lane) {
+  const auto [turn, first, lanes] = Offer(thread, number);
+  const int32_t other = lane & (kPkWarpThreads - 1);
+  return other < lanes ? threads_[first + other]->numbers[turn] : number;
 }
 
 void BlockRunner::CheckShared(EmulatedThread* thread, int64_t offset, int64_t bytes,
@@ -262,6 +272,10 @@ void pk_thread_warp_barrier(PkThread* thread) {
 
 uint32_t pk_thread_match(PkThread* thread, uint32_t number) {
   return Of(thread)->runner->Match(Of(thread), number);
+}
+
+uint64_t pk_thread_shuffle(PkThread* thread, uint64_t number, int32_t lane) {
+  return Of(thread)->runner->Shuffle(Of(thread), number, lane);
 }
 
 void pk_thread_fail(PkThread* thread, int32_t site, int32_t place_count, const int64_t* place,

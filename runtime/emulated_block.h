@@ -29,15 +29,15 @@ struct EmulatedLaunch {
 class BlockRunner;
 
 // What threads wait at: all of a block at one of a kind.
-enum class MeetingPlace { kBarrier, kWarpBarrier, kMatch };
+enum class MeetingPlace { kBarrier, kWarpBarrier, kExchange };
 
 // What PkThread* points to.
 struct EmulatedThread : PkThread {
   MeetingPlace waits_at = MeetingPlace::kBarrier;
-  // The number of its last match, and of the one before: who goes on first comes to the next match
-  // before others have looked.
-  uint32_t numbers[2] = {};
-  int matches = 0;
+  // The numbers of its last two exchanges: who goes on first comes to the next one before others
+  // have looked.
+  uint64_t numbers[2] = {};
+  int exchanges = 0;
   BlockRunner* runner = nullptr;
   Fibre fibre;
   std::vector<std::pair<char*, int64_t>> own;  // what pk_thread_alloc gave
@@ -52,6 +52,7 @@ class BlockRunner {
 
   void Wait(EmulatedThread* thread, MeetingPlace place);
   uint32_t Match(EmulatedThread* thread, uint32_t number);
+  uint64_t Shuffle(EmulatedThread* thread, uint64_t number, int32_t lane);
   void Check(EmulatedThread* thread, const void* address, int64_t bytes, int32_t access);
   void Fail(EmulatedThread* thread, int32_t site, int32_t place_count, const int64_t* place,
             int32_t scalar_count, const int64_t* scalars);
@@ -62,6 +63,14 @@ class BlockRunner {
   struct MemoryFreer {
     void operator()(char* memory) const { std::free(memory); }
   };
+
+  // Where an exchange's numbers are, and the threads of the warp.
+  struct Exchange {
+    int turn;
+    int32_t first, lanes;
+  };
+  // Comes with a number to the warp's other threads.
+  Exchange Offer(EmulatedThread* thread, uint64_t number);
 
   bool MakeSharedMemory(int64_t bytes);
   void Begin(EmulatedThread* thread, int64_t block, int64_t number);

@@ -54,6 +54,7 @@ const Named kOwn[] = {
     {"pk_thread_barrier", AddressOf(pk_thread_barrier)},
     {"pk_thread_warp_barrier", AddressOf(pk_thread_warp_barrier)},
     {"pk_thread_match", AddressOf(pk_thread_match)},
+    {"pk_thread_shuffle", AddressOf(pk_thread_shuffle)},
     {"pk_thread_fail", AddressOf(pk_thread_fail)},
     {"pk_thread_alloc", AddressOf(pk_thread_alloc)},
     {"pk_thread_free", AddressOf(pk_thread_free)},

@@ -47,6 +47,16 @@ Value* EmulatedRunner::Match(Emission& emission, Value* context, Value* number, 
                             {context, number});
 }
 
+Value* EmulatedRunner::Shuffle(Emission& emission, Value* context, Value* number,
+                               Value* lane) const {
+  llvm::IRBuilder<>& builder = emission.builder;
+  llvm::Type *whole = builder.getInt64Ty(), *place = builder.getInt32Ty();
+  Value* exchanged = builder.CreateCall(
+      emission.Declare("pk_thread_shuffle", whole, {builder.getPtrTy(), whole, place}),
+      {context, builder.CreateZExt(number, whole), lane});
+  return builder.CreateTrunc(exchanged, number->getType());
+}
+
 Value* EmulatedRunner::Shared(Emission& emission, Value* context, int64_t offset) const {
   llvm::IRBuilder<>& builder = emission.builder;
   Value* shared = LoadField(emission, context, builder.getPtrTy(), offsetof(PkThread, shared));

@@ -20,6 +20,8 @@ class EmulatedRunner : public KernelRunner {
   void WarpBarrier(Emission& emission, llvm::Value* context) const override;
   llvm::Value* Match(Emission& emission, llvm::Value* context, llvm::Value* number,
                      int bits) const override;
+  llvm::Value* Shuffle(Emission& emission, llvm::Value* context, llvm::Value* number,
+                       llvm::Value* lane) const override;
   llvm::Value* Shared(Emission& emission, llvm::Value* context, int64_t offset) const override;
   llvm::Function* Fail(Emission& emission) const override;
   llvm::Function* Allocate(Emission& emission) const override;

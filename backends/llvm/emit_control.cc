@@ -100,6 +100,7 @@ void FunctionEmitter::EmitBinding(const ir::Binding& binding) {
     case OpCode::kStore: return EmitStore(binding);
     case OpCode::kAtomic: return EmitAtomic(binding);
     case OpCode::kMatch: return EmitMatch(binding);
+    case OpCode::kShuffle: return EmitShuffle(binding);
     case OpCode::kPrefetch: return EmitPrefetch(binding);
     case OpCode::kIf: return EmitIf(binding);
     case OpCode::kFor: return EmitFor(binding);

@@ -212,16 +212,40 @@ void FunctionEmitter::EmitPrivateAlloc(const Binding& alloc) {
   arrays_[alloc.result()] = std::move(array);
 }
 
+// What the thread has where a binding looks at what all lanes of its warp have.
+Number FunctionEmitter::LoadOwn(const Binding& b) {
+  const ir::Operand& array = b.operands[0];
+  if (!kernel_.own.contains(array.var()) || kernel_.threads % kWarpThreads != 0)
+    ir::FailBug("lanes exchange what is no thread's own, or are a part of a warp", b.span);
+  const size_t rank = array.var()->type.rank();
+  Value* address = AddressOf(array, llvm::ArrayRef(b.operands).slice(1, rank), false);
+  return LoadNumber(emission_, TraitsOf(array), address);
+}
+
 void FunctionEmitter::EmitMatch(const Binding& match) {
   const ir::Operand& array = match.operands[0];
-  if (!kernel_.own.contains(array.var()) || kernel_.threads % kWarpThreads != 0)
-    ir::FailBug("a match of what is no thread's own, or in a part of a warp", match.span);
-  Value* address = AddressOf(array, llvm::ArrayRef(match.operands).drop_front(), false);
-  const Number own = LoadNumber(emission_, TraitsOf(array), address);
+  const Number own = LoadOwn(match);
   const int bits = ir::IsBool(DTypeOf(array)) ? 1 : ir::SizeInBits(DTypeOf(array));
   Value* number = builder_.CreateZExt(own.value, builder_.getInt32Ty());
   numbers_[match.result()] = {emission_.kernels->Match(emission_, call_, number, bits), nullptr};
   kernel_.traits.has_barriers = kernel_.traits.matches = true;
+}
+
+void FunctionEmitter::EmitShuffle(const Binding& shuffle) {
+  Number number = LoadOwn(shuffle);
+  Value* lane = builder_.CreateTrunc(ValueOf(shuffle.operands.back()), builder_.getInt32Ty());
+  const auto exchange = [&](Value* part) {
+    const unsigned bits = part->getType()->getPrimitiveSizeInBits();
+    Value* own = builder_.CreateBitCast(part, builder_.getIntNTy(bits));
+    own = builder_.CreateZExt(own, builder_.getIntNTy(std::max(bits, 32u)));
+    Value* other = emission_.kernels->Shuffle(emission_, call_, own, lane);
+    return builder_.CreateBitCast(builder_.CreateTrunc(other, builder_.getIntNTy(bits)),
+                                  part->getType());
+  };
+  number.value = exchange(number.value);
+  if (number.imag != nullptr) number.imag = exchange(number.imag);
+  numbers_[shuffle.result()] = number;
+  kernel_.traits.has_barriers = true;
 }
 
 void FunctionEmitter::EmitSharedAlloc(const Binding& alloc) {

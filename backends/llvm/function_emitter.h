@@ -138,7 +138,9 @@ class FunctionEmitter {
   // Of a loop that every thread of a block goes through: what it reads, its next turn has read.
   void EnterLoopOfBlock(const ir::Block& body);
   void EmitPrivateAlloc(const ir::Binding& alloc);
+  Number LoadOwn(const ir::Binding& b);
   void EmitMatch(const ir::Binding& match);
+  void EmitShuffle(const ir::Binding& shuffle);
   bool GoesThroughOwn(const ir::Block& body) const;
   void EmitSharedAlloc(const ir::Binding& alloc);
   llvm::Function* AllocateFunction();

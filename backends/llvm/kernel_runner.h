@@ -55,6 +55,11 @@ class KernelRunner {
   // `bits` are set) is the thread's. All threads of the warp come here.
   virtual llvm::Value* Match(Emission& emission, llvm::Value* context, llvm::Value* number,
                              int bits) const = 0;
+
+  // The integer of 32 or 64 bits that a lane of the warp has, by its number (an i32), or the
+  // thread's own where there is none. All threads of the warp come here.
+  virtual llvm::Value* Shuffle(Emission& emission, llvm::Value* context, llvm::Value* number,
+                               llvm::Value* lane) const = 0;
 };
 
 // The PkKernel of a kernel, whose code is known later.

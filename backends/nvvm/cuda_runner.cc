@@ -72,6 +72,23 @@ Value* CudaRunner::Match(Emission& emission, Value*, Value* number, int bits) co
   return same;
 }
 
+// 64 bits as two halves.
+Value* CudaRunner::Shuffle(Emission& emission, Value* context, Value* number, Value* lane) const {
+  llvm::IRBuilder<>& builder = emission.builder;
+  if (number->getType()->getIntegerBitWidth() == 64) {
+    llvm::Type* half = builder.getInt32Ty();
+    Value* high = builder.CreateTrunc(builder.CreateLShr(number, 32), half);
+    Value* low = Shuffle(emission, context, builder.CreateTrunc(number, half), lane);
+    high = Shuffle(emission, context, high, lane);
+    llvm::Type* whole = number->getType();
+    return builder.CreateOr(builder.CreateShl(builder.CreateZExt(high, whole), 32),
+                            builder.CreateZExt(low, whole));
+  }
+  return builder.CreateIntrinsic(
+      llvm::Intrinsic::nvvm_shfl_sync_idx_i32, {},
+      {builder.getInt32(~0u), number, lane, builder.getInt32(kWarpThreads - 1)});
+}
+
 Value* CudaRunner::Shared(Emission& emission, Value*, int64_t offset) const {
   llvm::IRBuilder<>& builder = emission.builder;
   llvm::GlobalVariable* shared = emission.module.getGlobalVariable(kSharedMemory);

@@ -97,6 +97,7 @@ void AddOwnEffects(const Binding& b, const Roots& roots, Effects& effects) {
     case OpCode::kBroadcastSize: effects.may_fail = true; break;
     case OpCode::kLoad:
     case OpCode::kMatch:
+    case OpCode::kShuffle:
     case OpCode::kLoadLanes:
     case OpCode::kGatherLanes: Read(b.operands[0], roots, effects.reads); break;
     case OpCode::kStore:

@@ -18,16 +18,12 @@ using Operands = LoopWriter::Operands;
 
 namespace {
 
-// Of a block that combines the parts of others, and how many each combines before they wait.
+// Of a block that combines the parts of others, and how many each combines before they wait: powers
+// of two, so that the tree is the same. Of more parts a thread, the loads of a warp lie too far
+// apart.
 constexpr int64_t kCombiningThreads = 512;
-// Powers of two, so that the tree is the same: more where a part is one number, which is in a
-// register or two.
-constexpr int64_t kPartsOfThread = 8;
-constexpr int64_t kNumbersOfThread = 16;
-
-int64_t PartsAtOnce(const std::vector<const Var*>& parts) {
-  return parts.size() == 1 ? kNumbersOfThread : kPartsOfThread;
-}
+constexpr int64_t kPartsOfThread = 4;
+constexpr int64_t kPartsOfBlock = kCombiningThreads * kPartsOfThread;
 
 Attributes Parallel(int64_t cost) {
   return {{Attr::kKind, std::string("parallel")}, {Attr::kCost, std::max<int64_t>(1, cost)}};
@@ -261,7 +257,7 @@ Operands ReductionLowering::FoldOnDevice(const Reduction& r, int64_t block) {
     CombineLanes(r, lanes);
     Threads(1, [&](const Operand&) { StoreAll(parts, part, LoadAll(lanes, Int(0))); });
   });
-  std::vector<const Var*> totals;
+  PartArrays totals;
   for (const Var* part : parts) {
     totals.push_back(builder().NewVar(ir::Type::Array(part->type.dtype(), {}), "total"));
     builder().Emit(OpCode::kAlloc, {totals.back()}, {});
@@ -287,79 +283,99 @@ void ReductionLowering::CombineLanes(const Reduction& r, const std::vector<const
   }
 }
 
-// Some levels of neighbours at a time. There is no part where there is an init alone.
-void ReductionLowering::CombinePartsOnDevice(const Reduction& r,
-                                             const std::vector<const Var*>& parts,
-                                             const Operand& count,
-                                             const std::vector<const Var*>& totals) {
-  Blocks(Int(1), [&](const Operand&) {
-    const Var* step = builder().NewVar(ir::DType::kI64, "step");
-    const Block* condition =
-        BlockOf({step}, [&] { return Operands{builder().Scalar(OpCode::kLt, {step, count})}; });
-    const Var* inner = builder().NewVar(ir::DType::kI64, "step");
-    const Block* body = BlockOf({inner}, [&] {
-      const Operand length = builder().Mul(inner, Int(PartsAtOnce(parts)));
-      Threads(kCombiningThreads, [&](const Operand& thread) {
-        Loop(
-            thread, CeilDiv(count, length), {},
-            [&](const Operand& run) {
-              CombineRun(r, parts, builder().Mul(run, length), inner, count);
-            },
-            kCombiningThreads);
-      });
-      return Operands{length};
-    });
-    builder().Emit(OpCode::kWhile, {builder().NewVar(ir::DType::kI64)}, {Int(1)}, {},
-                   {condition, body});
-    Threads(1, [&](const Operand&) {
-      const Operand some =
-          r.inits.empty() ? Operand::Bool(true) : builder().Scalar(OpCode::kGt, {count, Int(0)});
-      const Operands total = Choose(
-          some, [&] { return AfterInits(r, LoadAll(parts, Int(0))); }, [&] { return r.inits; });
-      for (size_t k = 0; k < totals.size(); ++k) builder().Store(totals[k], {}, total[k]);
-    });
+// A kernel for each so many levels of the tree, in which a block makes one of some neighbours; the
+// last has one block, which makes the total. It also runs where there is no part but an init.
+void ReductionLowering::CombinePartsOnDevice(const Reduction& r, const PartArrays& parts,
+                                             const Operand& count, const PartArrays& totals) {
+  const Var* step = builder().NewVar(ir::DType::kI64, "step");
+  const Block* condition = BlockOf({step}, [&] {
+    const Operand is_first = builder().Scalar(OpCode::kEq, {step, Int(1)});
+    const Operand is_more = builder().Scalar(OpCode::kLt, {step, count});
+    return Operands{builder().Scalar(OpCode::kOr, {is_first, is_more})};
   });
+  const Var* inner = builder().NewVar(ir::DType::kI64, "step");
+  const Block* body = BlockOf({inner}, [&] {
+    const Operand left = CeilDiv(count, inner);
+    const Operand is_last = builder().Scalar(OpCode::kLe, {left, Int(kPartsOfBlock)});
+    Blocks(Max(CeilDiv(left, Int(kPartsOfBlock)), Int(1)), [&](const Operand& block) {
+      const PartRange range{builder().Mul(block, Int(kPartsOfBlock)), inner, left};
+      const PartArrays combined = CombineNeighbours(r, parts, range);
+      Threads(1, [&](const Operand&) {
+        const auto finish = [&] {
+          StoreTotal(r, combined, count, totals);
+          return Operands{};
+        };
+        const auto go_on = [&] {
+          StoreAll(parts, builder().Mul(range.first, inner), LoadAll(combined, Int(0)));
+          return Operands{};
+        };
+        Choose(is_last, finish, go_on);
+      });
+    });
+    return Operands{builder().Mul(inner, Int(kPartsOfBlock))};
+  });
+  builder().Emit(OpCode::kWhile, {builder().NewVar(ir::DType::kI64)}, {Int(1)}, {},
+                 {condition, body});
 }
 
-// The parts from `first` on, so many apart, into the first; the last run may have fewer.
-void ReductionLowering::CombineRun(const Reduction& r, const std::vector<const Var*>& parts,
-                                   const Operand& first, const Operand& step,
-                                   const Operand& count) {
-  const int64_t most = PartsAtOnce(parts);
-  std::vector<Operand> places = {first};
-  while (places.size() < size_t(most)) places.push_back(builder().Add(places.back(), step));
-  const auto each_pair = [=](const std::function<void(int64_t left, int64_t right)>& combine) {
-    for (int64_t width = 1; width < most; width *= 2) {
-      for (int64_t k = 0; k < most; k += 2 * width) combine(k, k + width);
-    }
+// By a block of threads, in memory that they share, of which the first element is the whole.
+ReductionLowering::PartArrays ReductionLowering::CombineNeighbours(const Reduction& r,
+                                                                   const PartArrays& parts,
+                                                                   const PartRange& range) {
+  const PartArrays shared = AllocateParts(r.binding, Int(kCombiningThreads));
+  const auto number_of = [&](const Operand& thread) {
+    return builder().Add(range.first, builder().Mul(thread, Int(kPartsOfThread)));
   };
-  const auto all = [&] {
-    std::vector<Operands> values;
-    for (const Operand& place : places) values.push_back(LoadAll(parts, place));
-    each_pair([&](int64_t left, int64_t right) {
-      values[left] = Combine(r, values[left], values[right]);
+  const auto is_there = [&](const Operand& number) {
+    return builder().Scalar(OpCode::kLt, {number, range.count});
+  };
+  Threads(kCombiningThreads, [&](const Operand& thread) {
+    const Operand first = number_of(thread);
+    If(is_there(first),
+       [&] { StoreAll(shared, thread, CombineRun(r, parts, {first, range.step, range.count})); });
+  });
+  for (int64_t width = 1; width < kCombiningThreads; width *= 2) {
+    Threads(kCombiningThreads / (2 * width), [&](const Operand& pair) {
+      const Operand left = builder().Mul(pair, Int(2 * width));
+      const Operand right = builder().Add(left, Int(width));
+      If(is_there(number_of(right)), [&] {
+        StoreAll(shared, left, Combine(r, LoadAll(shared, left), LoadAll(shared, right)));
+      });
     });
-    StoreAll(parts, first, values[0]);
-    return Operands{};
-  };
-  // All loads before any store, so that they are under way together.
-  const auto some = [&] {
-    std::vector<Operands> values;
-    std::vector<Operand> is_there;
-    for (const Operand& place : places) {
-      is_there.push_back(builder().Scalar(OpCode::kLt, {place, count}));
-      const auto load = [&] { return LoadAll(parts, place); };
-      values.push_back(values.empty() ? load()
-                                      : Choose(is_there.back(), load, [&] { return values[0]; }));
+  }
+  return shared;
+}
+
+// By one thread. All loads come before what is made of them, so that they are under way together.
+Operands ReductionLowering::CombineRun(const Reduction& r, const PartArrays& parts,
+                                       const PartRange& range) {
+  Operand place = builder().Mul(range.first, range.step);
+  std::vector<Operands> values = {LoadAll(parts, place)};
+  std::vector<Operand> is_there = {Operand::Bool(true)};
+  for (int64_t k = 1; k < kPartsOfThread; ++k) {
+    place = builder().Add(place, range.step);
+    is_there.push_back(
+        builder().Scalar(OpCode::kLt, {builder().Add(range.first, Int(k)), range.count}));
+    values.push_back(
+        Choose(is_there.back(), [&] { return LoadAll(parts, place); }, [&] { return values[0]; }));
+  }
+  for (size_t width = 1; width < values.size(); width *= 2) {
+    for (size_t k = 0; k < values.size(); k += 2 * width) {
+      values[k] = Choose(
+          is_there[k + width], [&] { return Combine(r, values[k], values[k + width]); },
+          [&] { return values[k]; });
     }
-    each_pair([&](int64_t left, int64_t right) {
-      const auto both = [&] { return Combine(r, values[left], values[right]); };
-      values[left] = Choose(is_there[right], both, [&] { return values[left]; });
-    });
-    StoreAll(parts, first, values[0]);
-    return Operands{};
-  };
-  Choose(builder().Scalar(OpCode::kLt, {places.back(), count}), all, some);
+  }
+  return values[0];
+}
+
+void ReductionLowering::StoreTotal(const Reduction& r, const PartArrays& combined,
+                                   const Operand& count, const PartArrays& totals) {
+  const Operand some =
+      r.inits.empty() ? Operand::Bool(true) : builder().Scalar(OpCode::kGt, {count, Int(0)});
+  const Operands total = Choose(
+      some, [&] { return AfterInits(r, LoadAll(combined, Int(0))); }, [&] { return r.inits; });
+  for (size_t k = 0; k < totals.size(); ++k) builder().Store(totals[k], {}, total[k]);
 }
 
 void ReductionLowering::LowerReduce(const Binding& b) {

@@ -49,6 +49,12 @@ class ReductionLowering : public IndexWriter {
   bool for_kernels_ = false;  // Whether each thread of a parallel loop takes one trip, on a GPU.
 
  private:
+  using PartArrays = std::vector<const ir::Var*>;  // One for each result.
+  // Of parts that are `step` apart, those from number `first` on; there are `count`.
+  struct PartRange {
+    ir::Operand first, step, count;
+  };
+
   Operands FoldAll(const Reduction& r);
   Operands FoldTree(const Reduction& r, int64_t block, bool parallel);
   Operands FoldInOrder(const Reduction& r, const Operands& outer, const Operands& so_far,
@@ -66,12 +72,14 @@ class ReductionLowering : public IndexWriter {
   Operands FoldRows(const Reduction& r, const ir::Operand& first, const ir::Operand& last,
                     const ir::Operand& lo, const ir::Operand& hi);
   Operands FoldBlocks(const Reduction& r, int64_t block, bool parallel);
-  // The same by a GPU: a block of threads for each part, then one block for all parts.
+  // The same by a GPU: a block of threads for each part, then kernels that combine the parts.
   Operands FoldOnDevice(const Reduction& r, int64_t block);
-  void CombinePartsOnDevice(const Reduction& r, const std::vector<const ir::Var*>& parts,
-                            const ir::Operand& count, const std::vector<const ir::Var*>& totals);
-  void CombineRun(const Reduction& r, const std::vector<const ir::Var*>& parts,
-                  const ir::Operand& first, const ir::Operand& step, const ir::Operand& count);
+  void CombinePartsOnDevice(const Reduction& r, const PartArrays& parts, const ir::Operand& count,
+                            const PartArrays& totals);
+  PartArrays CombineNeighbours(const Reduction& r, const PartArrays& parts, const PartRange& range);
+  Operands CombineRun(const Reduction& r, const PartArrays& parts, const PartRange& range);
+  void StoreTotal(const Reduction& r, const PartArrays& combined, const ir::Operand& count,
+                  const PartArrays& totals);
   // Combines neighbours, then neighbours of neighbours, in place; the first part is the whole.
   void CombineParts(const Reduction& r, const std::vector<const ir::Var*>& parts,
                     const ir::Operand& count);

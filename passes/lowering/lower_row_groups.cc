@@ -187,8 +187,11 @@ void RowGroupLowering::AllocateAll() {
     const Binding& b = *group_->rows.operators[k];
     staged_[&b] = Stage(b, k);
     if (b.op != OpCode::kIreduce) continue;
-    Totals totals{{}, AllocateParts(b, Int(kThreads)), AllocateParts(b, Int(kThreads))};
-    for (const Var* result : b.results) totals.own.push_back(AllocateOwn(result->type.dtype(), 1));
+    Totals totals{{}, {}, AllocateParts(b, Int(kThreads))};
+    for (const Var* result : b.results) {
+      totals.own.push_back(AllocateOwn(result->type.dtype(), 1));
+      totals.next.push_back(AllocateOwn(result->type.dtype(), 1));
+    }
     totals_[&b] = totals;
   }
 }
@@ -458,29 +461,37 @@ void RowGroupLowering::MapPlaces(const Binding& b) {
 void RowGroupLowering::CombineThreads(const Binding& reduction) {
   const Reduction r = Describe(reduction);
   const Totals& totals = totals_.at(&reduction);
-  const auto move = [&](const std::vector<const Var*>& to, const Operand& thread) {
-    StoreAll(to, thread, LoadAll(totals.own, thread));
-  };
-  const auto several = [&] {
-    Threads(kThreads, [&](const Operand& thread) { move(totals.block, thread); });
-    WarpThreads(kThreads, [&](const Operand& thread) { CombineWarps(r, totals, thread); });
-    return Operands{};
-  };
-  const auto one = [&] {
-    WarpThreads(kThreads, [&](const Operand& thread) { move(totals.warp, thread); });
-    return Operands{};
-  };
-  Choose(builder().Scalar(OpCode::kGt, {group_->threads, Int(kWarp)}), several, one);
-  for (int64_t half = kWarp / 2; half > 0; half /= 2) {
-    WarpThreads(kThreads, [&](const Operand& thread) {
-      const Operand is_lower = builder().Scalar(OpCode::kLt, {LaneOfWarp(thread), Int(half)});
-      const Operand is_wide = builder().Scalar(OpCode::kGt, {group_->threads, Int(half)});
-      If(builder().Scalar(OpCode::kAnd, {is_wide, is_lower}), [&] {
-        const Operands other = LoadAll(totals.warp, builder().Add(thread, Int(half)));
-        StoreAll(totals.warp, thread, Combine(r, LoadAll(totals.warp, thread), other));
-      });
+  If(builder().Scalar(OpCode::kGt, {group_->threads, Int(kWarp)}), [&] {
+    Threads(kThreads, [&](const Operand& thread) {
+      StoreAll(totals.block, thread, LoadAll(totals.own, thread));
     });
+    WarpThreads(kThreads, [&](const Operand& thread) { CombineWarps(r, totals, thread); });
+  });
+  const std::vector<const Var*>*from = &totals.own, *to = &totals.next;
+  for (int64_t half = kWarp / 2; half > 0; half /= 2, std::swap(from, to))
+    WarpThreads(kThreads,
+                [&](const Operand& thread) { CombineLanes(r, *from, *to, thread, half); });
+}
+
+// Every lane with the one `half` further, of whose sums those of the lower half count.
+void RowGroupLowering::CombineLanes(const Reduction& r, const std::vector<const Var*>& from,
+                                    const std::vector<const Var*>& to, const Operand& thread,
+                                    int64_t half) {
+  const Operands own = LoadAll(from, thread);
+  const Operands other = FromLane(from, thread, builder().Add(thread, Int(half)));
+  const Operand is_wide = builder().Scalar(OpCode::kGt, {group_->threads, Int(half)});
+  StoreAll(to, thread,
+           Choose(is_wide, [&] { return Combine(r, own, other); }, [&] { return own; }));
+}
+
+RowGroupLowering::Operands RowGroupLowering::FromLane(const std::vector<const Var*>& arrays,
+                                                      const Operand& thread, const Operand& lane) {
+  Operands values;
+  for (const Var* array : arrays) {
+    values.push_back(
+        builder().EmitOne(OpCode::kShuffle, array->type.dtype(), {array, thread, lane}));
   }
+  return values;
 }
 
 // Warps that the group has not give what changes nothing: the identity, or one of the others again.
@@ -499,7 +510,7 @@ void RowGroupLowering::CombineWarps(const Reduction& r, const Totals& totals,
       sum[k] = builder().Scalar(OpCode::kSelect, {is_there, sum[k], r.starts[k]});
     sums.push_back(std::move(sum));
   }
-  StoreAll(totals.warp, thread, CombineHalves(r, std::move(sums)));
+  StoreAll(totals.own, thread, CombineHalves(r, std::move(sums)));
 }
 
 // The thread's number among those of its group in its warp.
@@ -511,7 +522,7 @@ Operand RowGroupLowering::LaneOfWarp(const Operand& thread) {
 void RowGroupLowering::TakeTotal(const Binding& reduction) {
   const Reduction r = Describe(reduction);
   const Operand first = builder().Sub(thread_, LaneOfWarp(thread_));
-  const Operands total = AfterInits(r, LoadAll(totals_.at(&reduction).warp, first));
+  const Operands total = AfterInits(r, FromLane(totals_.at(&reduction).next, thread_, first));
   for (size_t k = 0; k < total.size(); ++k) Replace(reduction.results[k], total[k]);
 }
 

@@ -63,9 +63,10 @@ class RowGroupLowering : public BlockRowLowering {
   };
   // By the place of the access in the operator's block.
   using StagedAccesses = std::unordered_map<size_t, Staged>;
-  // A reduction's accumulators: a thread's, and in memory that the block or that a warp shares.
+  // A reduction's accumulators: two of a thread, the second the next level's, of which the last one
+  // is the total; and what the block shares.
   struct Totals {
-    std::vector<const ir::Var*> own = {}, block = {}, warp = {};
+    std::vector<const ir::Var*> own = {}, next = {}, block = {};
   };
   // A phase's scalars that later ones read, each with the array of the threads' own for it.
   using KeptScalars = std::vector<std::pair<const ir::Var*, const ir::Var*>>;
@@ -108,6 +109,10 @@ class RowGroupLowering : public BlockRowLowering {
 
   void CombineThreads(const ir::Binding& reduction);
   void CombineWarps(const Reduction& r, const Totals& totals, const ir::Operand& thread);
+  void CombineLanes(const Reduction& r, const std::vector<const ir::Var*>& from,
+                    const std::vector<const ir::Var*>& to, const ir::Operand& thread, int64_t half);
+  Operands FromLane(const std::vector<const ir::Var*>& arrays, const ir::Operand& thread,
+                    const ir::Operand& lane);
   ir::Operand LaneOfWarp(const ir::Operand& thread);
   void TakeTotal(const ir::Binding& reduction);
 

@@ -204,9 +204,10 @@ def place_in_blocks(f, x, width):
         return reduce(f, x[b * width : minimum((b + 1) * width, n)], init=first)
 
     bests = imap(best_of, blocks)
-    start = first_place(bests, reduce(f, bests)) * width
+    best = reduce(f, bests)
+    start = first_place(bests, best) * width
     block = imap(lambda k: x[maximum(minimum(start + k, n - 1), 0)], width)
-    return start + first_place(block, reduce(f, block))
+    return start + first_place(block, best)
 
 
 def place_along(f, x, axis):
