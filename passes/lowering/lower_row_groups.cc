@@ -392,10 +392,11 @@ void RowGroupLowering::MoveOne(const Staged& staged, const Neighbours& at, int64
 
 RowGroupLowering::Operands RowGroupLowering::WriteNeighbour(const Binding& b,
                                                             const Operands& extents,
-                                                            const Neighbours& at, int64_t k) {
+                                                            const Neighbours& at, int64_t k,
+                                                            bool is_inside) {
   const Operand place = builder().Add(at.first, Int(k));
   const Operand last = builder().Sub(at.size, Int(1));
-  const Operands index = Delinear(k == 0 ? place : Min(place, last), extents);
+  const Operands index = Delinear(is_inside ? place : Min(place, last), extents);
   stores_ = builder().Scalar(OpCode::kAnd, {is_element_, IsInside(at, k)});
   const Block& body = *ir::CloneBlock(arena(), *b.blocks[0]);
   for (size_t p = 0; p < body.params.size(); ++p) Replace(body.params[p], index[p]);
@@ -421,19 +422,26 @@ void RowGroupLowering::FoldPlaces(const Binding& reduction) {
                              : r.starts;
   std::vector<Operands> sums;
   Move(OpCode::kLoad, reduction, r.extents);
-  EachNeighbours(r.extents, [&](const Neighbours& at) {
-    const auto fold = [&] {
-      Operands sum = start;
-      for (int64_t k = 0; k < group_->width; ++k) {
-        const Operands next = Combine(r, sum, WriteNeighbour(reduction, r.extents, at, k));
-        const Operand is_inside = IsInside(at, k);
-        for (size_t n = 0; n < sum.size(); ++n)
-          sum[n] =
-              k == 0 ? next[n] : builder().Scalar(OpCode::kSelect, {is_inside, next[n], sum[n]});
+  const auto fold = [&](const Neighbours& at, bool all_inside) {
+    Operands sum = start;
+    for (int64_t k = 0; k < group_->width; ++k) {
+      const bool is_inside = all_inside || k == 0;
+      const Operands next = Combine(r, sum, WriteNeighbour(reduction, r.extents, at, k, is_inside));
+      for (size_t n = 0; n < sum.size(); ++n) {
+        sum[n] = is_inside ? next[n]
+                           : builder().Scalar(OpCode::kSelect, {IsInside(at, k), next[n], sum[n]});
       }
-      return sum;
+    }
+    return sum;
+  };
+  EachNeighbours(r.extents, [&](const Neighbours& at) {
+    const auto some = [&] {
+      return Choose(IsInside(at, 0), [&] { return fold(at, false); }, [&] { return start; });
     };
-    sums.push_back(Choose(IsInside(at, 0), fold, [&] { return start; }));
+    const bool is_one = group_->width == 1;
+    sums.push_back(
+        is_one ? some()
+               : Choose(IsInside(at, group_->width - 1), [&] { return fold(at, true); }, some));
   });
   Move(OpCode::kStore, reduction, r.extents);
   StoreAll(totals_.at(&reduction).own, thread_, CombineHalves(r, std::move(sums)));
@@ -445,7 +453,7 @@ void RowGroupLowering::MapPlaces(const Binding& b) {
   EachNeighbours(extents, [&](const Neighbours& at) {
     If(IsInside(at, 0), [&] {
       for (int64_t k = 0; k < group_->width; ++k) {
-        const Operands values = WriteNeighbour(b, extents, at, k);
+        const Operands values = WriteNeighbour(b, extents, at, k, k == 0);
         for (size_t n = 0; n < values.size(); ++n)
           builder().Store(kept_rows_[KeptOf(b.results[n])->buffer], {thread_, Int(at.place + k)},
                           values[n]);
@@ -461,27 +469,55 @@ void RowGroupLowering::MapPlaces(const Binding& b) {
 void RowGroupLowering::CombineThreads(const Binding& reduction) {
   const Reduction r = Describe(reduction);
   const Totals& totals = totals_.at(&reduction);
-  If(builder().Scalar(OpCode::kGt, {group_->threads, Int(kWarp)}), [&] {
+  const auto several = [&] {
     Threads(kThreads, [&](const Operand& thread) {
       StoreAll(totals.block, thread, LoadAll(totals.own, thread));
     });
     WarpThreads(kThreads, [&](const Operand& thread) { CombineWarps(r, totals, thread); });
-  });
-  const std::vector<const Var*>*from = &totals.own, *to = &totals.next;
-  for (int64_t half = kWarp / 2; half > 0; half /= 2, std::swap(from, to))
-    WarpThreads(kThreads,
-                [&](const Operand& thread) { CombineLanes(r, *from, *to, thread, half); });
+    CombineLanes(r, totals, /*is_whole=*/true);
+    return Operands{};
+  };
+  const auto one = [&] {
+    CombineLanes(r, totals, /*is_whole=*/false);
+    return Operands{};
+  };
+  Choose(builder().Scalar(OpCode::kGt, {group_->threads, Int(kWarp)}), several, one);
 }
 
-// Every lane with the one `half` further, of whose sums those of the lower half count.
-void RowGroupLowering::CombineLanes(const Reduction& r, const std::vector<const Var*>& from,
-                                    const std::vector<const Var*>& to, const Operand& thread,
-                                    int64_t half) {
-  const Operands own = LoadAll(from, thread);
-  const Operands other = FromLane(from, thread, builder().Add(thread, Int(half)));
-  const Operand is_wide = builder().Scalar(OpCode::kGt, {group_->threads, Int(half)});
-  StoreAll(to, thread,
-           Choose(is_wide, [&] { return Combine(r, own, other); }, [&] { return own; }));
+// Of two, four or eight warps.
+void RowGroupLowering::CombineWarps(const Reduction& r, const Totals& totals,
+                                    const Operand& thread) {
+  const Operand last = builder().Sub(group_->threads, Int(1));
+  const Operand in_group = builder().Scalar(OpCode::kAnd, {thread, last});
+  const Operand in_warp = builder().Scalar(OpCode::kAnd, {thread, Int(kWarp - 1)});
+  const Operand first = builder().Add(builder().Sub(thread, in_group), in_warp);
+  const std::function<Operands(int64_t)> of_warps = [&](int64_t warps) {
+    const auto these = [&] {
+      std::vector<Operands> sums;
+      for (int64_t warp = 0; warp < warps; ++warp)
+        sums.push_back(LoadAll(totals.block, builder().Add(first, Int(warp * kWarp))));
+      return CombineHalves(r, std::move(sums));
+    };
+    if (warps == 2) return these();
+    const Operand has = builder().Scalar(OpCode::kGt, {group_->threads, Int(warps / 2 * kWarp)});
+    return Choose(has, these, [&] { return of_warps(warps / 2); });
+  };
+  StoreAll(totals.own, thread, of_warps(kThreads / kWarp));
+}
+
+// Every lane with the one half a warp further, then half of that, of whose sums those of the lower
+// half count.
+void RowGroupLowering::CombineLanes(const Reduction& r, const Totals& totals, bool is_whole) {
+  const std::vector<const Var*>*from = &totals.own, *to = &totals.next;
+  for (int64_t half = kWarp / 2; half > 0; half /= 2, std::swap(from, to)) {
+    WarpThreads(kThreads, [&](const Operand& thread) {
+      const Operands own = LoadAll(*from, thread);
+      const Operands other = FromLane(*from, thread, builder().Add(thread, Int(half)));
+      const auto both = [&] { return Combine(r, own, other); };
+      const Operand is_wide = builder().Scalar(OpCode::kGt, {group_->threads, Int(half)});
+      StoreAll(*to, thread, is_whole ? both() : Choose(is_wide, both, [&] { return own; }));
+    });
+  }
 }
 
 RowGroupLowering::Operands RowGroupLowering::FromLane(const std::vector<const Var*>& arrays,
@@ -492,25 +528,6 @@ RowGroupLowering::Operands RowGroupLowering::FromLane(const std::vector<const Va
         builder().EmitOne(OpCode::kShuffle, array->type.dtype(), {array, thread, lane}));
   }
   return values;
-}
-
-// Warps that the group has not give what changes nothing: the identity, or one of the others again.
-void RowGroupLowering::CombineWarps(const Reduction& r, const Totals& totals,
-                                    const Operand& thread) {
-  const Operand last = builder().Sub(group_->threads, Int(1));
-  const Operand first = builder().Sub(thread, builder().Scalar(OpCode::kAnd, {thread, last}));
-  const Operand lane = builder().Scalar(OpCode::kAnd, {thread, Int(kWarp - 1)});
-  std::vector<Operands> sums;
-  for (int64_t warp = 0; warp < kThreads / kWarp; ++warp) {
-    const Operand beyond = builder().Add(lane, Int(warp * kWarp));
-    const Operand at = builder().Add(first, builder().Scalar(OpCode::kAnd, {beyond, last}));
-    Operands sum = LoadAll(totals.block, at);
-    const Operand is_there = builder().Scalar(OpCode::kGt, {group_->threads, Int(warp * kWarp)});
-    for (size_t k = 0; k < r.starts.size(); ++k)
-      sum[k] = builder().Scalar(OpCode::kSelect, {is_there, sum[k], r.starts[k]});
-    sums.push_back(std::move(sum));
-  }
-  StoreAll(totals.own, thread, CombineHalves(r, std::move(sums)));
 }
 
 // The thread's number among those of its group in its warp.

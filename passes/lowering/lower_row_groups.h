@@ -103,14 +103,13 @@ class RowGroupLowering : public BlockRowLowering {
   void MoveOne(const Staged& staged, const Neighbours& at, int64_t k);
   Operands PlaceInMemory(const ir::Binding& access, const ir::Operand& last);
   Operands WriteNeighbour(const ir::Binding& b, const Operands& extents, const Neighbours& at,
-                          int64_t k);
+                          int64_t k, bool is_inside);
   void FoldPlaces(const ir::Binding& reduction);
   void MapPlaces(const ir::Binding& b);
 
   void CombineThreads(const ir::Binding& reduction);
   void CombineWarps(const Reduction& r, const Totals& totals, const ir::Operand& thread);
-  void CombineLanes(const Reduction& r, const std::vector<const ir::Var*>& from,
-                    const std::vector<const ir::Var*>& to, const ir::Operand& thread, int64_t half);
+  void CombineLanes(const Reduction& r, const Totals& totals, bool is_whole);
   Operands FromLane(const std::vector<const ir::Var*>& arrays, const ir::Operand& thread,
                     const ir::Operand& lane);
   ir::Operand LaneOfWarp(const ir::Operand& thread);
