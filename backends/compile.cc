@@ -121,7 +121,7 @@ Compiled Compile(const ir::Program& program, const CompileOptions& options) {
     const HostMath math(target.vector_bits(), options.has_vector_function);
     const OpenMpRunner runner(CallsLapack(program));
     EmulatedRunner emulated(&math);
-    CudaRunner cuda;
+    CudaRunner cuda(options.gpu_architecture);
     const bool has_team = options.parallel && options.kernels == KernelTarget::kNone;
     Emission emission(&module, options, &math, has_team ? &runner : nullptr);
     if (options.kernels == KernelTarget::kEmulated) emission.kernels = &emulated;

@@ -184,13 +184,16 @@ Value* EmitFloatOp(Emission& emission, OpCode op, llvm::ArrayRef<Number> operand
   return Floats(emission, operands).Emit(op);
 }
 
-// Of two equal numbers the second, as the processor's own instructions choose.
+// Of two equal numbers the second, as the processor's own instructions choose (a device's know 0
+// from -0).
 Value* EmitFloatExtreme(Emission& emission, OpCode op, Value* a, Value* b) {
   llvm::IRBuilder<>& builder = emission.builder;
   const bool is_least = op == OpCode::kMin || op == OpCode::kFmin;
+  const bool keeps_nan = op == OpCode::kMin || op == OpCode::kMax;
+  Value* at_once = keeps_nan ? emission.math->Extreme(emission, is_least, a, b) : nullptr;
+  if (at_once != nullptr) return at_once;
   Value* takes_a = is_least ? builder.CreateFCmpOLT(a, b) : builder.CreateFCmpOGT(a, b);
   Value* extreme = builder.CreateSelect(takes_a, a, b);
-  const bool keeps_nan = op == OpCode::kMin || op == OpCode::kMax;
   Value* other = keeps_nan ? a : b;
   return builder.CreateSelect(builder.CreateFCmpUNO(other, other), a, extreme);
 }

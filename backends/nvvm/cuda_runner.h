@@ -12,6 +12,8 @@ namespace parakeet::backends {
 
 class CudaRunner : public KernelRunner {
  public:
+  explicit CudaRunner(int architecture) : math_(architecture) {}
+
   const MathLibrary& math() const override { return math_; }
   bool IsHost() const override { return false; }
   llvm::Value* Context(Emission& emission, llvm::Function* kernel) const override;

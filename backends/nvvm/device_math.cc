@@ -15,6 +15,14 @@ llvm::Value* DeviceMath::Call(Emission& emission, std::string_view name,
   return emission.builder.CreateCall(emission.DeclarePure(symbol, type, params), operands);
 }
 
+llvm::Value* DeviceMath::Extreme(Emission& emission, bool is_least, llvm::Value* a,
+                                 llvm::Value* b) const {
+  constexpr int kFirstWithNan = 80;
+  if (architecture_ < kFirstWithNan || !a->getType()->isFloatTy()) return nullptr;
+  const auto id = is_least ? llvm::Intrinsic::minimum : llvm::Intrinsic::maximum;
+  return emission.builder.CreateBinaryIntrinsic(id, a, b);
+}
+
 Number DeviceMath::CallComplex(Emission& emission, std::string_view name,
                                llvm::ArrayRef<Number> operands) const {
   if (const auto result = CallByParts(emission, *this, name, operands)) return *result;

@@ -150,6 +150,11 @@ class Lowering {
     return builder_.CreateSelect(builder_.CreateICmp(predicate, a, b), a, b);
   }
 
+  Value* ChooseOrNan(llvm::CmpInst::Predicate predicate, Value* a, Value* b) {
+    Value* chosen = builder_.CreateSelect(builder_.CreateFCmp(predicate, a, b), a, b);
+    return builder_.CreateSelect(builder_.CreateFCmpUNO(a, a), a, chosen);
+  }
+
   Value* Size(Value* a) {
     Value* is_negative = builder_.CreateICmpSLT(a, llvm::Constant::getNullValue(a->getType()));
     return builder_.CreateSelect(is_negative, builder_.CreateNeg(a), a);
@@ -203,6 +208,8 @@ class Lowering {
       case Intrinsic::nearbyint:
       case Intrinsic::roundeven: return CallLibdevice("rint", {a});
       case Intrinsic::round: return CallLibdevice("round", {a});
+      case Intrinsic::minimum: return ChooseOrNan(Predicate::FCMP_OLT, a, b);
+      case Intrinsic::maximum: return ChooseOrNan(Predicate::FCMP_OGT, a, b);
       case Intrinsic::minnum: return CallLibdevice("fmin", {a, b});
       case Intrinsic::maxnum: return CallLibdevice("fmax", {a, b});
       case Intrinsic::copysign: return WithSign(a, b);

@@ -283,39 +283,34 @@ void ReductionLowering::CombineLanes(const Reduction& r, const std::vector<const
   }
 }
 
-// A kernel for each so many levels of the tree, in which a block makes one of some neighbours; the
-// last has one block, which makes the total. It also runs where there is no part but an init.
+// Kernels for so many levels of the tree each, whose blocks make one of some neighbours, while there
+// are more than one block takes; then one of one block, which makes the total, and is there also
+// where there is no part but an init.
 void ReductionLowering::CombinePartsOnDevice(const Reduction& r, const PartArrays& parts,
                                              const Operand& count, const PartArrays& totals) {
   const Var* step = builder().NewVar(ir::DType::kI64, "step");
   const Block* condition = BlockOf({step}, [&] {
-    const Operand is_first = builder().Scalar(OpCode::kEq, {step, Int(1)});
-    const Operand is_more = builder().Scalar(OpCode::kLt, {step, count});
-    return Operands{builder().Scalar(OpCode::kOr, {is_first, is_more})};
+    return Operands{builder().Scalar(OpCode::kGt, {CeilDiv(count, step), Int(kPartsOfBlock)})};
   });
   const Var* inner = builder().NewVar(ir::DType::kI64, "step");
   const Block* body = BlockOf({inner}, [&] {
     const Operand left = CeilDiv(count, inner);
-    const Operand is_last = builder().Scalar(OpCode::kLe, {left, Int(kPartsOfBlock)});
-    Blocks(Max(CeilDiv(left, Int(kPartsOfBlock)), Int(1)), [&](const Operand& block) {
+    Blocks(CeilDiv(left, Int(kPartsOfBlock)), [&](const Operand& block) {
       const PartRange range{builder().Mul(block, Int(kPartsOfBlock)), inner, left};
       const PartArrays combined = CombineNeighbours(r, parts, range);
       Threads(1, [&](const Operand&) {
-        const auto finish = [&] {
-          StoreTotal(r, combined, count, totals);
-          return Operands{};
-        };
-        const auto go_on = [&] {
-          StoreAll(parts, builder().Mul(range.first, inner), LoadAll(combined, Int(0)));
-          return Operands{};
-        };
-        Choose(is_last, finish, go_on);
+        StoreAll(parts, builder().Mul(range.first, inner), LoadAll(combined, Int(0)));
       });
     });
     return Operands{builder().Mul(inner, Int(kPartsOfBlock))};
   });
-  builder().Emit(OpCode::kWhile, {builder().NewVar(ir::DType::kI64)}, {Int(1)}, {},
-                 {condition, body});
+  const Var* apart = builder().NewVar(ir::DType::kI64, "apart");
+  builder().Emit(OpCode::kWhile, {apart}, {Int(1)}, {}, {condition, body});
+  const Operand left = CeilDiv(count, apart);
+  Blocks(Int(1), [&](const Operand&) {
+    const PartArrays combined = CombineNeighbours(r, parts, {Int(0), apart, left});
+    Threads(1, [&](const Operand&) { StoreTotal(r, combined, count, totals); });
+  });
 }
 
 // By a block of threads, in memory that they share, of which the first element is the whole.

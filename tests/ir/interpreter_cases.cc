@@ -265,6 +265,20 @@ fn @f(%x: [n]i64) -> [n]i64 entry {
         store %y[%first], %w } } }
   return %y })ir";
 
+constexpr std::string_view kShuffles = R"ir(
+fn @f(%x: [n]i64) -> [n]i64 entry {
+  %y: [n]i64 = alloc (%n)
+  block for %b in 0 to 1 step 1 {
+    %own: [n]i64 = alloc (%n) {private = 1}
+    thread for %t in 0 to %n step 1 {
+      %a: i64 = load %x[%t]
+      store %own[%t], %a }
+    thread for %t in 0 to %n step 1 {warp = 1} {
+      %lane: i64 = add %t, 2
+      %other: i64 = shuffle %own[%t], %lane
+      store %y[%t], %other } }
+  return %y })ir";
+
 constexpr std::string_view kLaneMemory = R"ir(
 fn @f(%x: [h][w]i64) -> (i64, i64, i64, i64, [h][w]i64) {
   %i: i64x2 = iota
@@ -416,6 +430,7 @@ std::vector<InterpreterCase> LaneCases() {
        "13, 24, true, false, 4"},
       {"atomics", kAtomics, {Count({4})}, "1, 11, 9, [0 7 10 2]"},
       {"matches", kMatches, {I64Array({3}, {7, 263, 8})}, "[11 21 21]"},
+      {"shuffles", kShuffles, {I64Array({4}, {5, 6, 7, 8})}, "[7 8 7 8]"},
       {"memory", kLaneMemory, {Count({2, 3})}, "4, 5, 0, 5, [[5 1 2] [3 4 1]]"},
       {"loop", kLanesLoop, {I64Array({8}, {100, 1, 2, 3, 4, 5, 6, 7})}, "28, 7"},
       {"empty loop", kLanesLoop, {I64Array({1}, {100})}, "0, -99"},

@@ -133,7 +133,9 @@ fn @loops(%x: [n]f64 c, %rounds: i64) -> ([n]f64, f64, i64) entry {
     thread for %lane in 0 to 64 step 1 {warp = 1} {
       store %own[%lane, 0], 1:u8 }
     thread for %lane in 0 to 64 step 1 {
-      %peers: u32 = match %own[%lane, 0] } }
+      %peers: u32 = match %own[%lane, 0]
+      %next: i64 = add %lane, 1
+      %other: u8 = shuffle %own[%lane, 0], %next } }
   %low: f64x2 = low_half %g
   %high: f64x2 = high_half %g
   %one: f64 = extract %low, 1

@@ -434,6 +434,23 @@ TEST(EmulatedDevice, LanesMatchThoseOfTheirWarp) {
   EXPECT_EQ(uint64_t(bits[32]), 0x4900000055u);
 }
 
+void Shuffles(PkThread* thread, const void* captures) {
+  const int64_t i = thread->thread;
+  const uint64_t next = pk_thread_shuffle(thread, uint64_t(i) << 40, int32_t(i + 1));
+  const uint64_t first = pk_thread_shuffle(thread, uint64_t(i), 0);
+  Store(thread, Of(captures).numbers + i, int64_t(next | first));
+}
+
+TEST(EmulatedDevice, LanesTakeWhatAnotherOfTheirWarpHas) {
+  OnDevice<int64_t> seen(40);
+  EXPECT_EQ(Launch(Shuffles, {nullptr, nullptr, seen.data(), 0}, kPkKernelBarriers, 1, 40), 0);
+  const std::vector<int64_t> numbers = seen.Read();
+  EXPECT_EQ(numbers[0], int64_t{1} << 40);
+  EXPECT_EQ(numbers[31], 0);  // Around to the warp's first.
+  EXPECT_EQ(numbers[38], int64_t{39} << 40 | 32);
+  EXPECT_EQ(numbers[39], int64_t{39} << 40 | 32);  // There is no lane 8.
+}
+
 TEST_F(EmulatedDeviceDeath, SharedMemoryBeginsWithPoison) {
   const auto keep_first = [](PkThread* thread, const void* captures) {
     if (thread->thread == 0) Of(captures).numbers[thread->block] = *SharedOf(thread);
