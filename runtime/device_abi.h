@@ -31,7 +31,15 @@ enum PkKernelKind : int32_t {
 enum PkKernelFlag : int32_t {
   kPkKernelMayFail = 1,   // a thread may record an error
   kPkKernelBarriers = 2,  // threads of a block wait for one another, so all of them must run
+  kPkKernelAnyOrder = 4,  // no block waits for another, and captures have a PkBlockOrder
 };
+
+// Behind the runtime's bytes of the captures: the block that the device numbers i does the work of
+// block first + step * i.
+typedef struct PkBlockOrder {
+  int32_t first;
+  int32_t step;
+} PkBlockOrder;
 
 // A constant of the image. Its address names the kernel for as long as the image is loaded; kernels
 // of one image may have their code in one module, which is then loaded once.

@@ -25,6 +25,9 @@ constexpr uintptr_t kCopyAlignment = 16;
 // Launches behind one that may have failed, before the host looks whether it has.
 constexpr int64_t kMostUnsettled = 256;
 
+// Of a grid that leaves much in the cache of a device.
+constexpr int64_t kBlocksWorthTurning = 256;
+
 uintptr_t WordOf(const void* address) { return reinterpret_cast<uintptr_t>(address); }
 
 struct BufferReleaser {
@@ -68,6 +71,7 @@ struct DeviceCall::State {
   std::unordered_map<void*, void*> taken;
   PkErrorRecord* error_records = nullptr;  // two, on the device
   int64_t unsettled = 0;                   // launches since the first that may have failed
+  bool is_downwards = false;               // the next grid of many blocks
   bool is_shared = false;                  // other threads may see memory that the call has used
   void* entered = nullptr;                 // what the device takes back at the end
 };
@@ -305,6 +309,15 @@ bool DeviceCall::Settle() {
   return is_well;
 }
 
+// Grids take turns in upwards and downwards: what one has touched last, which is still in the
+// device's cache, the next then touches first.
+PkBlockOrder DeviceCall::TakeOrder(int64_t blocks) {
+  const bool is_long = blocks >= kBlocksWorthTurning;
+  const bool is_downwards = is_long && state_->is_downwards;
+  state_->is_downwards ^= is_long;
+  return is_downwards ? PkBlockOrder{int32_t(blocks - 1), -1} : PkBlockOrder{0, 1};
+}
+
 int32_t DeviceCall::Launch(const PkKernel& kernel, int64_t blocks, int32_t threads, void* captures,
                            int64_t bytes) {
   if (call_.has_failed()) return 1;
@@ -313,6 +326,10 @@ int32_t DeviceCall::Launch(const PkKernel& kernel, int64_t blocks, int32_t threa
   if (!TakeRecords((kernel.flags & kPkKernelMayFail) != 0, words)) return 1;
   static_assert(sizeof words == kPkRuntimeBytes);
   std::memcpy(captures, words, sizeof words);
+  if ((kernel.flags & kPkKernelAnyOrder) != 0) {
+    const PkBlockOrder order = TakeOrder(blocks);
+    std::memcpy(static_cast<char*>(captures) + sizeof words, &order, sizeof order);
+  }
   return Succeeds(device_.Launch(kernel, blocks, threads, captures, bytes)) ? 0 : 1;
 }
 

@@ -95,6 +95,7 @@ class DeviceCall {
   bool MakeCopy(ArgumentCopy* copy);
   bool GiveBack(const ArgumentCopy& copy, const ElementRuns& runs);
   bool TakeRecords(bool may_fail, void** words);
+  PkBlockOrder TakeOrder(int64_t blocks);
   void* ErrorRecordsOnDevice();
 
   Call& call_;

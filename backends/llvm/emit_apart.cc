@@ -16,7 +16,7 @@ using llvm::Value;
 llvm::AllocaInst* FunctionEmitter::WriteInside(llvm::Function* function,
                                                llvm::function_ref<void()> write) {
   BasicBlock* entry = BasicBlock::Create(emission_.context(), "entry", function);
-  Captures captures(emission_, entry, function->getArg(1), InKernel() ? kPkRuntimeBytes : 0);
+  Captures captures(emission_, entry, function->getArg(1), RuntimeBytes());
   const llvm::IRBuilder<>::InsertPoint here = builder_.saveIP();
   llvm::Function* const outer = std::exchange(function_, function);
   Value* const outer_call = std::exchange(call_, function->getArg(0));

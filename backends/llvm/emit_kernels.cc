@@ -75,6 +75,13 @@ bool Stores(const ir::Block& body) {
   return stores;
 }
 
+// Blocks that wait for others look at what atomics have left.
+bool HasAtomics(const ir::Block& body) {
+  bool has = false;
+  ir::ForEachBinding(body, [&](const Binding& b) { has |= b.op == OpCode::kAtomic; });
+  return has;
+}
+
 // Where a launch before has failed, this one does nothing, and the next shall see that too. All
 // threads find the same: no thread of this launch writes the record that is looked at.
 void EndBehindFailure(Emission& emission, llvm::Function* kernel, BasicBlock* done) {
@@ -119,6 +126,7 @@ void FunctionEmitter::EmitLaunch(const Binding& grid) {
   const MathLibrary* const host_math = std::exchange(emission_.math, &runner.math());
   const bool host_is_x86 = std::exchange(emission_.is_x86, runner.IsHost());
   kernel_ = {ThreadsOf(body), &body, {}, false, false, {}};
+  kernel_.traits.any_order = !HasAtomics(body);
   llvm::AllocaInst* captures = WriteInside(kernel, [&] { WriteKernel(grid); });
   emission_.math = host_math;
   emission_.is_x86 = host_is_x86;
@@ -136,6 +144,26 @@ void FunctionEmitter::EmitLaunch(const Binding& grid) {
   ContinueUnless(builder_.CreateIsNotNull(failed));
 }
 
+int64_t FunctionEmitter::RuntimeBytes() const {
+  if (!InKernel()) return 0;
+  return kPkRuntimeBytes + (kernel_.traits.any_order ? sizeof(PkBlockOrder) : 0);
+}
+
+Value* FunctionEmitter::BlockNumber() {
+  Value* number = emission_.kernels->BlockNumber(emission_, call_);
+  if (!kernel_.traits.any_order) return number;
+  llvm::Type* word = builder_.getInt32Ty();
+  const auto of_order = [&](uint64_t offset) {
+    Value* at = builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), function_->getArg(1),
+                                                    kPkRuntimeBytes + offset);
+    return builder_.CreateLoad(word, at);
+  };
+  Value* moved = builder_.CreateMul(of_order(offsetof(PkBlockOrder, step)),
+                                    builder_.CreateTrunc(number, word));
+  Value* block = builder_.CreateAdd(of_order(offsetof(PkBlockOrder, first)), moved);
+  return builder_.CreateZExt(block, builder_.getInt64Ty());
+}
+
 void FunctionEmitter::WriteKernel(const Binding& grid) {
   const KernelRunner& runner = *emission_.kernels;
   call_ = runner.Context(emission_, function_);
@@ -143,7 +171,7 @@ void FunctionEmitter::WriteKernel(const Binding& grid) {
   failure_ = {done, nullptr};
   EndBehindFailure(emission_, function_, done);
   const ir::Block& body = *grid.blocks[0];
-  numbers_[body.params[0]] = {runner.BlockNumber(emission_, call_), nullptr};
+  numbers_[body.params[0]] = {BlockNumber(), nullptr};
   EmitBlock(body);
   builder_.CreateBr(done);
   builder_.SetInsertPoint(done);
@@ -209,6 +237,9 @@ void FunctionEmitter::EmitPrivateAlloc(const Binding& alloc) {
   array.strides = ContiguousStrides(type, facts_.Of(alloc.result()).order, array.sizes);
   array.strides[0] = I64(0);
   kernel_.own.insert(alloc.result());
+  const int64_t width = ir::SizeInBytes(type.dtype());
+  kernel_.traits.own_bytes += elements * width;
+  kernel_.traits.own_width = std::max(kernel_.traits.own_width, width);
   arrays_[alloc.result()] = std::move(array);
 }
 
@@ -245,7 +276,7 @@ void FunctionEmitter::EmitShuffle(const Binding& shuffle) {
   number.value = exchange(number.value);
   if (number.imag != nullptr) number.imag = exchange(number.imag);
   numbers_[shuffle.result()] = number;
-  kernel_.traits.has_barriers = true;
+  kernel_.traits.has_barriers = kernel_.traits.shuffles = true;
 }
 
 void FunctionEmitter::EmitSharedAlloc(const Binding& alloc) {

@@ -130,6 +130,9 @@ class FunctionEmitter {
     std::unordered_set<const ir::Var*> own;  // Arrays of single threads.
   };
   bool InKernel() const { return kernel_.body != nullptr; }
+  // What captures begin with.
+  int64_t RuntimeBytes() const;
+  llvm::Value* BlockNumber();
   void EmitLaunch(const ir::Binding& grid);
   void WriteKernel(const ir::Binding& grid);
   void EmitThreads(const ir::Binding& loop);

@@ -10,7 +10,11 @@ namespace parakeet::backends {
 struct KernelTraits {
   bool may_fail = false;
   bool has_barriers = false;
-  bool matches = false;  // Lanes of a warp ask what others have.
+  bool matches = false;   // Lanes of a warp ask what others have.
+  bool shuffles = false;  // They take what others have.
+  int64_t own_bytes = 0;  // of a thread's own arrays, and of the widest of their elements
+  int64_t own_width = 0;
+  bool any_order = false;  // No block waits for another.
   int64_t shared_bytes = 0;
   int64_t capture_bytes = 0;
   int64_t threads = 1;  // of a block, at most
@@ -20,7 +24,7 @@ struct KernelTraits {
 inline constexpr int64_t kWarpThreads = 32;
 
 // A kernel is written as a function (context, captures) of no result, whose captures begin with two
-// words of the runtime's. `context` is what the functions for failures and memory take first.
+// words of the runtime's, and a PkBlockOrder where its blocks may come in any order. `context` is what the functions for failures and memory take first.
 class KernelRunner {
  public:
   virtual ~KernelRunner() = default;

@@ -14,9 +14,14 @@ using llvm::Value;
 constexpr const char* kSharedMemory = "parakeet_shared";
 constexpr unsigned kSharedSpace = 3;
 
-// Lanes that match one another wait for shared memory, step by step. Of so many blocks, some warps
-// go on meanwhile: they get as few registers as that takes.
-constexpr int64_t kResidentBlocks = 3;
+// Lanes that match one another wait for shared memory, step by step, and those that shuffle for
+// what they load and for each other. Of so many blocks, some warps go on meanwhile: they get as few
+// registers as that takes, where those hold what the threads have: arithmetic on doubles needs more.
+int64_t ResidentBlocks(const KernelTraits& traits) {
+  if (traits.matches) return 3;
+  if (!traits.shuffles || traits.own_width > 4 || traits.own_bytes > 192) return 1;
+  return traits.own_bytes > 128 ? 5 : 6;
+}
 
 Value* Register(Emission& emission, llvm::Intrinsic::ID id) {
   llvm::IRBuilder<>& builder = emission.builder;
@@ -133,8 +138,8 @@ llvm::Constant* CudaRunner::Describe(Emission& emission, llvm::Function* kernel,
 std::string CudaRunner::TakeKernels(Emission& emission, const CompileOptions& options) {
   std::vector<KernelEntry> entries;
   for (const Described& d : described_) {
-    const int64_t blocks = d.traits.matches ? kResidentBlocks : 1;
-    entries.push_back({d.kernel, d.traits.capture_bytes, d.traits.threads, blocks});
+    entries.push_back(
+        {d.kernel, d.traits.capture_bytes, d.traits.threads, ResidentBlocks(d.traits)});
   }
   const std::string ptx = entries.empty() ? "" : MakePtx(emission.module, entries, options);
   auto* text = llvm::ConstantDataArray::getString(emission.context(), ptx);

@@ -58,6 +58,41 @@ void AddTen(PkThread* thread, const void* captures) {
   if (thread->thread < at.count) at.numbers[thread->thread] += 10;
 }
 
+struct OrderedCaptures {
+  PkErrorRecord* records[2];
+  PkBlockOrder order;
+  int64_t* numbers;
+};
+
+void NoteOrder(PkThread* thread, const void* captures) {
+  const auto& at = *static_cast<const OrderedCaptures*>(captures);
+  at.numbers[thread->block] = at.order.first + at.order.step * thread->block;
+}
+
+TEST_F(OnEmulated, GridsOfManyBlocksTakeTurnsInUpwardsAndDownwards) {
+  std::vector<int64_t> numbers(300);
+  const Array many = {{300}, {8}};
+  Call call(1);
+  DeviceCall on_device(&call, &Emulated());
+  DeviceArgument arguments[] = {many.Argument(numbers.data(), true)};
+  ASSERT_TRUE(on_device.TakeArguments(arguments));
+  const PkKernel kernel = {
+      kPkKernelEmulated, kPkKernelAnyOrder, 0, reinterpret_cast<const void*>(NoteOrder), 0, "test"};
+  const auto seen = [&](int64_t blocks) {
+    OrderedCaptures captures = {{}, {}, static_cast<int64_t*>(arguments[0].data)};
+    EXPECT_EQ(pk_device_launch(&call, &kernel, blocks, 1, &captures, sizeof captures), 0);
+    std::vector<int64_t> ends(2);
+    pk_device_read(&call, &ends[0], captures.numbers, 8);
+    pk_device_read(&call, &ends[1], captures.numbers + blocks - 1, 8);
+    return ends;
+  };
+  using Ends = std::vector<int64_t>;
+  EXPECT_EQ(seen(300), (Ends{0, 299}));
+  EXPECT_EQ(seen(3), (Ends{0, 2}));
+  EXPECT_EQ(seen(300), (Ends{299, 0}));
+  EXPECT_EQ(seen(300), (Ends{0, 299}));
+}
+
 TEST_F(OnEmulated, ArgumentsGoUpAndWrittenOnesComeBack) {
   std::vector<int64_t> read = {1, 2, 3}, written = {4, 5, 6};
   const Array three = {{3}, {8}};
