@@ -25,8 +25,8 @@ constexpr uintptr_t kCopyAlignment = 16;
 // Launches behind one that may have failed, before the host looks whether it has.
 constexpr int64_t kMostUnsettled = 256;
 
-// Of a grid that leaves much in the cache of a device.
-constexpr int64_t kBlocksWorthTurning = 256;
+// Of a grid that goes through more than the cache of a device holds.
+constexpr int64_t kBlocksWorthTurning = 4096;
 
 uintptr_t WordOf(const void* address) { return reinterpret_cast<uintptr_t>(address); }
 

@@ -20,7 +20,7 @@ constexpr unsigned kSharedSpace = 3;
 int64_t ResidentBlocks(const KernelTraits& traits) {
   if (traits.matches) return 3;
   if (!traits.shuffles || traits.own_width > 4 || traits.own_bytes > 192) return 1;
-  return traits.own_bytes > 128 ? 5 : 6;
+  return traits.own_bytes > 64 ? 6 : 8;
 }
 
 Value* Register(Emission& emission, llvm::Intrinsic::ID id) {

@@ -70,8 +70,8 @@ void NoteOrder(PkThread* thread, const void* captures) {
 }
 
 TEST_F(OnEmulated, GridsOfManyBlocksTakeTurnsInUpwardsAndDownwards) {
-  std::vector<int64_t> numbers(300);
-  const Array many = {{300}, {8}};
+  std::vector<int64_t> numbers(5000);
+  const Array many = {{5000}, {8}};
   Call call(1);
   DeviceCall on_device(&call, &Emulated());
   DeviceArgument arguments[] = {many.Argument(numbers.data(), true)};
@@ -87,10 +87,10 @@ TEST_F(OnEmulated, GridsOfManyBlocksTakeTurnsInUpwardsAndDownwards) {
     return ends;
   };
   using Ends = std::vector<int64_t>;
+  EXPECT_EQ(seen(5000), (Ends{0, 4999}));
   EXPECT_EQ(seen(300), (Ends{0, 299}));
-  EXPECT_EQ(seen(3), (Ends{0, 2}));
-  EXPECT_EQ(seen(300), (Ends{299, 0}));
-  EXPECT_EQ(seen(300), (Ends{0, 299}));
+  EXPECT_EQ(seen(5000), (Ends{4999, 0}));
+  EXPECT_EQ(seen(5000), (Ends{0, 4999}));
 }
 
 TEST_F(OnEmulated, ArgumentsGoUpAndWrittenOnesComeBack) {
