@@ -24,7 +24,8 @@ struct KernelTraits {
 inline constexpr int64_t kWarpThreads = 32;
 
 // A kernel is written as a function (context, captures) of no result, whose captures begin with two
-// words of the runtime's, and a PkBlockOrder where its blocks may come in any order. `context` is what the functions for failures and memory take first.
+// words of the runtime's, and a PkBlockOrder where its blocks may come in any order. `context` is
+// what the functions for failures and memory take first.
 class KernelRunner {
  public:
   virtual ~KernelRunner() = default;

@@ -283,9 +283,9 @@ void ReductionLowering::CombineLanes(const Reduction& r, const std::vector<const
   }
 }
 
-// Kernels for so many levels of the tree each, whose blocks make one of some neighbours, while there
-// are more than one block takes; then one of one block, which makes the total, and is there also
-// where there is no part but an init.
+// Kernels for so many levels of the tree each, whose blocks make one of some neighbours, while
+// there are more than one block takes; then one of one block, which makes the total, and is there
+// also where there is no part but an init.
 void ReductionLowering::CombinePartsOnDevice(const Reduction& r, const PartArrays& parts,
                                              const Operand& count, const PartArrays& totals) {
   const Var* step = builder().NewVar(ir::DType::kI64, "step");
