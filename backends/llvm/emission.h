@@ -84,6 +84,7 @@ struct Emission {
   const ParallelRunner* parallel;
   // Null where all code is the host's.
   KernelRunner* kernels = nullptr;
+  int launch_groups = 0;  // so far: of KernelTraits::group
   // Whether what is written has x86's instructions.
   bool is_x86 = true;
   int apart_above;  // CompileOptions'

@@ -154,14 +154,17 @@ void FunctionEmitter::EmitIf(const ir::Binding& binding) {
     weights = llvm::MDBuilder(emission_.context()).createLikelyBranchWeights();
   builder_.CreateCondBr(ValueOf(binding.operands[0]), entries[0], entries[1], weights);
   BasicBlock* ends[2];
+  const int outer_group = launch_group_;
   for (int side = 0; side < 2; ++side) {
     const ir::Block& block = *binding.blocks[side];
     builder_.SetInsertPoint(entries[side]);
+    if (!InKernel()) launch_group_ = ++emission_.launch_groups;
     EmitBlock(block);
     parts[side] = PartsOf(binding.results, block.results);
     ends[side] = builder_.GetInsertBlock();
     builder_.CreateBr(after);
   }
+  launch_group_ = outer_group;
   builder_.SetInsertPoint(after);
   const std::vector<PHINode*> phis = PhisLike(builder_, parts[0]);
   for (int side = 0; side < 2; ++side) AddIncoming(phis, parts[side], ends[side]);

@@ -133,6 +133,7 @@ void FunctionEmitter::EmitLaunch(const Binding& grid) {
   KernelTraits traits = std::exchange(kernel_, {}).traits;
   traits.may_fail = MayFail(body, false);
   traits.threads = ThreadsOf(body);
+  traits.group = launch_group_;
   const auto bytes = int64_t(captures->getAllocatedType()->getArrayNumElements());
   traits.capture_bytes = bytes;
   llvm::Constant* described = runner.Describe(emission_, kernel, traits);

@@ -215,6 +215,7 @@ class FunctionEmitter {
   llvm::Value* results_ = nullptr;
   FailureTarget failure_;
   Captures* captures_ = nullptr;  // null in the function itself
+  int launch_group_ = 0;          // of what is written: another in each side of a branch
   bool in_parallel_ = false;      // a team is at work
   Kernel kernel_;
   std::unordered_map<const ir::Var*, Number> numbers_;

@@ -14,6 +14,7 @@ struct KernelTraits {
   bool shuffles = false;  // They take what others have.
   int64_t own_bytes = 0;  // of a thread's own arrays, and of the widest of their elements
   int64_t own_width = 0;
+  int group = 0;           // Kernels of one are launched together, if at all.
   bool any_order = false;  // No block waits for another.
   int64_t shared_bytes = 0;
   int64_t capture_bytes = 0;

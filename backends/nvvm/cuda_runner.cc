@@ -1,7 +1,11 @@
 #include "backends/nvvm/cuda_runner.h"
 
+#include <map>
+#include <set>
+
 #include "backends/nvvm/device_functions.h"
 #include "backends/nvvm/make_ptx.h"
+#include "backends/nvvm/split_ptx.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "runtime/device_abi.h"
 
@@ -142,19 +146,30 @@ std::string CudaRunner::TakeKernels(Emission& emission, const CompileOptions& op
         {d.kernel, d.traits.capture_bytes, d.traits.threads, ResidentBlocks(d.traits)});
   }
   const std::string ptx = entries.empty() ? "" : MakePtx(emission.module, entries, options);
-  auto* text = llvm::ConstantDataArray::getString(emission.context(), ptx);
-  auto* global = new llvm::GlobalVariable(emission.module, text->getType(), /*isConstant=*/true,
-                                          llvm::GlobalValue::PrivateLinkage, text);
-  for (const Described& d : described_) {
-    DefineKernelConstant(emission, d.constant, kPkKernelCuda, d.traits, global,
-                         static_cast<int64_t>(ptx.size()) + 1, d.kernel->getName());
-  }
+  DefineByGroups(emission, ptx);
   for (const Described& d : described_) d.kernel->eraseFromParent();
   EraseHelpers(emission.module);
   for (const char* name : {kFailFunction, kAllocateFunction, kFreeFunction}) {
     if (llvm::Function* function = emission.module.getFunction(name)) function->eraseFromParent();
   }
   return ptx;
+}
+
+// Each group's code is a module, which is loaded when the first of its kernels is launched.
+void CudaRunner::DefineByGroups(Emission& emission, const std::string& ptx) {
+  std::map<int, std::set<std::string, std::less<>>> groups;
+  for (const Described& d : described_) groups[d.traits.group].insert(d.kernel->getName().str());
+  for (const auto& [group, names] : groups) {
+    const std::string code = KeepKernels(ptx, names);
+    auto* text = llvm::ConstantDataArray::getString(emission.context(), code);
+    auto* global = new llvm::GlobalVariable(emission.module, text->getType(), /*isConstant=*/true,
+                                            llvm::GlobalValue::PrivateLinkage, text);
+    for (const Described& d : described_) {
+      if (d.traits.group != group) continue;
+      DefineKernelConstant(emission, d.constant, kPkKernelCuda, d.traits, global,
+                           static_cast<int64_t>(code.size()) + 1, d.kernel->getName());
+    }
+  }
 }
 
 }  // namespace parakeet::backends

@@ -45,6 +45,8 @@ class CudaRunner : public KernelRunner {
     KernelTraits traits;
   };
 
+  void DefineByGroups(Emission& emission, const std::string& ptx);
+
   DeviceMath math_;
   std::vector<Described> described_;
 };

@@ -1,0 +1,18 @@
+// Parts of PTX text, as LLVM and libNVVM write it.
+#ifndef PARAKEET_BACKENDS_NVVM_SPLIT_PTX_H_
+#define PARAKEET_BACKENDS_NVVM_SPLIT_PTX_H_
+
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace parakeet::backends {
+
+// The text with no other kernels than those of the given names; all else that it declares stays. A
+// driver takes tens of milliseconds for a kernel, so those that may never run are not in the module
+// of one that does.
+std::string KeepKernels(std::string_view ptx, const std::set<std::string, std::less<>>& names);
+
+}  // namespace parakeet::backends
+
+#endif  // PARAKEET_BACKENDS_NVVM_SPLIT_PTX_H_

@@ -1,0 +1,34 @@
+// Kernels that are launched in other cases are in modules of their own.
+#include "backends/nvvm/split_ptx.h"
+
+#include <gtest/gtest.h>
+
+namespace parakeet::backends {
+namespace {
+
+constexpr std::string_view kHead = ".version 7.8\n.target sm_90\n\n";
+constexpr std::string_view kHelper = ".func helper()\n{\n\tret;\n}\n";
+constexpr std::string_view kFirst =
+    ".visible .entry kernel_1(\n\t.param .b64 p\n)\n.maxntid 256, 1, 1\n{\n\tret;\n}\n";
+constexpr std::string_view kSecond = ".visible .entry kernel_10()\n{\n\t{\n\tret;\n\t}\n}\n";
+
+std::string Join(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (const std::string_view part : parts) text += part;
+  return text;
+}
+
+TEST(KeepKernels, LeavesOutTheOthersAlone) {
+  const std::string all = Join({kHead, kFirst, kHelper, kSecond});
+  EXPECT_EQ(KeepKernels(all, {"kernel_1", "kernel_10"}), all);
+  EXPECT_EQ(KeepKernels(all, {"kernel_1"}), Join({kHead, kFirst, kHelper}));
+  EXPECT_EQ(KeepKernels(all, {"kernel_10"}), Join({kHead, kHelper, kSecond}));
+  EXPECT_EQ(KeepKernels(all, {}), Join({kHead, kHelper}));
+}
+
+TEST(KeepKernels, TakesTextWithoutALastLineEnd) {
+  EXPECT_EQ(KeepKernels(".version 7.8", {}), ".version 7.8");
+}
+
+}  // namespace
+}  // namespace parakeet::backends
