@@ -1,6 +1,7 @@
 // PTX of kernels: what is in it, and that the CUDA assembler takes it where there is one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 
@@ -12,7 +13,7 @@
 namespace parakeet {
 namespace {
 
-std::string PtxOf(const char* text) {
+backends::Compiled CompiledOf(const char* text) {
   passes::Context context;
   context.options.kernels = true;
   const ir::Program program =
@@ -21,8 +22,10 @@ std::string PtxOf(const char* text) {
   backends::CompileOptions options;
   options.kernels = backends::KernelTarget::kCuda;
   options.gpu_architecture = 90;
-  return backends::Compile(program, options).ptx;
+  return backends::Compile(program, options);
 }
+
+std::string PtxOf(const char* text) { return CompiledOf(text).ptx; }
 
 constexpr const char* kSaxpy = R"(
 fn @saxpy(%x: [n]f64 c, %a: f64) -> [n]f64 entry {
@@ -40,6 +43,38 @@ TEST(Ptx, HasAKernelWithItsFunctionsOfMathematicsInIt) {
   EXPECT_NE(ptx.find(".target sm_90"), std::string::npos);
   EXPECT_EQ(ptx.find(".extern .func"), std::string::npos) << "libdevice is linked in";
   EXPECT_NE(ptx.find("ld.global"), std::string::npos) << "addresses are known to be global";
+}
+
+// One side of a branch alone runs, and the driver takes long to assemble a kernel.
+TEST(Ptx, KernelsOfEachSideOfABranchAreAModule) {
+  const backends::Compiled compiled = CompiledOf(R"(
+fn @f(%x: [n]f64 c, %p: bool) -> [n]f64 entry {
+  %a: [n]f64 = if %p {
+    %r: [n]f64 = imap (%i) in (%n) {
+      %v: f64 = load %x[%i]
+      %s: f64 = add %v, 1.0
+      yield %s }
+    yield %r } else {
+    %t: [n]f64 = imap (%j) in (%n) {
+      %w: f64 = load %x[%j]
+      %u: f64 = mul %w, 2.0
+      yield %u }
+    yield %t }
+  return %a }
+)");
+  const auto count = [](const auto& text, const std::string& what) {
+    int found = 0;
+    auto at = text.begin();
+    while ((at = std::search(at, text.end(), what.begin(), what.end())) != text.end()) {
+      ++found;
+      ++at;
+    }
+    return found;
+  };
+  EXPECT_EQ(count(compiled.ptx, ".visible .entry"), 2) << compiled.ptx;
+  EXPECT_EQ(count(compiled.ptx, ".target sm_90"), 1);
+  EXPECT_EQ(count(compiled.image, ".visible .entry"), 2);
+  EXPECT_EQ(count(compiled.image, ".target sm_90"), 2);
 }
 
 TEST(Ptx, OfAProgramWithoutKernelsIsNone) {
