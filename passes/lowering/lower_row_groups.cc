@@ -5,7 +5,6 @@
 #include "ir/builder.h"
 #include "ir/uses.h"
 #include "passes/analyses/find_cost.h"
-#include "passes/analyses/reduction_lanes.h"
 
 namespace parakeet::passes {
 
@@ -19,10 +18,6 @@ using ir::Var;
 
 namespace {
 
-constexpr int64_t kThreads = kRowThreads;
-constexpr int64_t kWarp = 32;
-// Of a thread: it asks for all that it reads there before it uses any.
-constexpr int64_t kPlaces = kRowPlaces;
 constexpr size_t kMostRows = 4;
 // Operators that cost more are not written out for each place, nor more accumulators shared.
 constexpr int kDearOperators = 250;
@@ -140,17 +135,18 @@ std::optional<Operand> RowGroupLowering::WorthGroups(const Binding& nest) {
   const Block& body = *nest.blocks[0];
   const bool is_fit = IsPlain(body) && HasKnownSizes(body) && FitsRegisters(nest, KeptRows(nest));
   if (!is_fit) return std::nullopt;
-  return builder().Scalar(OpCode::kLe, {LongestRow(nest), Int(kThreads * kPlaces)});
+  return builder().Scalar(OpCode::kLe, {LongestRow(nest), Int(kRowThreads * kRowPlaces)});
 }
 
 RowGroupLowering::Group RowGroupLowering::GroupOf(const Binding& nest, const Operands& extents) {
-  Group group{nest, RadixOf(extents), RowNeighbours(nest), Int(kThreads), Int(8), Product(extents)};
+  Group group{nest,   RadixOf(extents), RowNeighbours(nest), Int(kRowThreads),
+              Int(8), Product(extents)};
   group.nest.blocks = {ir::CloneBlock(arena(), *nest.blocks[0])};
   group.rows = KeptRows(group.nest);
   const Operand longest = LongestRow(nest);
   int64_t bits = 7;
-  for (int64_t threads = kThreads / 2; threads > 0; threads /= 2, --bits) {
-    const Operand fits = builder().Scalar(OpCode::kLe, {longest, Int(threads * kPlaces)});
+  for (int64_t threads = kRowThreads / 2; threads > 0; threads /= 2, --bits) {
+    const Operand fits = builder().Scalar(OpCode::kLe, {longest, Int(threads * kRowPlaces)});
     group.threads = builder().Scalar(OpCode::kSelect, {fits, Int(threads), group.threads});
     group.bits = builder().Scalar(OpCode::kSelect, {fits, Int(bits), group.bits});
   }
@@ -160,7 +156,7 @@ RowGroupLowering::Group RowGroupLowering::GroupOf(const Binding& nest, const Ope
 void RowGroupLowering::WriteGroups(const Binding& nest, const Operands& extents,
                                    const Finish& finish) {
   group_ = GroupOf(nest, extents);
-  const Operand each = builder().Scalar(OpCode::kShr, {Int(kThreads), group_->bits});
+  const Operand each = builder().Scalar(OpCode::kShr, {Int(kRowThreads), group_->bits});
   Blocks(CeilDiv(group_->elements, each), [&](const Operand& block) {
     AllocateAll();
     WriteGroup(builder().Mul(block, each), finish);
@@ -173,7 +169,7 @@ void RowGroupLowering::WriteGroups(const Binding& nest, const Operands& extents,
 // --- What threads have of their own ---
 
 const Var* RowGroupLowering::AllocateOwn(ir::DType dtype, int64_t each) {
-  Operands dims = {Int(kThreads)};
+  Operands dims = {Int(kRowThreads)};
   if (each > 1) dims.push_back(Int(each));
   return builder().EmitOne(OpCode::kAlloc, ir::Type::Array(dtype, dims), dims,
                            Attributes{{Attr::kPrivate, int64_t{1}}}, {}, "own");
@@ -182,12 +178,12 @@ const Var* RowGroupLowering::AllocateOwn(ir::DType dtype, int64_t each) {
 void RowGroupLowering::AllocateAll() {
   kept_rows_.clear();
   for (const ir::DType dtype : group_->rows.buffers)
-    kept_rows_.push_back(AllocateOwn(dtype, kPlaces));
+    kept_rows_.push_back(AllocateOwn(dtype, kRowPlaces));
   for (size_t k = 0; k < group_->rows.operators.size(); ++k) {
     const Binding& b = *group_->rows.operators[k];
     staged_[&b] = Stage(b, k);
     if (b.op != OpCode::kIreduce) continue;
-    Totals totals{{}, {}, AllocateParts(b, Int(kThreads))};
+    Totals totals{{}, {}, AllocateParts(b, Int(kRowThreads))};
     for (const Var* result : b.results) {
       totals.own.push_back(AllocateOwn(result->type.dtype(), 1));
       totals.next.push_back(AllocateOwn(result->type.dtype(), 1));
@@ -218,7 +214,7 @@ RowGroupLowering::StagedAccesses RowGroupLowering::Stage(const Binding& b, size_
       const bool in_memory = access.op == OpCode::kLoad ? brings : number == row->last_store;
       staged[at] = {&access, kept_rows_[row->buffer], in_memory};
     } else if (IsOfRow(access, body)) {
-      staged[at] = {&access, AllocateOwn(array->type.dtype(), kPlaces), true};
+      staged[at] = {&access, AllocateOwn(array->type.dtype(), kRowPlaces), true};
     }
   }
   return staged;
@@ -234,7 +230,7 @@ void RowGroupLowering::WriteGroup(const Operand& first, const Finish& finish) {
   for (size_t p = 0; p < phases.size(); ++p) {
     const bool is_last = p + 1 == phases.size();
     const KeptScalars kept = AllocateScalars(phases, p);
-    WarpThreads(kThreads, [&](const Operand& thread) {
+    WarpThreads(kRowThreads, [&](const Operand& thread) {
       Begin(first, thread);
       if (p > 0) TakeTotal(*phases[p - 1].back());
       for (const Binding* b : phases[p]) WriteInPhase(*b);
@@ -310,7 +306,7 @@ void RowGroupLowering::EachNeighbours(const Operands& extents,
                                       const std::function<void(const Neighbours&)>& write) {
   const Operand size = Product(extents);
   const Operand own = builder().Mul(lane_, Int(group_->width));
-  for (int64_t place = 0; place < kPlaces; place += group_->width) {
+  for (int64_t place = 0; place < kRowPlaces; place += group_->width) {
     const Operand before = builder().Mul(group_->threads, Int(place));
     write({place, builder().Add(before, own), size});
   }
@@ -318,76 +314,6 @@ void RowGroupLowering::EachNeighbours(const Operands& extents,
 
 Operand RowGroupLowering::IsInside(const Neighbours& at, int64_t k) {
   return builder().Scalar(OpCode::kLt, {builder().Add(at.first, Int(k)), at.size});
-}
-
-// What the operator reads or stores, between memory and the thread's own arrays: all of it is asked
-// for before any is used.
-void RowGroupLowering::Move(OpCode op, const Binding& b, const Operands& extents) {
-  const auto& bindings = b.blocks[0]->bindings;
-  EachNeighbours(extents, [&](const Neighbours& at) {
-    for (size_t k = 0; k < bindings.size(); ++k) {
-      const auto found = staged_.at(&b).find(k);
-      if (found == staged_.at(&b).end() || !found->second.in_memory || bindings[k]->op != op)
-        continue;
-      const auto move = [&] { MoveStaged(found->second, *b.blocks[0], at); };
-      op == OpCode::kLoad ? move() : If(is_element_, move);
-    }
-  });
-}
-
-// Neighbours as one where all of them are there.
-void RowGroupLowering::MoveStaged(const Staged& staged, const Block& body, const Neighbours& at) {
-  const auto one_by_one = [&] {
-    If(IsInside(at, 0), [&] {
-      for (int64_t k = 0; k < group_->width; ++k) MoveOne(staged, at, k);
-    });
-    return Operands{};
-  };
-  if (group_->width == 1 || !IsOfRow(*staged.access, body)) return void(one_by_one());
-  const auto as_one = [&] {
-    MoveAsOne(staged, at);
-    return Operands{};
-  };
-  Choose(IsInside(at, group_->width - 1), as_one, one_by_one);
-}
-
-RowGroupLowering::Operands RowGroupLowering::PlaceInMemory(const Binding& access,
-                                                           const Operand& last) {
-  const size_t rank = access.operands[0].var()->type.rank();
-  Operands place = Apply(Operands(access.operands.begin() + 1, access.operands.begin() + rank));
-  place.push_back(last);
-  return place;
-}
-
-void RowGroupLowering::MoveAsOne(const Staged& staged, const Neighbours& at) {
-  const bool brings = staged.access->op == OpCode::kLoad;
-  const Operand array = Apply(staged.access->operands[0]);
-  Operands memory = PlaceInMemory(*staged.access, at.first);
-  Operands own = {thread_, Int(at.place)};
-  const Attributes along_own{{Attr::kAxis, int64_t{1}}};
-  const Attributes along_memory{{Attr::kAxis, int64_t(memory.size()) - 1}};
-  memory.insert(memory.begin(), array);
-  own.insert(own.begin(), staged.own);
-  const ir::Type type = ir::Type::Vector(ir::DTypeOf(array), int(group_->width));
-  const Var* lanes = builder().EmitOne(OpCode::kLoadLanes, type, brings ? memory : own,
-                                       brings ? along_memory : along_own);
-  Operands to = brings ? own : memory;
-  to.push_back(lanes);
-  builder().Emit(OpCode::kStoreLanes, {}, to, brings ? along_own : along_memory);
-}
-
-// Beyond the end of the row, the last element is brought again, and nothing is stored.
-void RowGroupLowering::MoveOne(const Staged& staged, const Neighbours& at, int64_t k) {
-  const Operand array = Apply(staged.access->operands[0]);
-  const Operand place = builder().Add(at.first, Int(k));
-  const Operands own = {thread_, Int(at.place + k)};
-  if (staged.access->op == OpCode::kStore) {
-    return If(IsInside(at, k), [&] {
-      builder().Store(array, PlaceInMemory(*staged.access, place), builder().Load(staged.own, own));
-    });
-  }
-  const Operand there = k == 0 ? place : Min(place, builder().Sub(at.size, Int(1)));
-  builder().Store(staged.own, own, builder().Load(array, PlaceInMemory(*staged.access, there)));
 }
 
 RowGroupLowering::Operands RowGroupLowering::WriteNeighbour(const Binding& b,
@@ -461,86 +387,6 @@ void RowGroupLowering::MapPlaces(const Binding& b) {
     });
   });
   Move(OpCode::kStore, b, extents);
-}
-
-// --- What the threads of a group make together ---
-
-// Where a group is of several warps, each of them combines what its threads' numbers have in all.
-void RowGroupLowering::CombineThreads(const Binding& reduction) {
-  const Reduction r = Describe(reduction);
-  const Totals& totals = totals_.at(&reduction);
-  const auto several = [&] {
-    Threads(kThreads, [&](const Operand& thread) {
-      StoreAll(totals.block, thread, LoadAll(totals.own, thread));
-    });
-    WarpThreads(kThreads, [&](const Operand& thread) { CombineWarps(r, totals, thread); });
-    CombineLanes(r, totals, /*is_whole=*/true);
-    return Operands{};
-  };
-  const auto one = [&] {
-    CombineLanes(r, totals, /*is_whole=*/false);
-    return Operands{};
-  };
-  Choose(builder().Scalar(OpCode::kGt, {group_->threads, Int(kWarp)}), several, one);
-}
-
-// Of two, four or eight warps.
-void RowGroupLowering::CombineWarps(const Reduction& r, const Totals& totals,
-                                    const Operand& thread) {
-  const Operand last = builder().Sub(group_->threads, Int(1));
-  const Operand in_group = builder().Scalar(OpCode::kAnd, {thread, last});
-  const Operand in_warp = builder().Scalar(OpCode::kAnd, {thread, Int(kWarp - 1)});
-  const Operand first = builder().Add(builder().Sub(thread, in_group), in_warp);
-  const std::function<Operands(int64_t)> of_warps = [&](int64_t warps) {
-    const auto these = [&] {
-      std::vector<Operands> sums;
-      for (int64_t warp = 0; warp < warps; ++warp)
-        sums.push_back(LoadAll(totals.block, builder().Add(first, Int(warp * kWarp))));
-      return CombineHalves(r, std::move(sums));
-    };
-    if (warps == 2) return these();
-    const Operand has = builder().Scalar(OpCode::kGt, {group_->threads, Int(warps / 2 * kWarp)});
-    return Choose(has, these, [&] { return of_warps(warps / 2); });
-  };
-  StoreAll(totals.own, thread, of_warps(kThreads / kWarp));
-}
-
-// Every lane with the one half a warp further, then half of that, of whose sums those of the lower
-// half count.
-void RowGroupLowering::CombineLanes(const Reduction& r, const Totals& totals, bool is_whole) {
-  const std::vector<const Var*>*from = &totals.own, *to = &totals.next;
-  for (int64_t half = kWarp / 2; half > 0; half /= 2, std::swap(from, to)) {
-    WarpThreads(kThreads, [&](const Operand& thread) {
-      const Operands own = LoadAll(*from, thread);
-      const Operands other = FromLane(*from, thread, builder().Add(thread, Int(half)));
-      const auto both = [&] { return Combine(r, own, other); };
-      const Operand is_wide = builder().Scalar(OpCode::kGt, {group_->threads, Int(half)});
-      StoreAll(*to, thread, is_whole ? both() : Choose(is_wide, both, [&] { return own; }));
-    });
-  }
-}
-
-RowGroupLowering::Operands RowGroupLowering::FromLane(const std::vector<const Var*>& arrays,
-                                                      const Operand& thread, const Operand& lane) {
-  Operands values;
-  for (const Var* array : arrays) {
-    values.push_back(
-        builder().EmitOne(OpCode::kShuffle, array->type.dtype(), {array, thread, lane}));
-  }
-  return values;
-}
-
-// The thread's number among those of its group in its warp.
-Operand RowGroupLowering::LaneOfWarp(const Operand& thread) {
-  const Operand lanes = Min(group_->threads, Int(kWarp));
-  return builder().Scalar(OpCode::kAnd, {thread, builder().Sub(lanes, Int(1))});
-}
-
-void RowGroupLowering::TakeTotal(const Binding& reduction) {
-  const Reduction r = Describe(reduction);
-  const Operand first = builder().Sub(thread_, LaneOfWarp(thread_));
-  const Operands total = AfterInits(r, FromLane(totals_.at(&reduction).next, thread_, first));
-  for (size_t k = 0; k < total.size(); ++k) Replace(reduction.results[k], total[k]);
 }
 
 }  // namespace parakeet::passes

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "passes/analyses/reduction_lanes.h"
 #include "passes/lowering/lower_block_rows.h"
 
 namespace parakeet::passes {
@@ -41,6 +42,8 @@ class RowGroupLowering : public BlockRowLowering {
   bool VisitInGroup(const ir::Binding& b);
 
  private:
+  static constexpr int64_t kWarpLanes = 32;
+
   // What an element does up to a reduction, which is the last of it, or behind the last one.
   using Phase = std::vector<const ir::Binding*>;
 
