@@ -11,6 +11,9 @@
 //   while { more than a tile } { block for ... { merges tiles of %v, two by two, into %w }
 //                                block for ... { and those of %w into %v } } }
 //
+// A copy that is made to be sorted is made by the first of the kernels that move keys, which takes
+// them from what would be copied.
+//
 // Where the rows of an array are sorted as they are made, all of them are made first:
 //   %r: [n][m]f64 = imap (%i) in (%n) { %v = imap (%j) in (%m) { ... }
 //                                       %s = library_call @sort(%v)  yield %v }
@@ -23,6 +26,8 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "ir/library_routines.h"
 #include "ir/uses.h"
@@ -113,12 +118,38 @@ bool IsOnlyYielded(const Block& element, const SortCall& sort) {
          std::count_if(element.results.begin(), element.results.end(), is_sorted) == 1;
 }
 
+// The array that an imap copies, element by element; null for another imap.
+const Var* CopiedBy(const Binding& b) {
+  if (b.op != OpCode::kImap || b.results.size() != 1) return nullptr;
+  const Block& element = *b.blocks[0];
+  if (element.params.size() != 1 || element.bindings.size() != 1) return nullptr;
+  const Binding& load = *element.bindings[0];
+  const bool copies = load.op == OpCode::kLoad && load.operands.size() == 2 &&
+                      load.operands[1] == Operand(element.params[0]) &&
+                      element.results[0] == Operand(load.result());
+  return copies ? load.operands[0].var() : nullptr;
+}
+
+// The binding of the block that copies what is sorted by binding `at`, where nothing comes between
+// that could read or write either array; null for none.
+const Binding* CopyBefore(const Block& block, size_t at) {
+  const std::optional<SortCall> sort = AsSort(*block.bindings[at]);
+  if (!sort || sort->places != nullptr) return nullptr;
+  while (at-- > 0) {
+    const Binding* b = block.bindings[at];
+    if (CopiedBy(*b) != nullptr && b->result() == sort->keys) return b;
+    if (!ir::IsScalarOp(b->op)) return nullptr;
+  }
+  return nullptr;
+}
+
 class DeviceSorter : public RadixSortWriter {
  public:
   DeviceSorter(ir::Arena* arena, Context& context) : RadixSortWriter(arena), context_(context) {}
 
  protected:
   void Visit(const Binding* b) override {
+    if (copies_.contains(b)) return WriteAllocation(*b);
     const std::optional<SortCall> sort = inside_ ? std::nullopt : AsSort(*b);
     if (sort) return WriteCall(*sort);
     if (!inside_ && b->op == OpCode::kImap && SortRows(*b)) return;
@@ -129,7 +160,22 @@ class DeviceSorter : public RadixSortWriter {
     inside_ = outer;
   }
 
+  const Block* VisitBlock(const Block* block) override {
+    for (size_t at = 0; !inside_ && at < block->bindings.size(); ++at) {
+      const Binding* copy = CopyBefore(*block, at);
+      if (copy == nullptr) continue;
+      copies_.insert(copy);
+      sources_[block->bindings[at]] = CopiedBy(*copy);
+    }
+    return RadixSortWriter::VisitBlock(block);
+  }
+
  private:
+  void WriteAllocation(const Binding& copy) {
+    const Binding alloc{OpCode::kAlloc, copy.results, copy.operands, {}, {}, copy.span};
+    builder().Append(Rewrite(arena()->New(alloc)));
+  }
+
   void NoteDone(const ir::Span& span) {
     context_.Note(span, "sorted by kernels", Topic::kThreads, Verdict::kDone);
   }
@@ -150,16 +196,29 @@ class DeviceSorter : public RadixSortWriter {
 
   void WriteCall(const SortCall& sort) {
     NoteDone(sort.binding->span);
-    WriteEither(Current(sort.keys), sort.places != nullptr ? Current(sort.places) : nullptr);
+    const auto source = sources_.find(sort.binding);
+    const Var* keys = Current(sort.keys);
+    WriteEither(keys, sort.places != nullptr ? Current(sort.places) : nullptr,
+                source != sources_.end() ? Current(source->second) : keys);
     Replace(sort.binding->result(), Int(0));
   }
 
-  void WriteEither(const Var* keys, const Var* places) {
+  void WriteCopy(const Var* from, const Var* to) {
+    const Var* index = builder().NewVar(ir::DType::kI64, "i");
+    const Block* element = BlockOf({index}, [&] {
+      builder().Store(to, {index}, builder().Load(from, {index}));
+      return Operands{};
+    });
+    builder().Emit(OpCode::kForeach, {}, to->type.dims(), {}, {element});
+  }
+
+  void WriteEither(const Var* keys, const Var* places, const Var* source) {
     const auto by_digits = [&] {
-      WriteRadixSort(keys, places);
+      WriteRadixSort(keys, places, source);
       return Operands{};
     };
     const auto by_merging = [&] {
+      if (source != keys) WriteCopy(source, keys);
       WriteSort(keys, places);
       return Operands{};
     };
@@ -204,6 +263,8 @@ class DeviceSorter : public RadixSortWriter {
 
   Context& context_;
   bool inside_ = false;
+  std::unordered_set<const Binding*> copies_;               // made where they are sorted,
+  std::unordered_map<const Binding*, const Var*> sources_;  // by a call, from these.
 };
 
 }  // namespace

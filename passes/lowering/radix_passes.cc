@@ -30,6 +30,10 @@ RadixSortWriter::Pass RadixSortWriter::DescribePass(const Sort& sort, const Oper
   const Operand second = builder().Scalar(OpCode::kSelect, {is_lowest, word(2), word(1)});
   const Operand both = scalar(OpCode::kOr, wanted, second);
   wanted = builder().Scalar(OpCode::kSelect, {is_one, both, wanted});
+  if (sort.source != sort.keys) {  // Equal keys are to be stored too.
+    const Operand is_none = scalar(OpCode::kEq, wanted, word(0));
+    wanted = builder().Scalar(OpCode::kSelect, {is_none, word(3), wanted});
+  }
   const Operand own = scalar(OpCode::kShl, word(1), Narrow(digit));
   const Operand below = scalar(OpCode::kAnd, wanted, scalar(OpCode::kSub, own, word(1)));
   const Operand above = scalar(OpCode::kShr, wanted, Narrow(digit));

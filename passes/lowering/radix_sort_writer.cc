@@ -48,19 +48,20 @@ Operand RadixSortWriter::IsForRadix(const Var* keys) {
   return builder().Scalar(OpCode::kAnd, {is_long, has_words});
 }
 
-void RadixSortWriter::WriteRadixSort(const Var* keys, const Var* places) {
-  const Sort sort = Describe(keys, places);
+void RadixSortWriter::WriteRadixSort(const Var* keys, const Var* places, const Var* source) {
+  const Sort sort = Describe(keys, places, source);
   ClearWords(sort);
   CountDigits(sort);
   PlaceDigits(sort);
   Loop(Int(0), Int(sort.digits), {}, [&](const Operand& digit) { SortByDigit(sort, digit); });
 }
 
-RadixSortWriter::Sort RadixSortWriter::Describe(const Var* keys, const Var* places) {
+RadixSortWriter::Sort RadixSortWriter::Describe(const Var* keys, const Var* places,
+                                                const Var* source) {
   const int64_t bytes = ir::SizeInBytes(keys->type.dtype());
   // Keys go there and back: those of one digit have a second that is always 0.
   const Operand length = keys->type.dims()[0];
-  Sort sort{keys, places, length, {}, std::max<int64_t>(bytes, 2), 384, 16, {}, {}, {}};
+  Sort sort{keys, places, source, length, {}, std::max<int64_t>(bytes, 2), 384, 16, {}, {}, {}};
   if (bytes == 8) sort.threads = 256;
   sort.tiles = CeilDiv(length, Int(sort.tile()));
   const Operand twice = builder().Mul(length, Int(2));
@@ -145,7 +146,7 @@ Operand RadixSortWriter::DigitOf(const Sort& sort, const Operand& bits, const Op
 }
 
 Operand RadixSortWriter::FirstBits(const Sort& sort, const Operand& at) {
-  if (sort.places == nullptr) return BitsOf(sort, builder().Load(sort.keys, {at}, "key"));
+  if (sort.places == nullptr) return BitsOf(sort, builder().Load(sort.source, {at}, "key"));
   const Operand place = builder().Load(sort.places, {at}, "place");
   return Canonical(sort, BitsOf(sort, builder().Load(sort.keys, {place}, "key")));
 }

@@ -30,13 +30,14 @@ class RadixSortWriter : public SortWriter {
   // with places in 30 bits, of numbers that one integer stands for.
   ir::Operand IsForRadix(const ir::Var* keys);
   // Sorts `keys` where `places` is null, else `places`, which hold each index once, by the keys
-  // there.
-  void WriteRadixSort(const ir::Var* keys, const ir::Var* places);
+  // there. Keys that are sorted alone come from `source`, which may be another array.
+  void WriteRadixSort(const ir::Var* keys, const ir::Var* places, const ir::Var* source);
 
  private:
   struct Sort {
     const ir::Var* keys;
     const ir::Var* places;
+    const ir::Var* source;
     ir::Operand length;
     ir::Operand tiles;
     int64_t digits;
@@ -74,7 +75,7 @@ class RadixSortWriter : public SortWriter {
     const ir::Var* sorted = nullptr;    // and keys or places in order.
   };
 
-  Sort Describe(const ir::Var* keys, const ir::Var* places);
+  Sort Describe(const ir::Var* keys, const ir::Var* places, const ir::Var* source);
   const ir::Var* Shared(ir::DType dtype, int64_t size, const char* hint);
   const ir::Var* Own(const Sort& sort, ir::DType dtype, int64_t size, const char* hint);
 

@@ -137,6 +137,23 @@ def test_digits_that_keys_have_in_common():
         assert is_as_numpy(x)
 
 
+def test_copies_that_are_sorted_leave_what_they_are_made_of():
+    def f(x):
+        changed = x.copy()
+        changed[0] = 7
+        changed.sort()
+        every_second = np.sort(x[::2])
+        both = np.sort(x)
+        x[3] = -1
+        return changed, every_second, both
+
+    x = np.random.default_rng(9).standard_normal(2 * LONG + 11, dtype="float32")
+    ours, plain = x.copy(), x.copy()
+    for result, expected in zip(jit(f)(ours, target=HERE), f(plain), strict=True):
+        np.testing.assert_array_equal(result, expected, strict=True)
+    np.testing.assert_array_equal(ours, plain)
+
+
 def test_places_that_are_in_order_of_another_key():
     random = np.random.default_rng(8)
     x = random.integers(0, 9, LONG).astype("int16")
