@@ -61,6 +61,13 @@ bool StridesGrow(PyObject* array, const Argument& argument, const ir::Span& span
 }  // namespace
 
 Argument Resolver::Describe(PyObject* object, const std::string& name, const ir::Span& span) {
+  if (IsOnDevice(object)) {
+    ir::FailUser("TypeError",
+                 "'" + name +
+                     "' is an array on a device, which a function takes as an argument "
+                     "and not from outside; pass it to the function",
+                 span);
+  }
   const bool is_list = PyList_Check(object);
   const PyRef numpy = Checked(PyImport_ImportModule("numpy"), span);
   const PyRef ndarray = Get(numpy.get(), "ndarray", span);

@@ -306,7 +306,11 @@ int Resolver::CaptureOf(Capture capture) {
 }
 
 bool Resolver::IsArray(PyObject* object) {
-  return PyList_Check(object) || IsInstance(object, "numpy", "ndarray");
+  return PyList_Check(object) || IsInstance(object, "numpy", "ndarray") || IsOnDevice(object);
+}
+
+bool Resolver::IsOnDevice(PyObject* object) {
+  return IsInstance(object, "parakeet._core", "DeviceArray");
 }
 
 }  // namespace parakeet::frontend

@@ -73,6 +73,8 @@ class Resolver {
   std::optional<Value> MethodNamed(const std::string& name, const PyRef& home);
   // True for an array, and for a list, which is one where it holds numbers: they become captures.
   static bool IsArray(PyObject* object);
+  // One of ours, which is on a device: no capture can be.
+  static bool IsOnDevice(PyObject* object);
   // What a capture is: its dtype, rank and layout. Throws for what cannot be one, naming `name`.
   static Argument Describe(PyObject* object, const std::string& name, const ir::Span& span);
 

@@ -431,3 +431,6 @@ def test_captured_ones_are_refused():
     for target in ("serial", HERE):
         with pytest.raises(TypeError):
             f(np.ones(3), target=target)
+    alone = there(np.arange(3.0))
+    with pytest.raises(TypeError, match="'alone' is an array on a device, .* pass it"):
+        jit(lambda x: x + alone)(np.ones(3), target=HERE)
