@@ -343,7 +343,7 @@ class LoopParallelizer : public ir::Mutator {
                    {sides[0].Finish({}, {last}), sides[1].Finish({}, {loop.operands[3 + k]})});
   }
 
-  // How often the loop runs.
+  // How often the loop runs; the end of one from 0 by 1 is a count already (loop_counts.h).
   Operand Count(const Binding& loop) {
     const int64_t step = loop.operands[2].constant().integer;
     const Operand span = step > 0 ? builder().Sub(loop.operands[1], loop.operands[0])

@@ -33,7 +33,7 @@ class MathLibrary {
   virtual llvm::Value* Call(Emission& emission, std::string_view name,
                             llvm::ArrayRef<llvm::Value*> operands) const = 0;
   // The minimum or maximum, nan where one of them is, as an instruction; null where it has none.
-  virtual llvm::Value* Extreme(Emission&, bool, llvm::Value*, llvm::Value*) const {
+  virtual llvm::Value* Extreme(Emission&, bool /*is_least*/, llvm::Value*, llvm::Value*) const {
     return nullptr;
   }
   // C's functions of complex numbers, by the name for double ("cexp", "cpow").
