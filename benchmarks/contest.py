@@ -71,9 +71,11 @@ def _environment(threads: int, shared: bool) -> dict:
     # others run too; and what they spin is no work.
     waiting = {"OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0"} if shared else {}
     kept = {k: v for k, v in os.environ.items() if not k.startswith("OPENBLAS_")}
+    # What PYTHONPATH names stays: a bundle has its packages there.
+    path = os.pathsep.join([str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])])
     return {**kept, **waiting, "OMP_NUM_THREADS": count, "NUMBA_NUM_THREADS": count,
             "NUMEXPR_MAX_THREADS": count, "NUMEXPR_NUM_THREADS": count,
-            "PARAKEET_NUM_THREADS": count, "PYTHONPATH": str(HERE), "JAX_PLATFORMS": "cpu",
+            "PARAKEET_NUM_THREADS": count, "PYTHONPATH": path, "JAX_PLATFORMS": "cpu",
             "PARAKEET_CACHE": "0"}  # fmt: skip  # The first call compiles, as it does in peers.
 
 

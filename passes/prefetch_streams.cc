@@ -14,7 +14,7 @@
 //
 // Assumes: loops over buffers, behind vectorize_loops.
 // Refuses: loops in lanes and loops that hold others; arrays whose neighbours along the last axis
-// may lie apart.
+// may lie apart; arrays of a known size that the first cache holds.
 #include <algorithm>
 #include <unordered_set>
 
@@ -36,6 +36,7 @@ using ir::VarSet;
 
 // What memory takes to answer, at the rate at which such loops read.
 constexpr int64_t kBytesAhead = 2048;
+constexpr int64_t kBytesOfCache = 16 * 1024;  // half of one, which others want too
 
 class Prefetcher : public ir::Mutator {
  public:
@@ -45,7 +46,7 @@ class Prefetcher : public ir::Mutator {
       if (param.layout == ir::Layout::kC) in_c_order_.insert(param.var);
     }
     ir::ForEachBinding(*function.body, [&](const Binding& b) {
-      if (b.op == OpCode::kAlloc && b.attrs.Int(ir::Attr::kFortran) == 0)
+      if (b.op == OpCode::kAlloc && b.attrs.Int(ir::Attr::kFortran) == 0 && !IsSmall(b))
         in_c_order_.insert(b.result());
     });
   }
@@ -58,6 +59,16 @@ class Prefetcher : public ir::Mutator {
   }
 
  private:
+  // What fits the first cache stays there.
+  static bool IsSmall(const Binding& alloc) {
+    int64_t bytes = ir::SizeInBytes(alloc.result()->type.dtype());
+    for (const Operand& extent : alloc.operands) {
+      if (!extent.IsConstant() || bytes > kBytesOfCache) return false;
+      bytes *= extent.constant().integer;
+    }
+    return bytes <= kBytesOfCache;
+  }
+
   // True where some store's index is made of what the body loads or carries, and no loop is inside.
   static bool StoresAtPlacesRead(const Block& body) {
     VarSet read(body.params.begin() + 1, body.params.end());

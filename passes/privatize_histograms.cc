@@ -9,7 +9,7 @@
 //   foreach (%p) in (%parts) {
 //     %copies: [4][m]i64 = imap (%r, %j) in (4, %m) { yield 0 }
 //     for %i in %lo to %whole step 4 { the same for four iterations, in a row each }
-//     for %i in %whole to %hi step 1 { the same in row (%i and 3) }
+//     for %i in %whole to %hi step 1 { the same in row (%i and 3) }   // the last three
 //     foreach (%j) in (%m) { %a = load %copies[0, %j]  store %sums[%p, %j], %a }
 //     for %r in 1 to 4 step 1 {
 //       foreach (%j) in (%m) {
@@ -20,7 +20,11 @@
 //     %c = load %h[%j]  %d = add %c, %t  store %h[%j], %d }
 //
 // A part's copies are few and stay in its core's cache; where an iteration is dear or has loops,
-// the part's row of the sums is its only copy.
+// the part's row of the sums is its only copy. What may be done in vector lanes (which places, what
+// is added) is done 512 iterations at a time before what touches the copies:
+//   for %start in %lo to %whole step 512 {
+//     foreach (%j) in (512) { what touches none at %start + %j; store %kept[%j], %k }
+//     for %j in 0 to 512 step 4 { the rest for four iterations, in a row each } }
 //
 // On a GPU, whose threads have no caches for copies of their own, integers are combined by atomics
 // in copies that many threads share, each thread doing one trip:
@@ -57,6 +61,7 @@
 #include "passes/analyses/find_cost.h"
 #include "passes/analyses/find_histograms.h"
 #include "passes/analyses/kernel_legality.h"
+#include "passes/analyses/vector_legality.h"
 #include "passes/lowering/shared_histograms.h"
 #include "passes/pass.h"
 
@@ -77,6 +82,11 @@ constexpr int64_t kMostParts = 256;     // Their sums are combined by few thread
 // A power of two. A processor adds to one place in about as many steps.
 constexpr int64_t kCopies = 4;
 constexpr int64_t kMostPlaces = 2048;  // Of an array with neighbours that often meet at a place.
+// Iterations whose first half is done before their second; what is kept of them stays in the
+// first cache. Lanes gain less than that costs where no operation in it is dear.
+constexpr int64_t kStretch = 512;
+constexpr int kDear = 4;
+constexpr int kLeastCostApart = 6;  // Of what is dear.
 constexpr int64_t kCyclesOfPart = 2 * kLeastTrips;
 // Of a GPU, whose threads have no caches for copies of their own.
 constexpr int64_t kLeastTripsOfThread = 256;
@@ -162,6 +172,7 @@ class Privatizer : public SharedHistograms {
     Operand length;  // trips of each, the last one's aside
     Operand copies;  // of each array, a part
     bool in_copies;
+    bool in_halves;  // what touches no array first
   };
 
   // A histogram, a row for each part, and the rows of the part that is written.
@@ -218,9 +229,11 @@ class Privatizer : public SharedHistograms {
     Operand places = Int(0);
     for (const Histogram& h : found) places = builder().Add(places, Product(h.array->type.dims()));
     const bool kernels = context_.options.kernels;
+    const bool in_halves = !kernels && HasHalves(body, found);
+    const Block& meets = in_halves ? Split(body, found).second : body;
     const bool in_copies =
-        !kernels && CostOf(body) <= kMostCostInCopies &&
-        std::all_of(body.bindings.begin(), body.bindings.end(),
+        !kernels && CostOf(meets) <= kMostCostInCopies &&
+        std::all_of(meets.bindings.begin(), meets.bindings.end(),
                     [](const Binding* b) { return b->blocks.empty() || b->op == OpCode::kIf; });
     const Operand is_small = builder().Scalar(OpCode::kLe, {places, Int(kMostPlaces)});
     const Operand copies =
@@ -232,7 +245,21 @@ class Privatizer : public SharedHistograms {
     const Operand trips = Max(builder().Sub(loop.operands[1], loop.operands[0]), Int(0));
     const Operand length =
         Max(Max(enough, CeilDiv(trips, Int(kernels ? kMostThreads : kMostParts))), Int(1));
-    return {CeilDiv(trips, length), length, copies, in_copies};
+    return {CeilDiv(trips, length), length, copies, in_copies, in_copies && in_halves};
+  }
+
+  // True where what an iteration does before it touches an array is worth vector lanes. Of two
+  // halves that may raise, the first would in a later iteration.
+  static bool HasHalves(const Block& body, const std::vector<Histogram>& found) {
+    const auto [first, second] = Split(body, found);
+    const auto is_scalar = [](const Operand& value) { return !ir::TypeOf(value).IsArray(); };
+    const auto dear = [](const Binding& b) {
+      const int cost = ir::InfoOf(b.op).cost;
+      return cost < kDear ? 0 : cost;
+    };
+    return CostOf(first, dear) >= kLeastCostApart && !(MayRaise(first) && MayRaise(second)) &&
+           std::all_of(first.results.begin(), first.results.end(), is_scalar) &&
+           WhyNotVector(first, first.params[0]).empty();
   }
 
   // --- Atomics ---
@@ -533,32 +560,76 @@ class Privatizer : public SharedHistograms {
     });
   }
 
-  // Several trips at a time: which rows they take is known before.
+  // Several trips at a time: which rows they take is known before. What is left goes one by one.
   void WriteTrips(const Binding& loop, const Parts& parts, const std::vector<Shared>& all,
                   const Operand& lo, const Operand& hi) {
     const Operand last = builder().Sub(parts.copies, Int(1));
     const auto row_of = [&](const Operand& i) { return builder().Scalar(OpCode::kAnd, {i, last}); };
     Operands rows;
     for (int k = 0; k < kCopies; ++k) rows.push_back(row_of(builder().Add(lo, Int(k))));
+    const int64_t stretch = parts.in_halves ? kStretch : kCopies;
     const Operand trips = Max(builder().Sub(hi, lo), Int(0));
-    const Operand rest = builder().Scalar(OpCode::kMod, {trips, Int(kCopies)});
+    const Operand rest = builder().Scalar(OpCode::kMod, {trips, Int(stretch)});
     const Operand whole = builder().Add(lo, builder().Sub(trips, rest));
-    Loop(
-        lo, whole, {},
-        [&](const Operand& i) {
-          for (int k = 0; k < kCopies; ++k)
-            WriteTrip(loop, all, rows[k], k == 0 ? i : builder().Add(i, Int(k)));
-        },
-        kCopies);
+    if (parts.in_halves) {
+      WriteStretches(loop, all, rows, lo, whole);
+    } else {
+      const auto several = [&](const Operand& i) {
+        for (int k = 0; k < kCopies; ++k) WriteTrip(loop, all, rows[k], builder().Add(i, Int(k)));
+      };
+      Loop(lo, whole, {}, several, kCopies);
+    }
     Loop(whole, hi, {}, [&](const Operand& i) { WriteTrip(loop, all, row_of(i), i); });
+  }
+
+  // Trips in two halves: a stretch of the first, then of the second.
+  void WriteStretches(const Binding& loop, const std::vector<Shared>& all, const Operands& rows,
+                      const Operand& lo, const Operand& hi) {
+    std::vector<Histogram> found;
+    for (const Shared& shared : all) found.push_back(shared.histogram);
+    const Halves halves = Split(*loop.blocks[0], found);
+    const std::vector<const Var*> kept = AllocateKept(halves, kStretch);
+    const auto stretch = [&](const Operand& start) {
+      WriteFirst(halves, kept, start);
+      const auto several = [&](const Operand& j) {
+        for (int k = 0; k < kCopies; ++k)
+          WriteSecond(halves, kept, all, rows[k], start, builder().Add(j, Int(k)));
+      };
+      Loop(Int(0), Int(kStretch), {}, several, kCopies);
+    };
+    Loop(lo, hi, {}, stretch, kStretch);
+  }
+
+  void WriteFirst(const Halves& halves, const std::vector<const Var*>& kept, const Operand& start) {
+    const Var* j = builder().NewVar(ir::DType::kI64, "j");
+    const Block* body = BlockOf({j}, [&] {
+      const Operands values =
+          VisitBody(*ir::CloneBlock(arena(), halves.first), {builder().Add(start, j)});
+      for (size_t k = 0; k < values.size(); ++k) builder().Store(kept[k], {j}, values[k]);
+      return Operands{};
+    });
+    builder().Emit(OpCode::kForeach, {}, {Int(kStretch)}, {}, {body});
+  }
+
+  void WriteSecond(const Halves& halves, const std::vector<const Var*>& kept,
+                   const std::vector<Shared>& all, const Operand& row, const Operand& start,
+                   const Operand& j) {
+    Operands arguments = {builder().Add(start, j)};
+    for (const Var* values : kept) arguments.push_back(builder().Load(values, {j}));
+    WriteInRow(halves.second, all, row, arguments);
   }
 
   // Trip `i` of the loop, in one row of the copies.
   void WriteTrip(const Binding& loop, const std::vector<Shared>& all, const Operand& row,
                  const Operand& i) {
+    WriteInRow(*loop.blocks[0], all, row, {i});
+  }
+
+  void WriteInRow(const Block& body, const std::vector<Shared>& all, const Operand& row,
+                  const Operands& arguments) {
     for (const Shared& shared : all)
       rows_[shared.histogram.array] = {shared.copies, row, shared.histogram.combine};
-    VisitBody(*ir::CloneBlock(arena(), *loop.blocks[0]), {i});
+    VisitBody(*ir::CloneBlock(arena(), body), arguments);
     rows_.clear();
   }
 

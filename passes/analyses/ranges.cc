@@ -385,16 +385,44 @@ void Ranges::BoundProduct(const Binding& b) {
   }
 }
 
-// A narrower integer has all its values.
+// A narrower integer has all its values; the smaller of two unsigned ones is no more than a size
+// that one of them was.
 void Ranges::BoundCast(const Binding& b) {
   const DType from = ir::DTypeOf(b.operands[0]);
+  const bool is_unsigned = ir::IsBool(from) || ir::IsUnsigned(from);
   const int bits = ir::IsBool(from) ? 1 : ir::SizeInBits(from);
-  if ((!ir::IsBool(from) && !ir::IsInteger(from)) || bits > 32) return;
-  const int64_t half = int64_t{1} << (bits - 1);
-  const bool is_signed = ir::IsInteger(from) && !ir::IsUnsigned(from);
-  Facts& facts = Change(b.result());
-  facts.lower = {LinearForm::Of(is_signed ? -half : 0)};
-  facts.upper = {LinearForm::Of(is_signed ? half - 1 : 2 * half - 1)};
+  if (!ir::IsBool(from) && !ir::IsInteger(from)) return;
+  Facts facts;
+  if (is_unsigned) facts.upper = SmallerLimits(b.operands[0]);
+  if (bits <= 32) {
+    const int64_t half = int64_t{1} << (bits - 1);
+    facts.upper.push_back(LinearForm::Of(is_unsigned ? 2 * half - 1 : half - 1));
+    facts.lower = {LinearForm::Of(is_unsigned ? 0 : -half)};
+  } else if (!facts.upper.empty()) {
+    facts.lower = {LinearForm::Of(int64_t{0})};
+  }
+  if (facts.upper.empty()) return;
+  for (const LinearForm& limit : facts.upper) Order(limit);
+  Change(b.result()) = std::move(facts);
+}
+
+// The sizes and constants that an unsigned minimum is made of.
+std::vector<LinearForm> Ranges::SmallerLimits(const Operand& value) const {
+  std::vector<LinearForm> limits;
+  const auto smaller = definitions_.find(value.IsVar() ? value.var() : nullptr);
+  if (smaller == definitions_.end() || smaller->second->op != OpCode::kMin) return limits;
+  for (const Operand& side : smaller->second->operands) {
+    if (side.IsConstant() && side.constant().integer >= 0)
+      limits.push_back(LinearForm::Of(side.constant().integer));
+    const auto cast = definitions_.find(side.IsVar() ? side.var() : nullptr);
+    if (cast == definitions_.end() || cast->second->op != OpCode::kCast) continue;
+    const Operand& size = cast->second->operands[0];
+    if (!IsI64(size) || !ProvesLe(Operand::Int(0), size)) continue;
+    const bool keeps = ir::SizeInBits(ir::DTypeOf(side)) == 64 ||
+                       ProvesLe(size, Operand::Int((int64_t{1} << 31) - 1));
+    if (keeps) limits.push_back(FormOf(size));
+  }
+  return limits;
 }
 
 // --- Questions. ---

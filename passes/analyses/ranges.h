@@ -75,6 +75,7 @@ class Ranges {
   Facts& Change(const ir::Var* var);
   void BoundByDefinition(const ir::Binding& b);
   void BoundCast(const ir::Binding& b);
+  std::vector<LinearForm> SmallerLimits(const ir::Operand& value) const;
   void BoundElements(const ir::Binding& b);
   void BoundLoad(const ir::Binding& b);
   void BoundProduct(const ir::Binding& b);

@@ -71,13 +71,13 @@ bool Touches(const Binding& b, const std::vector<Histogram>& found) {
                      [&](const Histogram& h) { return used.contains(h.array); });
 }
 
-bool MayRaise(const ir::Block& body) {
+}  // namespace
+
+bool SharedHistograms::MayRaise(const ir::Block& body) {
   bool may = false;
   ir::ForEachBinding(body, [&](const Binding& b) { may |= b.op == OpCode::kCheck; });
   return may;
 }
-
-}  // namespace
 
 SharedHistograms::Halves SharedHistograms::Split(const ir::Block& body, const Found& found) {
   Halves halves{{body.params, {}, {}}, {body.params, {}, {}}};
@@ -90,6 +90,7 @@ SharedHistograms::Halves SharedHistograms::Split(const ir::Block& body, const Fo
     (is_second ? halves.second : halves.first).bindings.push_back(b);
     if (is_second) of_second.insert(b->results.begin(), b->results.end());
   }
+  WidenLast(halves);
   const ir::VarSet taken = ir::FreeVars(halves.second);
   for (const Binding* b : halves.first.bindings) {
     for (const Var* result : b->results) {
@@ -99,6 +100,23 @@ SharedHistograms::Halves SharedHistograms::Split(const ir::Block& body, const Fo
     }
   }
   return halves;
+}
+
+void SharedHistograms::WidenLast(Halves& halves) {
+  std::vector<const Binding*>& first = halves.first.bindings;
+  const auto widens = [](const Binding& b) {
+    return b.op == OpCode::kCast && b.operands[0].IsVar() &&
+           ir::SizeInBytes(ir::DTypeOf(b.operands[0])) < ir::SizeInBytes(b.result()->type.dtype());
+  };
+  const auto is_used = [&](const Var* var) {
+    return std::any_of(first.begin(), first.end(),
+                       [&](const Binding* b) { return ir::FreeVars(*b).contains(var); });
+  };
+  const auto moved = std::stable_partition(first.begin(), first.end(), [&](const Binding* b) {
+    return !widens(*b) || is_used(b->result());
+  });
+  halves.second.bindings.insert(halves.second.bindings.begin(), moved, first.end());
+  first.erase(moved, first.end());
 }
 
 int64_t SharedHistograms::BytesKept(const Halves& halves) {
@@ -221,20 +239,23 @@ void SharedHistograms::Clear(const std::vector<Copies>& all, const Operand& coun
   });
 }
 
-SharedHistograms::Kept SharedHistograms::AllocateKept(const Halves& halves) {
-  const auto allocate = [&](ir::DType dtype, std::string_view hint) {
-    const Type type = Type::Array(dtype, {Int(kThreads)});
-    return builder().EmitOne(OpCode::kAlloc, type, type.dims(), {}, {}, hint);
-  };
-  Kept kept{{}, MayRaise(halves.first) ? allocate(ir::DType::kI32, "is_done") : nullptr};
-  for (const Operand& value : halves.first.results)
-    kept.values.push_back(allocate(ir::DTypeOf(value), "kept"));
+std::vector<const Var*> SharedHistograms::AllocateKept(const Halves& halves, int64_t trips) {
+  std::vector<const Var*> kept;
+  for (const Operand& value : halves.first.results) {
+    const Type type = Type::Array(ir::DTypeOf(value), {Int(trips)});
+    kept.push_back(builder().EmitOne(OpCode::kAlloc, type, type.dims(), {}, {}, "kept"));
+  }
   return kept;
 }
 
 void SharedHistograms::WriteTrips(const Halves& halves, const std::vector<Copies>& all,
                                   const Operand& count, const Operand& lo, const Operand& hi) {
-  const Kept kept = AllocateKept(halves);
+  const auto allocate_is_done = [&] {
+    const Type type = Type::Array(ir::DType::kI32, {Int(kThreads)});
+    return builder().EmitOne(OpCode::kAlloc, type, type.dims(), {}, {}, "is_done");
+  };
+  const Var* is_done = MayRaise(halves.first) ? allocate_is_done() : nullptr;
+  const Kept kept{AllocateKept(halves, kThreads), is_done};
   const auto some = [&](const Operand& start) {
     WriteFirst(halves, kept, start, hi);
     const Operand trips = Min(builder().Sub(hi, start), Int(kThreads));

@@ -21,6 +21,16 @@ class SharedHistograms : public LoopWriter {
  protected:
   using Found = std::vector<Histogram>;
 
+  // A trip in two: what touches no histogram, which yields what the other takes, and what does.
+  struct Halves {
+    ir::Block first;
+    ir::Block second;  // Its parameters: the trip, and what it takes.
+  };
+  static Halves Split(const ir::Block& body, const Found& found);
+  static bool MayRaise(const ir::Block& body);
+  // An array for each value that the second half takes, of so many trips.
+  std::vector<const ir::Var*> AllocateKept(const Halves& halves, int64_t trips);
+
   // True where threads may do the trips: they hold no arrays, no operators but rows, and what is
   // kept of them is little.
   static bool CanBeShared(const HistogramLoop& histograms);
@@ -50,23 +60,18 @@ class SharedHistograms : public LoopWriter {
     ir::Operand own = {};  // Where the thread's copy begins.
   };
 
-  // A trip in two: what touches no histogram, which yields what the other takes, and what does.
-  struct Halves {
-    ir::Block first;
-    ir::Block second;  // Its parameters: the trip, and what it takes.
-  };
   // What is kept of 256 trips.
   struct Kept {
     std::vector<const ir::Var*> values;
     const ir::Var* is_done;  // Where the first half may raise.
   };
 
-  static Halves Split(const ir::Block& body, const Found& found);
+  // Leaves what only widens a number to the second half: narrow ones are kept.
+  static void WidenLast(Halves& halves);
   static int64_t BytesKept(const Halves& halves);
   static int64_t ElementsOf(ir::DType dtype, const ir::Block& body, const Found& found);
   ir::Operand CountCopies(const ir::Block& body, const Found& found);
   std::vector<Copies> Allocate(const ir::Block& body, const Found& found, const ir::Operand& count);
-  Kept AllocateKept(const Halves& halves);
   void Clear(const std::vector<Copies>& all, const ir::Operand& count);
   void WriteTrips(const Halves& halves, const std::vector<Copies>& all, const ir::Operand& count,
                   const ir::Operand& lo, const ir::Operand& hi);

@@ -200,6 +200,42 @@ def test_counts_of_what_has_room_or_not(n, most):
                 jit_of(counts_with_room)(k, target=target)
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int32, np.uint32, np.int64])
+def test_counts_of_narrow_numbers_with_room_or_not(dtype):
+    k = np.random.default_rng(8).integers(0, 30, PART + 6).astype(dtype)
+    for outside in (39, 41, np.iinfo(dtype).max % 1000, -1):
+        if outside < 0 and np.iinfo(dtype).min == 0:
+            continue
+        k[77] = outside
+        for target in COMPILED:
+            if outside >= 0:
+                counts = jit_of(counts_with_room)(k, target=target)
+                np.testing.assert_array_equal(counts, np.bincount(k, minlength=40), strict=True)
+            else:
+                with pytest.raises(ValueError):
+                    jit_of(counts_with_room)(k, target=target)
+
+
+def sums_of_what_is_dear(x, k):
+    sums = np.zeros(24)
+    for i in range(x.size):
+        if x[i] > 0.9:
+            sums[3] += 1.0
+        sums[k[i]] += np.exp(x[i]) / (1.0 + x[i])
+    return (sums,)
+
+
+# One part, several, and stretches of trips that end before the part does.
+@pytest.mark.parametrize("n", [9, PART, PART + 1, 2 * PART + 512, 3 * PART + 517])
+def test_sums_at_places_of_what_is_made_in_lanes(n):
+    k = np.random.default_rng(5).integers(0, 24, n)
+    agree(sums_of_what_is_dear, numbers(n), k.astype(np.int16))
+    k[n - 3] = 24
+    for target in COMPILED:
+        with pytest.raises(IndexError, match="index 24 is out of bounds"):
+            jit_of(sums_of_what_is_dear)(numbers(n), k, target=target)
+
+
 def count_two(j, k):
     first, second = np.zeros(4, np.int64), np.zeros(4, np.int64)
     for i in range(len(j)):

@@ -6,8 +6,6 @@ from parakeet.library.intrinsics import asarray, astype, can_cast, reshape, resu
 from parakeet.library.registry import overload
 from parakeet.library.searching import first_greater, halvings
 
-LARGEST = 0x7FFF_FFFF_FFFF_FFFF
-
 
 @overload(np.bincount)
 def bincount(x, /, weights=None, minlength=0):
@@ -18,13 +16,13 @@ def bincount(x, /, weights=None, minlength=0):
         return np.zeros(minlength, np.int64)  # Without a look at the weights, as NumPy.
     if not can_cast(values.dtype, np.int64, "safe"):
         raise TypeError("Cannot cast array data to dtype('int64') according to the rule 'safe'")
-    values = astype(values, np.int64)
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
-    if weights is None and minlength > 0:
+    if weights is None and 0 < minlength < 2**31:
         counts = counts_below(values, minlength)
         if counts[minlength] == 0:
             return counts[:minlength]
+    values = astype(values, np.int64)
     least = np.min(values, initial=0)
     most = np.max(values, initial=-1)  # One traversal for both.
     if least < 0:
@@ -43,9 +41,11 @@ def bincount(x, /, weights=None, minlength=0):
 def counts_below(values, length):
     """How often each number from 0 to length occurs; last, how often another one does."""
     counts = np.zeros(length + 1, np.int64)
+    # What is negative is larger than any length. Narrow keys stay narrow: more of them in a vector.
+    unsigned = np.uint64 if values.dtype.itemsize == 8 else np.uint32
+    last = astype(length, unsigned)
     for value in values:
-        large = (value | value >> 63) & LARGEST  # What is negative is larger than any length.
-        counts[np.minimum(np.maximum(large, 0), length)] += 1
+        counts[np.minimum(astype(value, unsigned), last)] += 1
     return counts
 
 
