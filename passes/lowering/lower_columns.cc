@@ -21,10 +21,10 @@ using ir::Var;
 namespace {
 
 constexpr int kRowsOfRun = 8;
-// Totals of a stretch fit the first cache; a part of a row is more than a few lines of it.
+// Totals of a stretch fit the first cache; a part of a row is more than a few lines of it, and as
+// long as threads leave it: memory hands out what follows faster.
 constexpr int kMostBytes = 16384;
 constexpr int kLeastBytes = 2048;
-constexpr int kStretches = 16;
 // As many elements as take as long as sharing them.
 constexpr int kWorthSharing = 1 << 17;
 // A reduction of so few is made in registers.
@@ -109,7 +109,8 @@ Operand ColumnLowering::LengthOf(const Binding& reduction, const Operand& column
   int64_t bytes = 0;
   for (const Operand& total : reduction.blocks[0]->results)
     bytes += ir::SizeInBytes(ir::DTypeOf(total));
-  const Operand shared = CeilDiv(columns, Int(kStretches));
+  const Operand threads = builder().EmitOne(OpCode::kTeam, DType::kI64, {}, {}, {}, "threads");
+  const Operand shared = CeilDiv(columns, threads);
   const Operand worth = CeilDiv(Int(kWorthSharing), Max(depth, Int(1)));
   const Operand least = Max(Int(kLeastBytes / bytes), Max(shared, worth));
   // Whole vectors.
