@@ -13,7 +13,6 @@ import numpy as np
 # As many doubles as no cache holds: three arrays of 64 MiB.
 TRIAD = 8 << 20
 FMA_STEPS = 200_000
-CHAINS = 16
 
 
 def processor() -> str:
@@ -66,11 +65,12 @@ class Rates:
 
     def measure(self) -> dict:
         triad = _best(lambda: self.library.triad(self.b, self.c, self.a, TRIAD))
-        operations = FMA_STEPS * CHAINS * 2 * self.threads
+        steps = FMA_STEPS * self.threads
         f64 = _best(lambda: self.library.peak_f64(FMA_STEPS))
         f32 = _best(lambda: self.library.peak_f32(FMA_STEPS))
-        return {"triad": 24 * TRIAD / triad, "f64": operations * 8 / f64,
-                "f32": operations * 16 / f32}  # fmt: skip
+        in_step = self.library.operations_of_step
+        return {"triad": 24 * TRIAD / triad, "f64": steps * in_step(8) / f64,
+                "f32": steps * in_step(4) / f32}  # fmt: skip
 
 
 _rates: list[Rates] = []

@@ -36,11 +36,18 @@ struct Tropical {
   static constexpr double kNeutral = std::numeric_limits<double>::max();
 };
 
-// out[m, n] from A[m, k] and B[k, n]: tiles of 12 rows by two vectors of 64 bytes.
+// A register, and the rows of a tile: twice as many sums as rows, beside what they are made of.
+#ifdef __AVX512F__
+constexpr long kBytes = 64, kTall = 12;
+#else
+constexpr long kBytes = 32, kTall = 6;
+#endif
+
+// out[m, n] from A[m, k] and B[k, n]: tiles of some rows by two vectors.
 template <typename Ring, typename T, typename Finish>
 void Product(const T* A, const T* B, T* out, long m, long k, long n, Finish finish) {
-  constexpr long kLanes = 64 / sizeof(T), kWide = 2 * kLanes, kTall = 12;
-  typedef T Vector __attribute__((vector_size(64)));
+  constexpr long kLanes = kBytes / sizeof(T), kWide = 2 * kLanes;
+  typedef T Vector __attribute__((vector_size(kBytes)));
   const long panels = (n + kWide - 1) / kWide, strips = (m + kTall - 1) / kTall;
   // B in panels of kWide columns, A in strips of kTall rows; what sticks out is zero.
   const auto b = Allocate<T>(panels * k * kWide), a = Allocate<T>(strips * k * kTall);

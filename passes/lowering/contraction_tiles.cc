@@ -45,7 +45,7 @@ void ContractionTiles::WriteTile(const Tiling& tiling, const Results& results, c
   };
   Choose(
       builder().Scalar(OpCode::kGe, {left, Int(columns.width)}),
-      [&] { return write(Int(0), kVectors, false); },
+      [&] { return write(Int(0), VectorsOfTile(), false); },
       [&] {
         Loop(
             Int(0), left, {}, [&](const Operand& column) { write(column, 1, true); },

@@ -74,7 +74,7 @@ std::optional<ContractionLowering::Tiling> ContractionLowering::FindTiling(const
                 {},
                 Int(1),
                 {kRows, 0, rows, rows},
-                {kColumns, 0, kVectors * lanes, lanes}};
+                {kColumns, 0, VectorsOfTile() * lanes, lanes}};
   // Columns are the index along which results lie side by side, or the nearest to it.
   const bool is_fortran = b.attrs.Int(Attr::kFortran) != 0;
   for (size_t column = 0; column < free; ++column) {
@@ -142,7 +142,7 @@ ContractionLowering::Grid ContractionLowering::Cut(const Tiling& tiling) {
   };
   const int height = ir::SizeInBytes(ir::DTypeOf(tiling.start)) * rows.width;
   Operand high = CeilDiv(rows.tiles, most(kDeepRowBytes, kFlatRowBytes, height));
-  Operand wide = CeilDiv(columns.tiles, most(kDeepBytes, kFlatBytes, kVectors * vector_bytes()));
+  Operand wide = CeilDiv(columns.tiles, most(kDeepBytes, kFlatBytes, VectorsOfTile() * vector_bytes()));
   const Operand terms =
       Product({tiling.depth, tiling.extents[rows.axis], tiling.extents[columns.axis]});
   const Operand is_alone = builder().Scalar(OpCode::kLe, {terms, Int(kAlone)});
