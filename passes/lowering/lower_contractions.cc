@@ -142,7 +142,8 @@ ContractionLowering::Grid ContractionLowering::Cut(const Tiling& tiling) {
   };
   const int height = ir::SizeInBytes(ir::DTypeOf(tiling.start)) * rows.width;
   Operand high = CeilDiv(rows.tiles, most(kDeepRowBytes, kFlatRowBytes, height));
-  Operand wide = CeilDiv(columns.tiles, most(kDeepBytes, kFlatBytes, VectorsOfTile() * vector_bytes()));
+  Operand wide =
+      CeilDiv(columns.tiles, most(kDeepBytes, kFlatBytes, VectorsOfTile() * vector_bytes()));
   const Operand terms =
       Product({tiling.depth, tiling.extents[rows.axis], tiling.extents[columns.axis]});
   const Operand is_alone = builder().Scalar(OpCode::kLe, {terms, Int(kAlone)});
