@@ -87,6 +87,17 @@ llvm::Value* Emission::Text(const std::string& text) {
   return known;
 }
 
+llvm::Value* Emission::Zeros() {
+  if (zeros == nullptr) {
+    llvm::Type* type = llvm::ArrayType::get(builder.getInt64Ty(), 2);
+    zeros = new llvm::GlobalVariable(module, type, /*isConstant=*/true,
+                                     llvm::GlobalValue::PrivateLinkage,
+                                     llvm::Constant::getNullValue(type), "zeros");
+    zeros->setAlignment(llvm::Align(16));
+  }
+  return zeros;
+}
+
 void SayNotNegative(llvm::LoadInst& load) {
   const llvm::APInt low = llvm::APInt::getZero(64), high = llvm::APInt::getSignedMinValue(64);
   load.setMetadata(llvm::LLVMContext::MD_range,

@@ -73,6 +73,8 @@ struct Emission {
 
   // A constant string, equal ones once: what reads equal ones is equal.
   llvm::Value* Text(const std::string& text);
+  // Memory that holds a number of any dtype: zero.
+  llvm::Value* Zeros();
 
   llvm::Module& module;
   llvm::IRBuilder<> builder;
@@ -87,11 +89,14 @@ struct Emission {
   int launch_groups = 0;  // so far: of KernelTraits::group
   // Whether what is written has x86's instructions.
   bool is_x86 = true;
+  // Whether the processor loads and stores lanes that lie apart under a mask.
+  bool has_gathers = true;
   int apart_above;  // CompileOptions'
   int cold_above;   // CompileOptions'
   // Whether parts may take constants as values. Fast arithmetic makes more of constants.
   bool may_share;
   std::map<std::string, llvm::Value*> texts;
+  llvm::GlobalVariable* zeros = nullptr;
 };
 
 // What the names of helpers of kernels begin with.

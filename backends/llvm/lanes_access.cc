@@ -127,9 +127,26 @@ class LanesAccess {
     return place_.mask != nullptr ? place_.mask : llvm::Constant::getAllOnesValue(type);
   }
 
+  // Where a processor has no gathers, LLVM makes a branch for each lane that may be masked: such
+  // lanes read from, and write to, a place of their own instead.
+  Value* Redirected(Value* addresses, Value* nowhere) {
+    return builder_.CreateSelect(place_.mask, addresses,
+                                 builder_.CreateVectorSplat(place_.lanes, nowhere));
+  }
+
+  bool IsRedirected() const {
+    return place_.mask != nullptr && emission_.is_x86 && !emission_.has_gathers;
+  }
+
   Value* Gather(Value* addresses) {
-    auto* load = builder_.CreateMaskedGather(part_type_, addresses, traits_.alignment, AllLanes(),
-                                             llvm::Constant::getNullValue(part_type_));
+    llvm::Constant* zeros = llvm::Constant::getNullValue(part_type_);
+    Value* lanes = AllLanes();
+    if (IsRedirected()) {
+      addresses = Redirected(addresses, emission_.Zeros());
+      lanes = llvm::Constant::getAllOnesValue(lanes->getType());
+    }
+    auto* load =
+        builder_.CreateMaskedGather(part_type_, addresses, traits_.alignment, lanes, zeros);
     traits_.scopes.Mark(load);
     return load;
   }
@@ -142,8 +159,18 @@ class LanesAccess {
   }
 
   void Scatter(Value* value, Value* addresses) {
-    traits_.scopes.Mark(
-        builder_.CreateMaskedScatter(value, addresses, traits_.alignment, AllLanes()));
+    Value* lanes = AllLanes();
+    if (IsRedirected()) {
+      addresses = Redirected(addresses, StackSlot());
+      lanes = llvm::Constant::getAllOnesValue(lanes->getType());
+    }
+    traits_.scopes.Mark(builder_.CreateMaskedScatter(value, addresses, traits_.alignment, lanes));
+  }
+
+  // Of one number.
+  Value* StackSlot() {
+    llvm::BasicBlock& entry = builder_.GetInsertBlock()->getParent()->getEntryBlock();
+    return llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(part_type_->getScalarType());
   }
 
   void StoreApart(const Number& number) {
