@@ -1,6 +1,8 @@
 // Values of several lanes: memory at every distance, masks, and what joins lanes.
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "ir/array_value.h"
 #include "ir/diagnostics.h"
 #include "tests/backends/compiled_program.h"
@@ -139,6 +141,35 @@ void TryMoves(std::string (*program)(const std::string&, const std::string&, int
 
 TEST(Lanes, MoveAlongAnAxis) { TryMoves(Moves); }
 TEST(Lanes, MoveToIndices) { TryMoves(Gathers); }
+
+// The same on another processor than the host's, beside the interpreter.
+void TryMovesOn(const char* cpu, const std::string& text, ir::DType dtype) {
+  CompileOptions options;
+  options.cpu = cpu;
+  options.keep_assembly = true;
+  const CompiledProgram compiled(text, options);
+  for (int64_t k : {0, 5, 32}) {
+    const auto arguments = [&] {
+      return ir::Values{Elements(dtype, false), Elements(dtype, false), I64(k)};
+    };
+    const ir::Values wanted = arguments(), got = arguments();
+    ir::Interpret(compiled.program(), "f", wanted);
+    compiled.Run(got);
+    const auto &a = std::get<ir::ArrayValue>(wanted[1]), &b = std::get<ir::ArrayValue>(got[1]);
+    const size_t bytes = 36 * 48 * ir::SizeInBytes(dtype);
+    EXPECT_EQ(std::memcmp(a.data, b.data, bytes), 0) << cpu << ", " << k;
+  }
+  EXPECT_EQ(compiled.compiled().assembly.find("\tj"), std::string::npos) << "a branch";
+}
+
+// A branch for each lane would be slow to compile and to run.
+TEST(Lanes, MoveApartUnderMasksWithoutBranches) {
+  if (!__builtin_cpu_supports("avx2")) GTEST_SKIP() << "skipped: no AVX2";
+  for (const char* dtype : {"f32", "f64", "i64", "c128"}) {
+    TryMovesOn("haswell", Moves(dtype, " c", 8), *ir::DTypeFromName(dtype));
+    TryMovesOn("haswell", Gathers(dtype, " c", 8), *ir::DTypeFromName(dtype));
+  }
+}
 
 TEST(Lanes, HalvesAndTests) {
   constexpr std::string_view kText = R"ir(
