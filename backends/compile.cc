@@ -16,7 +16,6 @@
 #include "ir/diagnostics.h"
 #include "ir/library_routines.h"
 #include "ir/uses.h"
-#include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -88,12 +87,10 @@ using Object = llvm::SmallVector<char, 0>;
 
 Object CompilePiece(const Piece& piece, const CompileOptions& options) {
   llvm::LLVMContext context;
-  const llvm::MemoryBufferRef bytes(llvm::StringRef(piece.data(), piece.size()), "piece");
-  auto module = llvm::parseBitcodeFile(bytes, context);
-  if (!module) ir::FailBug("a piece of code: " + llvm::toString(module.takeError()));
+  const std::unique_ptr<llvm::Module> module = ReadPiece(piece, context);
   const Target target(options.cpu, options.features);
-  Optimize(**module, target.machine());
-  return EmitObject(**module, target.machine());
+  Optimize(*module, target.machine());
+  return EmitObject(*module, target.machine());
 }
 
 // By a thread if there is one to be had, else when the result is asked for. Both are borrowed.

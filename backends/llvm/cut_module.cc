@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "ir/diagnostics.h"
+#include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -19,41 +21,25 @@ struct Bin {
   std::vector<llvm::Function*> functions;
 };
 
-std::vector<llvm::Function*> DefinitionsLongestFirst(llvm::Module& module) {
+std::vector<llvm::Function*> DefinitionsIn(llvm::Module& module) {
   std::vector<llvm::Function*> functions;
   for (llvm::Function& function : module) {
     if (!function.isDeclaration()) functions.push_back(&function);
   }
-  std::stable_sort(functions.begin(), functions.end(), [](auto* a, auto* b) {
-    return a->getInstructionCount() > b->getInstructionCount();
-  });
   return functions;
 }
 
 // Each function goes where there is least so far.
-std::vector<Bin> Spread(const std::vector<llvm::Function*>& functions, size_t bins) {
-  std::vector<Bin> spread(bins);
+std::vector<Bin> Fill(const std::vector<llvm::Function*>& functions, size_t bins) {
+  std::vector<Bin> filled(bins);
   for (llvm::Function* function : functions) {
-    Bin& bin = *std::min_element(spread.begin(), spread.end(), [](const Bin& a, const Bin& b) {
+    Bin& bin = *std::min_element(filled.begin(), filled.end(), [](const Bin& a, const Bin& b) {
       return a.instructions < b.instructions;
     });
     bin.functions.push_back(function);
     bin.instructions += function->getInstructionCount();
   }
-  return spread;
-}
-
-// As many bins as are long enough each.
-std::vector<Bin> ChooseBins(llvm::Module& module, int most) {
-  const auto functions = DefinitionsLongestFirst(module);
-  for (size_t bins = std::min(functions.size(), size_t(most)); bins > 1; --bins) {
-    std::vector<Bin> spread = Spread(functions, bins);
-    if (std::all_of(spread.begin(), spread.end(),
-                    [](const Bin& bin) { return bin.instructions >= kLeastInstructions; })) {
-      return spread;
-    }
-  }
-  return {};
+  return filled;
 }
 
 void Hide(llvm::Function& function) {
@@ -80,30 +66,57 @@ void DropUnused(llvm::Module& module) {
   }
 }
 
-Piece WriteAlone(const llvm::Module& module, const Bin& bin) {
+Piece WriteAlone(const llvm::Module& module, const std::vector<llvm::Function*>& functions) {
   llvm::ValueToValueMapTy values;
   const auto is_here = [&](const llvm::GlobalValue* value) {
     return !llvm::isa<llvm::Function>(value) ||
-           std::find(bin.functions.begin(), bin.functions.end(), value) != bin.functions.end();
+           std::find(functions.begin(), functions.end(), value) != functions.end();
   };
   const std::unique_ptr<llvm::Module> alone = llvm::CloneModule(module, values, is_here);
   DropUnused(*alone);
-  Piece bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  llvm::WriteBitcodeToFile(*alone, stream);
-  return bytes;
+  return WritePiece(*alone);
 }
 
 }  // namespace
 
+Piece WritePiece(const llvm::Module& module) {
+  Piece bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::WriteBitcodeToFile(module, stream);
+  return bytes;
+}
+
+std::unique_ptr<llvm::Module> ReadPiece(const Piece& piece, llvm::LLVMContext& context) {
+  const llvm::MemoryBufferRef bytes(llvm::StringRef(piece.data(), piece.size()), "piece");
+  auto module = llvm::parseBitcodeFile(bytes, context);
+  if (!module) ir::FailBug("a piece of code: " + llvm::toString(module.takeError()));
+  return std::move(*module);
+}
+
+std::vector<std::vector<llvm::Function*>> Spread(std::vector<llvm::Function*> functions, int most) {
+  std::stable_sort(functions.begin(), functions.end(), [](auto* a, auto* b) {
+    return a->getInstructionCount() > b->getInstructionCount();
+  });
+  for (size_t bins = std::min(functions.size(), size_t(most)); bins > 1; --bins) {
+    const std::vector<Bin> filled = Fill(functions, bins);
+    if (std::any_of(filled.begin(), filled.end(),
+                    [](const Bin& bin) { return bin.instructions < kLeastInstructions; }))
+      continue;
+    std::vector<std::vector<llvm::Function*>> spread;
+    for (const Bin& bin : filled) spread.push_back(bin.functions);
+    return spread;
+  }
+  return {std::move(functions)};
+}
+
 std::vector<Piece> CutModule(llvm::Module& module, int most) {
-  const std::vector<Bin> bins = ChooseBins(module, most);
-  if (bins.empty()) return {};
+  const auto parts = Spread(DefinitionsIn(module), most);
+  if (parts.size() == 1) return {};
   for (llvm::Function& function : module) Hide(function);
   std::vector<Piece> pieces;
-  for (size_t i = 1; i < bins.size(); ++i) pieces.push_back(WriteAlone(module, bins[i]));
-  for (size_t i = 1; i < bins.size(); ++i) {
-    for (llvm::Function* function : bins[i].functions) function->deleteBody();
+  for (size_t i = 1; i < parts.size(); ++i) pieces.push_back(WriteAlone(module, parts[i]));
+  for (size_t i = 1; i < parts.size(); ++i) {
+    for (llvm::Function* function : parts[i]) function->deleteBody();
   }
   DropUnused(module);
   return pieces;

@@ -2,6 +2,7 @@
 #ifndef PARAKEET_BACKENDS_LLVM_CUT_MODULE_H_
 #define PARAKEET_BACKENDS_LLVM_CUT_MODULE_H_
 
+#include <memory>
 #include <vector>
 
 #include "llvm/ADT/SmallVector.h"
@@ -11,6 +12,13 @@ namespace parakeet::backends {
 
 // A module as bitcode, which another context reads.
 using Piece = llvm::SmallVector<char, 0>;
+Piece WritePiece(const llvm::Module& module);
+// In a context of its own.
+std::unique_ptr<llvm::Module> ReadPiece(const Piece& piece, llvm::LLVMContext& context);
+
+// The functions in groups, at most so many, that take about as long to compile each; in one where
+// the code is too short to gain.
+std::vector<std::vector<llvm::Function*>> Spread(std::vector<llvm::Function*> functions, int most);
 
 // Takes functions out of `module` so that it and the pieces that are returned, fewer than `most`,
 // take about as long to compile. None where the code is too short to gain. Functions that are

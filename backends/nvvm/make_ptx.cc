@@ -1,15 +1,18 @@
 #include "backends/nvvm/make_ptx.h"
 
 #include <algorithm>
+#include <future>
 #include <memory>
 #include <set>
 
+#include "backends/llvm/cut_module.h"
 #include "backends/llvm/emission.h"
 #include "backends/llvm/emit_object.h"
 #include "backends/nvvm/cheapen_tests.h"
 #include "backends/nvvm/device_functions.h"
 #include "backends/nvvm/libnvvm.h"
 #include "backends/nvvm/lower_for_nvvm.h"
+#include "backends/nvvm/split_ptx.h"
 #include "backends/nvvm/write_nvvm_ir.h"
 #include "ir/diagnostics.h"
 #include "llvm/AsmParser/Parser.h"
@@ -143,12 +146,13 @@ void OptimizeForGpu(llvm::Module& module, llvm::TargetMachine& machine) {
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
 }
 
-std::string MakePtxByLlvm(llvm::Module& device, llvm::TargetMachine& machine) {
+std::string MakePtxByLlvm(llvm::Module& device, const CompileOptions& options) {
+  const std::unique_ptr<llvm::TargetMachine> machine = MachineFor(options.gpu_architecture);
   LinkLibdevice(device);
-  OptimizeForGpu(device, machine);
+  OptimizeForGpu(device, *machine);
   CheapenTests(device);
-  const auto text = EmitAssembly(device, machine);
-  return TestBitsAgainstZero(std::string(text.begin(), text.end()));
+  const auto text = EmitAssembly(device, *machine);
+  return TestBitsAgainstZero(WithoutComments({text.data(), text.size()}));
 }
 
 // The module goes there as it was emitted: libNVVM has optimisations of its own, and what LLVM's
@@ -162,44 +166,94 @@ std::string MakePtxByLibNvvm(llvm::Module& device, const CompileOptions& options
       options.libnvvm_files);
 }
 
-}  // namespace
+// What only host code used, or kernels of other modules.
+void DropUnused(llvm::Module& device) {
+  for (llvm::GlobalVariable& global : llvm::make_early_inc_range(device.globals())) {
+    global.removeDeadConstantUsers();
+    if (global.use_empty()) global.eraseFromParent();
+  }
+  for (Function& function : llvm::make_early_inc_range(device)) {
+    if (function.isDeclaration() && function.use_empty()) function.eraseFromParent();
+  }
+}
 
-std::string MakePtx(const llvm::Module& module, const std::vector<KernelEntry>& kernels,
-                    const CompileOptions& options) {
-  // Kernels, and what they call beside libraries.
+// The kernels, and what they call beside libraries.
+std::unique_ptr<llvm::Module> Separate(const llvm::Module& module,
+                                       const std::vector<KernelEntry>& kernels,
+                                       const CompileOptions& options) {
   std::set<const llvm::GlobalValue*> chosen;
   for (const Function& function : module) {
     if (function.getName().starts_with(kDeviceHelper)) chosen.insert(&function);
   }
   for (const KernelEntry& kernel : kernels) chosen.insert(kernel.function);
   llvm::ValueToValueMapTy copies;
-  const std::unique_ptr<llvm::Module> device =
+  std::unique_ptr<llvm::Module> device =
       llvm::CloneModule(module, copies, [&](const llvm::GlobalValue* value) {
         const auto* global = llvm::dyn_cast<llvm::GlobalVariable>(value);
         return chosen.contains(value) || (global != nullptr && global->hasInitializer());
       });
-  const std::unique_ptr<llvm::TargetMachine> machine = MachineFor(options.gpu_architecture);
-  device->setDataLayout(machine->createDataLayout());
+  device->setDataLayout(MachineFor(options.gpu_architecture)->createDataLayout());
   device->setTargetTriple(kTriple);
   device->addModuleFlag(llvm::Module::Override, "nvvm-reflect-ftz", 0u);
   for (const KernelEntry& kernel : kernels) {
     MakeEntry(*device, llvm::cast<Function>(copies[kernel.function]), kernel);
   }
-  // What only host code used.
-  for (llvm::GlobalVariable& global : llvm::make_early_inc_range(device->globals())) {
-    global.removeDeadConstantUsers();
-    if (global.use_empty()) global.eraseFromParent();
-  }
-  for (Function& function : llvm::make_early_inc_range(*device)) {
-    if (function.isDeclaration() && function.use_empty()) function.eraseFromParent();
-  }
+  DropUnused(*device);
   LinkDeviceFunctions(*device);
   for (Function& function : *device) {
     function.removeFnAttr("target-cpu");
     function.removeFnAttr("target-features");
   }
-  if (!options.libnvvm_files.empty()) return MakePtxByLibNvvm(*device, options);
-  return MakePtxByLlvm(*device, *machine);
+  return device;
+}
+
+// Kernels that different threads compile. Of libNVVM a program makes one module.
+std::vector<std::vector<KernelEntry>> Share(const std::vector<KernelEntry>& kernels,
+                                            const CompileOptions& options) {
+  if (!options.libnvvm_files.empty()) return {kernels};
+  std::vector<Function*> functions;
+  for (const KernelEntry& kernel : kernels) functions.push_back(kernel.function);
+  std::vector<std::vector<KernelEntry>> shares;
+  for (const std::vector<Function*>& part : Spread(functions, options.threads)) {
+    std::vector<KernelEntry>& share = shares.emplace_back();
+    for (const KernelEntry& kernel : kernels) {
+      if (llvm::is_contained(part, kernel.function)) share.push_back(kernel);
+    }
+  }
+  return shares;
+}
+
+// Constants without a name would get the same in several texts.
+void NameConstants(llvm::Module& module) {
+  for (llvm::GlobalVariable& global : module.globals()) {
+    if (!global.hasName()) global.setName("parakeet_constant");
+  }
+}
+
+// By a thread if there is one to be had, else when the text is asked for. Both are borrowed.
+std::future<std::string> MakePtxAside(const Piece& piece, const CompileOptions& options) {
+  return std::async(std::launch::async | std::launch::deferred, [&piece, &options] {
+    llvm::LLVMContext context;
+    return MakePtxByLlvm(*ReadPiece(piece, context), options);
+  });
+}
+
+}  // namespace
+
+std::string MakePtx(llvm::Module& module, const std::vector<KernelEntry>& kernels,
+                    const CompileOptions& options) {
+  NameConstants(module);
+  const auto shares = Share(kernels, options);
+  std::vector<Piece> pieces;
+  for (size_t k = 1; k < shares.size(); ++k)
+    pieces.push_back(WritePiece(*Separate(module, shares[k], options)));
+  std::vector<std::future<std::string>> others;
+  for (const Piece& piece : pieces) others.push_back(MakePtxAside(piece, options));
+  const std::unique_ptr<llvm::Module> own = Separate(module, shares[0], options);
+  if (!options.libnvvm_files.empty()) return MakePtxByLibNvvm(*own, options);
+  std::vector<std::string> texts = {MakePtxByLlvm(*own, options)};
+  for (auto& other : others) texts.push_back(other.get());
+  return texts.size() == 1 ? texts[0] : JoinPtx(texts);
 }
 
 }  // namespace parakeet::backends

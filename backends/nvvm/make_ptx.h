@@ -21,9 +21,10 @@ struct KernelEntry {
 
 // The kernels in a module of their own, under their names and with their captures as one parameter
 // by value, compiled for options.gpu_architecture with what they call of libdevice. By LLVM's code
-// generator, or by libNVVM where options.libnvvm_files says so (libnvvm.h: what that throws). What
-// either does not know yet runs code for the newest architecture that it knows.
-std::string MakePtx(const llvm::Module& module, const std::vector<KernelEntry>& kernels,
+// generator, in options.threads threads where there is enough code, or by libNVVM where
+// options.libnvvm_files says so (libnvvm.h: what that throws). What either does not know yet runs
+// code for the newest architecture that it knows.
+std::string MakePtx(llvm::Module& module, const std::vector<KernelEntry>& kernels,
                     const CompileOptions& options);
 
 }  // namespace parakeet::backends

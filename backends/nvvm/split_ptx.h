@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace parakeet::backends {
 
@@ -12,6 +13,13 @@ namespace parakeet::backends {
 // driver takes tens of milliseconds for a kernel, so those that may never run are not in the module
 // of one that does.
 std::string KeepKernels(std::string_view ptx, const std::set<std::string, std::less<>>& names);
+
+// LLVM numbers a process's calls in them, so that equal code would differ.
+std::string WithoutComments(std::string_view ptx);
+
+// One text of those that a module's kernels were compiled to apart: what several declare or define,
+// by the same name, once.
+std::string JoinPtx(const std::vector<std::string>& texts);
 
 }  // namespace parakeet::backends
 

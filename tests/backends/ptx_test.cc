@@ -2,8 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
 
 #include "backends/compile.h"
 #include "ir/parser.h"
@@ -13,7 +17,7 @@
 namespace parakeet {
 namespace {
 
-backends::Compiled CompiledOf(const char* text) {
+backends::Compiled CompiledOf(const char* text, int threads = 1) {
   passes::Context context;
   context.options.kernels = true;
   const ir::Program program =
@@ -22,6 +26,7 @@ backends::Compiled CompiledOf(const char* text) {
   backends::CompileOptions options;
   options.kernels = backends::KernelTarget::kCuda;
   options.gpu_architecture = 90;
+  options.threads = threads;
   return backends::Compile(program, options);
 }
 
@@ -75,6 +80,45 @@ fn @f(%x: [n]f64 c, %p: bool) -> [n]f64 entry {
   EXPECT_EQ(count(compiled.ptx, ".target sm_90"), 1);
   EXPECT_EQ(count(compiled.image, ".visible .entry"), 2);
   EXPECT_EQ(count(compiled.image, ".target sm_90"), 2);
+}
+
+// Each line as often as it stands there, with no numbers in it.
+std::map<std::string, int> LinesOf(const std::string& text) {
+  std::map<std::string, int> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    std::erase_if(line, [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; });
+    if (line.find_first_not_of(" \t") != line.npos) ++lines[line];
+  }
+  return lines;
+}
+
+// Tables of sin and what a kernel calls that fails are in it once, whichever thread made them.
+TEST(Ptx, ByThreadsIsWhatOneMakes) {
+  std::string text = "site 0 ValueError \"no\"\n\nfn @f(";
+  std::string results, body, names;
+  for (const std::string k : {"1", "2", "3", "4", "5"}) {
+    const std::string comma = k == "1" ? "" : ", ";
+    text += comma + "%x" + k + ": [n" + k + "]f64 c";
+    results += comma + "[n" + k + "]f64";
+    names += comma + "%r" + k;
+    body += "  %r" + k + ": [n" + k + "]f64 = imap (%i) in (%n" + k + ") {\n    %v: f64 = load %x" +
+            k + "[%i]\n    %s0: f64 = sin %v\n";
+    for (int step = 1; step <= 120; ++step) {
+      const std::string before = "%s" + std::to_string(step - 1);
+      body += "    %s" + std::to_string(step) + ": f64 = " + (step % 2 != 0 ? "mul " : "sub ") +
+              before + ", %v\n";
+    }
+    body += "    %q: bool = lt %s120, 9.0\n    check %q, site 0 at (0, %i)\n    yield %s120 }\n";
+  }
+  text += ") -> (" + results + ") entry {\n" + body + "  return " + names + " }\n";
+  const std::string one = CompiledOf(text.c_str()).ptx;
+  for (const int threads : {2, 3, 16}) {
+    const std::string several = CompiledOf(text.c_str(), threads).ptx;
+    EXPECT_TRUE(several != one) << "nothing was shared out";
+    EXPECT_TRUE(LinesOf(several) == LinesOf(one)) << threads;
+    EXPECT_TRUE(CompiledOf(text.c_str(), threads).ptx == several) << threads;
+  }
 }
 
 TEST(Ptx, OfAProgramWithoutKernelsIsNone) {

@@ -30,5 +30,24 @@ TEST(KeepKernels, TakesTextWithoutALastLineEnd) {
   EXPECT_EQ(KeepKernels(".version 7.8", {}), ".version 7.8");
 }
 
+TEST(WithoutComments, IsTheCodeAlone) {
+  EXPECT_EQ(
+      WithoutComments("// by hand\n.version 7.8\n\n\t// .globl f\n\t{ // callseq 3, 0\n\tret;"),
+      ".version 7.8\n\n\t{\n\tret;\n");
+  EXPECT_EQ(WithoutComments(""), "");
+}
+
+constexpr std::string_view kSizes = ".version 7.8\n.target sm_90\n.address_size 64\n";
+
+TEST(JoinPtx, HasWhatSeveralDeclareOrDefineOnce) {
+  constexpr std::string_view kDeclared = ".func helper()\n;\n";
+  constexpr std::string_view kTable = ".global .align 4 .b8 table[3] = {1, 2, 3};\n";
+  const std::string first = Join({"// by hand\n", kSizes, "\n\t// .globl kernel_1\n", kDeclared,
+                                  kTable, "\n", kFirst, kHelper});
+  const std::string second = Join({"// by hand\n", kSizes, kDeclared, kTable, kSecond, kHelper});
+  EXPECT_EQ(JoinPtx({first, second}), Join({"// by hand\n", kSizes, "\n", kDeclared, "\n", kTable,
+                                            "\n", kFirst, "\n", kHelper, "\n", kSecond}));
+}
+
 }  // namespace
 }  // namespace parakeet::backends
