@@ -146,13 +146,23 @@ void OptimizeForGpu(llvm::Module& module, llvm::TargetMachine& machine) {
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
 }
 
-std::string MakePtxByLlvm(llvm::Module& device, const CompileOptions& options) {
+// What kernels of several texts call or read is the same in all: not made to fit the callers of one.
+void KeepAsItIs(llvm::Module& device) {
+  for (llvm::GlobalObject& object : device.global_objects()) {
+    if (!object.isDeclaration() && object.hasLocalLinkage())
+      object.setLinkage(llvm::GlobalValue::LinkOnceODRLinkage);
+  }
+}
+
+// `is_part`: of what several threads make.
+std::string MakePtxByLlvm(llvm::Module& device, const CompileOptions& options, bool is_part) {
   const std::unique_ptr<llvm::TargetMachine> machine = MachineFor(options.gpu_architecture);
   LinkLibdevice(device);
+  if (is_part) KeepAsItIs(device);
   OptimizeForGpu(device, *machine);
   CheapenTests(device);
   const auto text = EmitAssembly(device, *machine);
-  return TestBitsAgainstZero(WithoutComments({text.data(), text.size()}));
+  return TestBitsAgainstZero(WithoutCallNumbers({text.data(), text.size()}));
 }
 
 // The module goes there as it was emitted: libNVVM has optimisations of its own, and what LLVM's
@@ -234,7 +244,7 @@ void NameConstants(llvm::Module& module) {
 std::future<std::string> MakePtxAside(const Piece& piece, const CompileOptions& options) {
   return std::async(std::launch::async | std::launch::deferred, [&piece, &options] {
     llvm::LLVMContext context;
-    return MakePtxByLlvm(*ReadPiece(piece, context), options);
+    return MakePtxByLlvm(*ReadPiece(piece, context), options, /*is_part=*/true);
   });
 }
 
@@ -251,7 +261,7 @@ std::string MakePtx(llvm::Module& module, const std::vector<KernelEntry>& kernel
   for (const Piece& piece : pieces) others.push_back(MakePtxAside(piece, options));
   const std::unique_ptr<llvm::Module> own = Separate(module, shares[0], options);
   if (!options.libnvvm_files.empty()) return MakePtxByLibNvvm(*own, options);
-  std::vector<std::string> texts = {MakePtxByLlvm(*own, options)};
+  std::vector<std::string> texts = {MakePtxByLlvm(*own, options, shares.size() > 1)};
   for (auto& other : others) texts.push_back(other.get());
   return texts.size() == 1 ? texts[0] : JoinPtx(texts);
 }

@@ -5,6 +5,9 @@ namespace {
 
 constexpr std::string_view kEntry = ".visible .entry ";
 
+// What other texts may have too.
+constexpr std::string_view kWeak = ".weak ";
+
 // The kernel whose first line it is; empty for another line.
 std::string_view KernelOf(std::string_view line) {
   if (!line.starts_with(kEntry)) return {};
@@ -35,6 +38,7 @@ struct Item {
 
 Item TakeItem(std::string_view& text) {
   while (!text.empty() && !text.starts_with('.')) TakeLine(text);
+  if (text.starts_with(kWeak)) text.remove_prefix(kWeak.size());
   const std::string_view all = text;
   size_t name = 0;
   while (!text.empty()) {
@@ -50,14 +54,12 @@ Item TakeItem(std::string_view& text) {
 
 }  // namespace
 
-std::string WithoutComments(std::string_view ptx) {
+std::string WithoutCallNumbers(std::string_view ptx) {
   std::string text;
   while (!ptx.empty()) {
     const std::string_view line = TakeLine(ptx);
-    const std::string_view code = line.substr(0, line.find("//"));
-    const size_t last = code.find_last_not_of(" \t\n");
-    if (last == code.npos && code.size() < line.size()) continue;
-    text.append(code.substr(0, last + 1)).append("\n");
+    const size_t number = line.find(" // callseq");
+    text.append(line.substr(0, number)).append(number == line.npos ? "" : "\n");
   }
   return text;
 }

@@ -14,11 +14,11 @@ namespace parakeet::backends {
 // of one that does.
 std::string KeepKernels(std::string_view ptx, const std::set<std::string, std::less<>>& names);
 
-// LLVM numbers a process's calls in them, so that equal code would differ.
-std::string WithoutComments(std::string_view ptx);
+// LLVM numbers a process's calls in comments, so that equal code would differ.
+std::string WithoutCallNumbers(std::string_view ptx);
 
 // One text of those that a module's kernels were compiled to apart: what several declare or define,
-// by the same name, once.
+// by the same name and parameters, once, and not weak.
 std::string JoinPtx(const std::vector<std::string>& texts);
 
 }  // namespace parakeet::backends
