@@ -146,7 +146,7 @@ void OptimizeForGpu(llvm::Module& module, llvm::TargetMachine& machine) {
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
 }
 
-// What kernels of several texts call or read is the same in all: not made to fit the callers of one.
+// What kernels of several texts call or read is the same in all: not fitted to the callers of one.
 void KeepAsItIs(llvm::Module& device) {
   for (llvm::GlobalObject& object : device.global_objects()) {
     if (!object.isDeclaration() && object.hasLocalLinkage())
