@@ -24,7 +24,8 @@
 // is added) is done 512 iterations at a time before what touches the copies:
 //   for %start in %lo to %whole step 512 {
 //     foreach (%j) in (512) { what touches none at %start + %j; store %kept[%j], %k }
-//     for %j in 0 to 512 step 4 { the rest for four iterations, in a row each } }
+//     for %j in 0 to 512 step 4 { the other half of four iterations, in a row each } }
+//   and what is left of the part so, one by one
 //
 // On a GPU, whose threads have no caches for copies of their own, integers are combined by atomics
 // in copies that many threads share, each thread doing one trip:
@@ -571,36 +572,40 @@ class Privatizer : public SharedHistograms {
     const Operand trips = Max(builder().Sub(hi, lo), Int(0));
     const Operand rest = builder().Scalar(OpCode::kMod, {trips, Int(stretch)});
     const Operand whole = builder().Add(lo, builder().Sub(trips, rest));
-    if (parts.in_halves) {
-      WriteStretches(loop, all, rows, lo, whole);
-    } else {
-      const auto several = [&](const Operand& i) {
-        for (int k = 0; k < kCopies; ++k) WriteTrip(loop, all, rows[k], builder().Add(i, Int(k)));
-      };
-      Loop(lo, whole, {}, several, kCopies);
-    }
+    if (parts.in_halves) return WriteStretches(loop, all, rows, lo, whole, rest, row_of);
+    const auto several = [&](const Operand& i) {
+      for (int k = 0; k < kCopies; ++k) WriteTrip(loop, all, rows[k], builder().Add(i, Int(k)));
+    };
+    Loop(lo, whole, {}, several, kCopies);
     Loop(whole, hi, {}, [&](const Operand& i) { WriteTrip(loop, all, row_of(i), i); });
   }
 
-  // Trips in two halves: a stretch of the first, then of the second.
+  // Trips in two halves: a stretch of the first, then of the second; last the `rest`, so that no
+  // value depends on its place.
   void WriteStretches(const Binding& loop, const std::vector<Shared>& all, const Operands& rows,
-                      const Operand& lo, const Operand& hi) {
+                      const Operand& lo, const Operand& whole, const Operand& rest,
+                      const std::function<Operand(const Operand& trip)>& row_of) {
     std::vector<Histogram> found;
     for (const Shared& shared : all) found.push_back(shared.histogram);
     const Halves halves = Split(*loop.blocks[0], found);
     const std::vector<const Var*> kept = AllocateKept(halves, kStretch);
     const auto stretch = [&](const Operand& start) {
-      WriteFirst(halves, kept, start);
+      WriteFirst(halves, kept, start, Int(kStretch));
       const auto several = [&](const Operand& j) {
         for (int k = 0; k < kCopies; ++k)
           WriteSecond(halves, kept, all, rows[k], start, builder().Add(j, Int(k)));
       };
       Loop(Int(0), Int(kStretch), {}, several, kCopies);
     };
-    Loop(lo, hi, {}, stretch, kStretch);
+    Loop(lo, whole, {}, stretch, kStretch);
+    WriteFirst(halves, kept, whole, rest);
+    Loop(Int(0), rest, {}, [&](const Operand& j) {
+      WriteSecond(halves, kept, all, row_of(builder().Add(whole, j)), whole, j);
+    });
   }
 
-  void WriteFirst(const Halves& halves, const std::vector<const Var*>& kept, const Operand& start) {
+  void WriteFirst(const Halves& halves, const std::vector<const Var*>& kept, const Operand& start,
+                  const Operand& trips) {
     const Var* j = builder().NewVar(ir::DType::kI64, "j");
     const Block* body = BlockOf({j}, [&] {
       const Operands values =
@@ -608,7 +613,7 @@ class Privatizer : public SharedHistograms {
       for (size_t k = 0; k < values.size(); ++k) builder().Store(kept[k], {j}, values[k]);
       return Operands{};
     });
-    builder().Emit(OpCode::kForeach, {}, {Int(kStretch)}, {}, {body});
+    builder().Emit(OpCode::kForeach, {}, {trips}, {}, {body});
   }
 
   void WriteSecond(const Halves& halves, const std::vector<const Var*>& kept,

@@ -236,6 +236,26 @@ def test_sums_at_places_of_what_is_made_in_lanes(n):
             jit_of(sums_of_what_is_dear)(numbers(n), k, target=target)
 
 
+def sums_of_exp(x, k):
+    sums = np.zeros(64)
+    for i in range(x.size):
+        sums[k[i]] += np.exp(x[i])
+    return (sums,)
+
+
+# Of the last trips of a part too, which are no whole stretch.
+@pytest.mark.parametrize("value", [0.1, 0.2, 0.3, 0.5, 0.7, 0.9])
+def test_what_is_added_does_not_depend_on_the_trip(value):
+    n = 2 * PART + 300
+    k = np.zeros(n, np.int64)
+    made = set()
+    for place in (0, 511, 512, PART - 1, PART, 2 * PART + 1, n - 45, n - 1):
+        x = np.full(n, -np.inf)
+        x[place] = value
+        made.add(on_one_and_several(jit_of(sums_of_exp), x, k)[0][0])
+    assert len(made) == 1
+
+
 def count_two(j, k):
     first, second = np.zeros(4, np.int64), np.zeros(4, np.int64)
     for i in range(len(j)):
