@@ -20,8 +20,8 @@
 //     %c = load %h[%j]  %d = add %c, %t  store %h[%j], %d }
 //
 // A part's copies are few and stay in its core's cache; where an iteration is dear or has loops,
-// the part's row of the sums is its only copy. What may be done in vector lanes (which places, what
-// is added) is done 512 iterations at a time before what touches the copies:
+// the part's row of the sums is its only copy. What is dear and may be done in vector lanes (which
+// places, what is added) is done 512 iterations at a time before what touches the copies:
 //   for %start in %lo to %whole step 512 {
 //     foreach (%j) in (512) { what touches none at %start + %j; store %kept[%j], %k }
 //     for %j in 0 to 512 step 4 { the other half of four iterations, in a row each } }

@@ -13,7 +13,7 @@ namespace parakeet::backends {
 // A module as bitcode, which another context reads.
 using Piece = llvm::SmallVector<char, 0>;
 Piece WritePiece(const llvm::Module& module);
-// In a context of its own.
+// A piece as a module of `context`, which no other thread uses meanwhile.
 std::unique_ptr<llvm::Module> ReadPiece(const Piece& piece, llvm::LLVMContext& context);
 
 // The functions in groups, at most so many, that take about as long to compile each; in one where

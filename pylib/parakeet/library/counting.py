@@ -41,7 +41,7 @@ def bincount(x, /, weights=None, minlength=0):
 def counts_below(values, length):
     """How often each number from 0 to length occurs; last, how often another one does."""
     counts = np.zeros(length + 1, np.int64)
-    # What is negative is larger than any length. Narrow keys stay narrow: more of them in a vector.
+    # What is negative is larger than any length.
     unsigned = np.uint64 if values.dtype.itemsize == 8 else np.uint32
     last = astype(length, unsigned)
     for value in values:
