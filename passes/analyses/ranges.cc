@@ -417,10 +417,8 @@ std::vector<LinearForm> Ranges::SmallerLimits(const Operand& value) const {
     const auto cast = definitions_.find(side.IsVar() ? side.var() : nullptr);
     if (cast == definitions_.end() || cast->second->op != OpCode::kCast) continue;
     const Operand& size = cast->second->operands[0];
-    if (!IsI64(size) || !ProvesLe(Operand::Int(0), size)) continue;
-    const bool keeps = ir::SizeInBits(ir::DTypeOf(side)) == 64 ||
-                       ProvesLe(size, Operand::Int((int64_t{1} << 31) - 1));
-    if (keeps) limits.push_back(FormOf(size));
+    // What is left of a size that wraps around is less.
+    if (IsI64(size) && ProvesLe(Operand::Int(0), size)) limits.push_back(FormOf(size));
   }
   return limits;
 }
