@@ -19,7 +19,7 @@
 // Version
 // ---------------------------------------------------------------------------------------------
 
-inline constexpr uint32_t kPkAbiVersion = 4;
+inline constexpr uint32_t kPkAbiVersion = 5;
 
 // A build may define PARAKEET_BUILD_ID as a string literal, so that a compiler library and a
 // `_core` of different builds refuse each other even where nobody raised the version.
@@ -125,8 +125,9 @@ void pk_mark(PkCall* call, int32_t region, int64_t bytes, int64_t operations);
 //               n an integer, u a letter by its code, K an array of i64, others arrays.
 //   operands    one word for n and u; for an array its address and its number of elements.
 //
-// Any thread may call it.
-int64_t pk_library_call(const void* routine, const char* signature, const uint64_t* operands);
+// Any thread of the call may; where no team is at work, sorting makes use of the call's threads.
+int64_t pk_library_call(PkCall* call, const void* routine, const char* signature,
+                        const uint64_t* operands);
 
 }  // extern "C"
 

@@ -367,7 +367,7 @@ int64_t DeviceCall::CallLibrary(const void* routine, const char* signature,
     if (is_array) words.push_back(*operands++);
   }
   if (call_.has_failed()) return -1;
-  const int64_t status = pk_library_call(routine, signature, words.data());
+  const int64_t status = pk_library_call(&call_, routine, signature, words.data());
   for (const Copy& copy : copies) {
     Succeeds(device_.CopyUp(copy.region.begin, copy.host.get(), copy.region.bytes));
   }

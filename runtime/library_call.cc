@@ -2,9 +2,9 @@
 #include "runtime/lapack_library.h"
 #include "runtime/sort_kernels.h"
 
-extern "C" int64_t pk_library_call(const void* routine, const char* signature,
+extern "C" int64_t pk_library_call(PkCall* call, const void* routine, const char* signature,
                                    const uint64_t* operands) {
   namespace runtime = parakeet::runtime;
-  if (signature[0] != 'L') return runtime::CallSortKernel(routine, signature + 1, operands);
+  if (signature[0] != 'L') return runtime::CallSortRoutine(call, routine, operands);
   return runtime::CallFortran(routine, signature + 1, operands, runtime::LapackHasWideIntegers());
 }

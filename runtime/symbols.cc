@@ -140,7 +140,7 @@ const void* FindSymbol(const char* name, std::string* error) {
   if (IsOpenMpName(name)) return FindOpenMp(name, error);
   if (BeginsWith(name, "_ZGV")) return FindVectorMath(name, error);
   if (BeginsWith(name, "pk_lapack_")) return FindLapack(name + 10, error);
-  if (BeginsWith(name, "pk_numpy_")) return FindSortKernel(name + 9, error);
+  if (BeginsWith(name, "pk_numpy_")) return FindSortRoutine(name + 9, error);
   const void* address = FindInCLibraries(name);
   if (address == nullptr) *error = std::string("no library has ") + name;
   return address;

@@ -72,11 +72,9 @@ void FunctionEmitter::EmitLibraryCall(const ir::Binding& call) {
   const std::string symbol = ir::SymbolOf(routine, ir::DTypeOf(routine, call));
   llvm::Function* address = emission_.Declare(symbol, builder_.getInt64Ty(), {});
   Value* signature = emission_.Text(ir::SignatureOf(routine));
-  Value* status =
-      emission_.kernels == nullptr
-          ? builder_.CreateCall(PkLibraryCall(emission_), {address, signature, operands})
-          : builder_.CreateCall(PkDeviceLibraryCall(emission_),
-                                {Local(call_), address, signature, operands});
+  llvm::Function* call_library =
+      emission_.kernels == nullptr ? PkLibraryCall(emission_) : PkDeviceLibraryCall(emission_);
+  Value* status = builder_.CreateCall(call_library, {Local(call_), address, signature, operands});
   numbers_[call.result()] = {status};
 }
 

@@ -59,7 +59,7 @@ llvm::Function* PkMark(Emission& emission) {
 llvm::Function* PkLibraryCall(Emission& emission) {
   llvm::Type* pointer = emission.builder.getPtrTy();
   return emission.Declare("pk_library_call", emission.builder.getInt64Ty(),
-                          {pointer, pointer, pointer});
+                          {pointer, pointer, pointer, pointer});
 }
 
 llvm::Function* PkDeviceAlloc(Emission& emission) {

@@ -63,7 +63,7 @@ class Interpretation {
                                            const std::vector<uint64_t>& operands) {
       const void* routine = runtime_.symbol(symbol.c_str());
       if (routine == nullptr) ir::FailLimitation(runtime_.why_missing(symbol.c_str()), {});
-      return call_library_(routine, signature.c_str(), operands.data());
+      return call_library_(call_, routine, signature.c_str(), operands.data());
     };
     ir::RunResult result = ir::Interpret(program_, entry_.name, std::move(arguments), library);
     if (result.error) return Fail(*result.error);

@@ -425,6 +425,18 @@ int CopyBackwards(void* data, int64_t* places, int64_t count, void*) {
   return 0;
 }
 
+const void* FindTestKernel(const char* name) {
+  if (std::string(name) == "sort_i64") return reinterpret_cast<const void*>(&Reverse);
+  if (std::string(name) == "argsort_i64") return reinterpret_cast<const void*>(&CopyBackwards);
+  return nullptr;
+}
+
+const void* TestRoutine(const char* name) {
+  SetSortKernels(FindTestKernel);
+  std::string error;
+  return FindSortRoutine(name, &error);
+}
+
 TEST_F(OnEmulated, ALibrarySeesTheContentsOfDeviceBuffers) {
   std::vector<int64_t> memory = {1, 2, 3, 4};
   const Array four = {{4}, {8}};
@@ -435,16 +447,15 @@ TEST_F(OnEmulated, ALibrarySeesTheContentsOfDeviceBuffers) {
   auto* data = static_cast<int64_t*>(arguments[0].data);
   auto* buffer = static_cast<int64_t*>(pk_device_alloc(&call, 32));
   const uint64_t sorted[] = {reinterpret_cast<uint64_t>(data + 1), 3};
-  EXPECT_EQ(pk_device_library_call(&call, reinterpret_cast<const void*>(&Reverse), "Sl", sorted),
-            5);
+  EXPECT_EQ(pk_device_library_call(&call, TestRoutine("sort_i64"), "ST", sorted), 5);
   // Two arrays of one buffer are of one copy.
   const uint64_t both[] = {reinterpret_cast<uint64_t>(data), 2,
                            reinterpret_cast<uint64_t>(data + 2), 2};
-  const auto* copy_backwards = reinterpret_cast<const void*>(&CopyBackwards);
-  EXPECT_EQ(pk_device_library_call(&call, copy_backwards, "SlK", both), 0);
+  const void* copy_backwards = TestRoutine("argsort_i64");
+  EXPECT_EQ(pk_device_library_call(&call, copy_backwards, "StK", both), 0);
   const uint64_t apart[] = {reinterpret_cast<uint64_t>(data), 4, reinterpret_cast<uint64_t>(buffer),
                             4};
-  EXPECT_EQ(pk_device_library_call(&call, copy_backwards, "SlK", apart), 0);
+  EXPECT_EQ(pk_device_library_call(&call, copy_backwards, "StK", apart), 0);
   EXPECT_TRUE(on_device.GiveBackArguments());
   EXPECT_EQ(memory, (std::vector<int64_t>{1, 4, 4, 1}));
   EXPECT_EQ(buffer[0], 1);
@@ -466,9 +477,7 @@ TEST_F(OnEmulated, OverlappingArraysOfTheDeviceAreOneCopyForALibrary) {
     ASSERT_TRUE(on_device.TakeArguments(arguments));
     const uint64_t operands[] = {reinterpret_cast<uint64_t>(there), 2,
                                  reinterpret_cast<uint64_t>(there + 6), 2};
-    EXPECT_EQ(pk_device_library_call(&call, reinterpret_cast<const void*>(&CopyBackwards), "SlK",
-                                     operands),
-              0);
+    EXPECT_EQ(pk_device_library_call(&call, TestRoutine("argsort_i64"), "StK", operands), 0);
   }
   EXPECT_EQ(there[6], 1);
   EXPECT_EQ(there[7], 0);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/abi.h"
+#include "runtime/call.h"
 #include "runtime/lapack_library.h"
 #include "runtime/sort_kernels.h"
 #include "runtime/symbols.h"
@@ -38,9 +39,10 @@ TEST(LibraryCall, SortsByTheKernelsThatAreSet) {
   double numbers[3] = {1, 2, 3};
   int64_t places[3] = {};
   const uint64_t operands[] = {AddressOf(numbers), 3, AddressOf(places), 3};
-  EXPECT_EQ(pk_library_call(Table()->symbol("pk_numpy_sort_f64"), "ST", operands), 0);
+  Call call(1);
+  EXPECT_EQ(pk_library_call(&call, Table()->symbol("pk_numpy_sort_f64"), "ST", operands), 0);
   EXPECT_EQ(numbers[0], 3);
-  EXPECT_EQ(pk_library_call(Table()->symbol("pk_numpy_argsort_f64"), "StK", operands), 3);
+  EXPECT_EQ(pk_library_call(&call, Table()->symbol("pk_numpy_argsort_f64"), "StK", operands), 3);
   EXPECT_EQ(places[0], 2);
   EXPECT_EQ(Table()->symbol("pk_numpy_sort_i8"), nullptr);
   EXPECT_EQ(Table()->why_missing("pk_numpy_sort_i8"),
