@@ -38,11 +38,17 @@ def own_variables(**more: str) -> dict[str, str]:
     """The caller's, but nothing that another Python, BLAS or Parakeet was told."""
     kept = {name: value for name, value in os.environ.items()
             if name == "PYTHONUNBUFFERED" or not name.startswith(("PYTHON", "OPENBLAS_"))}
-    return {**kept, "KMP_BLOCKTIME": "0", "PYTHONNOUSERSITE": "1", **more}
+    return {**kept, "PYTHONNOUSERSITE": "1", **more}
 
 
 def for_tests() -> Environment:
-    """A virtual environment with the bundle's packages for this Python."""
+    """A virtual environment with the bundle's packages for this Python. Many run side by side: a
+    thread that waits leaves its core to others."""
+    python = _python_of_bundle()
+    return Environment(python, own_variables(KMP_BLOCKTIME="0"), "the bundle's own packages")
+
+
+def _python_of_bundle() -> Path:
     short = f"cp{sys.version_info.major}{sys.version_info.minor}"
     carried = ROOT / "packages" / short
     if not carried.exists():
@@ -54,14 +60,14 @@ def for_tests() -> Environment:
         for tree in filter(Path.exists, (ROOT / "packages/any", carried)):
             shutil.copytree(tree, site, dirs_exist_ok=True)
         _unpack_wheel(site)
-    return Environment(folder / "bin/python", own_variables(), "the bundle's own packages")
+    return folder / "bin/python"
 
 
 def for_benchmarks() -> Environment:
     """This Python with its own NumPy, where it has one that will do; else the suite's."""
     found = _numpy_of(sys.executable)
     if found < OLDEST_NUMPY:
-        return for_tests()
+        return Environment(_python_of_bundle(), own_variables(), "the bundle's own packages")
     site = home() / "parakeet-alone/site-packages"
     site.mkdir(parents=True, exist_ok=True)
     if not _is_made(site):
