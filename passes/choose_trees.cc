@@ -48,6 +48,8 @@ constexpr int64_t kDeviceScanLanes = 16;
 constexpr int64_t kLaneBytes =
     256;  // What the lanes of all accumulators together may fill: four wide registers.
 constexpr int64_t kMostLanes = 64;
+// Bools are made by comparing wider numbers, of which more lanes would not fit the registers.
+constexpr int64_t kMostLanesOfBools = 32;
 
 class TreeChooser : public LoopWriter {
  public:
@@ -215,7 +217,10 @@ class TreeChooser : public LoopWriter {
       context_.Note(b.span, "no lanes: " + reason, Topic::kLanes, Verdict::kRefused);
       return 1;
     }
-    int64_t lanes = kMostLanes;
+    const bool has_bools = std::any_of(b.results.begin(), b.results.end(), [](const Var* result) {
+      return result->type.dtype() == ir::DType::kBool;
+    });
+    int64_t lanes = has_bools ? kMostLanesOfBools : kMostLanes;
     while (lanes > 1 && lanes * BytesOf(b) > kLaneBytes) lanes /= 2;
     return lanes;
   }

@@ -81,13 +81,25 @@ int AccessPatterns::VectorAxis(const Binding& nest) const {
 bool AccessPatterns::IsNext(const Binding& access, const Var* index) const {
   const Var* array = access.operands[0].var();
   const int rank = array->type.rank();
-  const int fastest = fortran_.contains(array) ? 0 : rank - 1;
+  const int fastest = FastestAxis(array);
   for (int axis = 0; axis < rank; ++axis) {
+    if (array->type.dims()[axis].IsInt(1)) continue;
     bool known = true;
     const int64_t step = Coefficient(access.operands[1 + axis], index, known);
     if (!known || step != (axis == fastest ? 1 : 0)) return false;
   }
-  return rank > 0;
+  return fastest >= 0;
+}
+
+int AccessPatterns::FastestAxis(const Var* array) const {
+  const std::vector<Operand>& dims = array->type.dims();
+  const auto is_long = [](const Operand& dim) { return !dim.IsInt(1); };
+  if (fortran_.contains(array)) {
+    const auto first = std::find_if(dims.begin(), dims.end(), is_long);
+    return first == dims.end() ? -1 : static_cast<int>(first - dims.begin());
+  }
+  const auto last = std::find_if(dims.rbegin(), dims.rend(), is_long);
+  return static_cast<int>(dims.rend() - last) - 1;
 }
 
 int64_t AccessPatterns::Coefficient(const Operand& operand, const Var* index, bool& known) const {

@@ -46,6 +46,9 @@ class AccessPatterns {
 
  private:
   bool IsNext(const ir::Binding& access, const ir::Var* index) const;
+  // The axis along which elements are neighbours: of those that are not known to have one element
+  // only. -1 where there is none.
+  int FastestAxis(const ir::Var* array) const;
   // True unless the access stays where it is when `index` grows.
   bool Moves(const ir::Binding& access, const ir::Var* index) const;
   // The change of `operand` when `index` grows by one, where that is a known constant.

@@ -62,6 +62,8 @@ class ContractionSides : public FilterLowering {
     Side columns;
     std::vector<Follows> follows = {};  // by binding of the element function
     ir::Operand is_direct = {};         // whether what may be is read where it lies, not packed
+    ir::Operand is_streamed = {};       // and columns come from farther than the second cache
+    ir::Operand is_mirrored = {};       // whether what lies below the diagonal is copied from above
   };
 
   int vector_bytes() const { return vector_bytes_; }

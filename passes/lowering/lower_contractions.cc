@@ -5,6 +5,7 @@
 #include "ir/builder.h"
 #include "ir/uses.h"
 #include "passes/analyses/find_nans.h"
+#include "passes/analyses/find_symmetry.h"
 #include "passes/analyses/vector_legality.h"
 
 namespace parakeet::passes {
@@ -21,8 +22,10 @@ using ir::Var;
 
 namespace {
 
-// The depth is cut into blocks of about this many steps.
+// The depth is cut into blocks of about this many steps; of fewer where columns are read where they
+// lie, and that is far: as many rows of them are read side by side, each in long runs.
 constexpr int kDepth = 256;
+constexpr int kStreamedDepth = 32;
 // The rows and the columns of a rectangle, in bytes, so that what they read over a block fits the
 // second cache. Many rows pass by each panel that is fetched; where the depth is short the result
 // is what takes time, and it is written by few long rows.
@@ -38,9 +41,14 @@ constexpr int kLeastTiles = 4;
 constexpr int kSmall = 300;
 constexpr int kAlone = 1 << 21;
 constexpr int kTermsOfTask = 1 << 18;
-// What is read again by so few tiles, or stays in the second cache, is not packed.
-constexpr int kFewTiles = 2;
+// What is read again by so few tiles of rows, or tiles so few columns, or stays in the second cache,
+// is not packed.
+constexpr int kFewTilesOfRows = 24;
+constexpr int kFewTilesOfColumns = 2;
 constexpr int kNearBytes = 1 << 20;
+// Symmetric results of so many rows are made by half, and copied in squares of so many.
+constexpr int kFewestMirrored = 256;
+constexpr int kMirrorSquare = 32;
 
 Attributes OverThreads() {
   return {{Attr::kKind, std::string("parallel")}, {Attr::kCost, int64_t{0}}};
@@ -108,19 +116,29 @@ Operand ContractionLowering::IsSmall(const Tiling& tiling) {
   return builder().Scalar(OpCode::kLe, {terms, Int(kSmall)});
 }
 
-// Whether packing columns costs more than it saves.
-Operand ContractionLowering::IsDirect(const Tiling& tiling) {
-  if (!MayBeDirect(tiling, tiling.columns)) return Operand::Bool(false);
+// Whether all columns stay in the second cache, packed or not.
+Operand ContractionLowering::AreNear(const Tiling& tiling) {
   int64_t size = 0;
   for (const Packed& p : tiling.columns.values)
     size += ir::SizeInBytes(p.value->result()->type.dtype());
   const Operand bytes = Product({Int(size), tiling.depth, tiling.extents[tiling.columns.axis]});
-  Operand is_direct = builder().Scalar(OpCode::kLe, {bytes, Int(kNearBytes)});
-  for (const Side* side : {&tiling.rows, &tiling.columns}) {
-    const Operand is_narrow = builder().Scalar(OpCode::kLe, {side->tiles, Int(kFewTiles)});
-    is_direct = builder().Scalar(OpCode::kOr, {is_direct, is_narrow});
-  }
-  return is_direct;
+  return builder().Scalar(OpCode::kLe, {bytes, Int(kNearBytes)});
+}
+
+// Says whether packing columns costs more than it saves, and how far away they are then.
+void ContractionLowering::ChooseWhereToRead(Tiling& tiling) {
+  tiling.is_direct = tiling.is_streamed = Operand::Bool(false);
+  if (!MayBeDirect(tiling, tiling.columns)) return;
+  const auto is_few = [&](const Side& side, int most) {
+    return builder().Scalar(OpCode::kLe, {side.tiles, Int(most)});
+  };
+  const Operand is_narrow = builder().Scalar(
+      OpCode::kOr,
+      {is_few(tiling.rows, kFewTilesOfRows), is_few(tiling.columns, kFewTilesOfColumns)});
+  const Operand are_near = AreNear(tiling);
+  const Operand are_far = builder().Scalar(OpCode::kNot, {are_near});
+  tiling.is_direct = builder().Scalar(OpCode::kOr, {are_near, is_narrow});
+  tiling.is_streamed = builder().Scalar(OpCode::kAnd, {tiling.is_direct, are_far});
 }
 
 ContractionLowering::Range ContractionLowering::PartOf(const Side& side, const Parts& parts,
@@ -136,14 +154,18 @@ ContractionLowering::Range ContractionLowering::PartOf(const Side& side, const P
 ContractionLowering::Grid ContractionLowering::Cut(const Tiling& tiling) {
   const Side &rows = tiling.rows, &columns = tiling.columns;
   const Operand is_deep = builder().Scalar(OpCode::kGe, {tiling.depth, Int(kDepth / 2)});
-  const auto most = [&](int deep, int flat, int bytes) {
-    return builder().Scalar(
-        OpCode::kSelect, {is_deep, Int(std::max(1, deep / bytes)), Int(std::max(1, flat / bytes))});
+  const Operand is_streamed = tiling.is_streamed;
+  const auto choose = [&](const Operand& which, int bytes_if, int bytes_else, int bytes) {
+    return builder().Scalar(OpCode::kSelect, {which, Int(std::max(1, bytes_if / bytes)),
+                                              Int(std::max(1, bytes_else / bytes))});
   };
   const int height = ir::SizeInBytes(ir::DTypeOf(tiling.start)) * rows.width;
-  Operand high = CeilDiv(rows.tiles, most(kDeepRowBytes, kFlatRowBytes, height));
-  Operand wide =
-      CeilDiv(columns.tiles, most(kDeepBytes, kFlatBytes, VectorsOfTile() * vector_bytes()));
+  const Operand has_many_rows = builder().Scalar(OpCode::kOr, {is_deep, is_streamed});
+  Operand high = CeilDiv(rows.tiles, choose(has_many_rows, kDeepRowBytes, kFlatRowBytes, height));
+  const Operand has_few_columns =
+      builder().Scalar(OpCode::kAnd, {is_deep, builder().Scalar(OpCode::kNot, {is_streamed})});
+  Operand wide = CeilDiv(columns.tiles, choose(has_few_columns, kDeepBytes, kFlatBytes,
+                                               VectorsOfTile() * vector_bytes()));
   const Operand terms =
       Product({tiling.depth, tiling.extents[rows.axis], tiling.extents[columns.axis]});
   const Operand is_alone = builder().Scalar(OpCode::kLe, {terms, Int(kAlone)});
@@ -174,13 +196,16 @@ void ContractionLowering::WriteTiled(Tiling tiling, const Results& results) {
     tiling.batches = builder().Mul(tiling.batches, tiling.extents[axis]);
   for (Side* side : {&tiling.columns, &tiling.rows})
     side->tiles = CeilDiv(tiling.extents[side->axis], Int(side->width));
-  tiling.is_direct = IsDirect(tiling);
+  tiling.is_mirrored = IsMirrored(tiling);
+  ChooseWhereToRead(tiling);
   for (Side* side : {&tiling.columns, &tiling.rows}) Pack(tiling, *side, kind);
   const auto [high, wide] = Cut(tiling);
   const Operand each = builder().Mul(high.count, wide.count);
   const Operand units = builder().Mul(tiling.batches, each);
   const Operand some = SomeUnits(tiling, units);
-  const Operand blocks = Max(CeilDiv(tiling.depth, Int(kDepth)), Int(1));
+  const Operand depth_of_block =
+      builder().Scalar(OpCode::kSelect, {tiling.is_streamed, Int(kStreamedDepth), Int(kDepth)});
+  const Operand blocks = Max(CeilDiv(tiling.depth, depth_of_block), Int(1));
   Rectangle rectangle{{}, {}, high.each, wide.each, blocks, nullptr};
   Loop(Int(0), CeilDiv(units, some), kind, [&](const Operand& task) {
     rectangle.slots = AllocateSlots(tiling, rectangle);
@@ -196,6 +221,62 @@ void ContractionLowering::WriteTiled(Tiling tiling, const Results& results) {
           PartOf(tiling.columns, wide, builder().Scalar(OpCode::kMod, {within, wide.count}));
       WriteRectangle(tiling, results, {OuterIndex(tiling, batch), batch}, rectangle);
     });
+  });
+  if (tiling.is_mirrored != Operand::Bool(false))
+    If(tiling.is_mirrored, [&] { Mirror(tiling, results, kind); });
+}
+
+Operand ContractionLowering::IsMirrored(const Tiling& tiling) {
+  const size_t row = tiling.rows.axis, column = tiling.columns.axis;
+  const Operand& size = tiling.extents[row];
+  if (size != tiling.extents[column]) return Operand::Bool(false);
+  const std::vector<const Block*>& blocks = tiling.contract.blocks;
+  const auto is_symmetric = [&](const Block& block) {
+    return IsSymmetric(block, block.params[row], block.params[column]);
+  };
+  if (!is_symmetric(*blocks[0]) || (blocks.size() > 2 && !is_symmetric(*blocks[2])))
+    return Operand::Bool(false);
+  return builder().Scalar(OpCode::kGe, {size, Int(kFewestMirrored)});
+}
+
+Operand ContractionLowering::EndOfRows(const Tiling& tiling, const Range& rows,
+                                       const Operand& column_tile) {
+  if (tiling.is_mirrored == Operand::Bool(false)) return rows.end;
+  const Operand end_of_columns =
+      builder().Mul(builder().Add(column_tile, Int(1)), Int(tiling.columns.width));
+  const Operand end = Min(rows.end, CeilDiv(end_of_columns, Int(tiling.rows.width)));
+  return builder().Scalar(OpCode::kSelect, {tiling.is_mirrored, end, rows.end});
+}
+
+void ContractionLowering::Mirror(const Tiling& tiling, const Results& results,
+                                 const Attributes& kind) {
+  const Operand& size = tiling.extents[tiling.rows.axis];
+  const Operand squares = CeilDiv(size, Int(kMirrorSquare));
+  const auto index_of = [&](const Index& outer, const Operand& row, const Operand& column) {
+    Index index = outer;
+    index[tiling.rows.axis] = row;
+    index[tiling.columns.axis] = column;
+    return index;
+  };
+  const auto copy = [&](const Index& outer, const Operand& row, const Operand& column) {
+    for (const Var* result : results) {
+      const Operand above = builder().Load(result, index_of(outer, column, row));
+      builder().Store(result, index_of(outer, row, column), above);
+    }
+  };
+  Loop(Int(0), builder().Mul(tiling.batches, squares), kind, [&](const Operand& task) {
+    const Index outer = OuterIndex(tiling, builder().Scalar(OpCode::kFloorDiv, {task, squares}));
+    const Operand first_row =
+        builder().Mul(builder().Scalar(OpCode::kMod, {task, squares}), Int(kMirrorSquare));
+    const Operand end_row = Min(builder().Add(first_row, Int(kMirrorSquare)), size);
+    const auto copy_square = [&](const Operand& first_column) {
+      const Operand end_column = builder().Add(first_column, Int(kMirrorSquare));
+      Loop(first_row, end_row, {}, [&](const Operand& row) {
+        Loop(first_column, Min(end_column, row), {},
+             [&](const Operand& column) { copy(outer, row, column); });
+      });
+    };
+    Loop(Int(0), end_row, {}, copy_square, kMirrorSquare);
   });
 }
 
@@ -237,7 +318,7 @@ void ContractionLowering::WriteBlock(const Tiling& tiling, const Results& result
   const Range& columns = rectangle.columns;
   const Operand is_one = builder().Scalar(OpCode::kLe, {rectangle.blocks, Int(1)});
   Loop(columns.begin, columns.end, {}, [&](const Operand& column) {
-    Loop(rows.begin, rows.end, {}, [&](const Operand& row) {
+    Loop(rows.begin, EndOfRows(tiling, rows, column), {}, [&](const Operand& row) {
       const Operand above =
           builder().Mul(builder().Sub(column, columns.begin), rectangle.rows_each);
       const Operand own = builder().Add(above, builder().Sub(row, rows.begin));

@@ -48,7 +48,8 @@ class ContractionLowering : public ContractionTiles {
   };
 
   bool StaysOrdered(const Tiling& tiling, bool has_init) const;
-  ir::Operand IsDirect(const Tiling& tiling);
+  ir::Operand AreNear(const Tiling& tiling);
+  void ChooseWhereToRead(Tiling& tiling);
   // How rectangles cut the result, or one matrix of a batch.
   struct Grid {
     Parts high;
@@ -63,6 +64,13 @@ class ContractionLowering : public ContractionTiles {
                       const Rectangle& rectangle);
   void WriteBlock(const Tiling& tiling, const Results& results, const Place& block,
                   const Rectangle& rectangle);
+
+  // A product of a matrix by itself transposed, and its like, is symmetric: it is made on and above
+  // the diagonal, and copied to below it.
+  ir::Operand IsMirrored(const Tiling& tiling);
+  // Behind which of `rows` no tile of that column has an element on or above the diagonal.
+  ir::Operand EndOfRows(const Tiling& tiling, const Range& rows, const ir::Operand& column_tile);
+  void Mirror(const Tiling& tiling, const Results& results, const ir::Attributes& kind);
 };
 
 }  // namespace parakeet::passes

@@ -208,3 +208,87 @@ def test_products_of_complex_numbers():
         a, b = (numbers(rng, *shape) + 1j * numbers(rng, *shape)
                 for shape in [(rows, depth), (depth, columns)])
         check(product, compiled, a, b)
+
+
+def of_itself(x):
+    return x.T @ x
+
+
+def of_itself_with_more(x):
+    return (x @ x.T) * 0.5 + 1
+
+
+def least_sums(x):
+    return np.array([[np.min(a + b) for a in x] for b in x])
+
+
+def batch_of_itself(x):
+    return np.einsum("bij,bik->bjk", x.reshape(2, -1, x.shape[1]), x.reshape(2, -1, x.shape[1]))
+
+
+def not_symmetric(x):
+    """Neither what follows the sums nor the differences are the same on both sides."""
+    n = x.shape[0]
+    return (x @ x.T) * np.arange(n), np.array([[np.max(a - b) for a in x] for b in x])
+
+
+@pytest.mark.parametrize("rows", [1, 255, 256, 270, 300])
+@pytest.mark.parametrize("function", [of_itself, of_itself_with_more, least_sums, batch_of_itself,
+                                      not_symmetric])
+def test_a_matrix_by_itself_transposed(function, rows):
+    """Made on and above the diagonal, and copied to below it."""
+    rng = np.random.default_rng(rows)
+    x = numbers(rng, rows, 6)
+    if function in (of_itself, batch_of_itself):
+        x = numbers(rng, 6, rows)
+    compiled = jit(function)
+    expected = function(x)
+    results = [compiled(x, target=target) for target in COMPILED]
+    for result in results:
+        for made, wanted in zip(as_parts(result), as_parts(expected)):
+            np.testing.assert_array_equal(made, wanted)
+
+
+def as_parts(result):
+    return result if isinstance(result, tuple) else (result,)
+
+
+@pytest.mark.parametrize("shape", [(8, 700, 900), (13, 1100, 400), (150, 600, 700),
+                                   (200, 600, 700), (3, 40, 9000)])
+def test_few_rows_read_far_columns_where_they_lie(shape):
+    rows, depth, columns = shape
+    rng = np.random.default_rng(rows)
+    a, b = numbers(rng, rows, depth), numbers(rng, depth, columns)
+    check(product, jit(product), a, b)
+
+
+def test_a_matrix_by_a_column():
+    rng = np.random.default_rng(5)
+    check(product, jit(product), numbers(rng, 300, 500), numbers(rng, 500, 1))
+    check(product, jit(product), numbers(rng, 1, 500), numbers(rng, 500, 1))
+
+
+@pytest.mark.parametrize("subscripts", ["ijk,jkl->il", "ijk,ijl->kl", "ijk,kji->", "ijk,jk->i",
+                                        "hijk,hjkl->hil", "ghij,ghij->g", "ghij,ghij->gh"])
+def test_sums_over_several_axes(subscripts):
+    rng = np.random.default_rng(6)
+    left, right = (labels for labels in subscripts.split("->")[0].split(","))
+    sizes = dict(zip("ghijkl", (3, 4, 9, 7, 5, 30)))
+    for dtype in (np.float64, np.int8, np.complex64, bool):
+        a = (numbers(rng, *[sizes[k] for k in left]) / 8).astype(dtype)
+        b = (numbers(rng, *[sizes[k] for k in right]) / 8).astype(dtype)
+        compiled = jit(lambda x, y: np.einsum(subscripts, x, y))
+        for target in TARGETS:
+            made = compiled(a, b, target=target)
+            expected = np.einsum(subscripts, a, b)
+            assert np.asarray(made).dtype == np.asarray(expected).dtype
+            np.testing.assert_allclose(made, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("axes", [2, 3, ((0, 1), (0, 1)), ((1, 0), (2, 0)), ((2, 0, 1), (1, 0, 2))])
+def test_tensordot_over_several_axes(axes):
+    rng = np.random.default_rng(7)
+    a = numbers(rng, 8, 8, 8)
+    compiled = jit(lambda x, y: np.tensordot(x, y, axes))
+    for target in TARGETS:
+        np.testing.assert_array_equal(compiled(a, a, target=target), np.tensordot(a, a, axes))

@@ -16,7 +16,7 @@ from parakeet.library.intrinsics import (
     result_type,
 )
 from parakeet.library.linear_algebra import stacked_product
-from parakeet.library.products import as_matrices, product_of_rows
+from parakeet.library.products import as_matrices, product_of_rows, sums_of_products
 from parakeet.library.registry import overload
 from parakeet.library.ufuncs import give
 from parakeet.operators import reduce
@@ -95,6 +95,10 @@ def joined(x, x_labels, y, y_labels, needed):
     if len(summed) == 0:
         return spread(x, x_labels, made) * spread(y, y_labels, made), made
     left = in_order(x, x_labels, batch + rows + summed)
+    if len(summed) > 1 and len(columns) < 2:
+        right = in_order(y, y_labels, batch + columns + summed)
+        return sums_of_products(left, right, sizes_of(x, x_labels, batch),
+                                sizes_of(x, x_labels, rows), sizes_of(y, y_labels, columns)), made
     right = as_matrices(in_order(y, y_labels, batch + summed + columns), len(batch), len(summed))
     if len(batch) == 0:
         total = product_of_rows(left, sizes_of(x, x_labels, rows), right)

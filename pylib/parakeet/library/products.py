@@ -3,7 +3,7 @@
 import numpy as np
 
 from parakeet.library.intrinsics import asarray, ascribe, moveaxis, normalize_axes, reshape
-from parakeet.library.linear_algebra import product
+from parakeet.library.linear_algebra import inner_product, product
 from parakeet.library.linear_equations import each_matrix, inv, require_square
 from parakeet.library.matrices import eye
 from parakeet.library.registry import overload
@@ -30,6 +30,19 @@ def product_of_rows(x, rows, right):
     return map(lambda part: product_of_rows(part, rows[1:], right), x)
 
 
+def sums_of_products(x, y, batch, rows, columns):
+    """Sums over several axes, which come last in both, without making one of them: an index would
+    have to be divided. Before them come those of the sizes `batch` in both, and `rows` in x and
+    `columns` in y."""
+    if len(batch) > 0:
+        return map(lambda a, b: sums_of_products(a, b, batch[1:], rows, columns), x, y)
+    if len(rows) > 0:
+        return map(lambda a: sums_of_products(a, y, (), rows[1:], columns), x)
+    if len(columns) > 0:
+        return map(lambda b: sums_of_products(x, b, (), (), columns[1:]), y)
+    return inner_product(x, ascribe(y, x.shape))
+
+
 @overload(np.tensordot, getattr(np.linalg, "tensordot", None))
 def tensordot(a, b, axes=2):
     x = asarray(a)
@@ -52,6 +65,9 @@ def tensordot(a, b, axes=2):
             raise ValueError("shape-mismatch for sum")
     rows = x.shape[: x.ndim - count]
     columns = y.shape[count:]
+    if count > 1 and len(columns) < 2:
+        last = normalize_axes(None, y.ndim)[len(columns) :]
+        return sums_of_products(x, moveaxis(y, normalize_axes(None, count), last), (), rows, columns)
     made = product_of_rows(x, rows, as_matrices(y, 0, count))
     return made if len(rows) > 0 and len(columns) == 1 else reshape(made, rows + columns)
 

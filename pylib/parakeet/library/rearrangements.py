@@ -117,10 +117,11 @@ def repeat(a, repeats, axis=None):
     return moveaxis(repeat_first(moveaxis(x, axis, 0), repeats), 0, axis)
 
 
-def tile_first(x, count):
-    copies = np.empty((count,) + x.shape, x.dtype)
-    copies[...] = x
-    return reshape(copies, (count * x.shape[0],) + x.shape[1:])
+def by_turns(firsts, seconds):
+    """One of the first, then one of the second, and so on."""
+    if len(firsts) == 0:
+        return ()
+    return (firsts[0], seconds[0]) + by_turns(firsts[1:], seconds[1:])
 
 
 @overload(np.tile)
@@ -128,11 +129,11 @@ def tile(A, reps):
     x = asarray(A)
     if not isinstance(reps, tuple) and not isinstance(reps, list):
         return tile(x, (reps,))
-    rank = len(reps)
-    x = with_rank(x, rank)
-    for k, axis in enumerate(normalize_axes(None, x.ndim)[x.ndim - rank :]):
-        x = moveaxis(tile_first(moveaxis(x, axis, 0), reps[k]), 0, axis)
-    return x
+    x = with_rank(x, len(reps))
+    counts = (1,) * (x.ndim - len(reps)) + tuple(reps)
+    copies = np.empty(by_turns(counts, x.shape), x.dtype)
+    copies[...] = x[(None, slice(None)) * x.ndim]
+    return reshape(copies, tuple([counts[k] * x.shape[k] for k in range(x.ndim)]))
 
 
 def joined_type(arrays):

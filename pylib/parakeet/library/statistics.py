@@ -92,8 +92,10 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     taken = (0 if bias else 1) if ddof is None else ddof
     w = weights_of_columns(x.shape[1], fweights, aweights)
     freedom = freedom_of_columns(w, taken, aweights)
-    x = x - (np.sum(x * w, axis=1) / np.sum(w))[:, None]
-    turned = (x * w).T
+    # Without weights this is a product of a matrix by itself, of which half need be made.
+    is_weighted = fweights is not None or aweights is not None
+    x = x - (np.sum(x * w if is_weighted else x, axis=1) / np.sum(w))[:, None]
+    turned = (x * w if is_weighted else x).T
     if x.dtype.kind == "c":
         turned = np.conjugate(turned)
     made = np.dot(x, turned) * (1 / np.maximum(freedom, 0.0))
