@@ -1,5 +1,7 @@
 #include "passes/lowering/lower_device_filters.h"
 
+#include <utility>
+
 #include "ir/builder.h"
 #include "passes/analyses/find_cost.h"
 
@@ -15,15 +17,17 @@ using Operands = LoopWriter::Operands;
 
 namespace {
 
-constexpr int64_t kChunk = 4096;  // Elements of a block of threads, as lower_filters.cc has them.
+constexpr int64_t kChunk = 4096;  // Elements of a block of threads.
 constexpr int64_t kThreads = 256;
-constexpr int64_t kRun = 16;            // Elements of a thread,
-constexpr int64_t kGroup = 16;          // and threads whose counts one of them adds up.
-constexpr int64_t kRow = 256;           // Chunks of a row.
-constexpr int64_t kMostShared = 33000;  // Bytes of values: several blocks fit a processor.
-constexpr int kCheap = 16;              // What costs no more is written for whole chunks apart.
-constexpr int64_t kMostRoom = 4;        // What a result may lie in, in times its size.
-constexpr int64_t kWaitsForRow = 32;    // The thread that does, of a warp that adds up nothing.
+constexpr int64_t kLanes = 32;  // of a warp
+constexpr int64_t kWarps = kThreads / kLanes;
+constexpr int64_t kTurns = kChunk / kThreads;  // Elements of a thread.
+constexpr int64_t kRow = 256;                  // Chunks of a row, of which a thread awaits one.
+constexpr int kCheap = 16;            // What costs no more is written for whole chunks apart.
+constexpr int64_t kMostRoom = 4;      // What a result may lie in, in times its size.
+constexpr int64_t kWaitsForRow = 32;  // The thread that does: not the one that publishes.
+
+Operand Word(int64_t value) { return ir::ConstantOf(DType::kU32, value); }
 
 }  // namespace
 
@@ -49,23 +53,14 @@ void DeviceFilterLowering::GiveResults(const Filter& filter, const Operand& tota
   for (size_t k = 0; k < kept.size(); ++k) Replace(filter.binding.results[k + 1], kept[k]);
 }
 
-void DeviceFilterLowering::FilterOnDevice(Filter filter, bool once) {
+void DeviceFilterLowering::FilterOnDevice(Filter filter) {
   filter.size = Max(filter.size, Int(0));
   filter.blocks = CeilDiv(filter.size, Int(kChunk));
-  int64_t bytes = 0;
-  for (size_t k = 1; k < filter.binding.results.size(); ++k)
-    bytes += kChunk * ir::SizeInBytes(filter.binding.results[k]->type.dtype());
-  const bool in_shared = bytes <= kMostShared;
   const Operand rows = CeilDiv(filter.blocks, Int(kRow));
   const LookBack look_back = StartLookBack(filter.blocks, builder().Add(filter.blocks, rows));
   const Var* total = builder().NewVar(ir::Type::Array(DType::kI64, {Int(1)}), "total");
   builder().Emit(OpCode::kAlloc, {total}, {Int(1)});
-  const DeviceFilter device{filter,
-                            look_back,
-                            total,
-                            Allocate(filter, filter.size),
-                            once && !in_shared ? Allocate(filter, filter.size) : Arrays{},
-                            in_shared};
+  const DeviceFilter device{filter, look_back, total, Allocate(filter, filter.size)};
   Blocks(filter.blocks, [&](const Operand& number) { WriteFilterChunk(device, number); });
   const Operand some = builder().Scalar(OpCode::kGt, {filter.size, Int(0)});
   const Operand count =
@@ -98,10 +93,15 @@ DeviceFilterLowering::Arrays DeviceFilterLowering::Fit(const Filter& filter, con
   return fitting;
 }
 
-const Var* DeviceFilterLowering::SharedOf(DType dtype, int64_t count, const char* hint) {
-  const Var* array = builder().NewVar(ir::Type::Array(dtype, {Int(count)}), hint);
-  builder().Emit(OpCode::kAlloc, {array}, {Int(count)});
-  return array;
+const Var* DeviceFilterLowering::Shared(DType dtype, int64_t count, const char* hint) {
+  const ir::Type type = ir::Type::Array(dtype, {Int(count)});
+  return builder().EmitOne(OpCode::kAlloc, type, type.dims(), {}, {}, hint);
+}
+
+const Var* DeviceFilterLowering::Own(DType dtype, int64_t count, const char* hint) {
+  const ir::Type type = ir::Type::Array(dtype, {Int(kThreads), Int(count)});
+  const Attributes own = {{Attr::kPrivate, int64_t{1}}};
+  return builder().EmitOne(OpCode::kAlloc, type, type.dims(), own, {}, hint);
 }
 
 DeviceFilterLowering::FilterChunk DeviceFilterLowering::TakeFilterChunk(const DeviceFilter& device,
@@ -109,92 +109,121 @@ DeviceFilterLowering::FilterChunk DeviceFilterLowering::TakeFilterChunk(const De
   const Filter& filter = device.filter;
   FilterChunk chunk;
   chunk.number = number;
-  chunk.row = builder().Scalar(OpCode::kFloorDiv, {chunk.number, Int(kRow)});
-  chunk.rank = builder().Scalar(OpCode::kMod, {chunk.number, Int(kRow)});
-  chunk.start = builder().Mul(chunk.number, Int(kChunk));
-  const Operand size = Min(builder().Sub(filter.size, chunk.start), Int(kChunk));
-  chunk.size = {kThreads, kRun, size, builder().Scalar(OpCode::kEq, {size, Int(kChunk)})};
-  if (device.in_shared) chunk.values = Allocate(filter, Int(kChunk));
-  chunk.marks = SharedOf(DType::kBool, kChunk + kChunk / kRun, "marks");
-  chunk.counts = SharedOf(DType::kI64, kThreads, "counts");
-  chunk.groups = SharedOf(DType::kI64, kThreads / kGroup, "groups");
-  chunk.list = SharedOf(DType::kI16, kChunk, "list");
-  chunk.own = SharedOf(DType::kI64, 1, "own");
-  chunk.others = SharedOf(DType::kI64, kRow, "others");
-  chunk.sums = SharedOf(DType::kI64, kRow / kGroup, "sums");
-  chunk.before = SharedOf(DType::kI64, 1, "before");
+  chunk.row = builder().Scalar(OpCode::kFloorDiv, {number, Int(kRow)});
+  chunk.rank = builder().Scalar(OpCode::kMod, {number, Int(kRow)});
+  chunk.start = builder().Mul(number, Int(kChunk));
+  chunk.size = Min(builder().Sub(filter.size, chunk.start), Int(kChunk));
+  for (size_t k = 1; k < filter.binding.results.size(); ++k)
+    chunk.values.push_back(Own(filter.binding.results[k]->type.dtype(), kTurns, "values"));
+  chunk.marks = Own(DType::kBool, kTurns, "marks");
+  chunk.masks = Own(DType::kU32, kTurns, "masks");
+  chunk.others = Own(DType::kU32, 1, "others");
+  chunk.next_others = Own(DType::kU32, 1, "others");
+  chunk.of_warps = Shared(DType::kU32, kWarps, "of_warps");
+  chunk.before_warps = Shared(DType::kU32, kWarps, "before_warps");
+  chunk.before_row = Shared(DType::kI64, 1, "before_row");
   return chunk;
 }
 
 void DeviceFilterLowering::WriteFilterChunk(const DeviceFilter& device, const Operand& number) {
   const FilterChunk chunk = TakeFilterChunk(device, number);
   MakeElements(device, chunk);
-  CountRuns(chunk);
-  Threads(kThreads, [&](const Operand& thread) {
+  CountKept(chunk);
+  WarpThreads(kThreads, [&](const Operand& thread) {
     If(builder().Scalar(OpCode::kEq, {thread, Int(0)}), [&] { PublishCount(device, chunk); });
     AwaitCounts(device, chunk, thread);
   });
-  Threads(kThreads, [&](const Operand& thread) { AddCounts(device, chunk, thread); });
+  AddCounts(device, chunk);
   Threads(kThreads, [&](const Operand& thread) {
     If(builder().Scalar(OpCode::kEq, {thread, Int(0)}), [&] { PublishRow(device, chunk); });
-    if (!device.kept.empty()) ListKept(chunk, thread);
+    if (!device.kept.empty()) StoreKept(device, chunk, thread);
   });
-  if (!device.kept.empty()) StoreKept(device, chunk);
 }
 
 // --- What the chunk keeps ---
 
+// A warp's elements are side by side, of which its lanes take every 32nd: in order, they are the
+// first of each lane, then the second ones.
+void DeviceFilterLowering::EachTurn(
+    const Operand& thread, const std::function<void(const Operand& turn, const Operand& k)>& body) {
+  const Operand lane = LaneOf(thread);
+  const Operand of_warp = builder().Mul(builder().Sub(thread, lane), Int(kTurns));
+  const Operand first = builder().Add(of_warp, lane);
+  Loop(Int(0), Int(kTurns), {}, [&](const Operand& turn) {
+    body(turn, builder().Add(first, builder().Mul(turn, Int(kLanes))));
+  });
+}
+
+Operand DeviceFilterLowering::LaneOf(const Operand& thread) {
+  return builder().Scalar(OpCode::kAnd, {thread, Int(kLanes - 1)});
+}
+
+Operand DeviceFilterLowering::WarpOf(const Operand& thread) {
+  return builder().Scalar(OpCode::kFloorDiv, {thread, Int(kLanes)});
+}
+
 void DeviceFilterLowering::MakeElements(const DeviceFilter& device, const FilterChunk& chunk) {
-  const auto make = [&](const Operand& k, const Operand& spread) {
-    const Operand i = builder().Add(chunk.start, k);
-    const Operands element = ElementAt(device.filter, i);
-    const Operands values(element.begin() + 1, element.end());
-    if (device.in_shared) StoreAll(chunk.values, k, values);
-    if (!device.made.empty()) StoreAll(device.made, i, values);
-    builder().Store(chunk.marks, {spread}, element[0]);
+  const auto element = [&](const Operand& k) {
+    return ElementAt(device.filter, builder().Add(chunk.start, k));
+  };
+  const auto none = [&] {
+    Operands zeros = {Operand::Bool(false)};
+    for (const Var* values : chunk.values) zeros.push_back(ir::ZeroOf(values->type.dtype()));
+    return zeros;
+  };
+  const auto make = [&](const Operand& thread, bool is_whole) {
+    EachTurn(thread, [&](const Operand& turn, const Operand& k) {
+      const Operand is_inside = builder().Scalar(OpCode::kLt, {k, chunk.size});
+      const Operands made =
+          is_whole ? element(k) : Choose(is_inside, [&] { return element(k); }, none);
+      builder().Store(chunk.marks, {thread, turn}, made[0]);
+      for (size_t v = 0; v < chunk.values.size(); ++v)
+        builder().Store(chunk.values[v], {thread, turn}, made[v + 1]);
+    });
+    return Operands{};
   };
   const bool is_cheap = CostOf(*device.filter.binding.blocks[0]) <= kCheap;
-  Threads(kThreads, [&](const Operand& thread) { EachOf(chunk.size, thread, is_cheap, make); });
-}
-
-Operands DeviceFilterLowering::CarryMarks(
-    const FilterChunk& chunk, const Operand& thread, const Operand& first,
-    const std::function<void(const Operand&, const Operand&, const Operand&)>& use) {
-  const auto step = [&](const PlaceInRun& place, const Operands& so_far) {
-    const Operand mark = builder().Load(chunk.marks, {place.spread});
-    use(place.k, mark, so_far[0]);
-    return Operands{builder().Add(so_far[0], builder().Cast(mark, DType::kI64))};
-  };
-  return CarryRun(chunk.size, thread, false, true, {first}, step);
-}
-
-Operand DeviceFilterLowering::AddEntries(const Var* counts, const Operand& lo, int64_t size,
-                                         bool keeps_before) {
-  return Carry(Int(0), Int(size), {Int(0)}, [&](const Operand& k, const Operands& so_far) {
-    const Operand entry = builder().Add(lo, k);
-    const Operand own = builder().Load(counts, {entry});
-    if (keeps_before) builder().Store(counts, {entry}, so_far[0]);
-    return Operands{builder().Add(so_far[0], own)};
-  })[0];
-}
-
-void DeviceFilterLowering::CountRuns(const FilterChunk& chunk) {
-  const auto ignore = [](const Operand&, const Operand&, const Operand&) {};
-  Threads(kThreads, [&](const Operand& thread) {
-    builder().Store(chunk.counts, {thread}, CarryMarks(chunk, thread, Int(0), ignore)[0]);
+  const Operand is_whole = builder().Scalar(OpCode::kEq, {chunk.size, Int(kChunk)});
+  WarpThreads(kThreads, [&](const Operand& thread) {
+    // A thread that fails keeps nothing.
+    Loop(Int(0), Int(kTurns), {}, [&](const Operand& turn) {
+      builder().Store(chunk.marks, {thread, turn}, Operand::Bool(false));
+    });
+    if (!is_cheap) return void(make(thread, false));
+    Choose(is_whole, [&] { return make(thread, true); }, [&] { return make(thread, false); });
   });
-  Threads(kThreads / kGroup, [&](const Operand& group) {
-    const Operand lo = builder().Mul(group, Int(kGroup));
-    builder().Store(chunk.groups, {group}, AddEntries(chunk.counts, lo, kGroup, true));
+}
+
+// Which lanes keep their elements, turn by turn, and how many the warp keeps.
+void DeviceFilterLowering::CountKept(const FilterChunk& chunk) {
+  Threads(kThreads, [&](const Operand& thread) {
+    const auto count = [&](const Operand& turn, const Operands& so_far) {
+      const Operand alike =
+          builder().EmitOne(OpCode::kMatch, DType::kU32, {chunk.marks, thread, turn});
+      const Operand mark = builder().Load(chunk.marks, {thread, turn});
+      const Operand unlike = builder().Scalar(OpCode::kNot, {alike});
+      const Operand mask = builder().Scalar(OpCode::kSelect, {mark, alike, unlike});
+      builder().Store(chunk.masks, {thread, turn}, mask);
+      return Operands{builder().Add(so_far[0], builder().Scalar(OpCode::kPopCount, {mask}))};
+    };
+    const Operand kept = Carry(Int(0), Int(kTurns), {Word(0)}, count)[0];
+    If(builder().Scalar(OpCode::kEq, {LaneOf(thread), Int(0)}),
+       [&] { builder().Store(chunk.of_warps, {WarpOf(thread)}, kept); });
   });
 }
 
 // --- What those before it keep ---
 
+Operand DeviceFilterLowering::AddWarps(const Var* counts, const Operand& warps) {
+  const auto add = [&](const Operand& warp, const Operands& sum) {
+    return Operands{builder().Add(sum[0], builder().Load(counts, {warp}))};
+  };
+  return builder().Cast(Carry(Int(0), warps, {Word(0)}, add)[0], DType::kI64);
+}
+
 void DeviceFilterLowering::PublishCount(const DeviceFilter& device, const FilterChunk& chunk) {
-  const Operand count = AddEntries(chunk.groups, Int(0), kThreads / kGroup, true);
-  builder().Store(chunk.own, {Int(0)}, count);
-  If(device.look_back.is_many, [&] { TellCount(device, chunk.number, count); });
+  If(device.look_back.is_many,
+     [&] { TellCount(device, chunk.number, AddWarps(chunk.of_warps, Int(kWarps))); });
 }
 
 void DeviceFilterLowering::TellCount(const DeviceFilter& device, const Operand& word,
@@ -215,30 +244,42 @@ void DeviceFilterLowering::AwaitCounts(const DeviceFilter& device, const FilterC
   const Operand other = builder().Add(builder().Sub(chunk.number, chunk.rank), rank);
   const Operand count = Choose(
       builder().Scalar(OpCode::kLt, {rank, chunk.rank}),
-      [&] { return Operands{AwaitCount(device, other)}; }, [] { return Operands{Int(0)}; })[0];
-  builder().Store(chunk.others, {rank}, count);
+      [&] { return Operands{builder().Cast(AwaitCount(device, other), DType::kU32)}; },
+      [] { return Operands{Word(0)}; })[0];
+  builder().Store(chunk.others, {thread, Int(0)}, count);
 }
 
-void DeviceFilterLowering::AddCounts(const DeviceFilter& device, const FilterChunk& chunk,
-                                     const Operand& thread) {
-  If(builder().Scalar(OpCode::kLt, {thread, Int(kRow / kGroup)}), [&] {
-    const Operand lo = builder().Mul(thread, Int(kGroup));
-    builder().Store(chunk.sums, {thread}, AddEntries(chunk.others, lo, kGroup, false));
+// Those of a warp by halves; the sums of warps, and what rows before keep, are left for all.
+void DeviceFilterLowering::AddCounts(const DeviceFilter& device, const FilterChunk& chunk) {
+  const Var *from = chunk.others, *to = chunk.next_others;
+  for (int64_t half = kLanes / 2; half > 0; half /= 2, std::swap(from, to)) {
+    WarpThreads(kThreads, [&](const Operand& thread) {
+      const Operand other = builder().EmitOne(
+          OpCode::kShuffle, DType::kU32, {from, thread, Int(0), builder().Add(thread, Int(half))});
+      builder().Store(to, {thread, Int(0)},
+                      builder().Add(builder().Load(from, {thread, Int(0)}), other));
+    });
+  }
+  Threads(kThreads, [&](const Operand& thread) {
+    If(builder().Scalar(OpCode::kEq, {LaneOf(thread), Int(0)}), [&] {
+      const Operand sum = builder().Load(from, {thread, Int(0)});
+      builder().Store(chunk.before_warps, {WarpOf(thread)}, sum);
+    });
+    If(builder().Scalar(OpCode::kEq, {thread, Int(kWaitsForRow)}),
+       [&] { builder().Store(chunk.before_row, {Int(0)}, AwaitRows(device, chunk)); });
   });
-  If(builder().Scalar(OpCode::kEq, {thread, Int(kWaitsForRow)}),
-     [&] { builder().Store(chunk.before, {Int(0)}, AwaitRows(device, chunk)); });
 }
 
 // How many all before the chunk keep.
 Operand DeviceFilterLowering::BeforeChunk(const FilterChunk& chunk) {
-  const Operand row = AddEntries(chunk.sums, Int(0), kRow / kGroup, false);
-  return builder().Add(builder().Load(chunk.before, {Int(0)}), row);
+  return builder().Add(builder().Load(chunk.before_row, {Int(0)}),
+                       AddWarps(chunk.before_warps, Int(kWarps)));
 }
 
 void DeviceFilterLowering::PublishRow(const DeviceFilter& device, const FilterChunk& chunk) {
   const Operand next = builder().Add(chunk.number, Int(1));
   const auto behind = [&] {
-    return builder().Add(BeforeChunk(chunk), builder().Load(chunk.own, {Int(0)}));
+    return builder().Add(BeforeChunk(chunk), AddWarps(chunk.of_warps, Int(kWarps)));
   };
   const auto finish = [&] {
     builder().Store(device.total, {Int(0)}, behind());
@@ -264,33 +305,26 @@ Operand DeviceFilterLowering::AwaitRows(const DeviceFilter& device, const Filter
 
 // --- What is kept ---
 
-void DeviceFilterLowering::ListKept(const FilterChunk& chunk, const Operand& thread) {
-  const Operand group = builder().Scalar(OpCode::kFloorDiv, {thread, Int(kGroup)});
-  const Operand first =
-      builder().Add(builder().Load(chunk.groups, {group}), builder().Load(chunk.counts, {thread}));
-  CarryMarks(chunk, thread, first, [&](const Operand& k, const Operand& mark, const Operand& at) {
-    If(mark, [&] { builder().Store(chunk.list, {at}, builder().Cast(k, DType::kI16)); });
-  });
-}
-
-Operands DeviceFilterLowering::ValuesOf(const DeviceFilter& device, const FilterChunk& chunk,
-                                        const Operand& k) {
-  if (device.in_shared) return LoadAll(chunk.values, k);
-  const Operand i = builder().Add(chunk.start, k);
-  if (!device.made.empty()) return LoadAll(device.made, i);
-  const Operands element = ElementAt(device.filter, i);
-  return {element.begin() + 1, element.end()};
-}
-
-void DeviceFilterLowering::StoreKept(const DeviceFilter& device, const FilterChunk& chunk) {
-  Threads(kThreads, [&](const Operand& thread) {
-    const Operand first = BeforeChunk(chunk);
-    const Operand count = builder().Load(chunk.own, {Int(0)});
-    const auto store = [&](const Operand& place) {
-      const Operand k = builder().Cast(builder().Load(chunk.list, {place}), DType::kI64);
-      StoreAll(device.kept, builder().Add(first, place), ValuesOf(device, chunk, k));
-    };
-    Loop(thread, count, {}, store, kThreads);
+void DeviceFilterLowering::StoreKept(const DeviceFilter& device, const FilterChunk& chunk,
+                                     const Operand& thread) {
+  const Operand lane = builder().Cast(LaneOf(thread), DType::kU32);
+  const Operand own = builder().Scalar(OpCode::kShl, {Word(1), lane});
+  const Operand below = builder().Sub(own, Word(1));
+  const Operand first = builder().Add(BeforeChunk(chunk), AddWarps(chunk.of_warps, WarpOf(thread)));
+  const auto count = [&](const Operand& lanes) {
+    return builder().Cast(builder().Scalar(OpCode::kPopCount, {lanes}), DType::kI64);
+  };
+  Carry(Int(0), Int(kTurns), {first}, [&](const Operand& turn, const Operands& next) {
+    const Operand mask = builder().Load(chunk.masks, {thread, turn});
+    const Operand is_kept =
+        builder().Scalar(OpCode::kNe, {builder().Scalar(OpCode::kAnd, {mask, own}), Word(0)});
+    If(is_kept, [&] {
+      const Operand before = count(builder().Scalar(OpCode::kAnd, {mask, below}));
+      Operands values;
+      for (const Var* array : chunk.values) values.push_back(builder().Load(array, {thread, turn}));
+      StoreAll(device.kept, builder().Add(next[0], before), values);
+    });
+    return Operands{builder().Add(next[0], count(mask))};
   });
 }
 

@@ -67,7 +67,8 @@ def tensordot(a, b, axes=2):
     columns = y.shape[count:]
     if count > 1 and len(columns) < 2:
         last = normalize_axes(None, y.ndim)[len(columns) :]
-        return sums_of_products(x, moveaxis(y, normalize_axes(None, count), last), (), rows, columns)
+        y = moveaxis(y, normalize_axes(None, count), last)
+        return sums_of_products(x, y, (), rows, columns)
     made = product_of_rows(x, rows, as_matrices(y, 0, count))
     return made if len(rows) > 0 and len(columns) == 1 else reshape(made, rows + columns)
 
