@@ -20,9 +20,10 @@ constexpr unsigned kSharedSpace = 3;
 
 // Lanes that match one another wait for shared memory, step by step, and those that shuffle for
 // what they load and for each other. Of so many blocks, some warps go on meanwhile: they get as few
-// registers as that takes, where those hold what the threads have: doubles need more.
+// registers as that takes, where those hold what the threads have: doubles need more. Of lanes that
+// match, a filter's have little, a sort's their keys.
 int64_t ResidentBlocks(const KernelTraits& traits) {
-  if (traits.matches) return 3;
+  if (traits.matches) return traits.own_bytes > 64 ? 3 : 6;
   if (!traits.shuffles || traits.own_width > 4 || traits.own_bytes > 192) return 1;
   return traits.own_bytes > 64 ? 6 : 8;
 }

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "ir/builder.h"
-#include "passes/analyses/find_cost.h"
 
 namespace parakeet::passes {
 
@@ -23,9 +22,8 @@ constexpr int64_t kLanes = 32;  // of a warp
 constexpr int64_t kWarps = kThreads / kLanes;
 constexpr int64_t kTurns = kChunk / kThreads;  // Elements of a thread.
 constexpr int64_t kRow = 256;                  // Chunks of a row, of which a thread awaits one.
-constexpr int kCheap = 16;            // What costs no more is written for whole chunks apart.
-constexpr int64_t kMostRoom = 4;      // What a result may lie in, in times its size.
-constexpr int64_t kWaitsForRow = 32;  // The thread that does: not the one that publishes.
+constexpr int64_t kMostRoom = 4;               // What a result may lie in, in times its size.
+constexpr int64_t kWaitsForRow = 32;           // The thread that does: not the one that publishes.
 
 Operand Word(int64_t value) { return ir::ConstantOf(DType::kU32, value); }
 
@@ -53,14 +51,14 @@ void DeviceFilterLowering::GiveResults(const Filter& filter, const Operand& tota
   for (size_t k = 0; k < kept.size(); ++k) Replace(filter.binding.results[k + 1], kept[k]);
 }
 
-void DeviceFilterLowering::FilterOnDevice(Filter filter) {
+void DeviceFilterLowering::FilterOnDevice(Filter filter, bool once) {
   filter.size = Max(filter.size, Int(0));
   filter.blocks = CeilDiv(filter.size, Int(kChunk));
   const Operand rows = CeilDiv(filter.blocks, Int(kRow));
   const LookBack look_back = StartLookBack(filter.blocks, builder().Add(filter.blocks, rows));
   const Var* total = builder().NewVar(ir::Type::Array(DType::kI64, {Int(1)}), "total");
   builder().Emit(OpCode::kAlloc, {total}, {Int(1)});
-  const DeviceFilter device{filter, look_back, total, Allocate(filter, filter.size)};
+  const DeviceFilter device{filter, look_back, total, Allocate(filter, filter.size), once};
   Blocks(filter.blocks, [&](const Operand& number) { WriteFilterChunk(device, number); });
   const Operand some = builder().Scalar(OpCode::kGt, {filter.size, Int(0)});
   const Operand count =
@@ -113,10 +111,9 @@ DeviceFilterLowering::FilterChunk DeviceFilterLowering::TakeFilterChunk(const De
   chunk.rank = builder().Scalar(OpCode::kMod, {number, Int(kRow)});
   chunk.start = builder().Mul(number, Int(kChunk));
   chunk.size = Min(builder().Sub(filter.size, chunk.start), Int(kChunk));
-  for (size_t k = 1; k < filter.binding.results.size(); ++k)
+  for (size_t k = 1; device.once && k < filter.binding.results.size(); ++k)
     chunk.values.push_back(Own(filter.binding.results[k]->type.dtype(), kTurns, "values"));
   chunk.marks = Own(DType::kBool, kTurns, "marks");
-  chunk.masks = Own(DType::kU32, kTurns, "masks");
   chunk.others = Own(DType::kU32, 1, "others");
   chunk.next_others = Own(DType::kU32, 1, "others");
   chunk.of_warps = Shared(DType::kU32, kWarps, "of_warps");
@@ -144,14 +141,10 @@ void DeviceFilterLowering::WriteFilterChunk(const DeviceFilter& device, const Op
 
 // A warp's elements are side by side, of which its lanes take every 32nd: in order, they are the
 // first of each lane, then the second ones.
-void DeviceFilterLowering::EachTurn(
-    const Operand& thread, const std::function<void(const Operand& turn, const Operand& k)>& body) {
+Operand DeviceFilterLowering::TurnsElement(const Operand& thread, const Operand& turn) {
   const Operand lane = LaneOf(thread);
   const Operand of_warp = builder().Mul(builder().Sub(thread, lane), Int(kTurns));
-  const Operand first = builder().Add(of_warp, lane);
-  Loop(Int(0), Int(kTurns), {}, [&](const Operand& turn) {
-    body(turn, builder().Add(first, builder().Mul(turn, Int(kLanes))));
-  });
+  return builder().Add(builder().Add(of_warp, lane), builder().Mul(turn, Int(kLanes)));
 }
 
 Operand DeviceFilterLowering::LaneOf(const Operand& thread) {
@@ -168,11 +161,13 @@ void DeviceFilterLowering::MakeElements(const DeviceFilter& device, const Filter
   };
   const auto none = [&] {
     Operands zeros = {Operand::Bool(false)};
-    for (const Var* values : chunk.values) zeros.push_back(ir::ZeroOf(values->type.dtype()));
+    for (size_t k = 1; k < device.filter.binding.results.size(); ++k)
+      zeros.push_back(ir::ZeroOf(device.filter.binding.results[k]->type.dtype()));
     return zeros;
   };
   const auto make = [&](const Operand& thread, bool is_whole) {
-    EachTurn(thread, [&](const Operand& turn, const Operand& k) {
+    Loop(Int(0), Int(kTurns), {}, [&](const Operand& turn) {
+      const Operand k = TurnsElement(thread, turn);
       const Operand is_inside = builder().Scalar(OpCode::kLt, {k, chunk.size});
       const Operands made =
           is_whole ? element(k) : Choose(is_inside, [&] { return element(k); }, none);
@@ -182,29 +177,31 @@ void DeviceFilterLowering::MakeElements(const DeviceFilter& device, const Filter
     });
     return Operands{};
   };
-  const bool is_cheap = CostOf(*device.filter.binding.blocks[0]) <= kCheap;
   const Operand is_whole = builder().Scalar(OpCode::kEq, {chunk.size, Int(kChunk)});
   WarpThreads(kThreads, [&](const Operand& thread) {
     // A thread that fails keeps nothing.
     Loop(Int(0), Int(kTurns), {}, [&](const Operand& turn) {
       builder().Store(chunk.marks, {thread, turn}, Operand::Bool(false));
     });
-    if (!is_cheap) return void(make(thread, false));
+    if (device.once) return void(make(thread, false));
     Choose(is_whole, [&] { return make(thread, true); }, [&] { return make(thread, false); });
   });
 }
 
-// Which lanes keep their elements, turn by turn, and how many the warp keeps.
+// Which lanes of the warp keep their elements.
+Operand DeviceFilterLowering::LanesThatKeep(const FilterChunk& chunk, const Operand& thread,
+                                            const Operand& turn) {
+  const Operand alike = builder().EmitOne(OpCode::kMatch, DType::kU32, {chunk.marks, thread, turn});
+  const Operand mark = builder().Load(chunk.marks, {thread, turn});
+  const Operand unlike = builder().Scalar(OpCode::kNot, {alike});
+  return builder().Scalar(OpCode::kSelect, {mark, alike, unlike});
+}
+
 void DeviceFilterLowering::CountKept(const FilterChunk& chunk) {
   Threads(kThreads, [&](const Operand& thread) {
     const auto count = [&](const Operand& turn, const Operands& so_far) {
-      const Operand alike =
-          builder().EmitOne(OpCode::kMatch, DType::kU32, {chunk.marks, thread, turn});
-      const Operand mark = builder().Load(chunk.marks, {thread, turn});
-      const Operand unlike = builder().Scalar(OpCode::kNot, {alike});
-      const Operand mask = builder().Scalar(OpCode::kSelect, {mark, alike, unlike});
-      builder().Store(chunk.masks, {thread, turn}, mask);
-      return Operands{builder().Add(so_far[0], builder().Scalar(OpCode::kPopCount, {mask}))};
+      const Operand lanes = LanesThatKeep(chunk, thread, turn);
+      return Operands{builder().Add(so_far[0], builder().Scalar(OpCode::kPopCount, {lanes}))};
     };
     const Operand kept = Carry(Int(0), Int(kTurns), {Word(0)}, count)[0];
     If(builder().Scalar(OpCode::kEq, {LaneOf(thread), Int(0)}),
@@ -305,26 +302,33 @@ Operand DeviceFilterLowering::AwaitRows(const DeviceFilter& device, const Filter
 
 // --- What is kept ---
 
+Operands DeviceFilterLowering::ValuesOf(const DeviceFilter& device, const FilterChunk& chunk,
+                                        const Operand& thread, const Operand& turn) {
+  if (!chunk.values.empty()) {
+    Operands values;
+    for (const Var* array : chunk.values) values.push_back(builder().Load(array, {thread, turn}));
+    return values;
+  }
+  const Operand i = builder().Add(chunk.start, TurnsElement(thread, turn));
+  const Operands element = ElementAt(device.filter, i);
+  return {element.begin() + 1, element.end()};
+}
+
 void DeviceFilterLowering::StoreKept(const DeviceFilter& device, const FilterChunk& chunk,
                                      const Operand& thread) {
   const Operand lane = builder().Cast(LaneOf(thread), DType::kU32);
-  const Operand own = builder().Scalar(OpCode::kShl, {Word(1), lane});
-  const Operand below = builder().Sub(own, Word(1));
+  const Operand below = builder().Sub(builder().Scalar(OpCode::kShl, {Word(1), lane}), Word(1));
   const Operand first = builder().Add(BeforeChunk(chunk), AddWarps(chunk.of_warps, WarpOf(thread)));
   const auto count = [&](const Operand& lanes) {
     return builder().Cast(builder().Scalar(OpCode::kPopCount, {lanes}), DType::kI64);
   };
   Carry(Int(0), Int(kTurns), {first}, [&](const Operand& turn, const Operands& next) {
-    const Operand mask = builder().Load(chunk.masks, {thread, turn});
-    const Operand is_kept =
-        builder().Scalar(OpCode::kNe, {builder().Scalar(OpCode::kAnd, {mask, own}), Word(0)});
-    If(is_kept, [&] {
-      const Operand before = count(builder().Scalar(OpCode::kAnd, {mask, below}));
-      Operands values;
-      for (const Var* array : chunk.values) values.push_back(builder().Load(array, {thread, turn}));
-      StoreAll(device.kept, builder().Add(next[0], before), values);
+    const Operand lanes = LanesThatKeep(chunk, thread, turn);
+    If(builder().Load(chunk.marks, {thread, turn}), [&] {
+      const Operand before = count(builder().Scalar(OpCode::kAnd, {lanes, below}));
+      StoreAll(device.kept, builder().Add(next[0], before), ValuesOf(device, chunk, thread, turn));
     });
-    return Operands{builder().Add(next[0], count(mask))};
+    return Operands{builder().Add(next[0], count(lanes))};
   });
 }
 

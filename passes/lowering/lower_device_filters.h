@@ -11,7 +11,7 @@ namespace parakeet::passes {
 // The part of lower_to_loops that writes a filter for blocks of a GPU's threads.
 //
 // One kernel over chunks of 4096 elements, 256 of which are a row of chunks. Each of a block's 256
-// threads makes 16 elements and holds them; a warp's lanes tell one another which they keep. The
+// threads makes 16 elements, and holds them where they are dear; a warp's lanes tell one another which they keep. The
 // block publishes how many its chunk keeps, waits for the same of the chunks before it in the row
 // and for what rows before keep; then each thread stores its own, neighbours beside neighbours, in
 // a buffer that has room for all elements. What fills less than a quarter of that is copied into an
@@ -30,7 +30,8 @@ class DeviceFilterLowering : public ScanLowering {
     const ir::Var* starts = nullptr;  // by block: its count, then where it starts; last the total
   };
 
-  void FilterOnDevice(Filter filter);
+  // `once`: elements are dear, or may raise.
+  void FilterOnDevice(Filter filter, bool once);
 
   // Whether element `i` is kept, then its values.
   Operands ElementAt(const Filter& filter, const ir::Operand& i);
@@ -45,6 +46,7 @@ class DeviceFilterLowering : public ScanLowering {
     LookBack look_back;    // A word for each chunk, one for each row: twice a count, and 1.
     const ir::Var* total;  // an array of one
     Arrays kept;           // buffers for all elements
+    bool once;             // Whether threads hold their elements; else they are made again.
   };
   // What a block of threads does with its chunk.
   struct FilterChunk {
@@ -53,11 +55,9 @@ class DeviceFilterLowering : public ScanLowering {
     ir::Operand rank;   // in the row
     ir::Operand start;  // its first element
     ir::Operand size;   // and how many there are
-    // Of each thread, turn by turn: its elements, whether it keeps them, which lanes of its warp
-    // keep theirs;
+    // Of each thread, turn by turn: its elements, where it holds them, and whether it keeps them;
     Arrays values;
     const ir::Var* marks;
-    const ir::Var* masks;
     // and, of one or several chunks before it in the row, how many they keep.
     const ir::Var* others;
     const ir::Var* next_others;
@@ -71,6 +71,8 @@ class DeviceFilterLowering : public ScanLowering {
   void WriteFilterChunk(const DeviceFilter& device, const ir::Operand& number);
   FilterChunk TakeFilterChunk(const DeviceFilter& device, const ir::Operand& number);
   void MakeElements(const DeviceFilter& device, const FilterChunk& chunk);
+  ir::Operand LanesThatKeep(const FilterChunk& chunk, const ir::Operand& thread,
+                            const ir::Operand& turn);
   void CountKept(const FilterChunk& chunk);
   void PublishCount(const DeviceFilter& device, const FilterChunk& chunk);
   void AwaitCounts(const DeviceFilter& device, const FilterChunk& chunk, const ir::Operand& thread);
@@ -80,14 +82,15 @@ class DeviceFilterLowering : public ScanLowering {
   ir::Operand AwaitRows(const DeviceFilter& device, const FilterChunk& chunk);
   ir::Operand AwaitCount(const DeviceFilter& device, const ir::Operand& word);
   void TellCount(const DeviceFilter& device, const ir::Operand& word, const ir::Operand& count);
+  Operands ValuesOf(const DeviceFilter& device, const FilterChunk& chunk, const ir::Operand& thread,
+                    const ir::Operand& turn);
   void StoreKept(const DeviceFilter& device, const FilterChunk& chunk, const ir::Operand& thread);
 
   // What is kept, in arrays with `total` elements.
   Arrays Fit(const Filter& filter, const Arrays& kept, const ir::Operand& total);
 
-  // The thread's elements: which turn, and which of the chunk's.
-  void EachTurn(const ir::Operand& thread,
-                const std::function<void(const ir::Operand& turn, const ir::Operand& k)>& body);
+  // Which element of the chunk is the thread's at its turn.
+  ir::Operand TurnsElement(const ir::Operand& thread, const ir::Operand& turn);
   ir::Operand LaneOf(const ir::Operand& thread);
   ir::Operand WarpOf(const ir::Operand& thread);
   // What the first warps have together.

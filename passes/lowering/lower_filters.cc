@@ -42,7 +42,7 @@ void FilterLowering::LowerFilter(const Binding& b) {
   filter.blocks = CeilDiv(filter.size, Int(kBlock));
   const bool once = MayRaise(*b.blocks[0]) || CostOf(*b.blocks[0]) > kDearElement;
   const bool on_device = for_kernels_ && b.attrs.Int(Attr::kParallel) != 0;
-  if (on_device && !NeedsHost(*b.blocks[0])) return FilterOnDevice(filter);
+  if (on_device && !NeedsHost(*b.blocks[0])) return FilterOnDevice(filter, once);
   const Operand places = builder().Add(filter.blocks, Int(1));
   filter.starts = builder().NewVar(ir::Type::Array(DType::kI64, {places}), "starts");
   builder().Emit(OpCode::kAlloc, {filter.starts}, {places});

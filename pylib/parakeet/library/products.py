@@ -68,7 +68,8 @@ def tensordot(a, b, axes=2):
     if count > 1 and len(columns) < 2:
         last = normalize_axes(None, y.ndim)[len(columns) :]
         y = moveaxis(y, normalize_axes(None, count), last)
-        return sums_of_products(x, y, (), rows, columns)
+        sums = sums_of_products(x, y, (), rows, columns)
+        return sums if len(rows) + len(columns) > 0 else asarray(sums)
     made = product_of_rows(x, rows, as_matrices(y, 0, count))
     return made if len(rows) > 0 and len(columns) == 1 else reshape(made, rows + columns)
 
