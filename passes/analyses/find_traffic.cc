@@ -51,7 +51,8 @@ int64_t OperationsOf(const Binding& b) {
 // The loops of a nest, what is touched by them and what is computed in them.
 class TrafficFinder {
  public:
-  TrafficFinder(const Binding& nest, ir::Builder& builder) : builder_(builder) {
+  TrafficFinder(const Binding& nest, ir::Builder& builder)
+      : builder_(builder), results_(nest.results.begin(), nest.results.end()) {
     for (const Block* block : nest.blocks) {
       const VarSet defined = ir::DefinedVars(*block);
       inside_.insert(defined.begin(), defined.end());
@@ -85,7 +86,7 @@ class TrafficFinder {
   };
 
   bool IsKnown(const Operand& size) const {
-    return size.IsConstant() || !inside_.contains(size.var());
+    return size.IsConstant() || !(inside_.contains(size.var()) || results_.contains(size.var()));
   }
 
   Operand Product(const std::vector<Operand>& sizes) {
@@ -269,7 +270,8 @@ class TrafficFinder {
   }
 
   ir::Builder& builder_;
-  VarSet inside_;                   // defined in the nest
+  VarSet inside_;   // defined in the nest
+  VarSet results_;  // How many elements a filter keeps is one of them.
   std::vector<const Var*> around_;  // the indexes of the loops that the walk is in
   std::unordered_map<const Var*, std::optional<Operand>> sizes_;     // by index
   std::unordered_map<const Var*, std::vector<const Var*>> follows_;  // by value, indexes

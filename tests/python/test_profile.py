@@ -126,3 +126,13 @@ def test_one_profile_at_a_time():
         1 / 0  # noqa: B018
     with parakeet.profile(show=False):  # and the one before is over
         pass
+
+
+def test_what_a_mask_keeps_is_counted_as_if_it_were_all():
+    f = jit(lambda x: x[x > 0.5])
+    expected = f(X)
+    with parakeet.profile() as profile:
+        np.testing.assert_array_equal(f(X), expected)
+    (called,) = profile.functions
+    (region,) = called.regions
+    assert region.bytes == 2 * X.nbytes
