@@ -75,6 +75,9 @@ const std::vector<std::string_view>& CpuPipeline() {
       // By other names than the passes above look for.
       "flatten-loads",
       "eliminate-dead-code",
+      // Divisions that are left.
+      "split-indexes",
+      "eliminate-dead-code",
       "choose-trees",
       // Behind choose-trees: orders of sums follow from no lengths that only some calls have.
       "unroll-reductions",

@@ -270,8 +270,8 @@ class TrafficFinder {
   }
 
   ir::Builder& builder_;
-  VarSet inside_;   // defined in the nest
-  VarSet results_;  // How many elements a filter keeps is one of them.
+  VarSet inside_;                   // defined in the nest
+  VarSet results_;                  // How many elements a filter keeps is one of them.
   std::vector<const Var*> around_;  // the indexes of the loops that the walk is in
   std::unordered_map<const Var*, std::optional<Operand>> sizes_;     // by index
   std::unordered_map<const Var*, std::vector<const Var*>> follows_;  // by value, indexes
