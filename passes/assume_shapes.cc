@@ -1,6 +1,7 @@
 // Assumes that slices lie inside their arrays, that sizes which may be broadcast together are equal
 // and that loops index what they go through in range, and checks it before anything else happens.
-// What loops check of sizes is taken to hold too.
+// What loops check of sizes is taken to hold too, and no entry of a shape that is given to reshape
+// to be -1, unless it is written so.
 //
 // Before:
 //   %a: i64 = sub %n, 1
@@ -70,6 +71,7 @@ class ShapeAssumer {
     ForEachPair([&](const Binding& b, const Pair& pair) { AssumeGivenEqual(b, pair); });
     ir::ForEachBinding(*function_.body, [&](const Binding& b) {
       if (b.op == OpCode::kSlice) AssumeInside(b);
+      if (IsShapeEntry(b)) AssumeNotNegative(b);
     });
     ForEachPair([&](const Binding& b, const Pair& pair) { AssumeEqual(b, pair); });
     AssumeInLoops(*function_.body, false);
@@ -115,6 +117,19 @@ class ShapeAssumer {
     if (given_.contains(n) && given_.contains(m) && times == -times_m && times * times == 1) {
       Assume(b, n, m);
     }
+  }
+
+  // An entry of a shape may be -1, which stands for what is left; then it is mostly written so.
+  void AssumeNotNegative(const Binding& entry) {
+    cost_ = 0;
+    const std::optional<Operand> size = AtEntry(entry.operands[2]);
+    if (!size) return;
+    builder_.set_span(entry.span);
+    const Operand holds = builder_.Scalar(OpCode::kLe, {Operand::Int(0), *size});
+    if (holds.IsConstant()) return;
+    builder_.Emit(OpCode::kCheck, {}, {holds}, {{Attr::kSite, site_}, {Attr::kAt, 0}});
+    context_.Note(entry.span, "a size taken not to be negative, which a call checks first",
+                  Topic::kShapes, Verdict::kDone);
   }
 
   // Nothing where the two differ, which raises, or where one is 1.
@@ -214,8 +229,8 @@ class ShapeAssumer {
     if (const auto pair = ChosenPair(b)) {
       return Likely(IsLikelyOne(pair->first) ? pair->second : pair->first);
     }
-    if (!IsExpression(b)) return std::nullopt;
     if (b.op == OpCode::kSelect && IsFromTheEnd(b)) return Likely(b.operands[2]);
+    if (!IsExpression(b)) return std::nullopt;
     std::vector<LinearForm> parts;
     for (const Operand& operand : b.operands) {
       std::optional<LinearForm> part = Likely(operand);
@@ -362,6 +377,8 @@ class ShapeAssumer {
     std::optional<Operand> value;
     if (const auto pair = ChosenPair(b)) {
       value = AtEntry(IsLikelyOne(pair->first) ? pair->second : pair->first);
+    } else if (IsShapeEntry(b)) {
+      value = AtEntry(b.operands[2]);
     } else if (IsExpression(b)) {
       std::vector<Operand> operands;
       for (const Operand& part : b.operands) {
@@ -380,6 +397,12 @@ class ShapeAssumer {
     const Binding* is_negative = DefinitionOf(select.operands[0], OpCode::kLt);
     return is_negative != nullptr && is_negative->operands[0] == select.operands[2] &&
            is_negative->operands[1].IsInt(0);
+  }
+
+  // True for the entry of a shape that is a quotient where it is negative.
+  bool IsShapeEntry(const Binding& b) const {
+    return b.op == OpCode::kSelect && IsFromTheEnd(b) &&
+           DefinitionOf(b.operands[1], OpCode::kFloorDiv) != nullptr;
   }
 
   // True for what may be computed at any time: integers, where nothing can fail.

@@ -56,17 +56,31 @@ class SizeFactors {
     return factors;
   }
 
-  // From here on, until as many equalities are kept as before.
+  // What a check says holds from here on, until it is forgotten.
+  struct Known {
+    size_t equal;
+    size_t sizes;
+  };
+  Known known() const { return {equal_.size(), checked_.size()}; }
+  void Forget(const Known& known) {
+    equal_.resize(known.equal);
+    checked_.resize(known.sizes);
+  }
   void Learn(const Binding& check) {
     const Binding* b = DefinitionOf(check.operands[0]);
-    if (b == nullptr || b->op != OpCode::kEq || ir::DTypeOf(b->operands[0]) != ir::DType::kI64)
-      return;
+    if (b == nullptr || b->operands.size() != 2) return;
+    if (ir::DTypeOf(b->operands[0]) != ir::DType::kI64) return;
+    if (b->op == OpCode::kLe && b->operands[0].IsInt(0)) checked_.push_back(b->operands[1]);
+    if (b->op != OpCode::kEq) return;
     const Operands a = Of(b->operands[0]), other = Of(b->operands[1]);
     equal_.emplace_back(a, other);
     equal_.emplace_back(other, a);
   }
-  size_t known() const { return equal_.size(); }
-  void Forget(size_t known) { equal_.resize(known); }
+
+  bool AreEqual(const Operand& a, const Operand& b) const {
+    return a == b || std::find(equal_.begin(), equal_.end(), std::pair(Operands{a}, Operands{b})) !=
+                         equal_.end();
+  }
 
   // The factors of a product without `part`'s, as they are or as a check says; nothing where it is
   // no factor.
@@ -85,6 +99,7 @@ class SizeFactors {
   bool IsSize(const Operand& operand) const {
     if (operand.IsConstant()) return operand.constant().integer >= 0;
     if (sizes_.contains(operand.var())) return true;
+    if (std::find(checked_.begin(), checked_.end(), operand) != checked_.end()) return true;
     const Binding* b = DefinitionOf(operand);
     if (b == nullptr) return false;
     const auto is_size = [&](size_t k) { return IsSize(b->operands[k]); };
@@ -120,6 +135,7 @@ class SizeFactors {
   std::unordered_map<const Var*, const Binding*> definitions_;
   ir::VarSet sizes_;
   std::vector<std::pair<Operands, Operands>> equal_;
+  Operands checked_;  // not to be negative
 };
 
 // How the place of an iteration, in the order of all, is taken apart.
@@ -147,7 +163,7 @@ class IndexSplitter : public ir::Mutator {
 
  protected:
   void Visit(const Binding* b) override {
-    const size_t known = factors_.known();
+    const SizeFactors::Known known = factors_.known();
     const auto split = FindSplit(*b);
     split ? Write(*b, *split) : Mutator::Visit(b);
     factors_.Forget(known);
@@ -229,13 +245,16 @@ class IndexSplitter : public ir::Mutator {
     });
   }
 
-  // Whether the binding loads the element at the nest's index of an array of its extents.
+  // Whether the binding loads the element at the nest's index of an array of its extents, but for
+  // the first, which the element's place does not depend on.
   bool IsWhole(const Binding& nest, const Binding& b) const {
     if (b.op != OpCode::kLoad || !in_c_order_.contains(b.operands[0].var())) return false;
     const std::vector<Operand>& dims = b.operands[0].var()->type.dims();
     const std::vector<const Var*>& params = nest.blocks[0]->params;
     return dims.size() == params.size() &&
-           std::equal(dims.begin(), dims.end(), nest.operands.begin()) &&
+           std::equal(
+               dims.begin() + 1, dims.end(), nest.operands.begin() + 1,
+               [&](const Operand& a, const Operand& b) { return factors_.AreEqual(a, b); }) &&
            std::equal(params.begin(), params.end(), b.operands.begin() + 1,
                       [](const Var* param, const Operand& at) { return at == Operand(param); });
   }
