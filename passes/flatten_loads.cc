@@ -54,13 +54,24 @@ class LineFinder {
   std::optional<Operand> PlaceOf(const Binding& load) const {
     const Operand& array = load.operands[0];
     if (!in_c_order_.contains(array.var()) || array.var()->type.rank() < 2) return std::nullopt;
-    const std::vector<Operand>& dims = array.var()->type.dims();
-    const Binding* last = Find(load.operands.back(), OpCode::kMod, dims.back());
+    std::vector<Operand> dims, index;  // without the axes of one element, along which nothing moves
+    for (size_t axis = 0; axis < array.var()->type.dims().size(); ++axis) {
+      if (array.var()->type.dims()[axis].IsInt(1)) continue;
+      dims.push_back(array.var()->type.dims()[axis]);
+      index.push_back(load.operands[1 + axis]);
+    }
+    return dims.size() < 2 ? std::nullopt : PlaceOf(index, dims);
+  }
+
+ private:
+  std::optional<Operand> PlaceOf(const std::vector<Operand>& index,
+                                 const std::vector<Operand>& dims) const {
+    const Binding* last = Find(index.back(), OpCode::kMod, dims.back());
     if (last == nullptr) return std::nullopt;
     const Operand place = last->operands[0];
     Operand rest = place;
     for (size_t axis = dims.size() - 1; axis-- > 0;) {
-      Operand quotient = load.operands[1 + axis];
+      Operand quotient = index[axis];
       if (axis > 0) {
         const Binding* part = Find(quotient, OpCode::kMod, dims[axis]);
         if (part == nullptr) return std::nullopt;
@@ -73,7 +84,6 @@ class LineFinder {
     return place;
   }
 
- private:
   // The binding of a value that is `op` of something and `size`.
   const Binding* Find(const Operand& value, OpCode op, const Operand& size) const {
     const auto found = value.IsVar() ? definitions_.find(value.var()) : definitions_.end();

@@ -5,21 +5,30 @@
 //   %y: [k]f64 = imap (%i) in (%k) { %p = floordiv %i, %n  %q = mod %i, %n  %a = load %x[%q, %p]
 //   yield %a }
 // After:
-//   %z: [m][n]f64 = imap (%p, %q) in (%m, %n) { %a = load %x[%q, %p]  yield %a }
-//   %y: [k]f64 = view %z offset (0) strides ((1)) {flat = 1}
+//   %y: [k]f64 = alloc (%k)
+//   %long: bool = ge %n, 8
+//   if %long {
+//     %z: [m][n]f64 = view %y offset (0) strides ((%n, 1)) {flat = 1}
+//     foreach (%p, %q) in (%m, %n) { %a = load %x[%q, %p]  store %z[%p, %q], %a } } else {
+//     foreach (%i) in (%k) { ... } }
 // The same where several indexes are first put together: a transposed array is given another shape.
+// A loop of a few elements takes longer to begin than to divide for each of them.
 //
 // Assumes: index form, behind flatten_loads, which needs no index taken apart for what lies in C
 // order. Iterations keep their order.
-// Refuses: a divisor that is no factor of the extents, or may be negative; several indexes of which
-// something else is made than the place that they stand for; results in Fortran order.
+// Refuses: a divisor that is no factor of the extents, may be negative, or is a small constant, by
+// which dividing is cheap; several indexes of which something else is made than the place that they
+// stand for; results in Fortran order.
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "ir/builder.h"
 #include "ir/mutator.h"
 #include "ir/uses.h"
+#include "passes/analyses/size_factors.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -33,113 +42,12 @@ using ir::Operand;
 using ir::Var;
 using Operands = std::vector<Operand>;
 
-// What sizes are products of, and what checks say of them.
-class SizeFactors {
- public:
-  explicit SizeFactors(const ir::Function& function)
-      : definitions_(ir::Definitions(*function.body)) {
-    for (const ir::Param& param : function.params) {
-      for (const Operand& dim : param.var->type.dims()) sizes_.insert(dim.var());
-    }
-  }
+constexpr int64_t kFewestOfLoop = 8;
 
-  const Binding* DefinitionOf(const Operand& operand) const {
-    const auto found = operand.IsVar() ? definitions_.find(operand.var()) : definitions_.end();
-    return found == definitions_.end() ? nullptr : found->second;
-  }
-
-  Operands Of(const Operand& product) const {
-    const Binding* b = DefinitionOf(product);
-    if (b == nullptr || b->op != OpCode::kMul) return {product};
-    Operands factors = Of(b->operands[0]);
-    for (const Operand& factor : Of(b->operands[1])) factors.push_back(factor);
-    return factors;
-  }
-
-  // What a check says holds from here on, until it is forgotten.
-  struct Known {
-    size_t equal;
-    size_t sizes;
-  };
-  Known known() const { return {equal_.size(), checked_.size()}; }
-  void Forget(const Known& known) {
-    equal_.resize(known.equal);
-    checked_.resize(known.sizes);
-  }
-  void Learn(const Binding& check) {
-    const Binding* b = DefinitionOf(check.operands[0]);
-    if (b == nullptr || b->operands.size() != 2) return;
-    if (ir::DTypeOf(b->operands[0]) != ir::DType::kI64) return;
-    if (b->op == OpCode::kLe && b->operands[0].IsInt(0)) checked_.push_back(b->operands[1]);
-    if (b->op != OpCode::kEq) return;
-    const Operands a = Of(b->operands[0]), other = Of(b->operands[1]);
-    equal_.emplace_back(a, other);
-    equal_.emplace_back(other, a);
-  }
-
-  bool AreEqual(const Operand& a, const Operand& b) const {
-    return a == b || std::find(equal_.begin(), equal_.end(), std::pair(Operands{a}, Operands{b})) !=
-                         equal_.end();
-  }
-
-  // The factors of a product without `part`'s, as they are or as a check says; nothing where it is
-  // no factor.
-  std::optional<Operands> Without(const Operands& product, const Operand& part) const {
-    if (auto rest = Remove(product, Of(part))) return rest;
-    for (const auto& [side, other] : equal_) {
-      auto same = Remove(product, side);
-      if (!same) continue;
-      same->insert(same->end(), other.begin(), other.end());
-      if (auto rest = Remove(*same, Of(part))) return rest;
-    }
-    return std::nullopt;
-  }
-
-  // True of what is surely not negative: sizes, and what is made of them.
-  bool IsSize(const Operand& operand) const {
-    if (operand.IsConstant()) return operand.constant().integer >= 0;
-    if (sizes_.contains(operand.var())) return true;
-    if (std::find(checked_.begin(), checked_.end(), operand) != checked_.end()) return true;
-    const Binding* b = DefinitionOf(operand);
-    if (b == nullptr) return false;
-    const auto is_size = [&](size_t k) { return IsSize(b->operands[k]); };
-    switch (b->op) {
-      case OpCode::kMul:
-      case OpCode::kAdd:
-      case OpCode::kMin:
-      case OpCode::kMod:
-      case OpCode::kFloorDiv: return is_size(0) && is_size(1);
-      case OpCode::kMax: return is_size(0) || is_size(1);
-      case OpCode::kSelect: return is_size(1) && (is_size(2) || IsNegative(b->operands));
-      default: return false;
-    }
-  }
-
- private:
-  // Whether `select %c, %a, %b` takes %a where %b is negative.
-  bool IsNegative(const Operands& select) const {
-    const Binding* b = DefinitionOf(select[0]);
-    return b != nullptr && b->op == OpCode::kLt && b->operands[0] == select[2] &&
-           b->operands[1].IsInt(0);
-  }
-
-  static std::optional<Operands> Remove(Operands product, const Operands& part) {
-    for (const Operand& factor : part) {
-      const auto found = std::find(product.begin(), product.end(), factor);
-      if (found == product.end()) return std::nullopt;
-      product.erase(found);
-    }
-    return product;
-  }
-
-  std::unordered_map<const Var*, const Binding*> definitions_;
-  ir::VarSet sizes_;
-  std::vector<std::pair<Operands, Operands>> equal_;
-  Operands checked_;  // not to be negative
-};
-
-// How the place of an iteration, in the order of all, is taken apart.
+// How an index is taken apart, or the place that neighbouring indexes stand for.
 struct Split {
+  size_t first;  // of the nest's indexes
+  size_t last;
   Operand place;
   std::vector<const Binding*> links;  // what makes the place of several indexes, itself last
   Operands divisors;                  // of the place, then of each quotient
@@ -180,18 +88,29 @@ class IndexSplitter : public ir::Mutator {
     for (const Operand& result : body.results) {
       if (ir::TypeOf(result).IsArray()) return std::nullopt;
     }
-    Split split;
-    const auto place = PlaceOf(nest, &split.links);
-    if (!place || UsesOtherwise(nest, split.links)) return std::nullopt;
+    for (size_t size = body.params.size(); size > 0; --size) {
+      for (size_t first = 0; first + size <= body.params.size(); ++first) {
+        if (auto split = FindSplit(nest, first, first + size - 1)) return split;
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Split> FindSplit(const Binding& nest, size_t first, size_t last) const {
+    const Block& body = *nest.blocks[0];
+    Split split = {first, last, {}, {}, {}, {}};
+    const auto place = PlaceOf(nest, first, last, &split.links);
+    if (!place || UsesOtherwise(nest, split)) return std::nullopt;
     split.place = *place;
     Operands product;
-    for (const Operand& extent : nest.operands) {
-      for (const Operand& factor : factors_.Of(extent)) product.push_back(factor);
+    for (size_t k = first; k <= last; ++k) {
+      for (const Operand& factor : factors_.Of(nest.operands[k])) product.push_back(factor);
     }
     Operand quotient = split.place;
     while (const auto divisor = DivisorOf(body, quotient)) {
       const auto rest = factors_.Without(product, *divisor);
-      if (!rest || !factors_.IsSize(*divisor)) break;
+      const bool is_short = divisor->IsConstant() && divisor->constant().integer < kFewestOfLoop;
+      if (!rest || is_short || !factors_.IsSize(*divisor)) break;
       product = *rest;
       split.divisors.push_back(*divisor);
       const auto next = QuotientOf(body, quotient, *divisor);
@@ -206,11 +125,11 @@ class IndexSplitter : public ir::Mutator {
   }
 
   // The place that the indexes stand for, and what it is made by.
-  static std::optional<Operand> PlaceOf(const Binding& nest, std::vector<const Binding*>* links) {
+  static std::optional<Operand> PlaceOf(const Binding& nest, size_t first, size_t last,
+                                        std::vector<const Binding*>* links) {
     const Block& body = *nest.blocks[0];
-    if (body.params.empty()) return std::nullopt;
-    Operand place = body.params[0];
-    for (size_t k = 1; k < body.params.size(); ++k) {
+    Operand place = body.params[first];
+    for (size_t k = first + 1; k <= last; ++k) {
       for (const auto& [op, with] : {std::pair{OpCode::kMul, nest.operands[k]},
                                      std::pair{OpCode::kAdd, Operand(body.params[k])}}) {
         const auto link = std::find_if(
@@ -227,22 +146,27 @@ class IndexSplitter : public ir::Mutator {
   }
 
   // Whether one of several indexes, or what is made on the way, is used for more than the place.
-  bool UsesOtherwise(const Binding& nest, const std::vector<const Binding*>& links) const {
+  bool UsesOtherwise(const Binding& nest, const Split& split) const {
     const Block& body = *nest.blocks[0];
-    if (body.params.size() == 1) return false;
-    ir::VarSet indexes(body.params.begin(), body.params.end());
+    const std::vector<const Binding*>& links = split.links;
+    if (links.empty()) return false;
+    ir::VarSet indexes(body.params.begin() + split.first, body.params.begin() + split.last + 1);
     for (size_t k = 0; k + 1 < links.size(); ++k) indexes.insert(links[k]->result());
     const auto is_index = [&](const Var* used) { return indexes.contains(used); };
     for (const Operand& result : body.results) {
       if (result.IsVar() && is_index(result.var())) return true;
     }
     return std::any_of(body.bindings.begin(), body.bindings.end(), [&](const Binding* b) {
-      if (std::find(links.begin(), links.end(), b) != links.end() || IsWhole(nest, *b))
-        return false;
+      if (std::find(links.begin(), links.end(), b) != links.end()) return false;
+      if (IsOfAll(nest, split) && IsWhole(nest, *b)) return false;
       bool uses = false;
       ir::ForEachUse(*b, [&](const Var* used) { uses |= is_index(used); });
       return uses;
     });
+  }
+
+  static bool IsOfAll(const Binding& nest, const Split& split) {
+    return !split.links.empty() && split.last - split.first + 1 == nest.operands.size();
   }
 
   // Whether the binding loads the element at the nest's index of an array of its extents, but for
@@ -289,36 +213,79 @@ class IndexSplitter : public ir::Mutator {
   }
 
   void Write(const Binding& nest, const Split& split) {
-    Operands extents;
+    const Operands all = Apply(nest.operands);
+    Operands extents(all.begin(), all.begin() + split.first);
     if (!split.rest.empty()) extents.push_back(Product(split.rest));
     for (size_t level = split.divisors.size(); level-- > 0;)
       extents.push_back(Apply(split.divisors[level]));
-    const std::vector<std::pair<const Binding*, const Var*>> lines = Lines(nest);
-    std::vector<const Var*> results;
+    extents.insert(extents.end(), all.begin() + split.last + 1, all.end());
+    std::vector<const Var*> made;
     for (const Var* result : nest.results) {
-      const ir::Type type = ir::Type::Array(result->type.dtype(), extents);
-      results.push_back(builder().NewVar(type, result->hint));
+      const ir::Type type = Apply(result->type);
+      made.push_back(builder().EmitOne(OpCode::kAlloc, type, type.dims(), {}, {}, result->hint));
     }
-    const Block* body = Body(nest, split, extents.size(), lines);
-    builder().Emit(nest.op, results, extents, nest.attrs, {body});
-    for (size_t k = 0; k < results.size(); ++k) ViewAs(nest.results[k], results[k]);
+    const auto write = [&](const std::function<void()>& writer) {
+      ir::Builder around = std::exchange(builder(), builder().Nested());
+      writer();
+      const Block* block = builder().Finish({}, {});
+      builder() = std::move(around);
+      return block;
+    };
+    // The loop as it is comes first: values of its body stand for others behind that.
+    const Block* otherwise = write([&] { WriteWhole(nest, made); });
+    const Block* then = write([&] { WriteSplit(nest, split, extents, made); });
+    const bool is_innermost = split.last + 1 == all.size();
+    const Operand is_long =
+        is_innermost ? builder().Scalar(OpCode::kGe, {extents.back(), Operand::Int(kFewestOfLoop)})
+                     : Operand::Bool(true);
+    if (is_long.IsConstant()) {
+      for (const Binding* b : then->bindings) builder().Append(b);
+    } else {
+      builder().Emit(OpCode::kIf, {}, {is_long}, {}, {then, otherwise});
+    }
+    for (size_t k = 0; k < made.size(); ++k) Replace(nest.results[k], made[k]);
   }
 
-  // The array by the name that it had, of the shape that it had.
-  void ViewAs(const Var* result, const Var* array) {
-    const std::vector<Operand>& dims = result->type.dims();
-    Operands operands = {array, Operand::Int(0)};
-    for (size_t axis = 0; axis < dims.size(); ++axis)
-      operands.push_back(Product({dims.begin() + axis + 1, dims.end()}));
-    const Var* view = builder().EmitOne(OpCode::kView, Apply(result->type), operands,
-                                        {{Attr::kFlat, int64_t{1}}}, {}, result->hint);
-    Replace(result, view);
+  void WriteWhole(const Binding& nest, const std::vector<const Var*>& made) {
+    const Block* body = ir::CloneBlock(arena(), *nest.blocks[0]);
+    ir::Builder around = std::exchange(builder(), builder().Nested());
+    for (const Binding* b : body->bindings) Visit(b);
+    StoreAll(made, {body->params.begin(), body->params.end()}, Apply(body->results));
+    const Block* stores = builder().Finish(body->params, {});
+    builder() = std::move(around);
+    builder().Emit(OpCode::kForeach, {}, Apply(nest.operands), nest.attrs, {stores});
+  }
+
+  void WriteSplit(const Binding& nest, const Split& split, const Operands& extents,
+                  const std::vector<const Var*>& made) {
+    const std::vector<std::pair<const Binding*, const Var*>> lines = Lines(nest, split);
+    std::vector<const Var*> views;
+    for (const Var* array : made) {
+      Operands operands = {array, Operand::Int(0)};
+      for (size_t axis = 0; axis < extents.size(); ++axis) {
+        Operand stride = Operand::Int(1);
+        for (size_t k = axis + 1; k < extents.size(); ++k)
+          stride = builder().Mul(stride, extents[k]);
+        operands.push_back(stride);
+      }
+      views.push_back(builder().EmitOne(OpCode::kView,
+                                        ir::Type::Array(array->type.dtype(), extents), operands,
+                                        {{Attr::kFlat, int64_t{1}}}, {}, array->hint));
+    }
+    const Block* body = Body(nest, split, extents.size(), lines, views);
+    builder().Emit(OpCode::kForeach, {}, extents, nest.attrs, {body});
+  }
+
+  void StoreAll(const std::vector<const Var*>& arrays, const Operands& index,
+                const Operands& values) {
+    for (size_t k = 0; k < arrays.size(); ++k) builder().Store(arrays[k], index, values[k]);
   }
 
   // What is loaded at the very index, as arrays of one axis.
-  std::vector<std::pair<const Binding*, const Var*>> Lines(const Binding& nest) {
+  std::vector<std::pair<const Binding*, const Var*>> Lines(const Binding& nest,
+                                                           const Split& split) {
     std::vector<std::pair<const Binding*, const Var*>> lines;
-    if (nest.operands.size() < 2) return lines;
+    if (!IsOfAll(nest, split)) return lines;
     for (const Binding* b : nest.blocks[0]->bindings) {
       if (!IsWhole(nest, *b)) continue;
       const Operand array = Apply(b->operands[0]);
@@ -331,17 +298,23 @@ class IndexSplitter : public ir::Mutator {
   }
 
   const Block* Body(const Binding& nest, const Split& split, size_t rank,
-                    const std::vector<std::pair<const Binding*, const Var*>>& lines) {
+                    const std::vector<std::pair<const Binding*, const Var*>>& lines,
+                    const std::vector<const Var*>& views) {
     std::vector<const Var*> indexes;
     for (size_t k = 0; k < rank; ++k) indexes.push_back(builder().NewVar(ir::DType::kI64, "i"));
     ir::Builder around = std::exchange(builder(), builder().Nested());
+    const std::vector<const Var*>& params = nest.blocks[0]->params;
+    for (size_t k = 0; k < split.first; ++k) Replace(params[k], indexes[k]);
+    for (size_t k = split.last + 1; k < params.size(); ++k)
+      Replace(params[k], indexes[rank - params.size() + k]);
     // From the outermost in: what each quotient is, last of all the place.
     const size_t levels = split.divisors.size();
+    const size_t innermost = split.first + levels - (split.rest.empty() ? 1 : 0);
     Operands quotients(levels + 1);
-    quotients[levels] = rank > levels ? Operand(indexes[0]) : Operand::Int(0);
+    quotients[levels] = split.rest.empty() ? Operand::Int(0) : Operand(indexes[split.first]);
     for (size_t level = levels; level-- > 0;) {
       const Operand above = builder().Mul(quotients[level + 1], Apply(split.divisors[level]));
-      quotients[level] = builder().Add(above, indexes[rank - 1 - level]);
+      quotients[level] = builder().Add(above, indexes[innermost - level]);
     }
     Block element = *nest.blocks[0];
     const auto stands_for = [&](const Binding* b, const Operand& value) {
@@ -358,15 +331,15 @@ class IndexSplitter : public ir::Mutator {
         if (!Divides(*b, value) || b->operands[1] != split.divisors[level]) continue;
         const bool is_quotient = b->op == OpCode::kFloorDiv;
         if (is_quotient) next = b->result();
-        stands_for(b, is_quotient ? quotients[level + 1] : Operand(indexes[rank - 1 - level]));
+        stands_for(b, is_quotient ? quotients[level + 1] : Operand(indexes[innermost - level]));
       }
       if (!next) break;
       value = *next;
     }
     for (const Binding* link : split.links) std::erase(element.bindings, link);
     for (const Binding* b : element.bindings) Visit(b);
-    const Operands yields = Apply(element.results);
-    const Block* body = builder().Finish(indexes, yields);
+    StoreAll(views, {indexes.begin(), indexes.end()}, Apply(element.results));
+    const Block* body = builder().Finish(indexes, {});
     builder() = std::move(around);
     return body;
   }

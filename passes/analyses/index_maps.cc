@@ -88,9 +88,40 @@ Index Delinear(Builder& builder, const Index& dims, Operand place) {
   return result;
 }
 
+// Axes that both shapes begin or end with keep their indexes: only between them is the place taken
+// apart anew. Of an axis of one element, the index is 0.
 Map ReshapeMap(const ir::Type& from, const ir::Type& to) {
   return [from, to](Builder& builder, const Index& index) {
-    return Delinear(builder, from.dims(), Linear(builder, to.dims(), index));
+    std::vector<size_t> axes, places;  // of more than one element
+    for (size_t axis = 0; axis < from.dims().size(); ++axis) {
+      if (!from.dims()[axis].IsInt(1)) axes.push_back(axis);
+    }
+    for (size_t axis = 0; axis < to.dims().size(); ++axis) {
+      if (!to.dims()[axis].IsInt(1)) places.push_back(axis);
+    }
+    Index result(from.dims().size(), Zero());
+    const auto keep = [&](size_t axis, size_t place) {
+      if (from.dims()[axis] != to.dims()[place]) return false;
+      result[axis] = index[place];
+      return true;
+    };
+    while (!axes.empty() && !places.empty() && keep(axes.back(), places.back())) {
+      axes.pop_back();
+      places.pop_back();
+    }
+    while (!axes.empty() && !places.empty() && keep(axes.front(), places.front())) {
+      axes.erase(axes.begin());
+      places.erase(places.begin());
+    }
+    Index inner_dims, outer_dims, outer;
+    for (const size_t axis : axes) inner_dims.push_back(from.dims()[axis]);
+    for (const size_t place : places) {
+      outer_dims.push_back(to.dims()[place]);
+      outer.push_back(index[place]);
+    }
+    const Index inner = Delinear(builder, inner_dims, Linear(builder, outer_dims, outer));
+    for (size_t k = 0; k < axes.size(); ++k) result[axes[k]] = inner[k];
+    return result;
   };
 }
 

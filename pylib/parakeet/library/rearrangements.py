@@ -96,16 +96,18 @@ def repeat_each(x, counts):
     return imap(lambda i: x[np.searchsorted(ends, i, "right")], total)
 
 
-def repeat_first(x, repeats):
+def repeat_along(x, repeats, axis):
     if asarray(repeats).ndim > 0:
-        return repeat_each(x, asarray(repeats))
-    if x.shape[0] * repeats < 0:
+        return moveaxis(repeat_each(moveaxis(x, axis, 0), asarray(repeats)), 0, axis)
+    (axis,) = normalize_axes(axis, x.ndim)
+    n = x.shape[axis]
+    if n * repeats < 0:
         raise ValueError("negative dimensions are not allowed")
-    n = x.shape[0]
     count = max(repeats, 0)
-    rows = np.empty((n, count) + x.shape[1:], x.dtype)
-    rows[...] = x[:, None]
-    return reshape(rows, (n * count,) + x.shape[1:])
+    behind = x.shape[axis + 1 :]
+    copies = np.empty(x.shape[: axis + 1] + (count,) + behind, x.dtype)
+    copies[...] = expand_dims(x, axis + 1)
+    return reshape(copies, x.shape[:axis] + (n * count,) + behind)
 
 
 @overload(np.repeat, method="repeat")
@@ -113,8 +115,8 @@ def repeat(a, repeats, axis=None):
     require_strict_axis(axis)
     x = asarray(a)
     if axis is None:
-        return repeat_first(reshape(x, -1), repeats)
-    return moveaxis(repeat_first(moveaxis(x, axis, 0), repeats), 0, axis)
+        return repeat_along(reshape(x, -1), repeats, 0)
+    return repeat_along(x, repeats, axis)
 
 
 def by_turns(firsts, seconds):
