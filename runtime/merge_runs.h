@@ -1,6 +1,6 @@
 // Sorted runs of elements, two merged into one, of which any stretch can be made by itself.
 //
-// Source: Green, Odeh, Birk, "Merge path - a visually intuitive approach to parallel merging" (2014).
+// Source: Green, Odeh, Birk, "Merge path: a visually intuitive approach to parallel merging", 2014.
 #ifndef PARAKEET_RUNTIME_MERGE_RUNS_H_
 #define PARAKEET_RUNTIME_MERGE_RUNS_H_
 

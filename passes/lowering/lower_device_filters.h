@@ -11,11 +11,11 @@ namespace parakeet::passes {
 // The part of lower_to_loops that writes a filter for blocks of a GPU's threads.
 //
 // One kernel over chunks of 4096 elements, 256 of which are a row of chunks. Each of a block's 256
-// threads makes 16 elements, and holds them where they are dear; a warp's lanes tell one another which they keep. The
-// block publishes how many its chunk keeps, waits for the same of the chunks before it in the row
-// and for what rows before keep; then each thread stores its own, neighbours beside neighbours, in
-// a buffer that has room for all elements. What fills less than a quarter of that is copied into an
-// array of its own size.
+// threads makes 16 elements, and holds them where they are dear; a warp's lanes tell one another
+// which they keep. The block publishes how many its chunk keeps, waits for the same of the chunks
+// before it in the row and for what rows before keep; then each thread stores its own, neighbours
+// beside neighbours, in a buffer that has room for all elements. What fills less than a quarter of
+// that is copied into an array of its own size.
 class DeviceFilterLowering : public ScanLowering {
  public:
   using ScanLowering::ScanLowering;
@@ -61,8 +61,8 @@ class DeviceFilterLowering : public ScanLowering {
     // and, of one or several chunks before it in the row, how many they keep.
     const ir::Var* others;
     const ir::Var* next_others;
-    // In shared memory: what each warp keeps, what chunks that each warp's threads look at keep, and
-    // what rows before keep.
+    // In shared memory: what each warp keeps, what the chunks keep that its threads await, and what
+    // rows before keep.
     const ir::Var* of_warps;
     const ir::Var* before_warps;
     const ir::Var* before_row;
