@@ -41,8 +41,8 @@ constexpr int kLeastTiles = 4;
 constexpr int kSmall = 300;
 constexpr int kAlone = 1 << 21;
 constexpr int kTermsOfTask = 1 << 18;
-// Columns are not packed that so few tiles of rows read again, that are so few tiles, or that stay in
-// the second cache.
+// Columns are not packed that so few tiles of rows read again, that are so few tiles, or that stay
+// in the second cache.
 constexpr int kFewTilesOfRows = 24;
 constexpr int kFewTilesOfColumns = 2;
 constexpr int kNearBytes = 1 << 20;
