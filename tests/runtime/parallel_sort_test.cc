@@ -6,7 +6,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -99,7 +98,10 @@ std::vector<double> Numbers(int64_t count, unsigned seed) {
 }
 
 bool AreSameBits(const std::vector<double>& a, const std::vector<double>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+  const auto are_same = [](double x, double y) {
+    return std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(y);
+  };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), are_same);
 }
 
 std::vector<double> SortedBy(const char* name, int32_t team, std::vector<double> numbers) {
