@@ -28,6 +28,7 @@
 #include "ir/builder.h"
 #include "ir/mutator.h"
 #include "ir/uses.h"
+#include "passes/analyses/access_patterns.h"
 #include "passes/analyses/size_factors.h"
 #include "passes/pass.h"
 
@@ -57,17 +58,7 @@ struct Split {
 class IndexSplitter : public ir::Mutator {
  public:
   IndexSplitter(ir::Arena* arena, const ir::Function& function)
-      : Mutator(arena), factors_(function) {
-    for (const ir::Param& param : function.params) {
-      if (param.layout == ir::Layout::kC) in_c_order_.insert(param.var);
-    }
-    ir::ForEachBinding(*function.body, [&](const Binding& b) {
-      const bool makes =
-          b.op == OpCode::kAlloc || ir::InfoOf(b.op).format == ir::OpFormat::kIndices;
-      if (makes && b.attrs.Int(Attr::kFortran) == 0)
-        in_c_order_.insert(b.results.begin(), b.results.end());
-    });
-  }
+      : Mutator(arena), factors_(function), patterns_(function) {}
 
  protected:
   void Visit(const Binding* b) override {
@@ -172,7 +163,7 @@ class IndexSplitter : public ir::Mutator {
   // Whether the binding loads the element at the nest's index of an array of its extents, but for
   // the first, which the element's place does not depend on.
   bool IsWhole(const Binding& nest, const Binding& b) const {
-    if (b.op != OpCode::kLoad || !in_c_order_.contains(b.operands[0].var())) return false;
+    if (b.op != OpCode::kLoad || !patterns_.LiesInC(b.operands[0].var())) return false;
     const std::vector<Operand>& dims = b.operands[0].var()->type.dims();
     const std::vector<const Var*>& params = nest.blocks[0]->params;
     return dims.size() == params.size() &&
@@ -231,16 +222,16 @@ class IndexSplitter : public ir::Mutator {
       builder() = std::move(around);
       return block;
     };
-    // The loop as it is comes first: values of its body stand for others behind that.
-    const Block* otherwise = write([&] { WriteWhole(nest, made); });
-    const Block* then = write([&] { WriteSplit(nest, split, extents, made); });
     const bool is_innermost = split.last + 1 == all.size();
     const Operand is_long =
         is_innermost ? builder().Scalar(OpCode::kGe, {extents.back(), Operand::Int(kFewestOfLoop)})
                      : Operand::Bool(true);
     if (is_long.IsConstant()) {
-      for (const Binding* b : then->bindings) builder().Append(b);
+      WriteSplit(nest, split, extents, made);
     } else {
+      // The loop as it is comes first: values of its body stand for others behind that.
+      const Block* otherwise = write([&] { WriteWhole(nest, made); });
+      const Block* then = write([&] { WriteSplit(nest, split, extents, made); });
       builder().Emit(OpCode::kIf, {}, {is_long}, {}, {then, otherwise});
     }
     for (size_t k = 0; k < made.size(); ++k) Replace(nest.results[k], made[k]);
@@ -345,7 +336,7 @@ class IndexSplitter : public ir::Mutator {
   }
 
   SizeFactors factors_;
-  ir::VarSet in_c_order_;
+  AccessPatterns patterns_;
 };
 
 }  // namespace
