@@ -33,7 +33,9 @@ using ir::Operand;
 using ir::Var;
 using ir::VarSet;
 
-constexpr size_t kMostResults = 4;
+constexpr size_t kMostArrays = 4;
+// Means, and shifted sums of two arrays with their products (shift_moments.cc).
+constexpr size_t kMostTotals = 8;
 constexpr size_t kMostKept = 8;  // values of one filter
 
 size_t IndexCount(const Binding& b) { return b.blocks[0]->params.size(); }
@@ -149,11 +151,15 @@ class SiblingFuser : public ir::Mutator {
     if (IsFortran(*first.binding) != IsFortran(*later.binding)) {
       return "the two lie in memory in different orders";
     }
-    const size_t most = first.kept.empty() ? kMostResults : kMostKept + 2;
-    if (first.binding->results.size() + later.binding->results.size() > most) {
+    if (first.binding->results.size() + later.binding->results.size() > MostResults(first)) {
       return "too many results for one traversal";
     }
     return "";
+  }
+
+  static size_t MostResults(const Member& first) {
+    if (!first.kept.empty()) return kMostKept + 2;
+    return first.binding->op == OpCode::kIreduce ? kMostTotals : kMostArrays;
   }
 
   // The first place that the mover can move up to; `stop` is what stands before it.

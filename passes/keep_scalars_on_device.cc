@@ -18,14 +18,17 @@
 //     %m.2: f64 = load %m.1[] {unchanged = 1}  ... %d = sub %x, %m.2 ... } }
 //
 // Host code between two kernels becomes one thread's: of the kernel of one block before it, or of a
-// kernel of its own. What loops carry and branches yield has one place in memory. Results of the
-// entry that may (Options::kept_results) are arrays without axes then. A load of a number that is
-// stored once is no code of its own: its readers read that memory.
+// kernel of its own. What loops carry and branches yield has one place in memory. A branch on such
+// a number that is of few kernels is taken by them: each begins with `if %condition`, and the host
+// starts those of both sides. Results of the entry that may (Options::kept_results) are arrays
+// without axes then. A load of a number that is stored once is no code of its own: its readers read
+// that memory.
 //
 // Assumes: extract-kernels has run; plan-memory has not.
 // Refuses: what the host must know (analyses/device_scalars.h), and all that is computed for it
 // alone; functions of complex numbers, which a device may not have.
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -177,7 +180,38 @@ class ScalarKeeper : public LoopWriter {
     return made;
   }
 
+  // Kernels of both sides, of which those of one do anything.
+  void VisitBranchOfKernels(const Binding& b) {
+    for (const Var* result : b.results) homes_[result] = NewHome(result);
+    for (size_t side = 0; side < 2; ++side) {
+      taken_ = Taken{homes_.at(b.operands[0].var()), side == 0};
+      Puts puts;
+      for (size_t k = 0; k < b.results.size(); ++k)
+        puts.emplace_back(b.blocks[side]->results[k], homes_.at(b.results[k]));
+      for (const Binding* inner : b.blocks[side]->bindings) {
+        builder().set_span(inner->span);
+        Visit(inner);
+      }
+      Flush(puts);
+      taken_.reset();
+    }
+    for (const Var* result : b.results) {
+      if (scalars_.Has(result)) continue;
+      Replace(result, builder().Load(homes_.at(result), {}, result->hint));
+      homes_.erase(result);
+    }
+  }
+
+  // What `write` appends, where the side of the branch that is visited is taken.
+  void IfTaken(const std::function<void()>& write) {
+    if (!taken_) return write();
+    const Operand condition = builder().Load(taken_->condition, {});
+    If(taken_->side ? condition : builder().Scalar(OpCode::kEq, {condition, Operand::Bool(false)}),
+       write);
+  }
+
   void VisitIf(const Binding& b) {
+    if (scalars_.IsBranchOfKernels(b)) return VisitBranchOfKernels(b);
     std::vector<const Var*> results;
     std::vector<Operands> yields(2);
     std::vector<Puts> puts(2);
@@ -314,7 +348,7 @@ class ScalarKeeper : public LoopWriter {
 
   // In the kernel of one block that has been written last, if nothing with effects is behind it.
   void Launch(bool stores, const std::function<void()>& write) {
-    const auto threads = [&] { Threads(1, [&](const Operand&) { write(); }); };
+    const auto threads = [&] { Threads(1, [&](const Operand&) { IfTaken(write); }); };
     auto& bindings = builder().bindings();
     size_t at = bindings.size();
     while (at > 0 && IsApart(*bindings[at - 1])) --at;
@@ -346,7 +380,17 @@ class ScalarKeeper : public LoopWriter {
     rewritten.operands = Apply(kernel.operands);
     rewritten.blocks[0] = WithLoads(*kernel.blocks[0], common_);
     in_kernel_ = false;
+    if (taken_) rewritten.blocks[0] = Guarded(*rewritten.blocks[0]);
     builder().Append(arena()->New(std::move(rewritten)));
+  }
+
+  const Block* Guarded(const Block& block) {
+    return BlockOf(block.params, [&] {
+      IfTaken([&] {
+        for (const Binding* b : block.bindings) builder().Append(b);
+      });
+      return Operands{};
+    });
   }
 
   // What a block's threads read alike.
@@ -404,7 +448,13 @@ class ScalarKeeper : public LoopWriter {
   std::vector<const Binding*> waiting_;               // Host code that one thread is to run.
   VarSet fresh_;                                      // Arrays of the host's block that is visited,
   VarSet stored_;  // and those that kernels so far have stored to.
-  Vars common_;    // What all threads of the kernel that is visited read.
+  // The side of a branch that is visited, which kernels take by themselves.
+  struct Taken {
+    const Var* condition;  // its home
+    bool side;
+  };
+  std::optional<Taken> taken_;
+  Vars common_;  // What all threads of the kernel that is visited read.
   bool in_kernel_ = false;
 };
 

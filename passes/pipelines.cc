@@ -47,6 +47,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       "unroll-short-axes",
       // While reductions still stand by themselves.
       "recognize-contractions",
+      "shift-moments",
       "fuse-horizontally",
       // Again: siblings that share a traversal share what is put into it.
       "fuse-vertically",

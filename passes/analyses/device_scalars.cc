@@ -1,6 +1,7 @@
 #include "passes/analyses/device_scalars.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace parakeet::passes {
 
@@ -30,6 +31,48 @@ bool MayRunOnDevice(const Binding& b) {
 
 }  // namespace
 
+namespace {
+
+constexpr int64_t kMostKernels = 4;  // that are started for nothing
+
+// Counts the kernels of a side of a branch; nothing where the host may not do the rest of it when
+// the other side is taken. Loops count on nothing that kernels make.
+std::optional<int64_t> KernelsOf(const Block& side, bool may_load) {
+  int64_t kernels = 0;
+  bool has_loaded = false;
+  for (const Binding* b : side.bindings) {
+    if (IsKernel(*b)) {
+      ++kernels;
+    } else if (b->op == OpCode::kFor || b->op == OpCode::kWhile) {
+      if (has_loaded) return std::nullopt;
+      for (const Block* block : b->blocks) {
+        const auto inside = KernelsOf(*block, false);
+        if (!inside) return std::nullopt;
+        kernels += *inside;
+      }
+    } else if (b->op == OpCode::kLoad) {
+      if (!may_load) return std::nullopt;
+      has_loaded = true;
+    } else if (b->op != OpCode::kAlloc &&
+               !(ir::IsScalarOp(b->op) && b->result()->type.IsScalar())) {
+      return std::nullopt;
+    }
+  }
+  return kernels;
+}
+
+bool IsOfFewKernels(const Binding& branch) {
+  int64_t kernels = 0;
+  for (const Block* side : branch.blocks) {
+    const auto inside = KernelsOf(*side, true);
+    if (!inside) return false;
+    kernels += *inside;
+  }
+  return kernels > 0 && kernels <= kMostKernels;
+}
+
+}  // namespace
+
 bool IsKernel(const Binding& b) {
   return b.op == OpCode::kFor && b.attrs.Text(Attr::kKind) == "block";
 }
@@ -54,6 +97,13 @@ DeviceScalars::DeviceScalars(const ir::Function& function, const std::vector<siz
   FindNeeded(function, kept);
   made_.clear();
   FindMade(*function.body);
+}
+
+bool DeviceScalars::IsBranchOfKernels(const Binding& b) const {
+  return b.op == OpCode::kIf && Has(b.operands[0]) && !needed_.contains(b.operands[0].var()) &&
+         std::all_of(b.results.begin(), b.results.end(),
+                     [](const Var* result) { return result->type.IsScalar(); }) &&
+         IsOfFewKernels(b);
 }
 
 // --- What the device can make ---
@@ -120,6 +170,7 @@ bool DeviceScalars::Need(const Binding& b) {
     case OpCode::kStore: return false;
     case OpCode::kLoad: return needed_.contains(b.result()) && NeedUses(b);
     case OpCode::kIf:
+      if (IsBranchOfKernels(b)) return NeedInside(b);
       has_changed = Need(b.operands[0]);
       for (size_t k = 0; k < b.results.size(); ++k) {
         if (!needed_.contains(b.results[k])) continue;

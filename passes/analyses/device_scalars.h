@@ -22,6 +22,10 @@ class DeviceScalars {
   bool Has(const ir::Operand& value) const { return value.IsVar() && Has(value.var()); }
   bool IsEmpty() const { return made_.empty(); }
 
+  // True for a branch that kernels take by themselves, asking for the condition where the device
+  // has it: of few kernels, and numbers.
+  bool IsBranchOfKernels(const ir::Binding& b) const;
+
  private:
   void FindMade(const ir::Block& body);
   bool Make(const ir::Block& block);

@@ -5,6 +5,7 @@
 
 #include "ir/mutator.h"
 #include "ir/uses.h"
+#include "passes/analyses/needed_bindings.h"
 
 namespace parakeet::passes {
 
@@ -28,14 +29,7 @@ Block ElementOf(const Binding& map, const Binding& reduction) {
   const Block& body = *map.blocks[0];
   Block element = *reduction.blocks[0];
   element.params.insert(element.params.begin(), body.params.begin(), body.params.end());
-  VarSet needed = ir::FreeVars(element);
-  std::vector<const Binding*> before;
-  for (size_t at = body.bindings.size(); at-- > 0;) {
-    const Binding* b = body.bindings[at];
-    if (b->results.size() != 1 || !needed.contains(b->result())) continue;
-    before.insert(before.begin(), b);
-    ir::ForEachUse(*b, [&](const Var* used) { needed.insert(used); });
-  }
+  const auto before = NeededBindings(body, ir::FreeVars(element));
   element.bindings.insert(element.bindings.begin(), before.begin(), before.end());
   return element;
 }

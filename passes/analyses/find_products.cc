@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ir/builder.h"
-#include "ir/uses.h"
+#include "passes/analyses/needed_bindings.h"
 
 namespace parakeet::passes {
 
@@ -35,21 +35,8 @@ const Binding* DefinitionIn(const Block& block, const Operand& operand) {
   return nullptr;
 }
 
-// What the factor is made of: bindings of the element, in order.
-std::vector<const Binding*> MadeFor(const Block& element, const Operand& factor) {
-  ir::VarSet needed = {factor.var()};
-  std::vector<const Binding*> made;
-  for (size_t at = element.bindings.size(); at-- > 0;) {
-    const Binding* b = element.bindings[at];
-    if (!needed.contains(b->result())) continue;
-    made.insert(made.begin(), b);
-    ir::ForEachUse(*b, [&](const Var* used) { needed.insert(used); });
-  }
-  return made;
-}
-
 Factor FactorOf(const Block& element, const Operand& value) {
-  Factor factor{value, nullptr, false, MadeFor(element, value), {}};
+  Factor factor{value, nullptr, false, NeededBindings(element, {value}), {}};
   for (size_t k = 0; k < element.params.size(); ++k) {
     const auto uses = [&](const Binding* b) {
       return std::count(b->operands.begin(), b->operands.end(), Operand(element.params[k])) > 0;
