@@ -123,7 +123,7 @@ class MomentShifter : public LoopWriter {
       for (const auto& sample : samples) means.push_back(sample());
       return means;
     };
-    const Operands shifts = Choose(has_elements, take, [&] { return zeros; });
+    const Operands shifts = Choose(has_elements, take, [&] { return zeros; }, Likely());
     for (size_t k = 0; k < centers.size(); ++k) shifts_[centers[k]] = shifts[k];
   }
 
@@ -153,13 +153,15 @@ class MomentShifter : public LoopWriter {
     const Binding& sum = *moment.sum;
     const DType dtype = sum.result()->type.dtype();
     const Offset left = OffsetOf(moment.left), right = OffsetOf(moment.right);
+    const Operand infinity = Constant::Float(kInfinity, dtype);
     Operand is_good = Operand::Bool(true);
+    const auto ask = [&](const Operand& low, OpCode less, const Operand& high) {
+      is_good = And(is_good, builder().Scalar(less, {low, high}));
+    };
     const auto squares = [&](const Offset& side) {
       const Operand total = Centered(moment, side, side);
-      const Operand far = Times(CountOf(sum), Times(side.value, side.value));
-      const Operand infinity = Constant::Float(kInfinity, dtype);
-      is_good = And(is_good, builder().Scalar(OpCode::kLe, {far, total}));
-      is_good = And(is_good, builder().Scalar(OpCode::kLt, {total, infinity}));
+      ask(Times(CountOf(sum), Times(side.value, side.value)), OpCode::kLe, total);
+      ask(total, OpCode::kLt, infinity);
       return total;
     };
     Operand total;
@@ -170,13 +172,15 @@ class MomentShifter : public LoopWriter {
         if (side.factor->center != nullptr) squares(side);
       }
       total = Centered(moment, left, right);
+      ask(builder().Scalar(OpCode::kAbs, {total}), OpCode::kLt, infinity);
     }
     const auto as_written = [&] {
       const Binding* original = SumOf(sum, sum.blocks[0]->results, {});
       builder().Append(original);
       return Operands{original->result()};
     };
-    Replace(sum.result(), Choose(is_good, [&] { return Operands{total}; }, as_written)[0]);
+    const auto shifted = [&] { return Operands{total}; };
+    Replace(sum.result(), Choose(is_good, shifted, as_written, Likely())[0]);
     context_.Note(sum.span, "summed in the traversal that makes the mean", Topic::kSiblings,
                   Verdict::kDone);
   }
@@ -206,7 +210,9 @@ class MomentShifter : public LoopWriter {
   }
 
   // The sum of the product of these values of the body, with shifts for centers.
-  Operand ShiftedSum(const Moment& moment, const Operands& factors) {
+  Operand ShiftedSum(const Moment& moment, Operands factors) {
+    const bool is_as_written = factors == Operands{moment.left.value, moment.right.value};
+    if (is_as_written) factors = moment.sum->blocks[0]->results;
     Substitution shifts;
     for (const MomentFactor* factor : {&moment.left, &moment.right}) {
       if (factor->center != nullptr) shifts[factor->center] = shifts_.at(factor->center);
@@ -215,6 +221,8 @@ class MomentShifter : public LoopWriter {
   }
 
   // --- Words ---
+
+  static ir::Attributes Likely() { return {{ir::Attr::kLikely, int64_t{1}}}; }
 
   Operands ExtentsOf(const Binding& sum) {
     return Apply(Operands(sum.operands.begin(), sum.operands.end() - 1));
@@ -253,6 +261,7 @@ class MomentShifter : public LoopWriter {
     for (size_t axis = 0; axis < extents.size(); ++axis)
       params.push_back(builder().NewVar(DType::kI64, "i"));
     Binding made = sum;
+    made.span = builder().span();
     made.results = {builder().NewVar(sum.result()->type)};
     made.operands = extents;
     made.operands.push_back(sum.operands.back());

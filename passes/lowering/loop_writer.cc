@@ -65,14 +65,15 @@ LoopWriter::Operands LoopWriter::Carry(
 
 LoopWriter::Operands LoopWriter::Choose(const Operand& condition,
                                         const std::function<Operands()>& then,
-                                        const std::function<Operands()>& otherwise) {
+                                        const std::function<Operands()>& otherwise,
+                                        ir::Attributes attrs) {
   if (condition.IsConstant()) return condition.constant().integer ? then() : otherwise();
   const ir::Block* yes = BlockOf({}, then);
   const ir::Block* no = BlockOf({}, otherwise);
   std::vector<const Var*> results;
   for (const Operand& result : yes->results)
     results.push_back(builder().NewVar(ir::TypeOf(result)));
-  builder().Emit(OpCode::kIf, results, {condition}, {}, {yes, no});
+  builder().Emit(OpCode::kIf, results, {condition}, std::move(attrs), {yes, no});
   return Operands(results.begin(), results.end());
 }
 

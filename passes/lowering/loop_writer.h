@@ -42,7 +42,7 @@ class LoopWriter : public ir::Mutator {
 
   // What one of two blocks yields. The types are the first block's.
   Operands Choose(const ir::Operand& condition, const std::function<Operands()>& then,
-                  const std::function<Operands()>& otherwise);
+                  const std::function<Operands()>& otherwise, ir::Attributes attrs = {});
 
   // The bindings of `block`, visited, its parameters standing for `arguments`; what it yields. A
   // block may be given once only: a second time takes a clone.

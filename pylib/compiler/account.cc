@@ -78,6 +78,7 @@ struct Nest {
   OpCode op;
   int around;  // the nest around; -1 for none
   bool is_parallel;
+  bool is_traversal;
 };
 
 class Accountant {
@@ -162,18 +163,35 @@ class Accountant {
       int here = around;
       if (IsNest(b->op)) {
         here = int(nests_.size());
-        nests_.push_back({b->span, b->op, around, b->attrs.Int(Attr::kParallel) != 0});
-        const bool traverses = !IsSequentialLoop(b->op) && b->op != OpCode::kCall;
-        account_.traversals += traverses && !IsInside(around);
+        nests_.push_back({b->span, b->op, around, b->attrs.Int(Attr::kParallel) != 0,
+                          IsTraversal(*b)});
+        account_.traversals += nests_.back().is_traversal && !IsInside(around);
       }
       if (here >= 0 && b->span.IsKnown()) holders_[PlaceOf(b->span)].insert(here);
       if (b->op == OpCode::kAlloc || InfoOf(b->op).format == ir::OpFormat::kIndices)
         SeeArrays(*b, &counts);
       Counts inside;
-      for (const Block* inner : b->blocks) inside.Raise(VisitScheduled(*inner, here));
+      for (const Block* inner : b->blocks) {
+        inside.Raise(VisitScheduled(*inner, here));
+        if (IsLikely(*b)) break;
+      }
       counts.Add(inside);
     }
     return counts;
+  }
+
+  // Whether the first block of a branch is nearly always the one: it is what is told.
+  static bool IsLikely(const Binding& b) { return b.attrs.Int(Attr::kLikely) != 0; }
+
+  // Not of a fixed few elements, which are no array's.
+  static bool IsTraversal(const Binding& nest) {
+    constexpr int64_t kFew = 64;
+    if (IsSequentialLoop(nest.op) || nest.op == OpCode::kCall) return false;
+    if (ir::InfoOf(nest.op).format != ir::OpFormat::kIndices) return true;
+    const size_t rank = nest.blocks[0]->params.size();
+    return !std::all_of(nest.operands.begin(), nest.operands.begin() + rank, [](const auto& n) {
+      return n.IsConstant() && n.constant().integer <= kFew;
+    });
   }
 
   void SeeArrays(const Binding& b, Counts* counts) {
@@ -211,7 +229,7 @@ class Accountant {
       const int parallel = ParallelAt(nest);
       const bool is_spread = parallel == nest || (parallel >= 0 && holders.contains(parallel));
       spread += made->is_own && is_spread;
-      apart += parallel < 0 && !IsSequentialLoop(nests_[nest].op);
+      apart += parallel < 0 && nests_[nest].is_traversal;
       if (parallel >= 0 && !is_spread) made->around = nests_[parallel].span;
       const Span& span = nests_[nest].span;
       const bool is_known =
@@ -281,7 +299,10 @@ class Accountant {
       counts.regions += kind == "parallel" || kind == "block";
       if (is_loop) around_.push_back(b);
       Counts inside;
-      for (const Block* inner : b->blocks) inside.Raise(VisitFinal(*inner));
+      for (const Block* inner : b->blocks) {
+        const Counts of_block = VisitFinal(*inner);
+        if (inner == b->blocks[0] || !IsLikely(*b)) inside.Raise(of_block);
+      }
       if (is_loop) around_.pop_back();
       counts.Add(inside);
     }

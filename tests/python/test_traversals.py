@@ -30,9 +30,9 @@ COUNTS = {
     "norm": (lambda x: np.sqrt((x * x).sum()), (V,), 1, 0),
     "two means": (lambda x: (x.mean(), (x * x).mean()), (V,), 1, 0),
     "extremes": (lambda x: (x.min(), x.max(), x.mean()), (V,), 2, 0),  # the second may raise
-    "variance": (lambda x: x.var(), (V,), 2, 0),
-    "correlation": (lambda x, y: ((x - x.mean()) * (y - y.mean())).mean(), (V, W), 2, 0),
-    "regression": (lambda x, y: _slope(x, y), (V, W), 2, 0),
+    "variance": (lambda x: x.var(), (V,), 1, 0),
+    "correlation": (lambda x, y: ((x - x.mean()) * (y - y.mean())).mean(), (V, W), 1, 0),
+    "regression": (lambda x, y: _slope(x, y), (V, W), 1, 0),
     "sums of rows": (lambda a: (a * 2.0).sum(axis=1), (M,), 1, 0),
     "sums of columns": (lambda a: (a * 2.0).sum(axis=0), (M,), 1, 0),
     "softmax": (lambda a: _softmax(a), (M,), 1, 0),
