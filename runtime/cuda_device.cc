@@ -482,8 +482,9 @@ int32_t CudaDevice::Launch(const PkKernel& kernel, int64_t blocks, int32_t threa
   CuFunction function = nullptr;
   if (const int32_t error = scope->functions.Find(modules_, kernel, &function)) return error;
   launches_.fetch_add(1, std::memory_order_relaxed);
-  const CudaGrid grid = {function, unsigned(blocks), unsigned(threads),
-                         unsigned(kernel.shared_bytes), unsigned(bytes)};
+  const CudaGrid grid = {function,          unsigned(blocks),
+                         unsigned(threads), unsigned(kernel.shared_bytes),
+                         unsigned(bytes),   architecture_ >= kHopper};
   const CuResult error = scope->launches.Add(grid, captures, scope->calls > 0);
   if (error == 0) return 0;
   return Note(error, (std::string("cannot launch kernel ") + kernel.name).c_str());

@@ -36,7 +36,10 @@ bool FindFunctions(CudaDriver* driver, std::string* why) {
     *why = "the CUDA driver is too old: it has no " symbol;                            \
     return false;                                                                      \
   }
+#define PARAKEET_CUDA_LATER_FUNCTION(member, symbol, arguments) \
+  driver->member = reinterpret_cast<decltype(driver->member)>(dlsym(library, symbol));
 #include "runtime/cuda_functions.def"
+#undef PARAKEET_CUDA_LATER_FUNCTION
 #undef PARAKEET_CUDA_FUNCTION
   return true;
 }

@@ -33,6 +33,34 @@ struct CuKernelNode {
   void** extra;
 };
 
+// How a kernel is launched: as the driver's structures CUlaunchConfig and CUlaunchAttribute.
+struct CuLaunchAttribute {
+  int id;
+  alignas(8) union {
+    int number;
+    char bytes[64];
+  } value;
+};
+
+struct CuLaunch {
+  unsigned grid_x, grid_y, grid_z;
+  unsigned block_x, block_y, block_z;
+  unsigned shared_bytes;
+  CuStream stream;
+  const CuLaunchAttribute* attributes;
+  unsigned attribute_count;
+};
+
+// What of a node another one waits for: as the driver's structure CUgraphEdgeData.
+struct CuGraphEdge {
+  unsigned char from_port, to_port, type, reserved[5];
+};
+
+// A kernel that may begin while the one before it runs, and waits for it by itself: an attribute of
+// a launch, and an edge.
+inline constexpr CuLaunchAttribute kCuOverlapping = {6, {1}};
+inline constexpr CuGraphEdge kCuOverlappingEdge = {1, 0, 1, {}};
+
 inline constexpr CuResult kCuOutOfMemory = 2;
 inline constexpr CuResult kCuNoDevice = 100;
 inline constexpr CuResult kCuPtxTooNew = 222;
@@ -51,7 +79,9 @@ inline constexpr int kCuErrorLogBytes = 6;
 
 struct CudaDriver {
 #define PARAKEET_CUDA_FUNCTION(member, symbol, arguments) CuResult(*member) arguments;
+#define PARAKEET_CUDA_LATER_FUNCTION PARAKEET_CUDA_FUNCTION
 #include "runtime/cuda_functions.def"
+#undef PARAKEET_CUDA_LATER_FUNCTION
 #undef PARAKEET_CUDA_FUNCTION
 
   // "an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS)".

@@ -31,8 +31,11 @@ CuKernelNode NodeOf(const CudaGrid& grid, Extra& extra) {
 CuResult LaunchGrid(const CudaDriver& driver, CuStream stream, const CudaGrid& grid,
                     const void* captures) {
   Extra extra(captures, grid.capture_bytes);
-  return driver.LaunchKernel(grid.function, grid.blocks, 1, 1, grid.threads, 1, 1,
-                             grid.shared_bytes, stream, nullptr, extra.pairs());
+  const unsigned attributes = grid.overlaps ? 1 : 0;
+  const CuLaunch launch = {
+      grid.blocks,     1,         1, grid.threads, 1, 1, grid.shared_bytes, stream,
+      &kCuOverlapping, attributes};
+  return driver.LaunchKernel(&launch, grid.function, nullptr, extra.pairs());
 }
 
 LaunchTrain::~LaunchTrain() {
@@ -43,17 +46,23 @@ LaunchTrain::~LaunchTrain() {
 CuResult LaunchTrain::Build(const std::vector<CudaGrid>& grids) {
   if (const CuResult error = driver_.GraphCreate(&graph_, 0)) return error;
   for (const CudaGrid& grid : grids) {
-    Car car = {grid, nullptr, std::vector<char>(grid.capture_bytes)};
-    Extra extra(car.captures.data(), car.captures.size());
-    const CuKernelNode kernel = NodeOf(grid, extra);
-    const CuGraphNode* const before = cars_.empty() ? nullptr : &cars_.back().node;
-    if (const CuResult error =
-            driver_.GraphAddKernelNode(&car.node, graph_, before, before != nullptr, &kernel)) {
-      return error;
-    }
-    cars_.push_back(std::move(car));
+    if (const CuResult error = AddCar(grid)) return error;
   }
   return driver_.GraphInstantiate(&executable_, graph_, 0);
+}
+
+CuResult LaunchTrain::AddCar(const CudaGrid& grid) {
+  const bool overlaps = grid.overlaps && driver_.GraphAddDependencies != nullptr;
+  const CuGraphNode* const before = cars_.empty() ? nullptr : &cars_.back().node;
+  const size_t count = before != nullptr && !overlaps;
+  Car car = {grid, nullptr, std::vector<char>(grid.capture_bytes)};
+  Extra extra(car.captures.data(), car.captures.size());
+  const CuKernelNode kernel = NodeOf(grid, extra);
+  CuResult error = driver_.GraphAddKernelNode(&car.node, graph_, before, count, &kernel);
+  if (error == 0 && before != nullptr && overlaps)
+    error = driver_.GraphAddDependencies(graph_, before, &car.node, &kCuOverlappingEdge, 1);
+  if (error == 0) cars_.push_back(std::move(car));
+  return error;
 }
 
 bool LaunchTrain::Holds(const std::vector<CudaGrid>& grids) const {

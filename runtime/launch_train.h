@@ -17,6 +17,7 @@ struct CudaGrid {
   unsigned threads;
   unsigned shared_bytes;
   unsigned capture_bytes;
+  bool overlaps;  // it may begin while the one before it runs, and waits for it by itself
 
   bool operator==(const CudaGrid&) const = default;
 };
@@ -57,6 +58,8 @@ class LaunchTrain {
     std::vector<char> captures;
     bool is_changed = false;  // the graph has other captures
   };
+
+  CuResult AddCar(const CudaGrid& grid);
 
   const CudaDriver& driver_;
   CuGraph graph_ = nullptr;

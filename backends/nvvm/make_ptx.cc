@@ -42,6 +42,7 @@ constexpr const char* kTriple = "nvptx64-nvidia-cuda";
 // The architectures that LLVM 19 writes code for, and the PTX of a driver for CUDA 11.8.
 constexpr int kArchitectures[] = {50, 52, 60, 61, 70, 72, 75, 80, 86, 87, 89, 90};
 constexpr const char* kFeatures = "+ptx78";
+constexpr int kLeastOverlapping = 90;  // where kernels may wait by themselves
 
 std::unique_ptr<llvm::TargetMachine> MachineFor(int architecture) {
   [[maybe_unused]] static const bool initialized = [] {
@@ -260,10 +261,15 @@ std::string MakePtx(llvm::Module& module, const std::vector<KernelEntry>& kernel
   std::vector<std::future<std::string>> others;
   for (const Piece& piece : pieces) others.push_back(MakePtxAside(piece, options));
   const std::unique_ptr<llvm::Module> own = Separate(module, shares[0], options);
-  if (!options.libnvvm_files.empty()) return MakePtxByLibNvvm(*own, options);
-  std::vector<std::string> texts = {MakePtxByLlvm(*own, options, shares.size() > 1)};
-  for (auto& other : others) texts.push_back(other.get());
-  return texts.size() == 1 ? texts[0] : JoinPtx(texts);
+  std::vector<std::string> texts;
+  if (options.libnvvm_files.empty()) {
+    texts = {MakePtxByLlvm(*own, options, shares.size() > 1)};
+    for (auto& other : others) texts.push_back(other.get());
+  } else {
+    texts = {MakePtxByLibNvvm(*own, options)};
+  }
+  const std::string ptx = texts.size() == 1 ? texts[0] : JoinPtx(texts);
+  return options.gpu_architecture >= kLeastOverlapping ? OverlapKernels(ptx) : ptx;
 }
 
 }  // namespace parakeet::backends

@@ -64,6 +64,25 @@ std::string WithoutCallNumbers(std::string_view ptx) {
   return text;
 }
 
+std::string OverlapKernels(std::string_view ptx) {
+  std::string text;
+  bool is_kernel = false;  // of which no instruction has come
+  bool is_body = false;
+  while (!ptx.empty()) {
+    const std::string_view line = TakeLine(ptx);
+    if (!KernelOf(line).empty()) is_kernel = true;
+    const size_t first = line.find_first_not_of(" \t\n");
+    const bool declares = first == line.npos || line[first] == '.' || line[first] == '/';
+    if (is_body && !declares) {
+      text += "\tgriddepcontrol.launch_dependents;\n\tgriddepcontrol.wait;\n";
+      is_kernel = is_body = false;
+    }
+    is_body = is_body || (is_kernel && line.starts_with('{'));
+    text += line;
+  }
+  return text;
+}
+
 std::string JoinPtx(const std::vector<std::string>& texts) {
   std::string joined;
   std::set<std::string_view> taken;

@@ -14,6 +14,11 @@ namespace parakeet::backends {
 // of one that does.
 std::string KeepKernels(std::string_view ptx, const std::set<std::string, std::less<>>& names);
 
+// The text with kernels that wait for the ones before them by themselves (griddepcontrol, of sm_90
+// and newer): the next one may begin at once, its blocks where room is left, and wait there for the
+// memory of all before it. Launches take microseconds, which is how long many kernels run.
+std::string OverlapKernels(std::string_view ptx);
+
 // LLVM numbers a process's calls in comments, so that equal code would differ.
 std::string WithoutCallNumbers(std::string_view ptx);
 

@@ -163,8 +163,8 @@ class Accountant {
       int here = around;
       if (IsNest(b->op)) {
         here = int(nests_.size());
-        nests_.push_back({b->span, b->op, around, b->attrs.Int(Attr::kParallel) != 0,
-                          IsTraversal(*b)});
+        nests_.push_back(
+            {b->span, b->op, around, b->attrs.Int(Attr::kParallel) != 0, IsTraversal(*b)});
         account_.traversals += nests_.back().is_traversal && !IsInside(around);
       }
       if (here >= 0 && b->span.IsKnown()) holders_[PlaceOf(b->span)].insert(here);

@@ -30,6 +30,20 @@ TEST(KeepKernels, TakesTextWithoutALastLineEnd) {
   EXPECT_EQ(KeepKernels(".version 7.8", {}), ".version 7.8");
 }
 
+// Before the first instruction of kernels, and of nothing else.
+TEST(OverlapKernels, LetsKernelsWait) {
+  constexpr std::string_view kWaits =
+      "\tgriddepcontrol.launch_dependents;\n\tgriddepcontrol.wait;\n";
+  EXPECT_EQ(OverlapKernels(Join({kHead, kHelper, kFirst})),
+            Join({kHead, kHelper, kFirst.substr(0, kFirst.find("\tret")), kWaits, "\tret;\n}\n"}));
+  constexpr std::string_view kOpen =
+      ".visible .entry kernel_2(\n\t.param .b64 p\n)\n{\n\t.reg .b32 \t%r<3>;\n"
+      "\t// demoted\n\t.shared .align 8 .b8 s[8];\n\n// %bb.0:\n";
+  constexpr std::string_view kCode = "$L__BB0_1:\n\tmov.u32 %r1, 0;\n\tret;\n}\n";
+  EXPECT_EQ(OverlapKernels(Join({kHead, kOpen, kCode, kHelper})),
+            Join({kHead, kOpen, kWaits, kCode, kHelper}));
+}
+
 TEST(WithoutCallNumbers, IsAllElse) {
   EXPECT_EQ(WithoutCallNumbers("// by hand\n\n\t{ // callseq 3, 0\n\t} // callseq 3\n\tret;"),
             "// by hand\n\n\t{\n\t}\n\tret;");

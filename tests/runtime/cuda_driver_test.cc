@@ -178,7 +178,8 @@ TEST_F(OnCuda, ALaunchTakesLittleTimeOfTheHost) {
   };
   const auto ours = [&] { return device_->Launch(kernel, 1, 32, &captures, sizeof captures); };
   measure("of the driver", [&] {
-    return driver.LaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, nullptr, extra);
+    const CuLaunch launch = {1, 1, 1, 32, 1, 1, 0, stream, nullptr, 0};
+    return driver.LaunchKernel(&launch, function, nullptr, extra);
   });
   measure("in a call", ours);
   device_->Leave(entered);

@@ -115,6 +115,44 @@ TEST(CudaLaunches, ALoopOfOneKernelBecomesAGraph) {
   EXPECT_EQ(second.launches, 3);
 }
 
+// Each kernel may begin before the one that it waits for has ended.
+TEST(CudaLaunches, KernelsOverlapOneByOneAndInGraphs) {
+  const int overlapping = Fake().overlapping, edges = Fake().overlapping_edges;
+  const Counts before;
+  {
+    Mixing mixing;
+    for (int i = 0; i < 100; ++i) mixing.Launch(0, i, /*blocks=*/77);
+    mixing.Check();
+  }
+  const Counts done = Since(before);
+  EXPECT_EQ(Fake().overlapping - overlapping, done.launches);
+  EXPECT_EQ(done.graphs, 1);
+  EXPECT_EQ(Fake().overlapping_edges - edges, 15);
+}
+
+// Of a train of three, by a driver that may be too old for such edges.
+int EdgesOf(const CudaDriver& driver, bool overlaps) {
+  CuModule module = nullptr;
+  CuFunction function = nullptr;
+  Fake().kernels["nothing"] = [](unsigned, unsigned, const void*) {};
+  void* const entered = Cuda().Enter();
+  EXPECT_EQ(driver.ModuleLoadDataEx(&module, "code", 0, nullptr, nullptr), 0);
+  EXPECT_EQ(driver.ModuleGetFunction(&function, module, "nothing"), 0);
+  const int before = Fake().overlapping_edges;
+  LaunchTrain train(driver);
+  EXPECT_EQ(train.Build(std::vector<CudaGrid>(3, {function, 1, 32, 0, 16, overlaps})), 0);
+  Cuda().Leave(entered);
+  return Fake().overlapping_edges - before;
+}
+
+TEST(LaunchTrain, NeedsNoEdgesOfNewDrivers) {
+  CudaDriver driver = FakeCudaDriver();
+  EXPECT_EQ(EdgesOf(driver, /*overlaps=*/true), 2);
+  EXPECT_EQ(EdgesOf(driver, /*overlaps=*/false), 0);
+  driver.GraphAddDependencies = nullptr;
+  EXPECT_EQ(EdgesOf(driver, /*overlaps=*/true), 0);
+}
+
 TEST(CudaLaunches, CapturesThatStayAreNotSetAgain) {
   Mixing mixing;
   // Two buffers alternate, and an index runs.

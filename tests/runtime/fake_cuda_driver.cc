@@ -179,12 +179,16 @@ std::function<void()> WorkOf(CuFunction function, unsigned blocks, unsigned thre
   return [=] { (*function->kernel)(blocks, threads, captures.data()); };
 }
 
-CuResult Launch(CuFunction function, unsigned blocks, unsigned, unsigned, unsigned threads,
-                unsigned, unsigned, unsigned, CuStream stream, void**, void** extra) {
-  return OnStream(stream, [&]() -> CuResult {
+CuResult Launch(const CuLaunch* launch, CuFunction function, void**, void** extra) {
+  return OnStream(launch->stream, [&]() -> CuResult {
     if (function->device != current->device) return kInvalidHandle;
     Fake().launches += 1;
-    stream->Push(WorkOf(function, blocks, threads, extra));
+    for (unsigned k = 0; k < launch->attribute_count; ++k) {
+      if (std::memcmp(&launch->attributes[k], &kCuOverlapping, 8 + sizeof(int)) != 0)
+        return kInvalidValue;
+      Fake().overlapping += 1;
+    }
+    launch->stream->Push(WorkOf(function, launch->grid_x, launch->block_x, extra));
     return 0;
   });
 }
@@ -193,11 +197,23 @@ CuResult Launch(CuFunction function, unsigned blocks, unsigned, unsigned, unsign
 CuResult AddNode(CuGraphNode* node, CuGraph graph, const CuGraphNode* before, size_t count,
                  const CuKernelNode* kernel) {
   const CuGraphNode last = graph->nodes.empty() ? nullptr : graph->nodes.back().first;
-  if (count != (last != nullptr) || (count > 0 && *before != last)) return kInvalidValue;
+  if (count > 0 && *before != last) return kInvalidValue;
   if (kernel->function->device != current->device) return kInvalidHandle;
-  *node = new CuGraphNodeState{last};
+  *node = new CuGraphNodeState{count > 0 ? last : nullptr};
   graph->nodes.emplace_back(
       *node, WorkOf(kernel->function, kernel->grid_x, kernel->block_x, kernel->extra));
+  return 0;
+}
+
+// The edge to the last node from the one before it, of a kernel that waits by itself.
+CuResult AddEdge(CuGraph graph, const CuGraphNode* from, const CuGraphNode* to,
+                 const CuGraphEdge* edge, size_t count) {
+  const size_t nodes = graph->nodes.size();
+  const bool is_last = count == 1 && nodes > 1 && graph->nodes[nodes - 1].first == *to &&
+                       graph->nodes[nodes - 2].first == *from;
+  if (!is_last || std::memcmp(edge, &kCuOverlappingEdge, sizeof *edge) != 0) return kInvalidValue;
+  (*to)->before = *from;
+  Fake().overlapping_edges += 1;
   return 0;
 }
 
@@ -217,7 +233,11 @@ void FillGraphs(CudaDriver* driver) {
   };
   driver->GraphDestroy = [](CuGraph graph) { return delete graph, 0; };
   driver->GraphAddKernelNode = AddNode;
+  driver->GraphAddDependencies = AddEdge;
   driver->GraphInstantiate = [](CuGraphExec* executable, CuGraph graph, unsigned long long) {
+    for (size_t k = 1; k < graph->nodes.size(); ++k) {
+      if (graph->nodes[k].first->before != graph->nodes[k - 1].first) return kInvalidValue;
+    }
     Fake().graphs += 1;
     return *executable = new CuGraphExecState{graph->nodes}, 0;
   };

@@ -35,6 +35,8 @@ struct FakeCuda {
   int graphs = 0;    // that were made
   int graph_launches = 0;
   int node_changes = 0;
+  int overlapping = 0;         // launches that were told to, and
+  int overlapping_edges = 0;   // the same in graphs
   CuResult graph_failure = 0;  // of making graphs
   uint64_t release_threshold = 0;
   int most_shared_bytes = 0;
