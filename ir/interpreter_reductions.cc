@@ -159,7 +159,8 @@ Values Machine::CombineHalves(const Step& step, std::vector<Values> lanes) {
 }
 
 Values Machine::Tree(const Step& step, const Index& outer, const std::vector<int64_t>& extents) {
-  const ReductionTree tree(extents, step.binding->attrs.Int(Attr::kBlock));
+  const Attributes& attrs = step.binding->attrs;
+  const ReductionTree tree(extents, attrs.Int(Attr::kBlock), attrs.Int(Attr::kMostBlock));
   if (tree.IsEmpty()) return InitsOf(step);
   std::vector<Values> parts(tree.shape().parts);
   for (size_t p = 0; p < parts.size(); ++p) {

@@ -246,6 +246,8 @@ void BlockParser::ReadTree(Binding& binding) {
     const Attr attr = reader_.IsNext("block") ? Attr::kBlock : Attr::kLanes;
     reader_.Expect(Name(attr));
     SetAttr(binding, attr, reader_.Int(0));
+    if (attr == Attr::kBlock && reader_.TakeIf("to"))
+      SetAttr(binding, Attr::kMostBlock, reader_.Int(0));
   } while (reader_.TakeIf(","));
   reader_.Expect(")");
 }

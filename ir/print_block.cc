@@ -14,13 +14,15 @@ std::string AttrText(const std::vector<int64_t>& values) {
   return "[" + text + "]";
 }
 
-// `tree(block 8192, lanes 32)` with what is known of the two, or nothing.
+// `tree(block 4096 to 16384, lanes 256)` with what is known of the three, or nothing.
 std::string TreeText(const Binding& binding) {
   std::string text;
   for (Attr attr : {Attr::kBlock, Attr::kLanes}) {
     if (!binding.attrs.Has(attr)) continue;
     text += (text.empty() ? "" : ", ") + std::string(Name(attr)) + " " +
             std::to_string(binding.attrs.Int(attr));
+    if (attr == Attr::kBlock && binding.attrs.Has(Attr::kMostBlock))
+      text += " to " + std::to_string(binding.attrs.Int(Attr::kMostBlock));
   }
   return text.empty() ? "" : " tree(" + text + ")";
 }

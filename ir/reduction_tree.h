@@ -7,7 +7,16 @@
 
 namespace parakeet::ir {
 
-// How a reduction's index space is cut into the parts of its tree, from the attribute `block`
+// Blocks of a tree that grow (the attribute `most_block`) double while there would be more of them.
+inline constexpr int64_t kManyBlocks = 1024;
+
+// The size of a tree's blocks over so many elements.
+inline int64_t GrownBlock(int64_t elements, int64_t block, int64_t most) {
+  while (block < most && elements > block * kManyBlocks) block *= 2;
+  return block;
+}
+
+// How a reduction's index space is cut into the parts of its tree, from the size of its blocks
 // alone. The space is row-major: `inner` is its last extent, `rows` the product of the others (1
 // when there are none). A part is a rectangle of `rows_per_block` rows by at most `block` inner
 // indexes; parts are numbered by rows, then columns.
@@ -55,13 +64,16 @@ struct TreePart {
 // The tree of an index space whose extents are known.
 class ReductionTree {
  public:
-  ReductionTree(const std::vector<int64_t>& extents, int64_t block) : block_(block) {
+  // With `most_block` blocks grow, over one axis.
+  ReductionTree(const std::vector<int64_t>& extents, int64_t block, int64_t most_block = 0)
+      : block_(block) {
     for (size_t axis = 0; axis + 1 < extents.size(); ++axis) {
       rows_ *= std::max<int64_t>(extents[axis], 0);
     }
     if (!extents.empty()) inner_ = std::max<int64_t>(extents.back(), 0);
+    block_ = GrownBlock(inner_, block, most_block);
     NumberArithmetic numbers;
-    shape_ = TreeShapeOf(numbers, rows_, inner_, block);
+    shape_ = TreeShapeOf(numbers, rows_, inner_, block_);
   }
 
   int64_t rows() const { return rows_; }

@@ -135,9 +135,13 @@ bool BindingVerifier::Accumulators(size_t first_init, bool needs_inits) {
 }
 
 bool BindingVerifier::TreeIsSound() {
-  return Require(b_.attrs.Int(Attr::kBlock) >= 0 && IsPowerOfTwo(b_.attrs.Int(Attr::kLanes, 1)),
+  const int64_t block = b_.attrs.Int(Attr::kBlock), most = b_.attrs.Int(Attr::kMostBlock, block);
+  const bool grows = b_.attrs.Has(Attr::kMostBlock);
+  return Require(block >= 0 && IsPowerOfTwo(b_.attrs.Int(Attr::kLanes, 1)),
                  Invariant::kAttributesFit,
-                 "a tree has blocks of at least 0 and lanes of a power of two");
+                 "a tree has blocks of at least 0 and lanes of a power of two") &&
+         Require(!grows || (block > 0 && most > block && b_.blocks[0]->params.size() == 1),
+                 Invariant::kAttributesFit, "blocks of a tree over one axis alone grow");
 }
 
 // --- Operators ---

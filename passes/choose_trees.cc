@@ -33,7 +33,10 @@ using ir::Var;
 constexpr int64_t kReductionBlock = 8192;
 constexpr int64_t kBlockOfLoops = 64;
 // On a GPU: what a block of threads takes, each a lane; and one thread, where order matters.
+// What is made at the end of a block costs the less the more it takes, in relation to what it reads.
 constexpr int64_t kDeviceBlock = 4096;
+constexpr int64_t kMostDeviceBlock = 8192;
+constexpr int64_t kMostDeviceBlockOfMuch = 16384;
 constexpr int64_t kDeviceLanes = 256;
 constexpr int64_t kBlockOfThread = 64;
 // No power of two: blocks run side by side, and their elements are not all to lie in one set of a
@@ -169,7 +172,19 @@ class TreeChooser : public LoopWriter {
       flat.operands = {Product(extents)};
       flat.operands.insert(flat.operands.end(), all.begin() + rank, all.end());
     }
+    if (const int64_t most = MostDeviceBlock(flat); most > kDeviceBlock)
+      flat.attrs = flat.attrs.With(Attr::kMostBlock, most);
     Set(*arena()->New(std::move(flat)), kDeviceBlock, kDeviceLanes);
+  }
+
+  // Blocks of elements that loops make are as small as they can be, since some take longer.
+  static int64_t MostDeviceBlock(const Binding& b) {
+    int64_t read = 0;
+    for (const Binding* inner : b.blocks[0]->bindings) {
+      if (!inner->blocks.empty() && inner->op != OpCode::kIf) return kDeviceBlock;
+      if (inner->op == OpCode::kLoad) read += ir::SizeInBytes(inner->result()->type.dtype());
+    }
+    return int64_t(b.results.size()) * 8 > read ? kMostDeviceBlockOfMuch : kMostDeviceBlock;
   }
 
   // The loads of the element that are of a whole array in C order at the element's index, with the

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/builder.h"
+#include "ir/reduction_tree.h"
 #include "passes/analyses/find_cost.h"
 
 namespace parakeet::passes {
@@ -185,30 +186,31 @@ void ReductionLowering::StoreAll(const std::vector<const Var*>& arrays, const Op
   for (size_t k = 0; k < arrays.size(); ++k) StoreElement(arrays[k], {index}, values[k]);
 }
 
-Operands ReductionLowering::FoldBlocks(const Reduction& r, int64_t block, bool parallel) {
+Operands ReductionLowering::FoldBlocks(const Reduction& r, bool parallel) {
+  const Operand block = GrownBlock(r);
   const Operand inner = r.extents.back();
   const Operand rows = Product({r.extents.begin(), r.extents.end() - 1});
   const bool one_row = r.extents.size() == 1;
   const Operand is_long =
-      one_row ? Operand::Bool(true) : builder().Scalar(OpCode::kGt, {inner, Int(block)});
+      one_row ? Operand::Bool(true) : builder().Scalar(OpCode::kGt, {inner, block});
   const Operand columns =
-      builder().Scalar(OpCode::kSelect, {is_long, CeilDiv(inner, Int(block)), Int(1)});
+      builder().Scalar(OpCode::kSelect, {is_long, CeilDiv(inner, block), Int(1)});
   const Operand at_least_one = builder().Scalar(OpCode::kMax, {inner, Int(1)});
   const Operand fitting = builder().Scalar(
-      OpCode::kMax, {builder().Scalar(OpCode::kFloorDiv, {Int(block), at_least_one}), Int(1)});
+      OpCode::kMax, {builder().Scalar(OpCode::kFloorDiv, {block, at_least_one}), Int(1)});
   const Operand height = builder().Scalar(OpCode::kSelect, {is_long, Int(1), fitting});
   const Operand count = builder().Mul(CeilDiv(rows, height), columns);
   const std::vector<const Var*> parts = AllocateParts(r.binding, count);
-  const int64_t cost =
-      CostOf(*r.binding.blocks[0]) * block / std::max<int64_t>(1, std::min<int64_t>(r.lanes, 8));
+  const int64_t cost = CostOf(*r.binding.blocks[0]) * r.binding.attrs.Int(Attr::kBlock) /
+                       std::max<int64_t>(1, std::min<int64_t>(r.lanes, 8));
   Loop(Int(0), count, parallel ? Parallel(cost) : Attributes{}, [&](const Operand& part) {
     const Operand row_block =
         one_row ? Int(0) : builder().Scalar(OpCode::kFloorDiv, {part, columns});
     const Operand column = one_row ? part : builder().Scalar(OpCode::kMod, {part, columns});
     const Operand first = builder().Mul(row_block, height);
     const Operand last = Min(builder().Add(first, height), rows);
-    const Operand lo = builder().Mul(column, Int(block));
-    const Operand end = Min(builder().Add(lo, Int(block)), inner);
+    const Operand lo = builder().Mul(column, block);
+    const Operand end = Min(builder().Add(lo, block), inner);
     const Operand hi = builder().Scalar(OpCode::kSelect, {is_long, end, inner});
     StoreAll(parts, part, FoldRows(r, first, last, lo, hi));
   });
@@ -236,15 +238,28 @@ void ReductionLowering::CombineParts(const Reduction& r, const std::vector<const
                  {condition, body});
 }
 
-Operands ReductionLowering::FoldOnDevice(const Reduction& r, int64_t block) {
+// How many elements a block of the tree has, as ir::GrownBlock says.
+Operand ReductionLowering::GrownBlock(const Reduction& r) {
+  const int64_t least = r.binding.attrs.Int(Attr::kBlock);
+  Operand block = Int(least);
+  for (int64_t size = least; size < r.binding.attrs.Int(Attr::kMostBlock); size *= 2) {
+    const Operand is_many =
+        builder().Scalar(OpCode::kGt, {r.extents[0], Int(size * ir::kManyBlocks)});
+    block = builder().Scalar(OpCode::kSelect, {is_many, Int(2 * size), block});
+  }
+  return block;
+}
+
+Operands ReductionLowering::FoldOnDevice(const Reduction& r) {
   const Operand size = r.extents[0];
-  const Operand count = CeilDiv(size, Int(block));
+  const Operand block = GrownBlock(r);
+  const Operand count = CeilDiv(size, block);
   const std::vector<const Var*> parts = AllocateParts(r.binding, count);
   Blocks(count, [&](const Operand& part) {
     const std::vector<const Var*> lanes = AllocateParts(r.binding, Int(r.lanes));
     Threads(r.lanes, [&](const Operand& lane) {
-      const Operand lo = builder().Mul(part, Int(block));
-      const Operand hi = Min(builder().Add(lo, Int(block)), size);
+      const Operand lo = builder().Mul(part, block);
+      const Operand hi = Min(builder().Add(lo, block), size);
       const Operands start = r.starts.empty() ? Element(r, {lo}) : r.starts;
       const Operands total = Carry(
           builder().Add(lo, lane), hi, start,
@@ -394,11 +409,11 @@ Operands ReductionLowering::AfterInits(const Reduction& r, const Operands& total
 }
 
 Operands ReductionLowering::FoldTree(const Reduction& r, int64_t block, bool parallel) {
-  if (for_kernels_ && parallel && r.lanes > 1) return FoldOnDevice(r, block);
+  if (for_kernels_ && parallel && r.lanes > 1) return FoldOnDevice(r);
   const auto fold = [&] {
     const Operand rows = Product({r.extents.begin(), r.extents.end() - 1});
-    const Operands total = block > 0 ? FoldBlocks(r, block, parallel)
-                                     : FoldRows(r, Int(0), rows, Int(0), r.extents.back());
+    const Operands total =
+        block > 0 ? FoldBlocks(r, parallel) : FoldRows(r, Int(0), rows, Int(0), r.extents.back());
     return AfterInits(r, total);
   };
   // Without identities, or with parts to load, an empty space is told apart; without an init it

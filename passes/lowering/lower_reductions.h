@@ -71,9 +71,10 @@ class ReductionLowering : public IndexWriter {
   // The rows from first to last, each from lo to hi.
   Operands FoldRows(const Reduction& r, const ir::Operand& first, const ir::Operand& last,
                     const ir::Operand& lo, const ir::Operand& hi);
-  Operands FoldBlocks(const Reduction& r, int64_t block, bool parallel);
+  Operands FoldBlocks(const Reduction& r, bool parallel);
   // The same by a GPU: a block of threads for each part, then kernels that combine the parts.
-  Operands FoldOnDevice(const Reduction& r, int64_t block);
+  Operands FoldOnDevice(const Reduction& r);
+  ir::Operand GrownBlock(const Reduction& r);
   void CombinePartsOnDevice(const Reduction& r, const PartArrays& parts, const ir::Operand& count,
                             const PartArrays& totals);
   PartArrays CombineNeighbours(const Reduction& r, const PartArrays& parts, const PartRange& range);
