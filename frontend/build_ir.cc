@@ -36,7 +36,7 @@ class ProgramBuilder {
  public:
   ProgramBuilder(const Request& request, const std::shared_ptr<ir::SourceMap>& sources)
       : request_(request),
-        context_(&built_.program),
+        context_(&built_.program, request.on_device),
         resolver_(sources.get(), request.library),
         evaluator_(&context_, &resolver_) {
     built_.program.sources = sources;

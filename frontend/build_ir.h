@@ -19,6 +19,7 @@ struct Request {
   PyObject* function = nullptr;
   std::vector<Argument> arguments;
   SyntaxArchive* library = nullptr;  // The library's trees; null: all are read from source.
+  bool on_device = false;            // Whether kernels will run it.
 };
 
 // What the entry function's results are, as Python sees them. Scalars and arrays are results of the

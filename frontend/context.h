@@ -28,11 +28,14 @@ struct Leaves {};
 
 class Context {
  public:
-  explicit Context(ir::Program* program) : program_(program), root_(program->arena.get()) {
+  explicit Context(ir::Program* program, bool on_device = false)
+      : on_device(on_device), program_(program), root_(program->arena.get()) {
     builder_ = &root_;
   }
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
+
+  const bool on_device;  // Kernels will run the program.
 
   ir::Program& program() const { return *program_; }
   ir::Arena* arena() const { return program_->arena.get(); }

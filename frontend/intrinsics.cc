@@ -48,6 +48,7 @@ constexpr Intrinsic kIntrinsics[] = {
     {"sum_type", "dtype", SumType},
     {"float_type", "*", FloatType},
     {"can_cast", "from_ to casting?", CanCastTo},
+    {"on_device", "", IsOnDevice},
     {"finfo", "dtype", FloatInfo},
     {"iinfo", "type", IntegerInfo},
     {"normalize_axes", "axis rank", NormaliseAxes},

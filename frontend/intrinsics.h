@@ -42,9 +42,10 @@ Value PromoteTypes(Evaluator* evaluator, const Values& arguments);  // two dtype
 Value SumType(Evaluator* evaluator, const Values& arguments);    // dtype: what sums accumulate in
 Value FloatType(Evaluator* evaluator, const Values& arguments);  // what arctan2 gives for them
 Value MemoryOrder(Evaluator* evaluator,
-                  const Values& arguments);                      // array: "F" if it lies so, or "C"
-Value CanCastTo(Evaluator* evaluator, const Values& arguments);  // dtype or array, dtype, casting
-Value FloatInfo(Evaluator* evaluator, const Values& arguments);  // dtype or array: np.finfo of it
+                  const Values& arguments);  // array: "F" if it lies so, or "C"
+Value IsOnDevice(Evaluator* evaluator, const Values& arguments);
+Value CanCastTo(Evaluator* evaluator, const Values& arguments);    // dtype or array, dtype, casting
+Value FloatInfo(Evaluator* evaluator, const Values& arguments);    // dtype or array: np.finfo of it
 Value IntegerInfo(Evaluator* evaluator, const Values& arguments);  // dtype or array: np.iinfo of it
 Value NormaliseAxes(Evaluator* evaluator, const Values& arguments);  // axis or axes, rank: a tuple
 Value IsInstance(Evaluator* evaluator, const Values& arguments);     // value, class or classes

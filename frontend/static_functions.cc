@@ -130,6 +130,10 @@ Value CanCastTo(Evaluator* evaluator, const Values& arguments) {
   return Value::Bool(CanCast(from, to, casting));
 }
 
+Value IsOnDevice(Evaluator* evaluator, const Values& /*arguments*/) {
+  return Value::Bool(evaluator->context().on_device);
+}
+
 Value FloatInfo(Evaluator* evaluator, const Values& arguments) {
   return InfoOf(evaluator, "finfo", arguments[0]);
 }

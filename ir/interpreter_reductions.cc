@@ -40,6 +40,7 @@
 #include <utility>
 
 #include "ir/builder.h"
+#include "ir/combines.h"
 #include "ir/diagnostics.h"
 #include "ir/interpreter_machine.h"
 #include "ir/reduction_tree.h"
@@ -106,17 +107,8 @@ void Machine::Accumulate(const Step& step, Values& accumulators, Values right) {
 }
 
 Values Machine::Identities(const Step& step) const {
-  const Block& combine = *step.binding->blocks[1];
-  Values identities;
-  for (size_t i = 0; i < combine.results.size(); ++i) {
-    const std::optional<OpCode> op = CombineOp(combine, static_cast<int>(i));
-    const Type& type = combine.params[i]->type;
-    const std::optional<Constant> identity =
-        op && type.IsScalar() ? IdentityOf(*op, type.dtype()) : std::nullopt;
-    if (!identity) return {};
-    identities.push_back(*identity);
-  }
-  return identities;
+  const std::vector<Constant> identities = TraitsOf(*step.binding->blocks[1]).identities;
+  return Values(identities.begin(), identities.end());
 }
 
 Values Machine::FoldInOrder(const Step& step, const Index& outer,

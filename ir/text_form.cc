@@ -66,7 +66,7 @@ bool FitsElements(const Binding& binding) {
   const size_t most_blocks = binding.op == OpCode::kContract ? 3 : 2;
   if (binding.blocks.empty() || binding.blocks.size() > most_blocks) return false;
   return binding.blocks[0]->params.size() <= binding.operands.size() &&
-         HaveCounts(binding, {Attr::kBlock, Attr::kLanes});
+         HaveCounts(binding, {Attr::kBlock, Attr::kMostBlock, Attr::kLanes});
 }
 
 bool FitsIndices(const Binding& binding) {
@@ -207,7 +207,8 @@ bool IsShownByFormat(const Binding& binding, Attr attr) {
       return attr == Attr::kSite || (attr == Attr::kAt && binding.op == OpCode::kCheck);
     case OpFormat::kSlice: return attr == Attr::kAxes;
     case OpFormat::kElements:
-    case OpFormat::kIndices: return attr == Attr::kBlock || attr == Attr::kLanes;
+    case OpFormat::kIndices:
+      return attr == Attr::kBlock || attr == Attr::kMostBlock || attr == Attr::kLanes;
     case OpFormat::kCall: return attr == Attr::kCallee || attr == Attr::kAt;
     case OpFormat::kFor:
       return attr == Attr::kCost ||

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "ir/builder.h"
+#include "ir/combines.h"
 #include "ir/uses.h"
-#include "passes/analyses/combines.h"
 #include "passes/analyses/vector_legality.h"
 
 namespace parakeet::passes {
@@ -49,19 +48,14 @@ int64_t RowNeighbours(const Binding* nest) {
 }
 
 std::string WhyNoLanesToCombine(const Binding& b) {
-  bool has_identity = true;
-  bool idempotent = true;
-  const bool is_extreme = IsExtremeByIndex(*b.blocks[1]);
-  for (size_t k = 0; k < b.results.size(); ++k) {
-    if (!b.results[k]->type.IsScalar()) return "it accumulates an array";
-    if (ir::IsComplex(b.results[k]->type.dtype())) return "it accumulates complex numbers";
-    if (is_extreme) continue;
-    const auto op = ir::CombineOp(*b.blocks[1], static_cast<int>(k));
-    if (!op || !ir::IsCommutative(*op)) return "its combine is not a commutative operation";
-    has_identity &= ir::IdentityOf(*op, b.results[k]->type.dtype()).has_value();
-    idempotent &= ir::IsIdempotent(*op);
+  for (const Var* result : b.results) {
+    if (!result->type.IsScalar()) return "it accumulates an array";
+    if (ir::IsComplex(result->type.dtype())) return "it accumulates complex numbers";
   }
-  return has_identity || idempotent ? "" : "its combine has no value to start lanes from";
+  const ir::CombineTraits traits = ir::TraitsOf(*b.blocks[1]);
+  if (!traits.commutes) return "its combine is not a commutative operation";
+  const bool has_start = !traits.identities.empty() || traits.is_idempotent;
+  return has_start ? "" : "its combine has no value to start lanes from";
 }
 
 std::string WhyNoLanes(const Binding& reduction, const Binding* nest,

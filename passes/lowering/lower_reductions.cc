@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/builder.h"
+#include "ir/combines.h"
 #include "ir/reduction_tree.h"
 #include "passes/analyses/find_cost.h"
 
@@ -42,16 +43,15 @@ ReductionLowering::Reduction ReductionLowering::Describe(const Binding& b) {
               // What one thread of a GPU makes alone, it makes in order.
               for_kernels_ && b.attrs.Int(Attr::kBlock) == 0 ? 1 : b.attrs.Int(Attr::kLanes, 1),
               false};
-  for (size_t k = 0; k < b.blocks[1]->results.size(); ++k) {
-    const ir::Type type = ir::TypeOf(b.blocks[1]->results[k]);
+  bool has_complex = false;
+  for (const Operand& result : b.blocks[1]->results) {
+    const ir::Type type = ir::TypeOf(result);
     r.has_arrays |= type.IsArray();
-    const auto op = ir::CombineOp(*b.blocks[1], static_cast<int>(k));
     // 1 * x is not x for every complex x.
-    const bool has_identity = op && type.IsScalar() && !ir::IsComplex(type.dtype());
-    const auto identity = has_identity ? ir::IdentityOf(*op, type.dtype()) : std::nullopt;
-    if (identity) r.starts.push_back(*identity);
+    has_complex |= type.IsScalar() && ir::IsComplex(type.dtype());
   }
-  if (r.starts.size() != b.blocks[1]->results.size()) r.starts.clear();
+  const std::vector<ir::Constant> identities = ir::TraitsOf(*b.blocks[1]).identities;
+  if (!has_complex) r.starts.assign(identities.begin(), identities.end());
   return r;
 }
 

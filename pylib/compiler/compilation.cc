@@ -114,6 +114,7 @@ void Compilation::BuildProgram() {
   request.function = request_.function;
   request.arguments = std::move(key.arguments);
   request.library = &LibraryTrees();
+  request.on_device = HasDevice(target_);
   frontend::Built built = frontend::BuildIr(request, sources_);
   LoadNumbers(key.leaves, &built.program);
   if (MayOverlap(request_.key[0])) {

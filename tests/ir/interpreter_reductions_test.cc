@@ -147,5 +147,16 @@ TEST(ReductionTree, PartsCoverTheSpaceOnce) {
   EXPECT_EQ(ReductionTree({3, 5, 4}, 8).shape().parts, 8);
 }
 
+TEST(ReductionTree, BlocksGrowUpToTheMost) {
+  EXPECT_EQ(ReductionTree({4096}, 4, 16).shape().parts, 1024);
+  EXPECT_EQ(ReductionTree({4097}, 4, 16).shape().parts, 513);
+  EXPECT_EQ(ReductionTree({8193}, 4, 16).shape().parts, 513);
+  EXPECT_EQ(ReductionTree({160'000}, 4, 16).shape().parts, 10'000);
+  EXPECT_EQ(ReductionTree({160'000}, 4).shape().parts, 40'000);
+  const TreePart last = ReductionTree({8193}, 4, 16).Part(512);
+  EXPECT_EQ(last.lo, 8192);
+  EXPECT_EQ(last.hi, 8193);
+}
+
 }  // namespace
 }  // namespace parakeet::ir

@@ -57,6 +57,7 @@ promote_types = Intrinsic("promote_types")
 sum_type = Intrinsic("sum_type")  # what NumPy's sums of a dtype accumulate in
 float_type = Intrinsic("float_type")  # the dtype of arctan2 and its like of such operands
 can_cast = Intrinsic("can_cast")  # from, to, casting
+on_device = Intrinsic("on_device")  # whether a GPU will run what is compiled
 finfo = Intrinsic("finfo")
 iinfo = Intrinsic("iinfo")
 normalize_axes = Intrinsic("normalize_axes")  # axis, rank: a tuple of axes from 0 on; None: all

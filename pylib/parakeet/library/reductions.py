@@ -10,6 +10,7 @@ from parakeet.library.intrinsics import (
     expand_dims,
     moveaxis,
     normalize_axes,
+    on_device,
     reshape,
     result_type,
     select,
@@ -20,7 +21,16 @@ from parakeet.library.one_axis import require_strict_axis
 from parakeet.library.registry import overload
 from parakeet.library.ufuncs import give
 from parakeet.operators import imap, reduce
-from parakeet.primitives import add, logical_and, logical_or, maximum, minimum, multiply
+from parakeet.primitives import (
+    add,
+    greater,
+    less,
+    logical_and,
+    logical_or,
+    maximum,
+    minimum,
+    multiply,
+)
 
 
 def finish(result, axis, keepdims, rank, out):
@@ -168,7 +178,8 @@ PLACES_AT_ONCE = 8192
 
 
 # argmin and argmax look for the best element first and for its place then: two reductions that run
-# in lanes, where one of pairs would not.
+# in lanes, where one of pairs would not. On a GPU pairs cost no more than memory does, and each
+# further reduction is two kernels.
 
 
 def first_place(x, best):
@@ -180,11 +191,11 @@ def first_place(x, best):
     return reduce(minimum, select(found, np.arange(n), n), axis=-1)
 
 
-def found_place(f, x, axis, keepdims, out):
+def found_place(f, is_better, x, axis, keepdims, out):
     require_strict_axis(axis)
     if count_along(x, axis) == 0:
         raise ValueError("attempt to get the place of an extreme of an empty sequence")
-    place = finish(place_along(f, x, axis), axis, keepdims, x.ndim, None)
+    place = finish(place_along(f, is_better, x, axis), axis, keepdims, x.ndim, None)
     require_shape(out, strong(place))
     if out is not None and not can_cast(out.dtype, np.int64, "safe"):
         raise TypeError("Cannot cast array data from the output's dtype to dtype('int64') "
@@ -192,9 +203,21 @@ def found_place(f, x, axis, keepdims, out):
     return give(place, out)
 
 
+def place_by_pairs(is_better, x):
+    """Of a vector of real numbers, in one reduction: the best with its place, and where the first
+    nan is."""
+    n = x.shape[0]
+    best, place, odd = x[0], 0, n
+    for i in range(n):
+        if is_better(x[i], best):
+            best, place = x[i], i
+        if x.dtype.kind == "f":
+            odd = minimum(odd, i if x[i] != x[i] else n)
+    return strong(select(odd < n, odd, place))
+
+
 def place_in_blocks(f, x, width):
-    """Of a vector: each element is read once, and those of the first best block again, as many
-    wherever it is: what a GPU is to do next depends on no number that it has yet to find."""
+    """Of a vector: each element is read once, and those of the first best block again."""
     n = x.shape[0]
     blocks = (n + width - 1) // width
 
@@ -210,9 +233,11 @@ def place_in_blocks(f, x, width):
     return start + first_place(block, best)
 
 
-def place_along(f, x, axis):
+def place_along(f, is_better, x, axis):
     """The place of what f, minimum or maximum, gives along an axis that has elements."""
     x = reshape(x, -1) if axis is None or x.ndim == 0 else moveaxis(x, axis, -1)
+    if x.ndim == 1 and on_device() and x.dtype.kind in ("i", "u", "f"):
+        return place_by_pairs(is_better, x)
     if x.ndim == 1 and x.shape[0] > 4 * PLACES_AT_ONCE:
         return place_in_blocks(f, x, PLACES_AT_ONCE)
     best = reduce(f, x, axis=-1)
@@ -221,9 +246,9 @@ def place_along(f, x, axis):
 
 @overload(np.argmin, method="argmin")
 def argmin(a, axis=None, out=None, keepdims=False):
-    return found_place(minimum, asarray(a), axis, keepdims, out)
+    return found_place(minimum, less, asarray(a), axis, keepdims, out)
 
 
 @overload(np.argmax, method="argmax")
 def argmax(a, axis=None, out=None, keepdims=False):
-    return found_place(maximum, asarray(a), axis, keepdims, out)
+    return found_place(maximum, greater, asarray(a), axis, keepdims, out)
