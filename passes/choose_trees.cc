@@ -33,7 +33,7 @@ using ir::Var;
 constexpr int64_t kReductionBlock = 8192;
 constexpr int64_t kBlockOfLoops = 64;
 // On a GPU: what a block of threads takes, each a lane; and one thread, where order matters.
-// What is made at the end of a block costs the less the more it takes, in relation to what it reads.
+// What is made at the end of a block costs the less the more it takes, beside what it reads.
 constexpr int64_t kDeviceBlock = 4096;
 constexpr int64_t kMostDeviceBlock = 8192;
 constexpr int64_t kMostDeviceBlockOfMuch = 16384;
