@@ -36,7 +36,8 @@ constexpr int64_t kBlockOfLoops = 64;
 // What is made at the end of a block costs the less the more it takes, beside what it reads.
 constexpr int64_t kDeviceBlock = 4096;
 constexpr int64_t kMostDeviceBlock = 8192;
-constexpr int64_t kMostDeviceBlockOfMuch = 16384;
+constexpr int64_t kMostDeviceBlockOfMore = 16384;
+constexpr int64_t kMostDeviceBlockOfMuch = 131072;
 constexpr int64_t kDeviceLanes = 256;
 constexpr int64_t kBlockOfThread = 64;
 // No power of two: blocks run side by side, and their elements are not all to lie in one set of a
@@ -184,7 +185,9 @@ class TreeChooser : public LoopWriter {
       if (!inner->blocks.empty() && inner->op != OpCode::kIf) return kDeviceBlock;
       if (inner->op == OpCode::kLoad) read += ir::SizeInBytes(inner->result()->type.dtype());
     }
-    return int64_t(b.results.size()) * 8 > read ? kMostDeviceBlockOfMuch : kMostDeviceBlock;
+    const int64_t combined = int64_t(b.results.size()) * 8;
+    if (combined > 2 * read) return kMostDeviceBlockOfMuch;
+    return combined > read ? kMostDeviceBlockOfMore : kMostDeviceBlock;
   }
 
   // The loads of the element that are of a whole array in C order at the element's index, with the

@@ -5,6 +5,7 @@
 #include "ir/builder.h"
 #include "ir/combines.h"
 #include "ir/reduction_tree.h"
+#include "ir/uses.h"
 #include "passes/analyses/find_cost.h"
 
 namespace parakeet::passes {
@@ -26,6 +27,7 @@ namespace {
 constexpr int64_t kCombiningThreads = 512;
 constexpr int64_t kPartsOfThread = 4;
 constexpr int64_t kPartsOfBlock = kCombiningThreads * kPartsOfThread;
+constexpr int64_t kElementsTogether = 4;  // of a lane
 
 Attributes Parallel(int64_t cost) {
   return {{Attr::kKind, std::string("parallel")}, {Attr::kCost, std::max<int64_t>(1, cost)}};
@@ -261,13 +263,7 @@ Operands ReductionLowering::FoldOnDevice(const Reduction& r) {
       const Operand lo = builder().Mul(part, block);
       const Operand hi = Min(builder().Add(lo, block), size);
       const Operands start = r.starts.empty() ? Element(r, {lo}) : r.starts;
-      const Operands total = Carry(
-          builder().Add(lo, lane), hi, start,
-          [&](const Operand& i, const Operands& so_far) {
-            return Combine(r, so_far, Element(r, {i}));
-          },
-          r.lanes);
-      StoreAll(lanes, lane, total);
+      StoreAll(lanes, lane, FoldLane(r, builder().Add(lo, lane), hi, start));
     });
     CombineLanes(r, lanes);
     Threads(1, [&](const Operand&) { StoreAll(parts, part, LoadAll(lanes, Int(0))); });
@@ -281,6 +277,33 @@ Operands ReductionLowering::FoldOnDevice(const Reduction& r) {
   Operands loaded;
   for (const Var* total : totals) loaded.push_back(builder().Load(total, {}));
   return loaded;
+}
+
+// Every so many elements from `first` on, in order. Of scalar code some are made at a time, so that
+// what they load is under way together.
+Operands ReductionLowering::FoldLane(const Reduction& r, const Operand& first, const Operand& hi,
+                                     const Operands& start) {
+  bool is_plain = true;
+  ir::ForEachBinding(*r.binding.blocks[0], [&](const Binding& b) {
+    is_plain &= ir::IsScalarOp(b.op) || b.op == OpCode::kLoad || b.op == OpCode::kIf;
+  });
+  const auto fold = [&](int64_t together) {
+    return [&, together](const Operand& i, const Operands& so_far) {
+      std::vector<Operands> elements;
+      for (int64_t k = 0; k < together; ++k)
+        elements.push_back(Element(r, {builder().Add(i, Int(k * r.lanes))}));
+      Operands total = so_far;
+      for (const Operands& each : elements) total = Combine(r, total, each);
+      return total;
+    };
+  };
+  if (!is_plain) return Carry(first, hi, start, fold(1), r.lanes);
+  const int64_t step = kElementsTogether * r.lanes;
+  const Operand end = builder().Sub(hi, Int(step - r.lanes));
+  const Operands most = Carry(first, end, start, fold(kElementsTogether), step);
+  const Operand steps = CeilDiv(Max(builder().Sub(end, first), Int(0)), Int(step));
+  const Operand rest = builder().Add(first, builder().Mul(steps, Int(step)));
+  return Carry(rest, hi, most, fold(1), r.lanes);
 }
 
 Operands ReductionLowering::CombineHalves(const Reduction& r, std::vector<Operands> sums) {

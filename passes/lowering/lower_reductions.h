@@ -75,6 +75,8 @@ class ReductionLowering : public IndexWriter {
   // The same by a GPU: a block of threads for each part, then kernels that combine the parts.
   Operands FoldOnDevice(const Reduction& r);
   ir::Operand GrownBlock(const Reduction& r);
+  Operands FoldLane(const Reduction& r, const ir::Operand& first, const ir::Operand& hi,
+                    const Operands& start);
   void CombinePartsOnDevice(const Reduction& r, const PartArrays& parts, const ir::Operand& count,
                             const PartArrays& totals);
   PartArrays CombineNeighbours(const Reduction& r, const PartArrays& parts, const PartRange& range);

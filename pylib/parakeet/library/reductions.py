@@ -175,11 +175,14 @@ def count_nonzero(a, axis=None, keepdims=False):
 
 
 PLACES_AT_ONCE = 8192
+# On an H200, of 10 million float32 pairs take 20 us and blocks as long, of 100 million 158 and 107;
+# of a million 8 and 12. Of float64 pairs take no longer than memory.
+MOST_SMALL_PAIRS = 10_000_000
 
 
 # argmin and argmax look for the best element first and for its place then: two reductions that run
-# in lanes, where one of pairs would not. On a GPU pairs cost no more than memory does, and each
-# further reduction is two kernels.
+# in lanes, where one of pairs would not. On a GPU each further reduction is two kernels, and pairs
+# cost no more than memory does, but of many small elements.
 
 
 def first_place(x, best):
@@ -237,7 +240,8 @@ def place_along(f, is_better, x, axis):
     """The place of what f, minimum or maximum, gives along an axis that has elements."""
     x = reshape(x, -1) if axis is None or x.ndim == 0 else moveaxis(x, axis, -1)
     if x.ndim == 1 and on_device() and x.dtype.kind in ("i", "u", "f"):
-        return place_by_pairs(is_better, x)
+        if x.dtype.itemsize == 8 or x.shape[0] <= MOST_SMALL_PAIRS:
+            return place_by_pairs(is_better, x)
     if x.ndim == 1 and x.shape[0] > 4 * PLACES_AT_ONCE:
         return place_in_blocks(f, x, PLACES_AT_ONCE)
     best = reduce(f, x, axis=-1)
