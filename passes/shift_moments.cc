@@ -54,6 +54,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int64_t kSamples = 64;
 // Odd, so that an axis gives all its samples, and others beside those of the axes around it.
 constexpr int64_t kStrides[kMostAxesOfMoments] = {1, 37, 23, 11, 53};
+constexpr int64_t kStepOfPlaces = 40;
 
 // The moments of a block by their sums.
 using Moments = std::map<const Binding*, Moment>;
@@ -142,9 +143,17 @@ class MomentShifter : public LoopWriter {
     return Times(total->result(), Constant::Float(1.0 / kSamples, dtype));
   }
 
+  // One of each 64th of the extent, in another order along each axis, and at another place of it:
+  // what comes again every so many elements, as columns of a matrix in one row do, is met at all
+  // its places.
   Operand SampledIndex(const Operand& sample, const Operand& extent, int64_t stride) {
-    const Operand mixed = And(builder().Mul(sample, Int(stride)), Int(kSamples - 1));
-    return builder().Scalar(OpCode::kFloorDiv, {builder().Mul(mixed, extent), Int(kSamples)});
+    const auto mixed = [&](int64_t step) {
+      return And(builder().Mul(sample, Int(step)), Int(kSamples - 1));
+    };
+    const Operand part =
+        builder().Add(builder().Mul(mixed(stride), Int(kSamples)), mixed(stride + kStepOfPlaces));
+    return builder().Scalar(OpCode::kFloorDiv,
+                            {builder().Mul(part, extent), Int(kSamples * kSamples)});
   }
 
   // --- In the place of the sum ---

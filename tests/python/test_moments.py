@@ -247,3 +247,22 @@ def test_the_account_says_so_and_the_profile_counts_it():
     with parakeet.profile() as profile:
         f(x, target="serial")
     assert "squares" in str(profile)
+
+
+def by_mean(x):
+    m = x.mean()
+    return ((x - m) ** 2).sum()
+
+
+def test_what_comes_again_and_again_needs_no_second_traversal():
+    """As columns of a matrix in one row do. Only where samples are far off is the sum made anew."""
+    columns = np.tile(np.linspace(0, 1, 1000), 1024)
+    samples = np.arange(64)
+    spoiled = RANDOM.standard_normal(columns.size)
+    spoiled[(samples * 64 + samples * 41 % 64) * columns.size // 4096] = 1e4
+    f = jit(by_mean)
+    f.compile(columns, target="serial")
+    for x, is_made_anew in ((columns, False), (spoiled, True)):
+        with parakeet.profile() as profile:
+            f(x, target="serial")
+        assert ("((x - m) ** 2).sum()" in str(profile)) == is_made_anew, str(profile)
