@@ -3,6 +3,7 @@
 #include <string>
 
 #include "backends/llvm/complex_math.h"
+#include "backends/nvvm/device_functions.h"
 #include "ir/diagnostics.h"
 
 namespace parakeet::backends {
@@ -10,7 +11,8 @@ namespace parakeet::backends {
 llvm::Value* DeviceMath::Call(Emission& emission, std::string_view name,
                               llvm::ArrayRef<llvm::Value*> operands) const {
   llvm::Type* type = operands[0]->getType();
-  const std::string symbol = "__nv_" + std::string(name) + (type->isFloatTy() ? "f" : "");
+  std::string symbol = "__nv_" + std::string(name) + (type->isFloatTy() ? "f" : "");
+  if (name == "tanh" && type->isDoubleTy()) symbol = kTanhFunction;
   const llvm::SmallVector<llvm::Type*, 2> params(operands.size(), type);
   return emission.builder.CreateCall(emission.DeclarePure(symbol, type, params), operands);
 }

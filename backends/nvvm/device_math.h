@@ -1,4 +1,4 @@
-// A GPU's functions of mathematics: libdevice's.
+// A GPU's functions of mathematics: libdevice's, and one of ours (device_functions.cc).
 #ifndef PARAKEET_BACKENDS_NVVM_DEVICE_MATH_H_
 #define PARAKEET_BACKENDS_NVVM_DEVICE_MATH_H_
 
