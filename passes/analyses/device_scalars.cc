@@ -90,13 +90,16 @@ std::vector<CarriedSlot> CarriedSlots(const Binding& loop) {
 }
 
 // Host code needs more of what the device could make than of the rest, which begins with what is
-// not loaded for the host anyway.
+// not loaded for the host anyway; and then a branch may be the host's that was to be one of
+// kernels, of which it needs more.
 DeviceScalars::DeviceScalars(const ir::Function& function, const std::vector<size_t>& kept) {
   FindMade(*function.body);
   if (made_.empty()) return;
   FindNeeded(function, kept);
-  made_.clear();
-  FindMade(*function.body);
+  do {
+    made_.clear();
+    FindMade(*function.body);
+  } while (NeedAll(*function.body));
 }
 
 bool DeviceScalars::IsBranchOfKernels(const Binding& b) const {
@@ -153,8 +156,13 @@ void DeviceScalars::FindNeeded(const ir::Function& function, const std::vector<s
   for (size_t k = 0; k < results.size(); ++k) {
     if (std::find(kept.begin(), kept.end(), k) == kept.end()) Need(results[k]);
   }
-  while (Need(*function.body)) {
-  }
+  NeedAll(*function.body);
+}
+
+bool DeviceScalars::NeedAll(const Block& body) {
+  bool has_changed = false;
+  while (Need(body)) has_changed = true;
+  return has_changed;
 }
 
 bool DeviceScalars::Need(const Block& block) {

@@ -32,6 +32,7 @@ class DeviceScalars {
   bool Make(const ir::Binding& b);
   bool Add(const ir::Var* value);
   void FindNeeded(const ir::Function& function, const std::vector<size_t>& kept);
+  bool NeedAll(const ir::Block& body);
   bool Need(const ir::Block& block);
   bool Need(const ir::Binding& b);
   bool NeedInside(const ir::Binding& b);
