@@ -9,6 +9,7 @@
 // 1. Parts. With B = 0 there is one, of all rows. Else, where inner > B, a row is cut into
 //    ceil(inner / B) columns and a part is one segment of one row; otherwise a part is
 //    max(1, B / inner) whole rows. Parts are numbered by rows, then by columns (reduction_tree.h).
+//    With `block B to M`, over one axis, B doubles up to M while there would be over 1024 parts.
 //
 // 2. A part is the left fold, over its rows in order, of run(row, lo..hi).
 //

@@ -484,7 +484,7 @@ int32_t CudaDevice::Launch(const PkKernel& kernel, int64_t blocks, int32_t threa
   launches_.fetch_add(1, std::memory_order_relaxed);
   const CudaGrid grid = {function,          unsigned(blocks),
                          unsigned(threads), unsigned(kernel.shared_bytes),
-                         unsigned(bytes),   architecture_ >= kHopper};
+                         unsigned(bytes),   architecture_ >= kPkLeastOverlapping};
   const CuResult error = scope->launches.Add(grid, captures, scope->calls > 0);
   if (error == 0) return 0;
   return Note(error, (std::string("cannot launch kernel ") + kernel.name).c_str());

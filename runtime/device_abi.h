@@ -34,6 +34,10 @@ enum PkKernelFlag : int32_t {
   kPkKernelAnyOrder = 4,  // no block waits for another, and captures have a PkBlockOrder
 };
 
+// From this architecture on a CUDA kernel waits by itself for those launched before it, and so may
+// begin while they run: whoever makes its code and whoever launches it go by this one number.
+inline constexpr int32_t kPkLeastOverlapping = 90;
+
 // Behind the runtime's bytes of the captures: the block that the device numbers i does the work of
 // block first + step * i.
 typedef struct PkBlockOrder {

@@ -29,6 +29,7 @@
 #include "llvm/Target/TargetOptions.h"
 #include "llvm/Transforms/IPO/Internalize.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "runtime/device_abi.h"
 
 extern "C" const char parakeet_libdevice[];
 extern "C" const char parakeet_libdevice_end[];
@@ -42,7 +43,6 @@ constexpr const char* kTriple = "nvptx64-nvidia-cuda";
 // The architectures that LLVM 19 writes code for, and the PTX of a driver for CUDA 11.8.
 constexpr int kArchitectures[] = {50, 52, 60, 61, 70, 72, 75, 80, 86, 87, 89, 90};
 constexpr const char* kFeatures = "+ptx78";
-constexpr int kLeastOverlapping = 90;  // where kernels may wait by themselves
 
 std::unique_ptr<llvm::TargetMachine> MachineFor(int architecture) {
   [[maybe_unused]] static const bool initialized = [] {
@@ -269,7 +269,7 @@ std::string MakePtx(llvm::Module& module, const std::vector<KernelEntry>& kernel
     texts = {MakePtxByLibNvvm(*own, options)};
   }
   const std::string ptx = texts.size() == 1 ? texts[0] : JoinPtx(texts);
-  return options.gpu_architecture >= kLeastOverlapping ? OverlapKernels(ptx) : ptx;
+  return options.gpu_architecture >= kPkLeastOverlapping ? OverlapKernels(ptx) : ptx;
 }
 
 }  // namespace parakeet::backends

@@ -232,10 +232,13 @@ def test_one_core_and_all_cores_have_the_same_bits(n):
 def test_the_same_without_the_pass(monkeypatch):
     """What the pass changes is rounding alone."""
     x = RANDOM.standard_normal(20_000) + 10
-    with_it = jit(lambda x: x.var())(x, target="serial")
+    shifted = jit(lambda x: x.var())
+    with_it = shifted(x, target="serial")
+    assert shifted.explain(x, target="serial").traversals == 1
     monkeypatch.setenv("PARAKEET_DEBUG", "disable:shift-moments")
-    without = jit(lambda x: x.var())(x, target="serial")
-    np.testing.assert_allclose(with_it, without, rtol=1e-13)
+    as_written = jit(lambda x: x.var())
+    np.testing.assert_allclose(with_it, as_written(x, target="serial"), rtol=1e-13)
+    assert as_written.explain(x, target="serial").traversals == 2
 
 
 def test_the_account_says_so_and_the_profile_counts_it():
