@@ -121,6 +121,8 @@ class Machine {
   Values Tree(const Step& step, const Index& outer, const std::vector<int64_t>& extents);
   Values RunOfLanes(const Step& step, Index& index, int64_t lo, int64_t hi);
   Values CombineHalves(const Step& step, std::vector<Values> lanes);
+  Values CombineByLanes(const Step& step, std::vector<Values> parts);
+  Values CombineNeighbours(const Step& step, std::vector<Values> parts);
   void Reduce(const Step& step);
   void Scan(const Step& step);
   void Lanes(const Step& step);

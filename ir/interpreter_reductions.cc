@@ -163,13 +163,27 @@ Values Machine::Tree(const Step& step, const Index& outer, const std::vector<int
       Accumulate(step, parts[p], RunOfLanes(step, index, part.lo, part.hi));
     }
   }
+  Values total = attrs.Has(Attr::kMostBlock) ? CombineByLanes(step, std::move(parts))
+                                             : CombineNeighbours(step, std::move(parts));
+  return HasInits(step) ? Combine(step, InitsOf(step), std::move(total)) : total;
+}
+
+Values Machine::CombineByLanes(const Step& step, std::vector<Values> parts) {
+  const Values identities = Identities(step);
+  std::vector<Values> lanes(step.binding->attrs.Int(Attr::kLanes),
+                            identities.empty() ? parts[0] : identities);
+  for (size_t p = 0; p < parts.size(); ++p)
+    Accumulate(step, lanes[p % lanes.size()], std::move(parts[p]));
+  return CombineHalves(step, std::move(lanes));
+}
+
+Values Machine::CombineNeighbours(const Step& step, std::vector<Values> parts) {
   for (size_t s = 1; s < parts.size(); s *= 2) {
     for (size_t i = 0; i + s < parts.size(); i += 2 * s) {
       parts[i] = Combine(step, std::move(parts[i]), std::move(parts[i + s]));
     }
   }
-  if (!HasInits(step)) return std::move(parts[0]);
-  return Combine(step, InitsOf(step), std::move(parts[0]));
+  return std::move(parts[0]);
 }
 
 Values Machine::ReduceFrom(const Step& step, const Index& outer,

@@ -7,13 +7,19 @@
 
 namespace parakeet::ir {
 
-// Blocks of a tree that grow (the attribute `most_block`) double while there would be more of them.
+// A GPU's tree (the attribute `most_block`) is over one axis. Its blocks grow: they double, up to
+// `most_block`, while there would be more than kManyBlocks of them, and there are never more than
+// kMostBlocks. Lanes combine the parts as they do a block's elements.
 inline constexpr int64_t kManyBlocks = 1024;
+inline constexpr int64_t kMostBlocks = 16384;
 
 // The size of a tree's blocks over so many elements.
 inline int64_t GrownBlock(int64_t elements, int64_t block, int64_t most) {
+  if (most == 0) return block;
+  const int64_t least = block;
   while (block < most && elements > block * kManyBlocks) block *= 2;
-  return block;
+  const int64_t fewest = (elements + kMostBlocks - 1) / kMostBlocks;
+  return std::max(block, (fewest + least - 1) / least * least);
 }
 
 // How a reduction's index space is cut into the parts of its tree, from the size of its blocks

@@ -140,7 +140,7 @@ bool BindingVerifier::TreeIsSound() {
   return Require(block >= 0 && IsPowerOfTwo(b_.attrs.Int(Attr::kLanes, 1)),
                  Invariant::kAttributesFit,
                  "a tree has blocks of at least 0 and lanes of a power of two") &&
-         Require(!grows || (block > 0 && most > block && b_.blocks[0]->params.size() == 1),
+         Require(!grows || (block > 0 && most >= block && b_.blocks[0]->params.size() == 1),
                  Invariant::kAttributesFit, "blocks of a tree over one axis alone grow");
 }
 

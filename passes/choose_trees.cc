@@ -173,8 +173,7 @@ class TreeChooser : public LoopWriter {
       flat.operands = {Product(extents)};
       flat.operands.insert(flat.operands.end(), all.begin() + rank, all.end());
     }
-    if (const int64_t most = MostDeviceBlock(flat); most > kDeviceBlock)
-      flat.attrs = flat.attrs.With(Attr::kMostBlock, most);
+    flat.attrs = flat.attrs.With(Attr::kMostBlock, MostDeviceBlock(flat));
     Set(*arena()->New(std::move(flat)), kDeviceBlock, kDeviceLanes);
   }
 

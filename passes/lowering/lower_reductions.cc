@@ -1,6 +1,7 @@
 #include "passes/lowering/lower_reductions.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "ir/builder.h"
 #include "ir/combines.h"
@@ -21,13 +22,10 @@ using Operands = LoopWriter::Operands;
 
 namespace {
 
-// Of a block that combines the parts of others, and how many each combines before they wait: powers
-// of two, so that the tree is the same. Of more parts a thread, the loads of a warp lie too far
-// apart.
-constexpr int64_t kCombiningThreads = 512;
-constexpr int64_t kPartsOfThread = 4;
-constexpr int64_t kPartsOfBlock = kCombiningThreads * kPartsOfThread;
-constexpr int64_t kElementsTogether = 4;  // of a lane
+// What a thread of a GPU loads before it combines, so that the loads are under way together.
+constexpr int64_t kElementsTogether = 4;
+constexpr int64_t kPartsTogether = 4;
+constexpr int64_t kWarpThreads = 32;
 
 Attributes Parallel(int64_t cost) {
   return {{Attr::kKind, std::string("parallel")}, {Attr::kCost, std::max<int64_t>(1, cost)}};
@@ -68,12 +66,12 @@ Operands ReductionLowering::Combine(const Reduction& r, const Operands& left,
 
 Operands ReductionLowering::FoldRun(const Reduction& r, const Operands& row, const Operand& lo,
                                     const Operand& hi) {
-  if (r.lanes > 1) return RunLanes(r, row, lo, hi);
   const auto at = [&](const Operand& i) {
     Operands index = row;
     index.push_back(i);
     return index;
   };
+  if (r.lanes > 1) return RunLanes(r, [&](const Operand& i) { return Element(r, at(i)); }, lo, hi);
   const bool peel = r.starts.empty();
   const Operands start = peel ? Element(r, at(lo)) : r.starts;
   return Carry(peel ? builder().Add(lo, Int(1)) : lo, hi, start,
@@ -82,13 +80,8 @@ Operands ReductionLowering::FoldRun(const Reduction& r, const Operands& row, con
                });
 }
 
-Operands ReductionLowering::RunLanes(const Reduction& r, const Operands& row, const Operand& lo,
-                                     const Operand& hi) {
-  const auto element = [&](const Operand& i) {
-    Operands index = row;
-    index.push_back(i);
-    return Element(r, index);
-  };
+Operands ReductionLowering::RunLanes(const Reduction& r, const ElementAt& element,
+                                     const Operand& lo, const Operand& hi) {
   Operands operands = {lo, hi};
   const Operands starts = r.starts.empty() ? element(lo) : r.starts;
   operands.insert(operands.end(), starts.begin(), starts.end());
@@ -216,8 +209,10 @@ Operands ReductionLowering::FoldBlocks(const Reduction& r, bool parallel) {
     const Operand hi = builder().Scalar(OpCode::kSelect, {is_long, end, inner});
     StoreAll(parts, part, FoldRows(r, first, last, lo, hi));
   });
+  const auto part = [&](const Operand& i) { return LoadAll(parts, i); };
+  if (r.binding.attrs.Has(Attr::kMostBlock)) return RunLanes(r, part, Int(0), count);
   CombineParts(r, parts, count);
-  return LoadAll(parts, Int(0));
+  return part(Int(0));
 }
 
 void ReductionLowering::CombineParts(const Reduction& r, const std::vector<const Var*>& parts,
@@ -244,28 +239,28 @@ void ReductionLowering::CombineParts(const Reduction& r, const std::vector<const
 Operand ReductionLowering::GrownBlock(const Reduction& r) {
   const int64_t least = r.binding.attrs.Int(Attr::kBlock);
   Operand block = Int(least);
+  if (!r.binding.attrs.Has(Attr::kMostBlock)) return block;
   for (int64_t size = least; size < r.binding.attrs.Int(Attr::kMostBlock); size *= 2) {
     const Operand is_many =
         builder().Scalar(OpCode::kGt, {r.extents[0], Int(size * ir::kManyBlocks)});
     block = builder().Scalar(OpCode::kSelect, {is_many, Int(2 * size), block});
   }
-  return block;
+  const Operand fewest = CeilDiv(CeilDiv(r.extents[0], Int(ir::kMostBlocks)), Int(least));
+  return Max(block, builder().Mul(fewest, Int(least)));
 }
 
 Operands ReductionLowering::FoldOnDevice(const Reduction& r) {
   const Operand size = r.extents[0];
   const Operand block = GrownBlock(r);
   const Operand count = CeilDiv(size, block);
-  const std::vector<const Var*> parts = AllocateParts(r.binding, count);
+  const PartArrays parts = AllocateParts(r.binding, count);
   Blocks(count, [&](const Operand& part) {
-    const std::vector<const Var*> lanes = AllocateParts(r.binding, Int(r.lanes));
-    Threads(r.lanes, [&](const Operand& lane) {
+    const PartArrays lanes = FoldLanes(r, [&](const Operand& lane) {
       const Operand lo = builder().Mul(part, block);
-      const Operand hi = Min(builder().Add(lo, block), size);
       const Operands start = r.starts.empty() ? Element(r, {lo}) : r.starts;
-      StoreAll(lanes, lane, FoldLane(r, builder().Add(lo, lane), hi, start));
+      const Operand hi = Min(builder().Add(lo, block), size);
+      return FoldElements(r, builder().Add(lo, lane), hi, start);
     });
-    CombineLanes(r, lanes);
     Threads(1, [&](const Operand&) { StoreAll(parts, part, LoadAll(lanes, Int(0))); });
   });
   PartArrays totals;
@@ -273,16 +268,30 @@ Operands ReductionLowering::FoldOnDevice(const Reduction& r) {
     totals.push_back(builder().NewVar(ir::Type::Array(part->type.dtype(), {}), "total"));
     builder().Emit(OpCode::kAlloc, {totals.back()}, {});
   }
-  CombinePartsOnDevice(r, parts, count, totals);
+  // Also where there is no part but an init.
+  Blocks(Int(1), [&](const Operand&) {
+    const PartArrays lanes =
+        FoldLanes(r, [&](const Operand& lane) { return FoldParts(r, parts, lane, count); });
+    Threads(1, [&](const Operand&) { StoreTotal(r, lanes, count, totals); });
+  });
   Operands loaded;
   for (const Var* total : totals) loaded.push_back(builder().Load(total, {}));
   return loaded;
 }
 
+// In memory that a block's threads share, of which the first element is the whole.
+ReductionLowering::PartArrays ReductionLowering::FoldLanes(const Reduction& r,
+                                                           const ElementAt& fold) {
+  const PartArrays lanes = AllocateParts(r.binding, Int(r.lanes));
+  Threads(r.lanes, [&](const Operand& lane) { StoreAll(lanes, lane, fold(lane)); });
+  CombineLanes(r, lanes);
+  return lanes;
+}
+
 // Every so many elements from `first` on, in order. Of scalar code some are made at a time, so that
 // what they load is under way together.
-Operands ReductionLowering::FoldLane(const Reduction& r, const Operand& first, const Operand& hi,
-                                     const Operands& start) {
+Operands ReductionLowering::FoldElements(const Reduction& r, const Operand& first,
+                                         const Operand& hi, const Operands& start) {
   bool is_plain = true;
   ir::ForEachBinding(*r.binding.blocks[0], [&](const Binding& b) {
     is_plain &= ir::IsScalarOp(b.op) || b.op == OpCode::kLoad || b.op == OpCode::kIf;
@@ -306,100 +315,63 @@ Operands ReductionLowering::FoldLane(const Reduction& r, const Operand& first, c
   return Carry(rest, hi, most, fold(1), r.lanes);
 }
 
+// Every so many parts from `first` on, in order. They are few: what is loaded together may be
+// behind the last one, in the place of which that is loaded, for nothing.
+Operands ReductionLowering::FoldParts(const Reduction& r, const PartArrays& parts,
+                                      const Operand& first, const Operand& count) {
+  const auto load = [&](const Operand& part) { return LoadAll(parts, part); };
+  Operands start = r.starts;
+  if (start.empty() && r.inits.empty()) start = load(Int(0));
+  if (start.empty()) {
+    const Operand some = builder().Scalar(OpCode::kGt, {count, Int(0)});
+    start = Choose(some, [&] { return load(Int(0)); }, [&] { return r.inits; });
+  }
+  const auto fold = [&](const Operand& i, const Operands& so_far) {
+    std::vector<Operand> numbers;
+    std::vector<Operands> values;
+    for (int64_t k = 0; k < kPartsTogether; ++k) {
+      numbers.push_back(builder().Add(i, Int(k * r.lanes)));
+      values.push_back(load(Min(numbers.back(), builder().Sub(count, Int(1)))));
+    }
+    Operands total = Combine(r, so_far, values[0]);
+    for (size_t k = 1; k < values.size(); ++k) {
+      const Operand is_there = builder().Scalar(OpCode::kLt, {numbers[k], count});
+      total = Choose(is_there, [&] { return Combine(r, total, values[k]); }, [&] { return total; });
+    }
+    return total;
+  };
+  return Carry(first, count, start, fold, kPartsTogether * r.lanes);
+}
+
 Operands ReductionLowering::CombineHalves(const Reduction& r, std::vector<Operands> sums) {
   for (size_t half = sums.size() / 2; half > 0; half /= 2)
     for (size_t k = 0; k < half; ++k) sums[k] = Combine(r, sums[k], sums[k + half]);
   return sums[0];
 }
 
+// A level of the tree has half the pairs of the one before. Written once for the levels of more
+// pairs than a warp has threads, and once for those of one warp.
 void ReductionLowering::CombineLanes(const Reduction& r, const std::vector<const Var*>& lanes) {
-  for (int64_t half = r.lanes / 2; half > 0; half /= 2) {
-    Threads(half, [&](const Operand& lane) {
-      const Operand other = builder().Add(lane, Int(half));
-      StoreAll(lanes, lane, Combine(r, LoadAll(lanes, lane), LoadAll(lanes, other)));
-    });
-  }
-}
-
-// Kernels for so many levels of the tree each, whose blocks make one of some neighbours, while
-// there are more than one block takes; then one of one block, which makes the total, and is there
-// also where there is no part but an init.
-void ReductionLowering::CombinePartsOnDevice(const Reduction& r, const PartArrays& parts,
-                                             const Operand& count, const PartArrays& totals) {
-  const Var* step = builder().NewVar(ir::DType::kI64, "step");
-  const Block* condition = BlockOf({step}, [&] {
-    return Operands{builder().Scalar(OpCode::kGt, {CeilDiv(count, step), Int(kPartsOfBlock)})};
-  });
-  const Var* inner = builder().NewVar(ir::DType::kI64, "step");
-  const Block* body = BlockOf({inner}, [&] {
-    const Operand left = CeilDiv(count, inner);
-    Blocks(CeilDiv(left, Int(kPartsOfBlock)), [&](const Operand& block) {
-      const PartRange range{builder().Mul(block, Int(kPartsOfBlock)), inner, left};
-      const PartArrays combined = CombineNeighbours(r, parts, range);
-      Threads(1, [&](const Operand&) {
-        StoreAll(parts, builder().Mul(range.first, inner), LoadAll(combined, Int(0)));
-      });
-    });
-    return Operands{builder().Mul(inner, Int(kPartsOfBlock))};
-  });
-  const Var* apart = builder().NewVar(ir::DType::kI64, "apart");
-  builder().Emit(OpCode::kWhile, {apart}, {Int(1)}, {}, {condition, body});
-  const Operand left = CeilDiv(count, apart);
-  Blocks(Int(1), [&](const Operand&) {
-    const PartArrays combined = CombineNeighbours(r, parts, {Int(0), apart, left});
-    Threads(1, [&](const Operand&) { StoreTotal(r, combined, count, totals); });
-  });
-}
-
-// By a block of threads, in memory that they share, of which the first element is the whole.
-ReductionLowering::PartArrays ReductionLowering::CombineNeighbours(const Reduction& r,
-                                                                   const PartArrays& parts,
-                                                                   const PartRange& range) {
-  const PartArrays shared = AllocateParts(r.binding, Int(kCombiningThreads));
-  const auto number_of = [&](const Operand& thread) {
-    return builder().Add(range.first, builder().Mul(thread, Int(kPartsOfThread)));
+  const auto combine = [&](const Operand& lane, const Operand& half) {
+    const Operand other = builder().Add(lane, half);
+    StoreAll(lanes, lane, Combine(r, LoadAll(lanes, lane), LoadAll(lanes, other)));
   };
-  const auto is_there = [&](const Operand& number) {
-    return builder().Scalar(OpCode::kLt, {number, range.count});
-  };
-  Threads(kCombiningThreads, [&](const Operand& thread) {
-    const Operand first = number_of(thread);
-    If(is_there(first),
-       [&] { StoreAll(shared, thread, CombineRun(r, parts, {first, range.step, range.count})); });
-  });
-  for (int64_t width = 1; width < kCombiningThreads; width *= 2) {
-    Threads(kCombiningThreads / (2 * width), [&](const Operand& pair) {
-      const Operand left = builder().Mul(pair, Int(2 * width));
-      const Operand right = builder().Add(left, Int(width));
-      If(is_there(number_of(right)), [&] {
-        StoreAll(shared, left, Combine(r, LoadAll(shared, left), LoadAll(shared, right)));
-      });
+  // Levels of `most` pairs at first, and of more than `least`.
+  const auto levels = [&](int64_t most, int64_t least, bool is_warp) {
+    const int64_t count = std::bit_width(uint64_t(most)) - std::bit_width(uint64_t(least));
+    if (count <= 0) return;
+    Loop(Int(0), Int(count), {}, [&](const Operand& level) {
+      const Operand half = builder().Scalar(OpCode::kShr, {Int(most), level});
+      const auto pair = [&](const Operand& lane) {
+        If(builder().Scalar(OpCode::kLt, {lane, half}), [&] { combine(lane, half); });
+      };
+      is_warp ? WarpThreads(most, pair) : Threads(most, pair);
     });
-  }
-  return shared;
-}
-
-// By one thread. All loads come before what is made of them, so that they are under way together.
-Operands ReductionLowering::CombineRun(const Reduction& r, const PartArrays& parts,
-                                       const PartRange& range) {
-  Operand place = builder().Mul(range.first, range.step);
-  std::vector<Operands> values = {LoadAll(parts, place)};
-  std::vector<Operand> is_there = {Operand::Bool(true)};
-  for (int64_t k = 1; k < kPartsOfThread; ++k) {
-    place = builder().Add(place, range.step);
-    is_there.push_back(
-        builder().Scalar(OpCode::kLt, {builder().Add(range.first, Int(k)), range.count}));
-    values.push_back(
-        Choose(is_there.back(), [&] { return LoadAll(parts, place); }, [&] { return values[0]; }));
-  }
-  for (size_t width = 1; width < values.size(); width *= 2) {
-    for (size_t k = 0; k < values.size(); k += 2 * width) {
-      values[k] = Choose(
-          is_there[k + width], [&] { return Combine(r, values[k], values[k + width]); },
-          [&] { return values[k]; });
-    }
-  }
-  return values[0];
+  };
+  const int64_t most = r.lanes / 2;
+  levels(most, std::min(most, kWarpThreads), false);
+  levels(std::min(most, kWarpThreads), 1, true);
+  if (most > 0) Threads(1, [&](const Operand& lane) { combine(lane, Int(1)); });
 }
 
 void ReductionLowering::StoreTotal(const Reduction& r, const PartArrays& combined,

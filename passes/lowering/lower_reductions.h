@@ -50,10 +50,7 @@ class ReductionLowering : public IndexWriter {
 
  private:
   using PartArrays = std::vector<const ir::Var*>;  // One for each result.
-  // Of parts that are `step` apart, those from number `first` on; there are `count`.
-  struct PartRange {
-    ir::Operand first, step, count;
-  };
+  using ElementAt = std::function<Operands(const ir::Operand& index)>;
 
   Operands FoldAll(const Reduction& r);
   Operands FoldTree(const Reduction& r, int64_t block, bool parallel);
@@ -66,21 +63,20 @@ class ReductionLowering : public IndexWriter {
   // The elements of one row from lo to hi, not empty unless there are identities.
   Operands FoldRun(const Reduction& r, const Operands& row, const ir::Operand& lo,
                    const ir::Operand& hi);
-  Operands RunLanes(const Reduction& r, const Operands& row, const ir::Operand& lo,
+  Operands RunLanes(const Reduction& r, const ElementAt& element, const ir::Operand& lo,
                     const ir::Operand& hi);
   // The rows from first to last, each from lo to hi.
   Operands FoldRows(const Reduction& r, const ir::Operand& first, const ir::Operand& last,
                     const ir::Operand& lo, const ir::Operand& hi);
   Operands FoldBlocks(const Reduction& r, bool parallel);
-  // The same by a GPU: a block of threads for each part, then kernels that combine the parts.
+  // The same by a GPU: a block of threads for each part, then one that combines the parts.
   Operands FoldOnDevice(const Reduction& r);
   ir::Operand GrownBlock(const Reduction& r);
-  Operands FoldLane(const Reduction& r, const ir::Operand& first, const ir::Operand& hi,
-                    const Operands& start);
-  void CombinePartsOnDevice(const Reduction& r, const PartArrays& parts, const ir::Operand& count,
-                            const PartArrays& totals);
-  PartArrays CombineNeighbours(const Reduction& r, const PartArrays& parts, const PartRange& range);
-  Operands CombineRun(const Reduction& r, const PartArrays& parts, const PartRange& range);
+  PartArrays FoldLanes(const Reduction& r, const ElementAt& fold);
+  Operands FoldElements(const Reduction& r, const ir::Operand& first, const ir::Operand& hi,
+                        const Operands& start);
+  Operands FoldParts(const Reduction& r, const PartArrays& parts, const ir::Operand& first,
+                     const ir::Operand& count);
   void StoreTotal(const Reduction& r, const PartArrays& combined, const ir::Operand& count,
                   const PartArrays& totals);
   // Combines neighbours, then neighbours of neighbours, in place; the first part is the whole.

@@ -70,6 +70,17 @@ TEST(ReductionOrder, LanesWithoutIdentityStartFromTheFirstElement) {
   EXPECT_EQ(Reduce(1, 4, "tree(lanes 4)"), Mix(Mix(lane(0), lane(2)), Mix(lane(1), lane(3))));
 }
 
+TEST(ReductionOrder, LanesCombineThePartsWhereBlocksGrow) {
+  const auto lane = [](int64_t j) { return Mix(0, j); };
+  const auto part = [&](int64_t first) { return Mix(Mix(first, first), Mix(first, first + 1)); };
+  // Parts (0 1), (2 3), (4): lane 0 takes the first and the third after the first, lane 1 the second.
+  const int64_t lane0 = Mix(Mix(part(0), part(0)), Mix(4, 4));
+  const int64_t lane1 = Mix(part(0), part(2));
+  EXPECT_EQ(Reduce(1, 5, "tree(block 2 to 2, lanes 2)"), Mix(lane0, lane1));
+  EXPECT_EQ(Reduce(1, 2, "tree(block 4 to 8, lanes 2)"),
+            Mix(Mix(Mix(lane(0), lane(1)), Mix(lane(0), lane(1))), Mix(lane(0), lane(1))));
+}
+
 TEST(ReductionOrder, LanesStartFromTheIdentity) {
   constexpr char kText[] =
       "fn @f(%x: [n]f64) -> (f64, f64) {"
@@ -156,6 +167,14 @@ TEST(ReductionTree, BlocksGrowUpToTheMost) {
   const TreePart last = ReductionTree({8193}, 4, 16).Part(512);
   EXPECT_EQ(last.lo, 8192);
   EXPECT_EQ(last.hi, 8193);
+}
+
+TEST(ReductionTree, NeverHasMoreThanTheMostBlocks) {
+  EXPECT_EQ(ReductionTree({262'144}, 4, 16).shape().parts, 16384);
+  EXPECT_EQ(ReductionTree({262'145}, 4, 16).shape().parts, 13108);
+  const ReductionTree long_one({100'000'000'000}, 4096, 8192);
+  EXPECT_EQ(long_one.shape().parts, 16375);
+  EXPECT_EQ(long_one.Part(0).hi % 4096, 0);
 }
 
 }  // namespace
