@@ -26,8 +26,10 @@
 // Refuses: sums inside nests, whose elements are in the cache when they are read again; factors
 // that need the mean otherwise; other extents than those of the sum that the mean is of; what may
 // fail, or is stored to between.
+#include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "ir/dtype.h"
 #include "ir/uses.h"
@@ -56,8 +58,9 @@ constexpr int64_t kSamples = 64;
 constexpr int64_t kStrides[kMostAxesOfMoments] = {1, 37, 23, 11, 53};
 constexpr int64_t kStepOfPlaces = 40;
 
-// The moments of a block by their sums.
-using Moments = std::map<const Binding*, Moment>;
+// Moments of one space that are told good or not together, by the first of their sums in the block:
+// there what all of them need is at hand, so that one traversal makes all sums as they are written.
+using MomentGroups = std::map<const Binding*, std::vector<Moment>>;
 
 class MomentShifter : public LoopWriter {
  public:
@@ -67,20 +70,21 @@ class MomentShifter : public LoopWriter {
  protected:
   const Block* VisitBlock(const Block* block) override {
     if (in_nest_) return Mutator::VisitBlock(block);
-    Moments moments;
-    std::map<const Binding*, std::vector<const Moment*>> beginning;
-    for (const Moment& found : FindMoments(*block, roots_)) {
-      const auto at = moments.emplace(found.sum, found).first;
-      beginning[block->bindings[found.begin]].push_back(&at->second);
-    }
+    const std::vector<Moment> moments = FindMoments(*block, roots_);
     if (moments.empty()) return Mutator::VisitBlock(block);
+    std::map<const Binding*, std::vector<const Moment*>> beginning;
+    for (const Moment& moment : moments)
+      beginning[block->bindings[moment.begin]].push_back(&moment);
+    const MomentGroups groups = GroupsOf(*block, moments);
+    std::set<const Binding*> grouped;
+    for (const Moment& moment : moments) grouped.insert(moment.sum);
     const auto outer = std::exchange(sums_, {});
     const Block* shifted = BlockOf(block->params, [&] {
       for (const Binding* b : block->bindings) {
         builder().set_span(b->span);
         if (beginning.contains(b)) TakeSamples(beginning.at(b));
-        const auto moment = moments.find(b);
-        moment == moments.end() ? Visit(b) : Shift(moment->second);
+        if (!grouped.contains(b)) Visit(b);
+        if (const auto group = groups.find(b); group != groups.end()) Shift(group->second);
         if (!EffectsOf(*b, roots_).IsPure()) sums_.clear();
       }
       return Apply(block->results);
@@ -97,6 +101,39 @@ class MomentShifter : public LoopWriter {
   }
 
  private:
+  static MomentGroups GroupsOf(const Block& block, const std::vector<Moment>& moments) {
+    MomentGroups groups;
+    std::map<const Binding*, const Moment*> found;
+    for (const Moment& moment : moments) found.emplace(moment.sum, &moment);
+    std::vector<Moment>* group = nullptr;
+    std::set<const Var*> since;  // what the block has defined from the first of the group on
+    for (const Binding* b : block.bindings) {
+      if (const auto at = found.find(b); at != found.end()) {
+        const Moment& moment = *at->second;
+        if (group == nullptr || !Joins(moment, group->front(), since)) {
+          group = &groups[b];
+          since.clear();
+        }
+        group->push_back(moment);
+      }
+      since.insert(b->results.begin(), b->results.end());
+    }
+    return groups;
+  }
+
+  static bool Joins(const Moment& moment, const Moment& first, const std::set<const Var*>& since) {
+    const Binding &sum = *moment.sum, &other = *first.sum;
+    if (moment.begin != first.begin || sum.operands.size() != other.operands.size()) return false;
+    if (!std::equal(sum.operands.begin(), sum.operands.end() - 1, other.operands.begin()))
+      return false;
+    const auto is_there = [&](const Operand& operand) {
+      return operand.IsConstant() || !since.contains(operand.var());
+    };
+    const ir::VarSet needed = ir::FreeVars(*sum.blocks[0]);
+    return is_there(sum.operands.back()) &&
+           std::all_of(needed.begin(), needed.end(), [&](const Var* var) { return is_there(var); });
+  }
+
   // --- Before the mean: what is subtracted instead of it ---
 
   // The moments have the same extents.
@@ -158,12 +195,33 @@ class MomentShifter : public LoopWriter {
 
   // --- In the place of the sum ---
 
-  void Shift(const Moment& moment) {
+  void Shift(const std::vector<Moment>& group) {
+    Operands totals;
+    Operand is_good = Operand::Bool(true);
+    for (const Moment& moment : group) {
+      totals.push_back(TotalOf(moment, is_good));
+      context_.Note(moment.sum->span, "summed in the traversal that makes the mean",
+                    Topic::kSiblings, Verdict::kDone);
+    }
+    const auto as_written = [&] {
+      Operands sums;
+      for (const Moment& moment : group) {
+        const Binding* original = SumOf(*moment.sum, moment.sum->blocks[0]->results, {});
+        builder().Append(original);
+        sums.push_back(original->result());
+      }
+      return sums;
+    };
+    const Operands sums = Choose(is_good, [&] { return totals; }, as_written, Likely());
+    for (size_t k = 0; k < group.size(); ++k) Replace(group[k].sum->result(), sums[k]);
+  }
+
+  // The sum of the shifted ones, and whether that is good, with what was before.
+  Operand TotalOf(const Moment& moment, Operand& is_good) {
     const Binding& sum = *moment.sum;
     const DType dtype = sum.result()->type.dtype();
     const Offset left = OffsetOf(moment.left), right = OffsetOf(moment.right);
     const Operand infinity = Constant::Float(kInfinity, dtype);
-    Operand is_good = Operand::Bool(true);
     const auto ask = [&](const Operand& low, OpCode less, const Operand& high) {
       is_good = And(is_good, builder().Scalar(less, {low, high}));
     };
@@ -173,25 +231,13 @@ class MomentShifter : public LoopWriter {
       ask(total, OpCode::kLt, infinity);
       return total;
     };
-    Operand total;
-    if (moment.IsSquare()) {
-      total = squares(left);
-    } else {
-      for (const Offset& side : {left, right}) {
-        if (side.factor->center != nullptr) squares(side);
-      }
-      total = Centered(moment, left, right);
-      ask(builder().Scalar(OpCode::kAbs, {total}), OpCode::kLt, infinity);
+    if (moment.IsSquare()) return squares(left);
+    for (const Offset& side : {left, right}) {
+      if (side.factor->center != nullptr) squares(side);
     }
-    const auto as_written = [&] {
-      const Binding* original = SumOf(sum, sum.blocks[0]->results, {});
-      builder().Append(original);
-      return Operands{original->result()};
-    };
-    const auto shifted = [&] { return Operands{total}; };
-    Replace(sum.result(), Choose(is_good, shifted, as_written, Likely())[0]);
-    context_.Note(sum.span, "summed in the traversal that makes the mean", Topic::kSiblings,
-                  Verdict::kDone);
+    const Operand total = Centered(moment, left, right);
+    ask(builder().Scalar(OpCode::kAbs, {total}), OpCode::kLt, infinity);
+    return total;
   }
 
   // What is to be added to a shifted factor to give the factor; nothing without a center.
