@@ -73,7 +73,7 @@ TEST(ReductionOrder, LanesWithoutIdentityStartFromTheFirstElement) {
 TEST(ReductionOrder, LanesCombineThePartsWhereBlocksGrow) {
   const auto lane = [](int64_t j) { return Mix(0, j); };
   const auto part = [&](int64_t first) { return Mix(Mix(first, first), Mix(first, first + 1)); };
-  // Parts (0 1), (2 3), (4): lane 0 takes the first and the third after the first, lane 1 the second.
+  // Parts (0 1), (2 3), (4). Lane 0 takes the first and the third, lane 1 the second.
   const int64_t lane0 = Mix(Mix(part(0), part(0)), Mix(4, 4));
   const int64_t lane1 = Mix(part(0), part(2));
   EXPECT_EQ(Reduce(1, 5, "tree(block 2 to 2, lanes 2)"), Mix(lane0, lane1));
