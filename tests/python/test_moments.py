@@ -182,6 +182,20 @@ def test_what_is_stored_in_between_counts(target):
 
 
 @pytest.mark.parametrize("target", COMPILED)
+@pytest.mark.parametrize("outlier", [0.5, 1e12])
+def test_a_moment_of_what_another_has_made_is_told_good_by_itself(target, outlier):
+    """It cannot be judged, or made as it is written, where the first one is."""
+    def weighted(x, y):
+        m = x.mean()
+        v = ((x - m) ** 2).sum() / len(x)
+        return v, ((x - m) * (y * v)).sum()
+
+    x, y = np.linspace(0, 1, 5000), np.sin(np.arange(5000.0))
+    x[0] = outlier
+    np.testing.assert_allclose(jit(weighted)(x, y, target=target), weighted(x, y), rtol=1e-9)
+
+
+@pytest.mark.parametrize("target", COMPILED)
 def test_in_loops_and_branches(target):
     def whitened(x, steps):
         for _ in range(steps):
