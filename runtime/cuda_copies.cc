@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <system_error>
-#include <thread>
 
 #include "runtime/team.h"
 
@@ -12,16 +10,20 @@ namespace {
 
 constexpr int64_t kSmallBytes = 64 * 1024;  // below which a copy goes through the ring
 constexpr int64_t kRingPieceBytes = 256 * 1024;
-constexpr int64_t kPieceBytes = 2 * 1024 * 1024;
-// A lane's share is worth the start of its thread.
-constexpr int64_t kLaneBytes = 8 * 1024 * 1024;
+// The driver takes a piece at a time, which costs it as much as half a MiB on the link; what is in
+// the first pieces and the last ones does not overlap. A copy is in this many, within limits.
+constexpr int64_t kPieces = 32;
+constexpr int64_t kLeastPieceBytes = 1024 * 1024;
+constexpr int64_t kMostPieceBytes = 2 * 1024 * 1024;
+// A lane's share is worth waking its thread.
+constexpr int64_t kLaneBytes = 2 * 1024 * 1024;
 constexpr int64_t kMostLanes = 8;
 
 }  // namespace
 
 bool CudaCopies::Job::Take(int64_t* offset, int64_t* size) {
-  *offset = next.fetch_add(kPieceBytes, std::memory_order_relaxed);
-  *size = std::min(kPieceBytes, bytes - *offset);
+  *offset = next.fetch_add(piece, std::memory_order_relaxed);
+  *size = std::min(piece, bytes - *offset);
   return *size > 0 && result.load(std::memory_order_relaxed) == 0;
 }
 
@@ -49,8 +51,8 @@ CuResult CudaCopies::MakeLanes(int64_t bytes, size_t* count) {
   *count = size_t(std::clamp<int64_t>(bytes / kLaneBytes, 1, most));
   while (lanes_.size() < *count) {
     auto lane = std::make_unique<Lane>();
-    CuResult error = MakePiece(&lane->pieces[0], kPieceBytes);
-    if (error == 0) error = MakePiece(&lane->pieces[1], kPieceBytes);
+    CuResult error = MakePiece(&lane->pieces[0], kMostPieceBytes);
+    if (error == 0) error = MakePiece(&lane->pieces[1], kMostPieceBytes);
     if (error != 0 && lanes_.empty()) return error;
     if (error != 0) break;
     lanes_.push_back(std::move(lane));
@@ -59,22 +61,17 @@ CuResult CudaCopies::MakeLanes(int64_t bytes, size_t* count) {
   return 0;
 }
 
-CuResult CudaCopies::RunLanes(Job* job, void (CudaCopies::*run)(Lane&, Job&)) {
+CuResult CudaCopies::CopyInLanes(CuAddress device, char* host, int64_t bytes,
+                                 void (CudaCopies::*run)(Lane&, Job&)) {
   size_t count = 0;
-  if (const CuResult error = MakeLanes(job->bytes, &count)) return error;
-  std::vector<std::thread> threads;
-  try {
-    for (size_t i = 1; i < count; ++i) {
-      threads.emplace_back([this, job, run, i] {
-        if (job->Succeeds(driver_.CtxSetCurrent(context_))) (this->*run)(*lanes_[i], *job);
-      });
-    }
-  } catch (const std::system_error&) {
-    // The lanes that run do it all.
-  }
-  (this->*run)(*lanes_[0], *job);
-  for (std::thread& thread : threads) thread.join();
-  return job->result.load();
+  if (const CuResult error = MakeLanes(bytes, &count)) return error;
+  const int64_t share = bytes / kPieces & -kSmallBytes;
+  Job job{device, host, bytes, std::clamp(share, kLeastPieceBytes, kMostPieceBytes)};
+  threads_.Run(count, [&](size_t lane) {
+    const bool is_ready = lane == 0 || job.Succeeds(driver_.CtxSetCurrent(context_));
+    if (is_ready) (this->*run)(*lanes_[lane], job);
+  });
+  return job.result.load();
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -122,8 +119,7 @@ void CudaCopies::UpThroughLane(Lane& lane, Job& job) {
 
 CuResult CudaCopies::Up(CuAddress device, const char* host, int64_t bytes) {
   if (bytes < kSmallBytes) return UpThroughRing(device, host, bytes);
-  Job job{device, const_cast<char*>(host), bytes};
-  return RunLanes(&job, &CudaCopies::UpThroughLane);
+  return CopyInLanes(device, const_cast<char*>(host), bytes, &CudaCopies::UpThroughLane);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -167,8 +163,7 @@ void CudaCopies::DownThroughLane(Lane& lane, Job& job) {
 
 CuResult CudaCopies::Down(char* host, CuAddress device, int64_t bytes) {
   if (bytes < kSmallBytes) return DownThroughPiece(host, device, bytes);
-  Job job{device, host, bytes};
-  return RunLanes(&job, &CudaCopies::DownThroughLane);
+  return CopyInLanes(device, host, bytes, &CudaCopies::DownThroughLane);
 }
 
 }  // namespace parakeet::runtime

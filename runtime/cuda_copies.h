@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/copy_threads.h"
 #include "runtime/cuda_driver.h"
 
 namespace parakeet::runtime {
@@ -44,6 +45,7 @@ class CudaCopies {
     CuAddress device;
     char* host;
     int64_t bytes;
+    int64_t piece;
     std::atomic<int64_t> next{0};
     std::atomic<CuResult> result{0};
 
@@ -57,7 +59,9 @@ class CudaCopies {
   CuResult TakeFromRing(int64_t bytes, char** memory);
   CuResult UpThroughRing(CuAddress device, const char* host, int64_t bytes);
   CuResult DownThroughPiece(char* host, CuAddress device, int64_t bytes);
-  CuResult RunLanes(Job* job, void (CudaCopies::*run)(Lane&, Job&));
+  // A large copy, by `run` in each lane.
+  CuResult CopyInLanes(CuAddress device, char* host, int64_t bytes,
+                       void (CudaCopies::*run)(Lane&, Job&));
   void UpThroughLane(Lane& lane, Job& job);
   void DownThroughLane(Lane& lane, Job& job);
 
@@ -69,6 +73,7 @@ class CudaCopies {
   int64_t ring_used_ = 0;
   Piece down_;
   std::vector<std::unique_ptr<Lane>> lanes_;
+  CopyThreads threads_;
 };
 
 }  // namespace parakeet::runtime

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <map>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -68,7 +67,6 @@ struct DeviceCall::State {
   std::vector<Argument> arguments;
   std::vector<ArgumentCopy> copies;
   std::map<uintptr_t, int64_t> buffers;  // live ones, copies among them
-  std::unordered_map<void*, void*> taken;
   PkErrorRecord* error_records = nullptr;  // two, on the device
   int64_t unsettled = 0;                   // launches since the first that may have failed
   bool is_downwards = false;               // the next grid of many blocks
@@ -208,17 +206,12 @@ bool DeviceCall::GiveBackArguments() {
   return all_well;
 }
 
-void* DeviceCall::TakeResult(void* base) {
-  if (const auto found = state_->taken.find(base); found != state_->taken.end()) {
-    return found->second;
-  }
-  const auto found = state_->buffers.find(WordOf(base));
-  if (found == state_->buffers.end()) RefuseBuffer(base);
-  const int64_t bytes = found->second;
+void* DeviceCall::TakeResult(void* base, int64_t offset, int64_t bytes) {
+  if (!state_->buffers.contains(WordOf(base))) RefuseBuffer(base);
   void* host = call_.AllocateBuffer(bytes);
-  if (host == nullptr || !Succeeds(device_.CopyDown(host, base, bytes))) return nullptr;
+  const char* device = static_cast<char*>(base) + offset;
+  if (host == nullptr || !Succeeds(device_.CopyDown(host, device, bytes))) return nullptr;
   FreeBuffer(base);
-  state_->taken.emplace(base, host);
   return host;
 }
 

@@ -64,9 +64,9 @@ class DeviceCall {
   // Of elements that do not lie side by side, only they are written. False with the slot set.
   bool GiveBackArguments();
 
-  // A host buffer of the call (call.h) with the contents of a device buffer that pk_device_alloc
-  // gave, which is freed; the same for the same base. Null with the slot set.
-  void* TakeResult(void* base);
+  // A host buffer of the call (call.h) with `bytes` of a device buffer that pk_device_alloc gave,
+  // from `offset` on. The device's is freed. Null with the slot set.
+  void* TakeResult(void* base, int64_t offset, int64_t bytes);
 
   // What others begin later comes after the call's work so far, behind which there is none that
   // they may see. False with the slot set. Without it, the call's end does that where an argument

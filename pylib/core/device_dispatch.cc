@@ -19,6 +19,7 @@
 #include "runtime/call.h"
 #include "runtime/clock.h"
 #include "runtime/device_call.h"
+#include "runtime/element_runs.h"
 
 namespace parakeet::pylib {
 namespace {
@@ -174,7 +175,9 @@ class DeviceRun {
 
   struct InMemory {
     uint64_t* slots;
-    int number_type = -1;  // of a number; -1: an array
+    const ResultNode* node;
+
+    bool IsNumber() const { return node->is_kept; }
   };
   // The results that are in memory; what is returned twice has the same slots.
   std::vector<InMemory> ResultsInMemory() {
@@ -184,7 +187,7 @@ class DeviceRun {
       uint64_t* slots = results_.data() + node.slot;
       const bool is_new = std::none_of(found.begin(), found.end(),
                                        [&](const InMemory& each) { return each.slots == slots; });
-      if (is_new) found.push_back({slots, node.is_kept ? int(node.type) : -1});
+      if (is_new) found.push_back({slots, &node});
     }
     return found;
   }
@@ -207,21 +210,57 @@ class DeviceRun {
     return is_here;
   }
 
+  // A fresh buffer, and from where to where results lie in it: a filter's is as long as what it
+  // filters.
+  struct FreshBuffer {
+    uint64_t base, low, high;
+    uint64_t host = 0;  // of `low`
+  };
+
+  static FreshBuffer* FindBuffer(std::vector<FreshBuffer>* buffers, uint64_t base) {
+    const auto found = std::find_if(buffers->begin(), buffers->end(),
+                                    [&](const FreshBuffer& each) { return each.base == base; });
+    return found == buffers->end() ? nullptr : &*found;
+  }
+
+  static void AddTo(std::vector<FreshBuffer>* buffers, const InMemory& result) {
+    const auto* sizes = reinterpret_cast<const int64_t*>(result.slots + 3);
+    const int rank = result.node->rank;
+    const runtime::ElementRuns runs(AddressIn(result.slots[2]), SizeOfType(result.node->type), rank,
+                                    sizes, sizes + rank);
+    const auto low = reinterpret_cast<uint64_t>(runs.low());
+    const uint64_t high = low + uint64_t(runs.bytes());
+    FreshBuffer* buffer = FindBuffer(buffers, result.slots[1]);
+    if (buffer == nullptr) return buffers->push_back({result.slots[1], low, high});
+    buffer->low = std::min(buffer->low, low);
+    buffer->high = std::max(buffer->high, high);
+  }
+
   // Makes the addresses among the results the host's.
   int32_t TakeResults() {
-    for (const auto& [slots, number_type] : ResultsInMemory()) {
-      if (number_type >= 0) {
-        if (!TakeNumber(slots, number_type)) return 1;
-        continue;
+    std::vector<InMemory> fresh;
+    std::vector<FreshBuffer> buffers;
+    for (const InMemory& result : ResultsInMemory()) {
+      if (result.IsNumber()) {
+        if (!TakeNumber(result.slots, result.node->type)) return 1;
+      } else if (IsOfArgument(result.slots)) {
+        TakeView(result.slots);
+      } else {
+        fresh.push_back(result);
+        AddTo(&buffers, result);
       }
-      if (IsOfArgument(slots)) {
-        TakeView(slots);
-        continue;
-      }
-      void* base = on_device_.TakeResult(AddressIn(slots[1]));
-      if (base == nullptr) return 1;
-      slots[2] = reinterpret_cast<uint64_t>(base) + (slots[2] - slots[1]);
-      slots[1] = reinterpret_cast<uint64_t>(base);
+    }
+    for (FreshBuffer& buffer : buffers) {
+      const auto offset = int64_t(buffer.low - buffer.base);
+      const auto bytes = int64_t(buffer.high - buffer.low);
+      const void* host = on_device_.TakeResult(AddressIn(buffer.base), offset, bytes);
+      if (host == nullptr) return 1;
+      buffer.host = reinterpret_cast<uint64_t>(host);
+    }
+    for (const InMemory& result : fresh) {
+      const FreshBuffer& buffer = *FindBuffer(&buffers, result.slots[1]);
+      result.slots[1] = buffer.host;
+      result.slots[2] = buffer.host + (result.slots[2] - buffer.low);
     }
     return 0;
   }
@@ -233,10 +272,10 @@ class DeviceRun {
       if (IsOfArgument(result.slots)) TakeView(result.slots);
     }
     if (!on_device_.Share()) return 1;
-    for (const auto& [slots, number_type] : ResultsInMemory()) {
-      void* base = AddressIn(slots[1]);
+    for (const InMemory& result : ResultsInMemory()) {
+      void* base = AddressIn(result.slots[1]);
       const auto is_it = [&](const KeptBuffer& each) { return each.address == base; };
-      if (IsOfArgument(slots) || std::any_of(kept_->begin(), kept_->end(), is_it)) continue;
+      if (IsOfArgument(result.slots) || std::any_of(kept_->begin(), kept_->end(), is_it)) continue;
       kept_->push_back({base, on_device_.KeepOnDevice(base)});
     }
     return 0;

@@ -231,7 +231,7 @@ TEST_F(OnEmulated, OnlyWhatMattersGoesUp) {
   }
 }
 
-TEST_F(OnEmulated, ResultsAreTakenOnceAndTheRestIsFreed) {
+TEST_F(OnEmulated, ResultsAreTakenAndTheRestIsFreed) {
   Call call(1);
   DeviceCall on_device(&call, &Emulated());
   void* const result = pk_device_alloc(&call, 24);
@@ -245,12 +245,12 @@ TEST_F(OnEmulated, ResultsAreTakenOnceAndTheRestIsFreed) {
   int64_t seen = 0;
   EXPECT_EQ(pk_device_read(&call, &seen, static_cast<char*>(result) + 16, 8), 0);
   EXPECT_EQ(seen, 8);
-  auto* host = static_cast<int64_t*>(on_device.TakeResult(result));
-  EXPECT_EQ(on_device.TakeResult(result), host);
-  EXPECT_EQ(host[1], 7);
+  auto* host = static_cast<int64_t*>(on_device.TakeResult(result, 8, 16));
+  EXPECT_EQ(host[0], 7);
+  EXPECT_EQ(host[1], 8);
   KeepResult(&call, host);
   Release(host);
-  EXPECT_NE(on_device.TakeResult(nothing), nullptr);
+  EXPECT_NE(on_device.TakeResult(nothing, 0, 0), nullptr);
   void* const kept = pk_device_alloc(&call, 8);
   EXPECT_EQ(on_device.KeepOnDevice(kept), 8);
   Emulated().Free(kept);
