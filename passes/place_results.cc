@@ -13,6 +13,8 @@
 //     foreach (%j) in (%m) { ... store %r[%i, %j], %v }
 //     ... load %r[%i, %k] ... }
 //   foreach (%i) in (%n) { %a: f64 = load %t[%i]  ... store %t[%i], %w }    and %s is %t
+// and where it also reads %t[%k], which depends on fewer indexes than it writes, that is copied
+// before, or read before the loops over the other indexes.
 //
 // A loop whose carried array is so written over carries it no more; an imap that copies what ends
 // is nothing.
@@ -21,8 +23,8 @@
 // Refuses: rows and copied arrays that are made by other than imaps and allocs, or passed on as a
 // whole; copies whose target is touched, or behind something that may raise, after the array is
 // made (find_copies.h); reuse of what is another's, of another type or order, read at other
-// indexes, or seen afterwards (find_reuse.h). An error within leaves arrays half written, which
-// nobody sees.
+// indexes, or seen afterwards (find_reuse.h); copies of slices for kernels, each of which would be
+// one more to launch. An error within leaves arrays half written, which nobody sees.
 #include <algorithm>
 #include <unordered_map>
 
@@ -80,10 +82,136 @@ class Reuser : public ResultWriter {
   void Visit(const Binding* b) override {
     if (b->op == OpCode::kImap) return VisitImap(*b);
     if (b->op == OpCode::kIf || IsLoop(b->op)) return VisitJoin(*b);
+    if (b->op == OpCode::kLoad && slices_.contains(b)) return VisitSlice(*b);
     Mutator::Visit(b);
   }
 
  private:
+  // How many leading axes a nest of their own goes over first, so that what depends on them alone
+  // is read there, by the thread that writes over it; 0: none. Where another order of axes is read
+  // too, the loops are left in one.
+  size_t AxesAround(const Binding& imap) const {
+    const std::vector<const Var*>& params = imap.blocks[0]->params;
+    const auto axis_of = [&](const Operand& index) {
+      return size_t(std::find(params.begin(), params.end(), index.var()) - params.begin());
+    };
+    if (imap.attrs.Int(ir::Attr::kFortran) != 0) return 0;
+    bool is_in_order = true;
+    ir::ForEachBinding(*imap.blocks[0], [&](const Binding& b) {
+      if (b.op != OpCode::kLoad) return;
+      std::vector<size_t> axes;
+      for (size_t k = 1; k < b.operands.size(); ++k) {
+        const size_t axis = axis_of(b.operands[k]);
+        if (axis < params.size()) axes.push_back(axis);
+      }
+      is_in_order = is_in_order && std::is_sorted(axes.begin(), axes.end());
+    });
+    if (!is_in_order) return 0;
+    size_t around = 0;
+    for (const Binding* load : finder_.SlicesOf(imap)) {
+      const std::vector<const Var*> used = ParamsOf(imap, *load);
+      const bool is_of_leading = !used.empty() && used.back() == params[used.size() - 1];
+      if (is_of_leading) around = std::max(around, used.size());
+    }
+    return around;
+  }
+
+  // The parameters of the imap that are among the indexes of a load, in the imap's order.
+  static std::vector<const Var*> ParamsOf(const Binding& imap, const Binding& load) {
+    std::vector<const Var*> used;
+    for (const Var* param : imap.blocks[0]->params) {
+      const auto begin = load.operands.begin() + 1;
+      if (std::find(begin, load.operands.end(), Operand(param)) != load.operands.end()) {
+        used.push_back(param);
+      }
+    }
+    return used;
+  }
+
+  // The imap's sizes along `params`. An imap without elements reads nothing: the first is 0 then.
+  Operands SizesAlong(const Binding& imap, const std::vector<const Var*>& params) {
+    Operands sizes;
+    Operand share = Int(1);
+    for (size_t k = 0; k < imap.operands.size(); ++k) {
+      const Operand size = Apply(imap.operands[k]);
+      const Var* param = imap.blocks[0]->params[k];
+      const bool is_along = std::find(params.begin(), params.end(), param) != params.end();
+      if (is_along) sizes.push_back(size);
+      else share = Min(share, size);
+    }
+    if (sizes.empty()) sizes.push_back(Int(1));
+    sizes[0] = builder().Scalar(OpCode::kMul, {sizes[0], share});
+    return sizes;
+  }
+
+  // What a load of an imap reads, copied to where it stays while the imap is written over it: an
+  // array with an axis for each parameter among its indexes, or one element.
+  struct Slice {
+    const Var* copy;
+    std::vector<const Var*> params;
+  };
+
+  void CopySlice(const Binding& imap, const Binding& load) {
+    Slice slice{nullptr, ParamsOf(imap, load)};
+    const Operands sizes = SizesAlong(imap, slice.params);
+    std::vector<const Var*> params;
+    for (size_t k = 0; k < sizes.size(); ++k) {
+      params.push_back(builder().NewVar(ir::DType::kI64, "i"));
+    }
+    const Block* body = BlockOf(params, [&] {
+      Operands from = Apply(load.operands);
+      for (size_t k = 0; k < slice.params.size(); ++k) {
+        std::replace(from.begin() + 1, from.end(), Operand(slice.params[k]), Operand(params[k]));
+      }
+      return Operands{builder().Load(from[0], {from.begin() + 1, from.end()})};
+    });
+    const ir::DType dtype = load.results[0]->type.dtype();
+    slice.copy = builder().NewVar(ir::Type::Array(dtype, sizes), "slice");
+    builder().Emit(OpCode::kImap, {slice.copy}, sizes, {}, {body});
+    slices_[&load] = slice;
+  }
+
+  void VisitSlice(const Binding& load) {
+    const Slice& slice = slices_.at(&load);
+    if (slice.copy == nullptr) return;  // It is read around the loops that this is in.
+    Operands index(slice.params.begin(), slice.params.end());
+    if (index.empty()) index.push_back(Int(0));
+    Replace(load.results[0], builder().Load(slice.copy, Apply(index)));
+  }
+
+  // As WriteForeach, where the imap reads slices of what it is written over.
+  void WriteOverSlices(const Binding& imap, const std::function<void(const Operands&)>& store) {
+    const Block& block = *imap.blocks[0];
+    const std::vector<const Var*>& params = block.params;
+    const size_t around = AxesAround(imap);
+    const std::vector<const Var*> outer(params.begin(), params.begin() + around);
+    std::vector<const Binding*> read_around;
+    for (const Binding* load : finder_.SlicesOf(imap)) {
+      const std::vector<const Var*> used = ParamsOf(imap, *load);
+      const bool is_around = around > 0 && !used.empty() && used.size() <= around &&
+                             std::equal(used.begin(), used.end(), outer.begin());
+      if (is_around) read_around.push_back(load);
+      else CopySlice(imap, *load);
+    }
+    if (around == 0) return WriteForeach(imap, store);
+    const ir::Attributes attrs = imap.attrs.Without(ir::Attr::kFortran);
+    const Block* body = BlockOf(outer, [&] {
+      for (const Binding* load : read_around) {
+        const Operands from = Apply(load->operands);
+        Replace(load->results[0], builder().Load(from[0], {from.begin() + 1, from.end()}));
+        slices_[load] = {nullptr, {}};
+      }
+      const Block* inner = BlockOf({params.begin() + around, params.end()}, [&] {
+        store(VisitBody(block, Operands(params.begin(), params.end())));
+        return Operands{};
+      });
+      const Operands sizes(imap.operands.begin() + around, imap.operands.end());
+      builder().Emit(OpCode::kForeach, {}, Apply(sizes), attrs, {inner});
+      return Operands{};
+    });
+    builder().Emit(OpCode::kForeach, {}, SizesAlong(imap, outer), attrs, {body});
+  }
+
   void VisitImap(const Binding& b) {
     const bool reuses = std::any_of(b.results.begin(), b.results.end(),
                                     [&](const Var* result) { return finder_.ReusedBy(result); });
@@ -94,18 +222,23 @@ class Reuser : public ResultWriter {
         Allocate(result, b);
         continue;
       }
-      context_.Note(b.span, "written over " + NameOf(array) + ", which ends there", Topic::kMemory,
-                    Verdict::kDone);
+      const bool is_copied = !finder_.SlicesOf(b).empty();
+      context_.Note(b.span,
+                    "written over " + NameOf(array) + ", which ends there" +
+                        (is_copied ? "; slices that it reads are taken before" : ""),
+                    Topic::kMemory, Verdict::kDone);
       Replace(result, array);
     }
     if (IsNothing(b)) return;
-    WriteForeach(b, [&](const Operands& values) {
+    const auto store = [&](const Operands& values) {
       const std::vector<const Var*>& params = b.blocks[0]->params;
       for (size_t k = 0; k < values.size(); ++k) {
         if (KeepsElements(b, k)) continue;
         builder().Store(Apply(b.results[k]), {params.begin(), params.end()}, values[k]);
       }
-    });
+    };
+    if (finder_.SlicesOf(b).empty()) WriteForeach(b, store);
+    else WriteOverSlices(b, store);
   }
 
   // True where result `k` is the array that it is written over.
@@ -168,6 +301,7 @@ class Reuser : public ResultWriter {
   const ReuseFinder& finder_;
   const std::unordered_map<const Var*, const Binding*> definitions_;
   Context& context_;
+  std::unordered_map<const Binding*, Slice> slices_;  // by loads
 };
 
 // Writes rows that imaps yield, and arrays that are copied, straight to where they end up.
@@ -307,7 +441,8 @@ class Placer : public ResultWriter {
 ir::Program PlaceResults(const ir::Program& program, Context& context) {
   return ForEachFunction(program, [&](const ir::Function* function) {
     ir::Arena* arena = program.arena.get();
-    const ReuseFinder finder(*function);
+    // Each copy would be a kernel of its own.
+    const ReuseFinder finder(*function, /*copies_slices=*/!context.options.kernels);
     for (const auto& [imap, reason] : finder.refusals())
       context.Note(imap->span, "not in place: " + reason, Topic::kMemory);
     const ir::Function* reused = Reuser(arena, *function, finder, context).Run(function);

@@ -66,7 +66,7 @@ struct DeviceCall::State {
 
   std::vector<Argument> arguments;
   std::vector<ArgumentCopy> copies;
-  std::map<uintptr_t, int64_t> buffers;  // live ones, copies among them
+  std::map<uintptr_t, int64_t> buffers;    // live ones, copies among them
   PkErrorRecord* error_records = nullptr;  // two, on the device
   int64_t unsettled = 0;                   // launches since the first that may have failed
   bool is_downwards = false;               // the next grid of many blocks

@@ -36,6 +36,11 @@ class MathLibrary {
   virtual llvm::Value* Extreme(Emission&, bool /*is_least*/, llvm::Value*, llvm::Value*) const {
     return nullptr;
   }
+  // `a` where it is less than `b`, or greater, else `b`, as an instruction; null where it has none.
+  virtual llvm::Value* FirstIfBeyond(Emission&, bool /*is_least*/, llvm::Value*,
+                                     llvm::Value*) const {
+    return nullptr;
+  }
   // C's functions of complex numbers, by the name for double ("cexp", "cpow").
   virtual Number CallComplex(Emission& emission, std::string_view name,
                              llvm::ArrayRef<Number> operands) const = 0;

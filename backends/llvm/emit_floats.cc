@@ -192,8 +192,11 @@ Value* EmitFloatExtreme(Emission& emission, OpCode op, Value* a, Value* b) {
   const bool keeps_nan = op == OpCode::kMin || op == OpCode::kMax;
   Value* at_once = keeps_nan ? emission.math->Extreme(emission, is_least, a, b) : nullptr;
   if (at_once != nullptr) return at_once;
-  Value* takes_a = is_least ? builder.CreateFCmpOLT(a, b) : builder.CreateFCmpOGT(a, b);
-  Value* extreme = builder.CreateSelect(takes_a, a, b);
+  Value* extreme = emission.math->FirstIfBeyond(emission, is_least, a, b);
+  if (extreme == nullptr) {
+    Value* takes_a = is_least ? builder.CreateFCmpOLT(a, b) : builder.CreateFCmpOGT(a, b);
+    extreme = builder.CreateSelect(takes_a, a, b);
+  }
   Value* other = keeps_nan ? a : b;
   return builder.CreateSelect(builder.CreateFCmpUNO(other, other), a, extreme);
 }

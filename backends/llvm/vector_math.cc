@@ -1,5 +1,8 @@
 #include "backends/llvm/vector_math.h"
 
+#include <llvm/IR/IntrinsicsX86.h>
+
+#include <functional>
 #include <set>
 #include <string>
 #include <utility>
@@ -37,23 +40,21 @@ Value* CallScalar(Emission& emission, std::string_view name, llvm::ArrayRef<Valu
 
 char LetterOf(int bits) { return bits == 512 ? 'e' : bits == 256 ? 'd' : 'b'; }
 
-// How to call a function on any number of lanes.
-struct Registers {
-  FixedVectorType* type;  // of one register
-  std::string symbol;
-};
-
-// Narrow vectors go into the narrowest register that holds them.
-Registers RegistersFor(std::string_view name, FixedVectorType* type, size_t operands,
-                       int register_bits) {
+// The register for vectors of the type: narrow ones go into the narrowest that holds them.
+FixedVectorType* RegisterFor(FixedVectorType* type, int register_bits) {
   const int element_bits = type->getScalarSizeInBits();
   const int lanes = type->getNumElements();
   int bits = 128;
   while (bits < register_bits && bits < lanes * element_bits) bits *= 2;
-  const int width = bits / element_bits;
-  return {FixedVectorType::get(type->getElementType(), width),
-          std::string("_ZGV") + LetterOf(bits) + "N" + std::to_string(width) +
-              std::string(operands, 'v') + "_" + NameFor(name, type->getElementType())};
+  return FixedVectorType::get(type->getElementType(), bits / element_bits);
+}
+
+// What the function of so many operands is called for a register.
+std::string SymbolFor(std::string_view name, FixedVectorType* type, size_t operands) {
+  const int width = type->getNumElements();
+  return std::string("_ZGV") + LetterOf(width * type->getScalarSizeInBits()) + "N" +
+         std::to_string(width) + std::string(operands, 'v') + "_" +
+         NameFor(name, type->getElementType());
 }
 
 // Lanes `first` .. `first + count` of `value`; beyond its end, lane 0 again.
@@ -81,18 +82,41 @@ Value* Concatenate(Emission& emission, SmallVector<Value*, 8> pieces, unsigned l
   return TakeLanes(emission, pieces[0], 0, lanes);
 }
 
-Value* CallVector(Emission& emission, const Registers& registers, llvm::ArrayRef<Value*> operands) {
+// What `emit` makes of vectors of the register's type, for any number of lanes.
+Value* EmitInRegisters(Emission& emission, FixedVectorType* type, llvm::ArrayRef<Value*> operands,
+                       const std::function<Value*(llvm::ArrayRef<Value*>)>& emit) {
   const int lanes = llvm::cast<FixedVectorType>(operands[0]->getType())->getNumElements();
-  const int width = registers.type->getNumElements();
-  const SmallVector<Type*, 2> params(operands.size(), registers.type);
-  Function* function = emission.DeclarePure(registers.symbol, registers.type, params);
+  const int width = type->getNumElements();
   SmallVector<Value*, 8> pieces;
   for (int first = 0; first < lanes; first += width) {
     SmallVector<Value*, 2> parts;
     for (Value* operand : operands) parts.push_back(TakeLanes(emission, operand, first, width));
-    pieces.push_back(emission.builder.CreateCall(function, parts));
+    pieces.push_back(emit(parts));
   }
   return Concatenate(emission, std::move(pieces), lanes);
+}
+
+// The instruction that takes the lesser, or greater, of two vectors of a register.
+Value* EmitExtremeInstruction(llvm::IRBuilder<>& builder, bool is_least, Value* a, Value* b) {
+  using llvm::Intrinsic::ID;
+  struct Instructions {
+    ID least, greatest;
+  };
+  // By the register's bits / 128 and whether elements are doubles.
+  static constexpr Instructions kInstructions[3][2] = {
+      {{llvm::Intrinsic::x86_sse_min_ps, llvm::Intrinsic::x86_sse_max_ps},
+       {llvm::Intrinsic::x86_sse2_min_pd, llvm::Intrinsic::x86_sse2_max_pd}},
+      {{llvm::Intrinsic::x86_avx_min_ps_256, llvm::Intrinsic::x86_avx_max_ps_256},
+       {llvm::Intrinsic::x86_avx_min_pd_256, llvm::Intrinsic::x86_avx_max_pd_256}},
+      {{llvm::Intrinsic::x86_avx512_min_ps_512, llvm::Intrinsic::x86_avx512_max_ps_512},
+       {llvm::Intrinsic::x86_avx512_min_pd_512, llvm::Intrinsic::x86_avx512_max_pd_512}}};
+  constexpr uint32_t kCurrentRounding = 4;
+  const auto bits = unsigned(a->getType()->getPrimitiveSizeInBits());
+  const bool is_double = a->getType()->getScalarType()->isDoubleTy();
+  const Instructions& both = kInstructions[bits / 256][is_double];
+  SmallVector<Value*, 3> operands = {a, b};
+  if (bits == 512) operands.push_back(builder.getInt32(kCurrentRounding));
+  return builder.CreateIntrinsic(is_least ? both.least : both.greatest, {}, operands);
 }
 
 // C's complex numbers are passed as two doubles, or as two floats in one register.
@@ -130,13 +154,31 @@ Value* HostMath::Call(Emission& emission, std::string_view name,
                       llvm::ArrayRef<Value*> operands) const {
   auto* type = llvm::dyn_cast<FixedVectorType>(operands[0]->getType());
   if (type == nullptr) return CallScalar(emission, name, operands);
-  const Registers registers = RegistersFor(name, type, operands.size(), vector_bits_);
-  const bool is_known =
-      InVectorLibrary(name) && (!has_function_ || has_function_(registers.symbol.c_str()));
-  if (is_known) return CallVector(emission, registers, operands);
+  auto* in_register = RegisterFor(type, vector_bits_);
+  const std::string symbol = SymbolFor(name, in_register, operands.size());
+  const bool is_known = InVectorLibrary(name) && (!has_function_ || has_function_(symbol.c_str()));
+  if (is_known) {
+    const SmallVector<Type*, 2> params(operands.size(), in_register);
+    Function* function = emission.DeclarePure(symbol, in_register, params);
+    return EmitInRegisters(emission, in_register, operands, [&](llvm::ArrayRef<Value*> parts) {
+      return emission.builder.CreateCall(function, parts);
+    });
+  }
   return CallByLane(emission, std::string(name), operands, 1, [&](llvm::ArrayRef<Value*> lane) {
     return Scalars{CallScalar(emission, name, lane)};
   })[0];
+}
+
+// Written as a comparison and a choice, it is made one with the choice for nan, and then is no such
+// instruction but two comparisons.
+Value* HostMath::FirstIfBeyond(Emission& emission, bool is_least, Value* a, Value* b) const {
+  auto* type = llvm::dyn_cast<FixedVectorType>(a->getType());
+  const auto has_one = [](Type* element) { return element->isFloatTy() || element->isDoubleTy(); };
+  if (type == nullptr || !has_one(type->getElementType())) return nullptr;
+  return EmitInRegisters(
+      emission, RegisterFor(type, vector_bits_), {a, b}, [&](llvm::ArrayRef<Value*> parts) {
+        return EmitExtremeInstruction(emission.builder, is_least, parts[0], parts[1]);
+      });
 }
 
 Number HostMath::CallComplex(Emission& emission, std::string_view name,

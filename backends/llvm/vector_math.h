@@ -20,6 +20,8 @@ class HostMath : public MathLibrary {
 
   llvm::Value* Call(Emission& emission, std::string_view name,
                     llvm::ArrayRef<llvm::Value*> operands) const override;
+  llvm::Value* FirstIfBeyond(Emission& emission, bool is_least, llvm::Value* a,
+                             llvm::Value* b) const override;
   Number CallComplex(Emission& emission, std::string_view name,
                      llvm::ArrayRef<Number> operands) const override;
 

@@ -17,6 +17,9 @@ using ir::VarSet;
 
 namespace {
 
+// What one traversal may have copied before it.
+constexpr size_t kMostSlices = 4;
+
 bool Holds(const std::vector<Operand>& operands, const Var* value) {
   return std::find(operands.begin(), operands.end(), Operand(value)) != operands.end();
 }
@@ -34,8 +37,10 @@ std::vector<const Var*> ArraysRead(const Binding& b) {
 
 }  // namespace
 
-ReuseFinder::ReuseFinder(const ir::Function& function)
-    : roots_(function), definitions_(ir::Definitions(*function.body)) {
+ReuseFinder::ReuseFinder(const ir::Function& function, bool copies_slices)
+    : copies_slices_(copies_slices),
+      roots_(function),
+      definitions_(ir::Definitions(*function.body)) {
   for (const ir::Param& param : function.params) params_.insert(param.var);
   Define(*function.body);
   Visit(*function.body, nullptr);
@@ -44,6 +49,12 @@ ReuseFinder::ReuseFinder(const ir::Function& function)
 const Var* ReuseFinder::ReusedBy(const Var* result) const {
   const auto found = reused_.find(result);
   return found == reused_.end() ? nullptr : found->second;
+}
+
+const std::vector<const Binding*>& ReuseFinder::SlicesOf(const Binding& imap) const {
+  static const auto* const kNone = new Slices;
+  const auto found = slices_.find(&imap);
+  return found == slices_.end() ? *kNone : found->second;
 }
 
 void ReuseFinder::Define(const Block& block) {
@@ -90,9 +101,10 @@ void ReuseFinder::Choose(const Binding& imap) {
 bool ReuseFinder::TryReads(const Binding& imap, const Var* result) {
   for (const Var* array : ArraysRead(imap)) {
     if (params_.contains(array)) continue;
-    const std::string reason = WhyNot(imap, result, array);
+    Slices slices;
+    const std::string reason = WhyNot(imap, result, array, &slices);
     if (reason.empty()) {
-      Take(result, array);
+      Take(imap, result, array, slices);
       return true;
     }
     refusals_.emplace_back(&imap, reason);
@@ -104,20 +116,29 @@ bool ReuseFinder::TryReads(const Binding& imap, const Var* result) {
 bool ReuseFinder::TryCarried(const Binding& imap, const Var* result) {
   for (const Var* param : frames_.back().block->params) {
     if (!param->type.IsArray() || Intersects(roots_.Of(param), taken_)) continue;
-    if (!WhyNot(imap, result, param).empty()) continue;
-    Take(result, param);
+    Slices slices;
+    if (!WhyNot(imap, result, param, &slices).empty()) continue;
+    Take(imap, result, param, slices);
     return true;
   }
   return false;
 }
 
-void ReuseFinder::Take(const Var* result, const Var* array) {
+void ReuseFinder::Take(const Binding& imap, const Var* result, const Var* array,
+                       const Slices& slices) {
   reused_[result] = array;
   const VarSet& roots = roots_.Of(array);
   taken_.insert(roots.begin(), roots.end());
+  if (slices.empty()) return;
+  // A load may be of two arrays that are one for all that is known.
+  Slices& all = slices_[&imap];
+  for (const Binding* load : slices) {
+    if (std::find(all.begin(), all.end(), load) == all.end()) all.push_back(load);
+  }
 }
 
-std::string ReuseFinder::WhyNot(const Binding& imap, const Var* result, const Var* array) const {
+std::string ReuseFinder::WhyNot(const Binding& imap, const Var* result, const Var* array,
+                                Slices* slices) const {
   const std::string name = NameOf(array);
   if (array->type.dtype() != result->type.dtype()) return name + " is of another dtype";
   if (!(array->type == result->type)) return name + " is of other sizes";
@@ -129,7 +150,7 @@ std::string ReuseFinder::WhyNot(const Binding& imap, const Var* result, const Va
   VarSet seen;
   if (reason.empty() && !LiesAs(imap, array, seen))
     reason = name + " lies in memory in another order";
-  if (reason.empty()) reason = WhyNotElementwise(imap, array);
+  if (reason.empty()) reason = WhyNotElementwise(imap, array, slices);
   return reason.empty() ? WhyAlive(array) : reason;
 }
 
@@ -205,14 +226,16 @@ bool ReuseFinder::IsWithinReach(const Var* array) const {
 
 // --- What the imap itself reads. ---
 
-std::string ReuseFinder::WhyNotElementwise(const Binding& imap, const Var* array) const {
+std::string ReuseFinder::WhyNotElementwise(const Binding& imap, const Var* array,
+                                           Slices* slices) const {
   const Block& body = *imap.blocks[0];
   const std::vector<Operand> index(body.params.begin(), body.params.end());
   std::string reason;
-  const auto see = [&](const Operand& operand, bool is_own_element) {
+  const auto is_it = [&](const Operand& operand) {
     const Var* read = operand.var();
-    if (read == nullptr || !read->type.IsArray() || is_own_element || FrameOf(read) < 0) return;
-    if (!MayBeOne(read, array)) return;
+    return read != nullptr && read->type.IsArray() && FrameOf(read) >= 0 && MayBeOne(read, array);
+  };
+  const auto refuse = [&](const Var* read) {
     const std::string name = NameOf(array);
     reason = (read == array ? name : name + " may be " + NameOf(read) + ", which") +
              " is read at other indexes too";
@@ -221,12 +244,44 @@ std::string ReuseFinder::WhyNotElementwise(const Binding& imap, const Var* array
     const bool is_own_element =
         b.op == OpCode::kLoad &&
         std::equal(b.operands.begin() + 1, b.operands.end(), index.begin(), index.end());
-    for (const Operand& operand : b.operands) see(operand, is_own_element);
+    for (const Operand& operand : b.operands) {
+      if (is_own_element || !is_it(operand)) continue;
+      if (IsSlice(imap, b)) {
+        slices->push_back(&b);
+      } else {
+        refuse(operand.var());
+      }
+    }
     for (const Block* block : b.blocks) {
-      for (const Operand& result : block->results) see(result, false);
+      for (const Operand& result : block->results) {
+        if (is_it(result)) refuse(result.var());
+      }
     }
   });
+  if (slices->size() > kMostSlices) reason = NameOf(array) + " is read at many other indexes too";
   return reason;
+}
+
+// True for a load that every trip does, whose indexes are known before the imap but for some of its
+// parameters, not all: those it depends on say what is to be copied. Where something is checked,
+// they may be right behind the check alone.
+bool ReuseFinder::IsSlice(const Binding& imap, const Binding& load) const {
+  const Block& body = *imap.blocks[0];
+  const auto& bindings = body.bindings;
+  if (!copies_slices_ || load.op != OpCode::kLoad) return false;
+  if (std::find(bindings.begin(), bindings.end(), &load) == bindings.end()) return false;
+  for (const Binding* b : bindings) {
+    if (b->op == OpCode::kCheck || !b->blocks.empty()) return false;
+  }
+  VarSet params;
+  for (size_t k = 1; k < load.operands.size(); ++k) {
+    const Var* index = load.operands[k].var();
+    if (index == nullptr || params_.contains(index) || FrameOf(index) >= 0) continue;
+    const bool is_param =
+        std::find(body.params.begin(), body.params.end(), index) != body.params.end();
+    if (!is_param || !params.insert(index).second) return false;
+  }
+  return params.size() < body.params.size();
 }
 
 // --- What may look at it afterwards. ---

@@ -14,20 +14,26 @@ namespace parakeet::passes {
 
 // Which results of a function's imaps may be written over an array that ends there: one of the
 // same type and order in memory, made in the function, that the imap reads at no index but the one
-// it writes, and that nothing looks at afterwards under any name. Facts are those of the function
-// as it stands; all that are found hold together.
+// it writes, and that nothing looks at afterwards under any name. Where `copies_slices`, the imap
+// may also read a row of it, a column, or whatever else depends on fewer indexes than it writes,
+// which is to be taken before. Facts are those of the function as it stands; all that are found
+// hold together.
 class ReuseFinder {
  public:
-  explicit ReuseFinder(const ir::Function& function);
+  ReuseFinder(const ir::Function& function, bool copies_slices);
 
   // The array that `result` may be written over; null when there is none.
   const ir::Var* ReusedBy(const ir::Var* result) const;
+  // Loads of the imap's block that take slices of arrays it is written over.
+  const std::vector<const ir::Binding*>& SlicesOf(const ir::Binding& imap) const;
   // For each imap that reads arrays and reuses none, in program order, why not.
   const std::vector<std::pair<const ir::Binding*, std::string>>& refusals() const {
     return refusals_;
   }
 
  private:
+  using Slices = std::vector<const ir::Binding*>;
+
   // A block that the walk is in, and the binding there that it has come to.
   struct Frame {
     const ir::Block* block;
@@ -52,11 +58,15 @@ class ReuseFinder {
   void Choose(const ir::Binding& imap);
   bool TryReads(const ir::Binding& imap, const ir::Var* result);
   bool TryCarried(const ir::Binding& imap, const ir::Var* result);
-  void Take(const ir::Var* result, const ir::Var* array);
+  void Take(const ir::Binding& imap, const ir::Var* result, const ir::Var* array,
+            const Slices& slices);
 
-  std::string WhyNot(const ir::Binding& imap, const ir::Var* result, const ir::Var* array) const;
+  std::string WhyNot(const ir::Binding& imap, const ir::Var* result, const ir::Var* array,
+                     Slices* slices) const;
   std::string WhyNotOwned(const ir::Var* array) const;
-  std::string WhyNotElementwise(const ir::Binding& imap, const ir::Var* array) const;
+  std::string WhyNotElementwise(const ir::Binding& imap, const ir::Var* array,
+                                Slices* slices) const;
+  bool IsSlice(const ir::Binding& imap, const ir::Binding& load) const;
   std::string WhyAlive(const ir::Var* array) const;
   bool LiesAs(const ir::Binding& imap, const ir::Var* array, ir::VarSet& seen) const;
   int FrameOf(const ir::Var* value) const;
@@ -69,6 +79,7 @@ class ReuseFinder {
   const ir::VarSet& FreeOf(const ir::Binding& binding) const;
   const ir::VarSet& FreeOf(const ir::Block& block) const;
 
+  const bool copies_slices_;
   Roots roots_;
   std::unordered_map<const ir::Var*, const ir::Binding*> definitions_;
   std::unordered_map<const ir::Var*, Place> places_;
@@ -77,6 +88,7 @@ class ReuseFinder {
   std::vector<Frame> frames_;
   std::unordered_map<const ir::Var*, const ir::Var*> reused_;
   ir::VarSet taken_;  // the roots of what is reused
+  std::unordered_map<const ir::Binding*, Slices> slices_;
   std::vector<std::pair<const ir::Binding*, std::string>> refusals_;
   mutable std::unordered_map<const void*, ir::VarSet> free_;
 };
