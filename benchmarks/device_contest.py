@@ -81,7 +81,8 @@ def _environment() -> dict:
     return {"CUPY_ACCELERATORS": "cub", **kept, "PYTHONPATH": os.pathsep.join(paths),
             # JAX would take most of the memory that all share.
             "XLA_PYTHON_CLIENT_PREALLOCATE": "false", "KMP_BLOCKTIME": "0",
-            "PARAKEET_CACHE": "0"}  # fmt: skip  # The first call compiles, as it does in peers.
+            # The first call compiles, as it does in peers; the driver keeps what it assembled too.
+            "PARAKEET_CACHE": "0", "CUDA_CACHE_DISABLE": "1"}  # fmt: skip
 
 
 class DeviceContest:
