@@ -109,11 +109,19 @@ class Reuser : public ResultWriter {
     if (!is_in_order) return 0;
     size_t around = 0;
     for (const Binding* load : finder_.SlicesOf(imap)) {
-      const std::vector<const Var*> used = ParamsOf(imap, *load);
-      const bool is_of_leading = !used.empty() && used.back() == params[used.size() - 1];
-      if (is_of_leading) around = std::max(around, used.size());
+      const size_t used = ParamsOf(imap, *load).size();
+      if (IsWithin(imap, *load, used)) around = std::max(around, used);
     }
     return around;
+  }
+
+  // True for a load that depends on just so many leading axes and lies where the trip of their
+  // loops writes: no other trip writes over it.
+  static bool IsWithin(const Binding& imap, const Binding& load, size_t axes) {
+    const std::vector<const Var*>& params = imap.blocks[0]->params;
+    return ParamsOf(imap, load).size() == axes &&
+           std::equal(params.begin(), params.begin() + axes, load.operands.begin() + 1,
+                      [](const Var* param, const Operand& index) { return index.var() == param; });
   }
 
   // The parameters of the imap that are among the indexes of a load, in the imap's order.
@@ -187,10 +195,7 @@ class Reuser : public ResultWriter {
     const std::vector<const Var*> outer(params.begin(), params.begin() + around);
     std::vector<const Binding*> read_around;
     for (const Binding* load : finder_.SlicesOf(imap)) {
-      const std::vector<const Var*> used = ParamsOf(imap, *load);
-      const bool is_around = around > 0 && !used.empty() && used.size() <= around &&
-                             std::equal(used.begin(), used.end(), outer.begin());
-      if (is_around) read_around.push_back(load);
+      if (around > 0 && IsWithin(imap, *load, around)) read_around.push_back(load);
       else CopySlice(imap, *load);
     }
     if (around == 0) return WriteForeach(imap, store);
