@@ -11,9 +11,8 @@
 //     %e = if %in { %s = ...  yield %s } else { %a = load %u[%i, %j]  yield %a }
 //     yield %e }
 //
-// An array that a loop stores nearly all of, from elements around, is made anew in each iteration
-// first (fusing/renew_arrays.h). Memory is gone through once, and there is one kernel: for GPUs,
-// whose threads take a branch each; lanes of a processor would do both sides.
+// Memory is gone through once, and there is one kernel: for GPUs, whose threads take a branch each;
+// lanes of a processor would do both sides.
 //
 // Assumes: index form, behind fusion.
 // Refuses: a region that is not moved by the same for each of its indices; elements that may raise,
@@ -26,7 +25,6 @@
 #include "ir/mutator.h"
 #include "ir/uses.h"
 #include "passes/analyses/find_effects.h"
-#include "passes/fusing/renew_arrays.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -250,8 +248,7 @@ class RegionMerger : public ir::Mutator {
 
 ir::Program MergeRegions(const ir::Program& program, Context& context) {
   return ForEachFunction(program, [&](const ir::Function* function) {
-    const ir::Function* renewed = RenewArrays(program.arena.get(), function, context);
-    return RegionMerger(program.arena.get(), *renewed, context).Run(renewed);
+    return RegionMerger(program.arena.get(), *function, context).Run(function);
   });
 }
 

@@ -69,6 +69,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "fuse-epilogues",
       // Of what is left of contractions and their readers.
       "block-contractions",
+      // Behind all that fuses what a step does.
+      "renew-arrays",
       // Behind all that looks for values, to which stores are opaque; before schedule, which says
       // how the new nests run.
       "place-results",
