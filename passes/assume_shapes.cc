@@ -24,7 +24,8 @@
 // Assumes: where that check fails, whose site is new and has the exception kOtherShapes, the caller
 // runs the program made without this pass (Options::assume_shapes).
 // Refuses: sizes that depend on more than the entry's sizes and scalars; those that are not equal
-// wherever slices lie inside their arrays; indexes in a branch, which may be there to guard them.
+// wherever slices lie inside their arrays; indexes in a branch, which may be there to guard them,
+// but for constants behind a condition that differs from iteration to iteration.
 // Where a size is 1 in such arrays, it is taken to be 1.
 #include <algorithm>
 #include <functional>
@@ -248,11 +249,16 @@ class ShapeAssumer {
 
   // --- What every iteration of a loop checks. ---
 
-  void AssumeInLoops(const ir::Block& block, bool repeats) {
+  // In a branch that some iterations take, of indexes that are constants.
+  void AssumeInLoops(const ir::Block& block, bool repeats, bool is_branch = false) {
     for (const Binding* b : block.bindings) {
-      if (b->op == OpCode::kFor) AssumeInLoops(*b->blocks[0], true);
+      if (b->op == OpCode::kFor) AssumeInLoops(*b->blocks[0], true, is_branch);
+      if (b->op == OpCode::kIf && repeats && !IsKnownAtEntry(b->operands[0])) {
+        for (const ir::Block* branch : b->blocks) AssumeInLoops(*branch, true, true);
+      }
       if (b->op != OpCode::kCheck || !repeats) continue;
-      AssumeInRange(*b, b->operands[0]);
+      AssumeInRange(*b, b->operands[0], is_branch);
+      if (is_branch) continue;
       const Binding* equal = DefinitionOf(b->operands[0], OpCode::kEq);
       if (equal != nullptr && ir::DTypeOf(equal->operands[0]) == ir::DType::kI64)
         AssumeEqual(*b, {equal->operands[0], equal->operands[1]});
@@ -260,15 +266,15 @@ class ShapeAssumer {
   }
 
   // Of index < size, alone or beside 0 <= index.
-  void AssumeInRange(const Binding& check, const Operand& condition) {
+  void AssumeInRange(const Binding& check, const Operand& condition, bool is_branch) {
     if (const Binding* both = DefinitionOf(condition, OpCode::kAnd)) {
-      for (const Operand& part : both->operands) AssumeInRange(check, part);
+      for (const Operand& part : both->operands) AssumeInRange(check, part, is_branch);
       return;
     }
     const Binding* below = DefinitionOf(condition, OpCode::kLt);
     if (below == nullptr || ir::DTypeOf(below->operands[0]) != ir::DType::kI64) return;
     const std::optional<LinearForm> index = Likely(below->operands[0]);
-    if (!index || !GoesOneWay(*index)) return;
+    if (!index || !(index->IsConstant() || (!is_branch && GoesOneWay(*index)))) return;
     cost_ = 0;
     const std::optional<Operand> size = AtEntry(below->operands[1]);
     const std::optional<Operand> least = ExtremeOf(*index, false), most = ExtremeOf(*index, true);
@@ -282,6 +288,11 @@ class ShapeAssumer {
         builder_.Emit(OpCode::kCheck, {}, {holds}, {{Attr::kSite, site_}, {Attr::kAt, 0}});
     }
     context_.Note(check.span, "an index taken to be in range, which a call checks first");
+  }
+
+  bool IsKnownAtEntry(const Operand& operand) {
+    cost_ = 0;
+    return AtEntry(operand).has_value();
   }
 
   // --- Scalars that indexes in loops are made of. ---

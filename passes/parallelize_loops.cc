@@ -8,12 +8,14 @@
 //   %y: [n]f64 = imap (%i) in (%n) { %a = load %x[%i]  %b = exp %a  yield %b }
 //
 // Assumes: index form; bounds proven first, so that checks do not hide what a loop does.
-// Refuses: (the reason is kept for the user's report) a root whose accesses do not all have the
-// loop's index, moved by one same amount, on one same axis; calls; values carried in any way that
+// Refuses: (the reason is kept for the user's report) a root of which two accesses neither have the
+// loop's index, moved by one same amount, on one same axis, nor lie apart for the ends of loops
+// (a[i, k] and a[k, k] where i begins at k + 1); calls; values carried in any way that
 // loop_reductions.h does not know; stores that would show after an error of an earlier iteration;
 // checks whose places fall as the loop runs.
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -38,6 +40,8 @@ using ir::Var;
 using ir::VarSet;
 
 constexpr int64_t kLargestMultiple = 1 << 15;
+constexpr size_t kMostPairs = 4096;  // of accesses that are held against one another
+constexpr int kMostLoops = 8;        // of which an index may be made
 
 class LoopParallelizer : public ir::Mutator {
  public:
@@ -52,6 +56,7 @@ class LoopParallelizer : public ir::Mutator {
         AddRoot(result);
         makers_[result] = &b;
       }
+      if (b.op == OpCode::kFor) loops_[b.blocks[0]->params[0]] = &b;
     });
   }
 
@@ -166,7 +171,73 @@ class LoopParallelizer : public ir::Mutator {
     for (int axis = 0; axis < array->type.rank(); ++axis) {
       if (FollowsLoop(accesses, loop, axis)) return "";
     }
+    if (AreApart(accesses, loop)) return "";
     return Named(array) + " may be touched at one place by two iterations";
+  }
+
+  // True when of each two accesses, one of them a store, an axis tells that they are of one
+  // iteration or of two places.
+  bool AreApart(const std::vector<const Binding*>& accesses, const Binding& loop) const {
+    std::vector<Extent> extents;
+    for (const Binding* access : accesses) extents.push_back(ExtentOf(*access, loop));
+    size_t pairs = 0;
+    for (size_t k = 0; k < accesses.size(); ++k) {
+      if (accesses[k]->op != OpCode::kStore) continue;
+      for (size_t other = 0; other < accesses.size(); ++other) {
+        if (++pairs > kMostPairs) return false;
+        bool apart = false;
+        for (int axis = 0; axis < int(extents[k].size()) && !apart; ++axis) {
+          apart = FollowsLoop({accesses[k], accesses[other]}, loop, axis) ||
+                  IsBelow(extents[k][axis], extents[other][axis]) ||
+                  IsBelow(extents[other][axis], extents[k][axis]);
+        }
+        if (!apart) return false;
+      }
+    }
+    return true;
+  }
+
+  // Between which forms of values outside the loop the index of an access lies on an axis; none
+  // where that is not known. Loops run upwards from their first index and never wrap around it.
+  struct Bounds {
+    std::optional<LinearForm> least, most;
+  };
+  using Extent = std::vector<Bounds>;
+
+  Extent ExtentOf(const Binding& access, const Binding& loop) const {
+    Extent extent;
+    const int rank = access.operands[0].var()->type.rank();
+    for (int axis = 0; axis < rank; ++axis) {
+      const LinearForm form = forms_.Of(access.operands[1 + axis]);
+      extent.push_back({OutsideOf(form, loop, false), OutsideOf(form, loop, true)});
+    }
+    return extent;
+  }
+
+  static bool IsBelow(const Bounds& a, const Bounds& b) {
+    if (!a.most || !b.least) return false;
+    const LinearForm gap = Difference(*b.least, *a.most);
+    return gap.IsConstant() && gap.constant > 0 && gap.constant <= kLargestMultiple;
+  }
+
+  // The least or largest value of the form, of values that are defined outside the loop: indexes
+  // of the loop and of those inside it by their ends, the innermost first.
+  std::optional<LinearForm> OutsideOf(LinearForm form, const Binding& loop, bool largest) const {
+    const VarSet inside = ir::DefinedVars(*loop.blocks[0]);
+    for (int left = kMostLoops; left > 0; --left) {
+      const auto term = std::find_if(form.terms.begin(), form.terms.end(),
+                                     [&](const auto& each) { return inside.contains(each.first); });
+      if (term == form.terms.end()) return form;
+      const auto ends = loops_.find(term->first);
+      if (ends == loops_.end() || std::abs(term->second) > kLargestMultiple) return std::nullopt;
+      const Binding& own = *ends->second;
+      const int64_t step = own.operands[2].constant().integer;
+      const bool is_end = largest == (term->second > 0) ? step > 0 : step < 0;
+      LinearForm end = forms_.Of(own.operands[is_end ? 1 : 0]);
+      if (is_end) end.constant += step > 0 ? -1 : 1;
+      form = form.With(term->first, end);
+    }
+    return std::nullopt;
   }
 
   // True when every access has the same multiple of the index plus one same amount on the axis, an
@@ -458,6 +529,7 @@ class LoopParallelizer : public ir::Mutator {
   std::vector<const Var*>
       arrays_;  // In order of definition, so that reasons do not depend on hashes.
   std::unordered_map<const Var*, const Binding*> makers_;
+  std::unordered_map<const Var*, const Binding*> loops_;  // by index
   WrappingForms forms_;
   VarSet overlapping_;  // Parameters of which two places may be one.
   Context& context_;
