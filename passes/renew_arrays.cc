@@ -291,7 +291,7 @@ class Renewer : public ir::Mutator {
     if (is_carried || turned_.contains(array)) return false;
     if (ir::DefinedVars(*loop.blocks.back()).contains(array)) return false;
     if (renewed_.contains(array)) return true;
-    if (roots_.ViewsOf(array).size() != 1) return false;
+    if (roots_.Of(array) != VarSet{array} || roots_.ViewsOf(array).size() != 1) return false;
     if (may_overlap_ && !roots_.IsFresh(array)) return false;
     return made_.contains(array) || !EffectsOf(loop, roots_).may_fail;
   }
