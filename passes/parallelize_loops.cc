@@ -450,8 +450,9 @@ class LoopParallelizer : public ir::Mutator {
     for (size_t at = 0; at < copy.bindings.size(); ++at) {
       const std::vector<const Var*> filled = FilledBy(copy, at);
       if (filled.empty()) continue;
-      const ir::Attributes& order = AllocationFor(copy, at, filled[0])->attrs;
-      const Binding* map = MapOf(*copy.bindings[at], filled, order);
+      std::vector<const Binding*> makers;
+      for (const Var* array : filled) makers.push_back(AllocationFor(copy, at, array));
+      const Binding* map = MapOf(*copy.bindings[at], filled, makers, makers[0]->attrs);
       copy.bindings[at] = map;
       at -= std::erase_if(copy.bindings, [&](const Binding* b) {
         return b != map && b->results.size() == 1 &&
@@ -482,10 +483,35 @@ class LoopParallelizer : public ir::Mutator {
     for (size_t k = 0; k < filled.size(); ++k) {
       const bool again = std::count(filled.begin(), filled.end(), filled[k]) > 1;
       const Binding* alloc = AllocationFor(block, at, filled[k]);
-      if (again || read.contains(filled[k]) || alloc == nullptr) return {};
+      if (again || alloc == nullptr) return {};
+      if (read.contains(filled[k]) &&
+          !(alloc->op == OpCode::kImap && ReadsOwn(rest, filled[k]) && MayWait(block, *alloc, at)))
+        return {};
       if (alloc->attrs != AllocationFor(block, at, filled[0])->attrs) return {};
     }
     return filled;
+  }
+
+  // True where the imap would make the same at binding `at`.
+  bool MayWait(const Block& block, const Binding& imap, size_t at) const {
+    const VarSet reads = EffectsOf(imap, roots_).reads;
+    while (block.bindings[--at] != &imap) {
+      if (Intersects(EffectsOf(*block.bindings[at], roots_).writes, reads)) return false;
+    }
+    return true;
+  }
+
+  // True where the block loads the array at its own index, and does nothing else with it: that is
+  // what the array was made of.
+  static bool ReadsOwn(const Block& block, const Var* array) {
+    bool is_own = std::count(block.results.begin(), block.results.end(), Operand(array)) == 0;
+    for (const Binding* b : block.bindings) {
+      if (!ir::FreeVars(*b).contains(array)) continue;
+      is_own &= b->op == OpCode::kLoad && b->operands[0] == Operand(array) &&
+                std::equal(b->operands.begin() + 1, b->operands.end(), block.params.begin(),
+                           block.params.end());
+    }
+    return is_own;
   }
 
   // True for a store at the foreach's index of an array of its extents.
@@ -510,19 +536,45 @@ class LoopParallelizer : public ir::Mutator {
     return nullptr;
   }
 
+  // The foreach as an imap of what it stores last; `makers` make what is there before.
   const Binding* MapOf(const Binding& foreach, const std::vector<const Var*>& filled,
-                       const ir::Attributes& order) {
+                       const std::vector<const Binding*>& makers, const ir::Attributes& order) {
     Block body = *foreach.blocks[0];
     for (size_t k = 0; k < filled.size(); ++k) {
       body.results.insert(body.results.begin(), body.bindings.back()->operands.back());
       body.bindings.pop_back();
     }
-    return arena()->New(Binding{OpCode::kImap,
-                                filled,
-                                foreach.operands,
-                                {arena()->New(std::move(body))},
-                                order,
-                                foreach.span});
+    const VarSet read = ir::FreeVars(body);
+    const bool reads = std::any_of(filled.begin(), filled.end(),
+                                   [&](const Var* array) { return read.contains(array); });
+    const Block* element = reads ? WithElements(body, filled, makers) : arena()->New(std::move(body));
+    return arena()->New(
+        Binding{OpCode::kImap, filled, foreach.operands, {element}, order, foreach.span});
+  }
+
+  // The block with what the arrays were made of in the place of its loads of them.
+  const Block* WithElements(const Block& body, const std::vector<const Var*>& filled,
+                            const std::vector<const Binding*>& makers) {
+    ir::Builder builder(arena());
+    const std::vector<Operand> index(body.params.begin(), body.params.end());
+    ir::Substitution values;
+    Block rest = body;
+    for (const Binding* b : body.bindings) {
+      if (b->op != OpCode::kLoad) continue;
+      const auto array = std::find(filled.begin(), filled.end(), b->operands[0].var());
+      if (array == filled.end()) continue;
+      const Block& made = *makers[array - filled.begin()]->blocks[0];
+      builder.set_span(b->span);
+      values[b->result()] = ir::InlineBlock(builder, made, index)[0];
+      std::erase(rest.bindings, b);
+    }
+    const std::vector<Operand> results = ir::InlineBlock(builder, rest, std::move(values));
+    const Block* written = builder.Finish(body.params, results);
+    ir::ForEachBinding(*written, [&](const Binding& b) {
+      forms_.Learn(b);
+      for (const Var* result : b.results) makers_[result] = &b;
+    });
+    return written;
   }
 
   Roots roots_;

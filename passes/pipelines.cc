@@ -26,7 +26,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "hoist-invariants",
       "eliminate-common-subexpressions",
       "eliminate-dead-code",
-      // A sum that is carried is a scan.
+      // A sum that is carried is a reduction, or a scan.
+      "carry-elements",
       "forward-stores",
       "parallelize-loops",
       "combine-nested-maps",
