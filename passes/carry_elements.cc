@@ -268,9 +268,10 @@ class ElementCarrier : public ir::Mutator {
   }
 
   bool IsOneElement(const std::vector<Operand>& a, const std::vector<Operand>& b) const {
-    return std::equal(a.begin(), a.end(), b.begin(), [&](const Operand& left, const Operand& right) {
-      return SameForm(ranges_.FormOf(left), ranges_.FormOf(right));
-    });
+    return std::equal(a.begin(), a.end(), b.begin(),
+                      [&](const Operand& left, const Operand& right) {
+                        return SameForm(ranges_.FormOf(left), ranges_.FormOf(right));
+                      });
   }
 
   bool AreTwoElements(const std::vector<Operand>& a, const std::vector<Operand>& b) const {

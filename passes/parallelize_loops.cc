@@ -289,6 +289,7 @@ class LoopParallelizer : public ir::Mutator {
   std::string MakeParts(const Binding& loop) {
     LoopSplit split = SplitLoop(arena(), loop, roots_);
     if (!split.why_not.empty()) return split.why_not;
+    if (split.stores_read_carried && KeepsSums(loop)) return "";
     Binding sums = loop;
     sums.blocks = {arena()->New(split.sums)};
     const LoopReduction parts = ReductionOf(arena(), sums);
@@ -306,6 +307,63 @@ class LoopParallelizer : public ir::Mutator {
     unchecked.element = WithoutChecks(parts.element);
     Append(loop, unchecked);
     return "";
+  }
+
+  // Where sums of inner reductions go on from what the loop carries, beside others that it stores:
+  // appends the loop so that each iteration stores its own, which are added up behind. False where
+  // there are none, or it is to be split in no other way.
+  bool KeepsSums(const Binding& loop) {
+    if (!loop.operands[0].IsInt(0) || !loop.operands[2].IsInt(1)) return false;
+    const size_t before = builder().bindings().size();
+    Block body = *loop.blocks[0];
+    bool found = false;
+    for (size_t k = 0; k < loop.results.size(); ++k) found |= KeepSum(loop, k, body);
+    Binding keeping = loop;
+    keeping.blocks = {arena()->New(std::move(body))};
+    if (found && MakeParts(*arena()->New(std::move(keeping))).empty()) return true;
+    builder().bindings().resize(before);
+    return false;
+  }
+
+  // The same of carried value `k`: an array for it is appended, and the body stores to it.
+  bool KeepSum(const Binding& loop, size_t k, Block& body) {
+    const Var* carried = body.params[1 + k];
+    const Operand last = body.results[k];
+    const auto made =
+        std::find_if(body.bindings.begin(), body.bindings.end(), [&](const Binding* b) {
+          return std::find(b->results.begin(), b->results.end(), last.var()) != b->results.end();
+        });
+    if (made == body.bindings.end() || (*made)->op != OpCode::kIreduce) return false;
+    Binding inner = **made;
+    const size_t number =
+        std::find(inner.results.begin(), inner.results.end(), last.var()) - inner.results.begin();
+    const size_t extents = inner.blocks[0]->params.size();
+    if (inner.results.size() == 1 || inner.operands.size() == extents) return false;
+    Operand& init = inner.operands[extents + number];
+    const auto op = ir::CombineOp(*inner.blocks[1], static_cast<int>(number));
+    const auto identity = op ? ir::IdentityOf(*op, ir::DTypeOf(last)) : std::nullopt;
+    if (!identity || init != Operand(carried) || UsesIn(body, carried) != 1 ||
+        std::count(inner.operands.begin(), inner.operands.end(), init) != 1 ||
+        UsesIn(body, last.var()) != 1)
+      return false;
+    const std::vector<Operand> size = {loop.operands[1]};
+    const Var* kept =
+        builder().EmitOne(OpCode::kAlloc, ir::Type::Array(ir::DTypeOf(last), size), size);
+    init = Operand(*identity);
+    const Var* own = builder().NewVar(last.var()->type);
+    inner.results[number] = own;
+    ir::Builder after = builder().Nested();
+    after.Store(kept, {body.params[0]}, own);
+    body.results[k] = after.Scalar(*op, {carried, own});
+    *made = arena()->New(std::move(inner));
+    body.bindings.insert(made + 1, after.bindings().begin(), after.bindings().end());
+    return true;
+  }
+
+  static size_t UsesIn(const Block& block, const Var* var) {
+    size_t uses = std::count(block.results.begin(), block.results.end(), Operand(var));
+    for (const Binding* b : block.bindings) uses += ir::FreeVars(*b).contains(var);
+    return uses;
   }
 
   // The block where the same checks have passed before.
@@ -547,7 +605,8 @@ class LoopParallelizer : public ir::Mutator {
     const VarSet read = ir::FreeVars(body);
     const bool reads = std::any_of(filled.begin(), filled.end(),
                                    [&](const Var* array) { return read.contains(array); });
-    const Block* element = reads ? WithElements(body, filled, makers) : arena()->New(std::move(body));
+    const Block* element =
+        reads ? WithElements(body, filled, makers) : arena()->New(std::move(body));
     return arena()->New(
         Binding{OpCode::kImap, filled, foreach.operands, {element}, order, foreach.span});
   }

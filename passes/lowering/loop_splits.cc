@@ -82,35 +82,50 @@ class Splitter {
       const bool is_kept =
           (keeps == kFailing && effects.may_fail) || (keeps == kStoring && !effects.IsPure());
       if (!is_needed && !is_kept) continue;
-      const Binding* back = keeps == kNeeded ? ReadBack(at) : nullptr;
-      if (back != nullptr) {
+      std::vector<const Binding*> kept;
+      if (keeps == kNeeded) kept = ReadBack(at, needed);
+      if (!kept.empty()) {
         reads_new_ = true;
-      } else if (keeps != kStoring) {
-        See(at, effects);
+      } else {
+        if (keeps != kStoring) See(at, effects);
+        kept = {b};
       }
-      slice.bindings.push_back(back != nullptr ? back : b);
-      needed.merge(ir::FreeVars(*slice.bindings.back()));
+      for (const Binding* each : kept) {
+        slice.bindings.push_back(each);
+        needed.merge(ir::FreeVars(*each));
+      }
     }
     std::reverse(slice.bindings.begin(), slice.bindings.end());
     return slice;
   }
 
-  // The load of what binding `at` makes from where it is stored at the end; null where it is not,
-  // or no dearer than that.
-  const Binding* ReadBack(size_t at) const {
+  // Loads of what is needed of what binding `at` makes, from where it is stored at the end; none
+  // where some of it is not, or it is no dearer than that.
+  std::vector<const Binding*> ReadBack(size_t at, const VarSet& needed) const {
     const Binding& b = *body_.bindings[at];
-    const auto found = b.results.size() == 1 ? stored_.find(b.result()) : stored_.end();
-    if (found == stored_.end() || b.op == OpCode::kLoad) return nullptr;
-    const Binding& store = *body_.bindings[found->second];
-    Binding load{OpCode::kLoad, b.results, store.operands, {}, {}, b.span};
-    load.operands.pop_back();
+    if (b.op == OpCode::kLoad) return {};
+    std::vector<const Binding*> loads;
+    for (const Var* result : b.results) {
+      if (!needed.contains(result)) continue;
+      const auto found = stored_.find(result);
+      if (found == stored_.end() || IsIndexedBehind(at, found->second)) return {};
+      Binding load{OpCode::kLoad, {result}, body_.bindings[found->second]->operands, {}, {},
+                   b.span};
+      load.operands.pop_back();
+      loads.push_back(arena_->New(std::move(load)));
+    }
+    return loads;
+  }
+
+  // True where the place of the store is known behind binding `at` only.
+  bool IsIndexedBehind(size_t at, size_t store) const {
+    const std::vector<Operand>& operands = body_.bindings[store]->operands;
     for (size_t later = at; later < body_.bindings.size(); ++later) {
       for (const Var* result : body_.bindings[later]->results) {
-        if (std::count(load.operands.begin(), load.operands.end(), Operand(result)) > 0)
-          return nullptr;
+        if (std::count(operands.begin(), operands.end() - 1, Operand(result)) > 0) return true;
       }
     }
-    return arena_->New(std::move(load));
+    return false;
   }
 
   // Notes when the sums read what is stored.
