@@ -6,15 +6,16 @@
 //     %new: [%h][%w]f64 = imap (%i, %j) in (%h, %w) { ... load %u[%i, %q] ...  yield %s }
 //     foreach (%k, %l) in (%h, %w) {
 //       %s = load %new[%k, %l]  %p = add %k, 1  %q = add %l, 1  store %u[%p, %q], %s } }
-// After, where the loop stores to %u nowhere else: two arrays take turns, alike at the edges.
+// After:
 //   %v: [n][m]f64 = alloc (%n, %m)
 //   foreach ... { ... store %v[%p, %q], (load %u[%p, %q]) }      for the edges of each axis
 //   %last, %spare = for %t in 0 to %steps step 1 (%old = %u, %next = %v) {
 //     foreach (%k, %l) in (%h, %w) {
 //       %p = add %k, 1  %q = add %l, 1  ... load %old[%k, %q] ...  store %next[%p, %q], %s }
 //     yield %next, %old }
-// Else there is a new array in each iteration, whose edges are copied there. On a GPU this is an
-// imap that copies all of it, which merge-regions makes one kernel with the region.
+// where two arrays take turns, alike at the edges. Where the loop stores to %u elsewhere too, there
+// is a new array in each iteration, whose edges are copied there; on a GPU by an imap of all of it,
+// which merge-regions makes one kernel with the region.
 //
 // A whole copy of %u that the step reads, or what comes behind it, is %old itself. An array that
 // the loop's block has not made is copied back behind the loop.

@@ -5,7 +5,7 @@ What explain says of each is asserted too, since a loop that stays as it is woul
 
 import numpy as np
 import pytest
-from agreement import EXACT, REDUCED, SCANNED, check_agreement, deep_copies
+from agreement import EXACT, REDUCED, SCANNED, Tolerance, check_agreement, deep_copies
 
 from parakeet import jit
 
@@ -106,6 +106,64 @@ def attraction(p, m):
     return out
 
 
+def eliminates(a):
+    """Rows behind the pivot's are apart from it, and columns from its column."""
+    a = a.copy()
+    for k in range(len(a)):
+        for i in range(k + 1, len(a)):
+            a[i, k] /= a[k, k]
+            for j in range(k + 1, len(a)):
+                a[i, j] -= a[i, k] * a[k, j]
+    return a
+
+
+def backwards(a):
+    """Each element is made of what is behind it, or before it: places that meet."""
+    for i in range(len(a) - 2, -1, -1):
+        for j in range(i, len(a)):
+            a[i, j] += a[i + 1, j] * a[j, i]
+    return a
+
+
+def multiplies(a, b):
+    c = np.ones((a.shape[0], b.shape[1]))
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+    return c
+
+
+def counts_in_branches(x, bins):
+    """Elements of one row, of which branches store some; a row without bins raises."""
+    for i in range(len(x)):
+        for k in range(x.shape[1]):
+            if x[i, k] > 0.5:
+                bins[i, 0] += 1
+                if x[i, k] > 0.8:
+                    bins[i, 1] = max(bins[i, 1], bins[i, 0])
+            elif x[i, k] > 0.2:
+                bins[i, 2] -= bins[i, 1]
+    return bins[0, 0]
+
+
+def forces(p):
+    f = np.zeros_like(p)
+    energy = 0.25
+    for i in range(len(p)):
+        for j in range(len(p)):
+            if i != j:
+                d = p[i, 0] - p[j, 0]
+                e = p[i, 1] - p[j, 1]
+                near = 1.0 / (d * d + e * e + 0.1)
+                energy += near
+                f[i, 0] += near * d
+                f[i, 1] += near * e
+    return f, energy
+
+
+# Terms are of the size of 10, and there are as many as pairs.
+PAIRS = Tolerance("sums of pairs combine in another order", of_sum=1024)
 ODD = np.array([0.0, -0.0, 2.0, np.nan, -1.0, 2.0, -1.0, np.nan] * 5)
 CASES = [
     (some_terms, REDUCED, (RANDOM.random((37, 21)), RANDOM.random(21)),
@@ -121,6 +179,17 @@ CASES = [
      (np.array([1] * 21 + [2] * 9), np.array([-1, -1, 95]))),
     (attraction, REDUCED, (RANDOM.random((45, 3)), RANDOM.random(45)),
      (RANDOM.random((45, 3)), RANDOM.random(40))),
+    (eliminates, REDUCED, (RANDOM.random((23, 23)) + 9 * np.eye(23),), (RANDOM.random((1, 1)),),
+     (RANDOM.random((3, 0)),), (RANDOM.random((5, 4)) + 3,)),
+    (backwards, REDUCED, (RANDOM.random((17, 17)),), (RANDOM.random((4, 6)),)),
+    (multiplies, REDUCED, (RANDOM.random((13, 40)), RANDOM.random((40, 21))),
+     (RANDOM.random((3, 0)), RANDOM.random((0, 2))),
+     (RANDOM.random((3, 5)), RANDOM.random((4, 2)))),
+    (counts_in_branches, REDUCED, (RANDOM.random((30, 50)), np.zeros((30, 3))),
+     (RANDOM.random((30, 50)), np.zeros((29, 3))), (RANDOM.random((4, 5)), np.zeros((4, 2))),
+     (RANDOM.random((4, 0)), np.zeros((0, 3)))),
+    (forces, PAIRS, (RANDOM.random((45, 2)),), (RANDOM.random((45, 3)),),
+     (RANDOM.random((7, 1)),), (RANDOM.random((1, 1)),)),
 ]
 
 
@@ -140,6 +209,7 @@ def test_agrees(program, tolerance, arguments):
     (adds_and_stores, "made a reduction and a loop that stores"),
     (escape, "parallel, "),
     (attraction, "parallel, "),
+    (forces, "made a reduction and a loop that stores"),
 ])
 def test_explains(program, says):
     arguments = next(case[2] for case in CASES if case[0] is program)
@@ -148,6 +218,12 @@ def test_explains(program, says):
     assert "not parallel" not in report
     (loop,) = [row for row in report.rows if row.own and row.kind == "loop"][:1]
     assert loop.threads == "own" and (loop.lanes > 1 or says.startswith("made"))
+
+
+def test_a_product_that_adds_into_its_elements_is_a_contraction():
+    report = str(jit(multiplies).explain(RANDOM.random((13, 40)), RANDOM.random((40, 21))))
+    assert "contraction: parallel" in report
+    assert "sequential" not in report
 
 
 def test_a_reason_names_the_value_as_the_source_does():
