@@ -246,6 +246,63 @@ class Writer:
         self.write(self.random.choice((f"{u}, {v} = {v}, {u}", f"{u} = {v}", f"{u}[:] = {v}",
                                        f"{u}, {v} = {v} * 0.5, {u}")), indent + 1)
 
+    def steps(self, indent: int, in_loop: bool) -> None:
+        """A time loop whose steps store to nearly all of an array what they make of it."""
+        u, v = self.pick("vector"), self.pick("vector")
+        old = self.new_name("vector")
+        if self.random.random() < 0.5:
+            u = self.new_name("vector")
+            self.write(f"{u} = {self.value('vector', 1)} + 0.0", indent)
+        self.write(f"{old} = {u}[:] * 1.0", indent)
+        self.write(f"for t in range({self.value('int', 0)} % 5):", indent)
+        if self.random.random() < 0.6:
+            self.write(f"{old} = {u}.copy()", indent + 1)
+        read = [self.random.choice((u, old, v)) for _ in range(3)]
+        step = f"{u}[1:-1] = ({read[0]}[:len({u})][:-2] + {read[1]}[-len({u}):][2:]) * 0.5"
+        self.write(step, indent + 1)
+        for line in (f"{v}[1:-1] = {v}[2:] - {read[2]}[0]", f"{u}[0] = {u}[-1]",
+                     f"{u}[-1] = {old}[0]", f"{v}[:-1] = {old}[0] + {v}[1:] * 0.5"):
+            if self.random.random() < 0.3:
+                self.write(line, indent + 1)
+
+    def adds_into(self, indent: int, in_loop: bool) -> None:
+        """Loops that add to an element that only the outer one moves, in branches or not."""
+        u, m = self.pick("vector"), self.pick("matrix")
+        self.fresh += 1
+        i, j = f"i{self.fresh}", f"j{self.fresh}"
+        self.write(f"for {i} in range(min(len({u}), {m}.shape[0], 7)):", indent)
+        self.write(f"for {j} in range(min({m}.shape[1], 9)):", indent + 1)
+        places = [f"{u}[{i}]", f"{u}[{i}]", f"{u}[0]", f"{u}[-1]", f"{m}[{i}, {j}]",
+                  f"{m}[{i}, 0]"]  # fmt: skip
+        deeper = indent + 2
+        if self.random.random() < 0.6:
+            condition = (f"{i} != {j}", f"{m}[{i}, {j}] > {self.value('float', 0)}")
+            self.write(f"if {self.random.choice(condition)}:", deeper)
+            self.write(f"{self.random.choice(places)} += {m}[{i}, {j}] * 0.5", deeper + 1)
+            if self.random.random() < 0.5:
+                self.write("else:", deeper)
+                self.write(f"{self.random.choice(places)} -= 0.25", deeper + 1)
+        else:
+            self.write(f"{self.random.choice(places)} += {self.random.choice(places)} * 0.25",
+                       deeper)
+        if self.random.random() < 0.3:
+            self.write(f"{self.random.choice(places)} -= {m}[{i}, {j}]", deeper)
+
+    def triangle(self, indent: int, in_loop: bool) -> None:
+        """Loops over what lies behind a row and a column."""
+        m = self.pick("matrix")
+        self.fresh += 1
+        i, j, k = f"i{self.fresh}", f"j{self.fresh}", f"k{self.fresh}"
+        begins = [self.random.choice((f"{k} + 1", f"{k} + 1", f"{k}", "0")) for _ in range(2)]
+        self.write(f"{k} = abs({self.value('int', 0)}) % 3", indent)
+        self.write(f"for {i} in range({begins[0]}, min({m}.shape)):", indent)
+        if self.random.random() < 0.5:
+            self.write(f"{m}[{i}, {k} - {k}] *= 0.5", indent + 1)
+        self.write(f"for {j} in range({begins[1]}, min({m}.shape)):", indent + 1)
+        near = self.random.choice((f"{i}, {k} % {m}.shape[1]", f"{k} % {m}.shape[0], {j}",
+                                   f"{j}, {i}", f"{i} - 1, {j}"))
+        self.write(f"{m}[{i}, {j}] -= {m}[{near}] * 0.5", indent + 2)
+
     def leave(self, indent: int, in_loop: bool) -> None:
         """A way out of a nested function, or a chain of them."""
         self.write(f"if {self.value('bool', 1)}:", indent)
@@ -294,7 +351,8 @@ class Writer:
         if indent == 1 and not self.returns:
             steps.append(self.function)
         if indent < 3:
-            steps += [self.branch, self.loop, self.bounded_while, self.nest, self.nest, self.swaps]
+            steps += [self.branch, self.loop, self.bounded_while, self.nest, self.nest, self.swaps,
+                      self.steps, self.adds_into, self.triangle]
         self.random.choice(steps)(indent, in_loop)
 
     def program(self) -> str:
