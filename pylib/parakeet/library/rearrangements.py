@@ -56,7 +56,7 @@ def rot90(m, k=1, axes=(0, 1)):
 def roll_first(x, shift):
     """Elements of the first axis move `shift` places on; those that fall off come in again."""
     n = x.shape[0]
-    return imap(lambda i: x[i - shift % n], n)  # From the end where it is negative.
+    return imap(lambda i: x[(i - shift % n) % n], n)
 
 
 def roll_along(x, shift, axis):
