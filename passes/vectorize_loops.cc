@@ -14,6 +14,7 @@
 // Refuses: nothing; what it cannot write is a Bug of whoever made the loop.
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 
 #include "ir/diagnostics.h"
 #include "ir/uses.h"
@@ -334,6 +335,61 @@ class Vectorizer : public LoopWriter {
     Binding applied = b;
     applied.operands = Apply(b.operands);
     lanes_->Set(b.result(), lanes_->Apply(builder(), applied));
+    if (b.op == OpCode::kSelect && Varies(b.operands[0])) RememberWrap(b);
+  }
+
+  // An index that goes on at another place from some lane on, as those of rolled arrays do.
+  struct Wrap {
+    Operand condition;  // a vector
+    LaneValue holds, otherwise;
+  };
+
+  void RememberWrap(const Binding& select) {
+    const Wrap wrap = {AsVector(select.operands[0]), ValueOf(select.operands[1]),
+                       ValueOf(select.operands[2])};
+    const bool is_linear = wrap.holds.kind == LaneValue::kLinear && wrap.holds.step == 1 &&
+                           wrap.otherwise.kind == LaneValue::kLinear && wrap.otherwise.step == 1;
+    if (is_linear) wraps_.insert_or_assign(select.result(), wrap);
+  }
+
+  // Most vectors lie before the place where such an index wraps, or behind it: they are read as
+  // neighbours. False where the load has no such index.
+  bool LoadWrapped(const Binding& b, int axis) {
+    const Operand index = Apply(b.operands[1 + axis]);
+    const auto found = index.IsVar() ? wraps_.find(index.var()) : wraps_.end();
+    if (found == wraps_.end()) return false;
+    const Wrap& wrap = found->second;
+    const auto any = [&](const Operand& vector) {
+      return Operand(builder().EmitOne(OpCode::kAny, DType::kBool, {vector}));
+    };
+    const auto read = [&](OpCode op, const Operand& at, Attributes attrs) {
+      Operands operands = {Apply(b.operands[0])};
+      for (size_t k = 1; k < b.operands.size(); ++k) {
+        operands.push_back(int(k) == 1 + axis ? at : ValueOf(b.operands[k]).value);
+      }
+      if (mask_) {
+        operands.push_back(*mask_);
+        attrs = attrs.With(Attr::kMasked, int64_t{1});
+      }
+      const Type type = Type::Vector(b.result()->type.dtype(), lanes_->lanes());
+      return Operands{builder().EmitOne(op, type, std::move(operands), attrs)};
+    };
+    const Attributes along{{Attr::kAxis, int64_t{axis}}};
+    const auto neighbours = [&](const LaneValue& first) {
+      return [&, first] { return read(OpCode::kLoadLanes, first.value, along); };
+    };
+    const Operand fails = any(builder().Scalar(OpCode::kNot, {wrap.condition}));
+    const Operands values = Choose(
+        builder().Scalar(OpCode::kNot, {fails}), neighbours(wrap.holds),
+        [&] {
+          const Operand none = builder().Scalar(OpCode::kNot, {any(wrap.condition)});
+          return Choose(none, neighbours(wrap.otherwise), [&] {
+            return read(OpCode::kGatherLanes, AsVector(b.operands[1 + axis]), {});
+          });
+        },
+        Attributes{{Attr::kLikely, int64_t{1}}});
+    SetVector(b.result(), values[0]);
+    return true;
   }
 
   void SetVector(const Var* var, const Operand& vector) {
@@ -388,14 +444,17 @@ class Vectorizer : public LoopWriter {
     const bool is_load = b.op == OpCode::kLoad;
     const size_t rank = b.operands.size() - (is_load ? 1 : 2);
     int linear = -1;
+    int last_moving = -1;
     int moving = 0;
     for (size_t axis = 0; axis < rank; ++axis) {
       const LaneValue index = ValueOf(b.operands[1 + axis]);
       if (index.kind == LaneValue::kUniform) continue;
       ++moving;
+      last_moving = static_cast<int>(axis);
       if (index.kind == LaneValue::kLinear) linear = static_cast<int>(axis);
     }
     const bool contiguous = moving == 1 && linear >= 0;
+    if (is_load && moving == 1 && linear < 0 && LoadWrapped(b, last_moving)) return;
     Attributes attrs;
     Operands operands = {Apply(b.operands[0])};
     for (size_t axis = 0; axis < rank; ++axis) {
@@ -520,10 +579,11 @@ class Vectorizer : public LoopWriter {
 
   LaneValues* lanes_ = nullptr;
   std::optional<Operand> mask_;
-  ir::VarSet read_;                // All that the body being written reads.
-  std::optional<Operand> failed_;  // The lanes that have failed a check.
-  bool lanes_may_fail_ = false;    // Some vector of the loop being written has such a check.
-  bool diverged_ = false;          // Some lanes may be off for another reason than the loop's end.
+  ir::VarSet read_;                             // All that the body being written reads.
+  std::unordered_map<const Var*, Wrap> wraps_;  // Of the body as it is written now.
+  std::optional<Operand> failed_;               // The lanes that have failed a check.
+  bool lanes_may_fail_ = false;  // Some vector of the loop being written has such a check.
+  bool diverged_ = false;        // Some lanes may be off for another reason than the loop's end.
 };
 
 }  // namespace
