@@ -62,7 +62,10 @@ class LoopParallelizer : public ir::Mutator {
 
  protected:
   void Visit(const Binding* b) override {
+    const bool repeats = !b->blocks.empty() && b->op != OpCode::kIf;
+    depth_ += repeats;
     const Binding* rewritten = Rewrite(b);
+    depth_ -= repeats;
     const bool may_be_parallel = b->op == OpCode::kFor && b->attrs.Text(Attr::kKind).empty();
     may_be_parallel ? Parallelize(*b, *rewritten) : builder().Append(rewritten);
   }
@@ -378,36 +381,42 @@ class LoopParallelizer : public ir::Mutator {
   std::string MakeScan(const Binding& loop, const LoopSplit& split, const LoopReduction& parts) {
     const Block& body = *loop.blocks[0];
     if (split.sums_read_stores) return "what it adds up is stored on the way";
-    if (!parts.after.empty() || !parts.inner_extents.empty() || loop.results != parts.totals ||
-        !loop.operands[0].IsInt(0) || !loop.operands[2].IsInt(1)) {
+    if (!parts.after.empty() || !parts.inner_extents.empty() || loop.results != parts.totals)
       return NameOf(body.params[1]) + " is stored on its way";
-    }
     const Operand count = Count(loop);
     Block stores = WithoutChecks(split.stores);
     std::vector<const Var*> prefixes;
     for (size_t k = 0; k < loop.results.size(); ++k) {
       prefixes.push_back(FilledWith(loop, k, count, stores));
-      if (prefixes.back() == nullptr) return NameOf(body.params[1 + k]) + " is stored on its way";
+      // Another traversal pays where threads share it.
+      if (prefixes.back() == nullptr && depth_ > 0)
+        return NameOf(body.params[1 + k]) + " is stored on its way";
     }
-    for (const Var* array : prefixes) LeaveOut(array, stores);
+    for (size_t k = 0; k < loop.results.size(); ++k) {
+      const ir::Type type = ir::Type::Array(loop.results[k]->type.dtype(), {count});
+      if (prefixes[k] != nullptr) LeaveOut(prefixes[k], stores);
+      else prefixes[k] = builder().NewVar(type);
+    }
     std::vector<Operand> operands = {count};
     operands.insert(operands.end(), parts.inits.begin(), parts.inits.end());
     context_.Note(loop.span, "made a scan", Topic::kThreads, Verdict::kDone);
     builder().Emit(OpCode::kIscan, prefixes, std::move(operands), {},
-                   {arena()->New(parts.element), arena()->New(parts.combine)});
+                   {ElementBlock(loop, parts.element), arena()->New(parts.combine)});
     if (!EffectsOf(stores, roots_).writes.empty()) WriteStores(loop, count, prefixes, stores);
     for (size_t k = 0; k < loop.results.size(); ++k) WriteLast(loop, k, count, prefixes[k]);
     return "";
   }
 
-  // The fresh array that the loop fills with a value's prefixes; null for none.
+  // The fresh array that the loop fills with a value's prefixes; null for none: they are an array
+  // of their own then.
   const Var* FilledWith(const Binding& loop, size_t k, const Operand& count, const Block& stores) {
     const Block& body = *loop.blocks[0];
     const Block before{{}, builder().bindings(), {}};
     for (const Binding* b : stores.bindings) {
       if (b->op != OpCode::kStore || b->operands.back() != body.results[k]) continue;
       const Var* array = b->operands[0].var();
-      const bool fills = b->operands.size() == 3 && b->operands[1] == Operand(body.params[0]) &&
+      const bool fills = loop.operands[0].IsInt(0) && loop.operands[2].IsInt(1) &&
+                         b->operands.size() == 3 && b->operands[1] == Operand(body.params[0]) &&
                          array->type.dims() == std::vector<Operand>{count};
       const auto touches = [&](const Binding* other) {
         return other != b && ir::FreeVars(*other).contains(array);
@@ -434,7 +443,8 @@ class LoopParallelizer : public ir::Mutator {
     const Var* index = builder().NewVar(ir::DType::kI64, body.params[0]->hint);
     ir::Builder inner = builder().Nested();
     inner.set_span(loop.span);
-    ir::Substitution values{{body.params[0], index}};
+    const Operand place = inner.Add(loop.operands[0], inner.Mul(index, loop.operands[2]));
+    ir::Substitution values{{body.params[0], place}};
     for (const Operand& next : body.results) {
       std::erase_if(stores.bindings, [&](const Binding* b) {
         return ir::IsScalarOp(b->op) && Operand(b->result()) == next;
@@ -642,6 +652,7 @@ class LoopParallelizer : public ir::Mutator {
   std::unordered_map<const Var*, const Binding*> makers_;
   std::unordered_map<const Var*, const Binding*> loops_;  // by index
   WrappingForms forms_;
+  int depth_ = 0;       // Loops and operators around.
   VarSet overlapping_;  // Parameters of which two places may be one.
   Context& context_;
 };
