@@ -19,9 +19,9 @@ import numpy as np
 from peers import forms_of
 from workload import GROUPS, KERNELS, Workload, all_workloads, bytes_moved, fresh, outcome
 
-# Threads that were stopped may all come back to one processor; the system spreads them after some
-# milliseconds. Calls as long as this, and at least one, do not count.
-SETTLING_SECONDS = 0.01
+# Threads that were stopped may all come back to one processor; the system spreads sixteen of them
+# after some tens of milliseconds. Calls as long as this, and at least one, do not count.
+SETTLING_SECONDS = 0.1
 
 
 class Contestant:
