@@ -23,6 +23,7 @@
 #include "ir/uses.h"
 #include "passes/analyses/find_effects.h"
 #include "passes/analyses/linear_forms.h"
+#include "passes/analyses/needed_bindings.h"
 #include "passes/lowering/loop_counts.h"
 #include "passes/lowering/loop_reductions.h"
 #include "passes/lowering/loop_splits.h"
@@ -345,9 +346,9 @@ class LoopParallelizer : public ir::Mutator {
     Operand& init = inner.operands[extents + number];
     const auto op = ir::CombineOp(*inner.blocks[1], static_cast<int>(number));
     const auto identity = op ? ir::IdentityOf(*op, ir::DTypeOf(last)) : std::nullopt;
-    if (!identity || init != Operand(carried) || UsesIn(body, carried) != 1 ||
+    if (!identity || init != Operand(carried) || CountReaders(body, carried) != 1 ||
         std::count(inner.operands.begin(), inner.operands.end(), init) != 1 ||
-        UsesIn(body, last.var()) != 1)
+        CountReaders(body, last.var()) != 1)
       return false;
     const std::vector<Operand> size = {loop.operands[1]};
     const Var* kept =
@@ -361,12 +362,6 @@ class LoopParallelizer : public ir::Mutator {
     *made = arena()->New(std::move(inner));
     body.bindings.insert(made + 1, after.bindings().begin(), after.bindings().end());
     return true;
-  }
-
-  static size_t UsesIn(const Block& block, const Var* var) {
-    size_t uses = std::count(block.results.begin(), block.results.end(), Operand(var));
-    for (const Binding* b : block.bindings) uses += ir::FreeVars(*b).contains(var);
-    return uses;
   }
 
   // The block where the same checks have passed before.

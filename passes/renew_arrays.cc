@@ -34,6 +34,7 @@
 #include "passes/analyses/carried_values.h"
 #include "passes/analyses/find_effects.h"
 #include "passes/analyses/linear_forms.h"
+#include "passes/analyses/needed_bindings.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -91,12 +92,6 @@ bool Loads(const Block& body, const Var* array) {
     loads |= b.op == OpCode::kLoad && b.operands[0] == Operand(array);
   });
   return loads;
-}
-
-size_t UsesIn(const Block& block, const Var* var) {
-  size_t uses = std::count(block.results.begin(), block.results.end(), Operand(var));
-  for (const Binding* b : block.bindings) uses += ir::FreeVars(*b).contains(var);
-  return uses;
 }
 
 // True where the block looks at elements of the array, and does nothing else with it.
@@ -235,7 +230,7 @@ class Renewer : public ir::Mutator {
       const Var* result = load->operands[0].var();
       const bool is_made =
           std::find(imap.results.begin(), imap.results.end(), result) != imap.results.end();
-      if (!is_made || UsesIn(body, result) != 1) return {};
+      if (!is_made || CountReaders(body, result) != 1) return {};
       parts.push_back(PartAt(body, at));
       for (size_t k = 0; k + 1 < parts.size(); ++k) {
         if (roots_.MayShare(parts[k].array, parts.back().array)) return {};

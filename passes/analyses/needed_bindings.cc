@@ -29,4 +29,10 @@ std::vector<const Binding*> NeededBindings(const ir::Block& block,
   return NeededBindings(block, std::move(vars));
 }
 
+size_t CountReaders(const ir::Block& block, const Var* value) {
+  size_t readers = std::count(block.results.begin(), block.results.end(), ir::Operand(value));
+  for (const Binding* b : block.bindings) readers += ir::FreeVars(*b).contains(value);
+  return readers;
+}
+
 }  // namespace parakeet::passes

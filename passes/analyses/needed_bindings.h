@@ -1,6 +1,7 @@
 #ifndef PARAKEET_PASSES_ANALYSES_NEEDED_BINDINGS_H_
 #define PARAKEET_PASSES_ANALYSES_NEEDED_BINDINGS_H_
 
+#include <cstddef>
 #include <vector>
 
 #include "ir/node.h"
@@ -12,6 +13,9 @@ namespace parakeet::passes {
 std::vector<const ir::Binding*> NeededBindings(const ir::Block& block, ir::VarSet values);
 std::vector<const ir::Binding*> NeededBindings(const ir::Block& block,
                                                const std::vector<ir::Operand>& values);
+
+// How many bindings and results of the block take the value, a binding once for all its blocks.
+size_t CountReaders(const ir::Block& block, const ir::Var* value);
 
 }  // namespace parakeet::passes
 
