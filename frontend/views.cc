@@ -108,6 +108,27 @@ Dims ResolveAtRunTime(Context* context, const WantedShape& wanted, const Operand
   return dims;
 }
 
+// Lengths of arguments are no numbers whose product wraps around, nor is one size by itself.
+bool MayWrap(const Context& context, const WantedShape& wanted) {
+  return wanted.sizes.size() > 1 &&
+         !std::all_of(wanted.sizes.begin(), wanted.sizes.end(), [&](const Operand& size) {
+           return size.IsConstant() || context.IsParameterSize(size);
+         });
+}
+
+// A check that the count of elements of these sizes does not wrap around to that of the array: a
+// wrapped one is off by a multiple of 2 ** 64, which no rounding hides.
+void CheckExtent(Context* context, const Dims& dims, const std::string& message,
+                 const std::vector<Operand>& scalars) {
+  ir::Builder* builder = &context->builder();
+  Operand extent = ir::Constant::Float(1.0);
+  for (const Operand& size : dims) {
+    extent = builder->Scalar(OpCode::kMul, {extent, builder->Cast(size, ir::DType::kF64)});
+  }
+  const Operand ok = builder->Scalar(OpCode::kLt, {extent, ir::Constant::Float(0x1p63)});
+  context->Check(ok, "ValueError", message, scalars);
+}
+
 // The sizes with the unknown one found; a check that the counts of elements agree.
 Dims SolveShape(Evaluator* evaluator, const ArrayValue& array, const WantedShape& wanted) {
   Context& context = evaluator->context();
@@ -118,9 +139,9 @@ Dims SolveShape(Evaluator* evaluator, const ArrayValue& array, const WantedShape
   const std::string message =
       "cannot reshape array of size {} into shape " + WantedText(wanted, &scalars);
   const auto& open = wanted.may_be_unknown;
-  const bool decides_at_run_time =
-      wanted.unknown < 0 && std::find(open.begin(), open.end(), true) != open.end();
-  if (decides_at_run_time) dims = ResolveAtRunTime(&context, wanted, count, message, scalars);
+  const bool is_open = std::find(open.begin(), open.end(), true) != open.end();
+  if (is_open && wanted.unknown < 0)
+    dims = ResolveAtRunTime(&context, wanted, count, message, scalars);
   Operand known = Operand::Int(1);
   for (size_t i = 0; i < dims.size(); ++i) {
     if (static_cast<int>(i) != wanted.unknown) known = builder.Mul(known, dims[i]);
@@ -134,6 +155,7 @@ Dims SolveShape(Evaluator* evaluator, const ArrayValue& array, const WantedShape
     known = builder.Mul(known, dims[wanted.unknown]);
   }
   if (known == count) return dims;
+  if (MayWrap(context, wanted)) CheckExtent(&context, dims, message, scalars);
   const Operand ok = builder.Scalar(OpCode::kEq, {known, count});
   if (ok.IsInt(0)) context.Raise("ValueError", message, scalars);
   context.Check(ok, "ValueError", message, scalars);

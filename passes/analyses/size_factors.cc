@@ -78,6 +78,7 @@ bool SizeFactors::IsSize(const Operand& operand) const {
     case OpCode::kMod:
     case OpCode::kFloorDiv: return is_size(0) && is_size(1);
     case OpCode::kMax: return is_size(0) || is_size(1);
+    case OpCode::kPow: return is_size(0);
     case OpCode::kSelect: return is_size(1) && (is_size(2) || TakesOtherWhereNegative(b->operands));
     default: return false;
   }

@@ -167,3 +167,31 @@ def test_what_is_cut_from_one_row_is_a_view(name, target):
     x, expected = np.ones((1, 6)), np.ones((1, 6))
     assert jit(program)(x, target=target) == program(expected)
     np.testing.assert_array_equal(x, expected)
+
+
+def transposed_by_sizes(x, a, b, c, n):
+    return np.reshape(np.transpose(np.reshape(x, (a, b, c)), (1, 0, 2)), (n,)) * 2.0
+
+
+def transposed_by_powers(x, r, i, k):
+    rows = np.reshape(x, (r**i, r, r ** (k - i - 1)))
+    return np.reshape(np.transpose(rows, axes=(1, 0, 2)), (x.shape[0],)) * 2.0
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_reshape_whose_count_wraps_raises(target):
+    for x, sizes in ((np.zeros(0), (2**61, 2, 8, 0)), (np.ones(8), (2**61, 2, 8, 8)),
+                     (np.ones(8), (2**61 + 1, 1, 8, 8))):
+        with pytest.raises(ValueError) as expected:
+            transposed_by_sizes(x, *sizes)
+        with pytest.raises(ValueError) as raised:
+            jit(transposed_by_sizes)(x, *sizes, target=target)
+        assert str(raised.value) == str(expected.value)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("i", range(4))
+def test_powers_as_sizes_are_those_of_numpy(i, target):
+    x = np.arange(3.0**4)
+    np.testing.assert_array_equal(jit(transposed_by_powers)(x, 3, i, 4, target=target),
+                                  transposed_by_powers(x, 3, i, 4))
