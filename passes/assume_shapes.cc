@@ -1,7 +1,7 @@
 // Assumes that slices lie inside their arrays, that sizes which may be broadcast together are equal
 // and that loops index what they go through in range, and checks it before anything else happens.
-// What loops check of sizes is taken to hold too, and no entry of a shape that is given to reshape
-// to be -1, unless it is written so.
+// What loops check of sizes is taken to hold too, and what is checked of them behind a store; and
+// no entry of a shape that is given to reshape to be -1, unless it is written so.
 //
 // Before:
 //   %a: i64 = sub %n, 1
@@ -76,6 +76,7 @@ class ShapeAssumer {
     });
     ForEachPair([&](const Binding& b, const Pair& pair) { AssumeEqual(b, pair); });
     AssumeInLoops(*function_.body, false);
+    AssumeBehindStores(*function_.body);
     FindIndexes(*function_.body, false);
     // What bounds scalars stands in front of the sums that they are in.
     std::vector<const Binding*> first = AssumeNear(arena);
@@ -259,10 +260,36 @@ class ShapeAssumer {
       if (b->op != OpCode::kCheck || !repeats) continue;
       AssumeInRange(*b, b->operands[0], is_branch);
       if (is_branch) continue;
-      const Binding* equal = DefinitionOf(b->operands[0], OpCode::kEq);
-      if (equal != nullptr && ir::DTypeOf(equal->operands[0]) == ir::DType::kI64)
-        AssumeEqual(*b, {equal->operands[0], equal->operands[1]});
+      AssumeChecked(*b);
     }
+  }
+
+  // What is stored shows where a check behind it raises: only in front of all are the two nests
+  // around the check next to each other.
+  void AssumeBehindStores(const ir::Block& block) {
+    bool has_stored = false;
+    for (const Binding* b : block.bindings) {
+      if (b->op == OpCode::kCheck && has_stored) AssumeChecked(*b);
+      has_stored |= Stores(*b);
+    }
+  }
+
+  static bool Stores(const Binding& b) {
+    bool stores = !ir::StoredOperands(b).empty();
+    for (const ir::Block* block : b.blocks) {
+      ir::ForEachBinding(
+          *block, [&](const Binding& inner) { stores |= !ir::StoredOperands(inner).empty(); });
+    }
+    return stores;
+  }
+
+  // Of a check that two sizes are equal.
+  void AssumeChecked(const Binding& check) {
+    const Binding* negated = DefinitionOf(check.operands[0], OpCode::kNot);
+    const Binding* equal = negated != nullptr ? DefinitionOf(negated->operands[0], OpCode::kNe)
+                                              : DefinitionOf(check.operands[0], OpCode::kEq);
+    if (equal != nullptr && ir::DTypeOf(equal->operands[0]) == ir::DType::kI64)
+      AssumeEqual(check, {equal->operands[0], equal->operands[1]});
   }
 
   // Of index < size, alone or beside 0 <= index.

@@ -81,6 +81,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "eliminate-dead-code",
       // Divisions that are left.
       "split-indexes",
+      // Behind all that looks for sums of columns, or makes less of a nest.
+      "fuse-panels",
       "eliminate-dead-code",
       "choose-trees",
       // Behind choose-trees: orders of sums follow from no lengths that only some calls have.
@@ -115,8 +117,9 @@ const std::vector<std::string_view>& GpuPipeline() {
   static const auto* const kPasses = [] {
     // Each thread of a GPU makes one element: what is made for many in the caches of a core or in
     // lanes is made otherwise.
-    const std::set<std::string_view> left_out = {"block-contractions", "vectorize-loops",
-                                                 "prefetch-streams", "branch-checks", "even-costs"};
+    const std::set<std::string_view> left_out = {"block-contractions", "fuse-panels",
+                                                 "vectorize-loops",    "prefetch-streams",
+                                                 "branch-checks",      "even-costs"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       // Behind all that fuses, and before arrays share memory.
