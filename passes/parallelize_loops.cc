@@ -10,9 +10,9 @@
 // Assumes: index form; bounds proven first, so that checks do not hide what a loop does.
 // Refuses: (the reason is kept for the user's report) a root of which two accesses neither have the
 // loop's index, moved by one same amount, on one same axis, nor lie apart for the ends of loops
-// (a[i, k] and a[k, k] where i begins at k + 1); calls; values carried in any way that
-// loop_reductions.h does not know; stores that would show after an error of an earlier iteration;
-// checks whose places fall as the loop runs.
+// (a[i, k] and a[k, k] where i begins at k + 1; a[i, j] and a[j, i] where j begins at i); calls;
+// values carried in any way that loop_reductions.h does not know; stores that would show after an
+// error of an earlier iteration; checks whose places fall as the loop runs.
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -57,7 +57,15 @@ class LoopParallelizer : public ir::Mutator {
         AddRoot(result);
         makers_[result] = &b;
       }
+      for (const Block* block : b.blocks) {
+        for (const Var* param : block->params) order_.emplace(param, order_.size());
+      }
       if (b.op == OpCode::kFor) loops_[b.blocks[0]->params[0]] = &b;
+      if (InfoOf(b.op).format != ir::OpFormat::kIndices) return;
+      for (size_t axis = 0; axis < b.blocks[0]->params.size(); ++axis) {
+        const Var* index = b.blocks[0]->params[axis];
+        if (index->type == ir::Type(ir::DType::kI64)) spaces_[index] = b.operands[axis];
+      }
     });
   }
 
@@ -193,12 +201,38 @@ class LoopParallelizer : public ir::Mutator {
         for (int axis = 0; axis < int(extents[k].size()) && !apart; ++axis) {
           apart = FollowsLoop({accesses[k], accesses[other]}, loop, axis) ||
                   IsBelow(extents[k][axis], extents[other][axis]) ||
-                  IsBelow(extents[other][axis], extents[k][axis]);
+                  IsBelow(extents[other][axis], extents[k][axis]) ||
+                  AreMirrored(*accesses[k], *accesses[other], loop, axis) ||
+                  AreMirrored(*accesses[other], *accesses[k], loop, axis);
         }
         if (!apart) return false;
       }
     }
     return true;
+  }
+
+  // True of a[i, j] and a[j, i] where j begins at i: the index on this axis is never above that on
+  // another one in the first access, and never below it in the second. Where both are at one place,
+  // the two indexes are equal in each, and then they are those of one iteration.
+  bool AreMirrored(const Binding& upper, const Binding& lower, const Binding& loop,
+                   int axis) const {
+    const auto form = [&](const Binding& access, int of) {
+      return forms_.Of(access.operands[1 + of]);
+    };
+    const auto is_of_one = [&](int first, int second) {
+      const LinearForm of_loop = form(upper, first);
+      return IsOfLoopAlone(of_loop, loop) && SameForm(of_loop, form(lower, second));
+    };
+    const int rank = upper.operands[0].var()->type.rank();
+    for (int other = axis + 1; other < rank; ++other) {
+      const auto rise = OutsideOf(Difference(form(upper, other), form(upper, axis)), loop, false);
+      const auto fall = OutsideOf(Difference(form(lower, other), form(lower, axis)), loop, true);
+      if (!rise || !fall || !rise->IsConstant() || !fall->IsConstant()) continue;
+      if (rise->constant < 0 || fall->constant > 0) continue;
+      if (rise->constant > 0 || fall->constant < 0) return true;
+      if (is_of_one(axis, other) || is_of_one(other, axis)) return true;
+    }
+    return false;
   }
 
   // Between which forms of values outside the loop the index of an access lies on an axis; none
@@ -218,6 +252,20 @@ class LoopParallelizer : public ir::Mutator {
     return extent;
   }
 
+  // How often a loop from 0 runs that does: of max(n, 0) that is n.
+  LinearForm CountOf(const Operand& end) const {
+    const auto maker = end.IsVar() ? makers_.find(end.var()) : makers_.end();
+    const bool is_count = maker != makers_.end() && maker->second->op == OpCode::kMax &&
+                          maker->second->operands[1].IsInt(0);
+    return forms_.Of(is_count ? maker->second->operands[0] : end);
+  }
+
+  // Whether the index is one of a loop that begins behind the other's.
+  bool IsInside(const Var* index, const Var* other) const {
+    const auto mine = order_.find(index), others = order_.find(other);
+    return mine != order_.end() && (others == order_.end() || mine->second > others->second);
+  }
+
   static bool IsBelow(const Bounds& a, const Bounds& b) {
     if (!a.most || !b.least) return false;
     const LinearForm gap = Difference(*b.least, *a.most);
@@ -229,15 +277,30 @@ class LoopParallelizer : public ir::Mutator {
   std::optional<LinearForm> OutsideOf(LinearForm form, const Binding& loop, bool largest) const {
     const VarSet inside = ir::DefinedVars(*loop.blocks[0]);
     for (int left = kMostLoops; left > 0; --left) {
-      const auto term = std::find_if(form.terms.begin(), form.terms.end(),
-                                     [&](const auto& each) { return inside.contains(each.first); });
+      auto term = form.terms.end();
+      for (auto each = form.terms.begin(); each != form.terms.end(); ++each) {
+        const bool is_inner = term == form.terms.end() || IsInside(each->first, term->first);
+        if (inside.contains(each->first) && is_inner) term = each;
+      }
       if (term == form.terms.end()) return form;
+      if (std::abs(term->second) > kLargestMultiple) return std::nullopt;
+      if (const auto space = spaces_.find(term->first); space != spaces_.end()) {
+        LinearForm end;
+        if (largest == (term->second > 0)) {
+          end = CountOf(space->second);
+          end.constant -= 1;
+        }
+        form = form.With(term->first, end);
+        continue;
+      }
       const auto ends = loops_.find(term->first);
-      if (ends == loops_.end() || std::abs(term->second) > kLargestMultiple) return std::nullopt;
+      if (ends == loops_.end()) return std::nullopt;
       const Binding& own = *ends->second;
       const int64_t step = own.operands[2].constant().integer;
       const bool is_end = largest == (term->second > 0) ? step > 0 : step < 0;
-      LinearForm end = forms_.Of(own.operands[is_end ? 1 : 0]);
+      const bool is_count = is_end && step > 0 && own.operands[0].IsInt(0);
+      LinearForm end =
+          is_count ? CountOf(own.operands[1]) : forms_.Of(own.operands[is_end ? 1 : 0]);
       if (is_end) end.constant += step > 0 ? -1 : 1;
       form = form.With(term->first, end);
     }
@@ -249,18 +312,23 @@ class LoopParallelizer : public ir::Mutator {
   // iterations.
   bool FollowsLoop(const std::vector<const Binding*>& accesses, const Binding& loop,
                    int axis) const {
-    const Var* index = loop.blocks[0]->params[0];
-    const VarSet inside = ir::DefinedVars(*loop.blocks[0]);
     const LinearForm first = forms_.Of(accesses[0]->operands[1 + axis]);
-    for (const auto& [var, coefficient] : first.terms) {
-      if (var != index && inside.contains(var)) return false;
-    }
-    const int64_t coefficient = first.Coefficient(index);
-    if (coefficient == 0 || std::abs(coefficient) > kLargestMultiple) return false;
+    if (!IsOfLoopAlone(first, loop)) return false;
     for (const Binding* access : accesses) {
       if (!SameForm(forms_.Of(access->operands[1 + axis]), first)) return false;
     }
     return true;
+  }
+
+  // True for a multiple of the loop's index plus an amount that no iteration changes.
+  static bool IsOfLoopAlone(const LinearForm& form, const Binding& loop) {
+    const Var* index = loop.blocks[0]->params[0];
+    const VarSet inside = ir::DefinedVars(*loop.blocks[0]);
+    for (const auto& [var, coefficient] : form.terms) {
+      if (var != index && inside.contains(var)) return false;
+    }
+    const int64_t coefficient = form.Coefficient(index);
+    return coefficient != 0 && std::abs(coefficient) <= kLargestMultiple;
   }
 
   // --- Reductions. ---
@@ -646,6 +714,8 @@ class LoopParallelizer : public ir::Mutator {
       arrays_;  // In order of definition, so that reasons do not depend on hashes.
   std::unordered_map<const Var*, const Binding*> makers_;
   std::unordered_map<const Var*, const Binding*> loops_;  // by index
+  std::unordered_map<const Var*, size_t> order_;          // of all indexes
+  std::unordered_map<const Var*, Operand> spaces_;        // extents of operators, by index
   WrappingForms forms_;
   int depth_ = 0;       // Loops and operators around.
   VarSet overlapping_;  // Parameters of which two places may be one.

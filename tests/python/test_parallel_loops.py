@@ -175,6 +175,36 @@ def forces(p):
     return f, energy
 
 
+def distances(p):
+    """The two triangles of a matrix, each element stored at both of its places."""
+    d = np.zeros((len(p), len(p)))
+    for i in range(len(p)):
+        for j in range(i + 1, len(p)):
+            square = 0.0
+            for k in range(p.shape[1]):
+                square += (p[i, k] - p[j, k]) ** 2
+            d[i, j] = np.sqrt(square)
+            d[j, i] = d[i, j]
+    return d
+
+
+def covariances(x):
+    """The same by slices, with the diagonal."""
+    c = np.zeros((x.shape[1], x.shape[1]))
+    for i in range(x.shape[1]):
+        c[i:, i] = c[i, i:] = x[:, i] @ x[:, i:]
+    return c
+
+
+def overlapping_triangles(a):
+    """Triangles that meet beside the diagonal: the later iteration's store holds."""
+    for i in range(1, len(a)):
+        for j in range(i, len(a)):
+            a[i, j] = 10.0 * i + j
+            a[j - 1, i] = -a[i, j]
+    return a
+
+
 # Terms are of the size of 10, and there are as many as pairs.
 PAIRS = Tolerance("sums of pairs combine in another order", ulps=64, of_sum=1024)
 ODD = np.array([0.0, -0.0, 2.0, np.nan, -1.0, 2.0, -1.0, np.nan] * 5)
@@ -205,6 +235,10 @@ CASES = [
      (RANDOM.random((4, 0)), np.zeros((0, 3)))),
     (forces, PAIRS, (RANDOM.random((45, 2)),), (RANDOM.random((45, 3)),),
      (RANDOM.random((7, 1)),), (RANDOM.random((1, 1)),)),
+    (distances, REDUCED, (RANDOM.random((45, 3)),), (RANDOM.random((1, 2)),)),
+    (covariances, REDUCED, (RANDOM.random((30, 45)),), (RANDOM.random((3, 1)),),
+     (RANDOM.random((0, 4)),)),
+    (overlapping_triangles, EXACT, (RANDOM.random((17, 17)),), (RANDOM.random((2, 2)),)),
 ]
 
 
@@ -234,6 +268,12 @@ def test_explains(program, says):
     assert "not parallel" not in report
     (loop,) = [row for row in report.rows if row.own and row.kind == "loop"][:1]
     assert loop.threads == "own" and (loop.lanes > 1 or says.startswith("made"))
+
+
+@pytest.mark.parametrize("program", [distances, covariances])
+def test_triangles_that_meet_at_the_diagonal_are_independent(program):
+    report = jit(program).explain(RANDOM.random((45, 30)))
+    assert "not parallel" not in report and "sequential" not in report
 
 
 def test_a_product_that_adds_into_its_elements_is_a_contraction():
