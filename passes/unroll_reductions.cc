@@ -10,12 +10,13 @@
 //
 // Where an extent is the length of a parameter's axis and the caller says how long that is
 // (Options::lengths), it is that constant. Where the caller does not, and the length is one of an
-// array that every element reads at the same places, the pass says that it would like to know
-// (Context::better_with_lengths).
+// array that every element reads at the same places, or the reduction is spread over lanes, of which
+// a short row fills few, the pass says that it would like to know (Context::better_with_lengths).
 //
 // Assumes: choose_trees has run: what is written out combines in the order of its tree, with
 // lengths known or not.
-// Refuses: reductions in lanes, of arrays, of elements that hold loops, of many or dear elements.
+// Refuses: reductions of arrays, of elements that hold loops, of many or dear elements, of more
+// than the lanes of their tree.
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
@@ -38,9 +39,17 @@ using ir::Var;
 
 constexpr int64_t kMostElements = 64;
 constexpr int64_t kMostCost = 1024;  // Of all elements together.
+constexpr int64_t kMostKnown = kMostKnownLengths[0];
 
 bool IsNest(const Binding& b) {
   return b.op == OpCode::kImap || b.op == OpCode::kForeach || b.op == OpCode::kIfilter;
+}
+
+// True where the extent is the length of an axis of the array that a caller could say.
+bool IsSayable(const Operand& extent, const Var* array) {
+  const std::vector<Operand>& dims = array->type.dims();
+  const size_t said = std::min(dims.size(), std::size(kMostKnownLengths));
+  return std::find(dims.end() - said, dims.end(), extent) != dims.end();
 }
 
 // What is known of the lengths of an entry function's parameters.
@@ -69,6 +78,15 @@ class KnownLengths {
     return found == lengths_.end() ? std::nullopt : std::optional(found->second);
   }
 
+  // The numbers of the parameters of which a caller could say how long this axis is.
+  std::set<size_t> ParametersOf(const Operand& extent) const {
+    std::set<size_t> numbers;
+    for (const auto& [array, number] : arrays_) {
+      if (IsSayable(extent, array)) numbers.insert(number);
+    }
+    return numbers;
+  }
+
   // The number of a parameter.
   std::optional<size_t> NumberOf(const Var* array) const {
     const auto found = arrays_.find(array);
@@ -79,13 +97,6 @@ class KnownLengths {
   std::unordered_map<const Var*, int64_t> lengths_;
   std::unordered_map<const Var*, size_t> arrays_;
 };
-
-// True where the extent is the length of an axis of the array that a caller could say.
-bool IsSayable(const Operand& extent, const Var* array) {
-  const std::vector<Operand>& dims = array->type.dims();
-  const size_t said = std::min(dims.size(), std::size(kMostKnownLengths));
-  return std::find(dims.end() - said, dims.end(), extent) != dims.end();
-}
 
 class ReductionUnroller : public LoopWriter {
  public:
@@ -100,8 +111,8 @@ class ReductionUnroller : public LoopWriter {
     if (IsNest(*b)) return VisitNest(*b);
     if (b->op != OpCode::kIreduce || nests_.empty() || !IsPlain(*b)) return Mutator::Visit(b);
     const auto extents = ExtentsOf(*b);
-    if (extents) return IsShort(*b, *extents) ? WriteOut(*b, *extents) : Mutator::Visit(b);
-    Wish(*b);
+    if (extents && IsShort(*b, *extents)) return WriteOut(*b, *extents);
+    if (!extents) LanesOf(*b) > 1 ? WishForRows(*b) : Wish(*b);
     Mutator::Visit(b);
   }
 
@@ -114,13 +125,25 @@ class ReductionUnroller : public LoopWriter {
 
   // True for scalars made by scalar code and loads, and combined in order.
   static bool IsPlain(const Binding& b) {
-    if (b.attrs.Int(Attr::kBlock) != 0 || b.attrs.Int(Attr::kLanes, 1) != 1) return false;
+    if (b.attrs.Int(Attr::kBlock) != 0 || b.attrs.Has(Attr::kStep)) return false;
+    if (LanesOf(b) > 1 && !CombinesInLanes(b)) return false;
     const Block& element = *b.blocks[0];
     return std::all_of(b.results.begin(), b.results.end(),
                        [](const Var* result) { return result->type.IsScalar(); }) &&
            std::all_of(element.bindings.begin(), element.bindings.end(), [](const Binding* inner) {
              return ir::IsScalarOp(inner->op) || inner->op == OpCode::kLoad;
            });
+  }
+
+  static int64_t LanesOf(const Binding& b) { return b.attrs.Int(Attr::kLanes, 1); }
+
+  // True where the lanes of a single axis begin with what changes nothing.
+  static bool CombinesInLanes(const Binding& b) {
+    for (size_t k = 0; k < b.results.size(); ++k) {
+      const auto op = ir::CombineOp(*b.blocks[1], static_cast<int>(k));
+      if (!op || !ir::IdentityOf(*op, b.results[k]->type.dtype())) return false;
+    }
+    return b.blocks[0]->params.size() == 1;
   }
 
   std::optional<std::vector<int64_t>> ExtentsOf(const Binding& b) const {
@@ -134,6 +157,7 @@ class ReductionUnroller : public LoopWriter {
   }
 
   static bool IsShort(const Binding& b, const std::vector<int64_t>& extents) {
+    if (LanesOf(b) > 1 && extents[0] > LanesOf(b)) return false;
     int64_t elements = 1;
     for (const int64_t extent : extents) {
       if (extent < 1 || extent > kMostElements) return false;
@@ -148,12 +172,41 @@ class ReductionUnroller : public LoopWriter {
     context_.Note(b.span, "written out", Topic::kNests, Verdict::kDone);
     const Operands operands = Apply(b.operands);
     Operands total(operands.begin() + extents.size(), operands.end());
+    std::vector<Operands> lanes;
     Operands index(extents.size(), Int(0));
     do {
       const Operands element = VisitBody(*ir::CloneBlock(arena(), *b.blocks[0]), index);
-      total = total.empty() ? element : CombineWith(*b.blocks[1], total, element);
+      if (LanesOf(b) > 1) {
+        lanes.push_back(element);
+      } else {
+        total = total.empty() ? element : CombineWith(*b.blocks[1], total, element);
+      }
     } while (Advance(index, extents));
+    if (LanesOf(b) > 1) {
+      const Operands all = Fold(*b.blocks[1], std::move(lanes), LanesOf(b));
+      total = total.empty() ? all : Combine(*b.blocks[1], total, all);
+    }
     for (size_t k = 0; k < b.results.size(); ++k) Replace(b.results[k], total[k]);
+  }
+
+  // What lanes of which each has one element, or none, are folded to: half of them onto the other.
+  Operands Fold(const Block& combine, std::vector<Operands> lanes, int64_t width) {
+    for (size_t half = width / 2; half > 0; half /= 2) {
+      for (size_t lane = half; lane < lanes.size(); ++lane)
+        lanes[lane - half] = Combine(combine, lanes[lane - half], lanes[lane]);
+      lanes.resize(std::min(lanes.size(), half));
+    }
+    return lanes[0];
+  }
+
+  // Without joining a product and a sum: lanes have rounded theirs.
+  Operands Combine(const Block& combine, const Operands& left, const Operands& right) {
+    Operands results;
+    for (size_t k = 0; k < left.size(); ++k) {
+      const OpCode op = *ir::CombineOp(combine, static_cast<int>(k));
+      results.push_back(builder().Scalar(op, {left[k], right[k]}));
+    }
+    return results;
   }
 
   // To the next index in C order; false behind the last.
@@ -164,6 +217,18 @@ class ReductionUnroller : public LoopWriter {
       if (next < extents[axis]) return true;
     }
     return false;
+  }
+
+  // The extent has to be one that a caller could say.
+  void WishForRows(const Binding& b) {
+    if (CostOf(*b.blocks[0]) > kMostCost / kMostKnown) return;
+    WishFor(b, lengths_.ParametersOf(b.operands[0]));
+  }
+
+  void WishFor(const Binding& b, std::set<size_t> parameters) {
+    if (parameters.empty()) return;
+    context_.Note(b.span, "it would be written out if its length were known", Topic::kNests);
+    context_.better_with_lengths.merge(parameters);
   }
 
   // Each extent that is not known has to be one of an array that all elements of the nests read at
@@ -180,8 +245,7 @@ class ReductionUnroller : public LoopWriter {
       if (of == shared.end()) return;
       wished.insert(*lengths_.NumberOf(*of));
     }
-    context_.Note(b.span, "it would be written out if its length were known", Topic::kNests);
-    context_.better_with_lengths.merge(wished);
+    WishFor(b, std::move(wished));
   }
 
   // The parameters that the elements of a reduction read where no index of a nest plays a part.

@@ -204,6 +204,40 @@ def test_many_lengths_end_in_code_for_any():
     assert len(function.timings()) == made
 
 
+def of_rows(x):
+    total = np.zeros(len(x), x.dtype)
+    for i in range(len(x)):
+        part = x[i, 0] - x[i, 0]
+        for k in range(x.shape[1]):
+            part += x[i, k] * x[i, k]
+        total[i] = part
+    return total, x.sum(axis=1), x.max(axis=1), (x + x).prod(axis=1)
+
+
+@pytest.mark.parametrize("target", COMPILED)
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128", "int16"])
+def test_short_rows_have_the_bits_that_code_for_any_length_gives(dtype, target):
+    def program(x):
+        sums, parts, _, products = of_rows(x)
+        return sums, parts, products
+
+    program = program if dtype == "complex128" else of_rows
+    arrays = [(RANDOM.standard_normal((37, columns)) * 9).astype(dtype)
+              for columns in (*range(2, 17), 19)]
+    function = jit(program)
+    known = [function(x, target=target) for x in arrays]
+    for rows in range(2, 17):
+        for columns in (2, 3):  # lengths of another axis are known, too
+            function(np.ones((rows, columns), dtype), target=target)
+    made = len(function.timings())
+    for x, results in zip(arrays, known, strict=True):
+        for mine, again, expected in zip(results, function(x, target=target), program(x),
+                                         strict=True):
+            assert mine.tobytes() == again.tobytes()
+            assert len(function.timings()) == made
+            np.testing.assert_allclose(mine, expected, 1e-4 if dtype == "float32" else 1e-12)
+
+
 def test_code_that_does_not_care_is_made_once():
     @jit
     def scaled(x, w):
