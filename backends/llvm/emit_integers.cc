@@ -172,12 +172,15 @@ class Integers {
     return builder_.CreateXor(builder_.CreateUDiv(flipped, b_), sign);
   }
 
+  bool IsOfLanes() const { return emission_.is_x86 && type_->isVectorTy(); }
+
   Value* FloorQuotient() {
     if (const llvm::APInt* power = PowerOfTwoDivisor()) {
       Value* count = Int(power->logBase2());
       return is_signed_ ? builder_.CreateAShr(a_, count) : builder_.CreateLShr(a_, count);
     }
     if (IsByPositive()) return QuotientByPositive();
+    if (IsOfLanes()) return EmitLaneDivision(emission_, a_, b_, is_signed_, false);
     const Division division = Divide();
     Value* quotient = division.quotient;
     if (is_signed_) {
@@ -190,6 +193,7 @@ class Integers {
     if (const llvm::APInt* power = PowerOfTwoDivisor()) {
       return builder_.CreateAnd(a_, llvm::ConstantInt::get(type_, *power - 1));
     }
+    if (IsOfLanes()) return EmitLaneDivision(emission_, a_, b_, is_signed_, true);
     const Division division = Divide();
     Value* remainder = division.remainder;
     if (is_signed_) {

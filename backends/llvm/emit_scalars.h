@@ -28,6 +28,10 @@ Number EmitCast(Emission& emission, const Number& operand, ir::DType from, ir::D
 // The bits of a real number as one of the same width.
 Number EmitBitcast(Emission& emission, const Number& operand, ir::DType to);
 
+// The floor of the quotients of lanes that are integers, or what is left; 0 where the divisor is.
+llvm::Value* EmitLaneDivision(Emission& emission, llvm::Value* a, llvm::Value* b, bool is_signed,
+                              bool is_remainder);
+
 // Integers by squaring: a ** b, wrapping, with b unsigned.
 llvm::Value* EmitIntegerPower(Emission& emission, llvm::Value* base, llvm::Value* exponent);
 // Complex numbers, as NumPy's: whole exponents by squaring, others by C's cpow.
