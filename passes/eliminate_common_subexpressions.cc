@@ -9,7 +9,8 @@
 //   %c: f64 = mul %m1, %m1
 //
 // Assumes: nothing; it runs at every stage.
-// Filters that keep the same places share one count.
+// Filters that keep the same places share one count. Scalars that a loop carries, or a branch
+// yields, and that are always equal are one: sizes of arrays that are filtered together.
 // Of two checks of one condition, or two sizes of one pair, the second passes where the first has,
 // whatever their places.
 // Refuses: bindings that store; reads with a write to the same root between them; what makes
@@ -24,6 +25,7 @@
 #include "ir/mutator.h"
 #include "ir/uses.h"
 #include "passes/analyses/binding_key.h"
+#include "passes/analyses/carried_together.h"
 #include "passes/analyses/find_effects.h"
 #include "passes/pass.h"
 
@@ -47,7 +49,11 @@ bool MakesArray(const Binding& b) {
 
 class Merger : public ir::Mutator {
  public:
-  Merger(ir::Arena* arena, const ir::Function& function) : Mutator(arena), roots_(function) {
+  Merger(ir::Arena* arena, const ir::Function& function)
+      : Mutator(arena),
+        roots_(function),
+        definitions_(ir::Definitions(*function.body)),
+        together_(definitions_, [this](const Operand& operand) { return Apply(operand); }) {
     written_ = EffectsOf(*function.body, roots_).writes;
     for (const Operand& result : function.body->results) AddRoots(result, escaping_);
     ir::ForEachBinding(*function.body, [&](const Binding& b) {
@@ -91,7 +97,22 @@ class Merger : public ir::Mutator {
   // What a loop writes may be written before what stands in it reads.
   const Binding* Prepare(const Binding& b, const Effects& effects) {
     if (!b.blocks.empty()) Bump(effects.writes);
+    if (b.op == OpCode::kIf || b.op == OpCode::kFor || b.op == OpCode::kWhile) UniteCarried(b);
     return Rewrite(&b);
+  }
+
+  // What is always equal reads as the first of it, inside and behind.
+  void UniteCarried(const Binding& b) {
+    const std::vector<size_t> first = together_.FirstOf(b);
+    for (size_t k = 0; k < first.size(); ++k) {
+      if (first[k] == k) continue;
+      Replace(b.results[k], b.results[first[k]]);
+      for (const Block* block : b.blocks) {
+        if (block->params.empty()) continue;
+        const size_t counters = block->params.size() - first.size();
+        Replace(block->params[counters + k], block->params[counters + first[k]]);
+      }
+    }
   }
 
   // Filters that keep the same places keep as many: what the later one makes has sizes of the
@@ -155,6 +176,8 @@ class Merger : public ir::Mutator {
   }
 
   Roots roots_;
+  std::unordered_map<const Var*, const Binding*> definitions_;
+  CarriedTogether together_;
   ir::VarSet written_;
   ir::VarSet escaping_;
   uint64_t clock_ = 0;

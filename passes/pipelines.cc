@@ -15,6 +15,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "prove-bounds",
       "simplify",
       "assume-shapes",
+      // Again: counts that are one make sizes that loops carry one, and checks of them true.
+      "eliminate-common-subexpressions",
       "simplify",
       "prove-bounds",
       "simplify",
