@@ -39,6 +39,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       "interchange-reductions",
       "fuse-elements",
       "combine-nested-maps",
+      "fuse-updates",
       "simplify",
       "eliminate-common-subexpressions",
       "eliminate-dead-code",
@@ -74,6 +75,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "block-contractions",
       // Behind all that fuses what a step does.
       "renew-arrays",
+      // Again: of what is fused into nothing.
+      "fuse-updates",
       // Behind all that looks for values, to which stores are opaque; before schedule, which says
       // how the new nests run.
       "place-results",
