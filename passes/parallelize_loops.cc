@@ -545,31 +545,14 @@ class LoopParallelizer : public ir::Mutator {
                    {sides[0].Finish({}, {last}), sides[1].Finish({}, {loop.operands[3 + k]})});
   }
 
-  // How often the loop runs; the end of one from 0 by 1 is a count already (loop_counts.h).
+  // The end of a loop from 0 by 1 is a count already (loop_counts.h).
   Operand Count(const Binding& loop) {
-    const int64_t step = loop.operands[2].constant().integer;
-    const Operand span = step > 0 ? builder().Sub(loop.operands[1], loop.operands[0])
-                                  : builder().Sub(loop.operands[0], loop.operands[1]);
-    const int64_t width = std::abs(step);
-    const Operand count =
-        width == 1
-            ? span
-            : builder().Scalar(OpCode::kFloorDiv,
-                               {builder().Add(span, Operand::Int(width - 1)), Operand::Int(width)});
-    if (loop.operands[0].IsInt(0) && step == 1) return count;
-    return builder().Scalar(OpCode::kMax, {count, Operand::Int(0)});
+    const bool is_count = loop.operands[0].IsInt(0) && loop.operands[2].IsInt(1);
+    return is_count ? loop.operands[1] : TripCount(builder(), loop);
   }
 
-  // The loop's block, or what it becomes, over an index that counts from 0.
   const Block* ElementBlock(const Binding& loop, const Block& body) {
-    if (loop.operands[0].IsInt(0) && loop.operands[2].IsInt(1)) return arena()->New(Block(body));
-    ir::Builder inner = builder().Nested();
-    std::vector<const Var*> params = body.params;
-    params[0] = inner.NewVar(ir::DType::kI64, "k");
-    const Operand moved = inner.Add(loop.operands[0], inner.Mul(params[0], loop.operands[2]));
-    std::vector<Operand> results =
-        ir::InlineBlock(inner, body, ir::Substitution{{body.params[0], moved}});
-    return inner.Finish(std::move(params), std::move(results));
+    return CountedBlock(builder(), loop, body);
   }
 
   // --- Fills. ---

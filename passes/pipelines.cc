@@ -31,6 +31,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       // A sum that is carried is a reduction, or a scan.
       "carry-elements",
       "forward-stores",
+      "separate-stores",
       "parallelize-loops",
       "combine-nested-maps",
       // Again: nests combined above may fill whole arrays.

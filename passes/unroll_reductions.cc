@@ -10,8 +10,9 @@
 //
 // Where an extent is the length of a parameter's axis and the caller says how long that is
 // (Options::lengths), it is that constant. Where the caller does not, and the length is one of an
-// array that every element reads at the same places, or the reduction is spread over lanes, of which
-// a short row fills few, the pass says that it would like to know (Context::better_with_lengths).
+// array that every element reads at the same places, or the reduction is spread over lanes, of
+// which a short row fills few, the pass says that it would like to know
+// (Context::better_with_lengths).
 //
 // Assumes: choose_trees has run: what is written out combines in the order of its tree, with
 // lengths known or not.

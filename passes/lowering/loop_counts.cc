@@ -105,4 +105,27 @@ const ir::Function* CountLoops(ir::Arena* arena, const ir::Function* function) {
   return LoopCounter(arena, *function).Run(function);
 }
 
+ir::Operand TripCount(ir::Builder& builder, const Binding& loop) {
+  const int64_t step = loop.operands[2].constant().integer;
+  const Operand span = step > 0 ? builder.Sub(loop.operands[1], loop.operands[0])
+                                : builder.Sub(loop.operands[0], loop.operands[1]);
+  const int64_t width = std::abs(step);
+  const Operand rounded = width == 1 ? span : builder.Add(span, Operand::Int(width - 1));
+  const Operand count =
+      width == 1 ? span : builder.Scalar(OpCode::kFloorDiv, {rounded, Operand::Int(width)});
+  return builder.Scalar(OpCode::kMax, {count, Operand::Int(0)});
+}
+
+const Block* CountedBlock(const ir::Builder& builder, const Binding& loop, const Block& body) {
+  const bool counts = loop.operands[0].IsInt(0) && loop.operands[2].IsInt(1);
+  if (counts) return builder.arena()->New(Block(body));
+  ir::Builder inner = builder.Nested();
+  std::vector<const Var*> params = body.params;
+  params[0] = inner.NewVar(ir::DType::kI64, "k");
+  const Operand moved = inner.Add(loop.operands[0], inner.Mul(params[0], loop.operands[2]));
+  std::vector<Operand> results =
+      ir::InlineBlock(inner, body, ir::Substitution{{body.params[0], moved}});
+  return inner.Finish(std::move(params), std::move(results));
+}
+
 }  // namespace parakeet::passes

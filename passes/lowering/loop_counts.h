@@ -1,6 +1,7 @@
 #ifndef PARAKEET_PASSES_LOWERING_LOOP_COUNTS_H_
 #define PARAKEET_PASSES_LOWERING_LOOP_COUNTS_H_
 
+#include "ir/builder.h"
 #include "ir/node.h"
 
 namespace parakeet::passes {
@@ -9,6 +10,13 @@ namespace parakeet::passes {
 // replaced by max(end, 0), written in front of the outermost loop or branch that has it. The
 // extents of an operator are counts: a product of two negative ones would be taken for elements.
 const ir::Function* CountLoops(ir::Arena* arena, const ir::Function* function);
+
+// How often a `for` runs, which is appended.
+ir::Operand TripCount(ir::Builder& builder, const ir::Binding& loop);
+
+// The block of a `for`, or what it has become, over an index that counts from 0.
+const ir::Block* CountedBlock(const ir::Builder& builder, const ir::Binding& loop,
+                              const ir::Block& body);
 
 }  // namespace parakeet::passes
 

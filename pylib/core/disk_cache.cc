@@ -151,7 +151,7 @@ DiskQuery::Outcome DiskQuery::Take(DiskEntry entry, bool by_types,
   if (!function_->asks_lengths) entry.need_lengths.clear();
   const bool fits = AreParameters(entry.need_static) && AreParameters(entry.need_lengths);
   if (!fits) return Outcome::kNothing;
-  types_are_known_ |= !entry.need_static.empty() || !entry.need_lengths.empty();
+  known_.insert({entry.need_static, entry.need_lengths});
   const bool has_more_values = Mark(entry.need_static, kValueInKey);
   const bool has_more_lengths = Mark(entry.need_lengths, kLengthsInKey);
   if (has_more_values || has_more_lengths) return Outcome::kKeyChanged;
@@ -213,10 +213,11 @@ void DiskQuery::Store(const Manifest& manifest, std::string_view image,
   entry.manifest = manifest;
   if (!RecordOutside({function_->function.get(), &statics_}, outside, &entry)) return;
   entry.need_lengths = Marked(kLengthsInKey);
-  if (!types_question_.empty() && types_question_ != question_ && !types_are_known_) {
+  const Needs needs = {Marked(kValueInKey), entry.need_lengths};
+  if (!types_question_.empty() && types_question_ != question_ && !known_.contains(needs)) {
     DiskEntry statics = entry;
     statics.question = types_question_;
-    statics.need_static = Marked(kValueInKey);
+    statics.need_static = needs.first;
     statics.has_answer = false;
     Write(std::move(statics));
   }

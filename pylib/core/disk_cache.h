@@ -8,8 +8,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "pylib/core/arguments.h"
 #include "pylib/core/cache_folder.h"
@@ -64,7 +67,9 @@ class DiskQuery {
   std::vector<Ref> statics_;
   std::string question_;
   std::string types_question_;
-  bool types_are_known_ = false;  // an entry says what is static
+  // Which parameters entries say to be static, and to have lengths that matter.
+  using Needs = std::pair<std::vector<uint32_t>, std::vector<uint32_t>>;
+  std::set<Needs> known_;
 };
 
 }  // namespace parakeet::pylib

@@ -84,12 +84,15 @@ std::string Gathers(const std::string& dtype, const std::string& layout, int lan
          "  %three: " +
          index +
          " = splat 3\n"
+         "  %two: " +
+         index +
+         " = splat 2\n"
          "  %p: " +
          index +
-         " = mod %i, %three\n"
+         " = and %i, %three\n"
          "  %q: " +
          index +
-         " = floordiv %i, %three\n"
+         " = shr %i, %two\n"
          "  %a: " +
          vector +
          " = gather_lanes %x[%p, %q]\n"

@@ -133,7 +133,7 @@ def test_a_parameter_called_target_is_the_functions_own():
 
 def test_values_that_decide_a_type_are_part_of_the_key():
     f = jit(pick)
-    x = np.arange(6.0).reshape(2, 3)
+    x = np.arange(600.0).reshape(20, 30)
     for axis in (None, 0, 1, 0, None):
         np.testing.assert_array_equal(f(x, axis), x.sum(axis=axis), strict=True)
     assert specializations(f) == 3

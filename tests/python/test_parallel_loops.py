@@ -205,6 +205,32 @@ def overlapping_triangles(a):
     return a
 
 
+def option(v, p):
+    """Each element of what stands behind it, in place: a tree of fewer and fewer."""
+    for last in range(len(v) - 1, 0, -1):
+        for i in range(last):
+            v[i] = 0.99 * (p * v[i + 1] + (1.0 - p) * v[i])
+    return v[0]
+
+
+def moved(v, w):
+    """Rows that are moved down and up by one, and by three."""
+    for i in range(len(v) - 1):
+        v[i] = v[i + 1]
+    for i in range(len(w) - 1, 2, -1):
+        w[i] = w[i - 3] + w[i]
+    for i in range(1, len(v)):
+        v[i] = v[i - 1] + w[0]
+    return v, w
+
+
+def rows_ahead(a):
+    for i in range(a.shape[0] - 1):
+        for j in range(a.shape[1] - 1):
+            a[i, j] = a[i, j + 1] - 0.5 * a[i + 1, j]
+    return a
+
+
 # Terms are of the size of 10, and there are as many as pairs.
 PAIRS = Tolerance("sums of pairs combine in another order", ulps=64, of_sum=1024)
 ODD = np.array([0.0, -0.0, 2.0, np.nan, -1.0, 2.0, -1.0, np.nan] * 5)
@@ -238,6 +264,10 @@ CASES = [
     (distances, REDUCED, (RANDOM.random((45, 3)),), (RANDOM.random((1, 2)),)),
     (covariances, REDUCED, (RANDOM.random((30, 45)),), (RANDOM.random((3, 1)),),
      (RANDOM.random((0, 4)),)),
+    (option, REDUCED, (RANDOM.random(70), 0.4), (RANDOM.random(1), 0.4), (RANDOM.random(2), 0.4)),
+    (moved, REDUCED, (RANDOM.random(40), RANDOM.random(50)), (RANDOM.random(3), RANDOM.random(4)),
+     (RANDOM.random(1), RANDOM.random(2))),
+    (rows_ahead, REDUCED, (RANDOM.random((12, 40)),), (RANDOM.random((1, 1)),)),
     (overlapping_triangles, EXACT, (RANDOM.random((17, 17)),), (RANDOM.random((2, 2)),)),
 ]
 
@@ -268,6 +298,16 @@ def test_explains(program, says):
     assert "not parallel" not in report
     (loop,) = [row for row in report.rows if row.own and row.kind == "loop"][:1]
     assert loop.threads == "own" and (loop.lanes > 1 or says.startswith("made"))
+
+
+def test_what_reads_ahead_is_spread_over_lanes():
+    def moved_up(v):
+        for i in range(len(v) - 1):
+            v[i] = v[i + 1] * 2.0
+
+    report = jit(moved_up).explain(RANDOM.random(40))
+    (loop,) = [row for row in report.rows if row.own and row.line == report.rows[0].line]
+    assert "not parallel" not in report and loop.lanes > 1
 
 
 @pytest.mark.parametrize("program", [distances, covariances])
