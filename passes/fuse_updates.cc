@@ -167,10 +167,14 @@ class UpdateFuser : public ir::Mutator {
                  size_t end) const {
     const Binding& b = *bindings[mover];
     const Effects effects = EffectsOf(b, roots_);
+    const bool is_down = mover < begin;
     for (size_t k = begin; k < end; ++k) {
       const Binding& other = *bindings[k];
-      const bool needs = mover < begin ? Needs(other, b) : Needs(b, other);
-      if (needs || Conflict(effects, EffectsOf(other, roots_))) return false;
+      const Effects others = EffectsOf(other, roots_);
+      // A check may guard what stands behind it.
+      const bool is_guarded = !is_down && others.may_fail && !effects.reads.empty();
+      const bool needs = is_down ? Needs(other, b) : Needs(b, other);
+      if (needs || is_guarded || Conflict(effects, others)) return false;
     }
     return true;
   }
