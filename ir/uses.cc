@@ -17,12 +17,6 @@ void SeeSizes(const std::vector<const Var*>& vars, const See& see) {
   for (const Var* var : vars) SeeOperands(var->type.dims(), see);
 }
 
-void SeeBlock(const Block& block, const See& see) {
-  SeeSizes(block.params, see);
-  for (const Binding* binding : block.bindings) ForEachUse(*binding, see);
-  SeeOperands(block.results, see);
-}
-
 void Define(const Block& block, VarSet& defined) {
   defined.insert(block.params.begin(), block.params.end());
   ForEachBinding(block, [&](const Binding& binding) {
@@ -37,7 +31,13 @@ void Define(const Block& block, VarSet& defined) {
 void ForEachUse(const Binding& binding, const See& see) {
   SeeOperands(binding.operands, see);
   SeeSizes(binding.results, see);
-  for (const Block* block : binding.blocks) SeeBlock(*block, see);
+  for (const Block* block : binding.blocks) ForEachUse(*block, see);
+}
+
+void ForEachUse(const Block& block, const See& see) {
+  SeeSizes(block.params, see);
+  for (const Binding* binding : block.bindings) ForEachUse(*binding, see);
+  SeeOperands(block.results, see);
 }
 
 void ForEachBinding(const Block& block, const std::function<void(const Binding&)>& see) {
@@ -76,7 +76,7 @@ VarSet DefinedVars(const Block& block) {
 VarSet FreeVars(const Block& block) {
   const VarSet defined = DefinedVars(block);
   VarSet free;
-  SeeBlock(block, [&](const Var* var) {
+  ForEachUse(block, [&](const Var* var) {
     if (!defined.contains(var)) free.insert(var);
   });
   return free;

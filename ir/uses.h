@@ -15,6 +15,8 @@ using VarSet = std::unordered_set<const Var*>;
 // Calls `see` on every value a binding reads: operands, sizes in the types of its results, and the
 // same of its blocks.
 void ForEachUse(const Binding& binding, const std::function<void(const Var*)>& see);
+// The same of all of a block, its results included.
+void ForEachUse(const Block& block, const std::function<void(const Var*)>& see);
 
 // Calls `see` on every binding of the block and of the blocks inside it, outer before inner, in
 // order.

@@ -20,6 +20,8 @@
 // A whole copy of %u that the step reads, or what comes behind it, is %old itself. An array that
 // the loop's block has not made is copied back behind the loop.
 //
+// One step is written anew at a time: what a name may stand for is found out again behind each.
+//
 // Assumes: index form, behind fusion.
 // Refuses: arrays of which the region is more than a few elements smaller, or that lie otherwise
 // than in C order; those that others see where the loop may raise, or that may overlap; regions
@@ -148,11 +150,13 @@ bool IsCopyOf(const Binding& imap, const Var* array) {
 
 class Renewer : public ir::Mutator {
  public:
-  Renewer(ir::Arena* arena, const ir::Function& function, Context& context)
+  // Puts the arrays that it has renewed, as they are known behind their loops, to those before.
+  Renewer(ir::Arena* arena, const ir::Function& function, Context& context, VarSet& renewed)
       : Mutator(arena),
         roots_(function),
         forms_(function),
         context_(context),
+        renewed_(renewed),
         may_overlap_(!function.entry || function.may_overlap) {
     for (const ir::Param& param : function.params) {
       if (param.layout != ir::Layout::kC) turned_.insert(param.var);
@@ -162,35 +166,38 @@ class Renewer : public ir::Mutator {
     });
   }
 
+  bool has_renewed() const { return has_renewed_; }
+
  protected:
   const Block* VisitBlock(const Block* block) override {
     const Block* visited = Mutator::VisitBlock(block);
-    Block renewed = *visited;
-    bool found = false;
-    for (size_t at = 0; at < renewed.bindings.size(); ++at) {
-      const Binding& b = *renewed.bindings[at];
+    for (size_t at = 0; at < visited->bindings.size() && !has_renewed_; ++at) {
+      const Binding& b = *visited->bindings[at];
       const bool makes = b.op == OpCode::kImap || b.op == OpCode::kAlloc;
-      if (makes) made_.insert(b.results.begin(), b.results.end());
-      if (!IsLoop(b.op)) continue;
-      while (const auto update = FindUpdate(*renewed.bindings[at])) {
-        at = Renew(renewed, at, *update);
-        found = true;
+      for (const Var* result : b.results) {
+        if (makes || renewed_.contains(result)) made_.insert(result);
       }
+      const std::optional<Update> update =
+          IsLoop(b.op) ? FindUpdate(*visited, at) : std::optional<Update>();
+      if (!update) continue;
+      has_renewed_ = true;
+      return Renewed(*visited, at, *update);
     }
-    return found ? arena()->New(std::move(renewed)) : visited;
+    return visited;
   }
 
  private:
   bool IsForKernels() const { return context_.options.kernels; }
 
-  std::optional<Update> FindUpdate(const Binding& loop) {
-    const Block& body = *loop.blocks.back();
+  // A step of the loop at that place of the block.
+  std::optional<Update> FindUpdate(const Block& block, size_t at) const {
+    const Block& body = *block.bindings[at]->blocks.back();
     for (size_t stored = 0; stored < body.bindings.size(); ++stored) {
       const Binding& foreach = *body.bindings[stored];
       const Binding* store = foreach.op == OpCode::kForeach ? StoreOf(foreach) : nullptr;
       if (store == nullptr) continue;
       Update update = UpdateBy(body, stored);
-      if (Complete(loop, update)) return update;
+      if (Complete(block, at, update)) return update;
     }
     return std::nullopt;
   }
@@ -240,8 +247,8 @@ class Renewer : public ir::Mutator {
   }
 
   // Whether the step gains by other arrays, and may have them: what is found out of its parts.
-  bool Complete(const Binding& loop, Update& update) const {
-    const Block& body = *loop.blocks.back();
+  bool Complete(const Block& block, size_t at, Update& update) const {
+    const Block& body = *block.bindings[at]->blocks.back();
     const Binding* imap = update.made ? body.bindings[*update.made] : nullptr;
     bool gains = false;
     for (Part& part : update.parts) {
@@ -252,7 +259,7 @@ class Renewer : public ir::Mutator {
         if (EffectsOf(*imap, roots_).may_fail) return false;
         continue;
       }
-      if (!MayRenew(loop, part.array) || !FindEdges(*body.bindings[part.stored], part))
+      if (!MayRenew(block, at, part.array) || !FindEdges(*body.bindings[part.stored], part))
         return false;
       part.takes_turns = TakesTurns(body, part);
     }
@@ -279,17 +286,28 @@ class Renewer : public ir::Mutator {
     return Intersects(EffectsOf(b, roots_).writes, roots_.Of(array));
   }
 
-  // True for an array that the loop knows by this name only. One that others may see when the loop
-  // raises has to be as it is in each iteration.
-  bool MayRenew(const Binding& loop, const Var* array) const {
+  // True for an array that the loop at that place, and what comes behind it, know by this name
+  // only. One that others may see when the loop raises has to be as it is in each iteration.
+  bool MayRenew(const Block& block, size_t at, const Var* array) const {
+    const Binding& loop = *block.bindings[at];
     const bool is_carried =
         std::count(loop.operands.begin(), loop.operands.end(), Operand(array)) > 0;
     if (is_carried || turned_.contains(array)) return false;
     if (ir::DefinedVars(*loop.blocks.back()).contains(array)) return false;
-    if (renewed_.contains(array)) return true;
+    if (renewed_.contains(array)) return made_.contains(array) && !HasOtherNames(block, at, array);
     if (roots_.Of(array) != VarSet{array} || roots_.ViewsOf(array).size() != 1) return false;
     if (may_overlap_ && !roots_.IsFresh(array)) return false;
     return made_.contains(array) || !EffectsOf(loop, roots_).may_fail;
+  }
+
+  // True where the block, from that place on, reads by another name what may be the array.
+  bool HasOtherNames(const Block& block, size_t at, const Var* array) const {
+    const Block rest{{}, {block.bindings.begin() + at, block.bindings.end()}, block.results};
+    bool has_others = false;
+    ir::ForEachUse(rest, [&](const Var* used) {
+      has_others |= used != array && used->type.IsArray() && roots_.MayShare(used, array);
+    });
+    return has_others;
   }
 
   // Whether the region is nearly all of the array, and where it lies within.
@@ -353,8 +371,8 @@ class Renewer : public ir::Mutator {
     return carried;
   }
 
-  // The loop at that place of the block, written anew; where it is then.
-  size_t Renew(Block& block, size_t at, const Update& update) {
+  // The block with the loop at that place written anew.
+  const Block* Renewed(const Block& block, size_t at, const Update& update) {
     const Binding& loop = *block.bindings[at];
     const Block& body = *loop.blocks.back();
     ir::Builder around(arena());
@@ -374,7 +392,6 @@ class Renewer : public ir::Mutator {
     const std::vector<Carried> last = NewNames(update, carrying.results);
     carrying.blocks = BlocksThatCarry(loop, update);
     around.Append(arena()->New(std::move(carrying)));
-    const size_t place = at + around.bindings().size() - 1;
     ir::Substitution known;
     for (const Carried& each : last) {
       const Var* array = each.part->array;
@@ -383,24 +400,16 @@ class Renewer : public ir::Mutator {
         continue;
       }
       known[array] = each.old;
-      made_.insert(each.old);
       renewed_.insert(each.old);
     }
-    for (const Binding* b : around.bindings()) LearnAll(*b);
     Block rest{{}, {block.bindings.begin() + at + 1, block.bindings.end()}, block.results};
     if (!known.empty()) rest = *ir::CloneBlock(arena(), rest, known);
-    for (const Binding* b : rest.bindings) LearnAll(*b);
-    block.bindings.resize(at);
-    block.bindings.insert(block.bindings.end(), around.bindings().begin(), around.bindings().end());
-    block.bindings.insert(block.bindings.end(), rest.bindings.begin(), rest.bindings.end());
-    block.results = rest.results;
-    return place;
-  }
-
-  void LearnAll(const Binding& b) {
-    forms_.Learn(b);
-    for (const Block* block : b.blocks)
-      ir::ForEachBinding(*block, [&](const Binding& inner) { forms_.Learn(inner); });
+    Block renewed{block.params, {block.bindings.begin(), block.bindings.begin() + at}, {}};
+    std::vector<const Binding*>& bindings = renewed.bindings;
+    bindings.insert(bindings.end(), around.bindings().begin(), around.bindings().end());
+    bindings.insert(bindings.end(), rest.bindings.begin(), rest.bindings.end());
+    renewed.results = rest.results;
+    return arena()->New(std::move(renewed));
   }
 
   // The loop's blocks with the arrays among what is carried.
@@ -570,20 +579,26 @@ class Renewer : public ir::Mutator {
     return arena()->New(std::move(merged));
   }
 
-  Roots roots_;
-  WrappingForms forms_;
+  const Roots roots_;
+  const WrappingForms forms_;
   Context& context_;
   const bool may_overlap_;  // Arguments, or two elements of one.
   VarSet turned_;           // What may lie otherwise than in C order.
   VarSet made_;             // In the block that is visited, or in one before.
-  VarSet renewed_;          // by this pass
+  VarSet& renewed_;         // by this pass; each is made by a loop
+  bool has_renewed_ = false;
 };
 
 }  // namespace
 
 ir::Program RenewArrays(const ir::Program& program, Context& context) {
   return ForEachFunction(program, [&](const ir::Function* function) {
-    return Renewer(program.arena.get(), *function, context).Run(function);
+    VarSet renewed;
+    while (true) {
+      Renewer renewer(program.arena.get(), *function, context, renewed);
+      function = renewer.Run(function);
+      if (!renewer.has_renewed()) return function;
+    }
   });
 }
 

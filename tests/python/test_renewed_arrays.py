@@ -87,6 +87,20 @@ def either(u, steps):
     return u, v, w
 
 
+def renewed_before_it_is_either(u, steps):
+    first = u + 1.0
+    for _ in range(steps):
+        first[1:-1] = 0.5 * (first[:-2] + first[2:])
+    v, w = u - 1.0, u * 0.0
+    for _ in range(steps):
+        w[1:-1] = 0.5 * (v[:-2] + v[2:])
+        v = w
+    for _ in range(steps):
+        v[1:-1] = 0.5 * (w[:-2] + v[2:])
+        v[0] = v[-1]
+    return first, v, w
+
+
 def raises_on_the_way(u, steps):
     for k in range(steps):
         u[1:-1, 1:-1] = 0.5 * (u[:-2, 1:-1] + u[1:-1, 2:])
@@ -96,7 +110,8 @@ def raises_on_the_way(u, steps):
 
 
 PROGRAMS = [inside, of_the_caller, copied_before, two_at_once, until_it_is_still, inner_steps,
-            names_and_views, either, raises_on_the_way]  # fmt: skip
+            names_and_views, either, renewed_before_it_is_either,
+            raises_on_the_way]  # fmt: skip
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
