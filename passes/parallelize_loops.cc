@@ -14,15 +14,12 @@
 // values carried in any way that loop_reductions.h does not know; stores that would show after an
 // error of an earlier iteration; checks whose places fall as the loop runs.
 #include <algorithm>
-#include <cstdlib>
-#include <optional>
 #include <string>
-#include <unordered_map>
 
 #include "ir/mutator.h"
 #include "ir/uses.h"
 #include "passes/analyses/find_effects.h"
-#include "passes/analyses/linear_forms.h"
+#include "passes/analyses/loop_independence.h"
 #include "passes/analyses/needed_bindings.h"
 #include "passes/lowering/loop_counts.h"
 #include "passes/lowering/loop_reductions.h"
@@ -40,34 +37,10 @@ using ir::Operand;
 using ir::Var;
 using ir::VarSet;
 
-constexpr int64_t kLargestMultiple = 1 << 15;
-constexpr size_t kMostPairs = 4096;  // of accesses that are held against one another
-constexpr int kMostLoops = 8;        // of which an index may be made
-
 class LoopParallelizer : public ir::Mutator {
  public:
   LoopParallelizer(ir::Arena* arena, const ir::Function& function, Context& context)
-      : Mutator(arena), roots_(function), forms_(function), context_(context) {
-    for (const ir::Param& param : function.params) {
-      AddRoot(param.var);
-      if (function.may_overlap) overlapping_.insert(param.var);
-    }
-    ir::ForEachBinding(*function.body, [&](const Binding& b) {
-      for (const Var* result : b.results) {
-        AddRoot(result);
-        makers_[result] = &b;
-      }
-      for (const Block* block : b.blocks) {
-        for (const Var* param : block->params) order_.emplace(param, order_.size());
-      }
-      if (b.op == OpCode::kFor) loops_[b.blocks[0]->params[0]] = &b;
-      if (InfoOf(b.op).format != ir::OpFormat::kIndices) return;
-      for (size_t axis = 0; axis < b.blocks[0]->params.size(); ++axis) {
-        const Var* index = b.blocks[0]->params[axis];
-        if (index->type == ir::Type(ir::DType::kI64)) spaces_[index] = b.operands[axis];
-      }
-    });
-  }
+      : Mutator(arena), independence_(function), context_(context) {}
 
  protected:
   void Visit(const Binding* b) override {
@@ -84,13 +57,15 @@ class LoopParallelizer : public ir::Mutator {
   }
 
  private:
-  // Appends what stands for the loop. The loop as it was written is looked at, whose values roots_
-  // and forms_ know; the one with its block rewritten is turned.
+  const Roots& roots() const { return independence_.roots(); }
+
+  // Appends what stands for the loop. The loop as it was written is looked at, whose values are
+  // known; the one with its block rewritten is turned.
   void Parallelize(const Binding& original, const Binding& loop) {
     const bool carries = !loop.results.empty();
-    const bool stores = !EffectsOf(*original.blocks[0], roots_).writes.empty();
+    const bool stores = !EffectsOf(*original.blocks[0], roots()).writes.empty();
     std::string reason = stores || !carries ? WhyNotIndependent(original) : "";
-    if (reason.empty() && HasFallingPlaces(original)) {
+    if (reason.empty() && independence_.HasFallingPlaces(original)) {
       reason = "its places in program order fall as it runs";
     }
     if (reason.empty() && !carries) {
@@ -101,234 +76,18 @@ class LoopParallelizer : public ir::Mutator {
     if (!reason.empty()) builder().Append(Refused(loop, reason));
   }
 
+  std::string WhyNotIndependent(const Binding& loop) const {
+    const std::string reason = independence_.WhyDependent(loop);
+    const Var* shown = reason.empty() ? independence_.ShownBehindErrors(loop) : nullptr;
+    if (shown == nullptr) return reason;
+    return independence_.Named(shown) + " would show stores after an iteration that raises";
+  }
+
   const Binding* Refused(const Binding& loop, const std::string& reason) {
     context_.Note(loop.span, "not parallel: " + reason, Topic::kThreads, Verdict::kRefused);
     Binding copy = loop;
     copy.attrs = copy.attrs.With(Attr::kWhy, reason);
     return copy.attrs == loop.attrs ? &loop : arena()->New(std::move(copy));
-  }
-
-  // True where the place of a check is less in a later iteration: of two errors the one with the
-  // lesser place is told, which must be the earlier one.
-  bool HasFallingPlaces(const Binding& loop) const {
-    const Var* index = loop.blocks[0]->params[0];
-    const bool up = loop.operands[2].constant().integer > 0;
-    bool falls = false;
-    ir::ForEachBinding(*loop.blocks[0], [&](const Binding& b) {
-      if (b.op != OpCode::kCheck) return;
-      for (int64_t k = 1; k <= b.attrs.Int(Attr::kAt); ++k) {
-        const int64_t grows = forms_.Of(b.operands[k]).Coefficient(index);
-        falls |= up ? grows < 0 : grows > 0;
-      }
-    });
-    return falls;
-  }
-
-  // The array as the source names it, or by the line that makes it.
-  std::string Named(const Var* array) const {
-    const auto maker = makers_.find(array);
-    const bool has_place = maker != makers_.end() && maker->second->span.IsKnown();
-    if (!array->hint.empty() || !has_place) return NameOf(array);
-    return "the array of line " + std::to_string(maker->second->span.line);
-  }
-
-  void AddRoot(const Var* var) {
-    if (var->type.IsArray()) arrays_.push_back(var);
-  }
-
-  // --- Independence. ---
-
-  std::string WhyNotIndependent(const Binding& loop) {
-    const Block& body = *loop.blocks[0];
-    const Effects effects = EffectsOf(body, roots_);
-    const VarSet local = ir::DefinedVars(body);
-    std::string reason;
-    ir::ForEachBinding(body, [&](const Binding& b) {
-      if (b.op == OpCode::kCall) reason = "it calls @" + b.attrs.Text(Attr::kCallee);
-    });
-    if (!reason.empty()) return reason;
-    for (const Var* root : arrays_) {
-      if (!effects.writes.contains(root) || local.contains(root)) continue;
-      reason = WhyShared(loop, root);
-      if (!reason.empty()) return reason;
-      if (effects.may_fail && !roots_.IsFresh(root)) {
-        return Named(root) + " would show stores after an iteration that raises";
-      }
-    }
-    return "";
-  }
-
-  // Why two iterations may touch one element of the root; empty when they cannot.
-  std::string WhyShared(const Binding& loop, const Var* root) {
-    if (overlapping_.contains(root)) return "places of the arguments overlap in memory";
-    std::vector<const Binding*> accesses;
-    std::string reason;
-    ir::ForEachBinding(*loop.blocks[0], [&](const Binding& b) {
-      const Effects own = EffectsOf(b, roots_);
-      if (!b.blocks.empty() || (!own.reads.contains(root) && !own.writes.contains(root))) return;
-      const bool plain = b.op == OpCode::kLoad || b.op == OpCode::kStore;
-      if (plain && roots_.IsFromBefore(b.operands[0].var(), root)) return;
-      if (!plain || roots_.Of(b.operands[0].var()).size() != 1)
-        reason = Named(root) + " is touched as a whole";
-      if (plain && !accesses.empty() && b.operands[0] != accesses[0]->operands[0]) {
-        reason = "two names may stand for one array";
-      }
-      accesses.push_back(&b);
-    });
-    if (!reason.empty() || accesses.empty()) return reason;
-    const Var* array = accesses[0]->operands[0].var();
-    if (ir::DefinedVars(*loop.blocks[0]).contains(array)) {
-      return Named(root) + " is seen through another view in each iteration";
-    }
-    for (int axis = 0; axis < array->type.rank(); ++axis) {
-      if (FollowsLoop(accesses, loop, axis)) return "";
-    }
-    if (AreApart(accesses, loop)) return "";
-    return Named(array) + " may be touched at one place by two iterations";
-  }
-
-  // True when of each two accesses, one of them a store, an axis tells that they are of one
-  // iteration or of two places.
-  bool AreApart(const std::vector<const Binding*>& accesses, const Binding& loop) const {
-    std::vector<Extent> extents;
-    for (const Binding* access : accesses) extents.push_back(ExtentOf(*access, loop));
-    size_t pairs = 0;
-    for (size_t k = 0; k < accesses.size(); ++k) {
-      if (accesses[k]->op != OpCode::kStore) continue;
-      for (size_t other = 0; other < accesses.size(); ++other) {
-        if (++pairs > kMostPairs) return false;
-        bool apart = false;
-        for (int axis = 0; axis < int(extents[k].size()) && !apart; ++axis) {
-          apart = FollowsLoop({accesses[k], accesses[other]}, loop, axis) ||
-                  IsBelow(extents[k][axis], extents[other][axis]) ||
-                  IsBelow(extents[other][axis], extents[k][axis]) ||
-                  AreMirrored(*accesses[k], *accesses[other], loop, axis) ||
-                  AreMirrored(*accesses[other], *accesses[k], loop, axis);
-        }
-        if (!apart) return false;
-      }
-    }
-    return true;
-  }
-
-  // True of a[i, j] and a[j, i] where j begins at i: the index on this axis is never above that on
-  // another one in the first access, and never below it in the second. Where both are at one place,
-  // the two indexes are equal in each, and then they are those of one iteration.
-  bool AreMirrored(const Binding& upper, const Binding& lower, const Binding& loop,
-                   int axis) const {
-    const auto form = [&](const Binding& access, int of) {
-      return forms_.Of(access.operands[1 + of]);
-    };
-    const auto is_of_one = [&](int first, int second) {
-      const LinearForm of_loop = form(upper, first);
-      return IsOfLoopAlone(of_loop, loop) && SameForm(of_loop, form(lower, second));
-    };
-    const int rank = upper.operands[0].var()->type.rank();
-    for (int other = axis + 1; other < rank; ++other) {
-      const auto rise = OutsideOf(Difference(form(upper, other), form(upper, axis)), loop, false);
-      const auto fall = OutsideOf(Difference(form(lower, other), form(lower, axis)), loop, true);
-      if (!rise || !fall || !rise->IsConstant() || !fall->IsConstant()) continue;
-      if (rise->constant < 0 || fall->constant > 0) continue;
-      if (rise->constant > 0 || fall->constant < 0) return true;
-      if (is_of_one(axis, other) || is_of_one(other, axis)) return true;
-    }
-    return false;
-  }
-
-  // Between which forms of values outside the loop the index of an access lies on an axis; none
-  // where that is not known. Loops run upwards from their first index and never wrap around it.
-  struct Bounds {
-    std::optional<LinearForm> least, most;
-  };
-  using Extent = std::vector<Bounds>;
-
-  Extent ExtentOf(const Binding& access, const Binding& loop) const {
-    Extent extent;
-    const int rank = access.operands[0].var()->type.rank();
-    for (int axis = 0; axis < rank; ++axis) {
-      const LinearForm form = forms_.Of(access.operands[1 + axis]);
-      extent.push_back({OutsideOf(form, loop, false), OutsideOf(form, loop, true)});
-    }
-    return extent;
-  }
-
-  // How often a loop from 0 runs that does: of max(n, 0) that is n.
-  LinearForm CountOf(const Operand& end) const {
-    const auto maker = end.IsVar() ? makers_.find(end.var()) : makers_.end();
-    const bool is_count = maker != makers_.end() && maker->second->op == OpCode::kMax &&
-                          maker->second->operands[1].IsInt(0);
-    return forms_.Of(is_count ? maker->second->operands[0] : end);
-  }
-
-  // Whether the index is one of a loop that begins behind the other's.
-  bool IsInside(const Var* index, const Var* other) const {
-    const auto mine = order_.find(index), others = order_.find(other);
-    return mine != order_.end() && (others == order_.end() || mine->second > others->second);
-  }
-
-  static bool IsBelow(const Bounds& a, const Bounds& b) {
-    if (!a.most || !b.least) return false;
-    const LinearForm gap = Difference(*b.least, *a.most);
-    return gap.IsConstant() && gap.constant > 0 && gap.constant <= kLargestMultiple;
-  }
-
-  // The least or largest value of the form, of values that are defined outside the loop: indexes
-  // of the loop and of those inside it by their ends, the innermost first.
-  std::optional<LinearForm> OutsideOf(LinearForm form, const Binding& loop, bool largest) const {
-    const VarSet inside = ir::DefinedVars(*loop.blocks[0]);
-    for (int left = kMostLoops; left > 0; --left) {
-      auto term = form.terms.end();
-      for (auto each = form.terms.begin(); each != form.terms.end(); ++each) {
-        const bool is_inner = term == form.terms.end() || IsInside(each->first, term->first);
-        if (inside.contains(each->first) && is_inner) term = each;
-      }
-      if (term == form.terms.end()) return form;
-      if (std::abs(term->second) > kLargestMultiple) return std::nullopt;
-      if (const auto space = spaces_.find(term->first); space != spaces_.end()) {
-        LinearForm end;
-        if (largest == (term->second > 0)) {
-          end = CountOf(space->second);
-          end.constant -= 1;
-        }
-        form = form.With(term->first, end);
-        continue;
-      }
-      const auto ends = loops_.find(term->first);
-      if (ends == loops_.end()) return std::nullopt;
-      const Binding& own = *ends->second;
-      const int64_t step = own.operands[2].constant().integer;
-      const bool is_end = largest == (term->second > 0) ? step > 0 : step < 0;
-      const bool is_count = is_end && step > 0 && own.operands[0].IsInt(0);
-      LinearForm end =
-          is_count ? CountOf(own.operands[1]) : forms_.Of(own.operands[is_end ? 1 : 0]);
-      if (is_end) end.constant += step > 0 ? -1 : 1;
-      form = form.With(term->first, end);
-    }
-    return std::nullopt;
-  }
-
-  // True when every access has the same multiple of the index plus one same amount on the axis, an
-  // amount that no iteration changes. Multiples of so few wrap around to one place only after 2^48
-  // iterations.
-  bool FollowsLoop(const std::vector<const Binding*>& accesses, const Binding& loop,
-                   int axis) const {
-    const LinearForm first = forms_.Of(accesses[0]->operands[1 + axis]);
-    if (!IsOfLoopAlone(first, loop)) return false;
-    for (const Binding* access : accesses) {
-      if (!SameForm(forms_.Of(access->operands[1 + axis]), first)) return false;
-    }
-    return true;
-  }
-
-  // True for a multiple of the loop's index plus an amount that no iteration changes.
-  static bool IsOfLoopAlone(const LinearForm& form, const Binding& loop) {
-    const Var* index = loop.blocks[0]->params[0];
-    const VarSet inside = ir::DefinedVars(*loop.blocks[0]);
-    for (const auto& [var, coefficient] : form.terms) {
-      if (var != index && inside.contains(var)) return false;
-    }
-    const int64_t coefficient = form.Coefficient(index);
-    return coefficient != 0 && std::abs(coefficient) <= kLargestMultiple;
   }
 
   // --- Reductions. ---
@@ -359,7 +118,7 @@ class LoopParallelizer : public ir::Mutator {
   // A loop that adds up and stores is one of each, or a scan where it stores what it has added up
   // so far.
   std::string MakeParts(const Binding& loop) {
-    LoopSplit split = SplitLoop(arena(), loop, roots_);
+    LoopSplit split = SplitLoop(arena(), loop, roots());
     if (!split.why_not.empty()) return split.why_not;
     if (split.stores_read_carried && KeepsSums(loop)) return "";
     Binding sums = loop;
@@ -465,7 +224,7 @@ class LoopParallelizer : public ir::Mutator {
     context_.Note(loop.span, "made a scan", Topic::kThreads, Verdict::kDone);
     builder().Emit(OpCode::kIscan, prefixes, std::move(operands), {},
                    {ElementBlock(loop, parts.element), arena()->New(parts.combine)});
-    if (!EffectsOf(stores, roots_).writes.empty()) WriteStores(loop, count, prefixes, stores);
+    if (!EffectsOf(stores, roots()).writes.empty()) WriteStores(loop, count, prefixes, stores);
     for (size_t k = 0; k < loop.results.size(); ++k) WriteLast(loop, k, count, prefixes[k]);
     return "";
   }
@@ -591,7 +350,7 @@ class LoopParallelizer : public ir::Mutator {
       rest.results.push_back(store.operands.back());
     }
     for (const Binding* beside : rest.bindings) {
-      if (!EffectsOf(*beside, roots_).IsPure()) return {};
+      if (!EffectsOf(*beside, roots()).IsPure()) return {};
     }
     const VarSet read = ir::FreeVars(rest);
     for (size_t k = 0; k < filled.size(); ++k) {
@@ -608,9 +367,9 @@ class LoopParallelizer : public ir::Mutator {
 
   // True where the imap would make the same at binding `at`.
   bool MayWait(const Block& block, const Binding& imap, size_t at) const {
-    const VarSet reads = EffectsOf(imap, roots_).reads;
+    const VarSet reads = EffectsOf(imap, roots()).reads;
     while (block.bindings[--at] != &imap) {
-      if (Intersects(EffectsOf(*block.bindings[at], roots_).writes, reads)) return false;
+      if (Intersects(EffectsOf(*block.bindings[at], roots()).writes, reads)) return false;
     }
     return true;
   }
@@ -643,7 +402,7 @@ class LoopParallelizer : public ir::Mutator {
       const Binding& earlier = *block.bindings[at];
       const bool makes = earlier.op == OpCode::kAlloc ||
                          (earlier.op == OpCode::kImap && earlier.results.size() == 1 &&
-                          EffectsOf(earlier, roots_).IsPure());
+                          EffectsOf(earlier, roots()).IsPure());
       if (makes && earlier.result() == array) return &earlier;
       if (ir::FreeVars(earlier).contains(array)) return nullptr;
     }
@@ -684,24 +443,11 @@ class LoopParallelizer : public ir::Mutator {
       std::erase(rest.bindings, b);
     }
     const std::vector<Operand> results = ir::InlineBlock(builder, rest, std::move(values));
-    const Block* written = builder.Finish(body.params, results);
-    ir::ForEachBinding(*written, [&](const Binding& b) {
-      forms_.Learn(b);
-      for (const Var* result : b.results) makers_[result] = &b;
-    });
-    return written;
+    return builder.Finish(body.params, results);
   }
 
-  Roots roots_;
-  std::vector<const Var*>
-      arrays_;  // In order of definition, so that reasons do not depend on hashes.
-  std::unordered_map<const Var*, const Binding*> makers_;
-  std::unordered_map<const Var*, const Binding*> loops_;  // by index
-  std::unordered_map<const Var*, size_t> order_;          // of all indexes
-  std::unordered_map<const Var*, Operand> spaces_;        // extents of operators, by index
-  WrappingForms forms_;
-  int depth_ = 0;       // Loops and operators around.
-  VarSet overlapping_;  // Parameters of which two places may be one.
+  const LoopIndependence independence_;
+  int depth_ = 0;  // Loops and operators around.
   Context& context_;
 };
 

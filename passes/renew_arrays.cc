@@ -155,8 +155,8 @@ class Renewer : public ir::Mutator {
       : Mutator(arena),
         roots_(function),
         forms_(function),
-        context_(context),
         renewed_(renewed),
+        context_(context),
         may_overlap_(!function.entry || function.may_overlap) {
     for (const ir::Param& param : function.params) {
       if (param.layout != ir::Layout::kC) turned_.insert(param.var);
@@ -581,11 +581,11 @@ class Renewer : public ir::Mutator {
 
   const Roots roots_;
   const WrappingForms forms_;
+  VarSet& renewed_;  // by this pass; each is made by a loop
   Context& context_;
   const bool may_overlap_;  // Arguments, or two elements of one.
   VarSet turned_;           // What may lie otherwise than in C order.
   VarSet made_;             // In the block that is visited, or in one before.
-  VarSet& renewed_;         // by this pass; each is made by a loop
   bool has_renewed_ = false;
 };
 
