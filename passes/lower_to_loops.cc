@@ -60,6 +60,7 @@ class Lowering : public ProductCallLowering {
       case OpCode::kIfilter: return LowerFilter(*b);
       case OpCode::kContract: return LowerContract(*b);
       case OpCode::kCheck: LearnSizes(*b); return Mutator::Visit(b);
+      case OpCode::kFor: return LowerFor(*b);
       case OpCode::kAlloc:
         if (shared_.contains(b->result())) return;
         return Mutator::Visit(b);
@@ -87,6 +88,14 @@ class Lowering : public ProductCallLowering {
     const Finish nothing = [](const Operands&, const Operands&) {};
     if (const Binding* columns = ColumnsOf(b)) return WriteColumns(b, *columns, nothing);
     LowerNest(b, [&](const Operands& index) { VisitBody(*BodyOf(b), index); }, nothing);
+  }
+
+  // From here on a loop is serial that is nothing else.
+  void LowerFor(const Binding& b) {
+    if (b.attrs.Text(Attr::kKind) != "serial") return Mutator::Visit(&b);
+    Binding plain = b;
+    plain.attrs = b.attrs.Without(Attr::kKind);
+    Mutator::Visit(arena()->New(std::move(plain)));
   }
 
   // For kernels the element may be written several times.

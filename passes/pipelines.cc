@@ -32,6 +32,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       "carry-elements",
       "forward-stores",
       "separate-stores",
+      "check-first",
       "parallelize-loops",
       "combine-nested-maps",
       // Again: nests combined above may fill whole arrays.
