@@ -64,8 +64,7 @@ class CheckFirstWriter : public ir::Mutator {
     if (!is_kept_by_checks) return Mutator::Visit(b);
     const ChecksAlone checks(*b, independence_.roots());
     if (!checks.is_possible()) return Mutator::Visit(b);
-    context_.Note(b->span, "its checks are looked at before it runs", Topic::kOther,
-                  Verdict::kDone);
+    context_.Note(b->span, "its checks are made first", Topic::kThreads, Verdict::kDone);
     const Operand all = checks.Write(builder());
     Binding unchecked = *b;
     unchecked.blocks = {checks.Unchecked(arena())};

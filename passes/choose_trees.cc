@@ -8,7 +8,8 @@
 // Assumes: index form. ir/reduction_tree.h says what a tree means. Threads and the width of
 // registers take no part: one core and many give the same bits.
 // Refuses: lanes where a combine depends on the order of its sides, where an array is accumulated,
-// where the extents are small constants, or where memory follows the index around the reduction.
+// where the extents are small constants, where memory follows the index around the reduction, or
+// where rows are as long as elements say, and what they are made of lies anywhere.
 #include <algorithm>
 
 #include "ir/builder.h"
@@ -81,7 +82,9 @@ class TreeChooser : public LoopWriter {
   void VisitNest(const Binding& b) {
     ++depth_;
     const Binding* outer = std::exchange(nest_, &b);
+    const Binding* outer_around = std::exchange(around_, &b);
     Mutator::Visit(&b);
+    around_ = outer_around;
     nest_ = outer;
     --depth_;
   }
@@ -214,7 +217,9 @@ class TreeChooser : public LoopWriter {
 
   void Set(const Binding& b, int64_t block, int64_t lanes, int64_t neighbours = 1) {
     ++depth_;
+    const Binding* outer = std::exchange(around_, &b);
     Binding copy = *Rewrite(&b);
+    around_ = outer;
     --depth_;
     copy.attrs = copy.attrs.With(Attr::kBlock, block).With(Attr::kLanes, lanes);
     if (neighbours > 1) copy.attrs = copy.attrs.With(Attr::kStep, neighbours);
@@ -227,7 +232,9 @@ class TreeChooser : public LoopWriter {
   }
 
   int64_t LanesOf(const Binding& b) {
-    const std::string reason = WhyNoLanes(b, nest_, patterns_);
+    std::string reason = WhyNoLanes(b, nest_, patterns_);
+    if (!context_.options.kernels && reason.empty() && around_ != nullptr && IsRagged(b, *around_))
+      reason = "elements say how long its rows are";
     if (context_.options.kernels && (depth_ == 0 || !reason.empty())) return 1;
     if (context_.options.kernels) return kRowThreads * kRowPlaces / RowNeighbours(nest_);
     if (!reason.empty()) {
@@ -245,7 +252,8 @@ class TreeChooser : public LoopWriter {
   AccessPatterns patterns_;
   Context& context_;
   int depth_ = 0;
-  const Binding* nest_ = nullptr;  // The innermost around.
+  const Binding* nest_ = nullptr;    // The innermost around,
+  const Binding* around_ = nullptr;  // a reduction or a scan included.
 };
 
 }  // namespace

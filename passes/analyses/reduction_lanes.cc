@@ -1,6 +1,7 @@
 #include "passes/analyses/reduction_lanes.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <vector>
 
 #include "ir/combines.h"
@@ -33,6 +34,15 @@ bool SuitsIndexAround(const Binding& b, const Binding& nest, const AccessPattern
   return around.next > 0;
 }
 
+bool IsMadeOfLoads(const std::unordered_map<const Var*, const Binding*>& makers,
+                   const Operand& value) {
+  const auto maker = value.IsVar() ? makers.find(value.var()) : makers.end();
+  if (maker == makers.end()) return false;
+  const Binding& b = *maker->second;
+  return b.op == OpCode::kLoad || std::any_of(b.operands.begin(), b.operands.end(),
+                                              [&](auto& o) { return IsMadeOfLoads(makers, o); });
+}
+
 }  // namespace
 
 int64_t RowNeighbours(const Binding* nest) {
@@ -45,6 +55,21 @@ int64_t RowNeighbours(const Binding* nest) {
       widest = std::max<int64_t>(widest, ir::SizeInBytes(ir::DTypeOf(b.operands[0])));
   });
   return std::max<int64_t>(kAccessBytes / widest, 1);
+}
+
+bool IsRagged(const Binding& b, const Binding& around) {
+  const Operand& extent = b.operands[b.blocks[0]->params.size() - 1];
+  if (!IsMadeOfLoads(ir::Definitions(*around.blocks[0]), extent)) return false;
+  const auto makers = ir::Definitions(*b.blocks[0]);
+  bool is_found = std::all_of(b.results.begin(), b.results.end(), [](const Var* result) {
+    return result->type == ir::Type(ir::DType::kBool);
+  });
+  ir::ForEachBinding(*b.blocks[0], [&](const Binding& inner) {
+    if (inner.op != OpCode::kLoad) return;
+    for (size_t k = 1; k < inner.operands.size(); ++k)
+      is_found |= IsMadeOfLoads(makers, inner.operands[k]);
+  });
+  return is_found;
 }
 
 std::string WhyNoLanesToCombine(const Binding& b) {

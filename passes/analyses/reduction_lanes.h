@@ -18,6 +18,12 @@ inline constexpr int64_t kRowPlaces = 8;
 int64_t RowNeighbours(const ir::Binding* nest);
 inline int64_t RowNeighbours(const ir::Binding& nest) { return RowNeighbours(&nest); }
 
+// True of a reduction of rows that are as long as elements say, and of which each element is found
+// by another, or is a test. They are mostly short, so that lanes would wait for one another: such
+// are the rows of a sparse matrix, or the neighbours of a node. `around` is what has it for each of
+// its own indices.
+bool IsRagged(const ir::Binding& reduction, const ir::Binding& around);
+
 // Why a reduction's elements are to be combined in their order, whoever takes them; empty where any
 // order will do.
 std::string WhyNoLanesToCombine(const ir::Binding& reduction);

@@ -56,7 +56,9 @@ class IndexFollower {
         from_end->op != OpCode::kAdd || !MovesByOne(position))
       return false;
     const Operand& size = from_end->operands[1];
-    selections.push_back(selection);
+    const bool is_new =
+        std::find(selections.begin(), selections.end(), selection) == selections.end();
+    if (is_new) selections.push_back(selection);
     return is_negative->operands == std::vector{position, Operand::Int(0)} &&
            from_end->operands[0] == position && Moves(size) == 0 &&
            limit == (made->op == OpCode::kLt ? size : Operand::Int(0));
@@ -186,10 +188,12 @@ bool ChecksAlone::NeedsGuard(const Block& block, size_t from) const {
 
 Operand ChecksAlone::Write(Builder& builder) const {
   Builder alone = builder.Nested();
+  alone.set_span({});  // It is no loop of the source.
   const Operand holds = WriteWithin(alone, loop_);
   // It has the loop's own names so far.
   const Block* block = alone.Finish({}, {holds});
-  return ir::InlineBlock(builder, *WithoutChecks(builder.arena(), *block), std::vector<Operand>{})[0];
+  return ir::InlineBlock(builder, *WithoutChecks(builder.arena(), *block),
+                         std::vector<Operand>{})[0];
 }
 
 // Whether the checks of a block from there on hold.
@@ -201,7 +205,6 @@ Operand ChecksAlone::WriteBlock(Builder& builder, const Block& block, size_t fro
       if (IsNeeded(b)) builder.Append(&b);
       continue;
     }
-    builder.set_span(b.span);
     const Operand own = b.op == OpCode::kCheck ? b.operands[0] : WriteWithin(builder, b);
     holds = builder.Scalar(OpCode::kAnd, {holds, own});
     if (!NeedsGuard(block, at + 1)) continue;
@@ -218,8 +221,7 @@ Operand ChecksAlone::WriteBlock(Builder& builder, const Block& block, size_t fro
 Operand ChecksAlone::WriteEnds(Builder& builder, const Binding& loop) const {
   const Ends& ends = at_ends_.at(&loop);
   Block block{{loop.blocks[0]->params[0]}, {}, ends.tests};
-  for (const Binding* selection : ends.selections)
-    block.results.push_back(selection->operands[2]);
+  for (const Binding* selection : ends.selections) block.results.push_back(selection->operands[2]);
   block.bindings = NeededBindings(*loop.blocks[0], block.results);
   const int64_t step = loop.operands[2].constant().integer;
   const Operand &lo = loop.operands[0], &hi = loop.operands[1];
@@ -228,9 +230,8 @@ Operand ChecksAlone::WriteEnds(Builder& builder, const Binding& loop) const {
   for (const Operand& end : {lo, last}) {
     const std::vector<Operand> made = ir::InlineBlock(builder, block, std::vector{end});
     for (size_t k = 0; k < made.size(); ++k) {
-      const Operand holds = k < ends.tests.size()
-                                ? made[k]
-                                : builder.Scalar(OpCode::kGe, {made[k], Operand::Int(0)});
+      const Operand holds =
+          k < ends.tests.size() ? made[k] : builder.Scalar(OpCode::kGe, {made[k], Operand::Int(0)});
       all = builder.Scalar(OpCode::kAnd, {all, holds});
     }
   }
@@ -277,10 +278,9 @@ Operand ChecksAlone::WriteEach(Builder& builder, const Binding& b) const {
   }
   std::vector<Operand> operands(b.operands.begin(), b.operands.begin() + params.size());
   operands.push_back(Operand::Bool(true));
-  return builder.EmitOne(
-      OpCode::kIreduce, ir::DType::kBool, std::move(operands), {},
-      {inner.Finish(params, {holds}),
-       ir::CombineBlock(builder.arena(), OpCode::kAnd, ir::DType::kBool)});
+  return builder.EmitOne(OpCode::kIreduce, ir::DType::kBool, std::move(operands), {},
+                         {inner.Finish(params, {holds}),
+                          ir::CombineBlock(builder.arena(), OpCode::kAnd, ir::DType::kBool)});
 }
 
 const Block* ChecksAlone::Unchecked(ir::Arena* arena) const {

@@ -1,6 +1,7 @@
 #include "pylib/compiler/account.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string_view>
@@ -167,7 +168,8 @@ class Accountant {
             {b->span, b->op, around, b->attrs.Int(Attr::kParallel) != 0, IsTraversal(*b)});
         account_.traversals += nests_.back().is_traversal && !IsInside(around);
       }
-      if (here >= 0 && b->span.IsKnown()) holders_[PlaceOf(b->span)].insert(here);
+      const bool is_of_source = here >= 0 && nests_[here].span.IsKnown();
+      if (is_of_source && b->span.IsKnown()) holders_[PlaceOf(b->span)].insert(here);
       if (b->op == OpCode::kAlloc || InfoOf(b->op).format == ir::OpFormat::kIndices)
         SeeArrays(*b, &counts);
       Counts inside;
@@ -300,8 +302,12 @@ class Accountant {
       if (is_loop) around_.push_back(b);
       Counts inside;
       for (const Block* inner : b->blocks) {
+        const bool is_rare = IsLikely(*b) && inner != b->blocks[0];
+        const size_t loops = is_rare ? around_.size() : most_loops_;
+        const size_t outer = std::exchange(most_loops_, std::min(most_loops_, loops));
         const Counts of_block = VisitFinal(*inner);
-        if (inner == b->blocks[0] || !IsLikely(*b)) inside.Raise(of_block);
+        most_loops_ = outer;
+        if (!is_rare) inside.Raise(of_block);
       }
       if (is_loop) around_.pop_back();
       counts.Add(inside);
@@ -336,6 +342,7 @@ class Accountant {
   void SeeCheck(const Binding& b) {
     const int site = int(b.attrs.Int(Attr::kSite, -1));
     if (site < 0 || passes::IsGuard((*sites_)[site].exception)) return;
+    if (around_.size() > most_loops_) return;
     const bool in_loop = !around_.empty();
     const auto [known, is_new] = checks_.try_emplace(site, in_loop);
     const bool was_in_loop = !is_new && known->second;
@@ -350,6 +357,7 @@ class Accountant {
   std::vector<Nest> nests_;
   std::map<Place, std::set<int>> holders_;  // by the span of a binding, the innermost nests around
   std::vector<const Binding*> around_;      // the loops of the final program that the walk is in
+  size_t most_loops_ = SIZE_MAX;  // Those inside more run where another loop's checks have failed.
   ir::VarSet roots_of_results_;
   std::map<int, bool> checks_;  // by site, whether one is in a loop
   const std::vector<ir::Site>* sites_ = nullptr;
