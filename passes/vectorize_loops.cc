@@ -255,62 +255,19 @@ class Vectorizer : public LoopWriter {
           return CombineVectors(b, so_far, WriteValues(*b.blocks[0], lanes, i, std::nullopt));
         },
         lanes);
-    // Where there are often fewer iterations than lanes, the tail takes as many as it needs.
-    const bool is_short = b.attrs.Int(Attr::kShort) != 0 && lanes >= 4 && !IsLong(*b.blocks[0]);
-    const int few = is_short ? lanes / 4 : lanes;
     Operands all = Choose(
         builder().Scalar(OpCode::kLt, {end, hi}),
-        [&] { return WithTail(b, whole, end, hi, few, few); },
-        [&] { return Together(b, Split(whole, few)); });
-    for (int left = few; left > 1; left /= 2)
+        [&] {
+          const Operand mask = TailMask(end, hi, lanes);
+          Operands more = CombineVectors(b, whole, WriteValues(*b.blocks[0], lanes, end, mask));
+          for (size_t k = 0; k < more.size(); ++k)
+            more[k] = builder().Scalar(OpCode::kSelect, {mask, more[k], whole[k]});
+          return more;
+        },
+        [&] { return whole; });
+    for (int left = lanes; left > 1; left /= 2)
       all = CombineVectors(b, Half(all, false), Half(all, true));
     for (size_t k = 0; k < b.results.size(); ++k) Replace(b.results[k], all[k]);
-  }
-
-  // What the first `few` lanes are when the iterations from `start` on are taken by as few of them
-  // as will do, `taking` or more, and the others are combined with them, half by half.
-  Operands WithTail(const Binding& b, const Operands& whole, const Operand& start,
-                    const Operand& hi, int taking, int few) {
-    const int lanes = ir::TypeOf(whole[0]).lanes();
-    if (taking < lanes) {
-      const Operand left = builder().Sub(hi, start);
-      return Choose(
-          builder().Scalar(OpCode::kLe, {left, Int(taking)}),
-          [&] { return TailIn(b, whole, start, hi, taking, few); },
-          [&] { return WithTail(b, whole, start, hi, taking * 2, few); });
-    }
-    return TailIn(b, whole, start, hi, lanes, few);
-  }
-
-  Operands TailIn(const Binding& b, const Operands& whole, const Operand& start, const Operand& hi,
-                  int taking, int few) {
-    Operands first = whole;
-    while (ir::TypeOf(first[0]).lanes() > taking) first = Half(first, false);
-    const Operand mask = TailMask(start, hi, taking);
-    Operands more = CombineVectors(b, first, WriteValues(*b.blocks[0], taking, start, mask));
-    for (size_t k = 0; k < more.size(); ++k)
-      more[k] = builder().Scalar(OpCode::kSelect, {mask, more[k], first[k]});
-    std::vector<Operands> pieces = Split(whole, few);
-    const std::vector<Operands> taken = Split(more, few);
-    std::copy(taken.begin(), taken.end(), pieces.begin());
-    return Together(b, std::move(pieces));
-  }
-
-  // The vectors as ones of `few` lanes, the first lanes first.
-  std::vector<Operands> Split(const Operands& vectors, int few) {
-    if (ir::TypeOf(vectors[0]).lanes() == few) return {vectors};
-    std::vector<Operands> pieces = Split(Half(vectors, false), few);
-    for (Operands& piece : Split(Half(vectors, true), few)) pieces.push_back(std::move(piece));
-    return pieces;
-  }
-
-  // Pieces of the lanes combined by halves.
-  Operands Together(const Binding& b, std::vector<Operands> pieces) {
-    for (; pieces.size() > 1; pieces.resize(pieces.size() / 2)) {
-      for (size_t k = 0; k < pieces.size() / 2; ++k)
-        pieces[k] = CombineVectors(b, pieces[k], pieces[k + pieces.size() / 2]);
-    }
-    return pieces[0];
   }
 
   // The combine is scalar code on its parameters alone, so it reads the same with vectors for them.

@@ -90,10 +90,7 @@ Operands ReductionLowering::RunLanes(const Reduction& r, const ElementAt& elemen
   std::vector<const Var*> results;
   for (const Operand& start : starts)
     results.push_back(builder().NewVar(ir::TypeOf(start), "lane"));
-  Attributes attrs{{Attr::kLanes, r.lanes}};
-  // A row's; blocks are longer.
-  if (r.binding.attrs.Int(Attr::kBlock) == 0) attrs = attrs.With(Attr::kShort, int64_t{1});
-  builder().Emit(OpCode::kLanes, results, std::move(operands), std::move(attrs),
+  builder().Emit(OpCode::kLanes, results, std::move(operands), Attributes{{Attr::kLanes, r.lanes}},
                  {body, ir::CloneBlock(arena(), *r.binding.blocks[1])});
   return Operands(results.begin(), results.end());
 }

@@ -128,26 +128,3 @@ def test_such_loops_are_parallel():
     rows = np.arange(0, 1001, 10)
     report = jit(sparse_product).explain(y, y.copy(), rows, at, y.copy())
     assert "its checks are made first" in str(report), str(report)
-
-
-@pytest.mark.parametrize("count", [*range(1, 70), 127, 128, 129])
-def test_sums_of_short_rows_have_the_bits_of_any_tail(count):
-    # Lanes of rows of which every length has a tail of its own.
-    table = np.random.default_rng(count).standard_normal((3, 130))
-
-    def rows(table, n):
-        sums = np.zeros(3)
-        for i in range(3):
-            s = 0.0
-            for k in range(n):
-                s += table[i, k] * table[i, k]
-            sums[i] = s
-        return sums
-
-    jitted = jit(rows)
-    results = [jitted(table, count, target=target) for target in ("serial", "parallel")]
-    assert results[0].tobytes() == results[1].tobytes()
-    check_agreement(jitted, rows, deep_copies((table, count)), CLOSE)
-    # What lies behind the row takes no part.
-    table[:, count:] = np.nan
-    assert jitted(table, count, target="serial").tobytes() == results[0].tobytes()
