@@ -19,7 +19,7 @@
 // Version
 // ---------------------------------------------------------------------------------------------
 
-inline constexpr uint32_t kPkAbiVersion = 5;
+inline constexpr uint32_t kPkAbiVersion = 6;
 
 // A build may define PARAKEET_BUILD_ID as a string literal, so that a compiler library and a
 // `_core` of different builds refuse each other even where nobody raised the version.
@@ -103,12 +103,19 @@ void pk_free(PkCall* call, void* buffer);
 void pk_fail(PkCall* call, int32_t site, int32_t place_count, const int64_t* place,
              int32_t scalar_count, const int64_t* scalars);
 
-// Stands around the body of a function that may recurse. pk_enter returns 0, or 1 when the calls on
-// this thread are too many or its stack is nearly used up: the slot is then kPkSiteRecursion, and
-// the caller returns without pk_leave. After a 0, pk_leave follows on every way out, failed or not.
-// A function's own frame must stay below kPkMaxFrameBytes.
-int32_t pk_enter(PkCall* call);
-void pk_leave(PkCall* call);
+// What functions that may recurse are handed, beside how many calls there is room for: the call,
+// and the least address at which one of their frames may begin on this thread. Compiled code reads
+// both by offset. A function's own frame must stay below kPkMaxFrameBytes.
+typedef struct PkStack {
+  PkCall* call;
+  uintptr_t floor;
+} PkStack;
+
+// Fills `stack` for calls from this thread and returns how many of them may be open one in another.
+int32_t pk_find_stack(PkCall* call, PkStack* stack);
+
+// Fails as kPkSiteRecursion, in a function that begins below the floor or with `room` of 0.
+void pk_too_deep(PkCall* call, int32_t room);
 
 // In profiled code alone, outside parallel regions: time is that of `region` from here on, until
 // the next such call or the end of the call. The region is to move `bytes` of arrays and to do

@@ -86,7 +86,7 @@ class Call : public PkCall {
 
 inline void KeepResult(PkCall* call, void* buffer) { static_cast<Call*>(call)->Keep(buffer); }
 
-// How many calls of pk_enter may be open on one thread before RecursionError; 1000 at first, as in
+// How many calls may be open one in another before RecursionError; 1000 at first, as in
 // Python. Applies to the calls that begin afterwards and to those running.
 void SetRecursionLimit(int32_t limit);
 int32_t RecursionLimit();

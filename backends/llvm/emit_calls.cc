@@ -1,25 +1,98 @@
 // Calls of other functions of the program: recursion, since everything else is inlined.
 #include "backends/llvm/function_emitter.h"
+#include "backends/llvm/runtime_calls.h"
 #include "ir/diagnostics.h"
+#include "llvm/IR/MDBuilder.h"
+#include "runtime/abi.h"
 
 namespace parakeet::backends {
+namespace {
 
 using llvm::Value;
 
+// The parts of a value: of an array, its data, base and root, sizes where they go along, strides.
+void AppendTypes(Emission& emission, const ir::Type& type, bool with_sizes,
+                 std::vector<llvm::Type*>& types) {
+  llvm::Type* pointer = emission.builder.getPtrTy();
+  llvm::Type* word = emission.builder.getInt64Ty();
+  if (type.IsArray()) {
+    types.insert(types.end(), {pointer, pointer, word});
+    types.insert(types.end(), (with_sizes ? 2 : 1) * type.rank(), word);
+    return;
+  }
+  const int parts = ir::IsComplex(type.dtype()) ? 2 : 1;
+  types.insert(types.end(), parts, RegisterType(emission, type.dtype(), type.lanes()));
+}
+
+}  // namespace
+
+llvm::FunctionType* FunctionEmitter::CalleeType(Emission& emission, const ir::Function& source,
+                                                bool takes_place) {
+  llvm::Type* pointer = emission.builder.getPtrTy();
+  std::vector<llvm::Type*> types = {pointer, emission.builder.getInt32Ty()};
+  if (takes_place) types.push_back(pointer);
+  for (const ir::Param& param : source.params) {
+    AppendTypes(emission, param.var->type, true, types);
+  }
+  std::vector<llvm::Type*> results = {emission.builder.getInt1Ty()};
+  for (const ir::Operand& result : source.body->results) {
+    AppendTypes(emission, TypeOf(result), false, results);
+  }
+  llvm::Type* result = llvm::StructType::get(emission.context(), results);
+  return llvm::FunctionType::get(result, types, false);
+}
+
+void FunctionEmitter::EmitEnter() {
+  llvm::Type *pointer = builder_.getPtrTy(), *word = builder_.getInt64Ty();
+  const auto field = [&](llvm::Type* type, size_t offset) {
+    Value* address = builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), stack_, offset);
+    llvm::LoadInst* load = builder_.CreateLoad(type, address);
+    load->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                      llvm::MDNode::get(emission_.context(), {}));
+    return load;
+  };
+  call_ = field(pointer, offsetof(PkStack, call));
+  Value* frame = builder_.CreateIntrinsic(llvm::Intrinsic::addressofreturnaddress, {pointer}, {});
+  Value* is_low = builder_.CreateICmpULT(builder_.CreatePtrToInt(frame, word),
+                                         field(word, offsetof(PkStack, floor)));
+  Value* is_full = builder_.CreateICmpSLE(room_, builder_.getInt32(0));
+  llvm::BasicBlock* refused = NewBlock("too_deep");
+  llvm::BasicBlock* entered = NewBlock("entered");
+  llvm::MDNode* unlikely = llvm::MDBuilder(emission_.context()).createUnlikelyBranchWeights();
+  builder_.CreateCondBr(builder_.CreateOr(is_low, is_full), refused, entered, unlikely);
+  builder_.SetInsertPoint(refused);
+  builder_.CreateCall(PkTooDeep(emission_), {call_, room_});
+  ReturnFailed();
+  builder_.SetInsertPoint(entered);
+}
+
+void FunctionEmitter::ReturnFailed() {
+  Value* result = llvm::PoisonValue::get(self_->function->getReturnType());
+  builder_.CreateRet(builder_.CreateInsertValue(result, builder_.getTrue(), 0));
+}
+
+std::pair<Value*, Value*> FunctionEmitter::FindStack() {
+  if (stack_ != nullptr && !in_parallel_) {
+    return {Local(stack_), builder_.CreateSub(Local(room_), builder_.getInt32(1))};
+  }
+  llvm::Type* pointer = builder_.getPtrTy();
+  Value* stack = OnStack(llvm::StructType::get(pointer, builder_.getInt64Ty()));
+  Value* room = builder_.CreateCall(PkFindStack(emission_), {Local(call_), stack});
+  // Threads of a team that a callee has called go on from its depth, each on its own stack.
+  if (room_ != nullptr) room = builder_.CreateSub(Local(room_), builder_.getInt32(1));
+  return {stack, room};
+}
+
 void FunctionEmitter::EmitCall(const ir::Binding& call) {
   const std::string& name = call.attrs.Text(ir::Attr::kCallee);
-  const auto callee = callees_.find(name);
-  if (callee == callees_.end()) ir::FailBug("no code for a call of " + name, call.span);
+  const auto found = callees_.find(name);
+  if (found == callees_.end()) ir::FailBug("no code for a call of " + name, call.span);
+  const Callee& callee = found->second;
   const int64_t at = call.attrs.Int(ir::Attr::kAt);
   const llvm::ArrayRef<ir::Operand> operands(call.operands);
-  Value* place = EmitPlaceNode(operands.take_back(at));
-  int64_t slots = 0;
-  for (const ir::Var* result : call.results) {
-    const ir::Type& type = result->type;
-    slots += type.IsArray() ? 3 + type.rank() : ir::IsComplex(type.dtype()) ? 2 : 1;
-  }
-  Value* results = OnStack(llvm::ArrayType::get(builder_.getInt64Ty(), slots));
-  Parts arguments = {Local(call_), place, results};
+  const auto [stack, room] = FindStack();
+  Parts arguments = {stack, room};
+  if (callee.takes_place) arguments.push_back(EmitPlaceNode(operands.take_back(at)));
   for (const ir::Operand& operand : operands.drop_back(at)) {
     if (!TypeOf(operand).IsArray()) {
       const Number number = NumberOf(operand);
@@ -32,21 +105,15 @@ void FunctionEmitter::EmitCall(const ir::Binding& call) {
     arguments.insert(arguments.end(), array.sizes.begin(), array.sizes.end());
     arguments.insert(arguments.end(), array.strides.begin(), array.strides.end());
   }
-  Value* failed = builder_.CreateCall(callee->second, arguments);
-  ContinueUnless(builder_.CreateIsNotNull(failed));
-  int64_t slot = 0;
-  const auto load = [&](llvm::Type* type) {
-    return builder_.CreateLoad(type, SlotAddress(results, slot++));
-  };
+  Value* returned = builder_.CreateCall(callee.function, arguments);
+  unsigned next = 0;
+  ContinueUnless(builder_.CreateExtractValue(returned, next++));
   for (const ir::Var* result : call.results) {
-    const ir::Type& type = result->type;
+    std::vector<llvm::Type*> types;
+    AppendTypes(emission_, result->type, false, types);
     Parts parts;
-    if (type.IsArray()) {
-      for (int i = 0; i < 2; ++i) parts.push_back(load(builder_.getPtrTy()));
-      for (int i = 0; i < 1 + type.rank(); ++i) parts.push_back(load(builder_.getInt64Ty()));
-    } else {
-      const int count = ir::IsComplex(type.dtype()) ? 2 : 1;
-      for (int i = 0; i < count; ++i) parts.push_back(load(RegisterType(emission_, type.dtype())));
+    while (parts.size() < types.size()) {
+      parts.push_back(builder_.CreateExtractValue(returned, next++));
     }
     DefineFromParts({result}, parts);
   }

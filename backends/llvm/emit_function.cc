@@ -11,9 +11,6 @@ using ir::Operand;
 using ir::Var;
 using llvm::Value;
 
-// Parameters follow the call, the place and the results.
-constexpr unsigned kFirstParam = 3;
-
 // Whether strides follow from the sizes.
 bool IsContiguous(MemoryOrder order) {
   return order == MemoryOrder::kC || order == MemoryOrder::kFortran;
@@ -22,52 +19,41 @@ bool IsContiguous(MemoryOrder order) {
 }  // namespace
 
 FunctionEmitter::FunctionEmitter(Emission& emission, const CalleeTable& callees,
+                                 const ir::Function& source, llvm::Function* entry)
+    : FunctionEmitter(emission, callees, source, entry, nullptr) {}
+
+FunctionEmitter::FunctionEmitter(Emission& emission, const CalleeTable& callees,
+                                 const ir::Function& source, const Callee& callee)
+    : FunctionEmitter(emission, callees, source, callee.function, &callee) {}
+
+FunctionEmitter::FunctionEmitter(Emission& emission, const CalleeTable& callees,
                                  const ir::Function& source, llvm::Function* function,
-                                 bool as_entry)
+                                 const Callee* self)
     : emission_(emission),
       builder_(emission.builder),
       callees_(callees),
       source_(source),
-      as_entry_(as_entry),
-      may_recurse_(!as_entry),
-      facts_(source, as_entry),
+      self_(self),
+      facts_(source, self == nullptr),
       scopes_(emission.context(), facts_.root_count()),
-      apart_(ChooseApart(source, {emission.apart_above, emission.cold_above, as_entry,
+      apart_(ChooseApart(source, {emission.apart_above, emission.cold_above, self == nullptr,
                                   emission.parallel != nullptr})),
       shared_(emission.may_share ? ShareParts(&arena_, apart_.leaves) : SharedParts()),
       function_(function) {}
 
 void FunctionEmitter::Emit() {
   builder_.SetInsertPoint(NewBlock("entry"));
-  call_ = function_->getArg(0);
   failure_ = {NewBlock("failed"), nullptr};
-  if (may_recurse_) EmitEnter();
-  as_entry_ ? EmitEntryParams() : EmitCalleeParams();
+  const bool is_entry = self_ == nullptr;
+  is_entry ? EmitEntryParams() : EmitCalleeParams();
   EmitBlock(*source_.body);
-  as_entry_ ? EmitEntryReturn() : EmitCalleeReturn();
+  is_entry ? EmitEntryReturn() : EmitCalleeReturn();
   EmitFailureExit();
   if (apart_.rest_is_cold) LeaveAsWritten(*function_);
 }
 
-// Arguments of a callee are numbers' parts, then arrays' data, base, root, sizes and strides.
-llvm::FunctionType* FunctionEmitter::CalleeType(Emission& emission, const ir::Function& source) {
-  llvm::Type* pointer = emission.builder.getPtrTy();
-  llvm::Type* word = emission.builder.getInt64Ty();
-  std::vector<llvm::Type*> types(kFirstParam, pointer);
-  for (const ir::Param& param : source.params) {
-    const ir::Type& type = param.var->type;
-    if (type.IsArray()) {
-      types.insert(types.end(), {pointer, pointer, word});
-      types.insert(types.end(), 2 * type.rank(), word);
-    } else {
-      const int parts = ir::IsComplex(type.dtype()) ? 2 : 1;
-      types.insert(types.end(), parts, RegisterType(emission, type.dtype(), type.lanes()));
-    }
-  }
-  return llvm::FunctionType::get(emission.builder.getInt32Ty(), types, false);
-}
-
 void FunctionEmitter::EmitEntryParams() {
+  call_ = function_->getArg(0);
   Value* arguments = function_->getArg(1);
   results_ = function_->getArg(2);
   int64_t slot = 0;
@@ -98,12 +84,14 @@ void FunctionEmitter::EmitEntryParams() {
 }
 
 void FunctionEmitter::EmitCalleeParams() {
-  caller_place_ = function_->getArg(1);
-  results_ = function_->getArg(2);
-  unsigned next = kFirstParam;
+  unsigned next = 0;
+  const auto take = [&] { return static_cast<Value*>(function_->getArg(next++)); };
+  stack_ = take();
+  room_ = take();
+  if (self_->takes_place) caller_place_ = take();
+  EmitEnter();
   for (const ir::Param& param : source_.params) {
     const ir::Type& type = param.var->type;
-    const auto take = [&] { return static_cast<Value*>(function_->getArg(next++)); };
     if (!type.IsArray()) {
       Number& number = numbers_[param.var];
       number.value = take();
@@ -134,24 +122,13 @@ void FunctionEmitter::EmitParamArray(const ir::Param& param, ArrayValue array) {
   arrays_[param.var] = std::move(array);
 }
 
-void FunctionEmitter::EmitEnter() {
-  Value* failed = builder_.CreateCall(PkEnter(emission_), {call_});
-  llvm::BasicBlock* refused = NewBlock("too_deep");
-  llvm::BasicBlock* entered = NewBlock("entered");
-  builder_.CreateCondBr(builder_.CreateIsNotNull(failed), refused, entered);
-  builder_.SetInsertPoint(refused);
-  builder_.CreateRet(builder_.getInt32(1));
-  builder_.SetInsertPoint(entered);
-}
-
 void FunctionEmitter::EmitFailureExit() {
   if (failure_.block->use_empty()) {
     failure_.block->eraseFromParent();
     return;
   }
   builder_.SetInsertPoint(failure_.block);
-  if (may_recurse_) builder_.CreateCall(PkLeave(emission_), {call_});
-  builder_.CreateRet(builder_.getInt32(1));
+  self_ == nullptr ? void(builder_.CreateRet(builder_.getInt32(1))) : ReturnFailed();
 }
 
 Value* FunctionEmitter::Local(Value* value) {

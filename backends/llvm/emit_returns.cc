@@ -76,29 +76,23 @@ void FunctionEmitter::EmitEntryReturn() {
     if (number.imag == nullptr) continue;
     builder_.CreateStore(AsSlot(number.imag, type.dtype()), SlotAddress(results_, slot++));
   }
-  if (may_recurse_) builder_.CreateCall(PkLeave(emission_), {call_});
   builder_.CreateRet(builder_.getInt32(0));
 }
 
-// Slots hold the values as they are; EmitCall reads them in this order.
 void FunctionEmitter::EmitCalleeReturn() {
-  int64_t slot = 0;
-  const auto store = [&](Value* value) {
-    builder_.CreateStore(value, SlotAddress(results_, slot++));
-  };
+  Parts parts = {builder_.getFalse()};
   for (const Operand& result : source_.body->results) {
     if (!TypeOf(result).IsArray()) {
       const Number number = NumberOf(result);
-      store(number.value);
-      if (number.imag != nullptr) store(number.imag);
+      parts.push_back(number.value);
+      if (number.imag != nullptr) parts.push_back(number.imag);
       continue;
     }
     const ArrayValue array = ArrayOf(result);
-    for (Value* part : {array.data, array.base, array.root}) store(part);
-    for (Value* stride : array.strides) store(stride);
+    parts.insert(parts.end(), {array.data, array.base, array.root});
+    parts.insert(parts.end(), array.strides.begin(), array.strides.end());
   }
-  builder_.CreateCall(PkLeave(emission_), {call_});
-  builder_.CreateRet(builder_.getInt32(0));
+  builder_.CreateAggregateRet(parts.data(), parts.size());
 }
 
 }  // namespace parakeet::backends

@@ -35,21 +35,30 @@ struct ArrayValue {
   std::vector<llvm::Value*> strides;
 };
 
+// A function that calls go to. Its arguments are the stack (abi.h's PkStack), how many calls there
+// is room for, the place of the call where it may fail a check, and the parts of each parameter.
+// Its result is whether it failed, and the parts of each result.
+struct Callee {
+  llvm::Function* function = nullptr;
+  bool takes_place = false;
+};
+
 // The functions that calls may go to, by name.
-using CalleeTable = std::map<std::string, llvm::Function*, std::less<>>;
+using CalleeTable = std::map<std::string, Callee, std::less<>>;
 
 class FunctionEmitter {
  public:
-  // As entry: `function` has the signature of PkEntry. Else: that of CalleeType. All arguments
-  // outlive the emitter.
+  // The entry, whose signature is that of PkEntry, or a callee. All arguments outlive the emitter.
   FunctionEmitter(Emission& emission, const CalleeTable& callees, const ir::Function& source,
-                  llvm::Function* function, bool as_entry);
+                  llvm::Function* entry);
+  FunctionEmitter(Emission& emission, const CalleeTable& callees, const ir::Function& source,
+                  const Callee& callee);
 
   // Throws a Bug for what is not of the scheduled stage.
   void Emit();
 
-  // (call, place of the caller or null, memory for results, parts of each parameter) -> failed.
-  static llvm::FunctionType* CalleeType(Emission& emission, const ir::Function& source);
+  static llvm::FunctionType* CalleeType(Emission& emission, const ir::Function& source,
+                                        bool takes_place);
 
  private:
   using Parts = std::vector<llvm::Value*>;
@@ -60,11 +69,13 @@ class FunctionEmitter {
     llvm::Value* flag = nullptr;
   };
 
+  FunctionEmitter(Emission& emission, const CalleeTable& callees, const ir::Function& source,
+                  llvm::Function* function, const Callee* self);
+
   // emit_function.cc
   void EmitEntryParams();
   void EmitCalleeParams();
   void EmitParamArray(const ir::Param& param, ArrayValue array);
-  void EmitEnter();
   void EmitFailureExit();
   // A value of the function as the code being written sees it: captured, inside a parallel body.
   llvm::Value* Local(llvm::Value* value);
@@ -182,6 +193,10 @@ class FunctionEmitter {
 
   // emit_calls.cc
   void EmitCall(const ir::Binding& call);
+  void EmitEnter();
+  void ReturnFailed();
+  // What callees are handed first: the stack of this thread and the room on it.
+  std::pair<llvm::Value*, llvm::Value*> FindStack();
 
   // emit_library_calls.cc
   void EmitLibraryCall(const ir::Binding& call);
@@ -198,8 +213,7 @@ class FunctionEmitter {
   llvm::IRBuilder<>& builder_;
   const CalleeTable& callees_;
   const ir::Function& source_;
-  bool as_entry_;
-  bool may_recurse_;
+  const Callee* self_;  // null in the entry
   ArrayAnalysis facts_;
   const ir::Binding* next_ = nullptr;  // Behind the binding whose code begins, in its block.
   AliasScopes scopes_;
@@ -211,8 +225,10 @@ class FunctionEmitter {
   // The one being written: the function itself, a part of it or a parallel body.
   llvm::Function* function_;
   llvm::Value* call_ = nullptr;
-  llvm::Value* caller_place_ = nullptr;  // null in an entry function
-  llvm::Value* results_ = nullptr;
+  llvm::Value* stack_ = nullptr;  // null in the entry, as is `room_`
+  llvm::Value* room_ = nullptr;
+  llvm::Value* caller_place_ = nullptr;  // null in the entry, and where no check can fail
+  llvm::Value* results_ = nullptr;       // of the entry
   FailureTarget failure_;
   Captures* captures_ = nullptr;  // null in the function itself
   int launch_group_ = 0;          // of what is written: another in each side of a branch

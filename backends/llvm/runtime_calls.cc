@@ -40,13 +40,18 @@ llvm::Function* PkFail(Emission& emission) {
   return function;
 }
 
-llvm::Function* PkEnter(Emission& emission) {
-  return Declare(emission, "pk_enter", emission.builder.getInt32Ty(),
-                 {emission.builder.getPtrTy()});
+llvm::Function* PkFindStack(Emission& emission) {
+  llvm::IRBuilder<>& builder = emission.builder;
+  return Declare(emission, "pk_find_stack", builder.getInt32Ty(),
+                 {builder.getPtrTy(), builder.getPtrTy()});
 }
 
-llvm::Function* PkLeave(Emission& emission) {
-  return Declare(emission, "pk_leave", emission.builder.getVoidTy(), {emission.builder.getPtrTy()});
+llvm::Function* PkTooDeep(Emission& emission) {
+  llvm::IRBuilder<>& builder = emission.builder;
+  llvm::Function* function = Declare(emission, "pk_too_deep", builder.getVoidTy(),
+                                     {builder.getPtrTy(), builder.getInt32Ty()});
+  function->addFnAttr(llvm::Attribute::Cold);
+  return function;
 }
 
 llvm::Function* PkMark(Emission& emission) {

@@ -11,8 +11,8 @@ namespace parakeet::backends {
 llvm::Function* PkAlloc(Emission& emission);
 llvm::Function* PkFree(Emission& emission);
 llvm::Function* PkFail(Emission& emission);
-llvm::Function* PkEnter(Emission& emission);
-llvm::Function* PkLeave(Emission& emission);
+llvm::Function* PkFindStack(Emission& emission);
+llvm::Function* PkTooDeep(Emission& emission);
 // Said to touch all memory, so that the work before it stays before it.
 llvm::Function* PkMark(Emission& emission);
 // Touches whatever its operands lead to.

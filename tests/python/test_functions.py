@@ -1,4 +1,4 @@
-"""Functions: keywords, defaults, closures, lambdas, functions as arguments, recursion, nesting."""
+"""Functions: keywords, defaults, closures, lambdas, functions as arguments, nesting."""
 
 import inspect
 import pickle
@@ -187,32 +187,6 @@ def test_a_callee_of_the_same_code_reads_its_own_closure(monkeypatch):
     assert f(1.0) == 3
     set_factor(5)
     assert f(1.0) == 7
-
-
-def test_recursion_has_a_depth():
-    @jit
-    def endless(n):
-        return endless(n + 1) + 1
-
-    def bounded(n):
-        return 0 if n == 0 else bounded(n - 1) + 1
-
-    for target in TARGETS:
-        assert jit(bounded)(100, target=target) == 100
-        with pytest.raises(RecursionError):
-            jit(bounded)(10_000_000, target=target)
-
-
-def test_recursion_over_arrays():
-    def total(x):
-        if len(x) == 0:
-            return 0.0
-        if len(x) == 1:
-            return x[0]
-        middle = len(x) // 2
-        return total(x[:middle]) + total(x[middle:])
-
-    check_agreement(jit(total), total, lambda: (np.arange(37.0),))
 
 
 def test_a_method_is_compiled():

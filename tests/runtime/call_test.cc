@@ -183,30 +183,37 @@ TEST(ErrorSlot, SeveralThreadsAgreeOnTheLeast) {
 
 // Recurses until refused; returns the depth reached. `kFrame` bytes of each frame are used.
 template <int kFrame>
-int64_t Recurse(PkCall* call, volatile char* outer) {
-  if (pk_enter(call) != 0) return 0;
+int64_t Recurse(const PkStack& stack, int32_t room, volatile char* outer) {
+  const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  if (room <= 0 || here < stack.floor) {
+    pk_too_deep(stack.call, room);
+    return 0;
+  }
   volatile char frame[kFrame];
   frame[0] = outer == nullptr ? 1 : outer[0];
-  const int64_t depth = Recurse<kFrame>(call, frame) + frame[0];
-  pk_leave(call);
-  return depth;
+  return Recurse<kFrame>(stack, room - 1, frame) + frame[0];
+}
+
+template <int kFrame>
+int64_t Recurse(PkCall* call) {
+  PkStack stack;
+  const int32_t room = pk_find_stack(call, &stack);
+  EXPECT_EQ(stack.call, call);
+  return Recurse<kFrame>(stack, room, nullptr);
 }
 
 TEST(Recursion, EndsAtTheLimit) {
   Call call(1);
-  EXPECT_EQ(Recurse<16>(&call, nullptr), RecursionLimit());
+  EXPECT_EQ(Recurse<16>(&call), RecursionLimit());
   EXPECT_EQ(call.error().site, kPkSiteRecursion);
   EXPECT_EQ(call.error().scalars, Numbers{RecursionLimit()});
-  // The depth is back where it was.
-  Call next(1);
-  EXPECT_EQ(Recurse<16>(&next, nullptr), RecursionLimit());
 }
 
 TEST(Recursion, LimitCanBeSet) {
   const int32_t limit = RecursionLimit();
   SetRecursionLimit(10);
   Call call(1);
-  EXPECT_EQ(Recurse<16>(&call, nullptr), 10);
+  EXPECT_EQ(Recurse<16>(&call), 10);
   SetRecursionLimit(limit);
 }
 
@@ -218,7 +225,7 @@ struct Deep {
 void* RecurseOnSmallStack(void* result) {
   Call call(1);
   auto* deep = static_cast<Deep*>(result);
-  deep->depth = Recurse<8192>(&call, nullptr);
+  deep->depth = Recurse<8192>(&call);
   deep->site = call.has_failed() ? call.error().site : 0;
   return nullptr;
 }

@@ -25,8 +25,8 @@ TEST(Table, FindsOurOwn) {
   EXPECT_EQ(Find<decltype(pk_alloc)>("pk_alloc"), &pk_alloc);
   EXPECT_EQ(Find<decltype(pk_free)>("pk_free"), &pk_free);
   EXPECT_EQ(Find<decltype(pk_fail)>("pk_fail"), &pk_fail);
-  EXPECT_EQ(Find<decltype(pk_enter)>("pk_enter"), &pk_enter);
-  EXPECT_EQ(Find<decltype(pk_leave)>("pk_leave"), &pk_leave);
+  EXPECT_EQ(Find<decltype(pk_find_stack)>("pk_find_stack"), &pk_find_stack);
+  EXPECT_EQ(Find<decltype(pk_too_deep)>("pk_too_deep"), &pk_too_deep);
 }
 
 TEST(Table, FindsWhatCallsAndKernelsOfADeviceImport) {
