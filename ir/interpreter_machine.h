@@ -110,6 +110,7 @@ class Machine {
   }
   Values InitsOf(const Step& step) const;
   Values Combine(const Step& step, Values left, Values right);
+  Values CombineBy(const BlockCode& block, Values left, Values right);
   // Folds `right` into the accumulators; starts them where they are empty.
   void Accumulate(const Step& step, Values& accumulators, Values right);
   Values Identities(const Step& step) const;

@@ -94,7 +94,10 @@ Values Machine::Element(const Step& step, const Index& index) {
 }
 
 Values Machine::Combine(const Step& step, Values left, Values right) {
-  const BlockCode& block = step.blocks[1];
+  return CombineBy(step.blocks[1], std::move(left), std::move(right));
+}
+
+Values Machine::CombineBy(const BlockCode& block, Values left, Values right) {
   const size_t count = left.size();
   SetParams(block, std::move(left));
   SetParams(block, std::move(right), count);
@@ -235,7 +238,8 @@ void Machine::Lanes(const Step& step) {
   for (size_t i = 2; i < step.operands.size(); ++i) inits.push_back(At(step.operands[i]));
   std::vector<Values> accumulators(lanes, inits);
   for (int64_t i = lo; i < hi; ++i) {
-    Accumulate(step, accumulators[(i - lo) % lanes], Element(step, {i}));
+    Values& held = accumulators[(i - lo) % lanes];
+    held = CombineBy(step.blocks.back(), std::move(held), Element(step, {i}));
   }
   SetAll(step, CombineHalves(step, std::move(accumulators)));
 }

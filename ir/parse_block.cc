@@ -273,7 +273,8 @@ void BlockParser::ReadOperator(Binding& binding, size_t scope, std::vector<const
   } else if (reader_.TakeIf("combine")) {
     binding.blocks.push_back(ReadBlockOfParams());
   }
-  if (reader_.TakeIf("then")) binding.blocks.push_back(ReadBlockOfParams());
+  if (reader_.TakeIf(binding.op == OpCode::kLanes ? "take" : "then"))
+    binding.blocks.push_back(ReadBlockOfParams());
 }
 
 void BlockParser::ReadCall(Binding& binding) {

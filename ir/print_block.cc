@@ -231,7 +231,7 @@ void BlockPrinter::PrintOperator(const Binding& binding, size_t first_init) {
     Print(*binding.blocks[at], "yield");
   };
   if (words.empty()) print_block(1, "combine");
-  print_block(2, "then");
+  print_block(2, binding.op == OpCode::kLanes ? "take" : "then");
 }
 
 void BlockPrinter::PrintCall(const Binding& binding) {

@@ -63,7 +63,8 @@ bool FitsView(const Binding& binding) {
 }
 
 bool FitsElements(const Binding& binding) {
-  const size_t most_blocks = binding.op == OpCode::kContract ? 3 : 2;
+  const bool may_have_third = binding.op == OpCode::kContract || binding.op == OpCode::kLanes;
+  const size_t most_blocks = may_have_third ? 3 : 2;
   if (binding.blocks.empty() || binding.blocks.size() > most_blocks) return false;
   return binding.blocks[0]->params.size() <= binding.operands.size() &&
          HaveCounts(binding, {Attr::kBlock, Attr::kMostBlock, Attr::kLanes});

@@ -64,7 +64,7 @@ Counts CountsOf(OpCode op) {
     case OpCode::kMark: return {2, 0, 0};
     case OpCode::kIf: return {1, kAny, 2};
     case OpCode::kFor: return {3, kAny, 1, true};
-    case OpCode::kLanes: return {2, kAny, 2, true};
+    case OpCode::kLanes: return {2, kAny, 2, true, true};
     case OpCode::kTeam:
     case OpCode::kIota: return {0, 1, 0};
     case OpCode::kExtract: return {2, 1, 0};

@@ -260,7 +260,10 @@ void BindingVerifier::Lanes() {
   RequireInts(0, 2);
   if (!Takes(*b_.blocks[0], 0, {DType::kI64}, "the block") || !Accumulators(2, true)) return;
   Require(b_.attrs.Has(Attr::kLanes), Invariant::kAttributesFit, "`lanes` is missing");
-  Yields(*b_.blocks[0], TypesOf(b_.results), "the block");
+  const std::vector<Type> types = TypesOf(b_.results);
+  if (!Yields(*b_.blocks[0], types, "the block") || b_.blocks.size() == 2) return;
+  if (Takes(*b_.blocks[2], 0, TypesOf(b_.blocks[1]->params), "the take"))
+    Yields(*b_.blocks[2], types, "the take");
 }
 
 // --- Control flow ---

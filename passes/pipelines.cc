@@ -97,6 +97,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       "schedule",
       "lower-to-loops",
       "simplify",
+      "settle-ties",
       "eliminate-dead-code",
       "vectorize-loops",
       "simplify",

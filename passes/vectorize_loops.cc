@@ -60,19 +60,21 @@ int LanesFor(const Block& body) {
 
 // How many registers of lanes an iteration takes at once. More than one where it carries a value
 // through a loop of its own: their chains do not wait for one another, and each trip reads that
-// much more of a row. Fewer where lanes leave the loop one by one, since all wait for the last.
+// much more of a row. Fewer where it carries several values, all of which need them, and where
+// lanes leave the loop one by one, since all wait for the last.
 int RegistersFor(const Block& body) {
-  bool carries = false;
+  size_t carried = 0;
   bool plain = true;
   bool diverges = false;
   ir::ForEachBinding(body, [&](const Binding& b) {
-    carries |= b.op == OpCode::kFor && !b.results.empty();
+    if (b.op == OpCode::kFor) carried = std::max(carried, b.results.size());
     diverges |= b.op == OpCode::kWhile;
     plain &= ir::IsScalarOp(b.op) || b.op == OpCode::kLoad || b.op == OpCode::kStore ||
              b.op == OpCode::kFor || b.op == OpCode::kIf || b.op == OpCode::kCheck;
   });
   if (diverges) return kRegistersThatDiverge;
-  return carries && plain ? kRegistersAtOnce : 1;
+  if (carried == 0 || !plain) return 1;
+  return std::max<int>(1, kRegistersAtOnce / static_cast<int>(carried));
 }
 
 bool IsLong(const Block& body) {
@@ -245,6 +247,7 @@ class Vectorizer : public LoopWriter {
     const Operand& hi = operands[1];
     const int lanes = static_cast<int>(b.attrs.Int(Attr::kLanes));
     const LaneValues values(lanes);
+    const Block& take = *b.blocks.back();
     Operands starts;
     for (size_t k = 2; k < operands.size(); ++k)
       starts.push_back(values.Splat(builder(), operands[k]));
@@ -252,27 +255,26 @@ class Vectorizer : public LoopWriter {
     const Operands whole = Carry(
         lo, end, starts,
         [&](const Operand& i, const Operands& so_far) {
-          return CombineVectors(b, so_far, WriteValues(*b.blocks[0], lanes, i, std::nullopt));
+          return CombineVectors(take, so_far, WriteValues(*b.blocks[0], lanes, i, std::nullopt));
         },
         lanes);
     Operands all = Choose(
         builder().Scalar(OpCode::kLt, {end, hi}),
         [&] {
           const Operand mask = TailMask(end, hi, lanes);
-          Operands more = CombineVectors(b, whole, WriteValues(*b.blocks[0], lanes, end, mask));
+          Operands more = CombineVectors(take, whole, WriteValues(*b.blocks[0], lanes, end, mask));
           for (size_t k = 0; k < more.size(); ++k)
             more[k] = builder().Scalar(OpCode::kSelect, {mask, more[k], whole[k]});
           return more;
         },
         [&] { return whole; });
     for (int left = lanes; left > 1; left /= 2)
-      all = CombineVectors(b, Half(all, false), Half(all, true));
+      all = CombineVectors(*b.blocks[1], Half(all, false), Half(all, true));
     for (size_t k = 0; k < b.results.size(); ++k) Replace(b.results[k], all[k]);
   }
 
   // The combine is scalar code on its parameters alone, so it reads the same with vectors for them.
-  Operands CombineVectors(const Binding& b, const Operands& left, const Operands& right) {
-    const Block& combine = *b.blocks[1];
+  Operands CombineVectors(const Block& combine, const Operands& left, const Operands& right) {
     if (auto each = CombineEach(combine, left, right)) return *each;
     ir::Substitution values;
     for (size_t k = 0; k < left.size(); ++k) {

@@ -8,6 +8,7 @@
 #include "ir/builder.h"
 #include "ir/uses.h"
 #include "passes/analyses/find_cost.h"
+#include "passes/lowering/guarded_comparisons.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -432,7 +433,11 @@ class Finder {
         takes_less ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
     Operand value = e.value;
     Operand index = body_.params[0];
-    if (ir::IsFloat(dtype)) {
+    if (!e.KeepsLast()) {
+      const Operand counts = inner_.Scalar(e.op, {value, worst});
+      value = inner_.Scalar(OpCode::kSelect, {counts, value, worst});
+      index = inner_.Scalar(OpCode::kSelect, {counts, index, Operand::Int(none)});
+    } else if (ir::IsFloat(dtype)) {
       const Operand is_nan = inner_.Scalar(OpCode::kIsNan, {value});
       value = inner_.Scalar(OpCode::kSelect, {is_nan, worst, value});
       index = inner_.Scalar(OpCode::kSelect, {is_nan, Operand::Int(none), index});
@@ -454,15 +459,18 @@ class Finder {
     FinishExtreme(e, members, first, last, none);
   }
 
-  // The loop's results: what it started from where no iteration replaced that.
+  // The loop's results: what it started from where no iteration replaced that. What is beyond
+  // anything counts, and has an index.
   void FinishExtreme(const Extreme& e, const std::vector<std::pair<size_t, size_t>>& members,
                      size_t first, size_t last, int64_t none) {
     Builder after = builder_.Nested();
     after.set_span(loop_.span);
-    const Operand some = after.Scalar(OpCode::kNe, {reduction_.totals[last], Operand::Int(none)});
-    const Operand better =
+    Operand replaced =
         after.Scalar(e.op, {reduction_.totals[first], loop_.operands[3 + e.carried]});
-    const Operand replaced = after.Scalar(OpCode::kAnd, {some, better});
+    if (e.KeepsLast()) {
+      const Operand some = after.Scalar(OpCode::kNe, {reduction_.totals[last], Operand::Int(none)});
+      replaced = after.Scalar(OpCode::kAnd, {some, replaced});
+    }
     for (const auto& [k, accumulator] : members) {
       after.Emit(OpCode::kSelect, {loop_.results[k]},
                  {replaced, reduction_.totals[accumulator], loop_.operands[3 + k]});
@@ -555,7 +563,7 @@ class Finder {
 }  // namespace
 
 LoopReduction ReductionOf(ir::Arena* arena, const ir::Binding& loop) {
-  return Finder(arena, loop).Find();
+  return Finder(arena, *WithPlainComparisons(arena, loop)).Find();
 }
 
 }  // namespace parakeet::passes

@@ -29,8 +29,9 @@ struct LoopReduction {
 // An extreme: it is replaced by x where x compares greater (or less), and others with it:
 //   c = x > m; m, k = if c { x, v } else { m, k }
 // Each iteration yields x, v and its index, by which the first (or last) of equal values is kept
-// whatever the order. A nan never compares, so it is yielded as the value that is never taken. An
-// integer alone is a chain through max or min.
+// whatever the order. What is never taken is yielded as the worst value, at no index: a nan, which
+// never compares, and what is not beyond the worst value either. An integer alone is a chain
+// through max or min.
 LoopReduction ReductionOf(ir::Arena* arena, const ir::Binding& loop);
 
 }  // namespace parakeet::passes
