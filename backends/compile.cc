@@ -122,6 +122,7 @@ Compiled Compile(const ir::Program& program, const CompileOptions& options) {
     const bool has_team = options.parallel && options.kernels == KernelTarget::kNone;
     Emission emission(&module, options, &math, has_team ? &runner : nullptr);
     emission.has_gathers = target.vector_bits() == 512;
+    emission.converts_lanes = target.vector_bits() == 512;
     if (options.kernels == KernelTarget::kEmulated) emission.kernels = &emulated;
     if (options.kernels == KernelTarget::kCuda) emission.kernels = &cuda;
     EmitProgram(emission, program);

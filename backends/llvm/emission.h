@@ -96,6 +96,8 @@ struct Emission {
   bool is_x86 = true;
   // Whether the processor loads and stores lanes that lie apart under a mask.
   bool has_gathers = true;
+  // Whether it turns lanes of i64 into doubles and back.
+  bool converts_lanes = true;
   int apart_above;  // CompileOptions'
   int cold_above;   // CompileOptions'
   // Whether parts may take constants as values. Fast arithmetic makes more of constants.

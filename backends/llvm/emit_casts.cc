@@ -1,6 +1,7 @@
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include "backends/llvm/emit_scalars.h"
+#include "backends/llvm/lane_doubles.h"
 
 namespace parakeet::backends {
 namespace {
@@ -34,6 +35,11 @@ Value* TruncateOne(llvm::IRBuilder<>& builder, Value* operand, int bits) {
   return builder.CreateIntrinsic(bits == 64 ? wide : narrow, {}, {whole});
 }
 
+// Lanes by instructions for one, or by their bits where all of them are small enough.
+bool GoesByBits(const Emission& emission, Value* operand) {
+  return emission.is_x86 && !emission.converts_lanes && operand->getType()->isVectorTy();
+}
+
 // x86's cvttsd2si into a register of 32 or 64 bits: what does not fit is the least integer. LLVM's
 // own conversion, which lanes take, has no value there, so the operand is replaced first.
 Value* TruncateToRegister(Emission& emission, Value* operand, int bits) {
@@ -63,10 +69,25 @@ Value* TruncateToU64(Emission& emission, Value* operand) {
   return builder.CreateSelect(is_upper, builder.CreateXor(lower, top), lower);
 }
 
+Value* TruncateByBits(Emission& emission, Value* operand, llvm::function_ref<Value*()> slow) {
+  llvm::IRBuilder<>& builder = emission.builder;
+  llvm::Type* doubles = WithElement(operand->getType(), builder.getDoubleTy());
+  Value* wide = builder.CreateFPExt(operand, doubles);
+  const auto quick = [&] {
+    llvm::IRBuilder<>::FastMathFlagGuard guard(builder);
+    builder.clearFastMathFlags();
+    return DoublesToWords(builder, builder.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, wide));
+  };
+  return ChooseWay(emission, AreBelowExact(builder, wide), quick, slow);
+}
+
 Value* FloatToInteger(Emission& emission, Value* operand, DType to) {
   if (to == DType::kU64) return TruncateToU64(emission, operand);
   const bool is_wide = to == DType::kI64 || to == DType::kU32;
-  Value* whole = TruncateToRegister(emission, operand, is_wide ? 64 : 32);
+  const auto truncate = [&] { return TruncateToRegister(emission, operand, is_wide ? 64 : 32); };
+  Value* whole = is_wide && GoesByBits(emission, operand)
+                     ? TruncateByBits(emission, operand, truncate)
+                     : truncate();
   llvm::Type* type = WithElement(whole->getType(), emission.builder.getIntNTy(ir::SizeInBits(to)));
   return emission.builder.CreateTrunc(whole, type);
 }
@@ -83,9 +104,20 @@ Value* FloatToFloat(Emission& emission, Value* operand, DType to) {
 Value* IntegerToFloat(Emission& emission, Value* operand, DType from, DType to) {
   llvm::IRBuilder<>& builder = emission.builder;
   llvm::Type* type = TypeLike(emission, operand, to == DType::kF16 ? DType::kF32 : to);
-  Value* result = ir::IsSigned(from) ? builder.CreateSIToFP(operand, type)
-                                     : builder.CreateUIToFP(operand, type);
-  return FloatToFloat(emission, result, to);
+  const bool is_signed = ir::IsSigned(from);
+  const auto convert = [&]() -> Value* {
+    return is_signed ? builder.CreateSIToFP(operand, type) : builder.CreateUIToFP(operand, type);
+  };
+  if (to != DType::kF64 || ir::SizeInBits(from) < 64 || !GoesByBits(emission, operand)) {
+    return FloatToFloat(emission, convert(), to);
+  }
+  const auto quick = [&] {
+    llvm::IRBuilder<>::FastMathFlagGuard guard(builder);
+    builder.clearFastMathFlags();
+    return WordsToDoubles(builder, operand);
+  };
+  Value* beyond = builder.CreateOrReduce(BitsBeyondExact(builder, operand, is_signed));
+  return ChooseWay(emission, builder.CreateICmpEQ(beyond, builder.getInt64(0)), quick, convert);
 }
 
 Value* IsNonzero(Emission& emission, const Number& operand, DType from) {
