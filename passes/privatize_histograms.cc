@@ -54,6 +54,7 @@
 // with an op that has an identity; an array whose stores would show after an error, where what
 // fails cannot be told before the first store.
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "ir/atomics.h"
@@ -62,6 +63,7 @@
 #include "passes/analyses/find_cost.h"
 #include "passes/analyses/find_histograms.h"
 #include "passes/analyses/kernel_legality.h"
+#include "passes/analyses/needed_bindings.h"
 #include "passes/analyses/vector_legality.h"
 #include "passes/lowering/shared_histograms.h"
 #include "passes/pass.h"
@@ -195,7 +197,7 @@ class Privatizer : public SharedHistograms {
     const bool may_share = context_.options.kernels && !is_atomic && CanBeShared(histograms);
     const Operand trips =
         may_share ? Max(builder().Sub(loop.operands[1], loop.operands[0]), Int(0)) : Int(0);
-    const Operand inside = may_share ? TripsInside(*loop.blocks[0]) : Int(1);
+    const Operand inside = may_share ? TripsInside(loop) : Int(1);
     const Operand shares =
         may_share ? IsWorthSharing(loop, found, trips, inside) : Operand::Bool(false);
     const auto in_blocks = [&] {
@@ -242,7 +244,7 @@ class Privatizer : public SharedHistograms {
     const Operand least = Max(Int(kernels ? kLeastTripsOfThread : kLeastTrips),
                               builder().Mul(builder().Mul(places, copies), Int(kTripsAPlace)));
     const Operand enough =
-        builder().Scalar(OpCode::kFloorDiv, {least, Max(TripsInside(body), Int(1))});
+        builder().Scalar(OpCode::kFloorDiv, {least, Max(TripsInside(loop), Int(1))});
     const Operand trips = Max(builder().Sub(loop.operands[1], loop.operands[0]), Int(0));
     const Operand length =
         Max(Max(enough, CeilDiv(trips, Int(kernels ? kMostThreads : kMostParts))), Int(1));
@@ -450,20 +452,43 @@ class Privatizer : public SharedHistograms {
     builder().Atomic(row.combine, row.copies, index, added);
   }
 
-  // How often a loop inside runs, where that is known before.
-  Operand TripsInside(const Block& body) {
-    const VarSet local = ir::DefinedVars(body);
-    for (const Binding* b : body.bindings) {
+  // How often the loops inside run, where that is known before: as often as in the middle of this
+  // one, where that decides.
+  Operand TripsInside(const Binding& loop) {
+    const VarSet local = ir::DefinedVars(*loop.blocks[0]);
+    return TripsInside(loop, local, true);
+  }
+
+  Operand TripsInside(const Binding& loop, const VarSet& local, bool is_outermost) {
+    for (const Binding* b : loop.blocks[0]->bindings) {
       const bool is_loop = b->op == OpCode::kFor && b->operands[2].IsInt(1);
       if (!is_loop && b->op != OpCode::kForeach) continue;
-      if (std::any_of(b->operands.begin(), b->operands.end(),
-                      [&](const Operand& o) { return local.contains(o.var()); }))
-        continue;
-      const Operand own =
-          is_loop ? builder().Sub(b->operands[1], b->operands[0]) : Product(b->operands);
-      return builder().Mul(own, TripsInside(*b->blocks[0]));
+      const bool is_known = std::none_of(b->operands.begin(), b->operands.end(),
+                                         [&](const Operand& o) { return local.contains(o.var()); });
+      std::optional<Operands> bounds;
+      if (is_known) bounds = b->operands;
+      if (!is_known && is_outermost) bounds = BoundsInside(loop, *b);
+      if (!bounds) continue;
+      const Operand own = is_loop ? builder().Sub((*bounds)[1], (*bounds)[0]) : Product(*bounds);
+      return builder().Mul(own, TripsInside(*b, local, false));
     }
     return Int(1);
+  }
+
+  // The operands of a loop within, in the middle of this one; nothing where more than arithmetic
+  // makes them.
+  std::optional<Operands> BoundsInside(const Binding& loop, const Binding& inner) {
+    if (loop.op != OpCode::kFor || loop.blocks[0]->params.size() != 1) return std::nullopt;
+    Block bounds;
+    bounds.results = inner.operands;
+    bounds.bindings = NeededBindings(*loop.blocks[0], inner.operands);
+    for (const Binding* b : bounds.bindings) {
+      if (!ir::IsScalarOp(b->op)) return std::nullopt;
+    }
+    const Operand ends = builder().Add(loop.operands[0], loop.operands[1]);
+    const Operand middle = builder().Scalar(OpCode::kFloorDiv, {ends, Int(2)});
+    const ir::Substitution at = {{loop.blocks[0]->params[0], middle}};
+    return ir::InlineBlock(builder(), bounds, at);
   }
 
   // Whether no iteration raises.

@@ -34,7 +34,7 @@ constexpr int64_t kPiecesPerThread = 16;
 // vector takes 2 threads half the time if both read the same rows each time.
 constexpr int64_t kDearPiece = 20'000;
 constexpr int64_t kFewThreads = 4;
-constexpr int64_t kDearPieceOfFew = 200'000;
+constexpr int64_t kDearPieceOfFew = 60'000;
 
 Value* LoadTeam(llvm::IRBuilder<>& builder, Value* call) {
   Value* address =
