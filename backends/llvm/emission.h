@@ -52,9 +52,9 @@ class ParallelRunner {
   virtual ~ParallelRunner() = default;
   // Writes code that runs `body`, a function (call, captures, begin, end) of no result, on disjoint
   // ranges that cover 0 .. trips. `cost` is the estimate in cycles of one trip, 0 when it is
-  // unknown and large.
+  // unknown and large; `is_even` says that all cost much the same.
   virtual void Run(Emission& emission, llvm::Value* call, llvm::Function* body,
-                   llvm::Value* captures, llvm::Value* trips, int64_t cost) const = 0;
+                   llvm::Value* captures, llvm::Value* trips, int64_t cost, bool is_even) const = 0;
   // An i64: how many threads take part, at most.
   virtual llvm::Value* Team(Emission& emission, llvm::Value* call) const = 0;
 };

@@ -2,6 +2,7 @@
 //
 // Both run the same body on the same trips, so their results are the same bits. Inside the body of
 // a parallel loop others are plain: the team is at work already.
+#include "backends/llvm/even_trips.h"
 #include "backends/llvm/function_emitter.h"
 #include "ir/diagnostics.h"
 
@@ -86,7 +87,8 @@ void FunctionEmitter::EmitForked(const ir::Binding& loop, llvm::AllocaInst* flag
     in_parallel_ = false;
   });
   body = emission_.merger.Merged(body);
-  emission_.parallel->Run(emission_, call_, body, memory, trips, loop.attrs.Int(ir::Attr::kCost));
+  emission_.parallel->Run(emission_, call_, body, memory, trips, loop.attrs.Int(ir::Attr::kCost),
+                          HasEvenTrips(loop));
 }
 
 }  // namespace parakeet::backends

@@ -29,12 +29,12 @@ constexpr Worth kWorthWaking{100'000, 20'000};
 // does not leave the others idle. A thread begins with its own and then takes those of others: one
 // whose core has other work to do does not keep the rest waiting.
 constexpr int64_t kPiecesPerThread = 16;
-// Cycles of a piece that are worth asking for it. Few threads wait less for the last one, and each
-// finds its own part of what loops before have read in its core's caches: a matrix of 5 MB times a
-// vector takes 2 threads half the time if both read the same rows each time.
+// Cycles of a piece that are worth asking for it. Few threads wait less for the last one where trips
+// are even, and each finds its own part of what loops before have read in its core's caches: a
+// matrix of 5 MB times a vector takes 2 threads half the time if both read the same rows each time.
 constexpr int64_t kDearPiece = 20'000;
 constexpr int64_t kFewThreads = 4;
-constexpr int64_t kDearPieceOfFew = 60'000;
+constexpr int64_t kDearPieceOfFew = 200'000;
 
 Value* LoadTeam(llvm::IRBuilder<>& builder, Value* call) {
   Value* address =
@@ -172,7 +172,7 @@ Function* ForkFunction(Emission& emission, bool is_dynamic, bool yields_cores) {
 }  // namespace
 
 void OpenMpRunner::Run(Emission& emission, Value* call, Function* body, Value* captures,
-                       Value* trips, int64_t cost) const {
+                       Value* trips, int64_t cost, bool is_even) const {
   llvm::IRBuilder<>& builder = emission.builder;
   const Worth worth = yields_cores_ ? kWorthWaking : kWorthForking;
   Value* team = LoadTeam(builder, call);
@@ -195,13 +195,14 @@ void OpenMpRunner::Run(Emission& emission, Value* call, Function* body, Value* c
   builder.SetInsertPoint(fork);
   Function* fork_function = ForkFunction(emission, true, yields_cores_);
   Value* chosen = fork_function;
-  if (cost > 0 && cost < kDearPieceOfFew) {
+  const int64_t dear_of_few = is_even ? kDearPieceOfFew : kDearPiece;
+  if (cost > 0 && cost < dear_of_few) {
     const auto trips_of_pieces = [&](int64_t cycles) {
       return builder.getInt64(kPiecesPerThread * (1 + cycles / cost));
     };
     Value* are_few = builder.CreateICmpSLE(threads, builder.getInt64(kFewThreads));
-    Value* trips_of_thread = builder.CreateSelect(are_few, trips_of_pieces(kDearPieceOfFew),
-                                                  trips_of_pieces(kDearPiece));
+    Value* trips_of_thread =
+        builder.CreateSelect(are_few, trips_of_pieces(dear_of_few), trips_of_pieces(kDearPiece));
     Value* dear = builder.CreateMul(threads, trips_of_thread);
     chosen = builder.CreateSelect(builder.CreateICmpSGE(trips, dear), fork_function,
                                   ForkFunction(emission, false, yields_cores_));

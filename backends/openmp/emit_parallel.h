@@ -17,7 +17,7 @@ class OpenMpRunner : public ParallelRunner {
   // `yields_cores`: between regions a library runs threads of its own; workers sleep meanwhile.
   explicit OpenMpRunner(bool yields_cores) : yields_cores_(yields_cores) {}
   void Run(Emission& emission, llvm::Value* call, llvm::Function* body, llvm::Value* captures,
-           llvm::Value* trips, int64_t cost) const override;
+           llvm::Value* trips, int64_t cost, bool is_even) const override;
   llvm::Value* Team(Emission& emission, llvm::Value* call) const override;
 
  private:
