@@ -29,9 +29,9 @@ constexpr Worth kWorthWaking{100'000, 20'000};
 // does not leave the others idle. A thread begins with its own and then takes those of others: one
 // whose core has other work to do does not keep the rest waiting.
 constexpr int64_t kPiecesPerThread = 16;
-// Cycles of a piece that are worth asking for it. Few threads wait less for the last one where trips
-// are even, and each finds its own part of what loops before have read in its core's caches: a
-// matrix of 5 MB times a vector takes 2 threads half the time if both read the same rows each time.
+// Cycles of a piece that are worth asking for it. Few threads wait less for the last one where
+// trips are even, and each finds its own part of what loops before have read in its core's caches:
+// a matrix of 5 MB times a vector takes 2 threads half the time if each reads the same rows always.
 constexpr int64_t kDearPiece = 20'000;
 constexpr int64_t kFewThreads = 4;
 constexpr int64_t kDearPieceOfFew = 200'000;
