@@ -86,8 +86,8 @@ class Call : public PkCall {
 
 inline void KeepResult(PkCall* call, void* buffer) { static_cast<Call*>(call)->Keep(buffer); }
 
-// How many calls may be open one in another before RecursionError; 1000 at first, as in
-// Python. Applies to the calls that begin afterwards and to those running.
+// How many calls may be open one in another before RecursionError; 1000 at first, as in Python.
+// Applies where recursion begins afterwards.
 void SetRecursionLimit(int32_t limit);
 int32_t RecursionLimit();
 

@@ -1,7 +1,6 @@
 // Parameters, values and the frame of a function.
 #include "backends/llvm/emit_scalars.h"
 #include "backends/llvm/function_emitter.h"
-#include "backends/llvm/runtime_calls.h"
 #include "ir/diagnostics.h"
 
 namespace parakeet::backends {

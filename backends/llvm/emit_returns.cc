@@ -1,6 +1,5 @@
 // What a function hands back.
 #include "backends/llvm/function_emitter.h"
-#include "backends/llvm/runtime_calls.h"
 #include "runtime/abi.h"
 
 namespace parakeet::backends {

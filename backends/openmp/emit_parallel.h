@@ -9,9 +9,9 @@ namespace parakeet::backends {
 // Runs bodies on the team of the call. A loop that is too small for a fork, and every loop of a
 // team of one, is one direct call of its body.
 //
-// The trips are cut into pieces: one a thread where trips are alike, several where their cost is
-// unknown, which threads then take one after another. Pieces depend on the team, never on which
-// threads the OpenMP library grants.
+// The trips are cut into pieces: one a thread where trips cost little, several where they cost much
+// or nobody knows, which threads then take one after another. Pieces depend on the team, never on
+// which threads the OpenMP library grants.
 class OpenMpRunner : public ParallelRunner {
  public:
   // `yields_cores`: between regions a library runs threads of its own; workers sleep meanwhile.

@@ -7,6 +7,7 @@
 #include "ir/builder.h"
 #include "ir/mutator.h"
 #include "ir/uses.h"
+#include "passes/analyses/needed_bindings.h"
 
 namespace parakeet::passes {
 namespace {
@@ -35,6 +36,11 @@ class Writer {
       if (!WriteComparison(*b)) builder_.Append(OfValue(b));
     }
     if (values_.empty()) return &loop_;
+    // Comparisons that only such a condition has read.
+    for (const auto& [condition, value] : values_) {
+      const Binding* plain = value.comparison.plain;
+      if (use_counts_.at(plain->result()) == 1) std::erase(builder_.bindings(), plain);
+    }
     Binding written = loop_;
     written.blocks = {builder_.Finish(body_.params, body_.results)};
     return builder_.arena()->New(std::move(written));
@@ -72,10 +78,15 @@ class Writer {
       case OpCode::kGt: {
         const bool is_left = IsCarried(b->operands[1]);
         const ir::DType dtype = ir::DTypeOf(b->operands[0]);
-        if (is_left == IsCarried(b->operands[0]) || dtype == ir::DType::kBool) return std::nullopt;
+        if (is_left == IsCarried(b->operands[0]) || dtype == ir::DType::kBool ||
+            ir::IsComplex(dtype))
+          return std::nullopt;
         return Comparison{b, is_left};
       }
-      case OpCode::kAnd: return ComparisonIn(b->operands[1]);
+      case OpCode::kAnd: {
+        const std::optional<Comparison> second = ComparisonIn(b->operands[1]);
+        return second ? second : ComparisonIn(b->operands[0]);
+      }
       case OpCode::kIf: {
         const Operand& inner = b->blocks[0]->results[0];
         const bool guards = b->results.size() == 1 && b->blocks[1]->bindings.empty() &&
@@ -96,8 +107,9 @@ class Writer {
     const Operand worst = comparison.Worst();
     if (b == comparison.plain) return comparison.value();
     if (b->op == OpCode::kAnd) {
-      const Operand value = Guarded(builder, b->operands[1], comparison);
-      return builder.Scalar(OpCode::kSelect, {b->operands[0], value, worst});
+      const int side = ComparisonIn(b->operands[1]) ? 1 : 0;
+      const Operand value = Guarded(builder, b->operands[side], comparison);
+      return builder.Scalar(OpCode::kSelect, {b->operands[1 - side], value, worst});
     }
     const Block& then = *b->blocks[0];
     Builder inside = builder.Nested();
@@ -135,23 +147,36 @@ class Writer {
     });
   }
 
-  // A choice by such a comparison reads the value where it would make it again.
+  // A choice by such a comparison reads the value instead of what is compared, also where it would
+  // make that again.
   const Binding* OfValue(const Binding* b) {
-    const auto found = b->op == OpCode::kIf && b->operands[0].IsVar()
-                           ? values_.find(b->operands[0].var())
-                           : values_.end();
+    const bool is_choice = b->op == OpCode::kIf || b->op == OpCode::kSelect;
+    const auto found =
+        is_choice && b->operands[0].IsVar() ? values_.find(b->operands[0].var()) : values_.end();
     if (found == values_.end()) return b;
     const auto& [comparison, value] = found->second;
     Binding choice = *b;
-    for (const Binding* of : b->blocks[0]->bindings) {
-      if (of->results.size() != 1 || !IsSame(Operand(of->result()), comparison.value())) continue;
-      Block then = *choice.blocks[0];
-      std::erase(then.bindings, of);
-      choice.blocks[0] =
-          WithoutUnread(*ir::CloneBlock(builder_.arena(), then, {{of->result(), value}}));
+    if (b->op == OpCode::kSelect) {
+      if (choice.operands[1] == comparison.value()) choice.operands[1] = value;
       return builder_.arena()->New(std::move(choice));
     }
-    return b;
+    // What may raise stays.
+    const auto is_pure = [](const Binding* of) {
+      return ir::IsScalarOp(of->op) || of->op == OpCode::kLoad;
+    };
+    Block then = *b->blocks[0];
+    if (!std::ranges::all_of(then.bindings, is_pure)) return b;
+    ir::Substitution same;
+    if (comparison.value().IsVar()) same[comparison.value().var()] = value;
+    std::erase_if(then.bindings, [&](const Binding* of) {
+      const bool is_same = IsSame(Operand(of->result()), comparison.value());
+      if (is_same) same[of->result()] = value;
+      return is_same;
+    });
+    then = *ir::CloneBlock(builder_.arena(), then, std::move(same));
+    then.bindings = NeededBindings(then, then.results);
+    choice.blocks[0] = builder_.arena()->New(std::move(then));
+    return builder_.arena()->New(std::move(choice));
   }
 
   // Whether two values are made in the same way of the same; the loop stores nothing.
@@ -169,19 +194,6 @@ class Writer {
       if (!IsSame(left->operands[i], right->operands[i], depth - 1)) return false;
     }
     return true;
-  }
-
-  const Block* WithoutUnread(const Block& block) {
-    Block read = block;
-    for (auto it = read.bindings.end(); it != read.bindings.begin();) {
-      --it;
-      const Binding* b = *it;
-      if (!ir::IsScalarOp(b->op) && b->op != OpCode::kLoad) continue;
-      Block rest = read;
-      rest.bindings.assign(std::next(it), read.bindings.end());
-      if (!ir::FreeVars(rest).contains(b->result())) it = read.bindings.erase(it);
-    }
-    return builder_.arena()->New(std::move(read));
   }
 
   struct Value {

@@ -58,6 +58,17 @@ def of_those_allowed(x, ok, low, high):
     return best, at
 
 
+def of_both(x, ok, low, high):
+    best, at = high, -1
+    for i in range(len(x)):
+        if ok[i] & (x[i] < best):
+            best, at = x[i], i
+    for i in range(len(x)):
+        if (x[i] < best) & (not ok[i]):
+            best, at = x[i], i
+    return best, at
+
+
 def of_neighbours(x, ok, low, high):
     """What is read behind the first condition is there only where that holds."""
     best, at = low, -1
@@ -102,8 +113,8 @@ def along_columns(x, ok, low, high):
 
 
 FUNCTIONS = [first_greatest, last_least, greatest_backwards, least_of_every_third, value_alone,
-             of_those_allowed, of_neighbours, with_followers, in_windows,
-             along_columns]  # fmt: skip
+             of_those_allowed, of_both, of_neighbours, with_followers,
+             in_windows, along_columns]  # fmt: skip
 ENDS = np.float64(-np.inf), np.float64(np.inf)
 VALUES = st.sampled_from([0.0, -0.0, 1.0, -1.0, 2.5, np.inf, -np.inf, np.nan])
 
