@@ -78,14 +78,14 @@ constexpr Intrinsic kIntrinsics[] = {
     {"pow", "base exp mod?", BuiltinPow},
 };
 
-struct Parameter {
+struct IntrinsicParameter {
   std::string name;
   bool is_optional = false;
 };
 
-std::vector<Parameter> ParametersOf(const Intrinsic& intrinsic) {
+std::vector<IntrinsicParameter> ParametersOf(const Intrinsic& intrinsic) {
   std::istringstream words(intrinsic.parameters);
-  std::vector<Parameter> parameters;
+  std::vector<IntrinsicParameter> parameters;
   for (std::string word; words >> word;) {
     const bool is_optional = word.back() == '?';
     if (is_optional) word.pop_back();
@@ -96,7 +96,7 @@ std::vector<Parameter> ParametersOf(const Intrinsic& intrinsic) {
 
 Values Bind(Context* context, const Intrinsic& intrinsic, Arguments arguments) {
   const std::string name = std::string(intrinsic.name) + "()";
-  const std::vector<Parameter> parameters = ParametersOf(intrinsic);
+  const std::vector<IntrinsicParameter> parameters = ParametersOf(intrinsic);
   Values bound = arguments.positional;
   if (bound.size() > parameters.size()) {
     context->FailType(name + " takes at most " + std::to_string(parameters.size()) +

@@ -151,22 +151,6 @@ Sequence IterateArray(Evaluator* evaluator, const Value& value) {
   return sequence;
 }
 
-// As Python's messages name types: "'int' object is not iterable".
-std::string PythonTypeName(const Value& value) {
-  if (value.IsNone()) return "NoneType";
-  if (const auto* scalar = value.TryAs<ScalarValue>()) {
-    const ir::DType dtype = ir::DTypeOf(scalar->op);
-    if (!scalar->python) return std::string("numpy.") + NumpyName(dtype);
-    if (ir::IsBool(dtype)) return "bool";
-    if (ir::IsComplex(dtype)) return "complex";
-    return ir::IsFloat(dtype) ? "float" : "int";
-  }
-  if (value.Is<SliceValue>()) return "slice";
-  if (value.Is<ModuleValue>()) return "module";
-  if (value.Is<EllipsisValue>()) return "ellipsis";
-  return value.IsCallable() ? "function" : "object";
-}
-
 }  // namespace
 
 Sequence Evaluator::Iterate(const Value& iterable) {

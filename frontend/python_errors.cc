@@ -52,4 +52,12 @@ std::string TextOf(PyObject* string, ir::Span span) {
   return text;
 }
 
+std::string TextAttribute(PyObject* object, const char* name) {
+  const PyRef found = PyRef::Steal(PyObject_GetAttrString(object, name));
+  std::string text;
+  if (found) TryTextOf(found.get(), &text);
+  PyErr_Clear();
+  return text;
+}
+
 }  // namespace parakeet::frontend

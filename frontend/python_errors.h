@@ -30,6 +30,9 @@ bool TryTextOf(PyObject* string, std::string* text);
 // As TryTextOf; what is no string, or has lone surrogates, is a UserError.
 std::string TextOf(PyObject* string, ir::Span span = {});
 
+// The text of attribute `name`; empty where the object has none, or where it is no text.
+std::string TextAttribute(PyObject* object, const char* name);
+
 }  // namespace parakeet::frontend
 
 #endif  // PARAKEET_FRONTEND_PYTHON_ERRORS_H_

@@ -12,16 +12,6 @@ PyRef Attribute(PyObject* object, const char* name) {
   return Checked(PyObject_GetAttrString(object, name));
 }
 
-// The text of attribute `name`, or an empty text where the object has none.
-std::string TextAttribute(PyObject* object, const char* name) {
-  PyRef text = PyRef::Steal(PyObject_GetAttrString(object, name));
-  if (!text) {
-    PyErr_Clear();
-    return "";
-  }
-  return PyUnicode_Check(text.get()) ? TextOf(text.get()) : "";
-}
-
 // What an entry of the registry is: objects of ours say so themselves, all else is a function
 // written in the language.
 Value FromEntry(const PyRef& entry) {

@@ -49,13 +49,6 @@ bool IsFunction(PyObject* object) {
   return reinterpret_cast<PyObject*>(Py_TYPE(object)) == FunctionType().get();
 }
 
-std::string TextAttribute(PyObject* object, const char* name) {
-  const PyRef found = TryAttribute(object, name);
-  std::string text;
-  if (found) TryTextOf(found.get(), &text);
-  return text;
-}
-
 // The Python function inside a jitted object; the object itself where it is a function; else null.
 PyRef PlainFunction(PyObject* object) {
   if (IsFunction(object)) return PyRef::Borrow(object);

@@ -55,14 +55,6 @@ FunctionSyntaxPtr ReadChecked(const AstNode& function) {
   }
 }
 
-std::string TextAttribute(PyObject* object, const char* name) {
-  const PyRef value = PyRef::Steal(PyObject_GetAttrString(object, name));
-  std::string text;
-  if (value) TryTextOf(value.get(), &text);
-  PyErr_Clear();
-  return text;
-}
-
 }  // namespace
 
 void SyntaxArchiveWriter::Add(const std::string& module, const std::string& text) {

@@ -12,9 +12,9 @@ namespace parakeet::ir {
 namespace {
 
 // Reads a combine from its results back.
-class Reader {
+class CombineReader {
  public:
-  explicit Reader(const Block& combine) : combine_(combine), count_(combine.results.size()) {
+  explicit CombineReader(const Block& combine) : combine_(combine), count_(combine.results.size()) {
     for (const Binding* b : combine.bindings) {
       if (b->results.size() == 1) definitions_[b->result()] = b;
     }
@@ -120,7 +120,7 @@ class Reader {
 
 CombineTraits TraitsOf(const Block& combine) {
   CombineTraits traits;
-  const Reader reader(combine);
+  const CombineReader reader(combine);
   for (size_t k = 0; k < combine.results.size(); ++k) {
     if (const auto chosen = reader.chosen().find(k); chosen != reader.chosen().end()) {
       traits.identities.push_back(chosen->second);

@@ -56,9 +56,9 @@ std::string ValueText(const Constant& c) {
 bool IsWord(char c) { return IsWordCharacter(c) || c == '.'; }
 
 // Reads the parts of one constant from left to right.
-class Reader {
+class ConstantReader {
  public:
-  explicit Reader(std::string_view text) : text_(text) {}
+  explicit ConstantReader(std::string_view text) : text_(text) {}
 
   std::optional<Constant> Read() {
     if (Take("true")) return AtWordEnd(Constant::Bool(true));
@@ -196,7 +196,7 @@ std::string Text(const Constant& constant) {
 }
 
 size_t ReadConstant(std::string_view text, Constant* constant) {
-  Reader reader(text);
+  ConstantReader reader(text);
   const std::optional<Constant> read = reader.Read();
   if (!read) return 0;
   *constant = *read;

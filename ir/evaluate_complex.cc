@@ -191,7 +191,7 @@ Complex<T> ValueOf(const Constant& constant) {
 }
 
 template <typename T>
-std::optional<Constant> EvaluateAs(OpCode op, std::span<const Constant> operands) {
+std::optional<Constant> EvaluateComplexOf(OpCode op, std::span<const Constant> operands) {
   const DType dtype = operands[0].dtype;
   if (operands.size() > 2) return std::nullopt;
   const Complex<T> a = ValueOf<T>(operands[0]);
@@ -212,8 +212,8 @@ std::optional<Constant> EvaluateAs(OpCode op, std::span<const Constant> operands
 }  // namespace
 
 std::optional<Constant> EvaluateComplex(OpCode op, std::span<const Constant> operands) {
-  if (operands[0].dtype == DType::kC128) return EvaluateAs<double>(op, operands);
-  return EvaluateAs<float>(op, operands);
+  if (operands[0].dtype == DType::kC128) return EvaluateComplexOf<double>(op, operands);
+  return EvaluateComplexOf<float>(op, operands);
 }
 
 }  // namespace parakeet::ir

@@ -134,7 +134,7 @@ double NextHalfAfter(double from, double towards) {
 }
 
 template <typename T>
-std::optional<Constant> EvaluateAs(OpCode op, std::span<const Constant> operands) {
+std::optional<Constant> EvaluateFloatOf(OpCode op, std::span<const Constant> operands) {
   const DType dtype = operands[0].dtype;
   const T a = static_cast<T>(operands[0].real);
   const T b = operands.size() > 1 ? static_cast<T>(operands[1].real) : 0;
@@ -162,12 +162,12 @@ bool TakesFirst(OpCode op, std::span<const Constant> operands) {
 
 std::optional<Constant> EvaluateFloat(OpCode op, std::span<const Constant> operands) {
   const DType dtype = operands[0].dtype;
-  if (dtype == DType::kF64) return EvaluateAs<double>(op, operands);
+  if (dtype == DType::kF64) return EvaluateFloatOf<double>(op, operands);
   if (dtype == DType::kF16 && op == OpCode::kNextAfter) {
     return Constant::Float(NextHalfAfter(operands[0].real, operands[1].real), dtype);
   }
   if (TakesFirst(op, operands)) return operands[0];
-  return EvaluateAs<float>(op, operands);
+  return EvaluateFloatOf<float>(op, operands);
 }
 
 }  // namespace parakeet::ir

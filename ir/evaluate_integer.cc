@@ -125,7 +125,7 @@ std::optional<bool> Test(OpCode op, T a, T b) {
 }
 
 template <typename T>
-std::optional<Constant> EvaluateAs(OpCode op, std::span<const Constant> operands) {
+std::optional<Constant> EvaluateIntegerOf(OpCode op, std::span<const Constant> operands) {
   const DType dtype = operands[0].dtype;
   const T a = static_cast<T>(operands[0].integer);
   const T b = operands.size() > 1 ? static_cast<T>(operands[1].integer) : 0;
@@ -142,8 +142,8 @@ std::optional<Constant> EvaluateAs(OpCode op, std::span<const Constant> operands
 }  // namespace
 
 std::optional<Constant> EvaluateInteger(OpCode op, std::span<const Constant> operands) {
-  if (IsUnsigned(operands[0].dtype)) return EvaluateAs<uint64_t>(op, operands);
-  return EvaluateAs<int64_t>(op, operands);
+  if (IsUnsigned(operands[0].dtype)) return EvaluateIntegerOf<uint64_t>(op, operands);
+  return EvaluateIntegerOf<int64_t>(op, operands);
 }
 
 }  // namespace parakeet::ir

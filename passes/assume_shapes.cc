@@ -49,8 +49,8 @@ using ir::OpCode;
 using ir::Operand;
 using ir::Var;
 
-constexpr int kLargestExpression = 64;      // operations of one size
-constexpr int64_t kFar = int64_t{1} << 48;  // More than any size, as ranges.h has it.
+constexpr int kLargestExpression = 64;                  // operations of one size
+constexpr int64_t kMoreThanAnySize = int64_t{1} << 48;  // More than any size, as ranges.h has it.
 
 class ShapeAssumer {
  public:
@@ -359,8 +359,9 @@ class ShapeAssumer {
       if (!seen_.contains(param.var) || !(param.var->type == ir::Type(ir::DType::kI64))) continue;
       builder.set_span(function_.span);
       const Operand scalar(param.var);
-      for (const Operand& holds : {builder.Scalar(OpCode::kLe, {Operand::Int(-kFar), scalar}),
-                                   builder.Scalar(OpCode::kLe, {scalar, Operand::Int(kFar)})}) {
+      for (const Operand& holds :
+           {builder.Scalar(OpCode::kLe, {Operand::Int(-kMoreThanAnySize), scalar}),
+            builder.Scalar(OpCode::kLe, {scalar, Operand::Int(kMoreThanAnySize)})}) {
         builder.Emit(OpCode::kCheck, {}, {holds}, {{Attr::kSite, site_}, {Attr::kAt, 0}});
       }
     }

@@ -36,7 +36,7 @@ using ir::Var;
 using ir::VarSet;
 
 constexpr size_t kMostArrays = 8;
-constexpr size_t kMostBetween = 32;  // bindings that are looked at
+constexpr size_t kMostBetweenUpdates = 32;  // bindings that are looked at
 
 bool IsFortran(const Binding& b) { return b.attrs.Int(ir::Attr::kFortran) != 0; }
 
@@ -143,7 +143,7 @@ class UpdateFuser : public ir::Mutator {
 
   bool FuseWithEarlier(std::vector<const Binding*>& bindings, size_t later) {
     if (!IsNest(*bindings[later]) || IsCopyBack(*bindings[later])) return false;
-    for (size_t first = later; first-- > 0 && later - first <= kMostBetween;) {
+    for (size_t first = later; first-- > 0 && later - first <= kMostBetweenUpdates;) {
       const Binding& a = *bindings[first];
       const Binding& b = *bindings[later];
       if (!IsNest(a) || IsCopyBack(a) || (a.op == OpCode::kImap && b.op == OpCode::kImap)) continue;

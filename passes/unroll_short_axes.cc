@@ -46,7 +46,8 @@ using ir::OpCode;
 using ir::Operand;
 using ir::Var;
 
-constexpr int kMostCost = 256;  // Of the element of a sum that is written out, all together.
+constexpr int kMostCostWrittenOut =
+    256;  // Of the element of a sum that is written out, all together.
 
 // The one reduction of the block, and no other loop; null where there is none.
 const Binding* ReductionIn(const Block& block) {
@@ -172,7 +173,7 @@ class ShortAxisFinder {
       if (!IsShortSum(*b) || !HasScalars(*b)) return "it holds other loops";
       if (HoldsBlocks(*b->blocks[0])) return "what is summed holds loops";
     }
-    if (CostWrittenOut(*map.blocks[0]) > kMostCost) return "what is summed is long";
+    if (CostWrittenOut(*map.blocks[0]) > kMostCostWrittenOut) return "what is summed is long";
     return WhyNotReduced(map);
   }
 

@@ -45,12 +45,12 @@ bool FindFunctions(void* library, Cublas* cublas) {
 
 bool IsFor13(std::string_view file) { return file.ends_with(".13"); }
 
-struct Opened {
+struct OpenedCublas {
   Cublas cublas = {};
   bool is_ready = false;
   std::string why;
 
-  explicit Opened(const CudaDriver& driver) {
+  explicit OpenedCublas(const CudaDriver& driver) {
     Search& search = TheSearch();
     const std::lock_guard lock(search.mutex);
     if (search.replacement) cublas = *search.replacement;
@@ -97,7 +97,7 @@ std::string CublasFile() {
 
 const Cublas* OpenCublas(const CudaDriver& driver, std::string* why) {
   // Never closed: other threads may be in it while the process ends.
-  static const auto* const opened = new Opened(driver);
+  static const auto* const opened = new OpenedCublas(driver);
   if (opened->is_ready) return &opened->cublas;
   *why = opened->why;
   return nullptr;

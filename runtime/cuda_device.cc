@@ -503,7 +503,7 @@ bool CudaDevice::Multiply(const BlasProduct& product) {
 // ---------------------------------------------------------------------------------------------
 
 // The devices that were opened, by number; they stay.
-struct Opened {
+struct OpenedDevices {
   std::mutex mutex;
   std::vector<CudaDevice*> devices;
 };
@@ -538,7 +538,7 @@ Device* OpenCudaDevice(int number, std::string* why) {
            (count == 1 ? "is 1" : "are " + std::to_string(count)) + ", numbered from 0";
     return nullptr;
   }
-  static auto* const opened = new Opened;
+  static auto* const opened = new OpenedDevices;
   const std::lock_guard lock(opened->mutex);
   opened->devices.resize(size_t(count));
   CudaDevice*& found = opened->devices[size_t(number)];

@@ -60,12 +60,12 @@ bool Initialise(const CudaDriver& driver, std::string* why) {
   return result == 0;
 }
 
-struct Opened {
+struct OpenedDriver {
   CudaDriver driver = {};
   bool is_ready = false;
   std::string why;
 
-  Opened() {
+  OpenedDriver() {
     pthread_atfork(nullptr, nullptr, InChild);
     if (replacement) driver = *replacement;
     is_in_use = true;
@@ -91,7 +91,7 @@ const CudaDriver* OpenCudaDriver(std::string* why) {
     return nullptr;
   }
   // Never closed: other threads may be in it while the process ends.
-  static const auto* const opened = new Opened;
+  static const auto* const opened = new OpenedDriver;
   if (opened->is_ready) return &opened->driver;
   *why = opened->why;
   return nullptr;

@@ -17,7 +17,7 @@ constexpr size_t kAlignment = 64;  // Of shared memory.
 constexpr int kPoison = 0xff;
 constexpr int64_t kLooks = 16;  // before a thread that waits for another block steps aside
 
-uintptr_t WordOf(const void* address) { return reinterpret_cast<uintptr_t>(address); }
+uintptr_t AddressWord(const void* address) { return reinterpret_cast<uintptr_t>(address); }
 
 const char* NameOfAccess(int32_t access) {
   if (access == kPkAccessAtomic) return "an atomic update";
@@ -200,7 +200,7 @@ void BlockRunner::LetOthersRun(const EmulatedThread* thread, const void* address
 
 void BlockRunner::Check(EmulatedThread* thread, const void* address, int64_t bytes,
                         int32_t access) {
-  const auto offset = uint64_t(WordOf(address) - WordOf(shared_.get()));
+  const auto offset = uint64_t(AddressWord(address) - AddressWord(shared_.get()));
   const auto shared_bytes = uint64_t(launch_->kernel->shared_bytes);
   if (offset < shared_bytes && uint64_t(bytes) <= shared_bytes - offset) {
     return CheckShared(thread, int64_t(offset), bytes, access);
@@ -208,7 +208,7 @@ void BlockRunner::Check(EmulatedThread* thread, const void* address, int64_t byt
   if (access == kPkAccessAtomic) LetOthersRun(thread, address);
   if (launch_->memory->Holds(address, bytes, &found_)) return;
   for (const auto& [buffer, size] : thread->own) {
-    const uint64_t at = WordOf(address) - WordOf(buffer);
+    const uint64_t at = AddressWord(address) - AddressWord(buffer);
     if (at < uint64_t(size) && uint64_t(bytes) <= uint64_t(size) - at) return;
   }
   char what[160];

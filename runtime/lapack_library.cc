@@ -27,7 +27,7 @@ constexpr Spelling kSpellings[] = {
 // A routine that every LAPACK has, by which the spelling is found.
 constexpr const char* kProbe = "dgesv";
 
-struct Library {
+struct LapackLibrary {
   void* handle = nullptr;
   const Spelling* spelling = nullptr;
 };
@@ -45,11 +45,11 @@ int CopyLinalgFile(dl_phdr_info* object, size_t, void* file) {
 }
 
 // A handle finds what the object's own dependencies have, so that NumPy's is asked and no other.
-Library OpenLibrary() {
+LapackLibrary OpenLibrary() {
   std::string file;
   dl_iterate_phdr(CopyLinalgFile, &file);
   if (file.empty()) return {};
-  Library library;
+  LapackLibrary library;
   library.handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
   if (library.handle == nullptr) return {};
   for (const Spelling& spelling : kSpellings) {
@@ -60,8 +60,8 @@ Library OpenLibrary() {
   return {};
 }
 
-const Library& Lapack() {
-  static const Library library = OpenLibrary();
+const LapackLibrary& Lapack() {
+  static const LapackLibrary library = OpenLibrary();
   return library;
 }
 
@@ -129,7 +129,7 @@ constexpr size_t kMostArguments = 24;
 }  // namespace
 
 const void* FindLapack(const char* name, std::string* error) {
-  const Library& lapack = Lapack();
+  const LapackLibrary& lapack = Lapack();
   if (lapack.spelling == nullptr) {
     *error = "the installed NumPy carries no LAPACK that can be called from outside";
     return nullptr;

@@ -29,7 +29,7 @@ uint64_t LetterOf(Reading reading) {
 }
 
 template <typename Address>
-uint64_t WordOf(Address* address) {
+uint64_t FactorWord(Address* address) {
   return reinterpret_cast<uint64_t>(address);
 }
 
@@ -51,11 +51,11 @@ bool MultiplyOnHost(const BlasProduct& product) {
   if (routine == nullptr) return false;
   const Factors factors;
   const bool is_short = product.element == kPkF32 || product.element == kPkC64;
-  const uint64_t one = is_short ? WordOf(factors.short_one) : WordOf(factors.one);
+  const uint64_t one = is_short ? FactorWord(factors.short_one) : FactorWord(factors.one);
   const int64_t bytes = BytesOf(product.element);
   for (int64_t number = 0; number < product.batch; ++number) {
     const auto address = [&](const BlasMatrix& matrix) {
-      return WordOf(matrix.data + number * matrix.batch_stride * bytes);
+      return FactorWord(matrix.data + number * matrix.batch_stride * bytes);
     };
     const uint64_t operands[] = {LetterOf(product.a.reading),
                                  LetterOf(product.b.reading),
@@ -70,7 +70,7 @@ bool MultiplyOnHost(const BlasProduct& product) {
                                  address(product.b),
                                  0,
                                  uint64_t(product.b.column_stride),
-                                 WordOf(factors.zero),
+                                 FactorWord(factors.zero),
                                  1,
                                  address(product.c),
                                  0,

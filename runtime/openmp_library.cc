@@ -27,7 +27,7 @@ constexpr const char* kRequired[] = {
 constexpr const char* kBlockTime = "KMP_BLOCKTIME";
 constexpr const char* kBlockTimeMilliseconds = "2";
 
-struct Library {
+struct OpenMpLibrary {
   void* handle;
   std::string file;
 };
@@ -37,7 +37,7 @@ struct Library {
 struct Binding {
   std::mutex mutex;
   std::string own_path;
-  std::atomic<const Library*> library{nullptr};
+  std::atomic<const OpenMpLibrary*> library{nullptr};
 };
 
 Binding& TheBinding();
@@ -61,23 +61,23 @@ const char* MissingSymbol(void* handle) {
 }
 
 // A handle of a file that is loaded already, if it will do; else null.
-const Library* UseLoaded(const char* file) {
+const OpenMpLibrary* UseLoaded(const char* file) {
   void* handle = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
   if (handle == nullptr) return nullptr;
-  if (MissingSymbol(handle) == nullptr) return new Library{handle, file};
+  if (MissingSymbol(handle) == nullptr) return new OpenMpLibrary{handle, file};
   dlclose(handle);
   return nullptr;
 }
 
 // One whose symbols every library of the process sees.
-const Library* FindGlobal() {
+const OpenMpLibrary* FindGlobal() {
   void* fork_call = dlsym(RTLD_DEFAULT, "__kmpc_fork_call");
   Dl_info info;
   if (fork_call == nullptr || dladdr(fork_call, &info) == 0) return nullptr;
-  if (const Library* library = UseLoaded(info.dli_fname)) return library;
+  if (const OpenMpLibrary* library = UseLoaded(info.dli_fname)) return library;
   // Linked into the executable itself, whose name need not be a path.
   if (MissingSymbol(RTLD_DEFAULT) != nullptr) return nullptr;
-  return new Library{RTLD_DEFAULT, info.dli_fname};
+  return new OpenMpLibrary{RTLD_DEFAULT, info.dli_fname};
 }
 
 bool IsOpenMpName(const char* file) {
@@ -96,11 +96,11 @@ int CollectName(dl_phdr_info* info, size_t /*size*/, void* names) {
 }
 
 // One that some library opened for itself: its symbols are found through its own handle only.
-const Library* FindLocal() {
+const OpenMpLibrary* FindLocal() {
   std::vector<std::string> names;
   dl_iterate_phdr(CollectName, &names);
   for (const std::string& name : names) {
-    if (const Library* library = UseLoaded(name.c_str())) return library;
+    if (const OpenMpLibrary* library = UseLoaded(name.c_str())) return library;
   }
   return nullptr;
 }
@@ -127,7 +127,7 @@ void MakeReadEnvironment(void* handle) {
   reinterpret_cast<ThreadNumber>(dlsym(handle, "__kmpc_global_thread_num"))(nullptr);
 }
 
-const Library* OpenOwn(const std::string& path, std::string* error) {
+const OpenMpLibrary* OpenOwn(const std::string& path, std::string* error) {
   if (path.empty()) {
     *error = "no OpenMP library is loaded and the package has none of its own";
     return nullptr;
@@ -149,7 +149,7 @@ const Library* OpenOwn(const std::string& path, std::string* error) {
     block_time.emplace(kBlockTime, kBlockTimeMilliseconds);
   }
   MakeReadEnvironment(handle);
-  return new Library{handle, path};
+  return new OpenMpLibrary{handle, path};
 }
 
 }  // namespace
@@ -166,7 +166,7 @@ std::string BindOpenMp() {
   const std::lock_guard lock(binding.mutex);
   if (binding.library.load(std::memory_order_relaxed) != nullptr) return "";
   std::string error;
-  const Library* library = FindGlobal();
+  const OpenMpLibrary* library = FindGlobal();
   if (library == nullptr) library = FindLocal();
   if (library == nullptr) library = OpenOwn(binding.own_path, &error);
   if (library == nullptr) return "cannot run in parallel: " + error;
@@ -177,12 +177,12 @@ std::string BindOpenMp() {
 bool IsOpenMpBound() { return TheBinding().library.load(std::memory_order_acquire) != nullptr; }
 
 void* OpenMpSymbol(const char* name) {
-  const Library* library = TheBinding().library.load(std::memory_order_acquire);
+  const OpenMpLibrary* library = TheBinding().library.load(std::memory_order_acquire);
   return library == nullptr ? nullptr : dlsym(library->handle, name);
 }
 
 std::string OpenMpLibraryFile() {
-  const Library* library = TheBinding().library.load(std::memory_order_acquire);
+  const OpenMpLibrary* library = TheBinding().library.load(std::memory_order_acquire);
   return library == nullptr ? "" : library->file;
 }
 

@@ -1,12 +1,13 @@
 """A folder's C++ tests: one cc_test for each *_test.cc in it."""
 
-def folder_cc_tests(deps, data = [], copts = []):
+def folder_cc_tests(deps, data = [], copts = [], shards = {}):
     """Declares a test for each file, and a library of what the files share.
 
     Args:
       deps: what every test links, GoogleTest aside.
       data: files that every test may read.
       copts: flags for every test.
+      shards: by a test's name, in how many processes its cases run.
     """
     native.cc_library(
         name = "shared",
@@ -23,6 +24,7 @@ def folder_cc_tests(deps, data = [], copts = []):
             srcs = [source],
             copts = copts,
             data = data,
+            shard_count = shards.get(source[:-len("_test.cc")]),
             timeout = "eternal",  # A sanitizer on a busy machine needs over fifteen minutes.
             deps = deps + [":shared", "@gtest//:main"],
         )

@@ -23,7 +23,7 @@ using ir::Var;
 using ir::VarSet;
 
 // What stands around an inner reduction runs again for each of its elements once the two are one.
-constexpr int kCheapBeside = 16;
+constexpr int kCheapBesideLoop = 16;
 
 std::string Carried(const Var* value) {
   return NameOf(value) + " is carried from one iteration to the next";
@@ -526,7 +526,7 @@ class Finder {
     for (const Binding* b : merged.bindings) {
       if (!ir::IsScalarOp(b->op) && b->op != OpCode::kLoad) return;
     }
-    if (CostOf(merged) > kCheapBeside) return;
+    if (CostOf(merged) > kCheapBesideLoop) return;
     const Block& innermost = *inner.blocks[0];
     merged.params.insert(merged.params.end(), innermost.params.begin(), innermost.params.end());
     merged.bindings.insert(merged.bindings.end(), innermost.bindings.begin(),

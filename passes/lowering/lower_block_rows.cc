@@ -19,7 +19,6 @@ using ir::Var;
 
 namespace {
 
-constexpr int64_t kThreads = kRowThreads;
 // Of shared memory: of a row, and how many there are of a block, so that several blocks fit.
 constexpr int64_t kRowBytes = 32768;
 constexpr size_t kMostBuffers = 2;
@@ -27,7 +26,7 @@ constexpr size_t kMostBuffers = 2;
 constexpr int64_t kShortRow = 64;
 // Fewer elements than a GPU has threads, each a sum of so many, are summed in parts by so many
 // threads in all, of no fewer terms each.
-constexpr int64_t kFewElements = 1 << 16;
+constexpr int64_t kFewRowSums = 1 << 16;
 constexpr int64_t kLongSum = 512;
 constexpr int64_t kManyThreads = 1 << 17;
 constexpr int64_t kLeastPart = 64;
@@ -68,7 +67,7 @@ std::optional<Operand> BlockRowLowering::WorthBlocks(const Binding& nest) {
   if (first == nullptr) return std::nullopt;
   // Rows of lengths that their elements work out are taken for long where they are few.
   if (!is_known)
-    return builder().Scalar(OpCode::kLt, {Product(Apply(nest.operands)), Int(kFewElements)});
+    return builder().Scalar(OpCode::kLt, {Product(Apply(nest.operands)), Int(kFewRowSums)});
   const size_t indices = first->blocks[0]->params.size();
   const Operand size =
       Product(Apply(Operands(first->operands.begin(), first->operands.begin() + indices)));
@@ -182,7 +181,7 @@ std::optional<Operand> BlockRowLowering::WorthParts(const Binding& nest) {
   const Operand is_long =
       builder().Scalar(OpCode::kGe, {Product(Describe(*reduction).extents), Int(kLongSum)});
   const Operand are_few =
-      builder().Scalar(OpCode::kLt, {Product(Apply(nest.operands)), Int(kFewElements)});
+      builder().Scalar(OpCode::kLt, {Product(Apply(nest.operands)), Int(kFewRowSums)});
   return builder().Scalar(OpCode::kAnd, {is_long, are_few});
 }
 
@@ -281,11 +280,11 @@ void BlockRowLowering::ByOneThread(const std::function<void()>& write) {
 }
 
 void BlockRowLowering::ByThreads(const Operands& extents, const Body& body) {
-  Threads(kThreads, [&](const Operand& thread) {
+  Threads(kRowThreads, [&](const Operand& thread) {
     by_block_ = false;
     Loop(
         thread, Product(extents), {}, [&](const Operand& place) { body(Delinear(place, extents)); },
-        kThreads);
+        kRowThreads);
     by_block_ = true;
   });
 }
@@ -303,9 +302,9 @@ void BlockRowLowering::StoreByBlock(const Operand& array, const Operands& index,
 
 void BlockRowLowering::ReduceByBlock(const Binding& b) {
   Reduction r = Describe(b);
-  r.lanes = kThreads;
-  const std::vector<const Var*> lanes = AllocateParts(b, Int(kThreads));
-  Threads(kThreads, [&](const Operand& lane) {
+  r.lanes = kRowThreads;
+  const std::vector<const Var*> lanes = AllocateParts(b, Int(kRowThreads));
+  Threads(kRowThreads, [&](const Operand& lane) {
     by_block_ = false;
     StoreAll(lanes, lane, FoldLanes(r, lane));
     by_block_ = true;
@@ -318,16 +317,16 @@ void BlockRowLowering::ReduceByBlock(const Binding& b) {
 // The lanes of a thread: every 256th from its own on, which do not wait for one another. Rows so
 // short that lanes would take neighbours are made by groups, where those can.
 BlockRowLowering::Operands BlockRowLowering::FoldLanes(const Reduction& r, const Operand& lane) {
-  const int64_t count = std::max<int64_t>(r.binding.attrs.Int(Attr::kLanes, 1) / kThreads, 1);
+  const int64_t count = std::max<int64_t>(r.binding.attrs.Int(Attr::kLanes, 1) / kRowThreads, 1);
   const Operand size = Product(r.extents);
-  const Operand rest = builder().Scalar(OpCode::kMod, {size, Int(count * kThreads)});
+  const Operand rest = builder().Scalar(OpCode::kMod, {size, Int(count * kRowThreads)});
   const Operand whole = builder().Sub(size, rest);
   const Operands start = r.starts.empty()
                              ? ReductionLowering::Element(r, Operands(r.extents.size(), Int(0)))
                              : r.starts;
   const auto fold = [&](const Operands& sums, int64_t k, const Operand& first) {
     const auto begin = sums.begin() + k * start.size();
-    const Operand place = builder().Add(first, Int(k * kThreads));
+    const Operand place = builder().Add(first, Int(k * kRowThreads));
     return Combine(r, Operands(begin, begin + start.size()),
                    ReductionLowering::Element(r, Delinear(place, r.extents)));
   };
@@ -341,13 +340,13 @@ BlockRowLowering::Operands BlockRowLowering::FoldLanes(const Reduction& r, const
     }
     return next;
   };
-  sums = Carry(lane, whole, sums, fold_each, count * kThreads);
+  sums = Carry(lane, whole, sums, fold_each, count * kRowThreads);
   std::vector<Operands> lanes;
   for (int64_t k = 0; k < count; ++k) {
     const Operand first = builder().Add(whole, lane);
     const auto begin = sums.begin() + k * start.size();
     lanes.push_back(Choose(
-        builder().Scalar(OpCode::kLt, {builder().Add(first, Int(k * kThreads)), size}),
+        builder().Scalar(OpCode::kLt, {builder().Add(first, Int(k * kRowThreads)), size}),
         [&] { return fold(sums, k, first); },
         [&] { return Operands(begin, begin + start.size()); }));
   }

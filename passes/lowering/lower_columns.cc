@@ -30,7 +30,7 @@ constexpr int kWorthSharing = 1 << 17;
 // A reduction of so few is made in registers.
 constexpr int kFewRows = 32;
 // What is made beside the reduction is made again for every few rows.
-constexpr int kCheapBeside = 4;
+constexpr int kCheapBesideColumns = 4;
 
 // The bindings of the nest's block on one side of the reduction.
 Block Beside(const Block& body, const Binding& reduction, bool after) {
@@ -56,7 +56,7 @@ const Binding* ColumnLowering::ReductionIn(const Binding& nest) {
     }
   }
   const bool is_cheap =
-      reduction != nullptr && CostOf(Beside(body, *reduction, false)) <= kCheapBeside;
+      reduction != nullptr && CostOf(Beside(body, *reduction, false)) <= kCheapBesideColumns;
   return is_cheap ? reduction : nullptr;
 }
 

@@ -23,7 +23,7 @@ constexpr int64_t kTile = 64;
 constexpr int64_t kSteps = 16;
 constexpr int64_t kOwn = 4;
 constexpr int64_t kAcross = kTile / kOwn;
-constexpr int64_t kThreads = kAcross * kAcross;
+constexpr int64_t kTileThreads = kAcross * kAcross;
 // Threads that store steps of one element write to different banks.
 constexpr int64_t kPadding = 1;
 constexpr int64_t kMostSharedBytes = 48 * 1024;
@@ -62,25 +62,26 @@ void ContractionBlockLowering::WriteTilesByBlocks(const Tiling& tiling, const Re
     Tile tile{OuterIndex(tiling, place[0]),        builder().Mul(place[1], Int(kTile)),
               builder().Mul(place[2], Int(kTile)), AllocateSide(tiling.rows),
               AllocateSide(tiling.columns),        nullptr};
-    const Type sums = Type::Array(ir::DTypeOf(tiling.start), {Int(kThreads), Int(kOwn * kOwn)});
+    const Type sums = Type::Array(ir::DTypeOf(tiling.start), {Int(kTileThreads), Int(kOwn * kOwn)});
     tile.sums = builder().EmitOne(OpCode::kAlloc, sums, sums.dims(),
                                   Attributes{{Attr::kPrivate, int64_t{1}}}, {}, "sums");
-    Threads(kThreads, [&](const Operand& thread) {
+    Threads(kTileThreads, [&](const Operand& thread) {
       for (int64_t k = 0; k < kOwn * kOwn; ++k)
         builder().Store(tile.sums, {thread, Int(k)}, tiling.start);
     });
     Loop(
         Int(0), tiling.depth, {},
         [&](const Operand& depth) {
-          Threads(kThreads, [&](const Operand& thread) {
+          Threads(kTileThreads, [&](const Operand& thread) {
             Bring(tiling, tile, tiling.rows, thread, depth);
             Bring(tiling, tile, tiling.columns, thread, depth);
           });
           const Operand steps = Min(builder().Sub(tiling.depth, depth), Int(kSteps));
-          Threads(kThreads, [&](const Operand& thread) { SumSteps(tiling, tile, thread, steps); });
+          Threads(kTileThreads,
+                  [&](const Operand& thread) { SumSteps(tiling, tile, thread, steps); });
         },
         kSteps);
-    Threads(kThreads, [&](const Operand& thread) { StoreSums(tiling, results, tile, thread); });
+    Threads(kTileThreads, [&](const Operand& thread) { StoreSums(tiling, results, tile, thread); });
   });
 }
 
@@ -108,8 +109,8 @@ void ContractionBlockLowering::Bring(const Tiling& tiling, const Tile& tile, con
     return std::pair(builder().Scalar(OpCode::kFloorDiv, {at, Int(by)}),
                      builder().Scalar(OpCode::kMod, {at, Int(by)}));
   };
-  for (int64_t round = 0; round < kTile * kSteps / kThreads; ++round) {
-    const Operand at = builder().Add(thread, Int(round * kThreads));
+  for (int64_t round = 0; round < kTile * kSteps / kTileThreads; ++round) {
+    const Operand at = builder().Add(thread, Int(round * kTileThreads));
     auto [step, within] = divide(at, along ? kTile : kSteps);
     if (!along) std::swap(step, within);
     Substitution values;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "ir/builder.h"
+#include "passes/lowering/block_threads.h"
 
 namespace parakeet::passes {
 
@@ -17,13 +18,11 @@ using Operands = LoopWriter::Operands;
 namespace {
 
 constexpr int64_t kChunk = 4096;  // Elements of a block of threads.
-constexpr int64_t kThreads = 256;
-constexpr int64_t kLanes = 32;  // of a warp
-constexpr int64_t kWarps = kThreads / kLanes;
-constexpr int64_t kTurns = kChunk / kThreads;  // Elements of a thread.
-constexpr int64_t kRow = 256;                  // Chunks of a row, of which a thread awaits one.
-constexpr int64_t kMostRoom = 4;               // What a result may lie in, in times its size.
-constexpr int64_t kWaitsForRow = 32;           // The thread that does: not the one that publishes.
+constexpr int64_t kLanes = 32;    // of a warp
+constexpr int64_t kWarps = kBlockThreads / kLanes;
+constexpr int64_t kTurns = kChunk / kBlockThreads;  // Elements of a thread.
+constexpr int64_t kRow = 256;     // Chunks of a row, of which a thread awaits one.
+constexpr int64_t kMostRoom = 4;  // What a result may lie in, in times its size.
 
 Operand Word(int64_t value) { return ir::ConstantOf(DType::kU32, value); }
 
@@ -97,7 +96,7 @@ const Var* DeviceFilterLowering::Shared(DType dtype, int64_t count, const char* 
 }
 
 const Var* DeviceFilterLowering::Own(DType dtype, int64_t count, const char* hint) {
-  const ir::Type type = ir::Type::Array(dtype, {Int(kThreads), Int(count)});
+  const ir::Type type = ir::Type::Array(dtype, {Int(kBlockThreads), Int(count)});
   const Attributes own = {{Attr::kPrivate, int64_t{1}}};
   return builder().EmitOne(OpCode::kAlloc, type, type.dims(), own, {}, hint);
 }
@@ -126,12 +125,12 @@ void DeviceFilterLowering::WriteFilterChunk(const DeviceFilter& device, const Op
   const FilterChunk chunk = TakeFilterChunk(device, number);
   MakeElements(device, chunk);
   CountKept(chunk);
-  WarpThreads(kThreads, [&](const Operand& thread) {
+  WarpThreads(kBlockThreads, [&](const Operand& thread) {
     If(builder().Scalar(OpCode::kEq, {thread, Int(0)}), [&] { PublishCount(device, chunk); });
     AwaitCounts(device, chunk, thread);
   });
   AddCounts(device, chunk);
-  Threads(kThreads, [&](const Operand& thread) {
+  Threads(kBlockThreads, [&](const Operand& thread) {
     If(builder().Scalar(OpCode::kEq, {thread, Int(0)}), [&] { PublishRow(device, chunk); });
     if (!device.kept.empty()) StoreKept(device, chunk, thread);
   });
@@ -178,7 +177,7 @@ void DeviceFilterLowering::MakeElements(const DeviceFilter& device, const Filter
     return Operands{};
   };
   const Operand is_whole = builder().Scalar(OpCode::kEq, {chunk.size, Int(kChunk)});
-  WarpThreads(kThreads, [&](const Operand& thread) {
+  WarpThreads(kBlockThreads, [&](const Operand& thread) {
     // A thread that fails keeps nothing.
     Loop(Int(0), Int(kTurns), {}, [&](const Operand& turn) {
       builder().Store(chunk.marks, {thread, turn}, Operand::Bool(false));
@@ -198,7 +197,7 @@ Operand DeviceFilterLowering::LanesThatKeep(const FilterChunk& chunk, const Oper
 }
 
 void DeviceFilterLowering::CountKept(const FilterChunk& chunk) {
-  Threads(kThreads, [&](const Operand& thread) {
+  Threads(kBlockThreads, [&](const Operand& thread) {
     const auto count = [&](const Operand& turn, const Operands& so_far) {
       const Operand lanes = LanesThatKeep(chunk, thread, turn);
       return Operands{builder().Add(so_far[0], builder().Scalar(OpCode::kPopCount, {lanes}))};
@@ -237,7 +236,7 @@ Operand DeviceFilterLowering::AwaitCount(const DeviceFilter& device, const Opera
 // The first chunks of the row, for which most wait, are the last threads'.
 void DeviceFilterLowering::AwaitCounts(const DeviceFilter& device, const FilterChunk& chunk,
                                        const Operand& thread) {
-  const Operand rank = builder().Sub(Int(kThreads - 1), thread);
+  const Operand rank = builder().Sub(Int(kBlockThreads - 1), thread);
   const Operand other = builder().Add(builder().Sub(chunk.number, chunk.rank), rank);
   const Operand count = Choose(
       builder().Scalar(OpCode::kLt, {rank, chunk.rank}),
@@ -250,14 +249,14 @@ void DeviceFilterLowering::AwaitCounts(const DeviceFilter& device, const FilterC
 void DeviceFilterLowering::AddCounts(const DeviceFilter& device, const FilterChunk& chunk) {
   const Var *from = chunk.others, *to = chunk.next_others;
   for (int64_t half = kLanes / 2; half > 0; half /= 2, std::swap(from, to)) {
-    WarpThreads(kThreads, [&](const Operand& thread) {
+    WarpThreads(kBlockThreads, [&](const Operand& thread) {
       const Operand other = builder().EmitOne(
           OpCode::kShuffle, DType::kU32, {from, thread, Int(0), builder().Add(thread, Int(half))});
       builder().Store(to, {thread, Int(0)},
                       builder().Add(builder().Load(from, {thread, Int(0)}), other));
     });
   }
-  Threads(kThreads, [&](const Operand& thread) {
+  Threads(kBlockThreads, [&](const Operand& thread) {
     If(builder().Scalar(OpCode::kEq, {LaneOf(thread), Int(0)}), [&] {
       const Operand sum = builder().Load(from, {thread, Int(0)});
       builder().Store(chunk.before_warps, {WarpOf(thread)}, sum);

@@ -4,6 +4,7 @@
 
 #include "ir/builder.h"
 #include "passes/analyses/find_cost.h"
+#include "passes/lowering/block_threads.h"
 
 namespace parakeet::passes {
 
@@ -16,7 +17,6 @@ namespace {
 
 constexpr int64_t kMostShared = 40000;  // Bytes of elements: several blocks fit a processor.
 constexpr int kCheap = 16;              // What costs no more is written for whole chunks apart.
-constexpr int64_t kWaitsForRow = 32;    // The thread that does, of a warp without the first chunks.
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include "ir/builder.h"
 #include "ir/uses.h"
 #include "passes/analyses/find_cost.h"
+#include "passes/lowering/block_threads.h"
 
 namespace parakeet::passes {
 
@@ -18,7 +19,6 @@ using ir::Var;
 
 namespace {
 
-constexpr int64_t kThreads = 256;
 constexpr int64_t kRowsOfThread = 4;
 constexpr int kCheapElement = 64;
 constexpr int kCheapStencil = 256;
@@ -233,9 +233,9 @@ void ElementLowering::WriteGrid(const Elements& elements, int64_t rows) {
   groups[along] = CeilDiv(end, height);
   const Radix radix = RadixOf(groups);
   const Operand count = Product(groups);
-  Blocks(CeilDiv(count, Int(kThreads)), [&](const Operand& block) {
-    Threads(kThreads, [&](const Operand& thread) {
-      const Operand at = builder().Add(builder().Mul(block, Int(kThreads)), thread);
+  Blocks(CeilDiv(count, Int(kBlockThreads)), [&](const Operand& block) {
+    Threads(kBlockThreads, [&](const Operand& thread) {
+      const Operand at = builder().Add(builder().Mul(block, Int(kBlockThreads)), thread);
       If(builder().Scalar(OpCode::kLt, {at, count}), [&] {
         const Operands place = IndexOf(at, radix);
         Operands index(place.size());

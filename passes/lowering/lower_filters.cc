@@ -22,7 +22,7 @@ using Operands = LoopWriter::Operands;
 namespace {
 
 constexpr int64_t kBlock = 4096;        // Elements that one thread takes at a time.
-constexpr int64_t kDearElement = 16;    // One that costs more is not computed twice.
+constexpr int64_t kDearFiltered = 16;   // One that costs more is not computed twice.
 constexpr int64_t kLanesOfCounts = 32;  // Four wide registers.
 constexpr int64_t kUsualLanes = 8;
 constexpr int64_t kAtOnce = 4;  // Elements of a step, which asks for memory ahead once.
@@ -40,7 +40,7 @@ void FilterLowering::LowerFilter(const Binding& b) {
   Filter filter{b, Apply(b.operands), {}, {}};
   filter.size = Product(filter.extents);
   filter.blocks = CeilDiv(filter.size, Int(kBlock));
-  const bool once = MayRaise(*b.blocks[0]) || CostOf(*b.blocks[0]) > kDearElement;
+  const bool once = MayRaise(*b.blocks[0]) || CostOf(*b.blocks[0]) > kDearFiltered;
   const bool on_device = for_kernels_ && b.attrs.Int(Attr::kParallel) != 0;
   if (on_device && !NeedsHost(*b.blocks[0])) return FilterOnDevice(filter, once);
   const Operand places = builder().Add(filter.blocks, Int(1));

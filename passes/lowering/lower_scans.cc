@@ -21,7 +21,7 @@ using Operands = LoopWriter::Operands;
 namespace {
 
 constexpr int64_t kDearCombine = 16;  // One that costs more takes lanes, where there are some.
-constexpr int64_t kDearElement = 8;   // One that costs more is not computed twice.
+constexpr int64_t kDearScanned = 8;   // One that costs more is not computed twice.
 constexpr int64_t kElementsAtOnce = 4096;
 constexpr int64_t kUsualLanes = 8;
 constexpr size_t kMostChains = 8;      // Sums that a processor has under way at a time.
@@ -52,7 +52,7 @@ bool IsDearToCombine(const Binding& scan) { return CostOf(*scan.blocks[1]) > kDe
 
 bool StoresElementsFirst(const Binding& scan) {
   if (IsDearToCombine(scan)) return CombinesInLanes(scan) && !HasElementsInLanes(scan);
-  return CostOf(*scan.blocks[0]) > kDearElement;
+  return CostOf(*scan.blocks[0]) > kDearScanned;
 }
 
 Attributes VectorKind() { return {{Attr::kKind, std::string("vector")}}; }

@@ -4,6 +4,7 @@
 
 #include "ir/builder.h"
 #include "ir/uses.h"
+#include "passes/lowering/block_threads.h"
 
 namespace parakeet::passes {
 
@@ -20,8 +21,7 @@ namespace {
 using Operands = LoopWriter::Operands;
 
 constexpr int64_t kTile = 32;  // Along either side; the threads that read together.
-constexpr int64_t kThreads = 256;
-constexpr int64_t kAtOnce = kThreads / kTile;
+constexpr int64_t kAtOnce = kBlockThreads / kTile;
 // Threads that read down a column read different banks.
 constexpr int64_t kPitch = kTile + 1;
 constexpr int64_t kMostBytes = 48 * 1024;
@@ -107,7 +107,7 @@ void TransposeLowering::EachPlace(
     const Tile& tile, size_t across, size_t other,
     const std::function<void(const Operands& index, const Operand& own, const Operand& beside)>&
         write) {
-  Threads(kThreads, [&](const Operand& thread) {
+  Threads(kBlockThreads, [&](const Operand& thread) {
     const Operand own = builder().Scalar(OpCode::kMod, {thread, Int(kTile)});
     const Operand first = builder().Scalar(OpCode::kFloorDiv, {thread, Int(kTile)});
     for (int64_t k = 0; k < kTile; k += kAtOnce) {

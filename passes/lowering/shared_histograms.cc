@@ -8,6 +8,7 @@
 #include "ir/builder.h"
 #include "ir/uses.h"
 #include "passes/analyses/kernel_legality.h"
+#include "passes/lowering/block_threads.h"
 
 namespace parakeet::passes {
 
@@ -19,7 +20,6 @@ using ir::Var;
 
 namespace {
 
-constexpr int64_t kThreads = 256;
 constexpr int64_t kSharedBytes = 48 * 1024;  // What any block may have.
 constexpr int64_t kMostKeptBytes = 16 * 1024;
 constexpr int64_t kAlignment = 16;
@@ -123,7 +123,7 @@ int64_t SharedHistograms::BytesKept(const Halves& halves) {
   int64_t bytes = MayRaise(halves.first) ? ir::SizeInBytes(ir::DType::kI32) : 0;
   for (const Operand& value : halves.first.results)
     bytes += std::max(ir::SizeInBytes(ir::DTypeOf(value)), 1);
-  return bytes * kThreads;
+  return bytes * kBlockThreads;
 }
 
 // Of each dtype as much as of any other.
@@ -155,7 +155,7 @@ Operand SharedHistograms::IsWorthSharing(const Binding& loop, const Found& found
 
 // As many as memory holds.
 Operand SharedHistograms::CountCopies(const ir::Block& body, const Found& found) {
-  Operand count = Int(kThreads);
+  Operand count = Int(kBlockThreads);
   std::set<ir::DType> done;
   for (const Histogram& first : found) {
     const ir::DType dtype = first.array->type.dtype();
@@ -181,7 +181,7 @@ std::vector<const Var*> SharedHistograms::WriteInBlocks(const Binding& loop, con
   const Operand length = Max(least, CeilDiv(trips, Int(kMostBlocks)));
   const Operand blocks = CeilDiv(trips, length);
   ChooseLanes(body, found);
-  const Operand threads = builder().Scalar(OpCode::kFloorDiv, {Int(kThreads), lanes_});
+  const Operand threads = builder().Scalar(OpCode::kFloorDiv, {Int(kBlockThreads), lanes_});
   const Operand count = Min(CountCopies(body, found), threads);
   std::vector<const Var*> sums;
   for (const Histogram& h : found) {
@@ -228,13 +228,13 @@ std::vector<SharedHistograms::Copies> SharedHistograms::Allocate(const ir::Block
 }
 
 void SharedHistograms::Clear(const std::vector<Copies>& all, const Operand& count) {
-  Threads(kThreads, [&](const Operand& thread) {
+  Threads(kBlockThreads, [&](const Operand& thread) {
     for (const Copies& copies : all) {
       const auto clear = [&](const Operand& place) {
         builder().Store(copies.buffer, {builder().Add(copies.first, place)},
                         *copies.histogram.Start());
       };
-      Loop(thread, builder().Mul(count, copies.size), {}, clear, kThreads);
+      Loop(thread, builder().Mul(count, copies.size), {}, clear, kBlockThreads);
     }
   });
 }
@@ -251,17 +251,17 @@ std::vector<const Var*> SharedHistograms::AllocateKept(const Halves& halves, int
 void SharedHistograms::WriteTrips(const Halves& halves, const std::vector<Copies>& all,
                                   const Operand& count, const Operand& lo, const Operand& hi) {
   const auto allocate_is_done = [&] {
-    const Type type = Type::Array(ir::DType::kI32, {Int(kThreads)});
+    const Type type = Type::Array(ir::DType::kI32, {Int(kBlockThreads)});
     return builder().EmitOne(OpCode::kAlloc, type, type.dims(), {}, {}, "is_done");
   };
   const Var* is_done = MayRaise(halves.first) ? allocate_is_done() : nullptr;
-  const Kept kept{AllocateKept(halves, kThreads), is_done};
+  const Kept kept{AllocateKept(halves, kBlockThreads), is_done};
   const auto some = [&](const Operand& start) {
     WriteFirst(halves, kept, start, hi);
-    const Operand trips = Min(builder().Sub(hi, start), Int(kThreads));
+    const Operand trips = Min(builder().Sub(hi, start), Int(kBlockThreads));
     WriteSecond(halves, kept, all, count, start, trips);
   };
-  Loop(lo, hi, {}, some, kThreads);
+  Loop(lo, hi, {}, some, kBlockThreads);
 }
 
 void SharedHistograms::WriteFirst(const Halves& halves, const Kept& kept, const Operand& start,
@@ -270,7 +270,7 @@ void SharedHistograms::WriteFirst(const Halves& halves, const Kept& kept, const 
     if (kept.is_done != nullptr)
       builder().Store(kept.is_done, {thread}, ir::Constant::Int(is_done, ir::DType::kI32));
   };
-  Threads(kThreads, [&](const Operand& thread) {
+  Threads(kBlockThreads, [&](const Operand& thread) {
     done(thread, 0);
     const Operand trip = builder().Add(start, thread);
     If(builder().Scalar(OpCode::kLt, {trip, hi}), [&] {
@@ -285,7 +285,7 @@ void SharedHistograms::WriteFirst(const Halves& halves, const Kept& kept, const 
 void SharedHistograms::WriteSecond(const Halves& halves, const Kept& kept,
                                    const std::vector<Copies>& all, const Operand& count,
                                    const Operand& start, const Operand& trips) {
-  Threads(kThreads, [&](const Operand& thread) {
+  Threads(kBlockThreads, [&](const Operand& thread) {
     const Operand copy = builder().Scalar(OpCode::kFloorDiv, {thread, lanes_});
     lane_ = builder().Scalar(OpCode::kMod, {thread, lanes_});
     for (const Copies& copies : all) {
@@ -315,7 +315,7 @@ void SharedHistograms::WriteSecond(const Halves& halves, const Kept& kept,
 
 void SharedHistograms::HandOn(const Copies& copies, const Operand& count, const Var* sums,
                               const Operand& block) {
-  Threads(kThreads, [&](const Operand& thread) {
+  Threads(kBlockThreads, [&](const Operand& thread) {
     const auto sum_up = [&](const Operand& place) {
       const auto load = [&](const Operand& copy) {
         const Operand own = builder().Add(copies.first, builder().Mul(copy, copies.size));
@@ -329,7 +329,7 @@ void SharedHistograms::HandOn(const Copies& copies, const Operand& count, const 
       at.insert(at.begin(), block);
       builder().Store(sums, at, total);
     };
-    Loop(thread, copies.size, {}, sum_up, kThreads);
+    Loop(thread, copies.size, {}, sum_up, kBlockThreads);
   });
 }
 

@@ -5,6 +5,7 @@
 
 #include "ir/builder.h"
 #include "ir/dtype.h"
+#include "passes/lowering/block_threads.h"
 
 namespace parakeet::passes {
 
@@ -15,13 +16,12 @@ using ir::Var;
 
 namespace {
 
-constexpr int64_t kThreads = 256;
 constexpr int64_t kMostShared = 46 * 1024;
 constexpr int64_t kLongestRun = 15;
 
 // Odd, so that threads that go through their runs side by side read different banks.
 int64_t RunOf(int64_t bytes) {
-  const int64_t fits = std::min(kMostShared / (2 * kThreads * bytes), kLongestRun);
+  const int64_t fits = std::min(kMostShared / (2 * kBlockThreads * bytes), kLongestRun);
   return fits - (fits + 1) % 2;
 }
 
@@ -62,7 +62,7 @@ SortWriter::Sort SortWriter::Describe(const Var* keys, const Var* places) {
   Operands rows = keys->type.dims();
   const Operand length = rows.back();
   rows.pop_back();
-  return {keys, places, std::move(rows), length, {}, run, run * kThreads};
+  return {keys, places, std::move(rows), length, {}, run, run * kBlockThreads};
 }
 
 SortWriter::Arrays SortWriter::AllocateLike(const Sort& sort, const Operands& dims) {
@@ -98,7 +98,7 @@ void SortWriter::EachTile(const Sort& sort, const std::function<void(const Tile&
 void SortWriter::SortTiles(const Sort& sort, const Arrays& sorted, const Operand& is_long) {
   EachTile(sort, [&](const Tile& tile) {
     TakeElements(sort, tile);
-    Threads(kThreads, [&](const Operand& thread) { SortRun(sort, tile, thread); });
+    Threads(kBlockThreads, [&](const Operand& thread) { SortRun(sort, tile, thread); });
     const Operand made = MergeRuns(sort, tile);
     ByThreads(tile.count, [&](const Operand& k) {
       const Operands index = AtPlace(tile, builder().Add(tile.start, k));
@@ -157,7 +157,7 @@ Operand SortWriter::MergeRuns(const Sort& sort, const Tile& tile) {
     const Operand twice = builder().Mul(runs[0], Int(2));
     const Operand width = builder().Mul(runs[0], Int(sort.run));
     const Operand to = builder().Sub(Int(sort.tile), runs[1]);
-    Threads(kThreads, [&](const Operand& thread) {
+    Threads(kBlockThreads, [&](const Operand& thread) {
       const Operand at = builder().Mul(thread, Int(sort.run));
       If(builder().Scalar(OpCode::kLt, {at, tile.count}), [&] {
         const Operand among =
@@ -182,7 +182,7 @@ void SortWriter::MergeTiles(const Sort& sort, const Arrays& from, const Arrays& 
                             const Operand& width) {
   EachTile(sort, [&](const Tile& tile) {
     const Operand left = TakeSides(sort, tile, from, width);
-    Threads(kThreads, [&](const Operand& thread) {
+    Threads(kBlockThreads, [&](const Operand& thread) {
       const Operand at = builder().Mul(thread, Int(sort.run));
       const Pair pair = {Int(0), Int(sort.tile), left, builder().Sub(tile.count, left)};
       If(builder().Scalar(OpCode::kLt, {at, tile.count}),
@@ -319,7 +319,8 @@ SortWriter::Operands SortWriter::Repeat(
 
 void SortWriter::ByThreads(const Operand& count,
                            const std::function<void(const Operand& k)>& write) {
-  Threads(kThreads, [&](const Operand& thread) { Loop(thread, count, {}, write, kThreads); });
+  Threads(kBlockThreads,
+          [&](const Operand& thread) { Loop(thread, count, {}, write, kBlockThreads); });
 }
 
 Operand SortWriter::Less(const Operand& a, const Operand& b) {

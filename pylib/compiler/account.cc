@@ -21,6 +21,8 @@ using ir::Block;
 using ir::OpCode;
 using ir::Span;
 
+constexpr int64_t kFewOfFixed = 64;  // Elements that are no array's, where their number is fixed.
+
 // Source order, what is around before what is inside.
 using Place = std::tuple<int32_t, int32_t, int32_t, int32_t, int32_t>;
 
@@ -187,12 +189,11 @@ class Accountant {
 
   // Not of a fixed few elements, which are no array's.
   static bool IsTraversal(const Binding& nest) {
-    constexpr int64_t kFew = 64;
     if (IsSequentialLoop(nest.op) || nest.op == OpCode::kCall) return false;
     if (ir::InfoOf(nest.op).format != ir::OpFormat::kIndices) return true;
     const size_t rank = nest.blocks[0]->params.size();
     return !std::all_of(nest.operands.begin(), nest.operands.begin() + rank, [](const auto& n) {
-      return n.IsConstant() && n.constant().integer <= kFew;
+      return n.IsConstant() && n.constant().integer <= kFewOfFixed;
     });
   }
 

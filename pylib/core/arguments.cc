@@ -18,7 +18,7 @@ PyTypeObject* array_placeholder_type = nullptr;
 namespace {
 
 // Tuples deeper than this are refused: the walk is recursive.
-constexpr int kMaxDepth = 50;
+constexpr int kDeepestArgument = 50;
 
 bool IsNative(const DescriptorFields* descriptor) {
   return descriptor->byte_order == '=' || descriptor->byte_order == '|';
@@ -117,7 +117,7 @@ Encoded Encoder::PythonScalar(PyObject* value, uint64_t* word) {
 
 // Whether every number in a list, at any depth, is Python's.
 bool HoldsPythonNumbers(PyObject* object, int depth) {
-  if (PyList_Check(object) && depth < kMaxDepth) {
+  if (PyList_Check(object) && depth < kDeepestArgument) {
     for (Py_ssize_t i = 0; i < PyList_Size(object); ++i) {
       if (!HoldsPythonNumbers(PyList_GetItem(object, i), depth + 1)) return false;
     }
@@ -195,7 +195,7 @@ Encoded Encoder::Leaf(PyObject* value, uint64_t* word) {
 }
 
 Encoded Encoder::Tuple(PyObject* tuple, bool is_static, int depth) {
-  if (depth == kMaxDepth) return Encoded::kRefused;
+  if (depth == kDeepestArgument) return Encoded::kRefused;
   const Py_ssize_t length = PyTuple_Size(tuple);
   arguments_.key.Append(ArgumentWord::Tuple(uint32_t(length)).bits());
   for (Py_ssize_t i = 0; i < length; ++i) {

@@ -12,7 +12,7 @@ namespace {
 
 // How deep tuples and closures are followed; below that identity decides. A nested function that
 // calls itself is in its own closure.
-constexpr int kMaxDepth = 8;
+constexpr int kDeepestContent = 8;
 
 PyTypeObject* function_type = nullptr;
 PyTypeObject* cell_type = nullptr;
@@ -89,7 +89,7 @@ uint64_t HashPlain(PyObject* object) {
 
 uint64_t HashObject(PyObject* object, int depth, bool in_closure) {
   object = Unwrap(object);
-  if (depth >= kMaxDepth) return 0;
+  if (depth >= kDeepestContent) return 0;
   ScalarBits bits;
   if (ReadScalar(object, &bits)) return Mix(Mix(bits.word, bits.slots[0]), bits.slots[1]);
   if (PyUnicode_Check(object) || PyBytes_Check(object)) return HashPlain(object);
@@ -165,7 +165,7 @@ bool IsSame(PyObject* a, PyObject* b, int depth, bool in_closure) {
   a = Unwrap(a);
   b = Unwrap(b);
   if (a == b) return true;
-  if (depth >= kMaxDepth || Py_TYPE(a) != Py_TYPE(b)) return false;
+  if (depth >= kDeepestContent || Py_TYPE(a) != Py_TYPE(b)) return false;
   ScalarBits left, right;
   if (ReadScalar(a, &left)) return ReadScalar(b, &right) && left == right;
   if (PyUnicode_Check(a) || PyBytes_Check(a)) return IsEqual(a, b);

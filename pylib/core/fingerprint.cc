@@ -13,7 +13,7 @@ namespace parakeet::pylib {
 namespace {
 
 // Deeper tuples, constants and closures are not followed, and nothing is certain then.
-constexpr int kMaxDepth = 40;
+constexpr int kDeepestFingerprint = 40;
 
 Ref Attribute(PyObject* object, const char* name) {
   Ref value = Ref::Steal(PyObject_GetAttrString(object, name));
@@ -128,7 +128,7 @@ void Fingerprint::AddPart(PyObject* object, const char* name, bool deep, int dep
 
 void Fingerprint::AddObject(PyObject* object, bool deep, int depth) {
   object = Unwrap(object);
-  if (depth > kMaxDepth) {
+  if (depth > kDeepestFingerprint) {
     is_certain_ = false;
   } else if (!AddNumber(object) && !AddPlain(object, deep, depth)) {
     AddIdentical(object, deep, depth);
@@ -199,7 +199,7 @@ void Fingerprint::AddCode(PyObject* code, int64_t first_line, int depth) {
 
 // What the code of a function holds: numbers, texts, tuples of these, sets, and nested code.
 void Fingerprint::AddConstant(PyObject* constant, int64_t first_line, int depth) {
-  if (depth > kMaxDepth) {
+  if (depth > kDeepestFingerprint) {
     is_certain_ = false;
   } else if (Py_TYPE(constant) == &PyFrozenSet_Type) {
     // Its order differs from process to process, where it holds texts.

@@ -11,12 +11,12 @@
 namespace parakeet::pylib {
 namespace {
 
-constexpr int kMaxDepth = 20;  // of tuples in tuples
+constexpr int kDeepestRecord = 20;  // of tuples in tuples
 
 // The steps through tuples from `from` to `wanted`.
 bool FindIn(PyObject* from, PyObject* wanted, int depth, std::vector<uint32_t>* path) {
   if (Unwrap(from) == wanted) return true;
-  if (!PyTuple_Check(from) || depth == kMaxDepth) return false;
+  if (!PyTuple_Check(from) || depth == kDeepestRecord) return false;
   for (Py_ssize_t i = 0; i < PyTuple_Size(from); ++i) {
     path->push_back(uint32_t(i));
     if (FindIn(PyTuple_GetItem(from, i), wanted, depth + 1, path)) return true;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr long kCodeVarArgs = 0x04;  // inspect.CO_VARARGS
 
-long IntegerOf(PyObject* object, const char* name) {
+long CodeAttribute(PyObject* object, const char* name) {
   Ref value = Ref::Steal(PyObject_GetAttrString(object, name));
   return value ? PyLong_AsLong(value.get()) : -1;
 }
@@ -22,10 +22,10 @@ bool Parameters::Read(PyObject* function) {
   Ref code = Ref::Steal(PyObject_GetAttrString(function, "__code__"));
   if (!code) return false;
   Ref names = Ref::Steal(PyObject_GetAttrString(code.get(), "co_varnames"));
-  const long positional = IntegerOf(code.get(), "co_argcount");
-  const long only_positional = IntegerOf(code.get(), "co_posonlyargcount");
-  const long only_keyword = IntegerOf(code.get(), "co_kwonlyargcount");
-  const long flags = IntegerOf(code.get(), "co_flags");
+  const long positional = CodeAttribute(code.get(), "co_argcount");
+  const long only_positional = CodeAttribute(code.get(), "co_posonlyargcount");
+  const long only_keyword = CodeAttribute(code.get(), "co_kwonlyargcount");
+  const long flags = CodeAttribute(code.get(), "co_flags");
   if (!names || PyErr_Occurred()) return false;
   const auto add = [&](Py_ssize_t at, bool by_position, bool by_keyword, bool is_star) {
     Ref name = Ref::Borrow(PyTuple_GetItem(names.get(), at));

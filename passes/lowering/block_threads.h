@@ -1,0 +1,17 @@
+#ifndef PARAKEET_PASSES_LOWERING_BLOCK_THREADS_H_
+#define PARAKEET_PASSES_LOWERING_BLOCK_THREADS_H_
+
+#include <cstdint>
+
+namespace parakeet::passes {
+
+// Threads of a block of a GPU's, where nothing asks for another number: several fit a processor.
+inline constexpr int64_t kBlockThreads = 256;
+
+// The thread of a block that waits for a row of other blocks: of the second warp, since the first
+// is the one that publishes.
+inline constexpr int64_t kWaitsForRow = 32;
+
+}  // namespace parakeet::passes
+
+#endif  // PARAKEET_PASSES_LOWERING_BLOCK_THREADS_H_
