@@ -24,8 +24,8 @@
 // Assumes: where that check fails, whose site is new and has the exception kOtherShapes, the caller
 // runs the program made without this pass (Options::assume_shapes).
 // Refuses: sizes that depend on more than the entry's sizes and scalars; those that are not equal
-// wherever slices lie inside their arrays; indexes in a branch, which may be there to guard them,
-// but for constants behind a condition that differs from iteration to iteration.
+// wherever slices lie inside their arrays; indexes in a branch whose condition is made of them, or
+// of nothing that differs from iteration to iteration: it may be there to guard them.
 // Where a size is 1 in such arrays, it is taken to be 1.
 #include <algorithm>
 #include <functional>
@@ -36,6 +36,7 @@
 
 #include "ir/mutator.h"
 #include "ir/uses.h"
+#include "passes/analyses/carried_values.h"
 #include "passes/analyses/linear_forms.h"
 #include "passes/other_shapes.h"
 #include "passes/pass.h"
@@ -72,6 +73,7 @@ class ShapeAssumer {
     ForEachPair([&](const Binding& b, const Pair& pair) { AssumeGivenEqual(b, pair); });
     ir::ForEachBinding(*function_.body, [&](const Binding& b) {
       if (b.op == OpCode::kSlice) AssumeInside(b);
+      if (IsLoop(b.op)) AssumeKeepsSizes(b);
       if (IsShapeEntry(b)) AssumeNotNegative(b);
     });
     ForEachPair([&](const Binding& b, const Pair& pair) { AssumeEqual(b, pair); });
@@ -132,6 +134,29 @@ class ShapeAssumer {
     builder_.Emit(OpCode::kCheck, {}, {holds}, {{Attr::kSite, site_}, {Attr::kAt, 0}});
     context_.Note(entry.span, "a size taken not to be negative, which a call checks first",
                   Topic::kShapes, Verdict::kDone);
+  }
+
+  // Arrays that a loop carries begin as large as those that take their places: a step gives the
+  // next one what it made itself, or another that it carries.
+  void AssumeKeepsSizes(const Binding& loop) {
+    const std::vector<const Var*>& params = loop.blocks[0]->params;
+    const std::vector<Operand>& nexts = loop.blocks.back()->results;
+    const auto init_of = [&](const Operand& size) -> const Operand* {
+      for (size_t k = 0; k < nexts.size(); ++k) {
+        if (size == Operand(params[FirstCarried(loop) + k]))
+          return &loop.operands[FirstInit(loop) + k];
+      }
+      return nullptr;
+    };
+    for (const Var* param : params) {
+      for (const Operand& dim : param->type.dims()) {
+        const Operand* const init = init_of(dim);
+        if (init == nullptr) continue;
+        const Operand& next = nexts[init - &loop.operands[FirstInit(loop)]];
+        const Operand* const carried = init_of(next);
+        AssumeEqual(loop, {*init, carried == nullptr ? next : *carried});
+      }
+    }
   }
 
   // Nothing where the two differ, which raises, or where one is 1.
@@ -250,18 +275,52 @@ class ShapeAssumer {
 
   // --- What every iteration of a loop checks. ---
 
-  // In a branch that some iterations take, of indexes that are constants.
-  void AssumeInLoops(const ir::Block& block, bool repeats, bool is_branch = false) {
+  // In a branch that some iterations take, of indexes that its condition does not ask about.
+  void AssumeInLoops(const ir::Block& block, bool repeats) {
     for (const Binding* b : block.bindings) {
-      if (b->op == OpCode::kFor) AssumeInLoops(*b->blocks[0], true, is_branch);
+      if (b->op == OpCode::kFor) AssumeInLoops(*b->blocks[0], true);
+      if (b->op == OpCode::kWhile) {
+        for (const ir::Block* part : b->blocks) AssumeInLoops(*part, true);
+      }
       if (b->op == OpCode::kIf && repeats && !IsKnownAtEntry(b->operands[0])) {
-        for (const ir::Block* branch : b->blocks) AssumeInLoops(*branch, true, true);
+        guards_.push_back(b->operands[0]);
+        for (const ir::Block* branch : b->blocks) AssumeInLoops(*branch, true);
+        guards_.pop_back();
       }
       if (b->op != OpCode::kCheck || !repeats) continue;
-      AssumeInRange(*b, b->operands[0], is_branch);
-      if (is_branch) continue;
-      AssumeChecked(*b);
+      AssumeInRange(*b, b->operands[0]);
+      if (guards_.empty()) AssumeChecked(*b);
     }
+  }
+
+  // True where a branch around asks about a loop that the index goes by. Where the index is the
+  // loop's own, whether it equals something says nothing of where the array ends.
+  bool IsGuarded(const LinearForm& index) const {
+    const bool is_own =
+        index.terms.size() == 1 && index.terms[0].second == 1 && index.constant == 0;
+    return std::any_of(guards_.begin(), guards_.end(), [&](const Operand& guard) {
+      return std::any_of(index.terms.begin(), index.terms.end(), [&](const auto& term) {
+        ir::VarSet seen;
+        return IsMadeOf(guard, term.first, !is_own, &seen);
+      });
+    });
+  }
+
+  // True where the value is computed from the other; what is loaded is data.
+  bool IsMadeOf(const Operand& value, const Var* part, bool by_equality, ir::VarSet* seen) const {
+    if (!value.IsVar() || !seen->insert(value.var()).second) return false;
+    if (value.var() == part) return true;
+    const auto found = definitions_.find(value.var());
+    if (found == definitions_.end() || found->second->op == OpCode::kLoad) return false;
+    const Binding& b = *found->second;
+    if (!by_equality && (b.op == OpCode::kEq || b.op == OpCode::kNe)) return false;
+    const auto is_made_of = [&](const Operand& operand) {
+      return IsMadeOf(operand, part, by_equality, seen);
+    };
+    if (std::any_of(b.operands.begin(), b.operands.end(), is_made_of)) return true;
+    return std::any_of(b.blocks.begin(), b.blocks.end(), [&](const ir::Block* block) {
+      return std::any_of(block->results.begin(), block->results.end(), is_made_of);
+    });
   }
 
   // What is stored shows where a check behind it raises: only in front of all are the two nests
@@ -293,15 +352,15 @@ class ShapeAssumer {
   }
 
   // Of index < size, alone or beside 0 <= index.
-  void AssumeInRange(const Binding& check, const Operand& condition, bool is_branch) {
+  void AssumeInRange(const Binding& check, const Operand& condition) {
     if (const Binding* both = DefinitionOf(condition, OpCode::kAnd)) {
-      for (const Operand& part : both->operands) AssumeInRange(check, part, is_branch);
+      for (const Operand& part : both->operands) AssumeInRange(check, part);
       return;
     }
     const Binding* below = DefinitionOf(condition, OpCode::kLt);
     if (below == nullptr || ir::DTypeOf(below->operands[0]) != ir::DType::kI64) return;
     const std::optional<LinearForm> index = Likely(below->operands[0]);
-    if (!index || !(index->IsConstant() || (!is_branch && GoesOneWay(*index)))) return;
+    if (!index || !(index->IsConstant() || (GoesOneWay(*index) && !IsGuarded(*index)))) return;
     cost_ = 0;
     const std::optional<Operand> size = AtEntry(below->operands[1]);
     const std::optional<Operand> least = ExtremeOf(*index, false), most = ExtremeOf(*index, true);
@@ -477,6 +536,7 @@ class ShapeAssumer {
   std::unordered_map<const Var*, const Binding*> definitions_;
   ir::VarSet clamps_seen_;
   std::unordered_map<const Var*, const Binding*> loops_;  // by index
+  std::vector<Operand> guards_;                           // conditions of the branches around
   std::unordered_map<const Var*, std::optional<LinearForm>> likely_;
   std::unordered_map<const Var*, Operand> made_;  // in front of everything
   ir::VarSet seen_;                               // of what indexes taken to be in range are made

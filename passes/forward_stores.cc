@@ -15,10 +15,11 @@
 // Assumes: index form, behind prove_bounds: a place in range is one that is not asked about.
 // Refuses: an array with another store in the loop, or one that may be it by another name; a store
 // in a branch or in a loop inside; what is read behind something that may raise, or by a loop
-// inside: it might not be there to be read before the loop; values from more than kMostIterations
-// before.
+// inside: it might not be there to be read before the loop, as what a branch reads, unless it
+// begins at a place that is there; values from more than kMostIterations before.
 #include <algorithm>
 #include <optional>
+#include <unordered_set>
 
 #include "ir/builder.h"
 #include "ir/mutator.h"
@@ -46,6 +47,7 @@ class Forwarder : public ir::Mutator {
 
  protected:
   void Visit(const Binding* b) override {
+    if (carried_.contains(b)) return;
     if (b->op == OpCode::kFor) {
       const std::vector<Recurrence> found = FindRecurrences(*b);
       if (!found.empty()) return Carry(*b, found);
@@ -62,6 +64,7 @@ class Forwarder : public ir::Mutator {
 
   struct Recurrence {
     const Binding* store;
+    bool always_stores;  // in every iteration
     std::vector<Reading> readings;
     int64_t farthest = 0;
   };
@@ -69,19 +72,51 @@ class Forwarder : public ir::Mutator {
   std::vector<Recurrence> FindRecurrences(const Binding& loop) {
     std::vector<Recurrence> found;
     const Block& body = *loop.blocks[0];
+    bool runs = true;  // whatever iteration begins gets to the binding
     for (const Binding* b : body.bindings) {
+      runs &= !MayLeave(*b);
       if (b->op != OpCode::kStore || !IsOnlyWriter(*b, body)) continue;
-      Recurrence recurrence{b, {}};
-      for (const Binding* load : body.bindings) {
-        if (MayLeave(*load)) break;
-        const std::optional<int64_t> distance = DistanceOf(*load, *b, loop);
-        if (!distance || *distance < 1 || *distance > kMostIterations) continue;
-        recurrence.readings.push_back({load, *distance});
-        recurrence.farthest = std::max(recurrence.farthest, *distance);
+      Recurrence recurrence{b, runs, {}};
+      for (const Binding* reader : body.bindings) {
+        if (MayLeave(*reader)) break;
+        FindReadings(*reader, loop, false, &recurrence);
       }
       if (!recurrence.readings.empty()) found.push_back(std::move(recurrence));
     }
     return found;
+  }
+
+  // What the binding reads back: of loads, and of branches where the place is there in any case.
+  void FindReadings(const Binding& b, const Binding& loop, bool in_branch,
+                    Recurrence* recurrence) const {
+    if (b.op == OpCode::kIf) {
+      for (const Block* block : b.blocks) {
+        for (const Binding* inner : block->bindings) FindReadings(*inner, loop, true, recurrence);
+      }
+    }
+    const std::optional<int64_t> distance = DistanceOf(b, *recurrence->store, loop);
+    if (!distance || *distance < 1 || *distance > kMostIterations) return;
+    if (in_branch && !IsThereBefore(*recurrence, loop, *distance)) return;
+    recurrence->readings.push_back({&b, *distance});
+    recurrence->farthest = std::max(recurrence->farthest, *distance);
+  }
+
+  // True where the place of the store, so many iterations before the first, is known to be in the
+  // array: between 0 and where the first one stores.
+  bool IsThereBefore(const Recurrence& recurrence, const Binding& loop, int64_t distance) const {
+    const Binding& store = *recurrence.store;
+    const Var* index = loop.blocks[0]->params[0];
+    const int64_t step = loop.operands[2].constant().integer;
+    if (!recurrence.always_stores || !loop.operands[0].IsConstant()) return false;
+    const int64_t before = loop.operands[0].constant().integer - distance * step;
+    for (size_t k = 1; k + 1 < store.operands.size(); ++k) {
+      const LinearForm place = forms_.Of(store.operands[k]);
+      const int64_t moved = place.Coefficient(index);
+      if (moved == 0) continue;
+      if (place.terms.size() != 1 || moved * step < 0) return false;
+      if (place.constant + moved * before < 0) return false;
+    }
+    return true;
   }
 
   // Whether what is behind it may not run.
@@ -163,7 +198,7 @@ class Forwarder : public ir::Mutator {
       body.params.insert(body.params.end(), carried.begin(), carried.end());
       for (const Reading& reading : recurrence.readings) {
         Replace(reading.load->result(), carried[reading.distance - 1]);
-        std::erase(body.bindings, reading.load);
+        carried_.insert(reading.load);
       }
       context_.Note(recurrence.store->span, "what is stored is carried to where it is read",
                     Topic::kOther, Verdict::kDone);
@@ -216,6 +251,7 @@ class Forwarder : public ir::Mutator {
   Context& context_;
   const Roots roots_;
   const WrappingForms forms_;
+  std::unordered_set<const Binding*> carried_;  // loads that are none any more
 };
 
 }  // namespace

@@ -28,6 +28,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       "hoist-invariants",
       "eliminate-common-subexpressions",
       "eliminate-dead-code",
+      "join-stores",
       // A sum that is carried is a reduction, or a scan.
       "carry-elements",
       "forward-stores",
@@ -83,6 +84,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       // how the new nests run.
       "place-results",
       "narrow-reductions",
+      "narrow-integers",
       // By other names than the passes above look for.
       "flatten-loads",
       "eliminate-dead-code",

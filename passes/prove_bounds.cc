@@ -80,6 +80,7 @@ class BoundsProver : public ir::Mutator {
     const Block* rewritten = Mutator::VisitBlock(block);
     if (is_tried)
       trial_->holds = trial_->limits.KeepAtEnd(trial_->loop, rewritten->results, ranges_);
+    ranges_.EndBlock(*rewritten);
     ranges_.Leave(mark);
     return rewritten;
   }

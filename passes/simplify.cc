@@ -188,6 +188,16 @@ class Simplifier : public ir::Mutator {
            operand.constant() == ir::ConstantOf(operand.constant().dtype, 1);
   }
 
+  // A float that an integer was: never nan nor infinite, and nothing is behind its point. Not of
+  // float16, whose largest number is below those of 16 bits.
+  bool IsWhole(const Operand& operand) const {
+    const Binding* cast = DefinedBy(operand, OpCode::kCast);
+    if (cast == nullptr || !ir::IsFloat(cast->result()->type.dtype())) return false;
+    const ir::DType from = ir::DTypeOf(cast->operands[0]);
+    return ir::SizeInBits(cast->result()->type.dtype()) >= 32 &&
+           (ir::IsBool(from) || ir::IsInteger(from));
+  }
+
   std::optional<Operand> ApplyRules(const Binding& b) {
     const std::vector<Operand>& in = b.operands;
     switch (b.op) {
@@ -214,8 +224,19 @@ class Simplifier : public ir::Mutator {
       case OpCode::kSelect:  // select(c, x, x) => x
         return in[1] == in[2] ? std::optional(in[1]) : ChosenExtreme(b);
       case OpCode::kPow: return SimplerPower(b);
+      case OpCode::kFloor:
+      case OpCode::kCeil:
+      case OpCode::kTrunc:
+      case OpCode::kRint: return IsWhole(in[0]) ? std::optional(in[0]) : std::nullopt;
+      case OpCode::kIsNan:
+      case OpCode::kIsInf:
+      case OpCode::kIsFinite:
+        if (!IsWhole(in[0])) return std::nullopt;
+        return Operand::Bool(b.op == OpCode::kIsFinite);
       case OpCode::kEq:
-      case OpCode::kNe: return ComparedWithOne(b);
+      case OpCode::kNe:
+        if (in[0] == in[1] && IsWhole(in[0])) return Operand::Bool(b.op == OpCode::kEq);
+        return ComparedWithOne(b);
       case OpCode::kAdd: return SimplerSum(b);
       default: return std::nullopt;
     }

@@ -1,6 +1,7 @@
 #include "passes/analyses/ranges.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <limits>
 
@@ -275,6 +276,11 @@ void Ranges::BoundByDefinition(const Binding& b) {
       break;
     case OpCode::kCast: return BoundCast(b);
     case OpCode::kMul: return BoundProduct(b);
+    case OpCode::kAnd:
+    case OpCode::kOr:
+    case OpCode::kXor:
+    case OpCode::kShl:
+    case OpCode::kShr: return BoundBits(b);
     default: return;
   }
   for (const std::vector<LinearForm>* limits : {&facts.lower, &facts.upper, &facts.one_of}) {
@@ -286,15 +292,65 @@ void Ranges::BoundByDefinition(const Binding& b) {
   known.one_of = std::move(facts.one_of);
 }
 
+void Ranges::EndBlock(const ir::Block& block) {
+  std::vector<Reaches>& reaches = yields_[&block];
+  for (const Operand& result : block.results) {
+    Reaches& reach = reaches.emplace_back(kInfinity, kInfinity);
+    if (!IsI64(result)) continue;
+    reach = {Reach(false, FormOf(result)), Reach(true, FormOf(result))};
+  }
+}
+
 // What a branch yields is what the value is.
 void Ranges::BoundChosen(const Binding& b) {
   for (size_t k = 0; k < b.results.size(); ++k) {
     if (!IsI64(b.results[k])) continue;
     Facts facts;
-    for (const ir::Block* block : b.blocks) facts.one_of.push_back(FormOf(block->results[k]));
+    Reaches most;
+    for (const ir::Block* block : b.blocks) {
+      facts.one_of.push_back(FormOf(block->results[k]));
+      const auto ended = yields_.find(block);
+      const Reaches reach =
+          ended == yields_.end() ? Reaches{kInfinity, kInfinity} : ended->second[k];
+      most = {std::max(most.below, reach.below), std::max(most.above, reach.above)};
+    }
     for (const LinearForm& one : facts.one_of) Order(one);
+    if (most.below <= kFar) facts.lower.push_back(LinearForm::Of(-int64_t(most.below)));
+    if (most.above <= kFar) facts.upper.push_back(LinearForm::Of(int64_t(most.above)));
     Change(b.results[k]) = std::move(facts);
   }
+}
+
+// Bits of numbers that are not negative: of an `and`, those of one side; of an `or`, no more than
+// both have places for.
+void Ranges::BoundBits(const Binding& b) {
+  const auto is_natural = [&](int k) { return ProvesLe(Operand::Int(0), b.operands[k]); };
+  const auto reach = [&](int k) { return Reach(true, FormOf(b.operands[k])); };
+  const bool is_shift = b.op == OpCode::kShl || b.op == OpCode::kShr;
+  if (b.op != OpCode::kAnd && !(is_natural(0) && is_natural(1))) return;
+  if (b.op == OpCode::kAnd && !is_natural(0) && !is_natural(1)) return;
+  if (is_shift && !b.operands[1].IsConstant()) return;
+  Facts facts;
+  facts.lower = {LinearForm::Of(int64_t{0})};
+  if (b.op == OpCode::kAnd) {
+    for (const int side : {0, 1}) {
+      if (is_natural(side)) facts.upper.push_back(FormOf(b.operands[side]));
+    }
+  } else if (is_shift) {
+    const int64_t bits = b.operands[1].constant().integer;
+    const double one = reach(0);
+    if (bits > 48 || one > kFar) return;
+    const double most = b.op == OpCode::kShl ? one * double(int64_t{1} << bits)
+                                             : double(int64_t(one) >> bits);
+    if (most > kFar) return;
+    facts.upper = {LinearForm::Of(int64_t(most))};
+  } else {
+    const double most = std::max(reach(0), reach(1));
+    if (most >= kFar) return;
+    facts.upper = {LinearForm::Of(int64_t(std::bit_ceil(uint64_t(most) + 1)) - 1)};
+  }
+  for (const LinearForm& limit : facts.upper) Order(limit);
+  Change(b.result()) = std::move(facts);
 }
 
 // A sum divided by a constant is no less, or less, than a part of it where the multiple is:
@@ -441,6 +497,11 @@ double Ranges::Reach(bool high, const LinearForm& form, int& budget) const {
   return reach;
 }
 
+double Ranges::Reach(bool high, const LinearForm& form) const {
+  int budget = kBudget;
+  return Reach(high, form, budget);
+}
+
 // Bounds are made of earlier values, so this ends.
 double Ranges::Reach(bool high, const Var* var, int& budget) const {
   const auto found = facts_.find(var);
@@ -457,8 +518,7 @@ double Ranges::Reach(bool high, const Var* var, int& budget) const {
 }
 
 bool Ranges::IsWithin(double limit, bool high, const LinearForm& form) const {
-  int budget = kBudget;
-  return Reach(high, form, budget) <= limit;
+  return Reach(high, form) <= limit;
 }
 
 bool Ranges::ProvesLe(const Operand& a, const Operand& b) const {

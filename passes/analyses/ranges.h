@@ -39,6 +39,9 @@ class Ranges {
   // The bool `condition`, read with `renames`, is `value`.
   void Assume(const ir::Operand& condition, bool value, const Renames& renames = {});
 
+  // The block, walked and not left yet, ends: bounds of what it yields are kept for its binding.
+  void EndBlock(const ir::Block& block);
+
   // What is learned inside a block holds only there: an array whose size proves something may not
   // be made on the way around it. Leave forgets what was learned since the Enter that gave `mark`.
   size_t Enter() const { return undo_.size(); }
@@ -80,6 +83,7 @@ class Ranges {
   void BoundLoad(const ir::Binding& b);
   void BoundProduct(const ir::Binding& b);
   void BoundChosen(const ir::Binding& b);
+  void BoundBits(const ir::Binding& b);
   void BoundQuotient(const ir::Binding& b);
   std::vector<LinearForm> QuotientLimits(const ir::Binding& b) const;
   std::optional<LinearForm> ExactSum(const ir::Binding& b) const;
@@ -91,6 +95,7 @@ class Ranges {
   // How far above 0 (or below, where not `high`) the value may be; infinite where nothing says.
   double Reach(bool high, const LinearForm& form, int& budget) const;
   double Reach(bool high, const ir::Var* var, int& budget) const;
+  double Reach(bool high, const LinearForm& form) const;
   bool IsWithin(double limit, bool high, const LinearForm& form) const;
   bool ProvesNonNegative(const LinearForm& form, int& budget) const;
   std::optional<int64_t> GapOf(const LinearForm& form, const ir::Var* value, bool high,
@@ -103,6 +108,12 @@ class Ranges {
   std::unordered_map<const ir::Var*, LinearForm> sums_;
   std::unordered_map<const ir::Var*, Facts> facts_;
   std::vector<std::pair<const ir::Var*, Facts>> undo_;
+  // How far below and above 0 a block's results may be, each; the blocks of branches alone.
+  struct Reaches {
+    double below = 0.0;
+    double above = 0.0;
+  };
+  std::unordered_map<const ir::Block*, std::vector<Reaches>> yields_;
   // A bound is made of values that are earlier in this order.
   mutable std::unordered_map<const ir::Var*, int> order_;
 };

@@ -1,0 +1,367 @@
+// Computes in fewer bits what i64 are computed for that only some bits of are read, or that are
+// known to be small: more of them fit a register.
+//
+// Before:
+//   %a: i64 = cast %x  %b: i64 = cast %y  %s: i64 = add %a, %b  %p: bool = gt %s, 300     (of u8)
+//   %c: i64 = select %p, 1, 0  %d: i64 = or %c, 2  %e: u8 = cast %d
+// After:
+//   %a: i16 = cast %x  %b: i16 = cast %y  %s: i16 = add %a, %b  %p: bool = gt %s, 300:i16
+//   %c: u8 = select %p, 1:u8, 0:u8  %e: u8 = or %c, 2:u8
+//
+// Integers wrap: the low bits of a sum, a product or a choice are made of the low bits of its
+// operands. What a comparison, a shift to the right or a float is made of must be the number
+// itself, whose bounds then fit the narrower type.
+//
+// Assumes: index form, behind fusion. Inside of nests alone: a loop by itself gains nothing.
+// Refuses: numbers together with one that an index, a store, or anything else reads or makes that
+// takes all of its bits.
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/builder.h"
+#include "ir/dtype.h"
+#include "ir/mutator.h"
+#include "ir/uses.h"
+#include "passes/pass.h"
+
+namespace parakeet::passes {
+namespace {
+
+using ir::Binding;
+using ir::Block;
+using ir::DType;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+
+bool IsWide(const Operand& operand) { return ir::TypeOf(operand) == ir::Type(DType::kI64); }
+
+bool IsNarrowSource(DType dtype) {
+  return ir::IsBool(dtype) || (ir::IsInteger(dtype) && ir::SizeInBits(dtype) <= 32);
+}
+
+bool IsComparison(OpCode op) {
+  return op == OpCode::kLt || op == OpCode::kLe || op == OpCode::kGt || op == OpCode::kGe ||
+         op == OpCode::kEq || op == OpCode::kNe;
+}
+
+// Operations on integers whose low bits follow from the low bits of their operands.
+bool IsModular(OpCode op) {
+  return op == OpCode::kAdd || op == OpCode::kSub || op == OpCode::kMul || op == OpCode::kNeg ||
+         op == OpCode::kAnd || op == OpCode::kOr || op == OpCode::kXor || op == OpCode::kNot ||
+         op == OpCode::kSelect;
+}
+
+// What a number lies between, both included.
+struct Interval {
+  int64_t lo;
+  int64_t hi;
+
+  void Include(const Interval& other) {
+    lo = std::min(lo, other.lo);
+    hi = std::max(hi, other.hi);
+  }
+  bool Fits(DType dtype) const {
+    const int bits = ir::SizeInBits(dtype);
+    if (ir::IsUnsigned(dtype)) return lo >= 0 && hi < int64_t{1} << bits;
+    return lo >= -(int64_t{1} << (bits - 1)) && hi < int64_t{1} << (bits - 1);
+  }
+};
+
+// Sums and products of numbers below this do not overflow; larger ones are not known.
+constexpr int64_t kLargest = int64_t{1} << 31;
+
+std::optional<Interval> Known(Interval interval) {
+  if (interval.lo < -kLargest || interval.hi > kLargest) return std::nullopt;
+  return interval;
+}
+
+Interval IntervalOf(DType dtype) {
+  if (ir::IsBool(dtype)) return {0, 1};
+  const int bits = ir::SizeInBits(dtype);
+  if (ir::IsUnsigned(dtype)) return {0, (int64_t{1} << bits) - 1};
+  return {-(int64_t{1} << (bits - 1)), (int64_t{1} << (bits - 1)) - 1};
+}
+
+// Finds groups of numbers that are computed from one another, and what is asked of each.
+class Groups {
+ public:
+  explicit Groups(const ir::Function& function) { See(*function.body, false); }
+
+  // The type that the number and all of its group are computed in; none where it stays i64.
+  std::optional<DType> TypeOf(const Var* var) {
+    const auto found = numbers_.find(var);
+    if (found == numbers_.end()) return std::nullopt;
+    return TypeOf(groups_[Find(found->second)]);
+  }
+  bool Narrows(const Operand& operand) {
+    return operand.IsVar() && TypeOf(operand.var()).has_value();
+  }
+
+ private:
+  struct Group {
+    bool stays = false;
+    int bits = 1;                 // that are read, at least
+    std::optional<Interval> all;  // of the numbers that are read as such
+  };
+
+  static std::optional<DType> TypeOf(const Group& group) {
+    if (group.stays) return std::nullopt;
+    for (const DType dtype : {DType::kI8, DType::kU8, DType::kI16, DType::kU16, DType::kI32}) {
+      if (ir::SizeInBits(dtype) < group.bits) continue;
+      if (!group.all || group.all->Fits(dtype)) return dtype;
+    }
+    return std::nullopt;
+  }
+
+  size_t Find(size_t number) {
+    while (parents_[number] != number) number = parents_[number] = parents_[parents_[number]];
+    return number;
+  }
+
+  size_t NumberOf(const Var* var) {
+    const auto [found, is_new] = numbers_.try_emplace(var, parents_.size());
+    if (is_new) {
+      parents_.push_back(found->second);
+      groups_.push_back({.stays = true});  // until it is defined
+    }
+    return found->second;
+  }
+
+  void Define(const Var* var, std::optional<Interval> interval) {
+    groups_[NumberOf(var)].stays = false;
+    if (interval) intervals_[var] = *interval;
+  }
+
+  void Join(const Operand& a, const Operand& b) {
+    if (!a.IsVar() || !b.IsVar()) return;
+    const size_t from = Find(NumberOf(b.var())), to = Find(NumberOf(a.var()));
+    if (from == to) return;
+    parents_[from] = to;
+    Group& group = groups_[to];
+    const Group& other = groups_[from];
+    group.stays |= other.stays;
+    group.bits = std::max(group.bits, other.bits);
+    if (other.all) group.all ? group.all->Include(*other.all) : void(group.all = other.all);
+  }
+
+  Group& GroupOf(const Operand& operand) { return groups_[Find(NumberOf(operand.var()))]; }
+
+  std::optional<Interval> BoundsOf(const Operand& operand) const {
+    if (operand.IsConstant())
+      return Known({operand.constant().integer, operand.constant().integer});
+    const auto found = intervals_.find(operand.var());
+    return found == intervals_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  // The number itself is read, beside others of `group`.
+  void ReadWhole(const Operand& operand, Group& group) {
+    const std::optional<Interval> bounds = BoundsOf(operand);
+    if (!bounds) {
+      group.stays = true;
+    } else {
+      group.all ? group.all->Include(*bounds) : void(group.all = bounds);
+    }
+  }
+
+  void Keep(const Operand& operand) {
+    if (operand.IsVar() && IsWide(operand)) GroupOf(operand).stays = true;
+  }
+
+  void See(const Block& block, bool in_nest) {
+    for (const Binding* b : block.bindings) See(*b, in_nest);
+  }
+
+  void See(const Binding& b, bool in_nest) {
+    const bool is_nest = ir::InfoOf(b.op).format == ir::OpFormat::kIndices;
+    for (const Block* inner : b.blocks) See(*inner, in_nest || is_nest);
+    if (in_nest && b.op == OpCode::kIf) return SeeChoice(b);
+    if (in_nest && b.op == OpCode::kCast) return SeeCast(b);
+    if (in_nest && ir::IsScalarOp(b.op) && SeeScalar(b)) return;
+    for (const Operand& operand : b.operands) Keep(operand);
+    for (const Var* result : b.results) {
+      for (const Operand& dim : result->type.dims()) Keep(dim);
+    }
+    for (const Block* inner : b.blocks) {
+      for (const Operand& result : inner->results) Keep(result);
+    }
+  }
+
+  void SeeChoice(const Binding& b) {
+    for (size_t k = 0; k < b.results.size(); ++k) {
+      if (!IsWide(b.results[k])) continue;
+      std::optional<Interval> bounds = BoundsOf(b.blocks[0]->results[k]);
+      const std::optional<Interval> other = BoundsOf(b.blocks[1]->results[k]);
+      if (bounds && other) bounds->Include(*other);
+      Define(b.results[k], other ? bounds : std::nullopt);
+      for (const Block* inner : b.blocks) Join(b.results[k], inner->results[k]);
+    }
+  }
+
+  void SeeCast(const Binding& b) {
+    const DType from = ir::DTypeOf(b.operands[0]), to = ir::DTypeOf(b.result());
+    if (IsWide(b.result()) && IsNarrowSource(from)) Define(b.result(), IntervalOf(from));
+    if (!b.operands[0].IsVar() || !IsWide(b.operands[0])) return;
+    Group& group = GroupOf(b.operands[0]);
+    if (ir::IsInteger(to) && ir::SizeInBits(to) < 64) {
+      group.bits = std::max(group.bits, ir::SizeInBits(to));
+    } else {
+      ReadWhole(b.operands[0], group);
+    }
+  }
+
+  // False where its operands are read as anything reads them.
+  bool SeeScalar(const Binding& b) {
+    const size_t first = b.op == OpCode::kSelect ? 1 : 0;
+    if (b.operands.size() <= first || !IsWide(b.operands[first])) return false;
+    if (IsComparison(b.op)) {
+      Join(b.operands[0], b.operands[1]);
+      return ReadWhole(b, b.operands[b.operands[0].IsVar() ? 0 : 1]);
+    }
+    if (!IsWide(b.result())) return false;
+    const bool is_extreme = b.op == OpCode::kMin || b.op == OpCode::kMax;
+    const bool is_shift = (b.op == OpCode::kShl || b.op == OpCode::kShr) && IsShort(b.operands[1]);
+    if (!is_extreme && !is_shift && !IsModular(b.op)) return false;
+    Define(b.result(), BoundsOf(b));
+    for (size_t k = first; k < b.operands.size(); ++k) Join(b.result(), b.operands[k]);
+    return is_extreme || b.op == OpCode::kShr ? ReadWhole(b, b.result()) : true;
+  }
+
+  // A distance that is one in any type.
+  static bool IsShort(const Operand& distance) {
+    return distance.IsConstant() && distance.constant().integer >= 0 &&
+           distance.constant().integer < 32;
+  }
+
+  bool ReadWhole(const Binding& b, const Operand& member) {
+    if (!member.IsVar()) return false;
+    for (const Operand& operand : b.operands) ReadWhole(operand, GroupOf(member));
+    return true;
+  }
+
+  std::optional<Interval> BoundsOf(const Binding& b) const {
+    const size_t first = b.op == OpCode::kSelect ? 1 : 0;
+    const std::optional<Interval> x = BoundsOf(b.operands[first]);
+    if (b.op == OpCode::kNeg || b.op == OpCode::kNot) {
+      const int64_t one = b.op == OpCode::kNot ? 1 : 0;
+      return x ? Known({-x->hi - one, -x->lo - one}) : std::nullopt;
+    }
+    const std::optional<Interval> y = BoundsOf(b.operands[first + 1]);
+    if (b.op == OpCode::kAnd) return BoundsOfAnd(x, y);
+    if (!x || !y) return std::nullopt;
+    switch (b.op) {
+      case OpCode::kAdd: return Known({x->lo + y->lo, x->hi + y->hi});
+      case OpCode::kSub: return Known({x->lo - y->hi, x->hi - y->lo});
+      case OpCode::kMul: {
+        const int64_t ends[] = {x->lo * y->lo, x->lo * y->hi, x->hi * y->lo, x->hi * y->hi};
+        return Known({*std::min_element(ends, ends + 4), *std::max_element(ends, ends + 4)});
+      }
+      case OpCode::kMin: return Interval{std::min(x->lo, y->lo), std::min(x->hi, y->hi)};
+      case OpCode::kMax: return Interval{std::max(x->lo, y->lo), std::max(x->hi, y->hi)};
+      case OpCode::kSelect: {
+        Interval both = *x;
+        both.Include(*y);
+        return both;
+      }
+      case OpCode::kOr:
+      case OpCode::kXor: {
+        if (x->lo < 0 || y->lo < 0) return std::nullopt;
+        int64_t ones = 1;
+        while (ones <= std::max(x->hi, y->hi)) ones *= 2;
+        return Known({0, ones - 1});
+      }
+      case OpCode::kShr:
+        if (y->lo < 0 || y->hi > 31) return std::nullopt;
+        return Interval{x->lo >> y->lo, x->hi >> y->lo};
+      case OpCode::kShl:
+        if (y->lo < 0 || y->hi > 31) return std::nullopt;
+        return Known({x->lo * (int64_t{1} << y->lo), x->hi * (int64_t{1} << y->lo)});
+      default: return std::nullopt;
+    }
+  }
+
+  // No more than a side that is not negative.
+  static std::optional<Interval> BoundsOfAnd(const std::optional<Interval>& x,
+                                             const std::optional<Interval>& y) {
+    std::optional<Interval> bounds;
+    for (const std::optional<Interval>& side : {x, y}) {
+      if (!side || side->lo < 0) continue;
+      bounds = Interval{0, std::min(side->hi, bounds ? bounds->hi : side->hi)};
+    }
+    return bounds;
+  }
+
+  std::unordered_map<const Var*, size_t> numbers_;
+  std::vector<size_t> parents_;
+  std::vector<Group> groups_;
+  std::unordered_map<const Var*, Interval> intervals_;
+};
+
+class IntegerNarrower : public ir::Mutator {
+ public:
+  IntegerNarrower(ir::Arena* arena, const ir::Function& function)
+      : Mutator(arena), groups_(function) {}
+
+ protected:
+  void Visit(const Binding* b) override {
+    const std::optional<DType> dtype = TypeIn(*b);
+    if (b->op == OpCode::kIf) return VisitChoice(*b);
+    if (!dtype) return Mutator::Visit(b);
+    if (b->op == OpCode::kCast) {
+      const DType to = groups_.TypeOf(b->result()).value_or(ir::DTypeOf(b->result()));
+      return Replace(b->result(), builder().Cast(Apply(b->operands[0]), to));
+    }
+    std::vector<Operand> operands = Apply(b->operands);
+    for (Operand& operand : operands) operand = InType(operand, *dtype);
+    Replace(b->result(), builder().Scalar(b->op, std::move(operands), b->result()->hint));
+  }
+
+ private:
+  // The type of what the binding reads or makes that is narrowed, none where nothing is.
+  std::optional<DType> TypeIn(const Binding& b) {
+    if (!ir::IsScalarOp(b.op) || b.results.size() != 1) return std::nullopt;
+    for (const Operand& operand : b.operands) {
+      if (groups_.Narrows(operand)) return groups_.TypeOf(operand.var());
+    }
+    return groups_.TypeOf(b.result());
+  }
+
+  static Operand InType(const Operand& operand, DType dtype) {
+    if (!operand.IsConstant() || !IsWide(operand)) return operand;
+    const int drop = 64 - ir::SizeInBits(dtype);
+    const auto bits = static_cast<uint64_t>(operand.constant().integer) << drop;
+    return ir::ConstantOf(dtype, ir::IsSigned(dtype) ? static_cast<int64_t>(bits) >> drop
+                                                     : static_cast<int64_t>(bits >> drop));
+  }
+
+  void VisitChoice(const Binding& b) {
+    Binding choice = *Rewrite(&b);
+    for (size_t k = 0; k < b.results.size(); ++k) {
+      const std::optional<DType> dtype = groups_.TypeOf(b.results[k]);
+      if (!dtype) continue;
+      choice.results[k] = builder().NewVar(*dtype, b.results[k]->hint);
+      Replace(b.results[k], choice.results[k]);
+      for (const Block*& inner : choice.blocks) {
+        Block ended = *inner;
+        ended.results[k] = InType(ended.results[k], *dtype);
+        inner = arena()->New(std::move(ended));
+      }
+    }
+    builder().Append(arena()->New(std::move(choice)));
+  }
+
+  Groups groups_;
+};
+
+}  // namespace
+
+ir::Program NarrowIntegers(const ir::Program& program, Context&) {
+  return ForEachFunction(program, [&](const ir::Function* function) {
+    return IntegerNarrower(program.arena.get(), *function).Run(function);
+  });
+}
+
+}  // namespace parakeet::passes
