@@ -104,6 +104,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       "vectorize-loops",
       "simplify",
       "eliminate-common-subexpressions",
+      "hoist-loads",
       "branch-checks",
       "eliminate-dead-code",
       "prefetch-streams",
@@ -127,9 +128,9 @@ const std::vector<std::string_view>& GpuPipeline() {
   static const auto* const kPasses = [] {
     // Each thread of a GPU makes one element: what is made for many in the caches of a core or in
     // lanes is made otherwise.
-    const std::set<std::string_view> left_out = {"block-contractions", "fuse-panels",
-                                                 "vectorize-loops",    "prefetch-streams",
-                                                 "branch-checks",      "even-costs"};
+    const std::set<std::string_view> left_out = {
+        "block-contractions", "fuse-panels",   "vectorize-loops", "hoist-loads",
+        "prefetch-streams",   "branch-checks", "even-costs"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       // Behind all that fuses, and before arrays share memory.

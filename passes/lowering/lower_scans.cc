@@ -23,7 +23,7 @@ namespace {
 constexpr int64_t kDearCombine = 16;  // One that costs more takes lanes, where there are some.
 constexpr int64_t kDearScanned = 8;   // One that costs more is not computed twice.
 constexpr int64_t kElementsAtOnce = 4096;
-constexpr int64_t kUsualLanes = 8;
+constexpr int64_t kUsualScanLanes = 8;
 constexpr size_t kMostChains = 8;      // Sums that a processor has under way at a time.
 constexpr int64_t kBlocksAtOnce = 32;  // Of lanes: what one thread takes.
 
@@ -164,7 +164,8 @@ void ScanLowering::StoreElements(const Scan& scan) {
   const Binding& b = scan.reduction.binding;
   const Operand& extent = scan.reduction.extents[0];
   const bool in_lanes = HasElementsInLanes(b);
-  const int64_t cost = std::max<int64_t>(1, CostOf(*b.blocks[0]) / (in_lanes ? kUsualLanes : 1));
+  const int64_t cost =
+      std::max<int64_t>(1, CostOf(*b.blocks[0]) / (in_lanes ? kUsualScanLanes : 1));
   const auto chunk = [&](const Operand& lo) {
     const Operand hi = Min(builder().Add(lo, Int(kElementsAtOnce)), extent);
     const bool outer_lanes = std::exchange(in_lanes_, in_lanes_ || in_lanes);
