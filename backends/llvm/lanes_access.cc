@@ -9,6 +9,8 @@ using llvm::FixedVectorType;
 using llvm::SmallVector;
 using llvm::Value;
 
+constexpr unsigned kLeastGathered = 32;  // Bits of the smallest number that a processor gathers.
+
 // One access: dtype, place and how to write it.
 class LanesAccess {
  public:
@@ -151,7 +153,42 @@ class LanesAccess {
     return load;
   }
 
+  // Lanes at one distance, where the processor has no instruction for them and LLVM would take an
+  // address for each out of a vector of addresses.
+  bool IsOneByOne() const {
+    const bool has_instruction =
+        emission_.has_gathers && part_type_->getScalarSizeInBits() >= kLeastGathered;
+    return emission_.is_x86 && place_.mask == nullptr && place_.offsets == nullptr &&
+           !has_instruction;
+  }
+
+  Value* AddressOfLane(int lane, int64_t offset) {
+    Value* distance = builder_.CreateMul(place_.stride, builder_.getInt64(lane));
+    return builder_.CreateGEP(builder_.getInt8Ty(), place_.address,
+                              builder_.CreateAdd(distance, builder_.getInt64(offset)));
+  }
+
+  Value* LoadOneByOne(int64_t offset) {
+    Value* lanes = llvm::PoisonValue::get(part_type_);
+    for (int lane = 0; lane < place_.lanes; ++lane) {
+      auto* load = builder_.CreateAlignedLoad(part_type_->getScalarType(),
+                                              AddressOfLane(lane, offset), traits_.alignment);
+      traits_.scopes.Mark(load);
+      lanes = builder_.CreateInsertElement(lanes, load, lane);
+    }
+    return lanes;
+  }
+
+  void StoreOneByOne(Value* value, int64_t offset) {
+    for (int lane = 0; lane < place_.lanes; ++lane) {
+      traits_.scopes.Mark(builder_.CreateAlignedStore(builder_.CreateExtractElement(value, lane),
+                                                      AddressOfLane(lane, offset),
+                                                      traits_.alignment));
+    }
+  }
+
   Number LoadApart() {
+    if (IsOneByOne()) return {LoadOneByOne(0), is_complex_ ? LoadOneByOne(size_ / 2) : nullptr};
     Value* addresses = Addresses();
     Number number = {Gather(addresses), nullptr};
     if (is_complex_) number.imag = Gather(ImagAddresses(addresses));
@@ -174,6 +211,11 @@ class LanesAccess {
   }
 
   void StoreApart(const Number& number) {
+    if (IsOneByOne()) {
+      StoreOneByOne(number.value, 0);
+      if (is_complex_) StoreOneByOne(number.imag, size_ / 2);
+      return;
+    }
     Value* addresses = Addresses();
     Scatter(number.value, addresses);
     if (is_complex_) Scatter(number.imag, ImagAddresses(addresses));
