@@ -19,7 +19,7 @@
 // would be found by asking whether its axis is repeated. Of a slice that begins at min(1, %n) the
 // same: it begins at 1. Of a check in each iteration of a loop that %i + 1 < %m: its last index is.
 // Scalars that indexes in loops are made of are no larger than sizes may be, so that no sum of them
-// wraps around.
+// wraps around. An inner loop has a first iteration where it matters to what is behind it.
 //
 // Assumes: where that check fails, whose site is new and has the exception kOtherShapes, the caller
 // runs the program made without this pass (Options::assume_shapes).
@@ -278,6 +278,7 @@ class ShapeAssumer {
   // In a branch that some iterations take, of indexes that its condition does not ask about.
   void AssumeInLoops(const ir::Block& block, bool repeats) {
     for (const Binding* b : block.bindings) {
+      if (IsLoop(b->op) && repeats && guards_.empty()) AssumeRuns(*b);
       if (b->op == OpCode::kFor) AssumeInLoops(*b->blocks[0], true);
       if (b->op == OpCode::kWhile) {
         for (const ir::Block* part : b->blocks) AssumeInLoops(*part, true);
@@ -291,6 +292,49 @@ class ShapeAssumer {
       AssumeInRange(*b, b->operands[0]);
       if (guards_.empty()) AssumeChecked(*b);
     }
+  }
+
+  // A loop inside another that carries what it never reads has a first iteration: what it leaves
+  // behind, as its counter, is then its own.
+  void AssumeRuns(const Binding& loop) {
+    ir::VarSet read;
+    for (const ir::Block* block : loop.blocks)
+      ir::ForEachUse(*block, [&](const Var* var) { read.insert(var); });
+    const std::vector<const Var*>& params = loop.blocks.back()->params;
+    if (std::all_of(params.begin() + FirstCarried(loop), params.end(),
+                    [&](const Var* param) { return read.contains(param); }))
+      return;
+    cost_ = 0;
+    builder_.set_span(loop.span);
+    std::optional<Operand> runs;
+    if (loop.op == OpCode::kFor) {
+      const std::optional<Operand> lo = AtEntry(loop.operands[0]), hi = AtEntry(loop.operands[1]);
+      const bool up = loop.operands[2].constant().integer > 0;
+      if (lo && hi) runs = builder_.Scalar(up ? OpCode::kLt : OpCode::kGt, {*lo, *hi});
+    } else {
+      runs = AtFirst(loop.blocks[0]->results[0], loop);
+    }
+    if (!runs || runs->IsConstant()) return;
+    builder_.Emit(OpCode::kCheck, {}, {*runs}, {{Attr::kSite, site_}, {Attr::kAt, 0}});
+    context_.Note(loop.span, "a loop taken to run, which a call checks first", Topic::kShapes,
+                  Verdict::kDone);
+  }
+
+  // A part of a `while` loop's condition the first time that it is asked, at entry.
+  std::optional<Operand> AtFirst(const Operand& part, const Binding& loop) {
+    const std::vector<const Var*>& params = loop.blocks[0]->params;
+    for (size_t k = 0; k < params.size(); ++k) {
+      if (part == Operand(params[k])) return AtEntry(loop.operands[k]);
+    }
+    const auto found = part.IsVar() ? definitions_.find(part.var()) : definitions_.end();
+    if (found == definitions_.end() || !IsExpression(*found->second)) return AtEntry(part);
+    std::vector<Operand> operands;
+    for (const Operand& operand : found->second->operands) {
+      const std::optional<Operand> known = AtFirst(operand, loop);
+      if (!known || ++cost_ > kLargestExpression) return std::nullopt;
+      operands.push_back(*known);
+    }
+    return builder_.Scalar(found->second->op, std::move(operands));
   }
 
   // True where a branch around asks about a loop that the index goes by. Where the index is the

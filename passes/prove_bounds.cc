@@ -9,7 +9,8 @@
 //
 // What a check or a branch has said counts after it, or inside it. An element of an array that is
 // never stored to lies between the least and the largest of all, where these have been made. What a
-// loop carries has the limits that its body keeps, which copies of the loop are walked to find.
+// loop carries has the limits that its body keeps, which copies of the loop are walked to find; where
+// it surely runs and never reads what it is given, it is given a constant.
 //
 // Assumes: what ranges.h says of the sizes of arrays; it runs at every stage before loops are
 // written.
@@ -53,6 +54,7 @@ class BoundsProver : public ir::Mutator {
 
  protected:
   void Visit(const Binding* b) override {
+    if (IsLoop(b->op)) b = WithoutUnreadInits(b);
     if (b->results.size() == 1 && b->blocks.empty()) {
       std::vector<Operand> operands = Apply(b->operands);
       if (auto value = Folded(*b, operands)) return Replace(b->result(), *value);
@@ -65,6 +67,7 @@ class BoundsProver : public ir::Mutator {
     builder().Append(rewritten);
     ranges_.Define(*rewritten);
     limits.Conclude(*rewritten, ranges_);
+    if (IsLoop(b->op)) ReplaceConstants(*b, *rewritten);
     if (b->op == OpCode::kWhile) AssumeBehind(*rewritten);
     if (b->op == OpCode::kCheck) ranges_.Assume(rewritten->operands[0], true);
   }
@@ -131,6 +134,66 @@ class BoundsProver : public ir::Mutator {
     int length = 0;
     ir::ForEachBinding(Block{{}, {&b}, {}}, [&](const Binding&) { ++length; });
     return length;
+  }
+
+  // What a loop carries but never reads, and surely makes, begins as anything: the counter of an
+  // inner loop, read behind it, is none of an outer one's.
+  const Binding* WithoutUnreadInits(const Binding* loop) {
+    if (loop->results.empty() || !Runs(*loop)) return loop;
+    ir::VarSet read;
+    for (const Block* block : loop->blocks)
+      ir::ForEachUse(*block, [&](const Var* var) { read.insert(var); });
+    Binding copy = *loop;
+    bool changed = false;
+    for (size_t k = 0; k < loop->results.size(); ++k) {
+      const bool is_read =
+          std::any_of(loop->blocks.begin(), loop->blocks.end(), [&](const Block* block) {
+            return read.contains(block->params[FirstCarried(*loop) + k]);
+          });
+      Operand& init = copy.operands[FirstInit(*loop) + k];
+      if (is_read || !ir::TypeOf(init).IsScalar()) continue;
+      const Operand& next = loop->blocks.back()->results[k];
+      const Operand any = next.IsConstant() ? next : Operand(ir::ZeroOf(ir::DTypeOf(init)));
+      changed |= init != any;
+      init = any;
+    }
+    return changed ? arena()->New(std::move(copy)) : loop;
+  }
+
+  // What begins as a constant, and is the same again behind every iteration, is that.
+  void ReplaceConstants(const Binding& from, const Binding& loop) {
+    for (size_t k = 0; k < loop.results.size(); ++k) {
+      const Operand& next = loop.blocks.back()->results[k];
+      if (next.IsConstant() && next == loop.operands[FirstInit(loop) + k])
+        Replace(from.results[k], next);
+    }
+  }
+
+  // True where the loop has a first iteration, whatever the values are.
+  bool Runs(const Binding& loop) const {
+    if (loop.op == OpCode::kFor) {
+      const bool up = loop.operands[2].constant().integer > 0;
+      const Operand lo = Apply(loop.operands[0]), hi = Apply(loop.operands[1]);
+      return up ? ranges_.ProvesLt(lo, hi) : ranges_.ProvesLt(hi, lo);
+    }
+    const Block& condition = *loop.blocks[0];
+    std::unordered_map<const Var*, Operand> first;  // values of the first time it is asked
+    const std::vector<Operand> inits = Apply(loop.operands);
+    for (size_t k = 0; k < condition.params.size(); ++k)
+      first.emplace(condition.params[k], inits[k]);
+    const auto at_first = [&](const Operand& operand) {
+      const auto found = operand.IsVar() ? first.find(operand.var()) : first.end();
+      return found == first.end() ? Apply(operand) : found->second;
+    };
+    for (const Binding* b : condition.bindings) {
+      if (!ir::IsScalarOp(b->op)) return false;
+      std::vector<Operand> operands;
+      for (const Operand& operand : b->operands) operands.push_back(at_first(operand));
+      std::optional<Operand> value = Folded(*b, operands);
+      if (!value) value = Decide(b->op, operands);
+      if (value) first.emplace(b->result(), *value);
+    }
+    return at_first(condition.results[0]) == Operand::Bool(true);
   }
 
   // The condition is false of what a loop ends with.
@@ -244,7 +307,7 @@ class BoundsProver : public ir::Mutator {
     return value;
   }
 
-  std::optional<Operand> Decide(OpCode op, const std::vector<Operand>& in) {
+  std::optional<Operand> Decide(OpCode op, const std::vector<Operand>& in) const {
     if (!IsI64(in)) return std::nullopt;
     switch (op) {
       case OpCode::kLt: return Compare(in[0], in[1], true);
