@@ -11,6 +11,7 @@
 // Assumes: nothing; it runs at every stage.
 // Refuses: what changes a value: floats keep their order of additions and products; only rules that
 // are as exact or more stand in the table.
+#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -56,6 +57,7 @@ class Simplifier : public ir::Mutator {
   const Block* VisitBlock(const Block* block) override {
     const size_t outer = learned_.size();
     const size_t computed = computed_.size();
+    const size_t not_zero = not_zero_.size();
     if (const auto known = assumed_.find(block); known != assumed_.end()) {
       Learn(Apply(known->second.condition), known->second.value);
     }
@@ -64,6 +66,7 @@ class Simplifier : public ir::Mutator {
       Restore(learned_.back());
       learned_.pop_back();
     }
+    not_zero_.resize(not_zero);
     while (computed_.size() > computed) {
       std::erase(by_hash_[HashOf(*computed_.back())], computed_.back());
       computed_.pop_back();
@@ -236,6 +239,7 @@ class Simplifier : public ir::Mutator {
       case OpCode::kEq:
       case OpCode::kNe:
         if (in[0] == in[1] && IsWhole(in[0])) return Operand::Bool(b.op == OpCode::kEq);
+        if (IsZero(in[1]) && IsNotZero(in[0])) return Operand::Bool(b.op == OpCode::kNe);
         return ComparedWithOne(b);
       case OpCode::kAdd: return SimplerSum(b);
       default: return std::nullopt;
@@ -363,6 +367,43 @@ class Simplifier : public ir::Mutator {
       for (const Operand& part : b->operands) Learn(part, value);
     }
     if (b->op == (value ? OpCode::kEq : OpCode::kNe)) LearnEqual(b->operands[0], b->operands[1]);
+    if (b->operands.size() == 2) LearnNotZero(*b, value);
+  }
+
+  // Of `if abs(x) < 1e-9` and the like, that x is not 0 on the other side: nan is not either, of
+  // which no comparison but != is true.
+  void LearnNotZero(const Binding& b, bool value) {
+    const Operand& x = b.operands[0];
+    if (!x.IsVar() || !b.operands[1].IsConstant()) return;
+    const ir::Constant& limit = b.operands[1].constant();
+    if (!ir::IsFloat(limit.dtype) && !ir::IsComplex(limit.dtype)) return;
+    const bool is_zero = IsZero(b.operands[1]);
+    const bool is_above = ir::IsFloat(limit.dtype) && limit.real > 0.0;
+    const bool is_below = ir::IsFloat(limit.dtype) && limit.real < 0.0;
+    bool excludes = false;  // what is not so, or is, leaves no 0
+    switch (b.op) {
+      case OpCode::kEq: excludes = !value && is_zero; break;
+      case OpCode::kNe: excludes = value && is_zero; break;
+      case OpCode::kLt: excludes = value ? is_zero || is_below : is_above; break;
+      case OpCode::kLe: excludes = value ? is_below : is_zero || is_above; break;
+      case OpCode::kGt: excludes = value ? is_zero || is_above : is_below; break;
+      case OpCode::kGe: excludes = value ? is_above : is_zero || is_below; break;
+      default: return;
+    }
+    if (!excludes) return;
+    not_zero_.push_back(x.var());
+    const Binding* magnitude = DefinedBy(x, OpCode::kAbs);
+    if (magnitude != nullptr && magnitude->operands[0].IsVar())
+      not_zero_.push_back(magnitude->operands[0].var());
+  }
+
+  static bool IsZero(const Operand& operand) {
+    return operand.IsConstant() && operand.constant() == ir::ZeroOf(operand.constant().dtype);
+  }
+
+  bool IsNotZero(const Operand& operand) const {
+    return operand.IsVar() &&
+           std::find(not_zero_.begin(), not_zero_.end(), operand.var()) != not_zero_.end();
   }
 
   // A constant stands for both; else the value that is given from outside, else the first.
@@ -415,7 +456,8 @@ class Simplifier : public ir::Mutator {
   }
 
   ir::VarSet not_one_;
-  std::vector<const Var*> learned_;  // in order, what reads as something else to its block's end
+  std::vector<const Var*> learned_;   // in order, what reads as something else to its block's end
+  std::vector<const Var*> not_zero_;  // floats and complex numbers, to their block's end
   std::vector<const Binding*> computed_;  // integers and bools, of this block and those around it
   std::unordered_map<size_t, std::vector<const Binding*>> by_hash_;  // of the same
   std::unordered_map<const Block*, Assumption> assumed_;
