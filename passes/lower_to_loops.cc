@@ -34,9 +34,10 @@ using ir::OpCode;
 using ir::Operand;
 using ir::Var;
 
-constexpr int64_t kMostElementsAtOnce =
-    4096;  // Elements of a map that one thread takes at a time, at most,
-constexpr int64_t kChunkCycles = 16384;  // and about how long it should take for them.
+// Elements of a map that one thread takes at a time, at most, and about how many cycles it should
+// take for them.
+constexpr int64_t kMostElementsAtOnce = 4096;
+constexpr int64_t kChunkCycles = 16384;
 constexpr int64_t kUsualLanes = 8;
 constexpr int64_t kUsualRegisters = 4;  // Of lanes that hold what a loop carries.
 
@@ -283,7 +284,9 @@ class Lowering : public ProductCallLowering {
   void LowerChunks(const Nest& nest, const Block& block) {
     const Work work = WorkOf(block);
     const int64_t lanes = nest.vector >= 0 ? kUsualLanes : 1;
-    const int64_t elements = ElementsAtOnce(work.cost, lanes);
+    // Where lanes are split, whole vectors: several registers of them.
+    const int64_t least = nest.order[0] == nest.vector ? kUsualLanes * kUsualRegisters : 1;
+    const int64_t elements = std::max(ElementsAtOnce(work.cost, lanes), least);
     const Operand extent = nest.extents[nest.order[0]];
     const Attributes kind = IsUneven(block)
                                 ? UnknownKind()
@@ -304,8 +307,6 @@ class Lowering : public ProductCallLowering {
     for (size_t depth = 1; depth < nest.order.size(); ++depth)
       inner.push_back(nest.extents[nest.order[depth]]);
     const Operand fitting = FittingRows(elements, inner);
-    // Where lanes are split, whole vectors: several registers of them.
-    const int64_t least = nest.order[0] == nest.vector ? kUsualLanes * kUsualRegisters : 1;
     const Operand rows = builder().Mul(CeilDiv(fitting, Int(least)), Int(least));
     Loop(Int(0), CeilDiv(extent, rows), kind,
          [&](const Operand& at) { chunk(builder().Mul(at, rows), rows); });
