@@ -336,8 +336,34 @@ class Vectorizer : public LoopWriter {
   void SetFrom(const Binding& b) {
     Binding applied = b;
     applied.operands = Apply(b.operands);
+    if (mask_ && IsOfLibrary(b)) applied.operands = WithHarmlessLanes(applied.operands);
     lanes_->Set(b.result(), lanes_->Apply(builder(), applied));
     if (b.op == OpCode::kSelect && Varies(b.operands[0])) RememberWrap(b);
+  }
+
+  static bool IsOfLibrary(const Binding& b) {
+    constexpr int kLeastCost = 10;
+    const Type& type = b.result()->type;
+    return InfoOf(b.op).cost >= kLeastCost && type.IsScalar() && ir::IsFloat(type.dtype());
+  }
+
+  // Lanes that are masked off hold anything, as the logarithm of 0: a library would leave its
+  // vectors for such a lane, and call its scalar function.
+  Operands WithHarmlessLanes(const Operands& operands) {
+    Operands harmless;
+    for (const Operand& operand : operands) {
+      if (lanes_->Of(operand).kind == LaneValue::kUniform) {
+        harmless.push_back(operand);
+        continue;
+      }
+      const Operand one = ir::ConstantOf(DTypeOf(operand), 1);
+      const Var* chosen = builder().NewVar(Type(DTypeOf(operand)), "");
+      SetVector(chosen, builder().Scalar(OpCode::kSelect,
+                                         {*mask_, lanes_->Vector(builder(), lanes_->Of(operand)),
+                                          lanes_->Splat(builder(), one)}));
+      harmless.push_back(chosen);
+    }
+    return harmless;
   }
 
   // An index that goes on at another place from some lane on, as those of rolled arrays do.
