@@ -46,6 +46,7 @@ CarriedLimits::CarriedLimits(const Binding& loop, std::vector<Operand> operands,
     const LinearForm init = ranges.FormOf(operands[FirstInit(loop) + k]);
     values_.push_back({k, init, ranges.IsNear(init), {}, {}});
     for (const bool high : {false, true}) Guess(values_.back(), {high, init});
+    if (step_ != 0) Guess(values_.back(), {false, LinearForm::Of(int64_t{0})});
   }
   Admit(ranges);
 }
@@ -83,11 +84,15 @@ void CarriedLimits::Guess(Value& value, const Limit& limit) {
 
 bool CarriedLimits::Admit(const Ranges& ranges) {
   bool some = false;
+  const LinearForm more = Plus(Iterations(hi_), -1);  // iterations behind the first
   for (Value& value : values_) {
-    for (const Limit& limit : std::exchange(value.guesses, {})) {
+    for (Limit limit : std::exchange(value.guesses, {})) {
       const LinearForm gap =
           limit.high ? Difference(limit.base, value.init) : Difference(value.init, limit.base);
-      if (value.limits.size() >= kMostLimits || !ranges.ProvesNonNegative(gap)) continue;
+      limit.inside = !ranges.ProvesNonNegative(gap);
+      if (limit.inside && (step_ == 0 || !ranges.ProvesNonNegative(Difference(gap, more))))
+        continue;
+      if (value.limits.size() >= kMostLimits) continue;
       value.limits.push_back(limit);
       some = true;
     }
@@ -160,7 +165,7 @@ void CarriedLimits::Conclude(const Binding& loop, Ranges& ranges) const {
     const Var* result = loop.results[value.place];
     if (value.is_near) ranges.IsNear(result);
     for (const Limit& limit : value.limits) {
-      if (limit.slope == 0 || is_counted)
+      if (!limit.inside && (limit.slope == 0 || is_counted))
         ranges.Limit(result, limit.high, At(limit.base, limit.slope, count));
     }
   }

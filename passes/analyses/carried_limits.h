@@ -13,7 +13,7 @@ namespace parakeet::passes {
 
 // Limits of the i64s that a loop carries, in all of its iterations. They are guessed: that a value
 // never falls below, or never rises above, what it is at first, moved in every iteration by so
-// much; and what the loop's condition says. What the body, walked with all of them supposed, does
+// much; that it is not negative; and what the loop's condition says. What the body, walked with all of them supposed, does
 // not keep is taken out, until nothing is: what is left holds by induction.
 //
 // Assumes, as Ranges does, that steps of at most 1024 get no loop past 2^48.
@@ -41,11 +41,13 @@ class CarriedLimits {
   void Conclude(const ir::Binding& loop, Ranges& ranges) const;
 
  private:
-  // base, and in every iteration one `slope` more.
+  // base, and in every iteration one `slope` more; `inside` where it holds at first because there
+  // is an iteration, so that nothing follows of a loop that may not run.
   struct Limit {
     bool high;
     LinearForm base;
     int64_t slope = 0;
+    bool inside = false;
   };
   struct Value {
     size_t place;  // among what is carried

@@ -340,8 +340,8 @@ void Ranges::BoundBits(const Binding& b) {
     const int64_t bits = b.operands[1].constant().integer;
     const double one = reach(0);
     if (bits > 48 || one > kFar) return;
-    const double most = b.op == OpCode::kShl ? one * double(int64_t{1} << bits)
-                                             : double(int64_t(one) >> bits);
+    const double most =
+        b.op == OpCode::kShl ? one * double(int64_t{1} << bits) : double(int64_t(one) >> bits);
     if (most > kFar) return;
     facts.upper = {LinearForm::Of(int64_t(most))};
   } else {
