@@ -212,8 +212,8 @@ PyRef Resolver::DefaultOf(PyObject* function, const std::string& parameter) {
 }
 
 PyRef Resolver::AttributeOf(PyObject* object, const std::string& name, const PyRef& home) {
-  PyRef found = PyRef::Steal(PyObject_GetAttrString(object, name.c_str()));
   const bool is_ours = home && IsOurFunction(home.get());
+  PyRef found = PyRef::Steal(PyObject_GetAttrString(object, name.c_str()));
   if (found && !is_ours) Record(NamespaceKind::kAttribute, object, name, found);
   return found;
 }

@@ -4,8 +4,8 @@
 //   for %i in 0 to %n step 1 { %a: f64x8 = load_lanes %w[0, 1], %mask {axis = 0, masked = 1}  ... }
 // After:
 //   %some = lt 0, %n
-//   %b: f64x8 = if %some { %a: f64x8 = load_lanes %w[0, 1], %mask {axis = 0, masked = 1}  yield %a }
-//   else { %z: f64x8 = splat 0.0  yield %z }
+//   %b: f64x8 = if %some { %a: f64x8 = load_lanes %w[0, 1], %mask {axis = 0, masked = 1}  yield
+//   %a } else { %z: f64x8 = splat 0.0  yield %z }
 //   for %i in 0 to %n step 1 { ... }
 //
 // A column of a small matrix is gathered once, where rows of a few elements are lanes.

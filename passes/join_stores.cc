@@ -8,7 +8,7 @@
 // So a loop has one store, which other passes look at, and lanes choose values, not places.
 //
 // Assumes: index form, behind eliminate-common-subexpressions: places that are equal are one value.
-// Refuses: a place that a block computes itself; a store that something other than stores is behind.
+// Refuses: a place that a block computes itself; a store that other things than stores are behind.
 #include "ir/mutator.h"
 #include "ir/uses.h"
 #include "passes/pass.h"

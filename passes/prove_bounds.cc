@@ -9,8 +9,8 @@
 //
 // What a check or a branch has said counts after it, or inside it. An element of an array that is
 // never stored to lies between the least and the largest of all, where these have been made. What a
-// loop carries has the limits that its body keeps, which copies of the loop are walked to find; where
-// it surely runs and never reads what it is given, it is given a constant.
+// loop carries has the limits that its body keeps, which copies of the loop are walked to find;
+// where it surely runs and never reads what it is given, it is given a constant.
 //
 // Assumes: what ranges.h says of the sizes of arrays; it runs at every stage before loops are
 // written.

@@ -13,8 +13,8 @@ namespace parakeet::passes {
 
 // Limits of the i64s that a loop carries, in all of its iterations. They are guessed: that a value
 // never falls below, or never rises above, what it is at first, moved in every iteration by so
-// much; that it is not negative; and what the loop's condition says. What the body, walked with all of them supposed, does
-// not keep is taken out, until nothing is: what is left holds by induction.
+// much; that it is not negative; and what the loop's condition says. What the body, walked with all
+// of them supposed, does not keep is taken out, until nothing is: what is left holds by induction.
 //
 // Assumes, as Ranges does, that steps of at most 1024 get no loop past 2^48.
 class CarriedLimits {
