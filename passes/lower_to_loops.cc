@@ -61,7 +61,8 @@ class Lowering : public ProductCallLowering {
       case OpCode::kIfilter: return LowerFilter(*b);
       case OpCode::kContract: return LowerContract(*b);
       case OpCode::kCheck: LearnSizes(*b); return Mutator::Visit(b);
-      case OpCode::kFor: return LowerFor(*b);
+      case OpCode::kFor:
+      case OpCode::kWhile: return LowerLoop(*b);
       case OpCode::kAlloc:
         if (shared_.contains(b->result())) return;
         return Mutator::Visit(b);
@@ -92,11 +93,12 @@ class Lowering : public ProductCallLowering {
   }
 
   // From here on a loop is serial that is nothing else.
-  void LowerFor(const Binding& b) {
-    if (b.attrs.Text(Attr::kKind) != "serial") return Mutator::Visit(&b);
+  void LowerLoop(const Binding& b) {
     Binding plain = b;
-    plain.attrs = b.attrs.Without(Attr::kKind);
-    Mutator::Visit(arena()->New(std::move(plain)));
+    if (b.attrs.Text(Attr::kKind) == "serial") plain.attrs = b.attrs.Without(Attr::kKind);
+    ++repeats_;
+    Mutator::Visit(plain.attrs == b.attrs ? &b : arena()->New(std::move(plain)));
+    --repeats_;
   }
 
   // For kernels the element may be written several times.

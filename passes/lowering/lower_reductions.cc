@@ -181,7 +181,26 @@ void ReductionLowering::StoreAll(const std::vector<const Var*>& arrays, const Op
   for (size_t k = 0; k < arrays.size(); ++k) StoreElement(arrays[k], {index}, values[k]);
 }
 
+// True where an element is scalar code, of which there may be two copies.
+bool ReductionLowering::IsScalarCode(const Reduction& r) {
+  const std::vector<const Binding*>& bindings = r.binding.blocks[0]->bindings;
+  return std::all_of(bindings.begin(), bindings.end(), [](const Binding* b) {
+    return ir::IsScalarOp(b->op) || b->op == OpCode::kLoad;
+  });
+}
+
+// In a loop most are short, and are made over and over: what is one block takes no array of parts.
 Operands ReductionLowering::FoldBlocks(const Reduction& r, bool parallel) {
+  const bool is_row = r.extents.size() == 1 && !r.binding.attrs.Has(Attr::kMostBlock);
+  if (repeats_ == 0 || for_kernels_ || !is_row || !IsScalarCode(r)) return FoldInParts(r, parallel);
+  const Operand& size = r.extents[0];
+  return Choose(
+      builder().Scalar(OpCode::kLe, {size, Int(r.binding.attrs.Int(Attr::kBlock))}),
+      [&] { return FoldRows(r, Int(0), Int(1), Int(0), size); },
+      [&] { return FoldInParts(r, parallel); }, Attributes{{Attr::kLikely, int64_t{1}}});
+}
+
+Operands ReductionLowering::FoldInParts(const Reduction& r, bool parallel) {
   const Operand block = GrownBlock(r);
   const Operand inner = r.extents.back();
   const Operand rows = Product({r.extents.begin(), r.extents.end() - 1});

@@ -46,6 +46,7 @@ class ReductionLowering : public IndexWriter {
   void StoreElement(const ir::Operand& array, const Operands& index, const ir::Operand& value);
 
   bool in_lanes_ = false;     // Whether a loop around takes the lanes.
+  int repeats_ = 0;           // Loops around that go in order.
   bool for_kernels_ = false;  // Whether each thread of a parallel loop takes one trip, on a GPU.
 
  private:
@@ -69,6 +70,8 @@ class ReductionLowering : public IndexWriter {
   Operands FoldRows(const Reduction& r, const ir::Operand& first, const ir::Operand& last,
                     const ir::Operand& lo, const ir::Operand& hi);
   Operands FoldBlocks(const Reduction& r, bool parallel);
+  Operands FoldInParts(const Reduction& r, bool parallel);
+  static bool IsScalarCode(const Reduction& r);
   // The same by a GPU: a block of threads for each part, then one that combines the parts.
   Operands FoldOnDevice(const Reduction& r);
   ir::Operand GrownBlock(const Reduction& r);
