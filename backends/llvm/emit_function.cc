@@ -1,6 +1,7 @@
 // Parameters, values and the frame of a function.
 #include "backends/llvm/emit_scalars.h"
 #include "backends/llvm/function_emitter.h"
+#include "backends/llvm/stack_arrays.h"
 #include "ir/diagnostics.h"
 
 namespace parakeet::backends {
@@ -34,6 +35,7 @@ FunctionEmitter::FunctionEmitter(Emission& emission, const CalleeTable& callees,
       source_(source),
       self_(self),
       facts_(source, self == nullptr),
+      stack_arrays_(emission.kernels == nullptr ? FindStackArrays(source) : ir::VarSet()),
       scopes_(emission.context(), facts_.root_count()),
       apart_(ChooseApart(source, {emission.apart_above, emission.cold_above, self == nullptr,
                                   emission.parallel != nullptr})),

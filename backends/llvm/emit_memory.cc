@@ -12,6 +12,8 @@ using ir::Attr;
 using ir::Operand;
 using llvm::Value;
 
+constexpr uint64_t kStackAlignment = 64;
+
 // The product of two numbers that are not negative, with `overflows` or'ed to whether it does not
 // fit i64.
 Value* CheckedProduct(llvm::IRBuilder<>& builder, Value* a, Value* b, Value*& overflows) {
@@ -50,9 +52,16 @@ void FunctionEmitter::EmitAlloc(const ir::Binding& alloc) {
   Value* overflows = nullptr;
   Value* bytes = I64(ir::SizeInBytes(type.dtype()));
   for (Value* size : array.sizes) bytes = CheckedProduct(builder_, bytes, size, overflows);
-  if (overflows != nullptr) bytes = builder_.CreateSelect(overflows, I64(-1), bytes);
-  array.base = builder_.CreateCall(AllocateFunction(), {Local(call_), bytes});
-  ContinueUnless(builder_.CreateIsNull(array.base));
+  if (stack_arrays_.contains(alloc.result())) {
+    const int64_t size = llvm::cast<llvm::ConstantInt>(bytes)->getSExtValue();
+    llvm::AllocaInst* memory = OnStack(llvm::ArrayType::get(builder_.getInt8Ty(), size));
+    memory->setAlignment(llvm::Align(kStackAlignment));
+    array.base = memory;
+  } else {
+    if (overflows != nullptr) bytes = builder_.CreateSelect(overflows, I64(-1), bytes);
+    array.base = builder_.CreateCall(AllocateFunction(), {Local(call_), bytes});
+    ContinueUnless(builder_.CreateIsNull(array.base));
+  }
   array.data = array.base;
   array.root = I64(-1);
   array.strides = ContiguousStrides(type, facts_.Of(alloc.result()).order, array.sizes);
@@ -62,6 +71,7 @@ void FunctionEmitter::EmitAlloc(const ir::Binding& alloc) {
 // An argument's base is null, which the runtime allows.
 void FunctionEmitter::EmitFree(const ir::Binding& free) {
   if (InKernel() && !kernel_.in_thread) return;  // Shared memory ends with the block.
+  if (stack_arrays_.contains(free.operands[0].var())) return;
   Value* base = ArrayOf(free.operands[0]).base;
   Value* none = llvm::ConstantPointerNull::get(builder_.getPtrTy());
   Value* freed = base;

@@ -21,6 +21,7 @@
 #include "backends/llvm/memory_access.h"
 #include "backends/llvm/share_parts.h"
 #include "ir/node.h"
+#include "ir/uses.h"
 
 namespace parakeet::backends {
 
@@ -215,6 +216,7 @@ class FunctionEmitter {
   const ir::Function& source_;
   const Callee* self_;  // null in the entry
   ArrayAnalysis facts_;
+  ir::VarSet stack_arrays_;
   const ir::Binding* next_ = nullptr;  // Behind the binding whose code begins, in its block.
   AliasScopes scopes_;
 

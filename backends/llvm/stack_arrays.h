@@ -1,0 +1,16 @@
+// Which arrays lie on the stack.
+#ifndef PARAKEET_BACKENDS_LLVM_STACK_ARRAYS_H_
+#define PARAKEET_BACKENDS_LLVM_STACK_ARRAYS_H_
+
+#include "ir/node.h"
+#include "ir/uses.h"
+
+namespace parakeet::backends {
+
+// Small arrays of fixed sizes, allocated in a loop, of which nothing but elements is used: a frame
+// has room for them, and LLVM keeps in registers what it finds there.
+ir::VarSet FindStackArrays(const ir::Function& function);
+
+}  // namespace parakeet::backends
+
+#endif  // PARAKEET_BACKENDS_LLVM_STACK_ARRAYS_H_
