@@ -182,9 +182,7 @@ class Groups {
     if (in_nest && b.op == OpCode::kCast) return SeeCast(b);
     if (in_nest && ir::IsScalarOp(b.op) && SeeScalar(b)) return;
     for (const Operand& operand : b.operands) Keep(operand);
-    for (const Var* result : b.results) {
-      for (const Operand& dim : result->type.dims()) Keep(dim);
-    }
+    KeepSizes(b);
     for (const Block* inner : b.blocks) {
       for (const Operand& result : inner->results) Keep(result);
     }
@@ -198,6 +196,14 @@ class Groups {
       if (bounds && other) bounds->Include(*other);
       Define(b.results[k], other ? bounds : std::nullopt);
       for (const Block* inner : b.blocks) Join(b.results[k], inner->results[k]);
+    }
+    KeepSizes(b);
+  }
+
+  // Those of arrays that it makes, which may be its own results.
+  void KeepSizes(const Binding& b) {
+    for (const Var* result : b.results) {
+      for (const Operand& dim : result->type.dims()) Keep(dim);
     }
   }
 
@@ -256,6 +262,7 @@ class Groups {
       case OpCode::kAdd: return Known({x->lo + y->lo, x->hi + y->hi});
       case OpCode::kSub: return Known({x->lo - y->hi, x->hi - y->lo});
       case OpCode::kMul: {
+        if (!Known(*x) || !Known(*y)) return std::nullopt;
         const int64_t ends[] = {x->lo * y->lo, x->lo * y->hi, x->hi * y->lo, x->hi * y->hi};
         return Known({*std::min_element(ends, ends + 4), *std::max_element(ends, ends + 4)});
       }

@@ -234,10 +234,11 @@ class Simplifier : public ir::Mutator {
       case OpCode::kIsNan:
       case OpCode::kIsInf:
       case OpCode::kIsFinite:
-        if (!IsWhole(in[0])) return std::nullopt;
+        if (!b.result()->type.IsScalar() || !IsWhole(in[0])) return std::nullopt;
         return Operand::Bool(b.op == OpCode::kIsFinite);
       case OpCode::kEq:
       case OpCode::kNe:
+        if (!b.result()->type.IsScalar()) return std::nullopt;
         if (in[0] == in[1] && IsWhole(in[0])) return Operand::Bool(b.op == OpCode::kEq);
         if (IsZero(in[1]) && IsNotZero(in[0])) return Operand::Bool(b.op == OpCode::kNe);
         return ComparedWithOne(b);

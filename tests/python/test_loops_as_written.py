@@ -197,8 +197,28 @@ def small_arrays_of_small_arrays(x):
     return total
 
 
+def arrays_of_two_lengths(x):
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        a = np.zeros(2) if x[i] > 0.5 else np.ones(3)
+        out[i] = a[1] + x[i] + len(a)
+    return out
+
+
+def sorted_or_not(x):
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        if x[i] > 0.5:
+            a = np.sort(x[:3])
+        else:
+            a = x[:2] * 2.0
+        out[i] = a[-1]
+    return out
+
+
 @pytest.mark.parametrize("program", [median_of_neighbours, rows_that_leave_the_loop,
-                                     rows_that_change_places, small_arrays_of_small_arrays])
+                                     rows_that_change_places, small_arrays_of_small_arrays,
+                                     arrays_of_two_lengths, sorted_or_not])
 @pytest.mark.parametrize("size", [0, 1, 5, 300])
 def test_small_arrays_are_made_in_loops(program, size):
     x = np.random.default_rng(size).random(size)
