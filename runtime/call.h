@@ -76,12 +76,14 @@ class Call : public PkCall {
   void FreeBuffers();
 
   SpinLock lock_;  // of the error slot and the profile; held only where the team is larger than 1
-  BlockList own_;  // of the thread that called
   std::atomic<OtherLists*> others_{nullptr};
   const void* owner_ = nullptr;  // that thread, of a larger team
   ErrorSlot slot_;
   Profile* profile_ = nullptr;
   DeviceCall* device_call_ = nullptr;
+  // Of the thread that called, on a line of the cache of its own: other threads of a team read what
+  // is before it for each buffer that they make.
+  alignas(64) BlockList own_;
 };
 
 inline void KeepResult(PkCall* call, void* buffer) { static_cast<Call*>(call)->Keep(buffer); }
