@@ -51,7 +51,7 @@ using ir::Operand;
 using ir::Var;
 
 constexpr int kLargestExpression = 64;                  // operations of one size
-constexpr int64_t kMoreThanAnySize = int64_t{1} << 48;  // More than any size, as ranges.h has it.
+constexpr int64_t kMoreThanAnySize = int64_t{1} << 48;  // As ranges.h has it.
 
 class ShapeAssumer {
  public:

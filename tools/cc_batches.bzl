@@ -22,17 +22,19 @@ write_batches = rule(
     },
 )
 
-def batched_cc_library(name, srcs, batch = 6, **others):
+# An edit compiles its batch again.
+_SOURCES_OF_BATCH = 6
+
+def batched_cc_library(name, srcs, **others):
     """A cc_library.
 
     Args:
       name: the library's.
       srcs: its sources; what is no C++ is compiled by itself.
-      batch: how many of them are compiled together: an edit compiles its batch again.
       **others: as of cc_library.
     """
     batched = [source for source in srcs if source.endswith(".cc")]
-    write_batches(name = name + "_batch", size = batch, srcs = batched)
+    write_batches(name = name + "_batch", size = _SOURCES_OF_BATCH, srcs = batched)
     native.cc_library(
         name = name,
         srcs = [":%s_batch" % name] + [source for source in srcs if source not in batched],

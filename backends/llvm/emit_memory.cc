@@ -1,6 +1,7 @@
 // Arrays: allocation, elements, views.
 #include "backends/llvm/function_emitter.h"
 #include "backends/llvm/runtime_calls.h"
+#include "backends/llvm/stack_arrays.h"
 #include "ir/atomics.h"
 #include "llvm/Transforms/Utils/LowerAtomic.h"
 #include "runtime/device_abi.h"
@@ -11,8 +12,6 @@ namespace {
 using ir::Attr;
 using ir::Operand;
 using llvm::Value;
-
-constexpr uint64_t kStackAlignment = 64;
 
 // The product of two numbers that are not negative, with `overflows` or'ed to whether it does not
 // fit i64.

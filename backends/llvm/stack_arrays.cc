@@ -10,7 +10,6 @@ using ir::Block;
 using ir::OpCode;
 using ir::Var;
 
-constexpr int64_t kAlignment = 64;
 constexpr int64_t kMostBytes = 1024;        // Of one array,
 constexpr int64_t kMostTogether = 1 << 14;  // and of all of a function.
 
@@ -49,7 +48,7 @@ class Finder {
  private:
   void Add(const Var* array) {
     const int64_t bytes = BytesOf(array->type);
-    const int64_t room = (bytes / kAlignment + 1) * kAlignment;
+    const int64_t room = (bytes / kStackAlignment + 1) * kStackAlignment;
     if (bytes < 0 || together_ + room > kMostTogether) return;
     together_ += room;
     found_.insert(array);

@@ -2,10 +2,14 @@
 #ifndef PARAKEET_BACKENDS_LLVM_STACK_ARRAYS_H_
 #define PARAKEET_BACKENDS_LLVM_STACK_ARRAYS_H_
 
+#include <cstdint>
+
 #include "ir/node.h"
 #include "ir/uses.h"
 
 namespace parakeet::backends {
+
+inline constexpr int64_t kStackAlignment = 64;
 
 // Small arrays of fixed sizes, allocated in a loop, of which nothing but elements is used: a frame
 // has room for them, and LLVM keeps in registers what it finds there.

@@ -327,8 +327,8 @@ void Ranges::BoundBits(const Binding& b) {
   const auto is_natural = [&](int k) { return ProvesLe(Operand::Int(0), b.operands[k]); };
   const auto reach = [&](int k) { return Reach(true, FormOf(b.operands[k])); };
   const bool is_shift = b.op == OpCode::kShl || b.op == OpCode::kShr;
-  if (b.op != OpCode::kAnd && !(is_natural(0) && is_natural(1))) return;
-  if (b.op == OpCode::kAnd && !is_natural(0) && !is_natural(1)) return;
+  const int naturals = int(is_natural(0)) + int(is_natural(1));
+  if (naturals < (b.op == OpCode::kAnd ? 1 : 2)) return;
   if (is_shift && !b.operands[1].IsConstant()) return;
   Facts facts;
   facts.lower = {LinearForm::Of(int64_t{0})};

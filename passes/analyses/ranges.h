@@ -108,12 +108,12 @@ class Ranges {
   std::unordered_map<const ir::Var*, LinearForm> sums_;
   std::unordered_map<const ir::Var*, Facts> facts_;
   std::vector<std::pair<const ir::Var*, Facts>> undo_;
-  // How far below and above 0 a block's results may be, each; the blocks of branches alone.
+  // How far below and above 0 a result may be.
   struct Reaches {
     double below = 0.0;
     double above = 0.0;
   };
-  std::unordered_map<const ir::Block*, std::vector<Reaches>> yields_;
+  std::unordered_map<const ir::Block*, std::vector<Reaches>> yields_;  // of blocks that have ended
   // A bound is made of values that are earlier in this order.
   mutable std::unordered_map<const ir::Var*, int> order_;
 };

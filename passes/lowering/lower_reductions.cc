@@ -181,12 +181,13 @@ void ReductionLowering::StoreAll(const std::vector<const Var*>& arrays, const Op
   for (size_t k = 0; k < arrays.size(); ++k) StoreElement(arrays[k], {index}, values[k]);
 }
 
-// True where an element is scalar code, of which there may be two copies.
+// True where an element is scalar code, of which there may be several copies.
 bool ReductionLowering::IsScalarCode(const Reduction& r) {
-  const std::vector<const Binding*>& bindings = r.binding.blocks[0]->bindings;
-  return std::all_of(bindings.begin(), bindings.end(), [](const Binding* b) {
-    return ir::IsScalarOp(b->op) || b->op == OpCode::kLoad;
+  bool is_scalar = true;
+  ir::ForEachBinding(*r.binding.blocks[0], [&](const Binding& b) {
+    is_scalar &= ir::IsScalarOp(b.op) || b.op == OpCode::kLoad || b.op == OpCode::kIf;
   });
+  return is_scalar;
 }
 
 // In a loop most are short, and are made over and over: what is one block takes no array of parts.
@@ -311,10 +312,6 @@ ReductionLowering::PartArrays ReductionLowering::FoldLanes(const Reduction& r,
 // what they load is under way together.
 Operands ReductionLowering::FoldElements(const Reduction& r, const Operand& first,
                                          const Operand& hi, const Operands& start) {
-  bool is_plain = true;
-  ir::ForEachBinding(*r.binding.blocks[0], [&](const Binding& b) {
-    is_plain &= ir::IsScalarOp(b.op) || b.op == OpCode::kLoad || b.op == OpCode::kIf;
-  });
   const auto fold = [&](int64_t together) {
     return [&, together](const Operand& i, const Operands& so_far) {
       std::vector<Operands> elements;
@@ -325,7 +322,7 @@ Operands ReductionLowering::FoldElements(const Reduction& r, const Operand& firs
       return total;
     };
   };
-  if (!is_plain) return Carry(first, hi, start, fold(1), r.lanes);
+  if (!IsScalarCode(r)) return Carry(first, hi, start, fold(1), r.lanes);
   const int64_t step = kElementsTogether * r.lanes;
   const Operand end = builder().Sub(hi, Int(step - r.lanes));
   const Operands most = Carry(first, end, start, fold(kElementsTogether), step);

@@ -421,7 +421,7 @@ def _totals(facts):
         parts.append("no checks left")
     yield "  " + ", ".join(parts)
     if any(note.topic == "shapes" for note in facts["notes"]):
-        yield "  takes sizes that meet to be equal, which each call checks first"
+        yield "  takes sizes to be equal and loops to run, which each call checks first"
 
 
 def _compiled(facts):
