@@ -19,7 +19,8 @@
 // would be found by asking whether its axis is repeated. Of a slice that begins at min(1, %n) the
 // same: it begins at 1. Of a check in each iteration of a loop that %i + 1 < %m: its last index is.
 // Scalars that indexes in loops are made of are no larger than sizes may be, so that no sum of them
-// wraps around. An inner loop has a first iteration where it matters to what is behind it.
+// wraps around; nor elements that move a store around an edge, `y[(i + step[k]) % n]` in a nest of
+// loops. An inner loop has a first iteration where it matters to what is behind it.
 //
 // Assumes: where that check fails, whose site is new and has the exception kOtherShapes, the caller
 // runs the program made without this pass (Options::assume_shapes).
@@ -37,6 +38,7 @@
 #include "ir/mutator.h"
 #include "ir/uses.h"
 #include "passes/analyses/carried_values.h"
+#include "passes/analyses/find_effects.h"
 #include "passes/analyses/linear_forms.h"
 #include "passes/other_shapes.h"
 #include "passes/pass.h"
@@ -51,6 +53,7 @@ using ir::Operand;
 using ir::Var;
 
 constexpr int kLargestExpression = 64;                  // operations of one size
+constexpr int kFewestLoops = 2;                         // around what is worth a look at an array
 constexpr int64_t kMoreThanAnySize = int64_t{1} << 48;  // As ranges.h has it.
 
 class ShapeAssumer {
@@ -80,6 +83,7 @@ class ShapeAssumer {
     AssumeInLoops(*function_.body, false);
     AssumeBehindStores(*function_.body);
     FindIndexes(*function_.body, false);
+    AssumeElementsNear(*function_.body, 0);
     // What bounds scalars stands in front of the sums that they are in.
     std::vector<const Binding*> first = AssumeNear(arena);
     first.insert(first.end(), builder_.bindings().begin(), builder_.bindings().end());
@@ -420,6 +424,73 @@ class ShapeAssumer {
     context_.Note(check.span, "an index taken to be in range, which a call checks first");
   }
 
+  // --- Elements that turn what nests of loops store around an edge. ---
+
+  // Of store y[(i + step[k]) % n]: no element of `step` is larger than sizes may be.
+  void AssumeElementsNear(const ir::Block& block, int loops) {
+    for (const Binding* b : block.bindings) {
+      for (const ir::Block* inner : b->blocks)
+        AssumeElementsNear(*inner, loops + (IsLoop(b->op) ? 1 : 0));
+      if (b->op != OpCode::kStore || loops < kFewestLoops) continue;
+      for (size_t axis = 1; axis + 1 < b->operands.size(); ++axis) {
+        Operand index = b->operands[axis];
+        const Binding* select = DefinitionOf(index, OpCode::kSelect);
+        if (select != nullptr && IsFromTheEnd(*select)) index = select->operands[2];
+        if (const Binding* turned = DefinitionOf(index, OpCode::kMod))
+          AssumeTermsNear(*b, turned->operands[0]);
+      }
+    }
+  }
+
+  void AssumeTermsNear(const Binding& store, const Operand& sum) {
+    for (const OpCode op : {OpCode::kAdd, OpCode::kSub}) {
+      const Binding* of_two = DefinitionOf(sum, op);
+      if (of_two == nullptr) continue;
+      for (const Operand& term : of_two->operands) AssumeTermsNear(store, term);
+    }
+    const Binding* load = DefinitionOf(sum, OpCode::kLoad);
+    if (load == nullptr || !(load->result()->type == ir::Type(ir::DType::kI64))) return;
+    const Var* array = load->operands[0].var();
+    if (!KeepsItsElements(array) || !seen_.insert(array).second) return;
+    builder_.set_span(store.span);
+    for (const auto& [extreme, limit] : {std::pair(OpCode::kMin, -kMoreThanAnySize),
+                                         std::pair(OpCode::kMax, kMoreThanAnySize)}) {
+      const Operand most = ExtremeOfElements(array, extreme);
+      const Operand holds =
+          builder_.Scalar(extreme == OpCode::kMin ? OpCode::kLe : OpCode::kGe,
+                          {Operand::Int(limit), most});
+      builder_.Emit(OpCode::kCheck, {}, {holds}, {{Attr::kSite, site_}, {Attr::kAt, 0}});
+    }
+    context_.Note(store.span, "what moves a store around an edge taken to be no larger than sizes, "
+                              "which a call checks first");
+  }
+
+  // True for an argument that nothing is stored to.
+  bool KeepsItsElements(const Var* array) {
+    const bool is_given =
+        std::any_of(function_.params.begin(), function_.params.end(),
+                    [&](const ir::Param& param) { return param.var == array; });
+    if (!is_given || function_.may_overlap) return false;
+    const Roots roots(function_);
+    return !Intersects(roots.Of(array), EffectsOf(*function_.body, roots).writes);
+  }
+
+  // The least or the largest element, or 0.
+  Operand ExtremeOfElements(const Var* array, OpCode extreme) {
+    ir::Builder element = builder_.Nested();
+    std::vector<const Var*> indexes;
+    for (int axis = 0; axis < array->type.rank(); ++axis)
+      indexes.push_back(element.NewVar(ir::DType::kI64));
+    const Operand value = element.Load(array, {indexes.begin(), indexes.end()});
+    std::vector<Operand> operands = array->type.dims();
+    operands.push_back(Operand::Int(0));
+    const Var* most = builder_.NewVar(ir::DType::kI64);
+    builder_.Emit(OpCode::kIreduce, {most}, std::move(operands), {},
+                  {element.Finish(std::move(indexes), {value}),
+                   ir::CombineBlock(builder_.arena(), extreme, ir::DType::kI64)});
+    return most;
+  }
+
   bool IsKnownAtEntry(const Operand& operand) {
     cost_ = 0;
     return AtEntry(operand).has_value();
@@ -583,7 +654,7 @@ class ShapeAssumer {
   std::vector<Operand> guards_;                           // conditions of the branches around
   std::unordered_map<const Var*, std::optional<LinearForm>> likely_;
   std::unordered_map<const Var*, Operand> made_;  // in front of everything
-  ir::VarSet seen_;                               // of what indexes taken to be in range are made
+  ir::VarSet seen_;  // of what indexes taken to be in range are made
   int cost_ = 0;
 };
 

@@ -35,7 +35,7 @@ using ir::Operand;
 using ir::Var;
 using ir::VarSet;
 
-constexpr size_t kMostArrays = 8;
+constexpr size_t kMostFusedArrays = 8;
 constexpr size_t kMostBetweenUpdates = 32;  // bindings that are looked at
 
 bool IsFortran(const Binding& b) { return b.attrs.Int(ir::Attr::kFortran) != 0; }
@@ -211,7 +211,7 @@ class UpdateFuser : public ir::Mutator {
     for (const auto* accesses : {&first, &second}) {
       for (const Access& access : *accesses) arrays.insert(access.array);
     }
-    if (arrays.size() > kMostArrays) return false;
+    if (arrays.size() > kMostFusedArrays) return false;
     bool share = false;
     for (const Access& mine : first) {
       for (const Access& other : second) {

@@ -14,6 +14,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       // What ranges decide of sizes is no assumption.
       "prove-bounds",
       "simplify",
+      // Before checks are looked at: an index that is known is in range, or is not.
+      "unroll-loops",
       "assume-shapes",
       // Again: counts that are one make sizes that loops carry one, and checks of them true.
       "eliminate-common-subexpressions",

@@ -7,10 +7,12 @@
 //   %j]  yield %a }
 //
 // Assumes: choose_trees has run: what it chose stays.
-// Refuses: threads inside an operator that has them; lanes where vectorize_loops says why not, and
-// where no access moves to the next element with the index and some access does with none.
+// Refuses: threads inside an operator that has them; lanes where vectorize_loops says why not, where
+// a loop inside would do better with them, where a loop has a few iterations only, and where no
+// access moves to the next element with the index and some access does with none.
 #include "ir/mutator.h"
 #include "passes/analyses/access_patterns.h"
+#include "passes/analyses/reduction_lanes.h"
 #include "passes/analyses/vector_legality.h"
 #include "passes/pass.h"
 
@@ -20,6 +22,9 @@ namespace {
 using ir::Attr;
 using ir::Binding;
 using ir::OpCode;
+using ir::Operand;
+
+constexpr int64_t kFewIterations = 4;
 
 class Scheduler : public ir::Mutator {
  public:
@@ -75,11 +80,32 @@ class Scheduler : public ir::Mutator {
   // The index that lanes take; -1 for none.
   int VectorAxis(const Binding& b) {
     const int best = patterns_.VectorAxis(b);
-    if (best < 0) return -1;
-    const std::string reason = WhyNotVector(*b.blocks[0], b.blocks[0]->params[best]);
+    if (best < 0 || (in_parallel_ && IsShort(b))) return -1;
+    std::string reason = WhyNotVector(*b.blocks[0], b.blocks[0]->params[best]);
+    if (reason.empty() && !SuitsAllInside(b)) reason = "a loop in it takes the lanes";
     if (reason.empty()) return best;
     context_.Note(b.span, "not vectorised: " + reason, Topic::kLanes, Verdict::kRefused);
     return -1;
+  }
+
+  // True where none of the loops inside would do better with the lanes.
+  bool SuitsAllInside(const Binding& nest) const {
+    bool suits = true;
+    ir::ForEachBinding(*nest.blocks[0], [&](const Binding& b) {
+      suits &= b.op != OpCode::kForeach || IsShort(b) || SuitsIndexAround(b, nest, patterns_);
+    });
+    return suits;
+  }
+
+  // True where so few iterations are known that they are written out.
+  static bool IsShort(const Binding& nest) {
+    int64_t count = 1;
+    for (size_t axis = 0; axis < nest.blocks[0]->params.size(); ++axis) {
+      const Operand& extent = nest.operands[axis];
+      if (!extent.IsConstant() || extent.constant().integer > kFewIterations) return false;
+      count *= extent.constant().integer;
+    }
+    return count <= kFewIterations;
   }
 
   AccessPatterns patterns_;

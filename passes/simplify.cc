@@ -31,6 +31,8 @@ using ir::OpCode;
 using ir::Operand;
 using ir::Var;
 
+constexpr int kMostFactors = 8;  // of a power that is written as products
+
 class Simplifier : public ir::Mutator {
  public:
   Simplifier(ir::Arena* arena, const ir::Function& function) : Mutator(arena) {
@@ -303,13 +305,32 @@ class Simplifier : public ir::Mutator {
 
   // x ** 2 => x * x, x ** 0.5 => sqrt(x) (sqrt(-0.0) is -0.0 where pow gives 0.0, so not that), x
   // ** 1 => x
+  // Products are as near as a power is: each multiplication adds half a unit in the last place.
   std::optional<Operand> SimplerPower(const Binding& b) {
     const Operand& base = b.operands[0];
     if (IsOne(b.operands[1])) return base;
-    const bool squares =
-        b.operands[1].IsConstant() && b.operands[1].constant() == ir::ConstantOf(DTypeOf(base), 2);
-    return squares ? std::optional(Make(OpCode::kMul, {base, base}, b.result()->hint))
-                   : std::nullopt;
+    const DType dtype = DTypeOf(base);
+    if (!b.operands[1].IsConstant() || (ir::IsComplex(dtype) || dtype == DType::kF16))
+      return IsTwo(b.operands[1]) ? std::optional(Product(b, base, base)) : std::nullopt;
+    for (int times = 2; times <= kMostFactors; ++times) {
+      if (b.operands[1].constant() == ir::ConstantOf(dtype, times)) return PowerOf(b, base, times);
+    }
+    return std::nullopt;
+  }
+
+  Operand PowerOf(const Binding& b, const Operand& base, int times) {
+    if (times == 1) return base;
+    const Operand half = PowerOf(b, base, times / 2);
+    const Operand even = Product(b, half, half);
+    return times % 2 == 0 ? even : Product(b, even, base);
+  }
+
+  Operand Product(const Binding& b, const Operand& left, const Operand& right) {
+    return Make(OpCode::kMul, {left, right}, b.result()->hint);
+  }
+
+  static bool IsTwo(const Operand& operand) {
+    return operand.IsConstant() && operand.constant() == ir::ConstantOf(DTypeOf(operand), 2);
   }
 
   // --- Sizes. ---

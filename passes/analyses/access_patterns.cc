@@ -47,7 +47,7 @@ AccessPatterns::Along AccessPatterns::AlongIndex(const ir::Block& block,
                                                  const Var* index) const {
   Along along;
   ir::ForEachBinding(block, [&](const Binding& b) {
-    if (b.op != OpCode::kLoad) return;
+    if (b.op != OpCode::kLoad && b.op != OpCode::kStore) return;
     const bool moves =
         std::any_of(own.begin(), own.end(), [&](const Var* each) { return Moves(b, each); });
     if (!moves || !Moves(b, index)) return;
@@ -57,7 +57,9 @@ AccessPatterns::Along AccessPatterns::AlongIndex(const ir::Block& block,
 }
 
 bool AccessPatterns::Moves(const Binding& access, const Var* index) const {
-  return std::any_of(access.operands.begin() + 1, access.operands.end(), [&](const Operand& at) {
+  const auto first = access.operands.begin() + 1;
+  const int rank = access.operands[0].var()->type.rank();
+  return std::any_of(first, first + rank, [&](const Operand& at) {
     bool known = true;
     return Coefficient(at, index, known) != 0 || !known;
   });

@@ -19,7 +19,7 @@ class AccessPatterns {
   // one.
   int UnitStrides(const ir::Block& block, const ir::Var* index) const;
 
-  // The loads of a reduction's block (and inside it) that are made anew as its indices `own` move,
+  // The accesses of an operator's block (and inside it) that are made anew as its indices `own` move,
   // counted by what they do when `index` grows by one: those that move to the next element, and
   // those that move anywhere else.
   struct Along {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "passes/analyses/carried_values.h"
+
 namespace parakeet::passes {
 namespace {
 
@@ -192,6 +194,46 @@ Roots::Roots(const ir::Function& function) : made_behind_(MadeBehind(*function.b
     }
     roots_[var] = std::move(found);
   }
+  ir::ForEachBinding(*function.body, [&](const Binding& b) {
+    if (IsLoop(b.op)) FindApart(b);
+  });
+}
+
+// Arrays are apart that begin so, until what an iteration ends with may be one array.
+void Roots::FindApart(const Binding& loop) {
+  const Block& body = *loop.blocks.back();
+  std::vector<std::pair<size_t, size_t>> pairs;
+  const auto for_each_name = [&](size_t k, size_t other, const auto& visit) {
+    for (const Block* block : loop.blocks) {
+      const Var* const* carried = block->params.data() + FirstCarried(loop);
+      visit(carried[k], carried[other]);
+    }
+    visit(loop.results[k], loop.results[other]);
+  };
+  for (size_t k = 0; k < loop.results.size(); ++k) {
+    for (size_t other = 0; other < k; ++other) {
+      const Operand* inits = loop.operands.data() + FirstInit(loop);
+      if (!loop.results[k]->type.IsArray() || !loop.results[other]->type.IsArray()) continue;
+      if (MayShareNow(inits[k].var(), inits[other].var())) continue;
+      pairs.emplace_back(k, other);
+      for_each_name(k, other, [&](const Var* a, const Var* b) {
+        apart_[a].insert(b);
+        apart_[b].insert(a);
+      });
+    }
+  }
+  const auto may_meet = [&](const auto& pair) {
+    const Var* a = body.results[pair.first].var();
+    const Var* b = body.results[pair.second].var();
+    if (!MayShareNow(a, b)) return false;
+    for_each_name(pair.first, pair.second, [&](const Var* one, const Var* two) {
+      apart_[one].erase(two);
+      apart_[two].erase(one);
+    });
+    return true;
+  };
+  while (std::erase_if(pairs, may_meet) > 0) {
+  }
 }
 
 const VarSet& Roots::Of(const Var* array) const {
@@ -219,6 +261,8 @@ bool Roots::IsFromBefore(const Var* array, const Var* root) const {
 }
 
 bool Roots::MayShareNow(const Var* a, const Var* b) const {
+  const auto apart = apart_.find(a);
+  if (apart != apart_.end() && apart->second.contains(b)) return false;
   const VarSet& others = Of(b);
   return std::any_of(Of(a).begin(), Of(a).end(), [&](const Var* root) {
     return others.contains(root) && IsFromBefore(a, root) == IsFromBefore(b, root);

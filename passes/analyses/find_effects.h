@@ -25,18 +25,23 @@ class Roots {
   // True where a loop carries the array into an iteration, and the iteration makes `root`: another
   // than one of the same binding that the array may be, which an iteration before has made.
   bool IsFromBefore(const ir::Var* array, const ir::Var* root) const;
-  // True when two values of one iteration, of whatever loops are around both, may share memory.
+  // True when two values of one iteration, of whatever loops are around both, may share memory:
+  // arrays that change places in every iteration of a loop do not.
   bool MayShareNow(const ir::Var* a, const ir::Var* b) const;
   // True when every root of the array was made in the function.
   bool IsFresh(const ir::Var* array) const;
 
  private:
+  void FindApart(const ir::Binding& loop);
+
   ir::VarSet params_;
   mutable std::unordered_map<const ir::Var*, ir::VarSet> roots_;
   // From a value to those that may take their memory from it.
   std::unordered_map<const ir::Var*, std::vector<const ir::Var*>> dependents_;
   // By array that a loop carries into a block, what the block makes.
   std::unordered_map<const ir::Var*, ir::VarSet> made_behind_;
+  // By array that a loop carries, others that it carries and that are never the same at once.
+  std::unordered_map<const ir::Var*, ir::VarSet> apart_;
 };
 
 // What running a binding, its blocks included, may do to memory and to the order of errors. A

@@ -329,53 +329,13 @@ bool ReuseFinder::IsUsedAfter(const Var* value, int frame) const {
 // True unless the two, both of which are seen where the walk is, are surely two arrays.
 bool ReuseFinder::MayBeOne(const Var* a, const Var* b) const {
   if (a == b) return true;
-  if (!roots_.MayShare(a, b) || AreKeptApart(a, b)) return false;
+  if (!roots_.MayShareNow(a, b)) return false;
   const auto order = [&](const Var* value) {
     const int frame = FrameOf(value);
     return std::pair(frame, frame < 0 ? -1 : places_.at(value).binding);
   };
   // What is made later is new.
   return !Makes(order(a) < order(b) ? b : a);
-}
-
-bool ReuseFinder::AreKeptApart(const Var* a, const Var* b) const {
-  const int frame = FrameOf(a);
-  if (frame < 0 || FrameOf(b) != frame) return false;
-  const Binding* parent = frames_[frame].parent;
-  if (parent == nullptr || !IsLoop(parent->op)) return false;
-  const VarSet apart = KeptApart(*parent);
-  return apart.contains(a) && apart.contains(b);
-}
-
-// The arrays carried by a loop of which no two are ever one: they begin as different ones, and each
-// iteration passes on different ones of them or what it makes.
-VarSet ReuseFinder::KeptApart(const Binding& loop) const {
-  const Block& body = *loop.blocks.back();
-  const size_t first = FirstCarried(loop);
-  const auto init = [&](size_t k) { return loop.operands[FirstInit(loop) + k].var(); };
-  VarSet apart;
-  for (size_t k = 0; k < loop.results.size(); ++k) {
-    if (loop.results[k]->type.IsArray()) apart.insert(body.params[first + k]);
-  }
-  const auto is_apart = [&](size_t k) {
-    const Var* next = body.results[k].var();
-    const auto place = places_.find(next);
-    const bool is_made = Makes(next) && place->second.block == &body;
-    if (!is_made && !apart.contains(next)) return false;
-    for (size_t other = 0; other < loop.results.size(); ++other) {
-      if (other == k || !apart.contains(body.params[first + other])) continue;
-      if (body.results[other].var() == next || roots_.MayShare(init(k), init(other))) return false;
-    }
-    return true;
-  };
-  for (size_t before = apart.size() + 1; apart.size() < before;) {
-    before = apart.size();
-    for (size_t k = 0; k < loop.results.size(); ++k) {
-      const Var* param = body.params[first + k];
-      if (apart.contains(param) && !is_apart(k)) apart.erase(param);
-    }
-  }
-  return apart;
 }
 
 const VarSet& ReuseFinder::FreeOf(const Binding& binding) const {

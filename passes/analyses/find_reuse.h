@@ -74,8 +74,6 @@ class ReuseFinder {
   bool IsUsedAfter(const ir::Var* value, int frame) const;
   bool MayBeOne(const ir::Var* a, const ir::Var* b) const;
   bool Makes(const ir::Var* value) const;
-  bool AreKeptApart(const ir::Var* a, const ir::Var* b) const;
-  ir::VarSet KeptApart(const ir::Binding& loop) const;
   const ir::VarSet& FreeOf(const ir::Binding& binding) const;
   const ir::VarSet& FreeOf(const ir::Block& block) const;
 

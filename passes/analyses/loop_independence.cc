@@ -20,22 +20,12 @@ namespace {
 constexpr int64_t kLargestMultiple = 1 << 15;
 constexpr size_t kMostPairs = 4096;  // of accesses that are held against one another
 constexpr int kMostLoops = 8;        // of which an index may be made
-
-// True for a multiple of the loop's index plus an amount that no iteration changes.
-bool IsOfLoopAlone(const LinearForm& form, const Binding& loop) {
-  const Var* index = loop.blocks[0]->params[0];
-  const VarSet inside = ir::DefinedVars(*loop.blocks[0]);
-  for (const auto& [var, coefficient] : form.terms) {
-    if (var != index && inside.contains(var)) return false;
-  }
-  const int64_t coefficient = form.Coefficient(index);
-  return coefficient != 0 && std::abs(coefficient) <= kLargestMultiple;
-}
+constexpr int kDeepest = 8;          // of what an amount is computed from
 
 }  // namespace
 
 LoopIndependence::LoopIndependence(const ir::Function& function)
-    : roots_(function), forms_(function) {
+    : roots_(function), forms_(function), remainders_(function) {
   const auto add_root = [&](const Var* var) {
     if (var->type.IsArray()) arrays_.push_back(var);
   };
@@ -116,25 +106,44 @@ VarSet LoopIndependence::WrittenBy(const Block& body) const {
 // Why two iterations may touch one element of the root; empty when they cannot.
 std::string LoopIndependence::WhyShared(const Binding& loop, const Var* root) const {
   if (overlapping_.contains(root)) return "places of the arguments overlap in memory";
+  std::vector<const Var*> stored;
+  std::string reason;
+  ir::ForEachBinding(*loop.blocks[0], [&](const Binding& b) {
+    if (!b.blocks.empty() || !EffectsOf(b, roots_).writes.contains(root)) return;
+    if (b.op != OpCode::kStore) reason = Named(root) + " is touched as a whole";
+    const Var* array = b.operands[0].var();
+    if (std::find(stored.begin(), stored.end(), array) == stored.end()) stored.push_back(array);
+  });
+  for (const Var* array : stored) {
+    if (reason.empty() && !roots_.IsFromBefore(array, root)) reason = WhyShared(loop, root, array);
+  }
+  return reason;
+}
+
+// The same of what is stored by this name of the root.
+std::string LoopIndependence::WhyShared(const Binding& loop, const Var* root,
+                                        const Var* array) const {
+  const VarSet inside = ir::DefinedVars(*loop.blocks[0]);
   std::vector<const Binding*> accesses;
   std::string reason;
   ir::ForEachBinding(*loop.blocks[0], [&](const Binding& b) {
-    const Effects own = EffectsOf(b, roots_);
-    if (!b.blocks.empty() || (!own.reads.contains(root) && !own.writes.contains(root))) return;
-    const bool plain = b.op == OpCode::kLoad || b.op == OpCode::kStore;
-    if (plain && roots_.IsFromBefore(b.operands[0].var(), root)) return;
-    if (!plain || roots_.Of(b.operands[0].var()).size() != 1)
-      reason = Named(root) + " is touched as a whole";
-    if (plain && !accesses.empty() && b.operands[0] != accesses[0]->operands[0]) {
-      reason = "two names may stand for one array";
+    if (!b.blocks.empty()) return;
+    const bool is_plain = b.op == OpCode::kLoad || b.op == OpCode::kStore;
+    if (is_plain && b.operands[0] == Operand(array)) return accesses.push_back(&b);
+    if (ir::IsView(b.op)) return;
+    for (const Operand& operand : b.operands) {
+      const Var* other = operand.IsVar() ? operand.var() : nullptr;
+      if (other == nullptr || !other->type.IsArray() || !roots_.Of(other).contains(root)) continue;
+      if (is_plain && roots_.IsFromBefore(other, root)) continue;
+      const bool are_known = !inside.contains(array) && !inside.contains(other);
+      if (are_known && !roots_.MayShareNow(array, other)) continue;
+      reason = is_plain ? "two names may stand for one array"
+                        : Named(root) + " is touched as a whole";
     }
-    accesses.push_back(&b);
   });
-  if (!reason.empty() || accesses.empty()) return reason;
-  const Var* array = accesses[0]->operands[0].var();
-  if (ir::DefinedVars(*loop.blocks[0]).contains(array)) {
+  if (!reason.empty()) return reason;
+  if (inside.contains(array))
     return Named(root) + " is seen through another view in each iteration";
-  }
   for (int axis = 0; axis < array->type.rank(); ++axis) {
     if (FollowsLoop(accesses, loop, axis)) return "";
   }
@@ -177,7 +186,7 @@ bool LoopIndependence::AreMirrored(const Binding& upper, const Binding& lower, c
   };
   const auto is_of_one = [&](int first, int second) {
     const LinearForm of_loop = form(upper, first);
-    return IsOfLoopAlone(of_loop, loop) && SameForm(of_loop, form(lower, second));
+    return IsOfLoop(of_loop, {&upper, &lower}, loop, first) && SameForm(of_loop, form(lower, second));
   };
   const int rank = upper.operands[0].var()->type.rank();
   for (int other = axis + 1; other < rank; ++other) {
@@ -257,17 +266,78 @@ std::optional<LinearForm> LoopIndependence::OutsideOf(LinearForm form, const Bin
   return std::nullopt;
 }
 
-// True when every access has the same multiple of the index plus one same amount on the axis, an
-// amount that no iteration changes. Multiples of so few wrap around to one place only after 2^48
-// iterations.
-bool LoopIndependence::FollowsLoop(const std::vector<const Binding*>& accesses, const Binding& loop,
-                                   int axis) const {
+// True when every access has the same multiple of the index plus one same amount on the axis, or
+// that modulo what the loop does not go beyond. Multiples of so few wrap around to one place only
+// after 2^48 iterations.
+bool LoopIndependence::FollowsLoop(const Accesses& accesses, const Binding& loop, int axis) const {
   const LinearForm first = forms_.Of(accesses[0]->operands[1 + axis]);
-  if (!IsOfLoopAlone(first, loop)) return false;
+  return (IsSameOnAxis(accesses, axis) && IsOfLoop(first, accesses, loop, axis)) ||
+         IsRotated(accesses, loop, axis);
+}
+
+bool LoopIndependence::IsSameOnAxis(const Accesses& accesses, int axis) const {
+  const LinearForm first = forms_.Of(accesses[0]->operands[1 + axis]);
+  return std::all_of(accesses.begin(), accesses.end(), [&](const Binding* access) {
+    return SameForm(forms_.Of(access->operands[1 + axis]), first);
+  });
+}
+
+// True where the indexes on the axis are one multiple by 1 or -1 of the loop's, plus one amount,
+// modulo what two iterations are less apart than.
+bool LoopIndependence::IsRotated(const Accesses& accesses, const Binding& loop, int axis) const {
+  const Remainders::Remainder* first = remainders_.Find(accesses[0]->operands[1 + axis]);
+  if (first == nullptr || std::abs(first->of.Coefficient(loop.blocks[0]->params[0])) != 1)
+    return false;
   for (const Binding* access : accesses) {
-    if (!SameForm(forms_.Of(access->operands[1 + axis]), first)) return false;
+    const Remainders::Remainder* other = remainders_.Find(access->operands[1 + axis]);
+    if (other == nullptr || other->modulus != first->modulus || !SameForm(other->of, first->of))
+      return false;
   }
-  return true;
+  const bool up = loop.operands[2].constant().integer > 0;
+  const LinearForm length = up && loop.operands[0].IsInt(0)
+                                ? CountOf(loop.operands[1])
+                                : Difference(forms_.Of(loop.operands[up ? 1 : 0]),
+                                             forms_.Of(loop.operands[up ? 0 : 1]));
+  const LinearForm left = Difference(forms_.Of(first->modulus), length);
+  return left.IsConstant() && left.constant >= 0 && left.constant <= kLargestMultiple &&
+         IsOfLoop(first->of, accesses, loop, axis);
+}
+
+// True for a multiple of the loop's index plus an amount that is the same in all iterations, or in
+// those that meet on the other axes.
+bool LoopIndependence::IsOfLoop(const LinearForm& form, const Accesses& accesses,
+                                const Binding& loop, int axis) const {
+  const Var* index = loop.blocks[0]->params[0];
+  const int64_t coefficient = form.Coefficient(index);
+  if (coefficient == 0 || std::abs(coefficient) > kLargestMultiple) return false;
+  const Meeting meeting{accesses, ir::DefinedVars(*loop.blocks[0]),
+                        WrittenBy(*loop.blocks[0]), axis};
+  return std::all_of(form.terms.begin(), form.terms.end(), [&](const auto& term) {
+    return term.first == index || IsFixed(term.first, meeting);
+  });
+}
+
+// True where the value is one wherever the accesses meet on all other axes: what no iteration
+// changes, an index of another axis, and what is computed of them.
+bool LoopIndependence::IsFixed(const Operand& value, const Meeting& meeting, int depth) const {
+  if (!value.IsVar() || !meeting.inside.contains(value.var())) return true;
+  const int rank = meeting.accesses[0]->operands[0].var()->type.rank();
+  for (int axis = 0; axis < rank; ++axis) {
+    if (axis == meeting.axis || !IsSameOnAxis(meeting.accesses, axis)) continue;
+    const LinearForm form = forms_.Of(meeting.accesses[0]->operands[1 + axis]);
+    const bool is_alone = std::none_of(form.terms.begin(), form.terms.end(), [&](const auto& term) {
+      return term.first != value.var() && meeting.inside.contains(term.first);
+    });
+    if (is_alone && std::abs(form.Coefficient(value.var())) == 1) return true;
+  }
+  const auto maker = makers_.find(value.var());
+  if (maker == makers_.end() || depth == kDeepest) return false;
+  const Binding& b = *maker->second;
+  const bool is_read = b.op == OpCode::kLoad && !meeting.inside.contains(b.operands[0].var()) &&
+                       !Intersects(roots_.Of(b.operands[0].var()), meeting.written);
+  if (!is_read && !ir::IsScalarOp(b.op)) return false;
+  return std::all_of(b.operands.begin() + (is_read ? 1 : 0), b.operands.end(),
+                     [&](const Operand& part) { return IsFixed(part, meeting, depth + 1); });
 }
 
 }  // namespace parakeet::passes

@@ -10,6 +10,7 @@
 #include "ir/uses.h"
 #include "passes/analyses/find_effects.h"
 #include "passes/analyses/linear_forms.h"
+#include "passes/analyses/remainders.h"
 
 namespace parakeet::passes {
 
@@ -43,6 +44,7 @@ class LoopIndependence {
 
   ir::VarSet WrittenBy(const ir::Block& body) const;
   std::string WhyShared(const ir::Binding& loop, const ir::Var* root) const;
+  std::string WhyShared(const ir::Binding& loop, const ir::Var* root, const ir::Var* stored) const;
   bool AreApart(const Accesses& accesses, const ir::Binding& loop) const;
   bool AreMirrored(const ir::Binding& upper, const ir::Binding& lower, const ir::Binding& loop,
                    int axis) const;
@@ -52,9 +54,23 @@ class LoopIndependence {
   static bool IsBelow(const Bounds& a, const Bounds& b);
   std::optional<LinearForm> OutsideOf(LinearForm form, const ir::Binding& loop, bool largest) const;
   bool FollowsLoop(const Accesses& accesses, const ir::Binding& loop, int axis) const;
+  bool IsSameOnAxis(const Accesses& accesses, int axis) const;
+  bool IsRotated(const Accesses& accesses, const ir::Binding& loop, int axis) const;
+  bool IsOfLoop(const LinearForm& form, const Accesses& accesses, const ir::Binding& loop,
+                int axis) const;
+
+  // Iterations that touch one place on all axes but one; the arrays that they store to.
+  struct Meeting {
+    const Accesses& accesses;
+    ir::VarSet inside;
+    ir::VarSet written;
+    int axis;
+  };
+  bool IsFixed(const ir::Operand& value, const Meeting& meeting, int depth = 0) const;
 
   const Roots roots_;
   const WrappingForms forms_;
+  const Remainders remainders_;
   // In order of definition, so that reasons do not depend on hashes.
   std::vector<const ir::Var*> arrays_;
   std::unordered_map<const ir::Var*, const ir::Binding*> makers_;

@@ -19,9 +19,17 @@ using ir::Var;
 
 constexpr int64_t kSmallExtent = 32;
 
-// True where the nest around does better to give its own index to lanes: of what is read anew for
-// each element of the reduction, less would be gathered; or as much, and some lies one after the
-// other along that index, so that no lanes have to be added up.
+bool IsMadeOfLoads(const std::unordered_map<const Var*, const Binding*>& makers,
+                   const Operand& value) {
+  const auto maker = value.IsVar() ? makers.find(value.var()) : makers.end();
+  if (maker == makers.end()) return false;
+  const Binding& b = *maker->second;
+  return b.op == OpCode::kLoad || std::any_of(b.operands.begin(), b.operands.end(),
+                                              [&](auto& o) { return IsMadeOfLoads(makers, o); });
+}
+
+}  // namespace
+
 bool SuitsIndexAround(const Binding& b, const Binding& nest, const AccessPatterns& patterns) {
   const std::vector<const Var*>& indices = b.blocks[0]->params;
   const int axis = patterns.VectorAxis(nest);
@@ -33,17 +41,6 @@ bool SuitsIndexAround(const Binding& b, const Binding& nest, const AccessPattern
   if (around.gathered != own.gathered) return around.gathered < own.gathered;
   return around.next > 0;
 }
-
-bool IsMadeOfLoads(const std::unordered_map<const Var*, const Binding*>& makers,
-                   const Operand& value) {
-  const auto maker = value.IsVar() ? makers.find(value.var()) : makers.end();
-  if (maker == makers.end()) return false;
-  const Binding& b = *maker->second;
-  return b.op == OpCode::kLoad || std::any_of(b.operands.begin(), b.operands.end(),
-                                              [&](auto& o) { return IsMadeOfLoads(makers, o); });
-}
-
-}  // namespace
 
 int64_t RowNeighbours(const Binding* nest) {
   constexpr int64_t kAccessBytes = 16;

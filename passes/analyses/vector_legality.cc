@@ -50,6 +50,7 @@ class Divergence {
       case OpCode::kIreduce:
         if (b.attrs.Int(ir::Attr::kLanes, 1) > 1) return "a reduction in it takes the lanes";
         return CheckLoop(b, 0, ExtentsVary(b));
+      case OpCode::kForeach: return CheckLoop(b, 0, ExtentsVary(b));
       case OpCode::kWhile: {
         ++divergent_;
         std::string reason = CheckLoop(b, 0, false);
