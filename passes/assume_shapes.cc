@@ -273,6 +273,14 @@ class ShapeAssumer {
       case OpCode::kMax: return parts[b.operands[0].IsInt(0)];
       case OpCode::kAdd: parts[0].Add(parts[1], 1); return parts[0];
       case OpCode::kSub: parts[0].Add(parts[1], -1); return parts[0];
+      case OpCode::kMul:
+        for (const int side : {0, 1}) {
+          if (!parts[side].IsConstant()) continue;
+          LinearForm product;
+          product.Add(parts[1 - side], parts[side].constant);
+          return product;
+        }
+        [[fallthrough]];
       default: return LinearForm::Of(b.result());
     }
   }
@@ -292,6 +300,7 @@ class ShapeAssumer {
         for (const ir::Block* branch : b->blocks) AssumeInLoops(*branch, true);
         guards_.pop_back();
       }
+      if (b->op == OpCode::kSlice && repeats) AssumeInsideInLoops(*b);
       if (b->op != OpCode::kCheck || !repeats) continue;
       AssumeInRange(*b, b->operands[0]);
       if (guards_.empty()) AssumeChecked(*b);
@@ -408,7 +417,9 @@ class ShapeAssumer {
     const Binding* below = DefinitionOf(condition, OpCode::kLt);
     if (below == nullptr || ir::DTypeOf(below->operands[0]) != ir::DType::kI64) return;
     const std::optional<LinearForm> index = Likely(below->operands[0]);
-    if (!index || !(index->IsConstant() || (GoesOneWay(*index) && !IsGuarded(*index)))) return;
+    const bool is_plain = index && (index->IsConstant() || GoesOneWay(*index) ||
+                                    IsNeverNegative(*index));
+    if (!is_plain || IsGuarded(*index)) return;
     cost_ = 0;
     const std::optional<Operand> size = AtEntry(below->operands[1]);
     const std::optional<Operand> least = ExtremeOf(*index, false), most = ExtremeOf(*index, true);
@@ -552,6 +563,85 @@ class ShapeAssumer {
     return loops == 1 || (loops > 1 && !falls);
   }
 
+  // Of x[:n - i] that n - i is no index from the end, and not behind it.
+  void AssumeInsideInLoops(const Binding& slice) {
+    std::vector<LinearForm> least;
+    std::vector<Operand> parts(slice.operands.begin() + 1, slice.operands.end());
+    while (!parts.empty()) {
+      const Operand part = parts.back();
+      parts.pop_back();
+      const auto found = part.IsVar() ? definitions_.find(part.var()) : definitions_.end();
+      if (found == definitions_.end() || !IsExpression(*found->second)) continue;
+      const Binding& b = *found->second;
+      parts.insert(parts.end(), b.operands.begin(), b.operands.end());
+      std::optional<LinearForm> gap;
+      if (b.op == OpCode::kSelect && IsFromTheEnd(b)) gap = Likely(b.operands[2]);
+      if (b.op == OpCode::kMin) gap = LikelyGap({b.operands[1], b.operands[0]});
+      const Binding* turned = DefinitionOf(b.operands[0], OpCode::kSelect);
+      const bool is_own = b.op == OpCode::kMax && (turned == nullptr || !IsFromTheEnd(*turned));
+      if (is_own) return;  // The program cares for that end itself.
+      if (!gap) continue;
+      if (IsGuarded(*gap)) return;
+      const std::optional<LinearForm> value = LeastOf(*gap);
+      if (!value || !IsLikelyNatural(*value)) return;
+      least.push_back(*value);
+    }
+    builder_.set_span(slice.span);
+    for (const LinearForm& value : least) {
+      const Operand holds = builder_.Scalar(OpCode::kLe, {Operand::Int(0), Written(value)});
+      if (!holds.IsConstant())
+        builder_.Emit(OpCode::kCheck, {}, {holds}, {{Attr::kSite, site_}, {Attr::kAt, 0}});
+    }
+    if (!least.empty())
+      context_.Note(slice.span, "taken to lie inside its array, which a call checks first",
+                    Topic::kShapes, Verdict::kDone);
+  }
+
+  // A size less something, as against something less than nothing.
+  bool IsLikelyNatural(const LinearForm& form) const {
+    if (form.IsConstant()) return form.constant >= 0;
+    const std::vector<const Var*> sizes = function_.Sizes();
+    return std::any_of(form.terms.begin(), form.terms.end(), [&](const auto& term) {
+      return term.second > 0 && std::find(sizes.begin(), sizes.end(), term.first) != sizes.end();
+    });
+  }
+
+  Operand Written(const LinearForm& form) {
+    Operand value = Operand::Int(form.constant);
+    for (const auto& [var, times] : form.terms) {
+      value = builder_.Add(value, builder_.Mul(var, Operand::Int(times)));
+      seen_.insert(var);
+    }
+    return value;
+  }
+
+  // The least value of a form of loops' indexes, in what is given.
+  std::optional<LinearForm> LeastOf(const LinearForm& form) {
+    LinearForm least = LinearForm::Of(form.constant);
+    for (const auto& [var, times] : form.terms) {
+      const auto loop = loops_.find(var);
+      std::optional<LinearForm> part = LinearForm::Of(var);
+      if (loop != loops_.end()) {
+        const Binding& own = *loop->second;
+        const bool up = own.operands[2].constant().integer > 0, is_end = up == (times < 0);
+        part = Likely(own.operands[is_end ? 1 : 0]);
+        if (part && is_end) part->constant += up ? -1 : 1;
+      }
+      if (!part) return std::nullopt;
+      least.Add(*part, times);
+    }
+    const bool is_given = std::all_of(least.terms.begin(), least.terms.end(), [&](const auto& t) {
+      return given_.contains(t.first);
+    });
+    return is_given ? std::optional(least) : std::nullopt;
+  }
+
+  // True where the least value is a number that is not negative, whatever the sizes are.
+  bool IsNeverNegative(const LinearForm& form) {
+    const std::optional<LinearForm> least = LeastOf(form);
+    return least && least->IsConstant() && least->constant >= 0;
+  }
+
   // The largest or smallest value of a form, at entry; none where it is not known there.
   std::optional<Operand> ExtremeOf(const LinearForm& form, bool largest) {
     Operand value = Operand::Int(form.constant);
@@ -639,8 +729,14 @@ class ShapeAssumer {
       case OpCode::kAnd:
       case OpCode::kOr:
       case OpCode::kNot: return is_value;
+      case OpCode::kFloorDiv:
+      case OpCode::kMod: return is_value && IsPositive(b.operands[1]);
       default: return false;
     }
+  }
+
+  static bool IsPositive(const Operand& operand) {
+    return operand.IsConstant() && operand.constant().integer > 0;
   }
 
   ir::Builder builder_;

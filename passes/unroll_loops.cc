@@ -1,4 +1,5 @@
-// Writes out loops of a few iterations that store, where they stand beside something else in a loop.
+// Writes out loops of a few iterations that store, or choose several values, where they stand beside
+// something else in a loop.
 //
 // Before:
 //   for %s in 0 to %steps step 1 {
@@ -15,8 +16,8 @@
 //
 // Assumes: bounds that are constants have been made so.
 // Refuses: loops that hold loops or operators on arrays, that carry arrays, of more than a few
-// iterations or of many operations; loops that store nothing, which reductions write out; one that
-// is all that the loop around does for its own index: their places lie one after the other.
+// iterations or of many operations; loops that only sum, which reductions write out; one that is all
+// that the loop around does for its own index: their places lie one after the other.
 #include "ir/mutator.h"
 #include "ir/uses.h"
 #include "passes/analyses/carried_values.h"
@@ -69,17 +70,19 @@ class LoopUnroller : public ir::Mutator {
     return count;
   }
 
-  // True for scalar code that stores, little of it.
+  // True for scalar code that stores or chooses, little of it.
   static bool IsPlain(const Binding& loop, int64_t count) {
     int operations = 0;
-    bool is_plain = true, stores = false;
+    bool is_plain = true, stores = false, chooses = false;
     ir::ForEachBinding(*loop.blocks[0], [&](const Binding& b) {
       ++operations;
       stores |= b.op == OpCode::kStore;
+      chooses |= b.op == OpCode::kIf || b.op == OpCode::kSelect;
       is_plain &= ir::IsScalarOp(b.op) || b.op == OpCode::kLoad || b.op == OpCode::kStore ||
                   b.op == OpCode::kCheck || b.op == OpCode::kIf;
     });
     for (const Var* result : loop.results) is_plain &= result->type.IsScalar();
+    stores |= chooses && loop.results.size() > 1;
     return is_plain && stores && operations * count <= kMostOperations;
   }
 

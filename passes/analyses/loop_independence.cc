@@ -21,6 +21,7 @@ constexpr int64_t kLargestMultiple = 1 << 15;
 constexpr size_t kMostPairs = 4096;  // of accesses that are held against one another
 constexpr int kMostLoops = 8;        // of which an index may be made
 constexpr int kDeepest = 8;          // of what an amount is computed from
+constexpr int kMostFactors = 4;      // of an index that is put together of several
 
 }  // namespace
 
@@ -266,13 +267,88 @@ std::optional<LinearForm> LoopIndependence::OutsideOf(LinearForm form, const Bin
   return std::nullopt;
 }
 
-// True when every access has the same multiple of the index plus one same amount on the axis, or
-// that modulo what the loop does not go beyond. Multiples of so few wrap around to one place only
-// after 2^48 iterations.
+// True where accesses at one place of the axis are of one iteration.
 bool LoopIndependence::FollowsLoop(const Accesses& accesses, const Binding& loop, int axis) const {
-  const LinearForm first = forms_.Of(accesses[0]->operands[1 + axis]);
-  return (IsSameOnAxis(accesses, axis) && IsOfLoop(first, accesses, loop, axis)) ||
-         IsRotated(accesses, loop, axis);
+  std::vector<LinearForm> forms;
+  for (const Binding* access : accesses) forms.push_back(forms_.Of(access->operands[1 + axis]));
+  return TellIteration(std::move(forms), accesses, loop, axis) || IsRotated(accesses, loop, axis);
+}
+
+// True where equal ones of these indexes are of one iteration: multiples of the loop's index, and
+// amounts less than they are apart. Multiples of so few wrap around to one place only after 2^48
+// iterations.
+bool LoopIndependence::TellIteration(std::vector<LinearForm> forms, const Accesses& accesses,
+                                     const Binding& loop, int axis) const {
+  const Var* index = loop.blocks[0]->params[0];
+  for (int left = kMostFactors; left > 0; --left) {
+    const LinearForm first = forms[0];
+    if (std::all_of(forms.begin(), forms.end(),
+                    [&](const LinearForm& form) { return SameForm(form, first); }) &&
+        IsOfLoop(first, accesses, loop, axis))
+      return true;
+    const int64_t times = first.Coefficient(index);
+    if (times != 0) {
+      const int64_t step = loop.operands[2].constant().integer;
+      if (std::abs(times) > kLargestMultiple || std::abs(step) > kLargestMultiple) return false;
+      for (LinearForm& form : forms) form.Add(LinearForm::Of(index), -times);
+      return AreWithin(forms, LinearForm::Of(std::abs(times * step)), loop);
+    }
+    // %q * %n + less than %n: equal ones have one %q.
+    const Operand factor = FactorOf(first, loop);
+    if (factor.IsInt(0)) return false;
+    std::vector<LinearForm> quotients;
+    for (LinearForm& form : forms) quotients.push_back(TakeQuotient(form, factor));
+    if (!AreWithin(forms, forms_.Of(factor), loop)) return false;
+    forms = std::move(quotients);
+  }
+  return false;
+}
+
+// True where no two of the values, of whatever iterations, are so far apart.
+bool LoopIndependence::AreWithin(const std::vector<LinearForm>& forms, const LinearForm& distance,
+                                 const Binding& loop) const {
+  if (forms.size() * forms.size() > kMostPairs) return false;
+  std::vector<Bounds> bounds;
+  for (const LinearForm& form : forms)
+    bounds.push_back({OutsideOf(form, loop, false), OutsideOf(form, loop, true)});
+  for (const Bounds& one : bounds) {
+    for (const Bounds& other : bounds) {
+      if (!one.most || !other.least) return false;
+      const LinearForm left = Difference(distance, Difference(*one.most, *other.least));
+      if (!left.IsConstant() || left.constant <= 0 || left.constant > kLargestMultiple)
+        return false;
+    }
+  }
+  return true;
+}
+
+// What a value that changes inside the loop is multiplied by, and does not; 0 for nothing.
+Operand LoopIndependence::FactorOf(const LinearForm& form, const Binding& loop) const {
+  const VarSet inside = ir::DefinedVars(*loop.blocks[0]);
+  for (const auto& [var, times] : form.terms) {
+    const auto maker = makers_.find(var);
+    const bool is_product = maker != makers_.end() && maker->second->op == OpCode::kMul;
+    if (times != 1 || !is_product || !inside.contains(var)) continue;
+    for (const Operand& factor : maker->second->operands) {
+      if (factor.IsVar() && !inside.contains(factor.var())) return factor;
+    }
+  }
+  return Operand::Int(0);
+}
+
+// Takes all multiples of the factor out of the form.
+LinearForm LoopIndependence::TakeQuotient(LinearForm& form, const Operand& factor) const {
+  LinearForm quotient, rest = LinearForm::Of(form.constant);
+  for (const auto& [var, times] : form.terms) {
+    const auto maker = makers_.find(var);
+    const bool is_product = maker != makers_.end() && maker->second->op == OpCode::kMul;
+    const auto& operands = is_product ? maker->second->operands : std::vector<Operand>{};
+    const auto found = std::find(operands.begin(), operands.end(), factor);
+    if (found == operands.end()) rest.Add(LinearForm::Of(var), times);
+    else quotient.Add(forms_.Of(operands[found == operands.begin() ? 1 : 0]), times);
+  }
+  form = rest;
+  return quotient;
 }
 
 bool LoopIndependence::IsSameOnAxis(const Accesses& accesses, int axis) const {

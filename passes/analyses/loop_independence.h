@@ -54,6 +54,12 @@ class LoopIndependence {
   static bool IsBelow(const Bounds& a, const Bounds& b);
   std::optional<LinearForm> OutsideOf(LinearForm form, const ir::Binding& loop, bool largest) const;
   bool FollowsLoop(const Accesses& accesses, const ir::Binding& loop, int axis) const;
+  bool TellIteration(std::vector<LinearForm> forms, const Accesses& accesses,
+                     const ir::Binding& loop, int axis) const;
+  bool AreWithin(const std::vector<LinearForm>& forms, const LinearForm& distance,
+                 const ir::Binding& loop) const;
+  ir::Operand FactorOf(const LinearForm& form, const ir::Binding& loop) const;
+  LinearForm TakeQuotient(LinearForm& form, const ir::Operand& factor) const;
   bool IsSameOnAxis(const Accesses& accesses, int axis) const;
   bool IsRotated(const Accesses& accesses, const ir::Binding& loop, int axis) const;
   bool IsOfLoop(const LinearForm& form, const Accesses& accesses, const ir::Binding& loop,

@@ -75,7 +75,9 @@ Ranges::Facts& Ranges::Change(const Var* var) {
 
 void Ranges::Leave(size_t mark) {
   for (; undo_.size() > mark; undo_.pop_back()) {
-    facts_[undo_.back().first] = std::move(undo_.back().second);
+    auto& [var, facts] = undo_.back();
+    if (var == nullptr) gaps_.pop_back();
+    else facts_[var] = std::move(facts);
   }
 }
 
@@ -208,7 +210,12 @@ void Ranges::AssumeNonNegative(const LinearForm& gap, int depth) {
   for (const auto& term : gap.terms) {
     if (latest == nullptr || OrderOf(term.first) > OrderOf(latest->first)) latest = &term;
   }
-  if (latest == nullptr || std::abs(latest->second) != 1) return;
+  if (latest == nullptr) return;
+  if (std::abs(latest->second) != 1) {
+    undo_.emplace_back(nullptr, Facts{});
+    gaps_.push_back(gap);
+    return;
+  }
   // v + rest >= 0 says v >= -rest; -v + rest >= 0 says v <= rest.
   const auto [var, coefficient] = *latest;
   LinearForm bound;
@@ -577,6 +584,10 @@ bool Ranges::ProvesNonNegative(const LinearForm& form) const {
 bool Ranges::ProvesNonNegative(const LinearForm& form, int& budget) const {
   if (form.IsConstant()) return form.constant >= 0;
   if (--budget < 0 || !HasSmallNumbers(form)) return false;
+  for (const LinearForm& gap : gaps_) {
+    const LinearForm more = Difference(form, gap);
+    if (more.IsConstant() && more.constant >= 0) return true;
+  }
   const std::pair<const Var*, int64_t>* latest = &form.terms.front();
   for (const auto& term : form.terms) {
     if (OrderOf(term.first) > OrderOf(latest->first)) latest = &term;
