@@ -9,7 +9,7 @@ using llvm::FixedVectorType;
 using llvm::SmallVector;
 using llvm::Value;
 
-constexpr unsigned kLeastGathered = 32;  // Bits of the smallest number that a processor gathers.
+constexpr int64_t kLongestStep = 4;      // Of lanes that are picked out of whole vectors.
 
 // One access: dtype, place and how to write it.
 class LanesAccess {
@@ -21,11 +21,15 @@ class LanesAccess {
     part_type_ = MemoryType(emission, traits.dtype, place.lanes);
     if (place.stride == nullptr) return;
     if (auto* constant = llvm::dyn_cast<llvm::ConstantInt>(place.stride)) {
-      step_ = constant->getSExtValue() == size_ ? 1 : constant->getSExtValue() == -size_ ? -1 : 0;
+      const int64_t distance = constant->getSExtValue();
+      step_ = distance == size_ ? 1 : distance == -size_ ? -1 : 0;
+      const bool is_short = distance > size_ && distance <= kLongestStep * size_;
+      if (is_short && distance % size_ == 0) gap_ = static_cast<int>(distance / size_);
     }
   }
 
   Number Load() {
+    if (gap_ > 0 && place_.mask == nullptr && !is_complex_) return {LoadPicked(), nullptr};
     if (step_ == 0) return LoadApart();
     return is_complex_ ? LoadPairs() : Number{Reversed(LoadRun(part_type_, MaskOfRun())), nullptr};
   }
@@ -104,6 +108,31 @@ class LanesAccess {
     StoreRun(builder_.CreateShuffleVector(real, imag, places), MaskOfPairs());
   }
 
+  // Every second, third or fourth number: as many vectors cover them, the last of which ends with
+  // the last lane, since nothing may lie behind it.
+  Value* LoadPicked() {
+    const int last = (place_.lanes - 1) * gap_ + 1 - place_.lanes;
+    Value* picked = nullptr;
+    SmallVector<int, 64> from(place_.lanes, llvm::PoisonMaskElem);
+    for (int part = 0; part < gap_; ++part) {
+      const int first = part + 1 < gap_ ? part * place_.lanes : last;
+      Value* address = builder_.CreateConstGEP1_64(builder_.getInt8Ty(), place_.address,
+                                                   int64_t{first} * size_);
+      auto* load = builder_.CreateAlignedLoad(part_type_, address, traits_.alignment);
+      traits_.scopes.Mark(load);
+      for (int lane = 0; lane < place_.lanes; ++lane) {
+        const int at = lane * gap_ - first;
+        if (at < 0) continue;
+        if (at < place_.lanes) from[lane] = part == 0 ? at : place_.lanes + at;
+      }
+      picked = part == 0 ? load : builder_.CreateShuffleVector(picked, load, from);
+      for (int lane = 0; lane < place_.lanes; ++lane) {
+        if (from[lane] >= 0 && part > 0) from[lane] = lane;
+      }
+    }
+    return picked;
+  }
+
   // Lanes at any distance are gathered and scattered, part by part.
   Value* Addresses() {
     Value* offsets = place_.offsets;
@@ -153,13 +182,10 @@ class LanesAccess {
     return load;
   }
 
-  // Lanes at one distance, where the processor has no instruction for them and LLVM would take an
-  // address for each out of a vector of addresses.
+  // Lanes at one distance: instructions that gather and scatter are no faster where memory is slow,
+  // and up to three times slower where it is not.
   bool IsOneByOne() const {
-    const bool has_instruction =
-        emission_.has_gathers && part_type_->getScalarSizeInBits() >= kLeastGathered;
-    return emission_.is_x86 && place_.mask == nullptr && place_.offsets == nullptr &&
-           !has_instruction;
+    return emission_.is_x86 && place_.mask == nullptr && place_.offsets == nullptr;
   }
 
   Value* AddressOfLane(int lane, int64_t offset) {
@@ -228,7 +254,8 @@ class LanesAccess {
   int64_t size_;
   bool is_complex_;
   llvm::Type* part_type_;
-  int step_ = 0;  // 1 or -1 where lanes are neighbours in memory
+  int step_ = 0;  // 1 or -1 where lanes are neighbours in memory,
+  int gap_ = 0;   // 2, 3 or 4 where so many elements lie from one to the next
 };
 
 }  // namespace
