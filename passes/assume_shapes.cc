@@ -419,7 +419,8 @@ class ShapeAssumer {
     const std::optional<LinearForm> index = Likely(below->operands[0]);
     const bool is_plain = index && (index->IsConstant() || GoesOneWay(*index) ||
                                     IsNeverNegative(*index));
-    if (!is_plain || IsGuarded(*index)) return;
+    if (!is_plain) return;
+    if (IsGuarded(*index)) return AssumeGuarded(check, *index, below->operands[1]);
     cost_ = 0;
     const std::optional<Operand> size = AtEntry(below->operands[1]);
     const std::optional<Operand> least = ExtremeOf(*index, false), most = ExtremeOf(*index, true);
@@ -561,6 +562,23 @@ class ShapeAssumer {
       return is_loop(term) && term.second < 0;
     });
     return loops == 1 || (loops > 1 && !falls);
+  }
+
+  // Of `if i >= w: x[i - w]` that w is not negative: the branch cares for one end, and the other is
+  // in range where no scalar is less than 0.
+  void AssumeGuarded(const Binding& check, const LinearForm& index, const Operand& size) {
+    const std::optional<LinearForm> end = Likely(size);
+    if (!end) return;
+    const std::optional<LinearForm> left = LeastOf(Difference(*end, index));
+    if (!left || left->IsConstant() || left->constant < 1) return;
+    if (std::any_of(left->terms.begin(), left->terms.end(),
+                    [](const auto& term) { return term.second < 0; }))
+      return;
+    builder_.set_span(check.span);
+    builder_.Emit(OpCode::kCheck, {},
+                  {builder_.Scalar(OpCode::kLt, {Operand::Int(0), Written(*left)})},
+                  {{Attr::kSite, site_}, {Attr::kAt, 0}});
+    context_.Note(check.span, "an index taken to be in range, which a call checks first");
   }
 
   // Of x[:n - i] that n - i is no index from the end, and not behind it.

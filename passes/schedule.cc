@@ -8,10 +8,12 @@
 //
 // Assumes: choose_trees has run: what it chose stays.
 // Refuses: threads inside an operator that has them; lanes where vectorize_loops says why not, where
-// a loop inside would do better with them, where a loop has a few iterations only, and where no
-// access moves to the next element with the index and some access does with none.
+// a loop inside would do better with them, where a loop has a few iterations only or does little but
+// store at places that data say, and where no access moves to the next element with the index and
+// some access does with none.
 #include "ir/mutator.h"
 #include "passes/analyses/access_patterns.h"
+#include "passes/analyses/find_cost.h"
 #include "passes/analyses/reduction_lanes.h"
 #include "passes/analyses/vector_legality.h"
 #include "passes/pass.h"
@@ -23,8 +25,10 @@ using ir::Attr;
 using ir::Binding;
 using ir::OpCode;
 using ir::Operand;
+using ir::Var;
 
 constexpr int64_t kFewIterations = 4;
+constexpr int kCostAScatter = 8;  // of each access in lanes to places that data say
 
 class Scheduler : public ir::Mutator {
  public:
@@ -83,6 +87,8 @@ class Scheduler : public ir::Mutator {
     if (best < 0 || (in_parallel_ && IsShort(b))) return -1;
     std::string reason = WhyNotVector(*b.blocks[0], b.blocks[0]->params[best]);
     if (reason.empty() && !SuitsAllInside(b)) reason = "a loop in it takes the lanes";
+    if (reason.empty() && MostlyScatters(b, b.blocks[0]->params[best]))
+      reason = "it does little but store at places that data say";
     if (reason.empty()) return best;
     context_.Note(b.span, "not vectorised: " + reason, Topic::kLanes, Verdict::kRefused);
     return -1;
@@ -95,6 +101,18 @@ class Scheduler : public ir::Mutator {
       suits &= b.op != OpCode::kForeach || IsShort(b) || SuitsIndexAround(b, nest, patterns_);
     });
     return suits;
+  }
+
+  // True where lanes would cost more than they save: they store one after the other.
+  bool MostlyScatters(const Binding& nest, const Var* index) const {
+    int scattered = 0, stores = 0;
+    ir::ForEachBinding(*nest.blocks[0], [&](const Binding& b) {
+      if (b.op != OpCode::kLoad && b.op != OpCode::kStore) return;
+      const bool is_scattered = patterns_.IsScattered(b, index);
+      scattered += is_scattered;
+      stores += is_scattered && b.op == OpCode::kStore;
+    });
+    return stores > 0 && CostOf(*nest.blocks[0]) < kCostAScatter * scattered;
   }
 
   // True where so few iterations are known that they are written out.

@@ -80,6 +80,13 @@ int AccessPatterns::VectorAxis(const Binding& nest) const {
   return best;
 }
 
+bool AccessPatterns::IsScattered(const Binding& access, const Var* index) const {
+  bool known = true;
+  const int rank = access.operands[0].var()->type.rank();
+  for (int axis = 0; axis < rank; ++axis) Coefficient(access.operands[1 + axis], index, known);
+  return !known;
+}
+
 bool AccessPatterns::IsNext(const Binding& access, const Var* index) const {
   const Var* array = access.operands[0].var();
   const int rank = array->type.rank();

@@ -62,15 +62,17 @@ bool PairUp(const Block& block, const std::unordered_map<const Var*, int>& uses,
   return load == nullptr;
 }
 
-// True where what a check's place names are indexes of loops as they are: a later iteration has a
-// later place.
+// True where a later iteration's checks have later places: up to the body's index, which decides,
+// they name nothing that is computed in it.
 bool HasRisingPlaces(const Block& body) {
   const auto made = ir::Definitions(body);
   bool rises = true;
   ir::ForEachBinding(body, [&](const Binding& b) {
     if (b.op != OpCode::kCheck) return;
-    for (int64_t k = 1; k <= b.attrs.Int(ir::Attr::kAt); ++k)
+    for (int64_t k = 1; k <= b.attrs.Int(ir::Attr::kAt); ++k) {
+      if (b.operands[k] == Operand(body.params[0])) return;
       rises &= !b.operands[k].IsVar() || !made.contains(b.operands[k].var());
+    }
   });
   return rises;
 }
