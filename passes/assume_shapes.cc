@@ -417,8 +417,8 @@ class ShapeAssumer {
     const Binding* below = DefinitionOf(condition, OpCode::kLt);
     if (below == nullptr || ir::DTypeOf(below->operands[0]) != ir::DType::kI64) return;
     const std::optional<LinearForm> index = Likely(below->operands[0]);
-    const bool is_plain = index && (index->IsConstant() || GoesOneWay(*index) ||
-                                    IsNeverNegative(*index));
+    const bool is_plain =
+        index && (index->IsConstant() || GoesOneWay(*index) || IsNeverNegative(*index));
     if (!is_plain) return;
     if (IsGuarded(*index)) return AssumeGuarded(check, *index, below->operands[1]);
     cost_ = 0;
@@ -465,23 +465,22 @@ class ShapeAssumer {
     const Var* array = load->operands[0].var();
     if (!KeepsItsElements(array) || !seen_.insert(array).second) return;
     builder_.set_span(store.span);
-    for (const auto& [extreme, limit] : {std::pair(OpCode::kMin, -kMoreThanAnySize),
-                                         std::pair(OpCode::kMax, kMoreThanAnySize)}) {
+    for (const auto& [extreme, limit] :
+         {std::pair(OpCode::kMin, -kMoreThanAnySize), std::pair(OpCode::kMax, kMoreThanAnySize)}) {
       const Operand most = ExtremeOfElements(array, extreme);
-      const Operand holds =
-          builder_.Scalar(extreme == OpCode::kMin ? OpCode::kLe : OpCode::kGe,
-                          {Operand::Int(limit), most});
+      const Operand holds = builder_.Scalar(extreme == OpCode::kMin ? OpCode::kLe : OpCode::kGe,
+                                            {Operand::Int(limit), most});
       builder_.Emit(OpCode::kCheck, {}, {holds}, {{Attr::kSite, site_}, {Attr::kAt, 0}});
     }
-    context_.Note(store.span, "what moves a store around an edge taken to be no larger than sizes, "
-                              "which a call checks first");
+    context_.Note(store.span,
+                  "what moves a store around an edge taken to be no larger than sizes, "
+                  "which a call checks first");
   }
 
   // True for an argument that nothing is stored to.
   bool KeepsItsElements(const Var* array) {
-    const bool is_given =
-        std::any_of(function_.params.begin(), function_.params.end(),
-                    [&](const ir::Param& param) { return param.var == array; });
+    const bool is_given = std::any_of(function_.params.begin(), function_.params.end(),
+                                      [&](const ir::Param& param) { return param.var == array; });
     if (!is_given || function_.may_overlap) return false;
     const Roots roots(function_);
     return !Intersects(roots.Of(array), EffectsOf(*function_.body, roots).writes);
@@ -648,9 +647,8 @@ class ShapeAssumer {
       if (!part) return std::nullopt;
       least.Add(*part, times);
     }
-    const bool is_given = std::all_of(least.terms.begin(), least.terms.end(), [&](const auto& t) {
-      return given_.contains(t.first);
-    });
+    const bool is_given = std::all_of(least.terms.begin(), least.terms.end(),
+                                      [&](const auto& t) { return given_.contains(t.first); });
     return is_given ? std::optional(least) : std::nullopt;
   }
 
@@ -768,7 +766,7 @@ class ShapeAssumer {
   std::vector<Operand> guards_;                           // conditions of the branches around
   std::unordered_map<const Var*, std::optional<LinearForm>> likely_;
   std::unordered_map<const Var*, Operand> made_;  // in front of everything
-  ir::VarSet seen_;  // of what indexes taken to be in range are made
+  ir::VarSet seen_;                               // of what indexes taken to be in range are made
   int cost_ = 0;
 };
 

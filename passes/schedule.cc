@@ -7,10 +7,10 @@
 //   %j]  yield %a }
 //
 // Assumes: choose_trees has run: what it chose stays.
-// Refuses: threads inside an operator that has them; lanes where vectorize_loops says why not, where
-// a loop inside would do better with them, where a loop has a few iterations only or does little but
-// store at places that data say, and where no access moves to the next element with the index and
-// some access does with none.
+// Refuses: threads inside an operator that has them; lanes where vectorize_loops says why not,
+// where a loop inside would do better with them, where a loop has a few iterations only or does
+// little but store at places that data say, and where no access moves to the next element with the
+// index and some access does with none.
 #include "ir/mutator.h"
 #include "passes/analyses/access_patterns.h"
 #include "passes/analyses/find_cost.h"

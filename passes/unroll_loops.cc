@@ -1,5 +1,5 @@
-// Writes out loops of a few iterations that store, or choose several values, where they stand beside
-// something else in a loop.
+// Writes out loops of a few iterations that store, or choose several values, where they stand
+// beside something else in a loop.
 //
 // Before:
 //   for %s in 0 to %steps step 1 {
@@ -16,8 +16,8 @@
 //
 // Assumes: bounds that are constants have been made so.
 // Refuses: loops that hold loops or operators on arrays, that carry arrays, of more than a few
-// iterations or of many operations; loops that only sum, which reductions write out; one that is all
-// that the loop around does for its own index: their places lie one after the other.
+// iterations or of many operations; loops that only sum, which reductions write out; one that is
+// all that the loop around does for its own index: their places lie one after the other.
 #include "ir/mutator.h"
 #include "ir/uses.h"
 #include "passes/analyses/carried_values.h"
@@ -99,7 +99,8 @@ class LoopUnroller : public ir::Mutator {
         return operand.IsVar() && moved.contains(operand.var());
       };
       const bool is_store = b.op == OpCode::kStore;
-      const bool any = std::any_of(b.operands.begin(), b.operands.end() - (is_store ? 1 : 0), moves);
+      const bool any =
+          std::any_of(b.operands.begin(), b.operands.end() - (is_store ? 1 : 0), moves);
       if (is_store) is_elsewhere &= any;
       if (any && ir::IsScalarOp(b.op)) moved.insert(b.results.begin(), b.results.end());
     });

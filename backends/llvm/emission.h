@@ -9,6 +9,7 @@
 #include "backends/compile.h"
 #include "backends/llvm/merge_functions.h"
 #include "ir/type.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 
@@ -50,11 +51,19 @@ class MathLibrary {
 class ParallelRunner {
  public:
   virtual ~ParallelRunner() = default;
-  // Writes code that runs `body`, a function (call, captures, begin, end) of no result, on disjoint
-  // ranges that cover 0 .. trips. `cost` is the estimate in cycles of one trip, 0 when it is
-  // unknown and large; `is_even` says that all cost much the same.
-  virtual void Run(Emission& emission, llvm::Value* call, llvm::Function* body,
-                   llvm::Value* captures, llvm::Value* trips, int64_t cost, bool is_even) const = 0;
+  // A function (call, captures, begin, end) of no result, and what it takes for captures.
+  struct Body {
+    llvm::Function* function;
+    llvm::Value* captures;
+  };
+  // Writes code that runs a body on disjoint ranges that cover 0 .. trips. `cost` is the estimate
+  // in cycles of one trip, 0 when it is unknown and large; `is_even` says that all cost much the
+  // same.
+  // `outline` writes the body, where the code stands then; `direct`, unless it is null, what one
+  // thread does instead of calling it.
+  virtual void Run(Emission& emission, llvm::Value* call, llvm::Value* trips, int64_t cost,
+                   bool is_even, llvm::function_ref<Body()> outline,
+                   llvm::function_ref<void()> direct) const = 0;
   // An i64: how many threads take part, at most.
   virtual llvm::Value* Team(Emission& emission, llvm::Value* call) const = 0;
 };

@@ -208,7 +208,9 @@ void FunctionEmitter::EmitFor(const ir::Binding& binding) {
   const std::vector<PHINode*> phis = PhisLike(builder_, initial);
   numbers_[body.params[0]] = {index, nullptr};
   DefineFromParts(carried, AsValues(phis));
+  ++loops_around_;
   EmitBlock(body);
+  --loops_around_;
   const Parts next = PartsOf(carried, body.results);
   Value* next_index = builder_.CreateNSWAdd(index, I64(step));
   BasicBlock* latch = builder_.GetInsertBlock();
@@ -244,7 +246,9 @@ void FunctionEmitter::EmitWhile(const ir::Binding& binding) {
   builder_.CreateCondBr(ValueOf(test.results[0]), trip, after);
   builder_.SetInsertPoint(trip);
   DefineFromParts(body.params, AsValues(phis));
+  ++loops_around_;
   EmitBlock(body);
+  --loops_around_;
   const Parts next = PartsOf(body.params, body.results);
   AddIncoming(phis, next, builder_.GetInsertBlock());
   builder_.CreateBr(head);

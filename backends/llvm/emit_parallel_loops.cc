@@ -5,12 +5,19 @@
 #include "backends/llvm/even_trips.h"
 #include "backends/llvm/function_emitter.h"
 #include "ir/diagnostics.h"
+#include "ir/uses.h"
 
 namespace parakeet::backends {
 
 using llvm::BasicBlock;
 using llvm::PHINode;
 using llvm::Value;
+
+namespace {
+
+constexpr int64_t kMostDirect = 96;  // Bindings of a loop that is written twice.
+
+}  // namespace
 
 void FunctionEmitter::EmitParallel(const ir::Binding& loop) {
   if (!loop.results.empty()) ir::FailBug("a parallel loop carries no values", loop.span);
@@ -72,8 +79,25 @@ void FunctionEmitter::EmitTrips(const ir::Binding& loop, Value* begin, Value* en
   builder_.SetInsertPoint(after);
 }
 
+// Where a sequential loop around begins it again and again, and there is little in it, one thread
+// does it without a call.
 void FunctionEmitter::EmitForked(const ir::Binding& loop, llvm::AllocaInst* flag) {
   Value* trips = TripCount(loop);
+  const auto outline = [&] { return Outlined(loop, flag); };
+  const auto direct = [&] {
+    in_parallel_ = true;
+    EmitTrips(loop, I64(0), trips, flag);
+    in_parallel_ = false;
+  };
+  int64_t length = 0;
+  ir::ForEachBinding(*loop.blocks[0], [&](const ir::Binding&) { ++length; });
+  const bool is_direct = loops_around_ > 0 && length <= kMostDirect;
+  emission_.parallel->Run(emission_, call_, trips, loop.attrs.Int(ir::Attr::kCost),
+                          HasEvenTrips(loop), outline,
+                          is_direct ? llvm::function_ref<void()>(direct) : nullptr);
+}
+
+ParallelRunner::Body FunctionEmitter::Outlined(const ir::Binding& loop, llvm::AllocaInst* flag) {
   llvm::Type *pointer = builder_.getPtrTy(), *word = builder_.getInt64Ty();
   auto* type = llvm::FunctionType::get(builder_.getVoidTy(), {pointer, pointer, word, word}, false);
   auto* body = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage,
@@ -86,9 +110,7 @@ void FunctionEmitter::EmitForked(const ir::Binding& loop, llvm::AllocaInst* flag
     builder_.CreateRetVoid();
     in_parallel_ = false;
   });
-  body = emission_.merger.Merged(body);
-  emission_.parallel->Run(emission_, call_, body, memory, trips, loop.attrs.Int(ir::Attr::kCost),
-                          HasEvenTrips(loop));
+  return {emission_.merger.Merged(body), memory};
 }
 
 }  // namespace parakeet::backends

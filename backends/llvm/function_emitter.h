@@ -112,6 +112,7 @@ class FunctionEmitter {
   void EmitParallel(const ir::Binding& loop);
   void EmitTeam(const ir::Binding& team);
   void EmitForked(const ir::Binding& loop, llvm::AllocaInst* flag);
+  ParallelRunner::Body Outlined(const ir::Binding& loop, llvm::AllocaInst* flag);
   void EmitTrips(const ir::Binding& loop, llvm::Value* begin, llvm::Value* end, llvm::Value* flag);
   llvm::Value* TripCount(const ir::Binding& loop);
   void FailIfSet(llvm::AllocaInst* flag);
@@ -234,6 +235,7 @@ class FunctionEmitter {
   FailureTarget failure_;
   Captures* captures_ = nullptr;  // null in the function itself
   int launch_group_ = 0;          // of what is written: another in each side of a branch
+  int loops_around_ = 0;          // sequential ones
   bool in_parallel_ = false;      // a team is at work
   Kernel kernel_;
   std::unordered_map<const ir::Var*, Number> numbers_;

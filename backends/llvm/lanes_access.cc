@@ -9,7 +9,7 @@ using llvm::FixedVectorType;
 using llvm::SmallVector;
 using llvm::Value;
 
-constexpr int64_t kLongestStep = 4;      // Of lanes that are picked out of whole vectors.
+constexpr int64_t kLongestStep = 4;  // Of lanes that are picked out of whole vectors.
 
 // One access: dtype, place and how to write it.
 class LanesAccess {
@@ -116,8 +116,8 @@ class LanesAccess {
     SmallVector<int, 64> from(place_.lanes, llvm::PoisonMaskElem);
     for (int part = 0; part < gap_; ++part) {
       const int first = part + 1 < gap_ ? part * place_.lanes : last;
-      Value* address = builder_.CreateConstGEP1_64(builder_.getInt8Ty(), place_.address,
-                                                   int64_t{first} * size_);
+      Value* address =
+          builder_.CreateConstGEP1_64(builder_.getInt8Ty(), place_.address, int64_t{first} * size_);
       auto* load = builder_.CreateAlignedLoad(part_type_, address, traits_.alignment);
       traits_.scopes.Mark(load);
       for (int lane = 0; lane < place_.lanes; ++lane) {

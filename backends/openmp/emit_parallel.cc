@@ -171,10 +171,22 @@ Function* ForkFunction(Emission& emission, bool is_dynamic, bool yields_cores) {
 
 }  // namespace
 
-void OpenMpRunner::Run(Emission& emission, Value* call, Function* body, Value* captures,
-                       Value* trips, int64_t cost, bool is_even) const {
+void OpenMpRunner::Run(Emission& emission, Value* call, Value* trips, int64_t cost, bool is_even,
+                       llvm::function_ref<Body()> outline,
+                       llvm::function_ref<void()> direct) const {
   llvm::IRBuilder<>& builder = emission.builder;
+  Body body{};
+  if (!direct) body = outline();
   const Worth worth = yields_cores_ ? kWorthWaking : kWorthForking;
+  Function* function = builder.GetInsertBlock()->getParent();
+  BasicBlock* weigh = BasicBlock::Create(emission.context(), "weigh", function);
+  BasicBlock* fork = BasicBlock::Create(emission.context(), "fork", function);
+  BasicBlock* alone = BasicBlock::Create(emission.context(), "alone", function);
+  BasicBlock* after = BasicBlock::Create(emission.context(), "joined", function);
+  // What is worth no fork at all is not divided among threads first.
+  const int64_t never = cost > 0 ? worth.fork / cost : 0;
+  builder.CreateCondBr(builder.CreateICmpSGT(trips, builder.getInt64(never)), weigh, alone);
+  builder.SetInsertPoint(weigh);
   Value* team = LoadTeam(builder, call);
   Value* threads = builder.CreateSExt(team, builder.getInt64Ty());
   // The thread with most trips is the last to end: all but those are saved.
@@ -187,12 +199,9 @@ void OpenMpRunner::Run(Emission& emission, Value* call, Function* body, Value* c
     enough = builder.CreateUDiv(cycles, builder.getInt64(cost));
   }
   Value* is_worth = builder.CreateICmpSGT(builder.CreateSub(trips, most), enough);
-  Function* function = builder.GetInsertBlock()->getParent();
-  BasicBlock* fork = BasicBlock::Create(emission.context(), "fork", function);
-  BasicBlock* direct = BasicBlock::Create(emission.context(), "direct", function);
-  BasicBlock* after = BasicBlock::Create(emission.context(), "joined", function);
-  builder.CreateCondBr(is_worth, fork, direct);
+  builder.CreateCondBr(is_worth, fork, alone);
   builder.SetInsertPoint(fork);
+  if (direct) body = outline();
   Function* fork_function = ForkFunction(emission, true, yields_cores_);
   Value* chosen = fork_function;
   const int64_t dear_of_few = is_even ? kDearPieceOfFew : kDearPiece;
@@ -207,10 +216,12 @@ void OpenMpRunner::Run(Emission& emission, Value* call, Function* body, Value* c
     chosen = builder.CreateSelect(builder.CreateICmpSGE(trips, dear), fork_function,
                                   ForkFunction(emission, false, yields_cores_));
   }
-  builder.CreateCall(fork_function->getFunctionType(), chosen, {call, body, captures, trips, team});
+  builder.CreateCall(fork_function->getFunctionType(), chosen,
+                     {call, body.function, body.captures, trips, team});
   builder.CreateBr(after);
-  builder.SetInsertPoint(direct);
-  builder.CreateCall(body, {call, captures, builder.getInt64(0), trips});
+  builder.SetInsertPoint(alone);
+  if (direct) direct();
+  else builder.CreateCall(body.function, {call, body.captures, builder.getInt64(0), trips});
   builder.CreateBr(after);
   builder.SetInsertPoint(after);
 }

@@ -7,7 +7,7 @@
 namespace parakeet::backends {
 
 // Runs bodies on the team of the call. A loop that is too small for a fork, and every loop of a
-// team of one, is one direct call of its body.
+// team of one, is one direct call of its body, or what stands for it.
 //
 // The trips are cut into pieces: one a thread where trips cost little, several where they cost much
 // or nobody knows, which threads then take one after another. Pieces depend on the team, never on
@@ -16,8 +16,8 @@ class OpenMpRunner : public ParallelRunner {
  public:
   // `yields_cores`: between regions a library runs threads of its own; workers sleep meanwhile.
   explicit OpenMpRunner(bool yields_cores) : yields_cores_(yields_cores) {}
-  void Run(Emission& emission, llvm::Value* call, llvm::Function* body, llvm::Value* captures,
-           llvm::Value* trips, int64_t cost, bool is_even) const override;
+  void Run(Emission& emission, llvm::Value* call, llvm::Value* trips, int64_t cost, bool is_even,
+           llvm::function_ref<Body()> outline, llvm::function_ref<void()> direct) const override;
   llvm::Value* Team(Emission& emission, llvm::Value* call) const override;
 
  private:

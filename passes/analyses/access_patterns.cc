@@ -81,10 +81,22 @@ int AccessPatterns::VectorAxis(const Binding& nest) const {
 }
 
 bool AccessPatterns::IsScattered(const Binding& access, const Var* index) const {
-  bool known = true;
+  const auto first = access.operands.begin() + 1;
   const int rank = access.operands[0].var()->type.rank();
-  for (int axis = 0; axis < rank; ++axis) Coefficient(access.operands[1 + axis], index, known);
-  return !known;
+  return std::any_of(first, first + rank, [&](const Operand& at) {
+    bool known = true;
+    Coefficient(at, index, known);
+    return !known && IsLoaded(at);
+  });
+}
+
+bool AccessPatterns::IsLoaded(const Operand& value) const {
+  const auto found = value.IsVar() ? definitions_.find(value.var()) : definitions_.end();
+  if (found == definitions_.end()) return false;
+  const Binding& b = *found->second;
+  return b.op == OpCode::kLoad ||
+         (ir::IsScalarOp(b.op) && std::any_of(b.operands.begin(), b.operands.end(),
+                                              [&](const Operand& o) { return IsLoaded(o); }));
 }
 
 bool AccessPatterns::IsNext(const Binding& access, const Var* index) const {

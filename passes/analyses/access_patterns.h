@@ -19,8 +19,8 @@ class AccessPatterns {
   // one.
   int UnitStrides(const ir::Block& block, const ir::Var* index) const;
 
-  // The accesses of an operator's block (and inside it) that are made anew as its indices `own` move,
-  // counted by what they do when `index` grows by one: those that move to the next element, and
+  // The accesses of an operator's block (and inside it) that are made anew as its indices `own`
+  // move, counted by what they do when `index` grows by one: those that move to the next element, and
   // those that move anywhere else.
   struct Along {
     int next = 0;
@@ -49,6 +49,8 @@ class AccessPatterns {
 
  private:
   bool IsNext(const ir::Binding& access, const ir::Var* index) const;
+  // True for what is computed of elements of arrays.
+  bool IsLoaded(const ir::Operand& value) const;
   // The axis along which elements are neighbours: of those that are not known to have one element
   // only. -1 where there is none.
   int FastestAxis(const ir::Var* array) const;

@@ -138,8 +138,8 @@ std::string LoopIndependence::WhyShared(const Binding& loop, const Var* root,
       if (is_plain && roots_.IsFromBefore(other, root)) continue;
       const bool are_known = !inside.contains(array) && !inside.contains(other);
       if (are_known && !roots_.MayShareNow(array, other)) continue;
-      reason = is_plain ? "two names may stand for one array"
-                        : Named(root) + " is touched as a whole";
+      reason =
+          is_plain ? "two names may stand for one array" : Named(root) + " is touched as a whole";
     }
   });
   if (!reason.empty()) return reason;
@@ -187,7 +187,8 @@ bool LoopIndependence::AreMirrored(const Binding& upper, const Binding& lower, c
   };
   const auto is_of_one = [&](int first, int second) {
     const LinearForm of_loop = form(upper, first);
-    return IsOfLoop(of_loop, {&upper, &lower}, loop, first) && SameForm(of_loop, form(lower, second));
+    return IsOfLoop(of_loop, {&upper, &lower}, loop, first) &&
+           SameForm(of_loop, form(lower, second));
   };
   const int rank = upper.operands[0].var()->type.rank();
   for (int other = axis + 1; other < rank; ++other) {
@@ -370,10 +371,10 @@ bool LoopIndependence::IsRotated(const Accesses& accesses, const Binding& loop, 
       return false;
   }
   const bool up = loop.operands[2].constant().integer > 0;
-  const LinearForm length = up && loop.operands[0].IsInt(0)
-                                ? CountOf(loop.operands[1])
-                                : Difference(forms_.Of(loop.operands[up ? 1 : 0]),
-                                             forms_.Of(loop.operands[up ? 0 : 1]));
+  const LinearForm length =
+      up && loop.operands[0].IsInt(0)
+          ? CountOf(loop.operands[1])
+          : Difference(forms_.Of(loop.operands[up ? 1 : 0]), forms_.Of(loop.operands[up ? 0 : 1]));
   const LinearForm left = Difference(forms_.Of(first->modulus), length);
   return left.IsConstant() && left.constant >= 0 && left.constant <= kLargestMultiple &&
          IsOfLoop(first->of, accesses, loop, axis);
@@ -386,8 +387,8 @@ bool LoopIndependence::IsOfLoop(const LinearForm& form, const Accesses& accesses
   const Var* index = loop.blocks[0]->params[0];
   const int64_t coefficient = form.Coefficient(index);
   if (coefficient == 0 || std::abs(coefficient) > kLargestMultiple) return false;
-  const Meeting meeting{accesses, ir::DefinedVars(*loop.blocks[0]),
-                        WrittenBy(*loop.blocks[0]), axis};
+  const Meeting meeting{accesses, ir::DefinedVars(*loop.blocks[0]), WrittenBy(*loop.blocks[0]),
+                        axis};
   return std::all_of(form.terms.begin(), form.terms.end(), [&](const auto& term) {
     return term.first == index || IsFixed(term.first, meeting);
   });

@@ -107,7 +107,7 @@ class Ranges {
   std::unordered_map<const ir::Var*, const ir::Binding*> definitions_;
   std::unordered_map<const ir::Var*, LinearForm> sums_;
   std::unordered_map<const ir::Var*, Facts> facts_;
-  std::vector<LinearForm> gaps_;  // Not negative, and no bound of one value.
+  std::vector<LinearForm> gaps_;                        // Not negative, and no bound of one value.
   std::vector<std::pair<const ir::Var*, Facts>> undo_;  // No value stands for a gap.
   // How far below and above 0 a result may be.
   struct Reaches {

@@ -24,9 +24,9 @@ inline int64_t RowNeighbours(const ir::Binding& nest) { return RowNeighbours(&ne
 // its own indices.
 bool IsRagged(const ir::Binding& reduction, const ir::Binding& around);
 
-// True where the nest around an operator does better to give its own index to lanes: of what is read
-// or stored anew for each element of the operator, less would lie anywhere; or as much, and some
-// lies one after the other along that index, so that no lanes have to be added up.
+// True where the nest around an operator does better to give its own index to lanes: of what is
+// read or stored anew for each element of the operator, less would lie anywhere; or as much, and
+// some lies one after the other along that index, so that no lanes have to be added up.
 bool SuitsIndexAround(const ir::Binding& inner, const ir::Binding& nest,
                       const AccessPatterns& patterns);
 
