@@ -20,6 +20,7 @@
 #include "ir/uses.h"
 #include "passes/analyses/find_copies.h"
 #include "passes/analyses/find_cost.h"
+#include "passes/analyses/needed_bindings.h"
 #include "passes/lowering/lower_product_calls.h"
 #include "passes/pass.h"
 
@@ -173,25 +174,52 @@ class Lowering : public ProductCallLowering {
     Operands trips;
   };
 
-  // The sizes are those of the first loop in the body, where they are known before the nest runs.
-  Work WorkOf(const Block& body) {
+  // The sizes are those of the first loop in the body of a nest: as they are in its middle, where
+  // each element has its own.
+  Work WorkOf(const Block& body, const Operands& extents) {
     Work work{CostInLanes(body), {}};
-    const ir::VarSet inside = ir::DefinedVars(body);
     for (const Binding* b : body.bindings) {
       const bool is_nest =
           b->op == OpCode::kIreduce || b->op == OpCode::kImap || b->op == OpCode::kForeach;
       if (!is_nest && b->op != OpCode::kFor) continue;
       Operands sizes(b->operands.begin(), b->operands.begin() + b->blocks[0]->params.size());
-      if (b->op == OpCode::kFor) sizes = {b->operands[1]};
-      for (const Operand& size : sizes) {
-        if (inside.contains(size.var())) return {CostInLanes(body), {}};
+      if (b->op == OpCode::kFor) sizes = {b->operands[1], b->operands[0]};
+      std::optional<Operands> known = InMiddle(body, extents, sizes);
+      if (!known) return {CostInLanes(body), {}};
+      if (b->op == OpCode::kFor) known = {{builder().Sub((*known)[0], (*known)[1])}};
+      for (const Operand& size : *known) {
         if (size.IsConstant()) continue;
-        work.trips.push_back(Apply(size));
+        work.trips.push_back(builder().Scalar(OpCode::kMax, {size, Int(1)}));
         work.cost = std::max<int64_t>(1, work.cost / kUnknownTrips);
       }
       break;
     }
     return work;
+  }
+
+  // The values in the middle of the body's index space; nothing where more than arithmetic makes
+  // them.
+  std::optional<Operands> InMiddle(const Block& body, const Operands& extents,
+                                   const Operands& values) {
+    std::unordered_map<const Var*, Operand> known;
+    const auto at = [&](const Operand& operand) {
+      const auto found = operand.IsVar() ? known.find(operand.var()) : known.end();
+      return found == known.end() ? Apply(operand) : found->second;
+    };
+    const std::vector<const Binding*> makers = NeededBindings(body, values);
+    for (const Binding* b : makers) {
+      if (!ir::IsScalarOp(b->op) || b->op == OpCode::kCast) return std::nullopt;
+    }
+    for (size_t k = 0; k < body.params.size() && k < extents.size(); ++k)
+      known[body.params[k]] = builder().Scalar(OpCode::kFloorDiv, {extents[k], Int(2)});
+    for (const Binding* b : makers) {
+      Operands operands;
+      for (const Operand& operand : b->operands) operands.push_back(at(operand));
+      known[b->result()] = builder().Scalar(b->op, std::move(operands));
+    }
+    Operands middle;
+    for (const Operand& value : values) middle.push_back(at(value));
+    return middle;
   }
 
   // What the body costs where the loops in it that have lanes take a vector at a time.
@@ -284,7 +312,7 @@ class Lowering : public ProductCallLowering {
   // Threads take chunks of the outermost index, of about as much work each whatever the inner
   // extents turn out to be: a nest of one chunk is too small to share.
   void LowerChunks(const Nest& nest, const Block& block) {
-    const Work work = WorkOf(block);
+    const Work work = WorkOf(block, nest.extents);
     const int64_t lanes = nest.vector >= 0 ? kUsualLanes : 1;
     // Where lanes are split, whole vectors: several registers of them.
     const int64_t least = nest.order[0] == nest.vector ? kUsualLanes * kUsualRegisters : 1;
