@@ -7,6 +7,7 @@
 
 #include "ir/builder.h"
 #include "ir/uses.h"
+#include "passes/analyses/carried_values.h"
 #include "passes/analyses/find_cost.h"
 #include "passes/lowering/guarded_comparisons.h"
 #include "passes/pass.h"
@@ -98,6 +99,8 @@ class ChainWriter {
       case OpCode::kSelect: return WriteSelect(builder, b);
       case OpCode::kIf: return WriteIf(builder, b);
       case OpCode::kIreduce: return WriteReduction(builder, b);
+      case OpCode::kFor:
+      case OpCode::kWhile: return WriteLoop(builder, b);
       default: break;
     }
     if (!ir::IsScalarOp(b.op) || b.operands.size() != 2) return Refuse(ReadWhileSummed(read));
@@ -209,6 +212,47 @@ class ChainWriter {
       const size_t r = std::find(b.results.begin(), b.results.end(), result) - b.results.begin();
       Put(builder, result, chain, copy.results[r]);
     }
+  }
+
+  // A loop that a carried value goes through combines from nothing what it adds to it.
+  void WriteLoop(Builder& builder, const Binding& b) {
+    const size_t init = FirstInit(b), first = FirstCarried(b);
+    std::vector<std::pair<size_t, Chain>> found;
+    for (size_t r = 0; r < b.results.size(); ++r) {
+      const std::optional<Chain> chain = ChainOf(b.operands[init + r]);
+      if (!chain) continue;
+      found.emplace_back(r, *chain);
+      for (const Block* block : b.blocks)
+        chains_[block->params[first + r]] = {chain->carried, std::nullopt};
+    }
+    Binding copy = b;
+    copy.blocks.clear();
+    for (const Block* block : b.blocks) {
+      Builder inner = builder.Nested();
+      Write(inner, *block);
+      std::vector<const Var*> params = block->params;
+      std::vector<Operand> results = block->results;
+      for (const auto& [r, chain] : found) {
+        const size_t k = chain.carried;
+        const Var* so_far = inner.NewVar(params[first + r]->type, params[first + r]->hint);
+        params[first + r] = so_far;
+        if (block != b.blocks.back()) continue;
+        const std::optional<Chain> next = ChainOf(results[r]);
+        if (!next || next->carried != k || !IdentityFor(k)) return Refuse(Carried(carried_[k]));
+        results[r] = so_far;
+        if (next->element) results[r] = inner.Scalar(*ops_[k], {Operand(so_far), *next->element});
+        copy.operands[init + r] = *IdentityFor(k);
+      }
+      for (const Operand& result : results) {
+        if (const auto chain = ChainOf(result)) Refuse(ReadWhileSummed(carried_[chain->carried]));
+      }
+      if (!why_not_.empty()) return;
+      copy.blocks.push_back(inner.Finish(std::move(params), std::move(results)));
+    }
+    for (const auto& [r, chain] : found)
+      copy.results[r] = builder.NewVar(b.results[r]->type, b.results[r]->hint);
+    builder.Append(builder.arena()->New(copy));
+    for (const auto& [r, chain] : found) Put(builder, b.results[r], chain, copy.results[r]);
   }
 
   std::vector<const Var*> carried_;
