@@ -20,8 +20,8 @@ class AccessPatterns {
   int UnitStrides(const ir::Block& block, const ir::Var* index) const;
 
   // The accesses of an operator's block (and inside it) that are made anew as its indices `own`
-  // move, counted by what they do when `index` grows by one: those that move to the next element, and
-  // those that move anywhere else.
+  // move, counted by what they do when `index` grows by one: those that move to the next element,
+  // and those that move anywhere else.
   struct Along {
     int next = 0;
     int gathered = 0;
