@@ -9,7 +9,7 @@
 // Assumes: choose_trees has run: what it chose stays.
 // Refuses: threads inside an operator that has them; lanes where vectorize_loops says why not,
 // where a loop inside would do better with them, where a loop has a few iterations only or does
-// little but store at places that data say, and where no access moves to the next element with the
+// little but go to places that data say, and where no access moves to the next element with the
 // index and some access does with none.
 #include "ir/mutator.h"
 #include "passes/analyses/access_patterns.h"
@@ -28,7 +28,9 @@ using ir::Operand;
 using ir::Var;
 
 constexpr int64_t kFewIterations = 4;
-constexpr int kCostAScatter = 8;  // of each access in lanes to places that data say
+// Of each access in lanes to places that data say, where some are stores, and where none is.
+constexpr int kCostAScatter = 8;
+constexpr int kCostAGather = 12;
 
 class Scheduler : public ir::Mutator {
  public:
@@ -88,7 +90,7 @@ class Scheduler : public ir::Mutator {
     std::string reason = WhyNotVector(*b.blocks[0], b.blocks[0]->params[best]);
     if (reason.empty() && !SuitsAllInside(b)) reason = "a loop in it takes the lanes";
     if (reason.empty() && MostlyScatters(b, b.blocks[0]->params[best]))
-      reason = "it does little but store at places that data say";
+      reason = "it does little but go to places that data say";
     if (reason.empty()) return best;
     context_.Note(b.span, "not vectorised: " + reason, Topic::kLanes, Verdict::kRefused);
     return -1;
@@ -103,7 +105,7 @@ class Scheduler : public ir::Mutator {
     return suits;
   }
 
-  // True where lanes would cost more than they save: they store one after the other.
+  // True where lanes would cost more than they save: they go to such places one after the other.
   bool MostlyScatters(const Binding& nest, const Var* index) const {
     int scattered = 0, stores = 0;
     ir::ForEachBinding(*nest.blocks[0], [&](const Binding& b) {
@@ -112,7 +114,7 @@ class Scheduler : public ir::Mutator {
       scattered += is_scattered;
       stores += is_scattered && b.op == OpCode::kStore;
     });
-    return stores > 0 && CostOf(*nest.blocks[0]) < kCostAScatter * scattered;
+    return CostOf(*nest.blocks[0]) < (stores > 0 ? kCostAScatter : kCostAGather) * scattered;
   }
 
   // True where so few iterations are known that they are written out.
