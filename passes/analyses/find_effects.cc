@@ -172,7 +172,8 @@ Roots::Roots(const ir::Function& function) : made_behind_(MadeBehind(*function.b
     roots_[param.var] = {first};
     params_.insert(param.var);
   }
-  const Flows& flows = finder.flows();
+  sources_ = finder.flows();
+  const Flows& flows = sources_;
   for (const auto& [var, sources] : flows) {
     for (const Var* source : sources) dependents_[source].push_back(var);
     // The values reachable against the flow that take their memory from nowhere else.
@@ -255,9 +256,25 @@ VarSet Roots::ViewsOf(const Var* array) const {
 
 bool Roots::MayShare(const Var* a, const Var* b) const { return Intersects(Of(a), Of(b)); }
 
-bool Roots::IsFromBefore(const Var* array, const Var* root) const {
-  const auto found = made_behind_.find(array);
-  return found != made_behind_.end() && found->second.contains(root);
+const Roots::Ways& Roots::WaysTo(const Var* array, const Var* root) const {
+  const auto [place, is_new] = ways_[array].try_emplace(root);
+  Ways& ways = place->second;
+  if (!is_new) return ways;
+  VarSet seen[2];  // by whether a loop has carried it past where the root is made
+  std::vector<std::pair<const Var*, bool>> pending = {{array, false}};
+  while (!pending.empty()) {
+    auto [next, is_before] = pending.back();
+    pending.pop_back();
+    const auto made = made_behind_.find(next);
+    is_before |= made != made_behind_.end() && made->second.contains(root);
+    if (!seen[is_before].insert(next).second) continue;
+    const auto from = sources_.find(next);
+    const bool is_end = from == sources_.end() && Of(next).contains(root);
+    if (next == root || is_end) (is_before ? ways.before : ways.now) = true;
+    if (from == sources_.end()) continue;
+    for (const Var* source : from->second) pending.emplace_back(source, is_before);
+  }
+  return ways;
 }
 
 bool Roots::MayShareNow(const Var* a, const Var* b) const {
@@ -265,7 +282,9 @@ bool Roots::MayShareNow(const Var* a, const Var* b) const {
   if (apart != apart_.end() && apart->second.contains(b)) return false;
   const VarSet& others = Of(b);
   return std::any_of(Of(a).begin(), Of(a).end(), [&](const Var* root) {
-    return others.contains(root) && IsFromBefore(a, root) == IsFromBefore(b, root);
+    if (!others.contains(root)) return false;
+    const Ways mine = WaysTo(a, root), other = WaysTo(b, root);
+    return (mine.now && other.now) || (mine.before && other.before);
   });
 }
 

@@ -22,9 +22,6 @@ class Roots {
   ir::VarSet ViewsOf(const ir::Var* array) const;
   // True when the two values may share memory.
   bool MayShare(const ir::Var* a, const ir::Var* b) const;
-  // True where a loop carries the array into an iteration, and the iteration makes `root`: another
-  // than one of the same binding that the array may be, which an iteration before has made.
-  bool IsFromBefore(const ir::Var* array, const ir::Var* root) const;
   // True when two values of one iteration, of whatever loops are around both, may share memory:
   // arrays that change places in every iteration of a loop do not.
   bool MayShareNow(const ir::Var* a, const ir::Var* b) const;
@@ -32,14 +29,24 @@ class Roots {
   bool IsFresh(const ir::Var* array) const;
 
  private:
+  // Whether an array may take its memory from a root that this iteration of the loop around the
+  // root has made, or one before it: through what the loop carries.
+  struct Ways {
+    bool now = false;
+    bool before = false;
+  };
+  const Ways& WaysTo(const ir::Var* array, const ir::Var* root) const;
   void FindApart(const ir::Binding& loop);
 
   ir::VarSet params_;
   mutable std::unordered_map<const ir::Var*, ir::VarSet> roots_;
-  // From a value to those that may take their memory from it.
+  // From a value to those that it may take its memory from, and to those that may take theirs from
+  // it.
+  std::unordered_map<const ir::Var*, std::vector<const ir::Var*>> sources_;
   std::unordered_map<const ir::Var*, std::vector<const ir::Var*>> dependents_;
   // By array that a loop carries into a block, what the block makes.
   std::unordered_map<const ir::Var*, ir::VarSet> made_behind_;
+  mutable std::unordered_map<const ir::Var*, std::unordered_map<const ir::Var*, Ways>> ways_;
   // By array that a loop carries, others that it carries and that are never the same at once.
   std::unordered_map<const ir::Var*, ir::VarSet> apart_;
 };

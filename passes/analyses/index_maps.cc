@@ -176,12 +176,15 @@ IndexMaps::IndexMaps(const ir::Function& function)
   LearnJoins(*function.body);
 }
 
-// What loops carry is taken to be contiguous until something that they carry is not.
+// What loops carry and branches choose is taken to be contiguous until something of it is not; what
+// is once unknown stays so.
 void IndexMaps::LearnJoins(const ir::Block& body) {
   ir::ForEachBinding(body, [&](const Binding& b) {
-    for (size_t k = 0; IsLoop(b.op) && k < b.results.size(); ++k) {
+    if (b.op != OpCode::kIf && !IsLoop(b.op)) return;
+    for (size_t k = 0; k < b.results.size(); ++k) {
+      contiguity_[b.results[k]] = Contiguity::kYes;
       for (const ir::Block* block : b.blocks) {
-        contiguity_[block->params[FirstCarried(b) + k]] = Contiguity::kYes;
+        if (IsLoop(b.op)) contiguity_[block->params[FirstCarried(b) + k]] = Contiguity::kYes;
       }
     }
   });
@@ -190,8 +193,9 @@ void IndexMaps::LearnJoins(const ir::Block& body) {
     if (!array->type.IsArray()) return;
     const Contiguity joined = a == b ? a : Contiguity::kUnknown;
     const auto [known, is_new] = contiguity_.emplace(array, joined);
-    changed |= is_new || known->second != joined;
-    known->second = joined;
+    if (!is_new && known->second == joined) return;
+    changed = true;
+    if (!is_new) known->second = known->second == Contiguity::kYes ? joined : Contiguity::kUnknown;
   };
   while (std::exchange(changed, false)) {
     ir::ForEachBinding(body, [&](const Binding& b) {

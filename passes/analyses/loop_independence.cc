@@ -116,30 +116,28 @@ std::string LoopIndependence::WhyShared(const Binding& loop, const Var* root) co
     if (std::find(stored.begin(), stored.end(), array) == stored.end()) stored.push_back(array);
   });
   for (const Var* array : stored) {
-    if (reason.empty() && !roots_.IsFromBefore(array, root)) reason = WhyShared(loop, root, array);
+    if (reason.empty()) reason = WhyShared(loop, root, array);
   }
   return reason;
 }
 
-// The same of what is stored by this name of the root.
+// The same of what is stored by this name of the root, and touched by any other name.
 std::string LoopIndependence::WhyShared(const Binding& loop, const Var* root,
                                         const Var* array) const {
   const VarSet inside = ir::DefinedVars(*loop.blocks[0]);
   std::vector<const Binding*> accesses;
   std::string reason;
   ir::ForEachBinding(*loop.blocks[0], [&](const Binding& b) {
-    if (!b.blocks.empty()) return;
+    if (!b.blocks.empty() || ir::IsView(b.op)) return;
     const bool is_plain = b.op == OpCode::kLoad || b.op == OpCode::kStore;
     if (is_plain && b.operands[0] == Operand(array)) return accesses.push_back(&b);
-    if (ir::IsView(b.op)) return;
     for (const Operand& operand : b.operands) {
       const Var* other = operand.IsVar() ? operand.var() : nullptr;
-      if (other == nullptr || !other->type.IsArray() || !roots_.Of(other).contains(root)) continue;
-      if (is_plain && roots_.IsFromBefore(other, root)) continue;
+      if (other == nullptr || !other->type.IsArray()) continue;
       const bool are_known = !inside.contains(array) && !inside.contains(other);
-      if (are_known && !roots_.MayShareNow(array, other)) continue;
-      reason =
-          is_plain ? "two names may stand for one array" : Named(root) + " is touched as a whole";
+      if (!(are_known ? roots_.MayShareNow(array, other) : roots_.MayShare(array, other))) continue;
+      reason = is_plain ? "two names may stand for one array"
+                        : Named(root) + " is touched as a whole";
     }
   });
   if (!reason.empty()) return reason;

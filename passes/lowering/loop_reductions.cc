@@ -38,16 +38,17 @@ std::string ReadWhileSummed(const Var* value) {
 class ChainWriter {
  public:
   // A carried value on its way through an iteration: what has been combined with it so far, none at
-  // first.
+  // first, and the name under which the iteration, of a loop inside too, has it.
   struct Chain {
     size_t carried;
+    const Var* from;
     std::optional<Operand> element;
   };
 
   ChainWriter(std::vector<const Var*> carried, std::vector<bool> is_chain)
       : carried_(std::move(carried)), ops_(carried_.size()) {
     for (size_t k = 0; k < carried_.size(); ++k) {
-      if (is_chain[k]) chains_[carried_[k]] = {k, std::nullopt};
+      if (is_chain[k]) chains_[carried_[k]] = {k, carried_[k], std::nullopt};
     }
   }
 
@@ -64,7 +65,7 @@ class ChainWriter {
   // What iterations combine the carried value `k` with, and how.
   std::optional<Operand> ElementOf(size_t k, const Operand& yielded) {
     const std::optional<Chain> chain = ChainOf(yielded);
-    if (!chain || chain->carried != k) return std::nullopt;
+    if (!chain || chain->from != carried_[k]) return std::nullopt;
     return chain->element ? chain->element : IdentityFor(k);
   }
   OpCode OpOf(size_t k) const { return *ops_[k]; }
@@ -143,7 +144,7 @@ class ChainWriter {
   void Put(Builder& builder, const Var* result, const Chain& chain, const Operand& more) {
     const Operand element =
         chain.element ? builder.Scalar(*ops_[chain.carried], {*chain.element, more}) : more;
-    chains_[result] = {chain.carried, element};
+    chains_[result] = {chain.carried, chain.from, element};
   }
 
   Operand OrIdentity(const Chain& chain) const {
@@ -152,24 +153,24 @@ class ChainWriter {
 
   // The chain that a value is on both ways; null where it is none on either, with a reason where it
   // is on one.
-  std::optional<size_t> Joined(const Operand& a, const Operand& b) {
+  std::optional<Chain> Joined(const Operand& a, const Operand& b) {
     const std::optional<Chain> left = ChainOf(a);
     const std::optional<Chain> right = ChainOf(b);
     if (!left && !right) return std::nullopt;
-    const bool joins = left && right && left->carried == right->carried;
-    if (joins && ((left->element && right->element) || IdentityFor(left->carried)))
-      return left->carried;
+    const bool joins = left && right && left->from == right->from;
+    if (joins && ((left->element && right->element) || IdentityFor(left->carried))) return left;
     Refuse(Carried(carried_[left ? left->carried : right->carried]));
     return std::nullopt;
   }
 
   void WriteSelect(Builder& builder, const Binding& b) {
     if (const auto chain = ChainOf(b.operands[0])) return Refuse(Carried(carried_[chain->carried]));
-    const std::optional<size_t> k = Joined(b.operands[1], b.operands[2]);
-    if (!k) return;
-    chains_[b.result()] = {
-        *k, builder.Scalar(OpCode::kSelect, {b.operands[0], OrIdentity(*ChainOf(b.operands[1])),
-                                             OrIdentity(*ChainOf(b.operands[2]))})};
+    const std::optional<Chain> chain = Joined(b.operands[1], b.operands[2]);
+    if (!chain) return;
+    const Operand element = builder.Scalar(
+        OpCode::kSelect, {b.operands[0], OrIdentity(*ChainOf(b.operands[1])),
+                          OrIdentity(*ChainOf(b.operands[2]))});
+    chains_[b.result()] = {chain->carried, chain->from, element};
   }
 
   void WriteIf(Builder& builder, const Binding& b) {
@@ -179,11 +180,11 @@ class ChainWriter {
     std::vector<Operand> yielded[2] = {b.blocks[0]->results, b.blocks[1]->results};
     Binding copy = b;
     for (size_t r = 0; r < b.results.size() && why_not_.empty(); ++r) {
-      const std::optional<size_t> k = Joined(yielded[0][r], yielded[1][r]);
-      if (!k) continue;
+      const std::optional<Chain> chain = Joined(yielded[0][r], yielded[1][r]);
+      if (!chain) continue;
       for (std::vector<Operand>& results : yielded) results[r] = OrIdentity(*ChainOf(results[r]));
       copy.results[r] = builder.NewVar(b.results[r]->type, b.results[r]->hint);
-      chains_[b.results[r]] = {*k, Operand(copy.results[r])};
+      chains_[b.results[r]] = {chain->carried, chain->from, Operand(copy.results[r])};
     }
     if (!why_not_.empty()) return;
     for (int side = 0; side < 2; ++side)
@@ -202,7 +203,7 @@ class ChainWriter {
       const auto op = ir::CombineOp(*b.blocks[1], static_cast<int>(r));
       if (!op || !Takes(chain->carried, *op) || !IdentityFor(chain->carried))
         return Refuse(Carried(carried_[chain->carried]));
-      copy.operands[first_init + r] = OrIdentity({chain->carried, std::nullopt});
+      copy.operands[first_init + r] = *IdentityFor(chain->carried);
       copy.results[r] = builder.NewVar(b.results[r]->type, b.results[r]->hint);
       found.emplace_back(b.results[r], *chain);
     }
@@ -222,8 +223,10 @@ class ChainWriter {
       const std::optional<Chain> chain = ChainOf(b.operands[init + r]);
       if (!chain) continue;
       found.emplace_back(r, *chain);
-      for (const Block* block : b.blocks)
-        chains_[block->params[first + r]] = {chain->carried, std::nullopt};
+      for (const Block* block : b.blocks) {
+        const Var* param = block->params[first + r];
+        chains_[param] = {chain->carried, param, std::nullopt};
+      }
     }
     Binding copy = b;
     copy.blocks.clear();
@@ -234,11 +237,12 @@ class ChainWriter {
       std::vector<Operand> results = block->results;
       for (const auto& [r, chain] : found) {
         const size_t k = chain.carried;
-        const Var* so_far = inner.NewVar(params[first + r]->type, params[first + r]->hint);
+        const Var* param = params[first + r];
+        const Var* so_far = inner.NewVar(param->type, param->hint);
         params[first + r] = so_far;
         if (block != b.blocks.back()) continue;
         const std::optional<Chain> next = ChainOf(results[r]);
-        if (!next || next->carried != k || !IdentityFor(k)) return Refuse(Carried(carried_[k]));
+        if (!next || next->from != param || !IdentityFor(k)) return Refuse(Carried(carried_[k]));
         results[r] = so_far;
         if (next->element) results[r] = inner.Scalar(*ops_[k], {Operand(so_far), *next->element});
         copy.operands[init + r] = *IdentityFor(k);

@@ -251,3 +251,91 @@ def test_powers_that_are_products(dtype):
     n = np.array([0, 1, -3, 17, 2**31, -(2**62), 5, 6, 7, 8])
     with np.errstate(all="ignore"):
         check_agreement(jit(powers), powers, lambda: (x, n), TRANSCENDENTAL)
+
+
+def one_sum_by_two_names(x):
+    total = 0
+    for i in range(len(x)):
+        last = total
+        for j in range(x[i]):
+            last = total
+            total += j + 1
+        total = last
+    return total
+
+
+def sums_that_change_places(x):
+    total = 0
+    for i in range(len(x)):
+        a = total
+        for _ in range(x[i]):
+            a, total = total + 1, a + 2
+        total = a
+    return total
+
+
+def a_sum_from_before_the_loop(x):
+    total = 0
+    for i in range(len(x)):
+        a = total
+        k = 0
+        while k < x[i]:
+            total = a + 5
+            k += 1
+    return total
+
+
+@pytest.mark.parametrize("program", [one_sum_by_two_names, sums_that_change_places,
+                                     a_sum_from_before_the_loop])
+def test_a_sum_has_one_name_in_a_loop_inside(program):
+    check_agreement(jit(program), program, lambda: (np.array([3, 1, 4, 1, 5, 0, 2]),))
+
+
+def two_names_of_one_array(x, n):
+    p, q, s = np.zeros(n), np.ones(n), np.float64(0.0)
+    for t in range(3):
+        for i in range(n - 1):
+            p[i + 1] = q[i] + 1
+        s += p.sum() + q.sum() * 3
+        p = x * t
+        q = p
+    return s
+
+
+def two_names_through_a_view(x, m):
+    p, q, s = x.copy(), x * 2, np.float64(0.0)
+    for t in range(m):
+        v = p[1:]
+        for i in range(len(v) - 1):
+            v[i] = q[i] + 1
+        s += p.sum() + q.sum() * 2
+        p = x * t
+        q = p
+    return s
+
+
+def kept_by_a_branch(x, m):
+    p, q, r = x.copy(), x * 2, x + 3
+    for t in range(m):
+        if t == 1:
+            p = q
+        r = p + t
+        q = r
+    return p, q, r
+
+
+def copied_in_a_branch(x, m):
+    f = x.copy()
+    g = f
+    for t in range(m):
+        if t == 1:
+            g = g.copy()
+        f, g = g, f
+    return f, g
+
+
+@pytest.mark.parametrize("program", [two_names_of_one_array, two_names_through_a_view,
+                                     kept_by_a_branch, copied_in_a_branch])
+@pytest.mark.parametrize("times", [0, 1, 2, 3, 6])
+def test_arrays_that_loops_carry_may_be_one(program, times):
+    check_agreement(jit(program), program, lambda: (np.arange(11.0), min(times + 1, 11)), REDUCED)
