@@ -9,8 +9,8 @@
 //   %c: u8 = select %p, 1:u8, 0:u8  %e: u8 = or %c, 2:u8
 //
 // Integers wrap: the low bits of a sum, a product or a choice are made of the low bits of its
-// operands. What a comparison, a shift to the right or a float is made of must be the number
-// itself, whose bounds then fit the narrower type.
+// operands. What a comparison, a shift to the right, a quotient or a float is made of must be the
+// number itself, whose bounds then fit the narrower type.
 //
 // Assumes: index form, behind fusion. Inside of nests alone: a loop by itself gains nothing.
 // Refuses: numbers together with one that an index, a store, or anything else reads or makes that
@@ -180,6 +180,7 @@ class Groups {
     for (const Block* inner : b.blocks) See(*inner, in_nest || is_nest);
     if (in_nest && b.op == OpCode::kIf) return SeeChoice(b);
     if (in_nest && b.op == OpCode::kCast) return SeeCast(b);
+    if (in_nest && b.op == OpCode::kCheck) return SeeCheck(b);
     if (in_nest && ir::IsScalarOp(b.op) && SeeScalar(b)) return;
     for (const Operand& operand : b.operands) Keep(operand);
     KeepSizes(b);
@@ -219,6 +220,13 @@ class Groups {
     }
   }
 
+  // What it tells of is told in full.
+  void SeeCheck(const Binding& b) {
+    for (const Operand& operand : b.operands) {
+      if (operand.IsVar() && IsWide(operand)) ReadWhole(operand, GroupOf(operand));
+    }
+  }
+
   // False where its operands are read as anything reads them.
   bool SeeScalar(const Binding& b) {
     const size_t first = b.op == OpCode::kSelect ? 1 : 0;
@@ -230,10 +238,12 @@ class Groups {
     if (!IsWide(b.result())) return false;
     const bool is_extreme = b.op == OpCode::kMin || b.op == OpCode::kMax;
     const bool is_shift = (b.op == OpCode::kShl || b.op == OpCode::kShr) && IsShort(b.operands[1]);
-    if (!is_extreme && !is_shift && !IsModular(b.op)) return false;
+    const bool is_division = (b.op == OpCode::kFloorDiv || b.op == OpCode::kMod) &&
+                             b.operands[1].IsConstant() && b.operands[1].constant().integer > 0;
+    if (!is_extreme && !is_shift && !is_division && !IsModular(b.op)) return false;
     Define(b.result(), BoundsOf(b));
     for (size_t k = first; k < b.operands.size(); ++k) Join(b.result(), b.operands[k]);
-    return is_extreme || b.op == OpCode::kShr ? ReadWhole(b, b.result()) : true;
+    return is_extreme || is_division || b.op == OpCode::kShr ? ReadWhole(b, b.result()) : true;
   }
 
   // A distance that is one in any type.
@@ -280,6 +290,9 @@ class Groups {
         while (ones <= std::max(x->hi, y->hi)) ones *= 2;
         return Known({0, ones - 1});
       }
+      // By what is positive.
+      case OpCode::kFloorDiv: return Interval{FloorOf(x->lo, y->lo), FloorOf(x->hi, y->lo)};
+      case OpCode::kMod: return Interval{0, y->lo - 1};
       case OpCode::kShr:
         if (y->lo < 0 || y->hi > 31) return std::nullopt;
         return Interval{x->lo >> y->lo, x->hi >> y->lo};
@@ -288,6 +301,10 @@ class Groups {
         return Known({x->lo * (int64_t{1} << y->lo), x->hi * (int64_t{1} << y->lo)});
       default: return std::nullopt;
     }
+  }
+
+  static int64_t FloorOf(int64_t a, int64_t divisor) {
+    return a / divisor - (a % divisor < 0 ? 1 : 0);
   }
 
   // No more than a side that is not negative.
@@ -316,6 +333,7 @@ class IntegerNarrower : public ir::Mutator {
   void Visit(const Binding* b) override {
     const std::optional<DType> dtype = TypeIn(*b);
     if (b->op == OpCode::kIf) return VisitChoice(*b);
+    if (b->op == OpCode::kCheck) return VisitCheck(*b);
     if (!dtype) return Mutator::Visit(b);
     if (b->op == OpCode::kCast) {
       const DType to = groups_.TypeOf(b->result()).value_or(ir::DTypeOf(b->result()));
@@ -358,6 +376,16 @@ class IntegerNarrower : public ir::Mutator {
       }
     }
     builder().Append(arena()->New(std::move(choice)));
+  }
+
+  void VisitCheck(const Binding& b) {
+    Binding check = b;
+    for (Operand& operand : check.operands) {
+      const bool narrows = groups_.Narrows(operand);
+      operand = Apply(operand);
+      if (narrows) operand = builder().Cast(operand, DType::kI64);
+    }
+    builder().Append(arena()->New(std::move(check)));
   }
 
   Groups groups_;

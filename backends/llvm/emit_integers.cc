@@ -172,6 +172,12 @@ class Integers {
     return builder_.CreateXor(builder_.CreateUDiv(flipped, b_), sign);
   }
 
+  // Lanes of up to 32 bits have products whose high halves are quotients by a constant.
+  bool IsByConstant() {
+    const llvm::APInt* constant = ConstantDivisor();
+    return constant != nullptr && !constant->isZero() && !is_signed_ && Width() <= 32;
+  }
+
   bool IsOfLanes() const { return emission_.is_x86 && type_->isVectorTy(); }
 
   Value* FloorQuotient() {
@@ -180,6 +186,7 @@ class Integers {
       return is_signed_ ? builder_.CreateAShr(a_, count) : builder_.CreateLShr(a_, count);
     }
     if (IsByPositive()) return QuotientByPositive();
+    if (IsByConstant()) return builder_.CreateUDiv(a_, b_);
     if (IsOfLanes()) return EmitLaneDivision(emission_, a_, b_, is_signed_, false);
     const Division division = Divide();
     Value* quotient = division.quotient;
@@ -193,6 +200,9 @@ class Integers {
     if (const llvm::APInt* power = PowerOfTwoDivisor()) {
       return builder_.CreateAnd(a_, llvm::ConstantInt::get(type_, *power - 1));
     }
+    if (IsByConstant()) return builder_.CreateURem(a_, b_);
+    if (IsByPositive() && Width() <= 32)
+      return builder_.CreateSub(a_, builder_.CreateMul(QuotientByPositive(), b_));
     if (IsOfLanes()) return EmitLaneDivision(emission_, a_, b_, is_signed_, true);
     const Division division = Divide();
     Value* remainder = division.remainder;

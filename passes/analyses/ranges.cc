@@ -1,6 +1,7 @@
 #include "passes/analyses/ranges.h"
 
 #include <algorithm>
+#include <cmath>
 #include <bit>
 #include <cstdlib>
 #include <limits>
@@ -366,6 +367,10 @@ void Ranges::BoundQuotient(const Binding& b) {
   if (!b.operands[1].IsConstant()) return;
   const int64_t divisor = b.operands[1].constant().integer;
   const LinearForm sum = FormOf(b.operands[0]);
+  if (divisor > 0) {
+    const double above = Reach(true, sum), below = Reach(false, sum);
+    BoundWithin(b.result(), std::ceil(below / double(divisor)), std::floor(above / double(divisor)));
+  }
   if (divisor < 2 || divisor > kLargestCoefficient || sum.terms.size() < 2) return;
   Facts facts;
   for (const auto& [part, times] : sum.terms) {
@@ -433,8 +438,24 @@ void Ranges::BoundLoad(const Binding& b) {
   Change(b.result()) = std::move(facts);
 }
 
-// An index times 0 or 1, where an axis may be repeated.
+// The value is no further below and above 0 than this; infinity says nothing.
+void Ranges::BoundWithin(const Var* value, double below, double above) {
+  if (below > kFar && above > kFar) return;
+  Facts& facts = Change(value);
+  if (below <= kFar) facts.lower.push_back(LinearForm::Of(-int64_t(below)));
+  if (above <= kFar) facts.upper.push_back(LinearForm::Of(int64_t(above)));
+}
+
+// Of numbers that are known to be small; and an index times 0 or 1, where an axis may be repeated.
 void Ranges::BoundProduct(const Binding& b) {
+  Reaches x, y;
+  for (auto [reaches, side] : {std::pair(&x, 0), std::pair(&y, 1)}) {
+    const LinearForm form = FormOf(b.operands[side]);
+    *reaches = {Reach(false, form), Reach(true, form)};
+  }
+  if (std::max({x.below, x.above, y.below, y.above}) <= kFar)
+    BoundWithin(b.result(), std::max(x.above * y.below, x.below * y.above),
+                std::max(x.above * y.above, x.below * y.below));
   for (const int side : {0, 1}) {
     const auto times = definitions_.find(b.operands[side].var());
     if (times == definitions_.end() || times->second->op != OpCode::kCast) continue;

@@ -81,6 +81,7 @@ class Ranges {
   std::vector<LinearForm> SmallerLimits(const ir::Operand& value) const;
   void BoundElements(const ir::Binding& b);
   void BoundLoad(const ir::Binding& b);
+  void BoundWithin(const ir::Var* value, double below, double above);
   void BoundProduct(const ir::Binding& b);
   void BoundChosen(const ir::Binding& b);
   void BoundBits(const ir::Binding& b);
