@@ -1,4 +1,4 @@
-// Writes out loops of a few iterations that store, or choose several values, where they stand
+// Writes out loops of a few iterations that store, or choose what they carry, where they stand
 // beside something else in a loop.
 //
 // Before:
@@ -18,6 +18,8 @@
 // Refuses: loops that hold loops or operators on arrays, that carry arrays, of more than a few
 // iterations or of many operations; loops that only sum, which reductions write out; one that is
 // all that the loop around does for its own index: their places lie one after the other.
+#include <algorithm>
+
 #include "ir/mutator.h"
 #include "ir/uses.h"
 #include "passes/analyses/carried_values.h"
@@ -70,20 +72,24 @@ class LoopUnroller : public ir::Mutator {
     return count;
   }
 
-  // True for scalar code that stores or chooses, little of it.
+  // True for scalar code that stores or chooses what it carries, little of it.
   static bool IsPlain(const Binding& loop, int64_t count) {
+    const Block& body = *loop.blocks[0];
     int operations = 0;
     bool is_plain = true, stores = false, chooses = false;
-    ir::ForEachBinding(*loop.blocks[0], [&](const Binding& b) {
+    ir::ForEachBinding(body, [&](const Binding& b) {
       ++operations;
       stores |= b.op == OpCode::kStore;
-      chooses |= b.op == OpCode::kIf || b.op == OpCode::kSelect;
       is_plain &= ir::IsScalarOp(b.op) || b.op == OpCode::kLoad || b.op == OpCode::kStore ||
                   b.op == OpCode::kCheck || b.op == OpCode::kIf;
+      const bool is_choice = b.op == OpCode::kIf || b.op == OpCode::kSelect;
+      for (const Var* result : b.results) {
+        chooses |= is_choice && std::find(body.results.begin(), body.results.end(),
+                                          Operand(result)) != body.results.end();
+      }
     });
     for (const Var* result : loop.results) is_plain &= result->type.IsScalar();
-    stores |= chooses && loop.results.size() > 1;
-    return is_plain && stores && operations * count <= kMostOperations;
+    return is_plain && (stores || chooses) && operations * count <= kMostOperations;
   }
 
   // True where the loop around does nothing beside, and each of its iterations stores elsewhere.

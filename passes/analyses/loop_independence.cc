@@ -136,8 +136,8 @@ std::string LoopIndependence::WhyShared(const Binding& loop, const Var* root,
       if (other == nullptr || !other->type.IsArray()) continue;
       const bool are_known = !inside.contains(array) && !inside.contains(other);
       if (!(are_known ? roots_.MayShareNow(array, other) : roots_.MayShare(array, other))) continue;
-      reason = is_plain ? "two names may stand for one array"
-                        : Named(root) + " is touched as a whole";
+      reason =
+          is_plain ? "two names may stand for one array" : Named(root) + " is touched as a whole";
     }
   });
   if (!reason.empty()) return reason;

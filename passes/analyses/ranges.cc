@@ -1,8 +1,8 @@
 #include "passes/analyses/ranges.h"
 
 #include <algorithm>
-#include <cmath>
 #include <bit>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 
@@ -369,7 +369,9 @@ void Ranges::BoundQuotient(const Binding& b) {
   const LinearForm sum = FormOf(b.operands[0]);
   if (divisor > 0) {
     const double above = Reach(true, sum), below = Reach(false, sum);
-    BoundWithin(b.result(), std::ceil(below / double(divisor)), std::floor(above / double(divisor)));
+    BoundWithin(b.result(), std::ceil(below / double(divisor)),
+                std::floor(above / double(divisor)));
+    BoundShare(b.result(), sum, divisor);
   }
   if (divisor < 2 || divisor > kLargestCoefficient || sum.terms.size() < 2) return;
   Facts facts;
@@ -386,6 +388,23 @@ void Ranges::BoundQuotient(const Binding& b) {
   Facts& known = Change(b.result());
   known.lower.insert(known.lower.end(), facts.lower.begin(), facts.lower.end());
   known.upper.insert(known.upper.end(), facts.upper.begin(), facts.upper.end());
+}
+
+// What is below twice a size is, halved, below the size.
+void Ranges::BoundShare(const Var* share, const LinearForm& whole, int64_t divisor) {
+  if (whole.terms.size() != 1 || whole.terms[0].second != 1) return;
+  for (const bool high : {false, true}) {
+    for (LinearForm limit : LimitsOf(whole.terms[0].first, high)) {
+      limit = Plus(std::move(limit), whole.constant);
+      if (std::any_of(limit.terms.begin(), limit.terms.end(),
+                      [&](const auto& term) { return term.second % divisor != 0; }))
+        continue;
+      for (auto& term : limit.terms) term.second /= divisor;
+      const int64_t rest = (limit.constant % divisor + divisor) % divisor;
+      limit.constant = (limit.constant - rest) / divisor;
+      Limit(share, high, limit);
+    }
+  }
 }
 
 // A place below a * b is, divided by b, below a. A product of sizes that wraps around is less than

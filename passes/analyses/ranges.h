@@ -86,6 +86,7 @@ class Ranges {
   void BoundChosen(const ir::Binding& b);
   void BoundBits(const ir::Binding& b);
   void BoundQuotient(const ir::Binding& b);
+  void BoundShare(const ir::Var* share, const LinearForm& whole, int64_t divisor);
   std::vector<LinearForm> QuotientLimits(const ir::Binding& b) const;
   std::optional<LinearForm> ExactSum(const ir::Binding& b) const;
   void AssumeFactors(const ir::Operand& product);

@@ -168,8 +168,8 @@ class ChainWriter {
     const std::optional<Chain> chain = Joined(b.operands[1], b.operands[2]);
     if (!chain) return;
     const Operand element = builder.Scalar(
-        OpCode::kSelect, {b.operands[0], OrIdentity(*ChainOf(b.operands[1])),
-                          OrIdentity(*ChainOf(b.operands[2]))});
+        OpCode::kSelect,
+        {b.operands[0], OrIdentity(*ChainOf(b.operands[1])), OrIdentity(*ChainOf(b.operands[2]))});
     chains_[b.result()] = {chain->carried, chain->from, element};
   }
 

@@ -74,3 +74,42 @@ def test_answers_are_those_of_all_bits(program, dtype):
     x = EDGES[dtype]
     for y in (x, x[::-1].copy(), np.roll(x, 5)):
         check_agreement(jit(program), program, lambda y=y: (x, y))
+
+
+def quotients(x, y):
+    out = np.zeros((10, len(x)), np.int64)
+    for i in range(len(x)):
+        a, b = int(x[i]), int(y[i])
+        out[0, i] = (a * 200 + 127) // 255
+        out[1, i] = a * b // 7
+        out[2, i] = a * b % 1000
+        out[3, i] = (a - b) // 3
+        out[4, i] = (a - b) % 3
+        out[5, i] = (a - 100) // 256 + b % 8
+        out[6, i] = a // 1 + b % 1
+        out[7, i] = (a + b) // 1000000
+        out[8, i] = (a * a - b * b) % 255
+        out[9, i] = (a // 10 * 10 + b // 100) // 9
+    return out
+
+
+def blended(x, y):
+    out = np.empty_like(x)
+    for i in range(len(x)):
+        a = int(y[i])
+        out[i] = (int(x[i]) * a + int(y[i]) * (255 - a) + 127) // 255 // 2
+    return out
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16, np.int16, np.int32, np.int64])
+def test_quotients_by_constants(dtype):
+    limits = np.iinfo(dtype)
+    rng = np.random.default_rng(1)
+    x, y = (rng.integers(limits.min, limits.max, 200, dtype, endpoint=True) for _ in range(2))
+    x[:3] = limits.min, limits.max, 0
+    y[:3] = limits.max, limits.max, limits.min
+    if dtype == np.int64:
+        x, y = x >> 34, y >> 34
+    check_agreement(jit(quotients), quotients, lambda: (x, y))
+    if dtype == np.uint8:
+        check_agreement(jit(blended), blended, lambda: (x, y))
