@@ -193,9 +193,10 @@ void IndexMaps::LearnJoins(const ir::Block& body) {
     if (!array->type.IsArray()) return;
     const Contiguity joined = a == b ? a : Contiguity::kUnknown;
     const auto [known, is_new] = contiguity_.emplace(array, joined);
-    if (!is_new && known->second == joined) return;
-    changed = true;
-    if (!is_new) known->second = known->second == Contiguity::kYes ? joined : Contiguity::kUnknown;
+    const bool is_settled = known->second == joined || known->second == Contiguity::kUnknown;
+    changed |= is_new || !is_settled;
+    if (!is_settled)
+      known->second = known->second == Contiguity::kYes ? joined : Contiguity::kUnknown;
   };
   while (std::exchange(changed, false)) {
     ir::ForEachBinding(body, [&](const Binding& b) {
