@@ -32,11 +32,14 @@ constexpr size_t kMostLimits = 4;  // Of a value that are looked at for that.
 
 bool IsI64(const Operand& operand) { return ir::TypeOf(operand) == ir::Type(DType::kI64); }
 
+// Of -2^63 too, which no i64 is the magnitude of.
+bool IsWithinLimit(int64_t number, int64_t limit) { return number >= -limit && number <= limit; }
+
 bool HasSmallNumbers(const LinearForm& form) {
   for (const auto& [var, coefficient] : form.terms) {
-    if (std::abs(coefficient) > kLargestCoefficient) return false;
+    if (!IsWithinLimit(coefficient, kLargestCoefficient)) return false;
   }
-  return std::abs(form.constant) <= kLargestConstant;
+  return IsWithinLimit(form.constant, kLargestConstant);
 }
 
 LinearForm Plus(LinearForm form, int64_t constant) {
@@ -247,7 +250,7 @@ std::optional<LinearForm> Ranges::ExactSum(const Binding& b) const {
   } else if (b.op == OpCode::kMul && (b.operands[0].IsConstant() || b.operands[1].IsConstant())) {
     const int side = b.operands[1].IsConstant() ? 0 : 1;
     const int64_t times = b.operands[1 - side].constant().integer;
-    if (std::abs(times) > kLargestCoefficient) return std::nullopt;
+    if (!IsWithinLimit(times, kLargestCoefficient)) return std::nullopt;
     form.Add(FormOf(b.operands[side]), times);
   } else {
     return std::nullopt;
