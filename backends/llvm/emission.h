@@ -58,9 +58,8 @@ class ParallelRunner {
   };
   // Writes code that runs a body on disjoint ranges that cover 0 .. trips. `cost` is the estimate
   // in cycles of one trip, 0 when it is unknown and large; `is_even` says that all cost much the
-  // same.
-  // `outline` writes the body, where the code stands then; `direct`, unless it is null, what one
-  // thread does instead of calling it.
+  // same. `outline` writes the body, where the code stands then; `direct`, unless it is null, what
+  // one thread does instead of calling it.
   virtual void Run(Emission& emission, llvm::Value* call, llvm::Value* trips, int64_t cost,
                    bool is_even, llvm::function_ref<Body()> outline,
                    llvm::function_ref<void()> direct) const = 0;

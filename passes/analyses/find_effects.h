@@ -40,9 +40,9 @@ class Roots {
 
   ir::VarSet params_;
   mutable std::unordered_map<const ir::Var*, ir::VarSet> roots_;
-  // From a value to those that it may take its memory from, and to those that may take theirs from
-  // it.
+  // From a value to those that it may take its memory from,
   std::unordered_map<const ir::Var*, std::vector<const ir::Var*>> sources_;
+  // and to those that may take theirs from it.
   std::unordered_map<const ir::Var*, std::vector<const ir::Var*>> dependents_;
   // By array that a loop carries into a block, what the block makes.
   std::unordered_map<const ir::Var*, ir::VarSet> made_behind_;
