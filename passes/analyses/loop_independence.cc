@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 
 #include "passes/pass.h"
 
@@ -285,6 +286,15 @@ bool LoopIndependence::TellIteration(std::vector<LinearForm> forms, const Access
                     [&](const LinearForm& form) { return SameForm(form, first); }) &&
         IsOfLoop(first, accesses, loop, axis))
       return true;
+    // 3 * %q + less than 3: equal ones have one %q.
+    if (const int64_t common = CommonFactorOf(forms, loop); common > 1) {
+      std::vector<LinearForm> rests = forms, quotients;
+      for (LinearForm& rest : rests) quotients.push_back(TakeQuotient(rest, common, loop));
+      if (AreWithin(rests, LinearForm::Of(common), loop)) {
+        forms = std::move(quotients);
+        continue;
+      }
+    }
     const int64_t times = first.Coefficient(index);
     if (times != 0) {
       const int64_t step = loop.operands[2].constant().integer;
@@ -319,6 +329,36 @@ bool LoopIndependence::AreWithin(const std::vector<LinearForm>& forms, const Lin
     }
   }
   return true;
+}
+
+// The largest number that all values which change inside the loop are multiples of.
+int64_t LoopIndependence::CommonFactorOf(const std::vector<LinearForm>& forms,
+                                         const Binding& loop) const {
+  const VarSet inside = ir::DefinedVars(*loop.blocks[0]);
+  int64_t common = 0;
+  for (const LinearForm& form : forms) {
+    for (const auto& [var, times] : form.terms) {
+      if (std::abs(times) > kLargestMultiple) return 1;
+      if (inside.contains(var)) common = std::gcd(common, times);
+    }
+  }
+  return common;
+}
+
+// Takes all multiples of the number out of the form, of what changes inside the loop and of the
+// constant, of which less than the number is left.
+LinearForm LoopIndependence::TakeQuotient(LinearForm& form, int64_t factor,
+                                          const Binding& loop) const {
+  const VarSet inside = ir::DefinedVars(*loop.blocks[0]);
+  const int64_t left = ((form.constant % factor) + factor) % factor;
+  LinearForm quotient = LinearForm::Of((form.constant - left) / factor);
+  LinearForm rest = LinearForm::Of(left);
+  for (const auto& [var, times] : form.terms) {
+    const bool is_inside = inside.contains(var);
+    (is_inside ? quotient : rest).Add(LinearForm::Of(var), is_inside ? times / factor : times);
+  }
+  form = rest;
+  return quotient;
 }
 
 // What a value that changes inside the loop is multiplied by, and does not; 0 for nothing.

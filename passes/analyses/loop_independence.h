@@ -58,6 +58,8 @@ class LoopIndependence {
                      const ir::Binding& loop, int axis) const;
   bool AreWithin(const std::vector<LinearForm>& forms, const LinearForm& distance,
                  const ir::Binding& loop) const;
+  int64_t CommonFactorOf(const std::vector<LinearForm>& forms, const ir::Binding& loop) const;
+  LinearForm TakeQuotient(LinearForm& form, int64_t factor, const ir::Binding& loop) const;
   ir::Operand FactorOf(const LinearForm& form, const ir::Binding& loop) const;
   LinearForm TakeQuotient(LinearForm& form, const ir::Operand& factor) const;
   bool IsSameOnAxis(const Accesses& accesses, int axis) const;

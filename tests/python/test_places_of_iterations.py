@@ -102,6 +102,24 @@ def test_flattened_places(p, q):
     check_agreement(jitted, flattened, lambda: (np.arange(60), 2, 3, 5, 5))
 
 
+def three_at_a_place(x, out, m, q):
+    for i in range(len(x)):
+        for j in range(m):
+            c = i * q + j
+            out[3 * c] = x[i]
+            out[3 * c + 1] = out[3 * c + 1] - j
+            out[3 * c + 2] = i + j
+            out[6 * c + 3] += 1
+    return out
+
+
+@pytest.mark.parametrize(("m", "q"), [(4, 4), (5, 4), (4, 0), (0, 3), (3, -3), (1, FAR)])
+def test_three_numbers_at_a_place(m, q):
+    jitted = jit(three_at_a_place)
+    check_agreement(jitted, three_at_a_place, lambda: (np.arange(6.0), np.ones(200), m, q))
+    check_agreement(jitted, three_at_a_place, lambda: (np.arange(2.0), np.ones(200), 4, 4))
+
+
 def correlations(x, lags, step):
     out = np.zeros(max(lags, 1))
     for lag in range(lags):
