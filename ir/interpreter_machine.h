@@ -119,6 +119,7 @@ class Machine {
   // element and no init.
   Values ReduceFrom(const Step& step, const Index& outer, const std::vector<int64_t>& extents);
   Values FoldInOrder(const Step& step, const Index& outer, const std::vector<int64_t>& extents);
+  Values FoldInRuns(const Step& step, const Index& outer, int64_t size, int64_t run);
   Values Tree(const Step& step, const Index& outer, const std::vector<int64_t>& extents);
   Values RunOfLanes(const Step& step, Index& index, int64_t lo, int64_t hi);
   Values CombineHalves(const Step& step, std::vector<Values> lanes);

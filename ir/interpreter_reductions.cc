@@ -1,7 +1,9 @@
 // The order of reductions and scans, which every target follows bit for bit.
 //
 // Without the attributes block and lanes, or with block 0 and lanes 1: a left fold in index order,
-// from init combined from the left, or from the first element.
+// from init combined from the left, or from the first element. With `run R`, over one axis, the same
+// of the first R elements; every further R are a left fold from the combine's identity, and the
+// folds are combined from the left.
 //
 // With `block B, lanes L`: the reduced index space is row-major (n1 .. nk); inner = nk, rows = the
 // product of the others, 1 when there are none.
@@ -127,6 +129,20 @@ Values Machine::FoldInOrder(const Step& step, const Index& outer,
   return total;
 }
 
+Values Machine::FoldInRuns(const Step& step, const Index& outer, int64_t size, int64_t run) {
+  Values total = InitsOf(step);
+  Index index = outer;
+  index.push_back(0);
+  for (int64_t lo = 0; lo < size; lo += run) {
+    Values of_run = lo == 0 ? std::move(total) : Identities(step);
+    for (index.back() = lo; index.back() < std::min(size, lo + run); ++index.back())
+      Accumulate(step, of_run, Element(step, index));
+    if (lo == 0) total = std::move(of_run);
+    else Accumulate(step, total, std::move(of_run));
+  }
+  return total;
+}
+
 Values Machine::RunOfLanes(const Step& step, Index& index, int64_t lo, int64_t hi) {
   const int64_t most_lanes = step.binding->attrs.Int(Attr::kLanes, 1);
   const Values identities = most_lanes > 1 ? Identities(step) : Values();
@@ -193,7 +209,10 @@ Values Machine::ReduceFrom(const Step& step, const Index& outer,
                            const std::vector<int64_t>& extents) {
   const Attributes& attrs = step.binding->attrs;
   const bool in_order = attrs.Int(Attr::kBlock) == 0 && attrs.Int(Attr::kLanes, 1) == 1;
-  Values total = in_order ? FoldInOrder(step, outer, extents) : Tree(step, outer, extents);
+  const int64_t run = attrs.Int(Attr::kRun);
+  Values total = !in_order ? Tree(step, outer, extents)
+                 : run > 0 ? FoldInRuns(step, outer, extents[0], run)
+                           : FoldInOrder(step, outer, extents);
   if (total.empty()) {
     FailBug("a reduction of nothing has no init: a check is missing", step.binding->span);
   }

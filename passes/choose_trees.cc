@@ -6,13 +6,15 @@
 //   %s: f64 = ireduce (%i) in (%n) add from 0.0 tree(block 8192, lanes 32) { ... }
 //
 // Assumes: index form. ir/reduction_tree.h says what a tree means. Threads and the width of
-// registers take no part: one core and many give the same bits.
+// registers take no part: one core and many give the same bits. What is in order along rows that
+// pass by, as a sum of columns, is in order a run of rows at a time.
 // Refuses: lanes where a combine depends on the order of its sides, where an array is accumulated,
 // where the extents are small constants, where memory follows the index around the reduction, or
 // where rows are as long as elements say, and what they are made of lies anywhere.
 #include <algorithm>
 
 #include "ir/builder.h"
+#include "ir/combines.h"
 #include "ir/mutator.h"
 #include "ir/uses.h"
 #include "passes/analyses/access_patterns.h"
@@ -33,6 +35,8 @@ using ir::Var;
 
 constexpr int64_t kReductionBlock = 8192;
 constexpr int64_t kBlockOfLoops = 64;
+// So many that what is made at the end of each costs little.
+constexpr int64_t kRunOfRows = 256;
 // On a GPU: what a block of threads takes, each a lane; and one thread, where order matters.
 // What is made at the end of a block costs the less the more it takes, beside what it reads.
 constexpr int64_t kDeviceBlock = 4096;
@@ -67,6 +71,7 @@ class TreeChooser : public LoopWriter {
       case OpCode::kIreduce: {
         const int64_t block = TreeBlockOf(*b);
         if (context_.options.kernels && OnDevice(*b)) return SetFlat(*b);
+        if (HasLongColumns(*b)) return SetRuns(*b);
         return Set(*b, IsOneBlock(*b, block) ? 0 : block, LanesOf(*b), NeighboursOf(*b));
       }
       case OpCode::kIscan: return SetScan(*b);
@@ -117,6 +122,24 @@ class TreeChooser : public LoopWriter {
       if (size > block) return false;
     }
     return true;
+  }
+
+  // Of elements in order that memory does not follow, whose nest lanes take: rows that pass by. In
+  // runs, threads may share a few columns of many rows.
+  bool HasLongColumns(const Binding& b) const {
+    const bool is_one_axis = b.blocks[0]->params.size() == 1;
+    if (context_.options.kernels || nest_ == nullptr || !is_one_axis || HoldsArrays(b))
+      return false;
+    const Operand& size = b.operands[0];
+    const bool is_long = !size.IsConstant() || size.constant().integer > kRunOfRows;
+    return is_long && !ir::TraitsOf(*b.blocks[1]).identities.empty() &&
+           WhyNoLanesToCombine(b).empty() && SuitsIndexAround(b, *nest_, patterns_);
+  }
+
+  void SetRuns(const Binding& b) {
+    Binding copy = b;
+    copy.attrs = copy.attrs.With(Attr::kRun, kRunOfRows);
+    Set(copy, 0, LanesOf(b));
   }
 
   // Whether threads of a GPU's blocks are the lanes.

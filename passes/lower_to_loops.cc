@@ -124,11 +124,6 @@ class Lowering : public ProductCallLowering {
     return {{Attr::kKind, std::string("parallel")}, {Attr::kCost, std::max<int64_t>(1, cost)}};
   }
 
-  // Of chunks that take nobody knows how long, which threads take as they come to them.
-  static Attributes UnknownKind() {
-    return {{Attr::kKind, std::string("parallel")}, {Attr::kCost, int64_t{0}}};
-  }
-
   // True where some elements may take many times as long as others.
   static bool IsUneven(const Block& block) {
     bool uneven = false;
@@ -319,7 +314,7 @@ class Lowering : public ProductCallLowering {
     const int64_t elements = std::max(ElementsAtOnce(work.cost, lanes), least);
     const Operand extent = nest.extents[nest.order[0]];
     const Attributes kind = IsUneven(block)
-                                ? UnknownKind()
+                                ? OverThreads()
                                 : ParallelKind(std::max<int64_t>(1, work.cost * elements / lanes));
     if (nest.extents.size() > 1 && nest.vector < 0 && nest.order[0] == 0 && LoopsIn(block) > 1)
       return LowerRows(nest, block, kind, FittingRows(elements, work.trips));

@@ -27,8 +27,10 @@ constexpr Worth kWorthWaking{100'000, 20'000};
 
 // Pieces a thread, where there is much to do or nobody knows: enough that one long piece at the end
 // does not leave the others idle. A thread begins with its own and then takes those of others: one
-// whose core has other work to do does not keep the rest waiting.
+// whose core has other work to do does not keep the rest waiting. With fewer than the least, a
+// thread has what it had the last time.
 constexpr int64_t kPiecesPerThread = 16;
+constexpr int64_t kLeastPiecesPerThread = 4;
 // Cycles of a piece that are worth asking for it. Few threads wait less for the last one where
 // trips are even, and each finds its own part of what loops before have read in its core's caches:
 // a matrix of 5 MB times a vector takes 2 threads half the time if each reads the same rows always.
@@ -60,7 +62,7 @@ class Waiting {
   Value* before_;
 };
 
-// fork(call, body, captures, trips, team): one region for all loops of the module that are
+// fork(call, body, captures, trips, pieces, team): one region for all loops of the module that are
 // scheduled alike; bodies are called by address.
 class ForkWriter {
  public:
@@ -80,11 +82,8 @@ class ForkWriter {
   }
 
   void Write() {
-    llvm::Type* word = builder_.getInt64Ty();
     trips_ = function_->getArg(3);
-    Value* team = builder_.CreateSExt(function_->getArg(4), word);
-    if (is_dynamic_) team = builder_.CreateMul(team, builder_.getInt64(kPiecesPerThread));
-    pieces_ = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, team, trips_);
+    pieces_ = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, function_->getArg(4), trips_);
     std::optional<Waiting> waiting;
     if (yields_cores_) waiting.emplace(emission_, builder_);
     BasicBlock* region = BasicBlock::Create(builder_.getContext(), "region", function_);
@@ -98,7 +97,7 @@ class ForkWriter {
     const InsertPoint after = openmp_.createParallel(
         OpenMPIRBuilder::LocationDescription(builder_), allocas,
         [&](InsertPoint inner_allocas, InsertPoint code) { WriteRegion(inner_allocas, code); },
-        keep, [](InsertPoint) {}, nullptr, function_->getArg(4), llvm::omp::OMP_PROC_BIND_default,
+        keep, [](InsertPoint) {}, nullptr, function_->getArg(5), llvm::omp::OMP_PROC_BIND_default,
         false);
     builder_.restoreIP(after);
     if (waiting) waiting->Restore();
@@ -156,10 +155,9 @@ Function* ForkFunction(Emission& emission, bool is_dynamic, bool yields_cores) {
   const char* const name = is_dynamic ? "parakeet.fork_dynamic" : "parakeet.fork_static";
   if (Function* known = emission.module.getFunction(name)) return known;
   llvm::IRBuilder<>& builder = emission.builder;
-  llvm::Type* pointer = builder.getPtrTy();
+  llvm::Type *pointer = builder.getPtrTy(), *word = builder.getInt64Ty();
   auto* type = llvm::FunctionType::get(
-      builder.getVoidTy(), {pointer, pointer, pointer, builder.getInt64Ty(), builder.getInt32Ty()},
-      false);
+      builder.getVoidTy(), {pointer, pointer, pointer, word, word, builder.getInt32Ty()}, false);
   auto* function =
       Function::Create(type, llvm::GlobalValue::InternalLinkage, name, &emission.module);
   function->addFnAttr(llvm::Attribute::NoInline);
@@ -204,20 +202,22 @@ void OpenMpRunner::Run(Emission& emission, Value* call, Value* trips, int64_t co
   if (direct) body = outline();
   Function* fork_function = ForkFunction(emission, true, yields_cores_);
   Value* chosen = fork_function;
+  Value* pieces = builder.CreateMul(threads, builder.getInt64(kPiecesPerThread));
   const int64_t dear_of_few = is_even ? kDearPieceOfFew : kDearPiece;
   if (cost > 0 && cost < dear_of_few) {
-    const auto trips_of_pieces = [&](int64_t cycles) {
-      return builder.getInt64(kPiecesPerThread * (1 + cycles / cost));
-    };
     Value* are_few = builder.CreateICmpSLE(threads, builder.getInt64(kFewThreads));
-    Value* trips_of_thread =
-        builder.CreateSelect(are_few, trips_of_pieces(dear_of_few), trips_of_pieces(kDearPiece));
-    Value* dear = builder.CreateMul(threads, trips_of_thread);
-    chosen = builder.CreateSelect(builder.CreateICmpSGE(trips, dear), fork_function,
-                                  ForkFunction(emission, false, yields_cores_));
+    Value* trips_of_piece = builder.CreateSelect(are_few, builder.getInt64(1 + dear_of_few / cost),
+                                                 builder.getInt64(1 + kDearPiece / cost));
+    pieces = builder.CreateBinaryIntrinsic(llvm::Intrinsic::smin, pieces,
+                                           builder.CreateUDiv(trips, trips_of_piece));
+    Value* least = builder.CreateMul(threads, builder.getInt64(kLeastPiecesPerThread));
+    Value* are_many = builder.CreateICmpSGE(pieces, least);
+    chosen =
+        builder.CreateSelect(are_many, fork_function, ForkFunction(emission, false, yields_cores_));
+    pieces = builder.CreateSelect(are_many, pieces, threads);
   }
   builder.CreateCall(fork_function->getFunctionType(), chosen,
-                     {call, body.function, body.captures, trips, team});
+                     {call, body.function, body.captures, trips, pieces, team});
   builder.CreateBr(after);
   builder.SetInsertPoint(alone);
   if (direct) direct();

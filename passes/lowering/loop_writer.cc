@@ -13,6 +13,10 @@ using ir::Var;
 
 Operand Int(int64_t value) { return Operand::Int(value); }
 
+ir::Attributes OverThreads() {
+  return {{Attr::kKind, std::string("parallel")}, {Attr::kCost, int64_t{0}}};
+}
+
 const ir::Block* LoopWriter::BlockOf(std::vector<const Var*> params,
                                      const std::function<Operands()>& write) {
   Builder outer = std::exchange(builder(), builder().Nested());

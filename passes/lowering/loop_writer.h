@@ -77,6 +77,9 @@ class LoopWriter : public ir::Mutator {
 
 ir::Operand Int(int64_t value);
 
+// Says of a loop that threads share it, whatever it costs.
+ir::Attributes OverThreads();
+
 }  // namespace parakeet::passes
 
 #endif  // PARAKEET_PASSES_LOWERING_LOOP_WRITER_H_

@@ -198,7 +198,7 @@ void BlockRowLowering::WriteInParts(const Binding& nest, const Operands& extents
     const ir::Type type = ir::Type::Array(result->type.dtype(), {parts.count, elements});
     parts.arrays.push_back(builder().EmitOne(OpCode::kAlloc, type, type.dims(), {}, {}, "parts"));
   }
-  const Attributes parallel{{Attr::kKind, std::string("parallel")}, {Attr::kCost, int64_t{0}}};
+  const Attributes parallel = OverThreads();
   Loop(Int(0), builder().Mul(parts.count, elements), parallel, [&](const Operand& at) {
     const Operands place = Delinear(at, {parts.count, elements});
     MakePart(nest, parts, place[0], place[1], length);

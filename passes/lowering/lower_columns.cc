@@ -27,8 +27,12 @@ constexpr int kMostBytes = 16384;
 constexpr int kLeastBytes = 2048;
 // As many elements as take as long as sharing them.
 constexpr int kWorthSharing = 1 << 17;
+constexpr int kWorthFetching = 1 << 13;  // where other threads have made them
 // A reduction of so few is made in registers.
 constexpr int kFewRows = 32;
+// What threads are given where columns alone are not enough for them.
+constexpr int kTasksOfThread = 2;
+constexpr int kWholeLanes = 64;  // of which a stretch is a multiple
 // What is made beside the reduction is made again for every few rows.
 constexpr int kCheapBesideColumns = 4;
 
@@ -105,67 +109,180 @@ bool ColumnLowering::ReadsRows(const Binding& reduction, const Var* column,
 
 // No bit depends on it.
 Operand ColumnLowering::LengthOf(const Binding& reduction, const Operand& columns,
-                                 const Operand& depth) {
+                                 const Operand& depth, const Operand& shares, int64_t elements) {
+  const int64_t bytes = BytesOf(reduction);
+  const Operand shared = CeilDiv(columns, shares);
+  const Operand worth = CeilDiv(Int(elements), Max(depth, Int(1)));
+  const Operand least = Max(Int(kLeastBytes / bytes), Max(shared, worth));
+  // Whole vectors.
+  return Min(builder().Mul(CeilDiv(least, Int(kWholeLanes)), Int(kWholeLanes)),
+             Int(MostOf(reduction)));
+}
+
+int64_t ColumnLowering::BytesOf(const Binding& reduction) {
   int64_t bytes = 0;
   for (const Operand& total : reduction.blocks[0]->results)
     bytes += ir::SizeInBytes(ir::DTypeOf(total));
-  const Operand threads = builder().EmitOne(OpCode::kTeam, DType::kI64, {}, {}, {}, "threads");
-  const Operand shared = CeilDiv(columns, threads);
-  const Operand worth = CeilDiv(Int(kWorthSharing), Max(depth, Int(1)));
-  const Operand least = Max(Int(kLeastBytes / bytes), Max(shared, worth));
-  // Whole vectors.
-  constexpr int kLanes = 64;
-  return Min(builder().Mul(CeilDiv(least, Int(kLanes)), Int(kLanes)),
-             Int(std::max<int64_t>(kLanes, kMostBytes / bytes)));
+  return bytes;
+}
+
+int64_t ColumnLowering::MostOf(const Binding& reduction) {
+  return std::max<int64_t>(kWholeLanes, kMostBytes / BytesOf(reduction));
 }
 
 void ColumnLowering::WriteColumns(const Binding& nest, const Binding& reduction,
                                   const Finish& finish) {
   const Operands extents = Apply(nest.operands);
-  const Operand depth = Apply(reduction.operands[0]);
-  const auto axis = static_cast<size_t>(nest.attrs.Int(Attr::kVector));
-  const Operand length = LengthOf(reduction, extents[axis], depth);
-  Operands around = extents;
-  around[axis] = CeilDiv(extents[axis], length);
-  Attributes kind;
-  if (nest.attrs.Int(Attr::kParallel) != 0)
-    kind = {{Attr::kKind, std::string("parallel")}, {Attr::kCost, int64_t{0}}};
-  const auto write_task = [&](const Operand& task) {
-    Stretch stretch{nest, reduction, axis, Delinear(task, around), {}, {}, {}};
-    stretch.lo = builder().Mul(stretch.index[axis], length);
-    stretch.hi = Min(builder().Add(stretch.lo, length), extents[axis]);
-    WriteStretch(std::move(stretch), length, depth, finish);
-  };
-  const Operand tasks = Product(around);
-  if (!kind.Has(Attr::kCost) || around.size() == 1) return Loop(Int(0), tasks, kind, write_task);
-  // Tasks of few elements are given out several at a time.
-  const Operand elements = builder().Mul(Min(length, extents[axis]), depth);
+  const Columns columns{nest,
+                        reduction,
+                        finish,
+                        Describe(reduction),
+                        static_cast<size_t>(nest.attrs.Int(Attr::kVector)),
+                        extents,
+                        Apply(reduction.operands[0]),
+                        builder().EmitOne(OpCode::kTeam, DType::kI64, {}, {}, {}, "threads"),
+                        nest.attrs.Int(Attr::kParallel) != 0};
+  const int64_t run = reduction.attrs.Int(Attr::kRun);
+  if (run == 0 || !columns.is_parallel) return WriteStretches(columns);
+  // Where there is less than enough for all threads side by side, they share the runs too.
+  const Operand runs = CeilDiv(columns.depth, Int(run));
+  const Operand wanted = builder().Mul(columns.threads, Int(kTasksOfThread));
+  const Operand side_by_side = Product(Around(columns, Int(MostOf(reduction))));
+  const Operand elements = builder().Mul(Product(extents), columns.depth);
+  const Operand is_much = builder().Scalar(OpCode::kGt, {elements, Int(2 * kWorthSharing)});
+  const Operand is_narrow = builder().Scalar(
+      OpCode::kAnd,
+      {builder().Scalar(OpCode::kAnd, {is_much, builder().Scalar(OpCode::kGt, {runs, Int(1)})}),
+       builder().Scalar(OpCode::kLt, {side_by_side, wanted})});
+  Choose(
+      is_narrow,
+      [&] {
+        WriteRuns(columns, runs, CeilDiv(wanted, runs));
+        return Operands{};
+      },
+      [&] {
+        WriteStretches(columns);
+        return Operands{};
+      });
+}
+
+// How many stretches of that length there are, an extent an axis.
+LoopWriter::Operands ColumnLowering::Around(const Columns& columns, const Operand& length) {
+  Operands around = columns.extents;
+  around[columns.axis] = CeilDiv(around[columns.axis], length);
+  return around;
+}
+
+ColumnLowering::Stretch ColumnLowering::StretchOf(const Columns& columns, const Operand& place,
+                                                  const Operand& length, const Operands& around) {
+  Stretch stretch{columns, Delinear(place, around), {}, {}, {}, {}, {}};
+  stretch.lo = builder().Mul(stretch.index[columns.axis], length);
+  stretch.base = stretch.lo;
+  stretch.hi = Min(builder().Add(stretch.lo, length), columns.extents[columns.axis]);
+  return stretch;
+}
+
+// Tasks of few elements are given out several at a time.
+void ColumnLowering::ShareTasks(const Operand& tasks, const Operand& elements,
+                                const std::function<void(const Operand& task)>& write) {
   const Operand some =
       Max(builder().Scalar(OpCode::kFloorDiv, {Int(kWorthSharing), Max(elements, Int(1))}), Int(1));
-  Loop(Int(0), CeilDiv(tasks, some), kind, [&](const Operand& k) {
+  Loop(Int(0), CeilDiv(tasks, some), OverThreads(), [&](const Operand& k) {
     const Operand first = builder().Mul(k, some);
-    Loop(first, Min(builder().Add(first, some), tasks), {}, write_task);
+    Loop(first, Min(builder().Add(first, some), tasks), {}, write);
   });
 }
 
-void ColumnLowering::WriteStretch(Stretch stretch, const Operand& length, const Operand& depth,
-                                  const Finish& finish) {
-  const Reduction r = Describe(stretch.reduction);
-  for (const Operand& total : stretch.reduction.blocks[0]->results) {
-    stretch.totals.push_back(builder().EmitOne(
-        OpCode::kAlloc, Type::Array(ir::DTypeOf(total), {length}), {length}, {}, {}, "totals"));
-  }
-  EachColumn(stretch, [&](const Operands& index, const Operand& place) {
-    const Operands inits = InitsOf(stretch.nest, stretch.reduction, index);
-    StoreAll(stretch.totals, place, inits.empty() ? r.starts : inits);
+// Each stretch is a task, of all rows.
+void ColumnLowering::WriteStretches(const Columns& columns) {
+  const Operand width = columns.extents[columns.axis];
+  const Operand length =
+      LengthOf(columns.reduction, width, columns.depth, columns.threads, kWorthSharing);
+  const Operands around = Around(columns, length);
+  const Operand tasks = Product(around);
+  const auto write = [&](const Operand& task) {
+    Stretch stretch = StretchOf(columns, task, length, around);
+    stretch.totals = AllocateTotals(columns, {length});
+    WriteStretch(stretch, length);
+    WriteFinish(stretch);
+  };
+  if (!columns.is_parallel) return Loop(Int(0), tasks, {}, write);
+  if (columns.extents.size() > 1)
+    return ShareTasks(tasks, builder().Mul(Min(length, width), columns.depth), write);
+  Loop(Int(0), tasks, OverThreads(), write);
+}
+
+// Each run of each stretch is a task; what runs make is combined in order, by other stretches: of
+// few columns, since most of it lies in caches of other threads.
+void ColumnLowering::WriteRuns(const Columns& columns, const Operand& runs, const Operand& shares) {
+  const Operand width = columns.extents[columns.axis];
+  const Operand run = Int(columns.reduction.attrs.Int(Attr::kRun));
+  Operands rows = columns.extents;
+  rows[columns.axis] = Int(1);
+  const Operand rows_of_run = Product(rows);
+  const std::vector<const Var*> parts =
+      AllocateTotals(columns, {builder().Mul(runs, rows_of_run), width});
+  const auto row_of = [&](const Stretch& stretch, const Operand& of_run) {
+    Operands index = stretch.index;
+    index[columns.axis] = Int(0);
+    return builder().Add(builder().Mul(of_run, rows_of_run), Linear(index, rows));
+  };
+  const auto stretch_of = [&](const Operand& place, const Operand& length, const Operands& around,
+                              const Operand& of_run) {
+    Stretch stretch = StretchOf(columns, place, length, around);
+    stretch.totals = parts;
+    stretch.row = {row_of(stretch, of_run)};
+    stretch.base = Int(0);
+    return stretch;
+  };
+  const Operand length = LengthOf(columns.reduction, width, run, shares, kWorthSharing);
+  const Operands around = Around(columns, length);
+  const Operand stretches = Product(around);
+  const Operand elements = builder().Mul(Min(length, width), run);
+  ShareTasks(builder().Mul(runs, stretches), elements, [&](const Operand& task) {
+    const Operand of_run = builder().Scalar(OpCode::kFloorDiv, {task, stretches});
+    const Operand place = builder().Scalar(OpCode::kMod, {task, stretches});
+    const Operand first = builder().Mul(of_run, run);
+    WriteRun(stretch_of(place, length, around, of_run), first,
+             Min(builder().Add(first, run), columns.depth));
   });
-  const Operand rest = builder().Scalar(OpCode::kMod, {depth, Int(kRowsOfRun)});
-  const Operand whole = builder().Sub(depth, rest);
-  Loop(
-      Int(0), whole, {}, [&](const Operand& row) { AddRows(stretch, row, kRowsOfRun); },
-      kRowsOfRun);
-  Loop(whole, depth, {}, [&](const Operand& row) { AddRows(stretch, row, 1); });
-  WriteFinish(stretch, finish);
+  const Operand few = LengthOf(columns.reduction, width, runs, columns.threads, kWorthFetching);
+  const Operands around_few = Around(columns, few);
+  Loop(Int(0), Product(around_few), OverThreads(), [&](const Operand& place) {
+    const Stretch stretch = stretch_of(place, few, around_few, Int(0));
+    Loop(Int(1), runs, {},
+         [&](const Operand& later) { AddTotals(stretch, parts, {row_of(stretch, later)}); });
+    WriteFinish(stretch);
+  });
+}
+
+std::vector<const Var*> ColumnLowering::AllocateTotals(const Columns& columns,
+                                                       const Operands& dims) {
+  std::vector<const Var*> totals;
+  for (const Operand& total : columns.reduction.blocks[0]->results) {
+    totals.push_back(builder().EmitOne(OpCode::kAlloc, Type::Array(ir::DTypeOf(total), dims), dims,
+                                       {}, {}, "totals"));
+  }
+  return totals;
+}
+
+// All rows: one run, or several, of which each has totals of its own first.
+void ColumnLowering::WriteStretch(const Stretch& stretch, const Operand& length) {
+  const Columns& columns = stretch.columns;
+  const int64_t run = columns.reduction.attrs.Int(Attr::kRun);
+  if (run == 0) return WriteRun(stretch, Int(0), columns.depth);
+  WriteRun(stretch, Int(0), Min(Int(run), columns.depth));
+  If(builder().Scalar(OpCode::kLt, {Int(run), columns.depth}), [&] {
+    Stretch later = stretch;
+    later.totals = AllocateTotals(columns, {length});
+    Loop(
+        Int(run), columns.depth, {},
+        [&](const Operand& first) {
+          WriteRun(later, first, Min(builder().Add(first, Int(run)), columns.depth));
+          AddTotals(stretch, later.totals, {});
+        },
+        run);
+  });
 }
 
 void ColumnLowering::EachColumn(
@@ -174,28 +291,78 @@ void ColumnLowering::EachColumn(
   const bool outer_lanes = std::exchange(in_lanes_, true);
   Loop(stretch.lo, stretch.hi, {{Attr::kKind, std::string("vector")}}, [&](const Operand& column) {
     Operands index = stretch.index;
-    index[stretch.axis] = column;
-    body(index, builder().Sub(column, stretch.lo));
+    index[stretch.columns.axis] = column;
+    body(index, builder().Sub(column, stretch.base));
   });
   in_lanes_ = outer_lanes;
 }
 
+// The rows from first to last, in order, to totals that begin with them. The very first rows are
+// added to what the reduction begins with, others to what leaves them as they are.
+void ColumnLowering::WriteRun(const Stretch& stretch, const Operand& first, const Operand& last) {
+  const Columns& columns = stretch.columns;
+  EachColumn(stretch, [&](const Operands& index, const Operand& place) {
+    StoreAll(stretch.totals, PlaceInTotals(stretch, place), StartsOf(columns, index, first));
+  });
+  const Operand rest =
+      builder().Scalar(OpCode::kMod, {builder().Sub(last, first), Int(kRowsOfRun)});
+  const Operand whole = builder().Sub(last, rest);
+  Loop(
+      first, whole, {}, [&](const Operand& row) { AddRows(stretch, row, kRowsOfRun); }, kRowsOfRun);
+  Loop(whole, last, {}, [&](const Operand& row) { AddRows(stretch, row, 1); });
+}
+
+LoopWriter::Operands ColumnLowering::StartsOf(const Columns& columns, const Operands& index,
+                                              const Operand& first) {
+  const Reduction& r = columns.described;
+  if (r.inits.empty()) return r.starts;
+  const Operands inits = InitsOf(columns.nest, columns.reduction, index);
+  if (r.starts.empty() || first.IsInt(0)) return inits;
+  const Operand is_first = builder().Scalar(OpCode::kEq, {first, Int(0)});
+  Operands starts;
+  for (size_t k = 0; k < inits.size(); ++k)
+    starts.push_back(builder().Scalar(OpCode::kSelect, {is_first, inits[k], r.starts[k]}));
+  return starts;
+}
+
 // Some rows, in order, to the totals.
 void ColumnLowering::AddRows(const Stretch& stretch, const Operand& first, int rows) {
+  const Columns& columns = stretch.columns;
   EachColumn(stretch, [&](const Operands& index, const Operand& place) {
-    Operands totals = LoadAll(stretch.totals, place);
+    Operands totals = LoadAll(stretch.totals, PlaceInTotals(stretch, place));
     for (int row = 0; row < rows; ++row) {
       const Operands values =
-          ElementOf(stretch.nest, stretch.reduction, index, builder().Add(first, Int(row)));
-      totals = CombineWith(*stretch.reduction.blocks[1], totals, values);
+          ElementOf(columns.nest, columns.reduction, index, builder().Add(first, Int(row)));
+      totals = CombineWith(*columns.reduction.blocks[1], totals, values);
     }
-    StoreAll(stretch.totals, place, totals);
+    StoreAll(stretch.totals, PlaceInTotals(stretch, place), totals);
   });
 }
 
-void ColumnLowering::WriteFinish(const Stretch& stretch, const Finish& finish) {
+// The totals of a later run, at their row, to those of the stretch.
+void ColumnLowering::AddTotals(const Stretch& stretch, const std::vector<const Var*>& later,
+                               const Operands& row) {
+  EachColumn(stretch, [&](const Operands&, const Operand& place) {
+    Operands at = row;
+    at.push_back(place);
+    StoreAll(
+        stretch.totals, PlaceInTotals(stretch, place),
+        CombineWith(*stretch.columns.reduction.blocks[1],
+                    LoadAll(stretch.totals, PlaceInTotals(stretch, place)), LoadAll(later, at)));
+  });
+}
+
+LoopWriter::Operands ColumnLowering::PlaceInTotals(const Stretch& stretch, const Operand& place) {
+  Operands at = stretch.row;
+  at.push_back(place);
+  return at;
+}
+
+void ColumnLowering::WriteFinish(const Stretch& stretch) {
+  const Columns& columns = stretch.columns;
   EachColumn(stretch, [&](const Operands& index, const Operand& place) {
-    finish(index, FinishOf(stretch.nest, stretch.reduction, index, LoadAll(stretch.totals, place)));
+    columns.finish(index, FinishOf(columns.nest, columns.reduction, index,
+                                   LoadAll(stretch.totals, PlaceInTotals(stretch, place))));
   });
 }
 

@@ -13,8 +13,9 @@ namespace parakeet::passes {
 // in order along one that it does not.
 //
 // Rows pass by a few at a time, each read from one end of a stretch to the other, and the totals of
-// the stretch stay in the first cache. Every total is made in index order, so its bits depend
-// neither on the stretch nor on the threads.
+// the stretch stay in the first cache. Every total is made in index order, a run of rows behind the
+// other, so its bits depend neither on the stretch nor on the threads: where columns are few, those
+// share the runs.
 class ColumnLowering : public ContractionLowering {
  public:
   using ContractionLowering::ContractionLowering;
@@ -38,29 +39,57 @@ class ColumnLowering : public ContractionLowering {
                     const Operands& totals);
 
  private:
-  // Some columns side by side, with their totals.
-  struct Stretch {
+  struct Columns {
     const ir::Binding& nest;
     const ir::Binding& reduction;
-    size_t axis;
+    const Finish& finish;
+    Reduction described;
+    size_t axis;  // of the nest, that lanes take
+    Operands extents;
+    ir::Operand depth;
+    ir::Operand threads;
+    bool is_parallel;
+  };
+  // Some columns side by side, with their totals: of one row of an array of them, where there are
+  // rows, from the column `base` on.
+  struct Stretch {
+    const Columns& columns;
     Operands index;  // around them
     ir::Operand lo;
     ir::Operand hi;
     std::vector<const ir::Var*> totals;
+    Operands row;
+    ir::Operand base;
   };
 
   bool IsInOrder(const ir::Binding& reduction, const ir::VarSet& inside);
   bool ReadsRows(const ir::Binding& reduction, const ir::Var* column,
                  const ir::VarSet& inside) const;
+  // How long stretches of so many rows are, where as many are wanted as `shares`, and so many
+  // elements are worth a share; the most.
   ir::Operand LengthOf(const ir::Binding& reduction, const ir::Operand& columns,
-                       const ir::Operand& depth);
-  void WriteStretch(Stretch stretch, const ir::Operand& length, const ir::Operand& depth,
-                    const Finish& finish);
+                       const ir::Operand& depth, const ir::Operand& shares, int64_t elements);
+  static int64_t MostOf(const ir::Binding& reduction);
+  static int64_t BytesOf(const ir::Binding& reduction);
+  Operands Around(const Columns& columns, const ir::Operand& length);
+  Stretch StretchOf(const Columns& columns, const ir::Operand& place, const ir::Operand& length,
+                    const Operands& around);
+  void ShareTasks(const ir::Operand& tasks, const ir::Operand& elements,
+                  const std::function<void(const ir::Operand& task)>& write);
+  void WriteStretches(const Columns& columns);
+  void WriteRuns(const Columns& columns, const ir::Operand& runs, const ir::Operand& shares);
+  std::vector<const ir::Var*> AllocateTotals(const Columns& columns, const Operands& dims);
+  void WriteStretch(const Stretch& stretch, const ir::Operand& length);
   // A loop in lanes over the columns; `body` gets an index of the nest and the place of its totals.
   void EachColumn(const Stretch& stretch,
                   const std::function<void(const Operands& index, const ir::Operand& place)>& body);
+  void WriteRun(const Stretch& stretch, const ir::Operand& first, const ir::Operand& last);
+  Operands StartsOf(const Columns& columns, const Operands& index, const ir::Operand& first);
   void AddRows(const Stretch& stretch, const ir::Operand& first, int rows);
-  void WriteFinish(const Stretch& stretch, const Finish& finish);
+  void AddTotals(const Stretch& stretch, const std::vector<const ir::Var*>& later,
+                 const Operands& row);
+  static Operands PlaceInTotals(const Stretch& stretch, const ir::Operand& place);
+  void WriteFinish(const Stretch& stretch);
 };
 
 }  // namespace parakeet::passes

@@ -50,10 +50,6 @@ constexpr int kNearBytes = 1 << 20;
 constexpr int kFewestMirrored = 256;
 constexpr int kMirrorSquare = 32;
 
-Attributes OverThreads() {
-  return {{Attr::kKind, std::string("parallel")}, {Attr::kCost, int64_t{0}}};
-}
-
 }  // namespace
 
 std::optional<ContractionLowering::Tiling> ContractionLowering::FindTiling(const Binding& b) {

@@ -173,7 +173,7 @@ void ElementLowering::WriteLine(const Elements& elements) {
   if (nest.op == OpCode::kImap) {
     for (const Var* result : nest.results) made.push_back(LineOf(result, count));
   }
-  const Attributes parallel{{Attr::kKind, std::string("parallel")}, {Attr::kCost, int64_t{0}}};
+  const Attributes parallel = OverThreads();
   Loop(Int(0), count, parallel, [&](const Operand& at) {
     line_place_ = at;
     const Block& element = *ir::CloneBlock(arena(), *nest.blocks[0]);
@@ -209,7 +209,7 @@ bool ElementLowering::VisitLine(const Binding& access) {
 void ElementLowering::WriteTrips(const Elements& elements) {
   Operands extents;
   for (const int axis : elements.order) extents.push_back(elements.extents[axis]);
-  const Attributes parallel{{Attr::kKind, std::string("parallel")}, {Attr::kCost, int64_t{0}}};
+  const Attributes parallel = OverThreads();
   Loop(Int(0), Product(extents), parallel, [&](const Operand& at) {
     const Operands place = Delinear(at, extents);
     Operands index(extents.size());

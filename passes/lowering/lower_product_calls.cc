@@ -91,7 +91,7 @@ const Var* ProductCallLowering::ViewAlong(const Binding& contract,
 
 void ProductCallLowering::ForEachThread(const Operands& extents,
                                         const std::function<void(const Operands& index)>& body) {
-  const Attributes kind{{Attr::kKind, std::string("parallel")}, {Attr::kCost, int64_t{0}}};
+  const Attributes kind = OverThreads();
   Loop(Int(0), Product(extents), kind, [&](const Operand& at) { body(Delinear(at, extents)); });
 }
 

@@ -170,15 +170,15 @@ std::vector<const Var*> ReductionLowering::AllocateParts(const Binding& b, const
   return parts;
 }
 
-Operands ReductionLowering::LoadAll(const std::vector<const Var*>& arrays, const Operand& index) {
+Operands ReductionLowering::LoadAll(const std::vector<const Var*>& arrays, const Operands& index) {
   Operands values;
-  for (const Var* array : arrays) values.push_back(builder().Load(array, {index}));
+  for (const Var* array : arrays) values.push_back(builder().Load(array, index));
   return values;
 }
 
-void ReductionLowering::StoreAll(const std::vector<const Var*>& arrays, const Operand& index,
+void ReductionLowering::StoreAll(const std::vector<const Var*>& arrays, const Operands& index,
                                  const Operands& values) {
-  for (size_t k = 0; k < arrays.size(); ++k) StoreElement(arrays[k], {index}, values[k]);
+  for (size_t k = 0; k < arrays.size(); ++k) StoreElement(arrays[k], index, values[k]);
 }
 
 // True where an element is scalar code, of which there may be several copies.
@@ -410,9 +410,27 @@ void ReductionLowering::LowerReduce(const Binding& b) {
 
 // From the init, or from the first element; without an init there is one.
 Operands ReductionLowering::FoldAll(const Reduction& r) {
+  if (r.binding.attrs.Has(Attr::kRun)) return FoldInRuns(r);
   if (!r.inits.empty()) return FoldInOrder(r, {}, r.inits, false);
   if (!r.starts.empty()) return FoldInOrder(r, {}, r.starts, false);
   return FoldInOrder(r, {}, Element(r, Operands(r.extents.size(), Int(0))), true);
+}
+
+Operands ReductionLowering::FoldInRuns(const Reduction& r) {
+  const Operand size = r.extents[0], run = Int(r.binding.attrs.Int(Attr::kRun));
+  const auto fold = [&](const Operand& lo, const Operands& start) {
+    return Carry(lo, Min(builder().Add(lo, run), size), start,
+                 [&](const Operand& i, const Operands& so_far) {
+                   return Combine(r, so_far, Element(r, {i}));
+                 });
+  };
+  const Operands first = fold(Int(0), r.inits.empty() ? r.starts : r.inits);
+  return Carry(
+      run, size, first,
+      [&](const Operand& lo, const Operands& so_far) {
+        return Combine(r, so_far, fold(lo, r.starts));
+      },
+      run.constant().integer);
 }
 
 Operands ReductionLowering::AfterInits(const Reduction& r, const Operands& total) {

@@ -32,9 +32,16 @@ class ReductionLowering : public IndexWriter {
   Operands Combine(const Reduction& r, const Operands& left, const Operands& right);
 
   std::vector<const ir::Var*> AllocateParts(const ir::Binding& b, const ir::Operand& count);
-  Operands LoadAll(const std::vector<const ir::Var*>& arrays, const ir::Operand& index);
-  void StoreAll(const std::vector<const ir::Var*>& arrays, const ir::Operand& index,
+  Operands LoadAll(const std::vector<const ir::Var*>& arrays, const Operands& index);
+  Operands LoadAll(const std::vector<const ir::Var*>& arrays, const ir::Operand& index) {
+    return LoadAll(arrays, Operands{index});
+  }
+  void StoreAll(const std::vector<const ir::Var*>& arrays, const Operands& index,
                 const Operands& values);
+  void StoreAll(const std::vector<const ir::Var*>& arrays, const ir::Operand& index,
+                const Operands& values) {
+    StoreAll(arrays, Operands{index}, values);
+  }
 
   Operands AfterInits(const Reduction& r, const Operands& total);
   // Of a power of two of sums, each with the one half as far again from the first, to the end.
@@ -54,6 +61,7 @@ class ReductionLowering : public IndexWriter {
   using ElementAt = std::function<Operands(const ir::Operand& index)>;
 
   Operands FoldAll(const Reduction& r);
+  Operands FoldInRuns(const Reduction& r);
   Operands FoldTree(const Reduction& r, int64_t block, bool parallel);
   Operands FoldInOrder(const Reduction& r, const Operands& outer, const Operands& so_far,
                        bool peeled);

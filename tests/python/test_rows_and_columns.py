@@ -8,8 +8,10 @@ import pytest
 
 from parakeet import jit
 
-# Rows and columns: nothing, one, a few rows at a time and one more or less, several stretches.
-SIZES = [(0, 5), (5, 0), (1, 1), (4, 7), (9, 40), (33, 64), (70, 300), (200, 1031), (3, 20000)]
+# Rows and columns: nothing, one, a few rows at a time and one more or less, several stretches, one
+# run of rows and a few, runs that threads share.
+SIZES = [(0, 5), (5, 0), (1, 1), (4, 7), (9, 40), (33, 64), (70, 300), (200, 1031), (3, 20000),
+         (257, 40), (600, 700), (2100, 130)]
 
 
 def many(a, v, w, out):
@@ -79,6 +81,26 @@ def stacked(a, w):
 def test_columns_of_a_stack():
     rng = np.random.default_rng(3)
     compiled = jit(stacked)
-    for depth, columns in [(0, 4), (1, 9), (35, 70)]:
+    for depth, columns in [(0, 4), (1, 9), (35, 70), (1100, 90)]:
         a = numbers(rng, np.float64, 3, depth, columns)
         check(compiled, stacked, a, numbers(rng, np.float64, 3, depth))
+
+
+def moments(a, out):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            out[j] += a[i, j] * a[i, j]
+    return a.sum(axis=0), a.mean(axis=0), a.var(axis=0), a.argmax(axis=0), out
+
+
+def test_runs_of_rows_have_the_same_bits_on_every_target():
+    rng = np.random.default_rng(4)
+    compiled = jit(moments)
+    for rows, columns in [(255, 3), (513, 9), (1500, 200), (5000, 61)]:
+        a = rng.random((rows, columns))
+        serial = compiled(a, np.ones(columns), target="serial")
+        parallel = compiled(a, np.ones(columns), target="parallel")
+        expected = moments(a, np.ones(columns))
+        for one, other, right in zip(serial, parallel, expected):
+            assert one.tobytes() == other.tobytes()
+            np.testing.assert_allclose(one, right, rtol=1e-13)
