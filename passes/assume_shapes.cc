@@ -19,7 +19,8 @@
 // would be found by asking whether its axis is repeated. Of a slice that begins at min(1, %n) the
 // same: it begins at 1. Of a check in each iteration of a loop that %i + 1 < %m: its last index is.
 // Scalars that indexes in loops are made of are no larger than sizes may be, so that no sum of them
-// wraps around; nor elements that move a store around an edge, `y[(i + step[k]) % n]` in a nest of
+// wraps around, and factors of indexes, `(i * m + j) * n + k`, less, so that no product does; nor
+// elements that move a store around an edge, `y[(i + step[k]) % n]` in a nest of
 // loops. An inner loop has a first iteration where it matters to what is behind it.
 //
 // Assumes: where that check fails, whose site is new and has the exception kOtherShapes, the caller
@@ -54,6 +55,8 @@ using ir::Var;
 
 constexpr int kLargestExpression = 64;                  // operations of one size
 constexpr int kFewestLoops = 2;                         // around what is worth a look at an array
+constexpr int kManyFactors = 5;                         // of what is no index
+constexpr int kBitsOfProduct = 58;                      // Sums of several do not wrap around.
 constexpr int64_t kMoreThanAnySize = int64_t{1} << 48;  // As ranges.h has it.
 
 class ShapeAssumer {
@@ -355,12 +358,36 @@ class ShapeAssumer {
   bool IsGuarded(const LinearForm& index) const {
     const bool is_own =
         index.terms.size() == 1 && index.terms[0].second == 1 && index.constant == 0;
+    const auto asks_about = [&](const Operand& guard, const Var* part) {
+      ir::VarSet seen;
+      return IsMadeOf(guard, part, !is_own, &seen);
+    };
     return std::any_of(guards_.begin(), guards_.end(), [&](const Operand& guard) {
       return std::any_of(index.terms.begin(), index.terms.end(), [&](const auto& term) {
-        ir::VarSet seen;
-        return IsMadeOf(guard, term.first, !is_own, &seen);
+        const ir::VarSet loops = LoopsIn(term.first);
+        return asks_about(guard, term.first) ||
+               std::any_of(loops.begin(), loops.end(),
+                           [&](const Var* loop) { return asks_about(guard, loop); });
       });
     });
+  }
+
+  // The indexes of loops that a value is computed from.
+  ir::VarSet LoopsIn(const Var* value) const {
+    ir::VarSet loops, seen;
+    std::vector<const Var*> parts = {value};
+    while (!parts.empty()) {
+      const Var* part = parts.back();
+      parts.pop_back();
+      if (!seen.insert(part).second) continue;
+      if (loops_.contains(part)) loops.insert(part);
+      const auto found = definitions_.find(part);
+      if (found == definitions_.end() || !IsExpression(*found->second)) continue;
+      for (const Operand& operand : found->second->operands) {
+        if (operand.IsVar()) parts.push_back(operand.var());
+      }
+    }
+    return loops;
   }
 
   // True where the value is computed from the other; what is loaded is data.
@@ -523,6 +550,48 @@ class ShapeAssumer {
       for (const Operand& part : both->operands) FindIndex(part);
     } else if (const Binding* below = DefinitionOf(condition, OpCode::kLt)) {
       FindScalars(below->operands[0]);
+      FindFactors(below->operands[0], FactorsIn(below->operands[0]), false);
+    }
+  }
+
+  // How many values are multiplied in the value at most.
+  int FactorsIn(const Operand& operand) {
+    if (operand.IsConstant()) return 0;
+    const auto known = factors_in_.find(operand.var());
+    if (known != factors_in_.end()) return known->second;
+    int factors = 1;
+    const auto loop = loops_.find(operand.var());
+    const auto found = definitions_.find(operand.var());
+    if (loop != loops_.end()) {
+      for (int end : {0, 1}) factors = std::max(factors, FactorsIn(loop->second->operands[end]));
+    } else if (found != definitions_.end() && IsExpression(*found->second)) {
+      const bool is_product = found->second->op == OpCode::kMul;
+      int sum = 0, most = 0;
+      for (const Operand& part : found->second->operands) {
+        sum += FactorsIn(part);
+        most = std::max(most, FactorsIn(part));
+      }
+      factors = std::min(is_product ? sum : most, kManyFactors);
+    }
+    factors_in_.emplace(operand.var(), factors);
+    return factors;
+  }
+
+  // What is given and stands in a product, of so many at most.
+  void FindFactors(const Operand& operand, int factors, bool in_product) {
+    if (factors < 2 || !operand.IsVar()) return;
+    int& known = (in_product ? factors_around_ : factors_below_)[operand.var()];
+    if (known >= factors) return;
+    known = factors;
+    const auto loop = loops_.find(operand.var());
+    const auto found = definitions_.find(operand.var());
+    if (loop != loops_.end()) {
+      for (int end : {0, 1}) FindFactors(loop->second->operands[end], factors, in_product);
+    } else if (found != definitions_.end() && IsExpression(*found->second)) {
+      const std::vector<Operand>& parts = found->second->operands;
+      const bool multiplies =
+          found->second->op == OpCode::kMul && parts[0].IsVar() && parts[1].IsVar();
+      for (const Operand& part : parts) FindFactors(part, factors, in_product || multiplies);
     }
   }
 
@@ -540,22 +609,33 @@ class ShapeAssumer {
 
   std::vector<const Binding*> AssumeNear(ir::Arena* arena) const {
     ir::Builder builder(arena);
+    builder.set_span(function_.span);
+    const auto assume = [&](const Operand& a, const Operand& b) {
+      const Operand holds = builder.Scalar(OpCode::kLe, {a, b});
+      builder.Emit(OpCode::kCheck, {}, {holds}, {{Attr::kSite, site_}, {Attr::kAt, 0}});
+    };
     for (const ir::Param& param : function_.params) {
       if (!seen_.contains(param.var) || !(param.var->type == ir::Type(ir::DType::kI64))) continue;
-      builder.set_span(function_.span);
-      const Operand scalar(param.var);
-      for (const Operand& holds :
-           {builder.Scalar(OpCode::kLe, {Operand::Int(-kMoreThanAnySize), scalar}),
-            builder.Scalar(OpCode::kLe, {scalar, Operand::Int(kMoreThanAnySize)})}) {
-        builder.Emit(OpCode::kCheck, {}, {holds}, {{Attr::kSite, site_}, {Attr::kAt, 0}});
-      }
+      const int64_t most = MostOfFactor(param.var).value_or(kMoreThanAnySize);
+      assume(Operand::Int(-most), param.var);
+      assume(param.var, Operand::Int(most));
+    }
+    for (const Var* size : function_.Sizes()) {
+      if (const std::optional<int64_t> most = MostOfFactor(size)) assume(size, Operand::Int(*most));
     }
     return builder.bindings();
   }
 
+  // What a factor may be for products of as many to be exact; none where it is in none.
+  std::optional<int64_t> MostOfFactor(const Var* factor) const {
+    const auto found = factors_around_.find(factor);
+    if (found == factors_around_.end() || found->second >= kManyFactors) return std::nullopt;
+    return int64_t{1} << (kBitsOfProduct / found->second);
+  }
+
   // True for an index of one loop, or a sum of several: differences may well count from the end.
   bool GoesOneWay(const LinearForm& form) const {
-    const auto is_loop = [&](const auto& term) { return loops_.contains(term.first); };
+    const auto is_loop = [&](const auto& term) { return !LoopsIn(term.first).empty(); };
     const auto loops = std::count_if(form.terms.begin(), form.terms.end(), is_loop);
     const bool falls = std::any_of(form.terms.begin(), form.terms.end(), [&](const auto& term) {
       return is_loop(term) && term.second < 0;
@@ -662,14 +742,32 @@ class ShapeAssumer {
   std::optional<Operand> ExtremeOf(const LinearForm& form, bool largest) {
     Operand value = Operand::Int(form.constant);
     for (const auto& [var, times] : form.terms) {
+      const bool is_largest = largest == (times > 0);
       const auto loop = loops_.find(var);
-      const std::optional<Operand> extreme = loop == loops_.end()
+      const std::optional<Operand> extreme = loop != loops_.end() ? EndOf(*loop->second, is_largest)
+                                             : LoopsIn(var).empty()
                                                  ? AtEntry(Operand(var))
-                                                 : EndOf(*loop->second, largest == (times > 0));
+                                                 : ExtremeOfProduct(var, is_largest);
       if (!extreme) return std::nullopt;
       value = builder_.Add(value, builder_.Mul(*extreme, Operand::Int(times)));
     }
     return value;
+  }
+
+  // Of what loops go through times what is known at entry, which is taken not to be negative.
+  std::optional<Operand> ExtremeOfProduct(const Var* product, bool largest) {
+    const Binding* of_two = DefinitionOf(product, OpCode::kMul);
+    for (const int side : {0, 1}) {
+      if (of_two == nullptr) break;
+      const Operand& other = of_two->operands[1 - side];
+      if (other.IsVar() && !LoopsIn(other.var()).empty()) continue;
+      const std::optional<LinearForm> moves = Likely(of_two->operands[side]);
+      const std::optional<Operand> factor = AtEntry(other);
+      std::optional<Operand> extreme;
+      if (moves && factor) extreme = ExtremeOf(*moves, largest);
+      if (extreme) return builder_.Mul(*extreme, *factor);
+    }
+    return std::nullopt;
   }
 
   // What the index of a loop is not above, or not below.
@@ -766,7 +864,10 @@ class ShapeAssumer {
   std::vector<Operand> guards_;                           // conditions of the branches around
   std::unordered_map<const Var*, std::optional<LinearForm>> likely_;
   std::unordered_map<const Var*, Operand> made_;  // in front of everything
-  ir::VarSet seen_;                               // of what indexes taken to be in range are made
+  std::unordered_map<const Var*, int> factors_in_;
+  std::unordered_map<const Var*, int> factors_around_;  // of what stands in a product,
+  std::unordered_map<const Var*, int> factors_below_;   // and in a sum that products may be in
+  ir::VarSet seen_;  // of what indexes taken to be in range are made
   int cost_ = 0;
 };
 

@@ -28,6 +28,7 @@ constexpr double kWithoutWrap = 4611686018427387904.0;  // 2^62
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kBudget = 200;       // Steps of a proof before it is given up.
 constexpr int kDeepest = 2;        // Values that an assumption is freed of, one after the other.
+constexpr size_t kMostGaps = 64;   // That every step of a proof looks at.
 constexpr size_t kMostLimits = 4;  // Of a value that are looked at for that.
 
 bool IsI64(const Operand& operand) { return ir::TypeOf(operand) == ir::Type(DType::kI64); }
@@ -98,6 +99,7 @@ void Ranges::Define(const Binding& b) {
   if (b.op == OpCode::kLoad) BoundLoad(b);
   if (!ir::IsScalarOp(b.op)) return;
   if (auto sum = ExactSum(b)) sums_[b.result()] = std::move(*sum);
+  else if (b.op == OpCode::kMul) LearnProduct(b);
   BoundByDefinition(b);
   OrderOf(b.result());
 }
@@ -210,6 +212,11 @@ void Ranges::AssumeRelation(OpCode op, const LinearForm& a, const LinearForm& b)
 // A bound of the form's latest value, and of those before it by what limits that one.
 void Ranges::AssumeNonNegative(const LinearForm& gap, int depth) {
   if (!HasSmallNumbers(gap)) return;
+  if (LinearForm expanded;
+      depth == 0 && gaps_.size() < kMostGaps && HasProducts(expanded = Expanded(gap))) {
+    undo_.emplace_back(nullptr, Facts{});
+    gaps_.push_back(std::move(expanded));
+  }
   const std::pair<const Var*, int64_t>* latest = nullptr;
   for (const auto& term : gap.terms) {
     if (latest == nullptr || OrderOf(term.first) > OrderOf(latest->first)) latest = &term;
@@ -491,6 +498,75 @@ void Ranges::BoundProduct(const Binding& b) {
   }
 }
 
+// --- Products. ---
+
+void Ranges::LearnProduct(const Binding& b) {
+  std::vector<LinearForm> factors;
+  double most = 1.0;
+  for (const Operand& factor : b.operands) {
+    factors.push_back(FormOf(factor));
+    most *= std::max({1.0, Reach(false, factors.back()), Reach(true, factors.back())});
+  }
+  if (!(most <= kWithoutWrap)) return;
+  if (auto product = monomials_.Times(Expanded(factors[0]), Expanded(factors[1])))
+    products_[b.result()] = std::move(*product);
+}
+
+LinearForm Ranges::Expanded(LinearForm form) const {
+  for (const auto& [var, coefficient] : LinearForm(form).terms) {
+    const auto product = products_.find(var);
+    if (product != products_.end()) form = form.With(var, product->second);
+  }
+  return form;
+}
+
+bool Ranges::HasProducts(const LinearForm& form) const {
+  return std::any_of(form.terms.begin(), form.terms.end(),
+                     [&](const auto& term) { return monomials_.IsProduct(term.first); });
+}
+
+const Var* Ranges::LatestFactor(const Var* product) const {
+  const std::vector<const Var*> factors = monomials_.FactorsOf(product);
+  return *std::max_element(factors.begin(), factors.end(),
+                           [&](const Var* a, const Var* b) { return OrderOf(a) < OrderOf(b); });
+}
+
+int Ranges::OrderOfTerm(const Var* var) const { return OrderOf(LatestFactor(var)); }
+
+double Ranges::ReachOfProduct(bool high, const Var* product, int& budget) const {
+  double most = 1.0;
+  bool is_natural = true;
+  for (const Var* factor : monomials_.FactorsOf(product)) {
+    const double below = Reach(false, factor, budget), above = Reach(true, factor, budget);
+    is_natural &= below == 0.0;
+    most *= std::max({1.0, below, above});
+  }
+  return is_natural && !high ? 0.0 : most;
+}
+
+// x * y with y not negative is no less than what x is no less than, times y; the latest factor is
+// replaced first.
+bool Ranges::ProvesWithProduct(const LinearForm& form, const Var* product, int& budget) const {
+  std::vector<const Var*> factors = monomials_.FactorsOf(product);
+  std::sort(factors.begin(), factors.end(),
+            [&](const Var* a, const Var* b) { return OrderOf(a) > OrderOf(b); });
+  const bool high = form.Coefficient(product) < 0;
+  return std::any_of(factors.begin(), factors.end(), [&](const Var* factor) {
+    std::vector<const Var*> others = factors;
+    others.erase(std::find(others.begin(), others.end(), factor));
+    const bool are_natural = std::all_of(others.begin(), others.end(), [&](const Var* other) {
+      return ProvesNonNegative(LinearForm::Of(other), budget);
+    });
+    if (!are_natural) return false;
+    const LinearForm rest = LinearForm::Of(monomials_.ProductOf(std::move(others)));
+    const std::vector<LinearForm> limits = LimitsOf(factor, high);
+    return std::any_of(limits.begin(), limits.end(), [&](const LinearForm& limit) {
+      const auto bound = monomials_.Times(Expanded(limit), rest);
+      return bound && ProvesNonNegative(form.With(product, *bound), budget);
+    });
+  });
+}
+
 // A narrower integer has all its values; the smaller of two unsigned ones is no more than a size
 // that one of them was.
 void Ranges::BoundCast(const Binding& b) {
@@ -554,16 +630,21 @@ double Ranges::Reach(bool high, const LinearForm& form) const {
 
 // Bounds are made of earlier values, so this ends.
 double Ranges::Reach(bool high, const Var* var, int& budget) const {
+  if (monomials_.IsProduct(var)) return ReachOfProduct(high, var, budget);
+  double reach = kInfinity;
   const auto found = facts_.find(var);
-  if (found == facts_.end() || --budget < 0) return kInfinity;
-  const Facts& facts = found->second;
-  double reach = (high ? facts.below_high : facts.above_low) ? kFar : kInfinity;
-  for (const LinearForm& limit : high ? facts.upper : facts.lower) {
-    if (reach > kFar) reach = std::min(reach, Reach(high, limit, budget));
-  }
-  if (reach <= kFar || facts.one_of.empty()) return reach;
+  if (found != facts_.end() && (high ? found->second.below_high : found->second.above_low))
+    reach = kFar;
+  if (--budget < 0) return reach;
+  const auto product = products_.find(var);
+  if (product != products_.end()) reach = std::min(reach, Reach(high, product->second, budget));
+  if (found == facts_.end()) return reach;
+  for (const LinearForm& limit : high ? found->second.upper : found->second.lower)
+    reach = std::min(reach, Reach(high, limit, budget));
+  if (reach <= kFar || found->second.one_of.empty()) return reach;
   double most = 0.0;
-  for (const LinearForm& one : facts.one_of) most = std::max(most, Reach(high, one, budget));
+  for (const LinearForm& one : found->second.one_of)
+    most = std::max(most, Reach(high, one, budget));
   return std::min(reach, most);
 }
 
@@ -633,14 +714,17 @@ bool Ranges::ProvesNonNegative(const LinearForm& form, int& budget) const {
   }
   const std::pair<const Var*, int64_t>* latest = &form.terms.front();
   for (const auto& term : form.terms) {
-    if (OrderOf(term.first) > OrderOf(latest->first)) latest = &term;
+    if (OrderOfTerm(term.first) > OrderOfTerm(latest->first)) latest = &term;
   }
   const auto [var, coefficient] = *latest;
-  const auto found = facts_.find(var);
-  if (found == facts_.end()) return false;
+  if (monomials_.IsProduct(var)) return ProvesWithProduct(form, var, budget);
   const auto holds_with = [&](const LinearForm& value) {
     return ProvesNonNegative(form.With(var, value), budget);
   };
+  const auto product = products_.find(var);
+  if (product != products_.end() && holds_with(product->second)) return true;
+  const auto found = facts_.find(var);
+  if (found == facts_.end()) return false;
   const std::vector<LinearForm>& limits =
       coefficient > 0 ? found->second.lower : found->second.upper;
   if (std::any_of(limits.begin(), limits.end(), holds_with)) return true;

@@ -10,12 +10,14 @@
 #include "ir/node.h"
 #include "ir/uses.h"
 #include "passes/analyses/linear_forms.h"
+#include "passes/analyses/monomials.h"
 
 namespace parakeet::passes {
 
 // What is known of the i64 values of a function where a walk stands: bounds of sizes and indexes,
 // and what checks and branches have said. A value is taken as the sum that defines it only where
-// that sum cannot wrap around; data may be any i64.
+// that sum cannot wrap around; data may be any i64. Products of values that cannot wrap around are
+// compared as polynomials, where no form that is asked for has any.
 //
 // Assumes that arrays have less than 2^48 elements an axis, and that no loop gets past 2^48 by
 // steps of at most 1024.
@@ -90,6 +92,16 @@ class Ranges {
   std::vector<LinearForm> QuotientLimits(const ir::Binding& b) const;
   std::optional<LinearForm> ExactSum(const ir::Binding& b) const;
   void AssumeFactors(const ir::Operand& product);
+  void LearnProduct(const ir::Binding& b);
+  // The form with what is known of products in their place.
+  LinearForm Expanded(LinearForm form) const;
+  bool HasProducts(const LinearForm& form) const;
+  // Of a product the order of its latest factor.
+  int OrderOfTerm(const ir::Var* var) const;
+  const ir::Var* LatestFactor(const ir::Var* product) const;
+  double ReachOfProduct(bool high, const ir::Var* product, int& budget) const;
+  // What ProvesNonNegative does where the latest value is a product.
+  bool ProvesWithProduct(const LinearForm& form, const ir::Var* product, int& budget) const;
   // `op` of the two is true.
   void AssumeRelation(ir::OpCode op, const LinearForm& a, const LinearForm& b);
   // gap >= 0.
@@ -109,6 +121,8 @@ class Ranges {
   std::unordered_map<const ir::Var*, const ir::Binding*> definitions_;
   std::unordered_map<const ir::Var*, LinearForm> sums_;
   std::unordered_map<const ir::Var*, Facts> facts_;
+  std::unordered_map<const ir::Var*, LinearForm> products_;  // as polynomials
+  mutable Monomials monomials_;
   std::vector<LinearForm> gaps_;                        // Not negative, and no bound of one value.
   std::vector<std::pair<const ir::Var*, Facts>> undo_;  // No value stands for a gap.
   // How far below and above 0 a result may be.

@@ -120,6 +120,44 @@ def test_three_numbers_at_a_place(m, q):
     check_agreement(jitted, three_at_a_place, lambda: (np.arange(2.0), np.ones(200), 4, 4))
 
 
+def flat_stencil(u, out, nx, ny, nz):
+    for i in range(1, nx - 1):
+        for j in range(1, ny - 1):
+            for k in range(1, nz - 1):
+                c = (i * ny + j) * nz + k
+                out[c] = u[c + ny * nz] - u[c - nz] + u[c - 1] + u[i * ny * nz + j * nz + k]
+    return out
+
+
+@pytest.mark.parametrize("dims", [(3, 4, 5), (4, 3, 5), (5, 4, 4), (4, 4, -5), (-4, 4, 5),
+                                  (4, 0, 5), (2**20, 3, 3), (3, 2**20, 3), (3, 3, 2**40), (3, 4, FAR),
+                                  (3, 2**32, 2**32)])
+def test_a_stencil_at_flattened_places(dims):
+    jitted = jit(flat_stencil)
+    u = np.random.default_rng(1).random(60)
+    check_agreement(jitted, flat_stencil, lambda: (u, np.zeros(60), 3, 4, 5))
+    with np.errstate(over="ignore"):
+        check_agreement(jitted, flat_stencil, lambda: (u, np.zeros(60), *dims))
+        check_agreement(jitted, flat_stencil, lambda: (u, np.zeros(80), *dims))
+
+
+def by_rows(x, w, h, steps):
+    total = 0.0
+    for s in range(steps):
+        for y in range(h):
+            for j in range(y * w, (y + 1) * w):
+                total += x[j] * (s + 1)
+                x[j] = x[j] + y
+    return x[0] + total, x
+
+
+@pytest.mark.parametrize(("w", "h"), [(4, 5), (5, 4), (5, 5), (0, 3), (-2, 3), (3, -2), (FAR, 2)])
+def test_rows_of_a_flat_array(w, h):
+    jitted = jit(by_rows)
+    check_agreement(jitted, by_rows, lambda: (np.arange(20.0), 4, 5, 2), REDUCED)
+    check_agreement(jitted, by_rows, lambda: (np.arange(20.0), w, h, 2), REDUCED)
+
+
 def correlations(x, lags, step):
     out = np.zeros(max(lags, 1))
     for lag in range(lags):
