@@ -18,6 +18,7 @@
 
 #include "ir/diagnostics.h"
 #include "ir/uses.h"
+#include "passes/analyses/varying_values.h"
 #include "passes/lowering/lane_values.h"
 #include "passes/lowering/loop_writer.h"
 #include "passes/pass.h"
@@ -63,12 +64,16 @@ int LanesFor(const Block& body) {
 // much more of a row. Fewer where it carries several values, all of which need them, and where
 // lanes leave the loop one by one, since all wait for the last.
 int RegistersFor(const Block& body) {
-  size_t carried = 0;
+  const ir::VarSet varying = VaryingValues(body, body.params[0]);
+  const auto varies = [&](const Var* var) { return varying.contains(var); };
+  ptrdiff_t carried = 0;
   bool plain = true;
   bool diverges = false;
   ir::ForEachBinding(body, [&](const Binding& b) {
-    if (b.op == OpCode::kFor) carried = std::max(carried, b.results.size());
-    diverges |= b.op == OpCode::kWhile;
+    if (b.op == OpCode::kFor)
+      carried = std::max(carried, std::count_if(b.results.begin(), b.results.end(), varies));
+    diverges |= b.op == OpCode::kWhile && b.blocks[0]->results[0].IsVar() &&
+                varies(b.blocks[0]->results[0].var());
     plain &= ir::IsScalarOp(b.op) || b.op == OpCode::kLoad || b.op == OpCode::kStore ||
              b.op == OpCode::kFor || b.op == OpCode::kIf || b.op == OpCode::kCheck;
   });
@@ -136,6 +141,7 @@ class Vectorizer : public LoopWriter {
     for (const Binding* b : copy->bindings)
       ir::ForEachUse(*b, [&](const Var* value) { read_.insert(value); });
     for (const Operand& result : copy->results) read_.insert(result.var());
+    varying_ = VaryingValues(*copy, copy->params[0]);
     return copy;
   }
 
@@ -517,55 +523,109 @@ class Vectorizer : public LoopWriter {
     return results;
   }
 
+  // What the block yields for `results`: vectors where these vary, else scalars.
+  Operands WriteFor(const std::vector<const Var*>& results, const Block& block) {
+    for (const Binding* b : block.bindings) Visit(b);
+    return ValuesFor(results, block.results.data());
+  }
+
+  Operands ValuesFor(const std::vector<const Var*>& vars, const Operand* operands) {
+    Operands values;
+    for (const Var* var : vars) {
+      values.push_back(varying_.contains(var) ? AsVector(*operands) : Apply(*operands));
+      ++operands;
+    }
+    return values;
+  }
+
+  template <typename Values>
+  void Set(const Var* const* vars, const Values& values) {
+    for (const Operand& value : values) {
+      if (varying_.contains(*vars)) {
+        SetVector(*vars, value);
+      } else {
+        Replace(*vars, value);
+      }
+      ++vars;
+    }
+  }
+
   // Every lane takes the same way.
   void Branch(const Binding& b) {
-    const Operands results = Choose(
-        Apply(b.operands[0]), [&] { return WriteVectors(*b.blocks[0]); },
-        [&] { return WriteVectors(*b.blocks[1]); });
-    for (size_t k = 0; k < results.size(); ++k) SetVector(b.results[k], results[k]);
+    const auto write = [&](const Block* block) {
+      return [&, block] { return WriteFor(b.results, *block); };
+    };
+    Set(b.results.data(), Choose(Apply(b.operands[0]), write(b.blocks[0]), write(b.blocks[1])));
   }
 
   // Both ways, each under the mask of the lanes that take it.
   void Diverge(const Binding& b) {
     const Operand condition = AsVector(b.operands[0]);
-    const Operands then = WriteUnder(*b.blocks[0], condition);
+    Operands results = WriteUnder(b, *b.blocks[0], condition);
     const Operands otherwise =
-        WriteUnder(*b.blocks[1], builder().Scalar(OpCode::kNot, {condition}));
-    for (size_t k = 0; k < b.results.size(); ++k) {
-      SetVector(b.results[k],
-                builder().Scalar(OpCode::kSelect, {condition, then[k], otherwise[k]}));
+        WriteUnder(b, *b.blocks[1], builder().Scalar(OpCode::kNot, {condition}));
+    for (size_t k = 0; k < results.size(); ++k) {
+      if (varying_.contains(b.results[k]))
+        results[k] = builder().Scalar(OpCode::kSelect, {condition, results[k], otherwise[k]});
     }
+    Set(b.results.data(), results);
   }
 
-  Operands WriteUnder(const Block& block, const Operand& condition) {
+  Operands WriteUnder(const Binding& b, const Block& block, const Operand& condition) {
     const std::optional<Operand> outer_mask = mask_;
     const bool outer_diverged = std::exchange(diverged_, true);
     mask_ = Masked(condition);
-    Operands results = WriteVectors(block);
+    Operands results = WriteFor(b.results, block);
     mask_ = outer_mask;
     diverged_ = outer_diverged;
     return results;
   }
 
-  // A loop that every lane runs as often: its carried values are vectors.
+  // A loop that every lane runs as often.
   void CarryLanes(const Binding& b) {
     const Block& body = *b.blocks[0];
-    Operands inits;
-    for (size_t k = 3; k < b.operands.size(); ++k) inits.push_back(AsVector(b.operands[k]));
     const auto write = [&](const Operand& i, const Operands& carried) {
       Replace(body.params[0], i);
-      for (size_t k = 0; k < carried.size(); ++k) SetVector(body.params[1 + k], carried[k]);
-      return WriteVectors(body);
+      Set(body.params.data() + 1, carried);
+      return WriteFor(b.results, body);
     };
-    const Operands results = Carry(Apply(b.operands[0]), Apply(b.operands[1]), inits, write,
-                                   b.operands[2].constant().integer);
-    for (size_t k = 0; k < results.size(); ++k) SetVector(b.results[k], results[k]);
+    const Operands inits = ValuesFor(b.results, b.operands.data() + 3);
+    Set(b.results.data(), Carry(Apply(b.operands[0]), Apply(b.operands[1]), inits, write,
+                                b.operands[2].constant().integer));
+  }
+
+  // The same of a loop with a test. It is run for a lane at least: without one, what it tests may be
+  // anything, and it might not end.
+  void RepeatTogether(const Binding& b) {
+    const Operands inits = ValuesFor(b.results, b.operands.data());
+    const bool may_be_empty = std::exchange(diverged_, false);
+    const auto write = [&] {
+      const std::vector<const Var*> heads = NewVarsLike(inits);
+      const Block* test = BlockOf(heads, [&] {
+        Set(b.blocks[0]->params.data(), heads);
+        for (const Binding* each : b.blocks[0]->bindings) Visit(each);
+        return Operands{Apply(b.blocks[0]->results[0])};
+      });
+      const std::vector<const Var*> carried = NewVarsLike(inits);
+      const Block* trip = BlockOf(carried, [&] {
+        Set(b.blocks[1]->params.data(), carried);
+        return WriteFor(b.results, *b.blocks[1]);
+      });
+      const std::vector<const Var*> results = NewVarsLike(inits);
+      builder().Emit(OpCode::kWhile, results, inits, {}, {test, trip});
+      return Operands(results.begin(), results.end());
+    };
+    Set(b.results.data(),
+        may_be_empty ? Choose(AnyActive(), write, [&] { return inits; }) : write());
+    diverged_ = may_be_empty;
   }
 
   // A loop that lanes leave one by one: it goes on while any lane does, and what a lane carries and
   // is read later stays as it was when that lane left. The test runs at the head of a trip, where
   // it shares code with the body.
   void RepeatLanes(const Binding& b) {
+    const Operand& goes_on = b.blocks[0]->results[0];
+    if (!goes_on.IsVar() || !varying_.contains(goes_on.var())) return RepeatTogether(b);
     const Operand all = lanes_->Splat(builder(), Operand::Bool(true));
     Operands inits = {mask_ ? *mask_ : all};
     for (const Operand& init : b.operands) inits.push_back(AsVector(init));
@@ -608,6 +668,7 @@ class Vectorizer : public LoopWriter {
   LaneValues* lanes_ = nullptr;
   std::optional<Operand> mask_;
   ir::VarSet read_;                             // All that the body being written reads.
+  ir::VarSet varying_;                          // What differs from lane to lane in it.
   std::unordered_map<const Var*, Wrap> wraps_;  // Of the body as it is written now.
   std::optional<Operand> failed_;               // The lanes that have failed a check.
   bool lanes_may_fail_ = false;  // Some vector of the loop being written has such a check.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/uses.h"
+#include "passes/analyses/varying_values.h"
 
 namespace parakeet::passes {
 namespace {
@@ -14,11 +15,12 @@ using ir::Operand;
 using ir::Var;
 using ir::VarSet;
 
-// Follows what differs from lane to lane through a block.
+// Goes through a block of which it is known what differs from lane to lane.
 class Divergence {
  public:
   // Where lanes follow each other in program order, those of a check may fail one by one.
-  explicit Divergence(bool in_program_order) : in_program_order_(in_program_order) {}
+  Divergence(VarSet varying, bool in_program_order)
+      : varying_(std::move(varying)), in_program_order_(in_program_order) {}
 
   std::string Check(const Block& block) {
     ++depth_;
@@ -30,14 +32,9 @@ class Divergence {
     return reason;
   }
 
-  void Add(const Var* var) { varying_.insert(var); }
-
  private:
   std::string Check(const Binding& b) {
-    const bool varies = std::any_of(b.operands.begin(), b.operands.end(),
-                                    [&](const Operand& o) { return Varies(o); });
     if (ir::IsScalarOp(b.op) || b.op == OpCode::kLoad) {
-      if (varies) Mark(b);
       return b.results[0]->type.dtype() == ir::DType::kF16
                  ? "half precision is computed one element at a time"
                  : HalfReason(b);
@@ -45,19 +42,19 @@ class Divergence {
     switch (b.op) {
       case OpCode::kStore: stores_ = true; return HalfReason(b);
       case OpCode::kIf: return CheckIf(b);
-      case OpCode::kFor:
-        return CheckLoop(b, 1, varies && (Varies(b.operands[0]) || Varies(b.operands[1])));
+      case OpCode::kFor: return CheckLoop(b, Varies(b.operands[0]) || Varies(b.operands[1]));
       case OpCode::kIreduce:
         if (b.attrs.Int(ir::Attr::kLanes, 1) > 1) return "a reduction in it takes the lanes";
-        return CheckLoop(b, 0, ExtentsVary(b));
-      case OpCode::kForeach: return CheckLoop(b, 0, ExtentsVary(b));
+        return CheckLoop(b, ExtentsVary(b));
+      case OpCode::kForeach: return CheckLoop(b, ExtentsVary(b));
       case OpCode::kWhile: {
-        ++divergent_;
-        std::string reason = CheckLoop(b, 0, false);
-        --divergent_;
+        const bool parts = Varies(b.blocks[0]->results[0]);
+        divergent_ += parts;
+        std::string reason = CheckLoop(b, false);
+        divergent_ -= parts;
         return reason;
       }
-      case OpCode::kCheck: return varies ? CheckReason(b) : "";
+      case OpCode::kCheck: return AnyVaries(b) ? CheckReason(b) : "";
       default: return "it holds " + std::string(Name(b.op));
     }
   }
@@ -80,7 +77,6 @@ class Divergence {
 
   std::string CheckIf(const Binding& b) {
     const bool varies = Varies(b.operands[0]);
-    Mark(b);
     for (const Var* result : b.results) {
       if (result->type.IsArray()) return "an array is chosen in it";
     }
@@ -100,42 +96,37 @@ class Divergence {
     return false;
   }
 
-  // Carried values count as differing: one lane may leave them so.
-  std::string CheckLoop(const Binding& b, size_t first_carried, bool bounds_vary) {
+  std::string CheckLoop(const Binding& b, bool bounds_vary) {
     if (bounds_vary) return "a loop in it runs longer in some lanes";
-    Mark(b);
     for (const Var* result : b.results) {
       if (result->type.IsArray()) return "an array is carried in it";
     }
-    for (size_t block = 0; block < b.blocks.size(); ++block) {
-      const std::vector<const Var*>& params = b.blocks[block]->params;
-      const bool carries = b.op == OpCode::kFor || b.op == OpCode::kWhile || block == 1;
-      for (size_t i = carries ? first_carried : params.size(); i < params.size(); ++i)
-        Add(params[i]);
-      std::string reason = Check(*b.blocks[block]);
-      if (!reason.empty()) return reason;
+    std::string reason;
+    for (const Block* block : b.blocks) {
+      if (reason.empty()) reason = Check(*block);
     }
-    return "";
+    return reason;
   }
 
   bool Varies(const Operand& operand) const {
     return operand.IsVar() && varying_.contains(operand.var());
   }
-  void Mark(const Binding& b) { varying_.insert(b.results.begin(), b.results.end()); }
+  bool AnyVaries(const Binding& b) const {
+    return std::any_of(b.operands.begin(), b.operands.end(),
+                       [&](const Operand& o) { return Varies(o); });
+  }
 
+  const VarSet varying_;
   const bool in_program_order_;
   bool stores_ = false;
   int depth_ = 0;
   int divergent_ = 0;  // Branches and loops around, which some lanes leave before others.
-  VarSet varying_;
 };
 
 }  // namespace
 
 std::string WhyNotVector(const Block& block, const Var* index) {
-  Divergence divergence(index == block.params.back());
-  divergence.Add(index);
-  return divergence.Check(block);
+  return Divergence(VaryingValues(block, index), index == block.params.back()).Check(block);
 }
 
 }  // namespace parakeet::passes
