@@ -6,6 +6,7 @@
 
 #include "ir/combines.h"
 #include "ir/uses.h"
+#include "passes/analyses/varying_values.h"
 #include "passes/analyses/vector_legality.h"
 
 namespace parakeet::passes {
@@ -80,8 +81,10 @@ std::string WhyNoLanesToCombine(const Binding& b) {
   return has_start ? "" : "its combine has no value to start lanes from";
 }
 
-std::string WhyNoLanes(const Binding& reduction, const Binding* nest,
-                       const AccessPatterns& patterns) {
+namespace {
+
+// The reasons in the reduction itself.
+std::string WhyNoOwnLanes(const Binding& reduction) {
   const std::string combine_reason = WhyNoLanesToCombine(reduction);
   if (!combine_reason.empty()) return combine_reason;
   const Block& body = *reduction.blocks[0];
@@ -93,11 +96,42 @@ std::string WhyNoLanes(const Binding& reduction, const Binding* nest,
                 b.op == OpCode::kWhile;
   });
   if (!is_plain) return "its element holds more than scalar code";
-  const std::string reason = WhyNotVector(body, body.params.back());
-  if (!reason.empty()) return reason;
-  return nest != nullptr && SuitsIndexAround(reduction, *nest, patterns)
-             ? "memory follows the index around it"
-             : "";
+  return WhyNotVector(body, body.params.back());
+}
+
+bool Reads(const Binding& reduction) {
+  bool reads = false;
+  ir::ForEachBinding(*reduction.blocks[0],
+                     [&](const Binding& b) { reads |= b.op == OpCode::kLoad; });
+  return reads;
+}
+
+// True where the nest can give an index to lanes, for all of which the reduction is the same, and
+// no other reduction or loop in it is after the lanes. A few numbers are combined one by one as
+// soon; what arrays hold is combined faster in lanes, be it as often as there are lanes around.
+bool IsAlikeAround(const Binding& reduction, const Binding& nest, const AccessPatterns& patterns) {
+  const int axis = patterns.VectorAxis(nest);
+  if (axis < 0 || Reads(reduction)) return false;
+  const Block& body = *nest.blocks[0];
+  const ir::VarSet varying = VaryingValues(body, body.params[axis]);
+  if (varying.contains(reduction.results[0])) return false;
+  bool is_alone = true;
+  ir::ForEachBinding(body, [&](const Binding& b) {
+    is_alone &= b.op != OpCode::kForeach;
+    if (b.op != OpCode::kIreduce || !varying.contains(b.results[0])) return;
+    is_alone &= !WhyNoOwnLanes(b).empty() || SuitsIndexAround(b, nest, patterns);
+  });
+  return is_alone && WhyNotVector(body, body.params[axis]).empty();
+}
+
+}  // namespace
+
+std::string WhyNoLanes(const Binding& reduction, const Binding* nest,
+                       const AccessPatterns& patterns) {
+  const std::string reason = WhyNoOwnLanes(reduction);
+  if (!reason.empty() || nest == nullptr) return reason;
+  if (SuitsIndexAround(reduction, *nest, patterns)) return "memory follows the index around it";
+  return IsAlikeAround(reduction, *nest, patterns) ? "it is the same in all lanes around it" : "";
 }
 
 }  // namespace parakeet::passes
