@@ -9,8 +9,11 @@
 //   store_lanes %r[%i], %b {axis = 0} }
 //   if %some { the same once from %m, each access masked }
 //
-// Assumes: vector_legality.cc found no reason against the loop. Tails take the same vector
-// operations, so a value does not depend on its position.
+// What is the same in all lanes stays a number, be it carried by a loop or chosen by a branch.
+//
+// Assumes: vector_legality.cc found no reason against the loop, of what varying_values.cc says to
+// differ between lanes. Tails take the same vector operations, so a value does not depend on its
+// position.
 // Refuses: nothing; what it cannot write is a Bug of whoever made the loop.
 #include <algorithm>
 #include <optional>
@@ -594,8 +597,8 @@ class Vectorizer : public LoopWriter {
                                 b.operands[2].constant().integer));
   }
 
-  // The same of a loop with a test. It is run for a lane at least: without one, what it tests may be
-  // anything, and it might not end.
+  // The same of a loop with a test. It is run for a lane at least: without one, what it tests may
+  // be anything, and it might not end.
   void RepeatTogether(const Binding& b) {
     const Operands inits = ValuesFor(b.results, b.operands.data());
     const bool may_be_empty = std::exchange(diverged_, false);
