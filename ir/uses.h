@@ -25,6 +25,9 @@ void ForEachBinding(const Block& block, const std::function<void(const Binding&)
 // The operands whose elements the binding itself writes: not its blocks, nor what it calls.
 std::vector<size_t> StoredOperands(const Binding& binding);
 
+// True where what the binding makes lies in Fortran order.
+inline bool IsFortran(const Binding& binding) { return binding.attrs.Int(Attr::kFortran) != 0; }
+
 // The values that a block, or a binding with its blocks, reads but does not define.
 VarSet FreeVars(const Block& block);
 VarSet FreeVars(const Binding& binding);

@@ -72,7 +72,7 @@ class TreeChooser : public LoopWriter {
       case OpCode::kIreduce: {
         const int64_t block = TreeBlockOf(*b);
         if (context_.options.kernels && OnDevice(*b)) return SetFlat(*b);
-        if (HasLongColumns(*b)) return SetRuns(*b);
+        if (HasLongColumns(*b)) return Set(*b, 0, LanesOf(*b), 1, kRunOfRows);
         return Set(*b, IsOneBlock(*b, block) ? 0 : block, LanesOf(*b), NeighboursOf(*b));
       }
       case OpCode::kIscan: return SetScan(*b);
@@ -135,12 +135,6 @@ class TreeChooser : public LoopWriter {
     const bool is_long = !size.IsConstant() || size.constant().integer > kRunOfRows;
     return is_long && !ir::TraitsOf(*b.blocks[1]).identities.empty() &&
            WhyNoLanesToCombine(b).empty() && SuitsIndexAround(b, *nest_, patterns_);
-  }
-
-  void SetRuns(const Binding& b) {
-    Binding copy = b;
-    copy.attrs = copy.attrs.With(Attr::kRun, kRunOfRows);
-    Set(copy, 0, LanesOf(b));
   }
 
   // Whether threads of a GPU's blocks are the lanes.
@@ -239,13 +233,15 @@ class TreeChooser : public LoopWriter {
     return views;
   }
 
-  void Set(const Binding& b, int64_t block, int64_t lanes, int64_t neighbours = 1) {
+  void Set(const Binding& b, int64_t block, int64_t lanes, int64_t neighbours = 1,
+           int64_t run = 0) {
     ++depth_;
     const Binding* outer = std::exchange(around_, &b);
     Binding copy = *Rewrite(&b);
     around_ = outer;
     --depth_;
     copy.attrs = copy.attrs.With(Attr::kBlock, block).With(Attr::kLanes, lanes);
+    copy.attrs = run > 0 ? copy.attrs.With(Attr::kRun, run) : copy.attrs.Without(Attr::kRun);
     if (neighbours > 1) copy.attrs = copy.attrs.With(Attr::kStep, neighbours);
     builder().Append(arena()->New(std::move(copy)));
   }

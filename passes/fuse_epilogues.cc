@@ -34,8 +34,6 @@ using ir::Operand;
 using ir::Var;
 using ir::VarSet;
 
-bool IsFortran(const Binding& b) { return b.attrs.Int(Attr::kFortran) != 0; }
-
 class EpilogueFuser : public ir::Mutator {
  public:
   EpilogueFuser(ir::Arena* arena, const ir::Function& function, Context& context)

@@ -145,8 +145,6 @@ class SiblingFuser : public ir::Mutator {
                        [&](const Var* made) { return later.needs.contains(made); });
   }
 
-  static bool IsFortran(const Binding& b) { return b.attrs.Int(ir::Attr::kFortran) != 0; }
-
   static std::string WhyNotOneTraversal(const Member& first, const Member& later) {
     if (IsFortran(*first.binding) != IsFortran(*later.binding)) {
       return "the two lie in memory in different orders";

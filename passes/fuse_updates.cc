@@ -38,8 +38,6 @@ using ir::VarSet;
 constexpr size_t kMostFusedArrays = 8;
 constexpr size_t kMostBetweenUpdates = 32;  // bindings that are looked at
 
-bool IsFortran(const Binding& b) { return b.attrs.Int(ir::Attr::kFortran) != 0; }
-
 bool Stores(const Binding& b, const Var* array) {
   bool stores = b.op == OpCode::kStore && b.operands[0].var() == array;
   for (const Block* block : b.blocks) {

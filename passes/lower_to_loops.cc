@@ -117,8 +117,6 @@ class Lowering : public ProductCallLowering {
     return buffer;
   }
 
-  static bool IsFortran(const Binding& b) { return b.attrs.Int(Attr::kFortran) != 0; }
-
   static Attributes VectorKind() { return {{Attr::kKind, std::string("vector")}}; }
   static Attributes ParallelKind(int64_t cost) {
     return {{Attr::kKind, std::string("parallel")}, {Attr::kCost, std::max<int64_t>(1, cost)}};

@@ -27,6 +27,7 @@ namespace {
 using ir::Attr;
 using ir::Binding;
 using ir::Block;
+using ir::DType;
 using ir::OpCode;
 using ir::Operand;
 using ir::Var;

@@ -1,6 +1,7 @@
 #include "passes/analyses/varying_values.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "passes/analyses/carried_values.h"

@@ -5,6 +5,7 @@
 
 #include "ir/builder.h"
 #include "ir/mutator.h"
+#include "ir/uses.h"
 
 namespace parakeet::passes {
 
@@ -26,8 +27,6 @@ constexpr int64_t kLeastTerms = 1 << 15;
 // Of those whose factors have to be made first, which would be in vain below what the runtime asks
 // for.
 constexpr int64_t kLeastTermsToMake = 1 << 21;
-
-bool IsFortran(const Binding& b) { return b.attrs.Int(Attr::kFortran) != 0; }
 
 // True where the block makes nothing of the sum: `then (%i, %j, %s) { yield %s }`.
 bool IsJustTheSum(const Block& then) {

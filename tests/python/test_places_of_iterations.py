@@ -130,8 +130,8 @@ def flat_stencil(u, out, nx, ny, nz):
 
 
 @pytest.mark.parametrize("dims", [(3, 4, 5), (4, 3, 5), (5, 4, 4), (4, 4, -5), (-4, 4, 5),
-                                  (4, 0, 5), (2**20, 3, 3), (3, 2**20, 3), (3, 3, 2**40), (3, 4, FAR),
-                                  (3, 2**32, 2**32)])
+                                  (4, 0, 5), (2**20, 3, 3), (3, 2**20, 3), (3, 3, 2**40),
+                                  (3, 4, FAR), (3, 2**32, 2**32)])
 def test_a_stencil_at_flattened_places(dims):
     jitted = jit(flat_stencil)
     u = np.random.default_rng(1).random(60)
