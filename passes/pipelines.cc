@@ -98,6 +98,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "choose-trees",
       // Behind choose-trees: orders of sums follow from no lengths that only some calls have.
       "unroll-reductions",
+      // Again: sums that have been written out.
+      "narrow-integers",
       "schedule",
       "lower-to-loops",
       "simplify",

@@ -1,5 +1,5 @@
 // Decides comparisons of indexes and sizes by what their ranges prove, so that checks, wraps and
-// clips disappear.
+// clips disappear; and whether floats that are known to be small are finite.
 //
 // Before:
 //   imap (%i) in (%n) { %ok: bool = lt %i, %n  check %ok, site 0 at (1, %i) with (%i, %n)  %a =
@@ -28,6 +28,7 @@
 #include "passes/analyses/carried_limits.h"
 #include "passes/analyses/carried_values.h"
 #include "passes/analyses/find_effects.h"
+#include "passes/analyses/float_ranges.h"
 #include "passes/analyses/ranges.h"
 #include "passes/pass.h"
 
@@ -47,7 +48,8 @@ constexpr int kMostWalks = 5;
 
 class BoundsProver : public ir::Mutator {
  public:
-  BoundsProver(ir::Arena* arena, const ir::Function& function) : Mutator(arena) {
+  BoundsProver(ir::Arena* arena, const ir::Function& function, bool fastmath)
+      : Mutator(arena), floats_(fastmath) {
     for (const Var* size : function.Sizes()) ranges_.IsSize(size);
     FindWhatNeverChanges(function);
   }
@@ -66,6 +68,8 @@ class BoundsProver : public ir::Mutator {
     const Binding* rewritten = Walk(*b, limits);
     builder().Append(rewritten);
     ranges_.Define(*rewritten);
+    floats_.Define(*rewritten, ranges_);
+    if (b->op == OpCode::kCast) BoundWhole(*rewritten);
     limits.Conclude(*rewritten, ranges_);
     if (IsLoop(b->op)) ReplaceConstants(*b, *rewritten);
     if (b->op == OpCode::kWhile) AssumeBehind(*rewritten);
@@ -264,6 +268,16 @@ class BoundsProver : public ir::Mutator {
     return ir::IsScalarOp(b.op) ? ir::Fold(b.op, operands, b.result()->type) : std::nullopt;
   }
 
+  // An integer made of a float that is known to be small.
+  void BoundWhole(const Binding& cast) {
+    if (cast.result()->type != ir::Type(DType::kI64)) return;
+    if (!ir::IsFloat(ir::DTypeOf(cast.operands[0]))) return;
+    if (const auto bounds = floats_.WholeOf(cast.operands[0])) {
+      ranges_.Limit(cast.result(), false, LinearForm::Of(bounds->first));
+      ranges_.Limit(cast.result(), true, LinearForm::Of(bounds->second));
+    }
+  }
+
   static bool IsI64(const std::vector<Operand>& in) {
     return !in.empty() && TypeOf(in.back()).IsScalar() && ir::DTypeOf(in.back()) == DType::kI64;
   }
@@ -308,6 +322,8 @@ class BoundsProver : public ir::Mutator {
   }
 
   std::optional<Operand> Decide(OpCode op, const std::vector<Operand>& in) const {
+    if (op == OpCode::kIsNan && !floats_.Of(in[0]).may_be_nan) return Operand::Bool(false);
+    if (op == OpCode::kIsFinite && floats_.Of(in[0]).IsFinite()) return Operand::Bool(true);
     if (!IsI64(in)) return std::nullopt;
     switch (op) {
       case OpCode::kLt: return Compare(in[0], in[1], true);
@@ -367,6 +383,7 @@ class BoundsProver : public ir::Mutator {
   }
 
   Ranges ranges_;
+  FloatRanges floats_;
   std::unordered_map<const Block*, Assumption> assumed_;
   bool asks_ = false;       // There is something that limits of what is carried may decide.
   Trial* trial_ = nullptr;  // The innermost that is walked.
@@ -376,9 +393,9 @@ class BoundsProver : public ir::Mutator {
 
 }  // namespace
 
-ir::Program ProveBounds(const ir::Program& program, Context&) {
+ir::Program ProveBounds(const ir::Program& program, Context& context) {
   return ForEachFunction(program, [&](const ir::Function* function) {
-    return BoundsProver(program.arena.get(), *function).Run(function);
+    return BoundsProver(program.arena.get(), *function, context.options.fastmath).Run(function);
   });
 }
 

@@ -17,7 +17,8 @@ using ir::Var;
 namespace {
 
 constexpr int64_t kLargestMove = 1024;
-constexpr size_t kMostLimits = 8;  // Of one value.
+constexpr int64_t kLargestSum = int64_t{1} << 32;  // Of all moves of a loop of known length.
+constexpr size_t kMostLimits = 8;                  // Of one value.
 constexpr int kGuessingWalks = 2;  // A wrong guess hides from the first what conditions say.
 
 LinearForm Plus(LinearForm form, int64_t constant) {
@@ -34,12 +35,16 @@ LinearForm At(const LinearForm& base, int64_t slope, const LinearForm& iteration
 }  // namespace
 
 CarriedLimits::CarriedLimits(const Binding& loop, std::vector<Operand> operands,
-                             const Ranges& ranges) {
+                             const Ranges& ranges)
+    : largest_move_(kLargestMove) {
   if (loop.op == OpCode::kFor) {
     const int64_t step = operands[2].constant().integer;
     if (std::abs(step) == 1) step_ = step;
     lo_ = ranges.FormOf(operands[0]);
     hi_ = ranges.FormOf(operands[1]);
+    const LinearForm count = Iterations(hi_);
+    if (step_ != 0 && count.IsConstant() && count.constant > 0)
+      largest_move_ = std::max(kLargestMove, kLargestSum / count.constant);
   }
   for (size_t k = 0; k < loop.results.size(); ++k) {
     if (loop.results[k]->type != ir::Type(ir::DType::kI64)) continue;
@@ -131,7 +136,7 @@ bool CarriedLimits::KeepAtEnd(const Binding& loop, const std::vector<Operand>& r
                     return !IsKept(limit, next, body.params[0], ranges);
                   }) == 0;
     const auto rise = ranges.GapOf(next, param, true), fall = ranges.GapOf(next, param, false);
-    const bool is_steady = rise && fall && *rise <= kLargestMove && *fall >= -kLargestMove;
+    const bool is_steady = rise && fall && *rise <= largest_move_ && *fall >= -largest_move_;
     is_settled &= is_steady || !value.is_near;
     value.is_near &= is_steady;
     if (walks_ == 0) GuessMoves(value, param, next, ranges);
@@ -145,7 +150,7 @@ void CarriedLimits::GuessMoves(Value& value, const Var* param, const LinearForm&
   if (step_ == 0) return;
   for (const bool high : {false, true}) {
     const std::optional<int64_t> slope = ranges.GapOf(next, param, high);
-    if (slope && *slope != 0 && std::abs(*slope) <= kLargestMove)
+    if (slope && *slope != 0 && std::abs(*slope) <= largest_move_)
       Guess(value, {high, value.init, *slope});
   }
 }

@@ -16,7 +16,8 @@ namespace parakeet::passes {
 // much; that it is not negative; and what the loop's condition says. What the body, walked with all
 // of them supposed, does not keep is taken out, until nothing is: what is left holds by induction.
 //
-// Assumes, as Ranges does, that steps of at most 1024 get no loop past 2^48.
+// Assumes, as Ranges does, that steps of at most 1024 get no loop past 2^48, nor do loops whose
+// iterations are so few that all of them together move a value by no more than 2^32.
 class CarriedLimits {
  public:
   CarriedLimits() = default;
@@ -69,7 +70,8 @@ class CarriedLimits {
   int64_t step_ = 0;
   LinearForm lo_;
   LinearForm hi_;
-  int walks_ = 0;  // that have ended
+  int64_t largest_move_ = 0;  // in an iteration
+  int walks_ = 0;             // that have ended
 };
 
 }  // namespace parakeet::passes

@@ -26,8 +26,9 @@ constexpr int64_t kLargestStep = 1024;
 constexpr double kFar = 281474976710656.0;              // 2^48
 constexpr double kWithoutWrap = 4611686018427387904.0;  // 2^62
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr int kBudget = 200;       // Steps of a proof before it is given up.
-constexpr int kDeepest = 2;        // Values that an assumption is freed of, one after the other.
+constexpr int kBudget = 200;  // Steps of a proof before it is given up.
+// Values that an assumption is freed of, one after the other.
+constexpr int kDeepestAssumption = 2;
 constexpr size_t kMostGaps = 64;   // That every step of a proof looks at.
 constexpr size_t kMostLimits = 4;  // Of a value that are looked at for that.
 
@@ -242,7 +243,7 @@ void Ranges::AssumeNonNegative(const LinearForm& gap, int depth) {
   Facts& facts = Change(var);
   (coefficient > 0 ? facts.lower : facts.upper).push_back(std::move(bound));
 
-  for (size_t k = 0; depth < kDeepest && k < std::min(others.size(), kMostLimits); ++k) {
+  for (size_t k = 0; depth < kDeepestAssumption && k < std::min(others.size(), kMostLimits); ++k) {
     AssumeNonNegative(gap.With(var, others[k]), depth + 1);
   }
 }
@@ -664,6 +665,10 @@ bool Ranges::IsNear(const LinearForm& form) const {
   return IsWithin(kFar, true, form) && IsWithin(kFar, false, form);
 }
 
+std::pair<double, double> Ranges::BoundsOf(const Operand& value) const {
+  return {-Reach(false, FormOf(value)), Reach(true, FormOf(value))};
+}
+
 std::vector<LinearForm> Ranges::LimitsOf(const Var* value, bool high) const {
   const auto found = facts_.find(value);
   if (found == facts_.end()) return {};
@@ -679,6 +684,13 @@ std::optional<int64_t> Ranges::GapOf(const LinearForm& form, const Var* value, b
                                      int& budget) const {
   const LinearForm gap = Difference(form, LinearForm::Of(value));
   if (gap.IsConstant()) return gap.constant;
+  const bool is_moved = std::any_of(form.terms.begin(), form.terms.end(),
+                                    [&](const auto& term) { return term.first == value; });
+  if (is_moved) {  // by what is known to be small
+    const double reach = Reach(high, gap, budget);
+    if (reach > kFar) return std::nullopt;
+    return high ? int64_t(reach) : -int64_t(reach);
+  }
   if (form.terms.size() != 1 || form.terms[0].second != 1 || --budget < 0) return std::nullopt;
   const Var* last = form.terms[0].first;
   const auto found = facts_.find(last);

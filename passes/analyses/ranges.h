@@ -57,6 +57,8 @@ class Ranges {
   bool ProvesNonNegative(const LinearForm& form) const;
   // True when the form is between -2^48 and 2^48.
   bool IsNear(const LinearForm& form) const;
+  // What the value lies between, 0 among it; infinite where nothing says.
+  std::pair<double, double> BoundsOf(const ir::Operand& value) const;
   // What is known to be no more than the value, or no less where `high`.
   std::vector<LinearForm> LimitsOf(const ir::Var* value, bool high) const;
   // A constant that the form is at most, or at least where not `high`, above the value; none where
