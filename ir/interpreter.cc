@@ -147,6 +147,7 @@ void Machine::Execute(const Step& step) {
     case OpCode::kScatterLanes:
     case OpCode::kLowHalf:
     case OpCode::kHighHalf:
+    case OpCode::kInterleave:
     case OpCode::kExtract:
     case OpCode::kAny:
     case OpCode::kAllLanes: return ExecuteLanes(step);

@@ -16,6 +16,7 @@ void Machine::ExecuteLanes(const Step& step) {
     case OpCode::kScatterLanes: return StoreLanes(step);
     case OpCode::kLowHalf: return Half(step, false);
     case OpCode::kHighHalf: return Half(step, true);
+    case OpCode::kInterleave: return Interleave(step);
     case OpCode::kExtract: return Extract(step);
     case OpCode::kAny:
     case OpCode::kAllLanes: return AnyOrAll(step);
@@ -42,7 +43,8 @@ std::byte* Machine::LanePlace(const Step& step, int lane) const {
     index.push_back(LaneAt(step.operands.at(1 + axis), lane).integer);
   }
   const bool consecutive = step.op == OpCode::kLoadLanes || step.op == OpCode::kStoreLanes;
-  if (consecutive) index.at(attrs.Int(Attr::kAxis)) += lane * attrs.Int(Attr::kStep, 1);
+  const int64_t steps = (lane + attrs.Int(Attr::kPhase)) / attrs.Int(Attr::kRepeat, 1);
+  if (consecutive) index.at(attrs.Int(Attr::kAxis)) += steps * attrs.Int(Attr::kStep, 1);
   return ElementAt(array, index);
 }
 
@@ -72,6 +74,15 @@ void Machine::Half(const Step& step, bool high) {
   std::vector<Constant> lanes;
   for (int lane = 0; lane < half; ++lane) {
     lanes.push_back(LaneAt(step.operands[0], lane + (high ? half : 0)));
+  }
+  SetLanes(step, std::move(lanes));
+}
+
+void Machine::Interleave(const Step& step) {
+  const int count = static_cast<int>(step.operands.size());
+  std::vector<Constant> lanes;
+  for (int lane = 0; lane < step.binding->result()->type.lanes(); ++lane) {
+    lanes.push_back(LaneAt(step.operands[lane % count], lane / count));
   }
   SetLanes(step, std::move(lanes));
 }

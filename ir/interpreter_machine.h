@@ -134,6 +134,7 @@ class Machine {
   void Team(const Step& step);
   void LoadLanes(const Step& step);
   void StoreLanes(const Step& step);
+  void Interleave(const Step& step);
   void Half(const Step& step, bool high);
   void Extract(const Step& step);
   void AnyOrAll(const Step& step);

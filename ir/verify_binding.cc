@@ -38,6 +38,7 @@ Counts CountsOf(OpCode op) {
     case OpCode::kHighHalf:
     case OpCode::kAny:
     case OpCode::kAllLanes: return {1, 1, 0};
+    case OpCode::kInterleave: return {2, 1, 0, true};
     case OpCode::kMap:
     case OpCode::kFilter: return {1, kAny, 1, true};
     case OpCode::kReduce:
@@ -202,6 +203,7 @@ void BindingVerifier::Dispatch() {
     case OpCode::kIota:
     case OpCode::kLowHalf:
     case OpCode::kHighHalf:
+    case OpCode::kInterleave:
     case OpCode::kExtract:
     case OpCode::kAny:
     case OpCode::kAllLanes: return VectorOperation();

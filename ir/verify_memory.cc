@@ -210,8 +210,11 @@ void BindingVerifier::Shuffle() {
 bool BindingVerifier::LaneAttributes(int rank) {
   if (b_.op == OpCode::kGatherLanes || b_.op == OpCode::kScatterLanes) return true;
   const int64_t axis = b_.attrs.Int(Attr::kAxis);
+  const int64_t repeat = b_.attrs.Int(Attr::kRepeat, 1), phase = b_.attrs.Int(Attr::kPhase);
   return Require(axis >= 0 && axis < rank, Invariant::kAttributesFit,
-                 "`axis` is no axis of the array");
+                 "`axis` is no axis of the array") &&
+         Require(repeat > 0 && phase >= 0 && phase < repeat, Invariant::kAttributesFit,
+                 "`phase` is not below `repeat`");
 }
 
 // The mask, where the operation is masked, is all that follows.
@@ -268,6 +271,10 @@ void BindingVerifier::VectorOperation() {
   if (b_.op == OpCode::kLowHalf || b_.op == OpCode::kHighHalf) {
     Require(lanes % 2 == 0, Invariant::kTypesMatch, "an odd number of lanes has no halves");
     RequireType(result, Type::Vector(operand.dtype(), lanes / 2), "the result");
+  } else if (b_.op == OpCode::kInterleave) {
+    const int count = static_cast<int>(b_.operands.size());
+    for (int k = 1; k < count; ++k) RequireType(TypeAt(k), operand, "an operand");
+    RequireType(result, Type::Vector(operand.dtype(), lanes * count), "the result");
   } else if (b_.op == OpCode::kExtract) {
     RequireInts(1, 2);
     RequireType(result, operand.dtype(), "the result");

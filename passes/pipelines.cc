@@ -108,6 +108,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "vectorize-loops",
       "simplify",
       "eliminate-common-subexpressions",
+      // By indexes that are one value where they are equal.
+      "join-lanes",
       "hoist-loads",
       "branch-checks",
       "eliminate-dead-code",
@@ -133,8 +135,8 @@ const std::vector<std::string_view>& GpuPipeline() {
     // Each thread of a GPU makes one element: what is made for many in the caches of a core or in
     // lanes is made otherwise.
     const std::set<std::string_view> left_out = {
-        "block-contractions", "fuse-panels",   "vectorize-loops", "hoist-loads",
-        "prefetch-streams",   "branch-checks", "even-costs"};
+        "block-contractions", "fuse-panels",      "vectorize-loops", "join-lanes",
+        "hoist-loads",        "prefetch-streams", "branch-checks",   "even-costs"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       // Behind all that fuses, and before arrays share memory.

@@ -114,6 +114,7 @@ void FunctionEmitter::EmitBinding(const ir::Binding& binding) {
     case OpCode::kScatterLanes:
     case OpCode::kLowHalf:
     case OpCode::kHighHalf:
+    case OpCode::kInterleave:
     case OpCode::kExtract:
     case OpCode::kAny:
     case OpCode::kAllLanes: return EmitLanes(binding);

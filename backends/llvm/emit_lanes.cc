@@ -33,8 +33,8 @@ Number Iota(Emission& emission, const ir::Type& type) {
   return number;
 }
 
-llvm::SmallVector<int, 64> Range(int first, int count) {
-  llvm::SmallVector<int, 64> lanes;
+llvm::SmallVector<int, 128> Range(int first, int count) {
+  llvm::SmallVector<int, 128> lanes;
   for (int lane = first; lane < first + count; ++lane) lanes.push_back(lane);
   return lanes;
 }
@@ -107,6 +107,38 @@ void StoreNeighbours(Emission& emission, const MemoryTraits& traits, const Lanes
       });
 }
 
+// The first lanes of all, then their second lanes: all behind one another, then in that order.
+Value* Interleaved(llvm::IRBuilder<>& builder, std::vector<Value*> vectors) {
+  const int count = static_cast<int>(vectors.size());
+  const int lanes =
+      static_cast<int>(llvm::cast<llvm::FixedVectorType>(vectors[0]->getType())->getNumElements());
+  Value* all = vectors[0];
+  for (int k = 1; k < count; ++k) {
+    Value* next = vectors[k];
+    if (k > 1) {  // Both sides of a shuffle have as many lanes.
+      llvm::SmallVector<int, 128> longer(k * lanes, llvm::PoisonMaskElem);
+      for (int lane = 0; lane < lanes; ++lane) longer[lane] = lane;
+      next = builder.CreateShuffleVector(next, longer);
+    }
+    llvm::SmallVector<int, 128> behind = Range(0, (k + 1) * lanes);
+    all = builder.CreateShuffleVector(all, next, behind);
+  }
+  llvm::SmallVector<int, 128> places;
+  for (int lane = 0; lane < count * lanes; ++lane)
+    places.push_back(lane % count * lanes + lane / count);
+  return builder.CreateShuffleVector(all, places);
+}
+
+Number Interleaved(Emission& emission, const std::vector<Number>& numbers) {
+  std::vector<Value*> values, imags;
+  for (const Number& number : numbers) {
+    values.push_back(number.value);
+    if (number.imag != nullptr) imags.push_back(number.imag);
+  }
+  return {Interleaved(emission.builder, values),
+          imags.empty() ? nullptr : Interleaved(emission.builder, imags)};
+}
+
 bool IsStore(OpCode op) { return op == OpCode::kStoreLanes || op == OpCode::kScatterLanes; }
 
 }  // namespace
@@ -156,6 +188,11 @@ void FunctionEmitter::EmitLanes(const ir::Binding& binding) {
                                 : builder_.CreateExtractElement(part, lanes[0]);
       }));
     }
+    case OpCode::kInterleave: {
+      std::vector<Number> operands;
+      for (const Operand& operand : binding.operands) operands.push_back(NumberOf(operand));
+      return define(Interleaved(emission_, operands));
+    }
     case OpCode::kExtract: {
       Value* lane = ValueOf(binding.operands[1]);
       return define(ForParts(
@@ -182,6 +219,9 @@ LanesPlace FunctionEmitter::PlaceOf(const ir::Binding& binding, int lanes) {
   place.address = AddressOf(array, index, /*inside=*/place.mask == nullptr);
   Value* stride = ArrayOf(array).strides[binding.attrs.Int(Attr::kAxis)];
   place.stride = builder_.CreateMul(stride, I64(binding.attrs.Int(Attr::kStep, 1)));
+  place.repeat = static_cast<int>(binding.attrs.Int(Attr::kRepeat, 1));
+  place.phase = static_cast<int>(binding.attrs.Int(Attr::kPhase));
+  place.place = static_cast<int>(binding.attrs.Int(Attr::kPlace, -1));
   return place;
 }
 

@@ -29,7 +29,8 @@ class LanesAccess {
   }
 
   Number Load() {
-    if (gap_ > 0 && place_.mask == nullptr && !is_complex_) return {LoadPicked(), nullptr};
+    if (place_.repeat > 1) return LoadRepeated();
+    if (gap_ > 0 && CanPick()) return {LoadPicked(), nullptr};
     if (step_ == 0) return LoadApart();
     return is_complex_ ? LoadPairs() : Number{Reversed(LoadRun(part_type_, MaskOfRun())), nullptr};
   }
@@ -108,18 +109,23 @@ class LanesAccess {
     StoreRun(builder_.CreateShuffleVector(real, imag, places), MaskOfPairs());
   }
 
-  // Every second, third or fourth number: as many vectors cover them, the last of which ends with
-  // the last lane, since nothing may lie behind it.
+  // Where a processor has no masks, LLVM makes a branch for each number.
+  bool CanPick() const { return !is_complex_ && (place_.mask == nullptr || emission_.has_gathers); }
+
+  // Every second, third or fourth number: as many vectors cover them. They begin where the numbers
+  // beside the first lane's do, so that all that read these share them. Where nobody reads those
+  // behind the last lane's, nothing may lie there: the last vector ends with that lane, or the
+  // mask leaves out what is between lanes.
   Value* LoadPicked() {
+    const bool is_whole = place_.place >= 0;
+    const int before = is_whole ? place_.place : 0;
     const int last = (place_.lanes - 1) * gap_ + 1 - place_.lanes;
     Value* picked = nullptr;
     SmallVector<int, 64> from(place_.lanes, llvm::PoisonMaskElem);
     for (int part = 0; part < gap_; ++part) {
-      const int first = part + 1 < gap_ ? part * place_.lanes : last;
-      Value* address =
-          builder_.CreateConstGEP1_64(builder_.getInt8Ty(), place_.address, int64_t{first} * size_);
-      auto* load = builder_.CreateAlignedLoad(part_type_, address, traits_.alignment);
-      traits_.scopes.Mark(load);
+      const bool ends_early = part + 1 == gap_ && !is_whole && place_.mask == nullptr;
+      const int first = ends_early ? last : part * place_.lanes - before;
+      Value* load = LoadPart(first, place_.lanes, MaskOfPart(part, is_whole));
       for (int lane = 0; lane < place_.lanes; ++lane) {
         const int at = lane * gap_ - first;
         if (at < 0) continue;
@@ -133,13 +139,84 @@ class LanesAccess {
     return picked;
   }
 
+  // As many numbers as that, from the one so many behind the first lane's on.
+  Value* LoadPart(int first, int count, Value* mask) {
+    Value* address =
+        builder_.CreateConstGEP1_64(builder_.getInt8Ty(), place_.address, int64_t{first} * size_);
+    llvm::Type* type = MemoryType(emission_, traits_.dtype, count);
+    llvm::Instruction* load;
+    if (mask == nullptr) {
+      load = builder_.CreateAlignedLoad(type, address, traits_.alignment);
+    } else {
+      load = builder_.CreateMaskedLoad(type, address, traits_.alignment, mask,
+                                       llvm::Constant::getNullValue(type));
+    }
+    traits_.scopes.Mark(load);
+    return load;
+  }
+
+  // Of the numbers of one of the vectors that lanes are picked out of: those of a lane that is on,
+  // all of them or the lane's own.
+  Value* MaskOfPart(int part, bool is_whole) {
+    if (place_.mask == nullptr) return nullptr;
+    SmallVector<int, 64> lanes;
+    for (int k = 0; k < place_.lanes; ++k) {
+      const int number = part * place_.lanes + k;
+      lanes.push_back(is_whole || number % gap_ == 0 ? number / gap_ : place_.lanes);
+    }
+    Value* none = llvm::Constant::getNullValue(place_.mask->getType());
+    return builder_.CreateShuffleVector(place_.mask, none, lanes);
+  }
+
+  // Lanes some of which, one after the other, read the same number: neighbours in memory are
+  // two vectors, of which the second ends with the last.
+  Number LoadRepeated() {
+    const bool can_mask = place_.mask == nullptr || emission_.has_gathers;
+    const int count = NumberOfLane(place_.lanes - 1) + 1;
+    if (step_ != 1 || is_complex_ || !can_mask || count < 2) return LoadApart();
+    const int half = static_cast<int>(llvm::bit_floor(static_cast<unsigned>(count)));
+    Value* low = LoadPart(0, half, MaskOfNumbers(0, half));
+    Value* high = low;
+    if (half < count) high = LoadPart(count - half, half, MaskOfNumbers(count - half, half));
+    SmallVector<int, 64> from;
+    for (int lane = 0; lane < place_.lanes; ++lane) {
+      const int number = NumberOfLane(lane);
+      from.push_back(number < half ? number : 2 * half - count + number);
+    }
+    Value* all = builder_.CreateShuffleVector(low, high, from);
+    if (place_.mask == nullptr) return {all, nullptr};
+    // A lane that is off may share its number with one that is on.
+    return {builder_.CreateSelect(place_.mask, all, llvm::Constant::getNullValue(part_type_)),
+            nullptr};
+  }
+
+  int NumberOfLane(int lane) const { return (lane + place_.phase) / place_.repeat; }
+
+  // Those that some lane reads which is on.
+  Value* MaskOfNumbers(int first, int count) {
+    if (place_.mask == nullptr) return nullptr;
+    Value* none = llvm::Constant::getNullValue(place_.mask->getType());
+    Value* some = nullptr;
+    for (int k = 0; k < place_.repeat; ++k) {
+      SmallVector<int, 64> lanes;
+      for (int number = first; number < first + count; ++number) {
+        const int lane = number * place_.repeat + k - place_.phase;
+        lanes.push_back(lane >= 0 && lane < place_.lanes ? lane : place_.lanes);
+      }
+      Value* each = builder_.CreateShuffleVector(place_.mask, none, lanes);
+      some = some == nullptr ? each : builder_.CreateOr(some, each);
+    }
+    return some;
+  }
+
   // Lanes at any distance are gathered and scattered, part by part.
   Value* Addresses() {
     Value* offsets = place_.offsets;
     int64_t unit = place_.unit;
     if (offsets == nullptr) {
       SmallVector<llvm::Constant*, 64> count;
-      for (int lane = 0; lane < place_.lanes; ++lane) count.push_back(builder_.getInt64(lane));
+      for (int lane = 0; lane < place_.lanes; ++lane)
+        count.push_back(builder_.getInt64(NumberOfLane(lane)));
       Value* iota = llvm::ConstantVector::get(count);
       offsets = builder_.CreateMul(iota, builder_.CreateVectorSplat(place_.lanes, place_.stride));
       unit = 1;
@@ -189,7 +266,7 @@ class LanesAccess {
   }
 
   Value* AddressOfLane(int lane, int64_t offset) {
-    Value* distance = builder_.CreateMul(place_.stride, builder_.getInt64(lane));
+    Value* distance = builder_.CreateMul(place_.stride, builder_.getInt64(NumberOfLane(lane)));
     return builder_.CreateGEP(builder_.getInt8Ty(), place_.address,
                               builder_.CreateAdd(distance, builder_.getInt64(offset)));
   }

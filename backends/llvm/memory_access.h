@@ -23,6 +23,12 @@ struct LanesPlace {
   llvm::Value* offsets = nullptr;
   int64_t unit = 1;
   int lanes = 0;
+  // Of loads by `stride`. `repeat` lanes read the same element, and `phase` more before the first
+  // would read its. Where `place` is no less than 0, it is the element's among as many neighbours
+  // as lanes are apart, all of which are there where the mask lets the lane be.
+  int repeat = 1;
+  int phase = 0;
+  int place = -1;
   llvm::Value* mask = nullptr;  // null: all lanes
 };
 

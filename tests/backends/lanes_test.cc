@@ -113,8 +113,58 @@ std::string Gathers(const std::string& dtype, const std::string& layout, int lan
          "  return }";
 }
 
+// What lanes have between them: picked out of whole vectors and woven into them, and read by some.
+std::string Neighbours(const std::string& dtype, const std::string& layout, int lanes) {
+  const std::string count = std::to_string(lanes);
+  std::string text = "fn @f(%x: [h][w]" + dtype + layout + ", %y: [h][w]" + dtype + layout +
+                     ", %k: i64) entry {\n  %i: i64x" + count + " = iota\n  %kk: i64x" + count +
+                     " = splat %k\n  %m: boolx" + count + " = lt %i, %kk\n";
+  const auto vector = [&](int times) { return dtype + "x" + std::to_string(times * lanes); };
+  int row = 0;
+  const auto load = [&](const std::string& name, const std::string& at, const std::string& attrs,
+                        bool masked) {
+    text += "  " + name + ": " + vector(1) + " = load_lanes %x[" + at + "]" +
+            (masked ? ", %m" : "") + " {axis = 1, " + attrs + (masked ? ", masked = 1" : "") +
+            "}\n";
+  };
+  for (int step = 2; step <= 4; ++step) {
+    for (const bool masked : {false, true}) {
+      const std::string suffix = std::to_string(step) + (masked ? "m" : "");
+      std::string all, masks;
+      for (int place = 0; place < step; ++place) {
+        const std::string name = "%v" + suffix + "_" + std::to_string(place);
+        load(name, "3, " + std::to_string(place + 5),
+             "step = " + std::to_string(step) + ", place = " + std::to_string(place), masked);
+        all += (place > 0 ? ", " : "") + name;
+        masks += place > 0 ? ", %m" : "%m";
+      }
+      load("%alone" + suffix, "2, 1", "step = " + std::to_string(step), masked);
+      text += "  %w" + suffix + ": " + vector(step) + " = interleave " + all + "\n";
+      text += "  %mm" + suffix + ": boolx" + std::to_string(step * lanes) + " = interleave " +
+              masks + "\n";
+      text += "  store_lanes %y[" + std::to_string(row) + ", 2], %w" + suffix +
+              (masked ? ", %mm" + suffix : "") + " {axis = 1" + (masked ? ", masked = 1" : "") +
+              "}\n  store_lanes %y[" + std::to_string(row + 1) + ", 1], %alone" + suffix +
+              " {axis = 1}\n";
+      row += 2;
+    }
+  }
+  for (const int repeat : {2, 4, 3}) {
+    for (const bool masked : {false, true}) {
+      const std::string name = "%r" + std::to_string(repeat) + (masked ? "m" : "");
+      load(name, "1, 7",
+           "repeat = " + std::to_string(repeat) + ", phase = " + std::to_string(repeat - 1),
+           masked);
+      text += "  store_lanes %y[" + std::to_string(row++) + ", 0], " + name + " {axis = 1}\n";
+    }
+  }
+  return text + "  return }";
+}
+
+constexpr int64_t kColumns = 160;
+
 ir::ArrayValue Elements(ir::DType dtype, bool fortran) {
-  ir::ArrayValue array = ir::NewArray(dtype, {36, 48}, fortran);
+  ir::ArrayValue array = ir::NewArray(dtype, {36, kColumns}, fortran);
   int64_t next = 0;
   ir::ForEachIndex(array.sizes, [&](const ir::Index& index) {
     ir::Constant value = ir::ConstantOf(dtype, next++ % 117 - 50);
@@ -124,9 +174,10 @@ ir::ArrayValue Elements(ir::DType dtype, bool fortran) {
   return array;
 }
 
-void TryMoves(std::string (*program)(const std::string&, const std::string&, int)) {
-  for (const char* dtype :
-       {"bool", "u8", "i16", "f16", "f32", "i32", "f64", "i64", "c64", "c128"}) {
+void TryMoves(std::string (*program)(const std::string&, const std::string&, int),
+              const std::vector<const char*>& dtypes = {"bool", "u8", "i16", "f16", "f32", "i32",
+                                                        "f64", "i64", "c64", "c128"}) {
+  for (const char* dtype : dtypes) {
     const ir::DType type = *ir::DTypeFromName(dtype);
     for (const char* layout : {" c", " fortran", ""}) {
       const bool fortran = std::string_view(layout) == " fortran";
@@ -144,6 +195,7 @@ void TryMoves(std::string (*program)(const std::string&, const std::string&, int
 
 TEST(Lanes, MoveAlongAnAxis) { TryMoves(Moves); }
 TEST(Lanes, MoveToIndices) { TryMoves(Gathers); }
+TEST(Lanes, MoveWithNeighbours) { TryMoves(Neighbours, {"bool", "i16", "f64", "c64"}); }
 
 // The same on another processor than the host's, beside the interpreter.
 void TryMovesOn(const char* cpu, const std::string& text, ir::DType dtype) {
@@ -159,7 +211,7 @@ void TryMovesOn(const char* cpu, const std::string& text, ir::DType dtype) {
     ir::Interpret(compiled.program(), "f", wanted);
     compiled.Run(got);
     const auto &a = std::get<ir::ArrayValue>(wanted[1]), &b = std::get<ir::ArrayValue>(got[1]);
-    const size_t bytes = 36 * 48 * ir::SizeInBytes(dtype);
+    const size_t bytes = 36 * kColumns * ir::SizeInBytes(dtype);
     EXPECT_EQ(std::memcmp(a.data, b.data, bytes), 0) << cpu << ", " << k;
   }
   EXPECT_EQ(compiled.compiled().assembly.find("\tj"), std::string::npos) << "a branch";

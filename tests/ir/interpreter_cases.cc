@@ -233,6 +233,16 @@ fn @f(%x: [n]f64, %s: f64) -> (f64, f64, bool, bool, f64) {
   %last: f64 = load %x[3]
   return %a, %b, %any, %all, %last })ir";
 
+constexpr std::string_view kLaneNeighbours = R"ir(
+fn @f(%x: [n]i64) -> [n]i64 {
+  %a: i64x2 = load_lanes %x[0] {axis = 0, step = 2, place = 0}
+  %b: i64x2 = load_lanes %x[1] {axis = 0, step = 2, place = 1}
+  %c: i64x4 = interleave %b, %a
+  %d: i64x4 = load_lanes %x[4] {axis = 0, repeat = 2, phase = 1}
+  store_lanes %x[0], %c {axis = 0}
+  store_lanes %x[4], %d {axis = 0}
+  return %x })ir";
+
 constexpr std::string_view kAtomics = R"ir(
 fn @f(%x: [n]i64) -> (i64, i64, i64, [n]i64) entry {
   %a: i64 = atomic %x[1], 10 {combine = "add"}
@@ -432,6 +442,7 @@ std::vector<InterpreterCase> LaneCases() {
       {"matches", kMatches, {I64Array({3}, {7, 263, 8})}, "[11 21 21]"},
       {"shuffles", kShuffles, {I64Array({4}, {5, 6, 7, 8})}, "[7 8 7 8]"},
       {"memory", kLaneMemory, {Count({2, 3})}, "4, 5, 0, 5, [[5 1 2] [3 4 1]]"},
+      {"neighbours", kLaneNeighbours, {Count({8})}, "[1 0 3 2 4 5 5 6]"},
       {"loop", kLanesLoop, {I64Array({8}, {100, 1, 2, 3, 4, 5, 6, 7})}, "28, 7"},
       {"empty loop", kLanesLoop, {I64Array({1}, {100})}, "0, -99"},
   };

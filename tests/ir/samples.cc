@@ -138,6 +138,7 @@ fn @loops(%x: [n]f64 c, %rounds: i64) -> ([n]f64, f64, i64) entry {
       %other: u8 = shuffle %own[%lane, 0], %next } }
   %low: f64x2 = low_half %g
   %high: f64x2 = high_half %g
+  %woven: f64x4 = interleave %high, %low
   %one: f64 = extract %low, 1
   %c: f64 = if %any {
     yield %one } else {
