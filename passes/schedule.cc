@@ -11,7 +11,10 @@
 // where a loop inside would do better with them, where a loop has a few iterations only or does
 // little but go to places that data say, and where no access moves to the next element with the
 // index and some access does with none.
+#include <algorithm>
+
 #include "ir/mutator.h"
+#include "ir/uses.h"
 #include "passes/analyses/access_patterns.h"
 #include "passes/analyses/find_cost.h"
 #include "passes/analyses/reduction_lanes.h"
@@ -114,7 +117,28 @@ class Scheduler : public ir::Mutator {
       scattered += is_scattered;
       stores += is_scattered && b.op == OpCode::kStore;
     });
-    return CostOf(*nest.blocks[0]) < (stores > 0 ? kCostAScatter : kCostAGather) * scattered;
+    if (stores > 0) return CostUnchecked(*nest.blocks[0]) < kCostAScatter * scattered;
+    return CostOf(*nest.blocks[0]) < kCostAGather * scattered;
+  }
+
+  // Without what only checks ask: lanes save little of branches that nobody takes.
+  static int CostUnchecked(const ir::Block& block) {
+    ir::VarSet needed;
+    for (const Operand& result : block.results) needed.insert(result.var());
+    const auto is_needed = [&](const Binding& b) {
+      const auto is_read = [&](const Var* result) { return needed.contains(result); };
+      return b.op != OpCode::kCheck &&
+             (b.results.empty() || std::any_of(b.results.begin(), b.results.end(), is_read));
+    };
+    size_t known = 0;
+    do {
+      known = needed.size();
+      ir::ForEachBinding(block, [&](const Binding& b) {
+        if (!is_needed(b)) return;
+        ir::ForEachUse(b, [&](const Var* value) { needed.insert(value); });
+      });
+    } while (needed.size() > known);
+    return CostOf(block, [&](const Binding& b) { return is_needed(b) ? InfoOf(b.op).cost : 0; });
   }
 
   // True where so few iterations are known that they are written out.
