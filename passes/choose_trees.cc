@@ -252,7 +252,7 @@ class TreeChooser : public LoopWriter {
   }
 
   int64_t LanesOf(const Binding& b) {
-    std::string reason = WhyNoLanes(b, nest_, patterns_);
+    std::string reason = WhyNoLanes(b, nest_, patterns_, !context_.options.kernels);
     if (!context_.options.kernels && reason.empty() && around_ != nullptr && IsRagged(b, *around_))
       reason = "elements say how long its rows are";
     if (context_.options.kernels && (depth_ == 0 || !reason.empty())) return 1;

@@ -47,6 +47,7 @@ using ir::Type;
 using ir::Var;
 
 constexpr int64_t kLongestStep = 4;
+constexpr int kDeepestIndex = 8;  // Operations that an index is made by, one of the other.
 
 int64_t StepOf(const Binding& access) { return access.attrs.Int(Attr::kStep, 1); }
 
@@ -63,17 +64,19 @@ class Residues {
     });
   }
 
-  std::optional<int64_t> Of(const Operand& value, int64_t divisor) const {
+  std::optional<int64_t> Of(const Operand& value, int64_t divisor, int depth = 0) const {
+    if (depth > kDeepestIndex) return std::nullopt;
     if (value.IsConstant()) return value.constant().integer & (divisor - 1);
     if (const auto loop = loops_.find(value.var()); loop != loops_.end()) {
       const Binding& b = *loop->second;
-      return b.operands[2].constant().integer % divisor == 0 ? Of(b.operands[0], divisor)
+      return b.operands[2].constant().integer % divisor == 0 ? Of(b.operands[0], divisor, depth + 1)
                                                              : std::nullopt;
     }
     const Binding* b = DefinitionOf(value);
     if (b == nullptr || b->operands.size() != 2 || !ir::IsScalarOp(b->op)) return std::nullopt;
     if (b->op == OpCode::kSub && IsRest(b->operands[1], b->operands[0], divisor)) return 0;
-    const std::optional<int64_t> x = Of(b->operands[0], divisor), y = Of(b->operands[1], divisor);
+    const std::optional<int64_t> x = Of(b->operands[0], divisor, depth + 1);
+    const std::optional<int64_t> y = Of(b->operands[1], divisor, depth + 1);
     if (b->op == OpCode::kMul && (x == 0 || y == 0)) return 0;
     if (!x || !y) return std::nullopt;
     switch (b->op) {

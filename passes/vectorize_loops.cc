@@ -148,11 +148,44 @@ class Vectorizer : public LoopWriter {
     return copy;
   }
 
-  // What the iterations from `start` on yield, as vectors.
-  Operands WriteValues(const Block& body, int lanes, const Operand& start,
+  // What the iterations from `start` on yield, as vectors; where there is a mask, up to `hi`.
+  Operands WriteValues(const Block& body, int lanes, const Operand& start, const Operand& hi,
                        std::optional<Operand> mask) {
     const Block* copy = Copy(body);
-    return InLanes(lanes, copy->params[0], start, mask, [&] { return WriteVectors(*copy); });
+    const auto one_by_one = [&] {
+      WriteOneByOne(body, start, mask ? hi : builder().Add(start, Int(lanes)));
+    };
+    return InLanes(lanes, copy->params[0], start, mask,
+                   [&] { return WriteValuesFrom(*copy, 0, one_by_one); });
+  }
+
+  // The bindings from `at` on. Before anything rests on checks that lanes may have failed, it is
+  // asked whether any has: run one by one, the first of these iterations then raises.
+  Operands WriteValuesFrom(const Block& body, size_t at, const std::function<void()>& one_by_one) {
+    for (; at < body.bindings.size(); ++at) {
+      const OpCode op = body.bindings[at]->op;
+      if (failed_ && op != OpCode::kCheck && !ir::IsScalarOp(op)) break;
+      Visit(body.bindings[at]);
+    }
+    Operands values;
+    if (!failed_) {
+      for (const Operand& result : body.results) values.push_back(AsVector(result));
+      return values;
+    }
+    const Operand fails = builder().EmitOne(OpCode::kAny, DType::kBool, {*failed_});
+    failed_.reset();
+    const auto raise = [&] {
+      LaneValues* const lanes = std::exchange(lanes_, nullptr);
+      one_by_one();
+      lanes_ = lanes;
+      for (const Operand& result : body.results)
+        values.push_back(lanes_->Splat(builder(), ir::ZeroOf(ir::DTypeOf(result))));
+      return values;
+    };
+    return Choose(
+        builder().Scalar(OpCode::kNot, {fails}),
+        [&] { return WriteValuesFrom(body, at, one_by_one); }, raise,
+        Attributes{{Attr::kLikely, int64_t{1}}});
   }
 
   // The iterations from `start` on, in lanes. Gives `hi`, or `start` where a check fails in one of
@@ -264,14 +297,16 @@ class Vectorizer : public LoopWriter {
     const Operands whole = Carry(
         lo, end, starts,
         [&](const Operand& i, const Operands& so_far) {
-          return CombineVectors(take, so_far, WriteValues(*b.blocks[0], lanes, i, std::nullopt));
+          return CombineVectors(take, so_far,
+                                WriteValues(*b.blocks[0], lanes, i, hi, std::nullopt));
         },
         lanes);
     Operands all = Choose(
         builder().Scalar(OpCode::kLt, {end, hi}),
         [&] {
           const Operand mask = TailMask(end, hi, lanes);
-          Operands more = CombineVectors(take, whole, WriteValues(*b.blocks[0], lanes, end, mask));
+          Operands more =
+              CombineVectors(take, whole, WriteValues(*b.blocks[0], lanes, end, hi, mask));
           for (size_t k = 0; k < more.size(); ++k)
             more[k] = builder().Scalar(OpCode::kSelect, {mask, more[k], whole[k]});
           return more;

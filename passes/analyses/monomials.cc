@@ -9,9 +9,9 @@ using ir::Var;
 
 namespace {
 
-constexpr size_t kMostFactors = 4;
-constexpr size_t kMostTerms = 16;
-constexpr double kLargestNumber = 1099511627776.0;  // 2^40
+constexpr size_t kLongestProduct = 4;
+constexpr size_t kLongestPolynomial = 16;
+constexpr double kLargestFactor = 1099511627776.0;  // 2^40
 
 }  // namespace
 
@@ -35,8 +35,8 @@ std::optional<LinearForm> Monomials::Times(const LinearForm& a, const LinearForm
   LinearForm product;
   const auto add = [&](std::vector<const Var*> factors, int64_t x, int64_t y) {
     if (x == 0 || y == 0) return true;
-    if (std::abs(static_cast<double>(x) * static_cast<double>(y)) > kLargestNumber) return false;
-    if (factors.size() > kMostFactors || product.terms.size() > kMostTerms) return false;
+    if (std::abs(static_cast<double>(x) * static_cast<double>(y)) > kLargestFactor) return false;
+    if (factors.size() > kLongestProduct || product.terms.size() > kLongestPolynomial) return false;
     product.Add(factors.empty() ? LinearForm::Of(int64_t{1}) : LinearForm::Of(ProductOf(factors)),
                 x * y);
     return true;

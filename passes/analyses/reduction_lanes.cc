@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/combines.h"
+#include "ir/dtype.h"
 #include "ir/uses.h"
 #include "passes/analyses/varying_values.h"
 #include "passes/analyses/vector_legality.h"
@@ -84,16 +85,18 @@ std::string WhyNoLanesToCombine(const Binding& b) {
 namespace {
 
 // The reasons in the reduction itself.
-std::string WhyNoOwnLanes(const Binding& reduction) {
+std::string WhyNoOwnLanes(const Binding& reduction, bool may_check) {
   const std::string combine_reason = WhyNoLanesToCombine(reduction);
   if (!combine_reason.empty()) return combine_reason;
   const Block& body = *reduction.blocks[0];
   const Operand& inner = reduction.operands[body.params.size() - 1];
   if (inner.IsConstant() && inner.constant().integer <= kSmallExtent) return "its extent is small";
   bool is_plain = true;
+  may_check &= std::all_of(reduction.results.begin(), reduction.results.end(),
+                           [](const Var* sum) { return ir::IsFloat(sum->type.dtype()); });
   ir::ForEachBinding(body, [&](const Binding& b) {
     is_plain &= ir::IsScalarOp(b.op) || b.op == OpCode::kLoad || b.op == OpCode::kIf ||
-                b.op == OpCode::kWhile;
+                b.op == OpCode::kWhile || (may_check && b.op == OpCode::kCheck);
   });
   if (!is_plain) return "its element holds more than scalar code";
   return WhyNotVector(body, body.params.back());
@@ -109,7 +112,8 @@ bool Reads(const Binding& reduction) {
 // True where the nest can give an index to lanes, for all of which the reduction is the same, and
 // no other reduction or loop in it is after the lanes. A few numbers are combined one by one as
 // soon; what arrays hold is combined faster in lanes, be it as often as there are lanes around.
-bool IsAlikeAround(const Binding& reduction, const Binding& nest, const AccessPatterns& patterns) {
+bool IsAlikeAround(const Binding& reduction, const Binding& nest, const AccessPatterns& patterns,
+                   bool may_check) {
   const int axis = patterns.VectorAxis(nest);
   if (axis < 0 || Reads(reduction)) return false;
   const Block& body = *nest.blocks[0];
@@ -119,7 +123,7 @@ bool IsAlikeAround(const Binding& reduction, const Binding& nest, const AccessPa
   ir::ForEachBinding(body, [&](const Binding& b) {
     is_alone &= b.op != OpCode::kForeach;
     if (b.op != OpCode::kIreduce || !varying.contains(b.results[0])) return;
-    is_alone &= !WhyNoOwnLanes(b).empty() || SuitsIndexAround(b, nest, patterns);
+    is_alone &= !WhyNoOwnLanes(b, may_check).empty() || SuitsIndexAround(b, nest, patterns);
   });
   return is_alone && WhyNotVector(body, body.params[axis]).empty();
 }
@@ -127,11 +131,13 @@ bool IsAlikeAround(const Binding& reduction, const Binding& nest, const AccessPa
 }  // namespace
 
 std::string WhyNoLanes(const Binding& reduction, const Binding* nest,
-                       const AccessPatterns& patterns) {
-  const std::string reason = WhyNoOwnLanes(reduction);
+                       const AccessPatterns& patterns, bool may_check) {
+  const std::string reason = WhyNoOwnLanes(reduction, may_check);
   if (!reason.empty() || nest == nullptr) return reason;
   if (SuitsIndexAround(reduction, *nest, patterns)) return "memory follows the index around it";
-  return IsAlikeAround(reduction, *nest, patterns) ? "it is the same in all lanes around it" : "";
+  return IsAlikeAround(reduction, *nest, patterns, may_check)
+             ? "it is the same in all lanes around it"
+             : "";
 }
 
 }  // namespace parakeet::passes

@@ -35,9 +35,11 @@ bool SuitsIndexAround(const ir::Binding& inner, const ir::Binding& nest,
 std::string WhyNoLanesToCombine(const ir::Binding& reduction);
 
 // Why an ireduce is to combine one element after the other and not in lanes; empty where lanes take
-// its last index. `nest` is the innermost imap, foreach or ifilter around it; null for none.
+// its last index. `nest` is the innermost imap, foreach or ifilter around it; null for none. With
+// `may_check` the elements of sums of floats may be checked, which lanes do together: additions of
+// floats wait for one another, what waits for less gains less than that costs.
 std::string WhyNoLanes(const ir::Binding& reduction, const ir::Binding* nest,
-                       const AccessPatterns& patterns);
+                       const AccessPatterns& patterns, bool may_check = false);
 
 }  // namespace parakeet::passes
 
