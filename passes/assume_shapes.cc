@@ -541,6 +541,9 @@ class ShapeAssumer {
       const bool is_loop = b->op == OpCode::kFor || b->op == OpCode::kWhile;
       for (const ir::Block* inner : b->blocks) FindIndexes(*inner, repeats || is_loop);
       if (b->op == OpCode::kCheck && repeats) FindIndex(b->operands[0]);
+      if (b->op != OpCode::kSlice || !repeats) continue;
+      for (size_t k = 1; k < b->operands.size(); ++k)
+        FindFactors(b->operands[k], FactorsIn(b->operands[k]), false);
     }
   }
 

@@ -372,10 +372,12 @@ class BoundsProver : public ir::Mutator {
     return std::nullopt;
   }
 
-  // A sum whose terms cancel to a constant, or to one value.
+  // A sum whose terms cancel to a constant, or to one value: (i + 1) * n - i * n too.
   std::optional<Operand> Normal(OpCode op, const std::vector<Operand>& in) const {
     LinearForm form = ranges_.FormOf(in[0]);
     form.Add(ranges_.FormOf(in[1]), op == OpCode::kAdd ? 1 : -1);
+    if (LinearForm expanded = ranges_.Expanded(form); !ranges_.HasProducts(expanded))
+      form = std::move(expanded);
     if (form.IsConstant()) return Operand::Int(form.constant);
     const bool one_value =
         form.constant == 0 && form.terms.size() == 1 && form.terms[0].second == 1;

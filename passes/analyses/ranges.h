@@ -51,6 +51,9 @@ class Ranges {
 
   // The value as an exact sum of others.
   LinearForm FormOf(const ir::Operand& operand) const;
+  // The form with what is known of products in their place, and whether it has any.
+  LinearForm Expanded(LinearForm form) const;
+  bool HasProducts(const LinearForm& form) const;
   // True when a <= b, or a < b, whatever the values are.
   bool ProvesLe(const ir::Operand& a, const ir::Operand& b) const;
   bool ProvesLt(const ir::Operand& a, const ir::Operand& b) const;
@@ -95,9 +98,6 @@ class Ranges {
   std::optional<LinearForm> ExactSum(const ir::Binding& b) const;
   void AssumeFactors(const ir::Operand& product);
   void LearnProduct(const ir::Binding& b);
-  // The form with what is known of products in their place.
-  LinearForm Expanded(LinearForm form) const;
-  bool HasProducts(const LinearForm& form) const;
   // Of a product the order of its latest factor.
   int OrderOfTerm(const ir::Var* var) const;
   const ir::Var* LatestFactor(const ir::Var* product) const;

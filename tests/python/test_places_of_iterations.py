@@ -158,6 +158,27 @@ def test_rows_of_a_flat_array(w, h):
     check_agreement(jitted, by_rows, lambda: (np.arange(20.0), w, h, 2), REDUCED)
 
 
+def by_blocks(a, b, p, q):
+    out = np.zeros((a.shape[0] * b.shape[0], a.shape[1] * b.shape[1]))
+    moved = np.zeros((a.shape[0] * 3, a.shape[1] * 2))
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            out[i * b.shape[0]:(i + 1) * b.shape[0], j * b.shape[1]:(j + 1) * b.shape[1]] = (
+                a[i, j] * b)
+            moved[i * p:(i + 1) * p, j * q:j * q + q] += a[i, j] + i
+    return out, moved
+
+
+@pytest.mark.parametrize(("p", "q"), [(3, 2), (2, 2), (3, 1), (4, 3), (0, 2), (-1, 2), (2**40, 1),
+                                      (1, 2**60)])
+def test_blocks_of_an_array(p, q):
+    jitted = jit(by_blocks)
+    a, b = np.arange(12.0).reshape(3, 4), np.arange(10.0).reshape(5, 2)
+    check_agreement(jitted, by_blocks, lambda: (a, b, 3, 2))
+    check_agreement(jitted, by_blocks, lambda: (a, b, p, q))
+    check_agreement(jitted, by_blocks, lambda: (a[:, :0], b[:, :1], p, q))
+
+
 def correlations(x, lags, step):
     out = np.zeros(max(lags, 1))
     for lag in range(lags):
