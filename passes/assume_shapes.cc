@@ -20,7 +20,7 @@
 // same: it begins at 1. Of a check in each iteration of a loop that %i + 1 < %m: its last index is.
 // Scalars that indexes in loops are made of are no larger than sizes may be, so that no sum of them
 // wraps around, and factors of indexes, `(i * m + j) * n + k`, less, so that no product does; nor
-// elements that move a store around an edge, `y[(i + step[k]) % n]` in a nest of
+// elements that move an access around an edge, `y[(i + step[k]) % n]` in a nest of
 // loops. An inner loop has a first iteration where it matters to what is behind it.
 //
 // Assumes: where that check fails, whose site is new and has the exception kOtherShapes, the caller
@@ -86,7 +86,7 @@ class ShapeAssumer {
     AssumeInLoops(*function_.body, false);
     AssumeBehindStores(*function_.body);
     FindIndexes(*function_.body, false);
-    AssumeElementsNear(*function_.body, 0);
+    AssumeElementsNear(*function_.body, 0, nullptr);
     // What bounds scalars stands in front of the sums that they are in.
     std::vector<const Binding*> first = AssumeNear(arena);
     first.insert(first.end(), builder_.bindings().begin(), builder_.bindings().end());
@@ -463,35 +463,43 @@ class ShapeAssumer {
     context_.Note(check.span, "an index taken to be in range, which a call checks first");
   }
 
-  // --- Elements that turn what nests of loops store around an edge. ---
+  // --- Elements that turn what nests of loops store or read around an edge. ---
 
-  // Of store y[(i + step[k]) % n]: no element of `step` is larger than sizes may be.
-  void AssumeElementsNear(const ir::Block& block, int loops) {
+  // Of store y[(i + step[k]) % n]: no element of `step` is larger than sizes may be. For what is
+  // read there, elements are looked at that the innermost loop, over `fastest`, does not go
+  // through: they are few.
+  void AssumeElementsNear(const ir::Block& block, int loops, const Var* fastest) {
     for (const Binding* b : block.bindings) {
+      const Var* own = b->op == OpCode::kFor ? b->blocks[0]->params[0] : fastest;
       for (const ir::Block* inner : b->blocks)
-        AssumeElementsNear(*inner, loops + (IsLoop(b->op) ? 1 : 0));
-      if (b->op != OpCode::kStore || loops < kFewestLoops) continue;
-      for (size_t axis = 1; axis + 1 < b->operands.size(); ++axis) {
+        AssumeElementsNear(*inner, loops + (IsLoop(b->op) ? 1 : 0), own);
+      const bool is_store = b->op == OpCode::kStore;
+      if ((!is_store && b->op != OpCode::kLoad) || loops < kFewestLoops) continue;
+      for (int axis = 1; axis <= b->operands[0].var()->type.rank(); ++axis) {
         Operand index = b->operands[axis];
         const Binding* select = DefinitionOf(index, OpCode::kSelect);
         if (select != nullptr && IsFromTheEnd(*select)) index = select->operands[2];
         if (const Binding* turned = DefinitionOf(index, OpCode::kMod))
-          AssumeTermsNear(*b, turned->operands[0]);
+          AssumeTermsNear(*b, turned->operands[0], is_store ? nullptr : fastest);
       }
     }
   }
 
-  void AssumeTermsNear(const Binding& store, const Operand& sum) {
+  void AssumeTermsNear(const Binding& access, const Operand& sum, const Var* fastest) {
     for (const OpCode op : {OpCode::kAdd, OpCode::kSub}) {
       const Binding* of_two = DefinitionOf(sum, op);
       if (of_two == nullptr) continue;
-      for (const Operand& term : of_two->operands) AssumeTermsNear(store, term);
+      for (const Operand& term : of_two->operands) AssumeTermsNear(access, term, fastest);
     }
     const Binding* load = DefinitionOf(sum, OpCode::kLoad);
     if (load == nullptr || !(load->result()->type == ir::Type(ir::DType::kI64))) return;
+    const auto is_fast = [&](const Operand& at) {
+      return at.IsVar() && LoopsIn(at.var()).contains(fastest);
+    };
+    if (std::any_of(load->operands.begin() + 1, load->operands.end(), is_fast)) return;
     const Var* array = load->operands[0].var();
     if (!KeepsItsElements(array) || !seen_.insert(array).second) return;
-    builder_.set_span(store.span);
+    builder_.set_span(access.span);
     for (const auto& [extreme, limit] :
          {std::pair(OpCode::kMin, -kMoreThanAnySize), std::pair(OpCode::kMax, kMoreThanAnySize)}) {
       const Operand most = ExtremeOfElements(array, extreme);
@@ -499,8 +507,8 @@ class ShapeAssumer {
                                             {Operand::Int(limit), most});
       builder_.Emit(OpCode::kCheck, {}, {holds}, {{Attr::kSite, site_}, {Attr::kAt, 0}});
     }
-    context_.Note(store.span,
-                  "what moves a store around an edge taken to be no larger than sizes, "
+    context_.Note(access.span,
+                  "what moves an index around an edge taken to be no larger than sizes, "
                   "which a call checks first");
   }
 

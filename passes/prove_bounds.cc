@@ -61,7 +61,9 @@ class BoundsProver : public ir::Mutator {
       std::vector<Operand> operands = Apply(b->operands);
       if (auto value = Folded(*b, operands)) return Replace(b->result(), *value);
       if (auto value = Decide(b->op, operands)) return Replace(b->result(), *value);
-      if (b->op == OpCode::kMod && IsI64(operands) && WrapOnce(*b, operands)) return;
+      if (b->op == OpCode::kMod && IsI64(operands) &&
+          (WrapOnce(*b, operands) || TurnOnce(*b, operands)))
+        return;
     }
     if (b->op == OpCode::kCheck && Apply(b->operands[0]).IsInt(1)) return;
     const CarriedLimits limits = FindCarriedLimits(*b);
@@ -300,18 +302,42 @@ class BoundsProver : public ir::Mutator {
     above.Add(size, 1);
     const bool wraps_up = ranges_.ProvesNonNegative(above) && is_below(1);
     if (!wraps_up && !(ranges_.ProvesNonNegative(place) && is_below(2))) return false;
-    const Operand moved = Make(wraps_up ? OpCode::kAdd : OpCode::kSub, {in[0], in[1]});
+    Wrap(b, in[0], in[1], wraps_up);
+    return true;
+  }
+
+  // (x + c) mod n of x in [0, n) => x + c mod n, less n where that is not below it, where c is
+  // known before x: in a loop over x the division is the same every time.
+  bool TurnOnce(const Binding& b, const std::vector<Operand>& in) {
+    const Binding* sum = ranges_.DefinitionOf(in[0]);
+    if (sum == nullptr || (sum->op != OpCode::kAdd && sum->op != OpCode::kSub)) return false;
+    if (in[1].IsConstant() || !ranges_.IsExact(*sum)) return false;
+    for (const int side : {0, 1}) {
+      const Operand &x = sum->operands[side], &c = sum->operands[1 - side];
+      if (sum->op == OpCode::kSub && side == 1) break;
+      const bool is_index = x.IsVar() && ranges_.DefinitionOf(x) == nullptr;
+      if (!is_index || !ranges_.IsKnownBefore(c, x.var()) || !IsBelow(x, in[1])) continue;
+      const Operand by = sum->op == OpCode::kSub ? Make(OpCode::kNeg, {c}) : c;
+      const Operand turned = Make(OpCode::kAdd, {x, Make(OpCode::kMod, {by, in[1]})});
+      Wrap(b, turned, in[1], false);
+      return true;
+    }
+    return false;
+  }
+
+  // Puts the place, moved by the size where it is outside, for what the binding makes.
+  void Wrap(const Binding& b, const Operand& place, const Operand& size, bool up) {
+    const Operand moved = Make(up ? OpCode::kAdd : OpCode::kSub, {place, size});
     const Operand is_inside =
-        wraps_up ? Make(OpCode::kGe, {in[0], Operand::Int(0)}) : Make(OpCode::kLt, {in[0], in[1]});
-    const Operand value = Make(OpCode::kSelect, {is_inside, in[0], moved}, b.result()->hint);
+        up ? Make(OpCode::kGe, {place, Operand::Int(0)}) : Make(OpCode::kLt, {place, size});
+    const Operand value = Make(OpCode::kSelect, {is_inside, place, moved}, b.result()->hint);
     if (value.IsVar()) {
       ranges_.Limit(value.var(), false, LinearForm::Of(int64_t{0}));
-      LinearForm last = size;
+      LinearForm last = ranges_.FormOf(size);
       last.constant -= 1;
       ranges_.Limit(value.var(), true, last);
     }
     Replace(b.result(), value);
-    return true;
   }
 
   Operand Make(OpCode op, std::vector<Operand> operands, std::string_view hint = "") {

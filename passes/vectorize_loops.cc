@@ -424,9 +424,10 @@ class Vectorizer : public LoopWriter {
     if (is_linear) wraps_.insert_or_assign(select.result(), wrap);
   }
 
-  // Most vectors lie before the place where such an index wraps, or behind it: they are read as
-  // neighbours. False where the load has no such index.
-  bool LoadWrapped(const Binding& b, int axis) {
+  // Most vectors lie before the place where such an index wraps, or behind it: they are read or
+  // stored as neighbours. False where the access has no such index.
+  bool AccessWrapped(const Binding& b, int axis) {
+    const bool is_load = b.op == OpCode::kLoad;
     const Operand index = Apply(b.operands[1 + axis]);
     const auto found = index.IsVar() ? wraps_.find(index.var()) : wraps_.end();
     if (found == wraps_.end()) return false;
@@ -434,21 +435,27 @@ class Vectorizer : public LoopWriter {
     const auto any = [&](const Operand& vector) {
       return Operand(builder().EmitOne(OpCode::kAny, DType::kBool, {vector}));
     };
-    const auto read = [&](OpCode op, const Operand& at, Attributes attrs) {
+    Operands behind;  // the indexes
+    if (!is_load) behind.push_back(AsVector(b.operands.back()));
+    if (mask_) behind.push_back(*mask_);
+    const auto access = [&](OpCode op, const Operand& at, Attributes attrs) {
       Operands operands = {Apply(b.operands[0])};
-      for (size_t k = 1; k < b.operands.size(); ++k) {
-        operands.push_back(int(k) == 1 + axis ? at : ValueOf(b.operands[k]).value);
-      }
-      if (mask_) {
-        operands.push_back(*mask_);
-        attrs = attrs.With(Attr::kMasked, int64_t{1});
+      for (int k = 0; k < b.operands[0].var()->type.rank(); ++k)
+        operands.push_back(k == axis ? at : ValueOf(b.operands[1 + k]).value);
+      operands.insert(operands.end(), behind.begin(), behind.end());
+      if (mask_) attrs = attrs.With(Attr::kMasked, int64_t{1});
+      if (!is_load) {
+        builder().Emit(op, {}, std::move(operands), attrs);
+        return Operands{};
       }
       const Type type = Type::Vector(b.result()->type.dtype(), lanes_->lanes());
       return Operands{builder().EmitOne(op, type, std::move(operands), attrs)};
     };
     const Attributes along{{Attr::kAxis, int64_t{axis}}};
     const auto neighbours = [&](const LaneValue& first) {
-      return [&, first] { return read(OpCode::kLoadLanes, first.value, along); };
+      return [&, first] {
+        return access(is_load ? OpCode::kLoadLanes : OpCode::kStoreLanes, first.value, along);
+      };
     };
     const Operand fails = any(builder().Scalar(OpCode::kNot, {wrap.condition}));
     const Operands values = Choose(
@@ -456,11 +463,12 @@ class Vectorizer : public LoopWriter {
         [&] {
           const Operand none = builder().Scalar(OpCode::kNot, {any(wrap.condition)});
           return Choose(none, neighbours(wrap.otherwise), [&] {
-            return read(OpCode::kGatherLanes, AsVector(b.operands[1 + axis]), {});
+            return access(is_load ? OpCode::kGatherLanes : OpCode::kScatterLanes,
+                          AsVector(b.operands[1 + axis]), {});
           });
         },
         Attributes{{Attr::kLikely, int64_t{1}}});
-    SetVector(b.result(), values[0]);
+    if (is_load) SetVector(b.result(), values[0]);
     return true;
   }
 
@@ -526,7 +534,7 @@ class Vectorizer : public LoopWriter {
       if (index.kind == LaneValue::kLinear) linear = static_cast<int>(axis);
     }
     const bool contiguous = moving == 1 && linear >= 0;
-    if (is_load && moving == 1 && linear < 0 && LoadWrapped(b, last_moving)) return;
+    if (moving == 1 && linear < 0 && AccessWrapped(b, last_moving)) return;
     Attributes attrs;
     Operands operands = {Apply(b.operands[0])};
     for (size_t axis = 0; axis < rank; ++axis) {

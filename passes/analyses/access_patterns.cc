@@ -65,13 +65,25 @@ bool AccessPatterns::Moves(const Binding& access, const Var* index) const {
   });
 }
 
+// What moves with fewer indexes than others is accessed less often: `step[k]` in a nest over k, i
+// and j.
 int AccessPatterns::VectorAxis(const Binding& nest) const {
   const std::vector<const Var*>& params = nest.blocks[0]->params;
+  std::vector<std::pair<const Binding*, ptrdiff_t>> accesses;  // and with how many they move
+  ptrdiff_t most_indexes = 0;
+  ir::ForEachBinding(*nest.blocks[0], [&](const Binding& b) {
+    if (b.op != OpCode::kLoad && b.op != OpCode::kStore) return;
+    const auto moves = [&](const Var* index) { return Moves(b, index); };
+    accesses.emplace_back(&b, std::count_if(params.begin(), params.end(), moves));
+    most_indexes = std::max(most_indexes, accesses.back().second);
+  });
   int best = -1;
   int most = -1;
   for (int axis = static_cast<int>(params.size()); axis-- > 0;) {
     const int own = StoresNext(nest, axis);
-    const int count = UnitStrides(*nest.blocks[0], params[axis]) + own;
+    int count = own;
+    for (const auto& [access, indexes] : accesses)
+      count += indexes == most_indexes && IsNext(*access, params[axis]);
     if (count > most || (count == most && own > 0)) {
       best = axis;
       most = count;

@@ -608,6 +608,30 @@ std::vector<LinearForm> Ranges::SmallerLimits(const Operand& value) const {
 
 // --- Questions. ---
 
+const Binding* Ranges::DefinitionOf(const Operand& value) const {
+  const auto found = value.IsVar() ? definitions_.find(value.var()) : definitions_.end();
+  return found == definitions_.end() ? nullptr : found->second;
+}
+
+bool Ranges::IsKnownBefore(const Operand& value, const Var* index) const {
+  ir::VarSet seen;
+  std::vector<Operand> values = {value};
+  while (!values.empty()) {
+    const Operand one = values.back();
+    values.pop_back();
+    if (!one.IsVar() || !seen.insert(one.var()).second) continue;
+    const Binding* made = DefinitionOf(one);
+    if (made == nullptr) {  // Indexes have an order since their loops began.
+      const auto order = order_.find(one.var());
+      if (order != order_.end() && order->second >= OrderOf(index)) return false;
+      continue;
+    }
+    if (!made->blocks.empty()) return false;
+    values.insert(values.end(), made->operands.begin(), made->operands.end());
+  }
+  return true;
+}
+
 LinearForm Ranges::FormOf(const Operand& operand) const {
   if (operand.IsConstant()) return LinearForm::Of(operand.constant().integer);
   const auto sum = sums_.find(operand.var());

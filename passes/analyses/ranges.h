@@ -51,6 +51,12 @@ class Ranges {
 
   // The value as an exact sum of others.
   LinearForm FormOf(const ir::Operand& operand) const;
+  // What defines the value; null for an index, and for what a block is given.
+  const ir::Binding* DefinitionOf(const ir::Operand& value) const;
+  // True for a sum that cannot wrap around.
+  bool IsExact(const ir::Binding& sum) const { return sums_.contains(sum.result()); }
+  // True where the value is computed of what is known before the loop over `index`.
+  bool IsKnownBefore(const ir::Operand& value, const ir::Var* index) const;
   // The form with what is known of products in their place, and whether it has any.
   LinearForm Expanded(LinearForm form) const;
   bool HasProducts(const LinearForm& form) const;

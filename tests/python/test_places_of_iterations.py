@@ -179,6 +179,26 @@ def test_blocks_of_an_array(p, q):
     check_agreement(jitted, by_blocks, lambda: (a[:, :0], b[:, :1], p, q))
 
 
+def turned(x, by, moves, n):
+    up, down, rows = np.zeros(n), np.zeros(n), np.zeros((len(moves), n))
+    for i in range(n):
+        up[(i + by) % n] = x[i] + 1
+    for i in range(n):
+        down[i] = x[(i - by) % n] * 2
+    for k in range(len(moves)):
+        for i in range(n):
+            rows[k, (i - moves[k]) % n] += x[(i + moves[k]) % n]
+    return up, down, rows
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 8, 33, 100])
+def test_turned_by_any_number(n):
+    jitted = jit(turned)
+    x = np.random.default_rng(n).random(n + 2)
+    for by in (0, 1, -1, 5, n - 1, n, 3 * n + 2, -7 * n - 4, 2**62, -2**62):
+        check_agreement(jitted, turned, lambda b=by: (x, b, np.array([b, 2, -b // 2]), n))
+
+
 def correlations(x, lags, step):
     out = np.zeros(max(lags, 1))
     for lag in range(lags):
