@@ -119,7 +119,7 @@ class LoopParallelizer : public ir::Mutator {
   // so far.
   std::string MakeParts(const Binding& loop) {
     LoopSplit split = SplitLoop(arena(), loop, roots());
-    if (!split.why_not.empty()) return split.why_not;
+    if (!split.why_not.empty()) return KeepsAddends(loop) ? "" : split.why_not;
     if (split.stores_read_carried && KeepsSums(loop)) return "";
     Binding sums = loop;
     sums.blocks = {arena()->New(split.sums)};
@@ -138,6 +138,46 @@ class LoopParallelizer : public ir::Mutator {
     unchecked.element = WithoutChecks(parts.element);
     Append(loop, unchecked);
     return "";
+  }
+
+  // Where what a loop adds up is read back of what loops inside it store: appends the loop so that
+  // each iteration keeps what it adds, and a reduction of that. False where it cannot be.
+  bool KeepsAddends(const Binding& loop) {
+    const Block& body = *loop.blocks[0];
+    const auto holds_loop = [](const Binding* b) {
+      return !b->blocks.empty() && b->op != OpCode::kIf;
+    };
+    if (std::none_of(body.bindings.begin(), body.bindings.end(), holds_loop)) return false;
+    const LoopReduction parts = ReductionOf(arena(), loop);
+    if (!parts.why_not.empty() || !parts.inner_extents.empty()) return false;
+    const std::vector<const Binding*>& kept = parts.element.bindings;
+    for (const Binding* b : body.bindings) {
+      if (!EffectsOf(*b, roots()).writes.empty() && std::count(kept.begin(), kept.end(), b) != 1)
+        return false;
+    }
+    Block element = *ElementBlock(loop, parts.element);
+    const Operand count = Count(loop);
+    Binding reduction{OpCode::kIreduce, parts.totals, {count}, {}, {}, loop.span};
+    reduction.operands.insert(reduction.operands.end(), parts.inits.begin(), parts.inits.end());
+    ir::Builder stores = builder().Nested(), loads = builder().Nested();
+    const Var* index = builder().NewVar(ir::DType::kI64);
+    std::vector<Operand> addends;
+    for (const Operand& addend : element.results) {
+      const ir::Type type = ir::Type::Array(ir::DTypeOf(addend), {count});
+      const Var* array = builder().EmitOne(OpCode::kAlloc, type, {count}, {}, {}, "addends");
+      stores.Store(array, {element.params[0]}, addend);
+      addends.push_back(loads.Load(array, {index}));
+    }
+    element.bindings.insert(element.bindings.end(), stores.bindings().begin(),
+                            stores.bindings().end());
+    element.results.clear();
+    context_.Note(loop.span, "made a loop that stores what it adds up, and a reduction",
+                  Topic::kThreads, Verdict::kDone);
+    builder().Emit(OpCode::kForeach, {}, {count}, {}, {arena()->New(std::move(element))});
+    reduction.blocks = {loads.Finish({index}, addends), arena()->New(parts.combine)};
+    builder().Append(arena()->New(std::move(reduction)));
+    for (const Binding* b : parts.after) builder().Append(b);
+    return true;
   }
 
   // Where sums of inner reductions go on from what the loop carries, beside others that it stores:
