@@ -21,6 +21,7 @@
 
 #include "ir/diagnostics.h"
 #include "ir/uses.h"
+#include "passes/analyses/find_cost.h"
 #include "passes/analyses/varying_values.h"
 #include "passes/lowering/lane_values.h"
 #include "passes/lowering/loop_writer.h"
@@ -44,6 +45,10 @@ constexpr int kMostLanes = 32;
 constexpr int kRegistersAtOnce = 4;
 constexpr int kRegistersThatDiverge = 2;
 constexpr int kLongBody = 24;  // Bindings.
+// The accumulators of a reduction are as many registers; elements of so many cycles are made for no
+// more of them than there are left.
+constexpr int kRegistersOfTree = 4;
+constexpr int kDearElement = 8;
 
 // Real and imaginary parts lie in registers of their own.
 int PartSize(DType dtype) { return ir::SizeInBytes(dtype) / (ir::IsComplex(dtype) ? 2 : 1); }
@@ -304,17 +309,65 @@ class Vectorizer : public LoopWriter {
     Operands all = Choose(
         builder().Scalar(OpCode::kLt, {end, hi}),
         [&] {
-          const Operand mask = TailMask(end, hi, lanes);
-          Operands more =
-              CombineVectors(take, whole, WriteValues(*b.blocks[0], lanes, end, hi, mask));
-          for (size_t k = 0; k < more.size(); ++k)
-            more[k] = builder().Scalar(OpCode::kSelect, {mask, more[k], whole[k]});
-          return more;
+          return IsDear(b) ? CombineDearTail(b, take, end, hi, whole)
+                           : CombineTail(b, take, end, hi, whole);
         },
         [&] { return whole; });
     for (int left = lanes; left > 1; left /= 2)
       all = CombineVectors(*b.blocks[1], Half(all, false), Half(all, true));
     for (size_t k = 0; k < b.results.size(); ++k) Replace(b.results[k], all[k]);
+  }
+
+  // The iterations from `start` on, as many as there are accumulators or less, each to one of them.
+  Operands CombineTail(const Binding& b, const Block& take, const Operand& start, const Operand& hi,
+                       const Operands& so_far) {
+    const int lanes = ir::TypeOf(so_far[0]).lanes();
+    const Operand mask = TailMask(start, hi, lanes);
+    Operands more = CombineVectors(take, so_far, WriteValues(*b.blocks[0], lanes, start, hi, mask));
+    for (size_t k = 0; k < more.size(); ++k)
+      more[k] = builder().Scalar(OpCode::kSelect, {mask, more[k], so_far[k]});
+    return more;
+  }
+
+  // The same of elements that take long: a register of them at a time, of accumulators in memory.
+  Operands CombineDearTail(const Binding& b, const Block& take, const Operand& start,
+                           const Operand& hi, const Operands& whole) {
+    const int lanes = ir::TypeOf(whole[0]).lanes();
+    const Attributes along{{Attr::kAxis, int64_t{0}}};
+    std::vector<const Var*> sums;
+    for (const Operand& one : whole) {
+      const std::vector<Operand> size = {Int(lanes)};
+      const Type type = Type::Array(ir::DTypeOf(one), size);
+      sums.push_back(builder().EmitOne(OpCode::kAlloc, type, size, {}, {}, "lanes"));
+      builder().Emit(OpCode::kStoreLanes, {}, {sums.back(), Int(0), one}, along);
+    }
+    const auto load = [&](const Operand& first, int count) {
+      Operands values;
+      for (const Var* sum : sums) {
+        const Type type = Type::Vector(sum->type.dtype(), count);
+        values.push_back(builder().EmitOne(OpCode::kLoadLanes, type, {sum, first}, along));
+      }
+      return values;
+    };
+    const int step = lanes / kRegistersOfTree;
+    Loop(
+        start, hi, {},
+        [&](const Operand& i) {
+          const Operand place = builder().Sub(i, start);
+          const Operands more = CombineTail(b, take, i, hi, load(place, step));
+          for (size_t k = 0; k < sums.size(); ++k)
+            builder().Emit(OpCode::kStoreLanes, {}, {sums[k], place, more[k]}, along);
+        },
+        step);
+    return load(Int(0), lanes);
+  }
+
+  static bool IsDear(const Binding& b) {
+    const bool has_bools = std::any_of(b.results.begin(), b.results.end(), [](const Var* result) {
+      return result->type.dtype() == DType::kBool;
+    });
+    return !has_bools && b.attrs.Int(Attr::kLanes) % (2 * kRegistersOfTree) == 0 &&
+           CostOf(*b.blocks[0]) >= kDearElement;
   }
 
   // The combine is scalar code on its parameters alone, so it reads the same with vectors for them.
