@@ -1,9 +1,9 @@
 // The order of reductions and scans, which every target follows bit for bit.
 //
 // Without the attributes block and lanes, or with block 0 and lanes 1: a left fold in index order,
-// from init combined from the left, or from the first element. With `run R`, over one axis, the same
-// of the first R elements; every further R are a left fold from the combine's identity, and the
-// folds are combined from the left.
+// from init combined from the left, or from the first element. With `run R`, over one axis, the
+// same of the first R elements; every further R are a left fold from the combine's identity, and
+// the folds are combined from the left.
 //
 // With `block B, lanes L`: the reduced index space is row-major (n1 .. nk); inner = nk, rows = the
 // product of the others, 1 when there are none.

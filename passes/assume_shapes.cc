@@ -40,6 +40,7 @@
 #include "ir/uses.h"
 #include "passes/analyses/carried_values.h"
 #include "passes/analyses/find_effects.h"
+#include "passes/analyses/index_scalars.h"
 #include "passes/analyses/linear_forms.h"
 #include "passes/other_shapes.h"
 #include "passes/pass.h"
@@ -55,8 +56,6 @@ using ir::Var;
 
 constexpr int kLargestExpression = 64;                  // operations of one size
 constexpr int kFewestLoops = 2;                         // around what is worth a look at an array
-constexpr int kManyFactors = 5;                         // of what is no index
-constexpr int kBitsOfProduct = 58;                      // Sums of several do not wrap around.
 constexpr int64_t kMoreThanAnySize = int64_t{1} << 48;  // As ranges.h has it.
 
 class ShapeAssumer {
@@ -85,7 +84,7 @@ class ShapeAssumer {
     ForEachPair([&](const Binding& b, const Pair& pair) { AssumeEqual(b, pair); });
     AssumeInLoops(*function_.body, false);
     AssumeBehindStores(*function_.body);
-    FindIndexes(*function_.body, false);
+    scalars_.FindIn(*function_.body);
     AssumeElementsNear(*function_.body, 0, nullptr);
     // What bounds scalars stands in front of the sums that they are in.
     std::vector<const Binding*> first = AssumeNear(arena);
@@ -111,7 +110,7 @@ class ShapeAssumer {
       const auto found = part.IsVar() ? definitions_.find(part.var()) : definitions_.end();
       if (found == definitions_.end() || !clamps_seen_.insert(part.var()).second) continue;
       const Binding& b = *found->second;
-      if (!IsExpression(b)) continue;
+      if (!IsIndexExpression(b)) continue;
       parts.insert(parts.end(), b.operands.begin(), b.operands.end());
       const bool is_min = b.op == OpCode::kMin;
       if (is_min || (b.op == OpCode::kMax && (b.operands[0].IsInt(0) || b.operands[1].IsInt(0)))) {
@@ -264,7 +263,7 @@ class ShapeAssumer {
       return Likely(IsLikelyOne(pair->first) ? pair->second : pair->first);
     }
     if (b.op == OpCode::kSelect && IsFromTheEnd(b)) return Likely(b.operands[2]);
-    if (!IsExpression(b)) return std::nullopt;
+    if (!IsIndexExpression(b)) return std::nullopt;
     std::vector<LinearForm> parts;
     for (const Operand& operand : b.operands) {
       std::optional<LinearForm> part = Likely(operand);
@@ -343,7 +342,7 @@ class ShapeAssumer {
       if (part == Operand(params[k])) return AtEntry(loop.operands[k]);
     }
     const auto found = part.IsVar() ? definitions_.find(part.var()) : definitions_.end();
-    if (found == definitions_.end() || !IsExpression(*found->second)) return AtEntry(part);
+    if (found == definitions_.end() || !IsIndexExpression(*found->second)) return AtEntry(part);
     std::vector<Operand> operands;
     for (const Operand& operand : found->second->operands) {
       const std::optional<Operand> known = AtFirst(operand, loop);
@@ -364,30 +363,12 @@ class ShapeAssumer {
     };
     return std::any_of(guards_.begin(), guards_.end(), [&](const Operand& guard) {
       return std::any_of(index.terms.begin(), index.terms.end(), [&](const auto& term) {
-        const ir::VarSet loops = LoopsIn(term.first);
+        const ir::VarSet loops = scalars_.LoopsIn(term.first);
         return asks_about(guard, term.first) ||
                std::any_of(loops.begin(), loops.end(),
                            [&](const Var* loop) { return asks_about(guard, loop); });
       });
     });
-  }
-
-  // The indexes of loops that a value is computed from.
-  ir::VarSet LoopsIn(const Var* value) const {
-    ir::VarSet loops, seen;
-    std::vector<const Var*> parts = {value};
-    while (!parts.empty()) {
-      const Var* part = parts.back();
-      parts.pop_back();
-      if (!seen.insert(part).second) continue;
-      if (loops_.contains(part)) loops.insert(part);
-      const auto found = definitions_.find(part);
-      if (found == definitions_.end() || !IsExpression(*found->second)) continue;
-      for (const Operand& operand : found->second->operands) {
-        if (operand.IsVar()) parts.push_back(operand.var());
-      }
-    }
-    return loops;
   }
 
   // True where the value is computed from the other; what is loaded is data.
@@ -494,7 +475,7 @@ class ShapeAssumer {
     const Binding* load = DefinitionOf(sum, OpCode::kLoad);
     if (load == nullptr || !(load->result()->type == ir::Type(ir::DType::kI64))) return;
     const auto is_fast = [&](const Operand& at) {
-      return at.IsVar() && LoopsIn(at.var()).contains(fastest);
+      return at.IsVar() && scalars_.LoopsIn(at.var()).contains(fastest);
     };
     if (std::any_of(load->operands.begin() + 1, load->operands.end(), is_fast)) return;
     const Var* array = load->operands[0].var();
@@ -544,80 +525,6 @@ class ShapeAssumer {
 
   // --- Scalars that indexes in loops are made of. ---
 
-  void FindIndexes(const ir::Block& block, bool repeats) {
-    for (const Binding* b : block.bindings) {
-      const bool is_loop = b->op == OpCode::kFor || b->op == OpCode::kWhile;
-      for (const ir::Block* inner : b->blocks) FindIndexes(*inner, repeats || is_loop);
-      if (b->op == OpCode::kCheck && repeats) FindIndex(b->operands[0]);
-      if (b->op != OpCode::kSlice || !repeats) continue;
-      for (size_t k = 1; k < b->operands.size(); ++k)
-        FindFactors(b->operands[k], FactorsIn(b->operands[k]), false);
-    }
-  }
-
-  // Of a condition that says of an index that it is in range.
-  void FindIndex(const Operand& condition) {
-    if (const Binding* both = DefinitionOf(condition, OpCode::kAnd)) {
-      for (const Operand& part : both->operands) FindIndex(part);
-    } else if (const Binding* below = DefinitionOf(condition, OpCode::kLt)) {
-      FindScalars(below->operands[0]);
-      FindFactors(below->operands[0], FactorsIn(below->operands[0]), false);
-    }
-  }
-
-  // How many values are multiplied in the value at most.
-  int FactorsIn(const Operand& operand) {
-    if (operand.IsConstant()) return 0;
-    const auto known = factors_in_.find(operand.var());
-    if (known != factors_in_.end()) return known->second;
-    int factors = 1;
-    const auto loop = loops_.find(operand.var());
-    const auto found = definitions_.find(operand.var());
-    if (loop != loops_.end()) {
-      for (int end : {0, 1}) factors = std::max(factors, FactorsIn(loop->second->operands[end]));
-    } else if (found != definitions_.end() && IsExpression(*found->second)) {
-      const bool is_product = found->second->op == OpCode::kMul;
-      int sum = 0, most = 0;
-      for (const Operand& part : found->second->operands) {
-        sum += FactorsIn(part);
-        most = std::max(most, FactorsIn(part));
-      }
-      factors = std::min(is_product ? sum : most, kManyFactors);
-    }
-    factors_in_.emplace(operand.var(), factors);
-    return factors;
-  }
-
-  // What is given and stands in a product, of so many at most.
-  void FindFactors(const Operand& operand, int factors, bool in_product) {
-    if (factors < 2 || !operand.IsVar()) return;
-    int& known = (in_product ? factors_around_ : factors_below_)[operand.var()];
-    if (known >= factors) return;
-    known = factors;
-    const auto loop = loops_.find(operand.var());
-    const auto found = definitions_.find(operand.var());
-    if (loop != loops_.end()) {
-      for (int end : {0, 1}) FindFactors(loop->second->operands[end], factors, in_product);
-    } else if (found != definitions_.end() && IsExpression(*found->second)) {
-      const std::vector<Operand>& parts = found->second->operands;
-      const bool multiplies =
-          found->second->op == OpCode::kMul && parts[0].IsVar() && parts[1].IsVar();
-      for (const Operand& part : parts) FindFactors(part, factors, in_product || multiplies);
-    }
-  }
-
-  // What the index or the ends of its loops are made of.
-  void FindScalars(const Operand& operand) {
-    if (!operand.IsVar() || !seen_.insert(operand.var()).second) return;
-    const auto loop = loops_.find(operand.var());
-    const auto found = definitions_.find(operand.var());
-    if (loop != loops_.end()) {
-      for (int end : {0, 1}) FindScalars(loop->second->operands[end]);
-    } else if (found != definitions_.end() && IsExpression(*found->second)) {
-      for (const Operand& part : found->second->operands) FindScalars(part);
-    }
-  }
-
   std::vector<const Binding*> AssumeNear(ir::Arena* arena) const {
     ir::Builder builder(arena);
     builder.set_span(function_.span);
@@ -626,27 +533,22 @@ class ShapeAssumer {
       builder.Emit(OpCode::kCheck, {}, {holds}, {{Attr::kSite, site_}, {Attr::kAt, 0}});
     };
     for (const ir::Param& param : function_.params) {
-      if (!seen_.contains(param.var) || !(param.var->type == ir::Type(ir::DType::kI64))) continue;
-      const int64_t most = MostOfFactor(param.var).value_or(kMoreThanAnySize);
+      if (!scalars_.Contains(param.var) || !(param.var->type == ir::Type(ir::DType::kI64)))
+        continue;
+      const int64_t most = scalars_.MostOfFactor(param.var).value_or(kMoreThanAnySize);
       assume(Operand::Int(-most), param.var);
       assume(param.var, Operand::Int(most));
     }
     for (const Var* size : function_.Sizes()) {
-      if (const std::optional<int64_t> most = MostOfFactor(size)) assume(size, Operand::Int(*most));
+      if (const std::optional<int64_t> most = scalars_.MostOfFactor(size))
+        assume(size, Operand::Int(*most));
     }
     return builder.bindings();
   }
 
-  // What a factor may be for products of as many to be exact; none where it is in none.
-  std::optional<int64_t> MostOfFactor(const Var* factor) const {
-    const auto found = factors_around_.find(factor);
-    if (found == factors_around_.end() || found->second >= kManyFactors) return std::nullopt;
-    return int64_t{1} << (kBitsOfProduct / found->second);
-  }
-
   // True for an index of one loop, or a sum of several: differences may well count from the end.
   bool GoesOneWay(const LinearForm& form) const {
-    const auto is_loop = [&](const auto& term) { return !LoopsIn(term.first).empty(); };
+    const auto is_loop = [&](const auto& term) { return !scalars_.LoopsIn(term.first).empty(); };
     const auto loops = std::count_if(form.terms.begin(), form.terms.end(), is_loop);
     const bool falls = std::any_of(form.terms.begin(), form.terms.end(), [&](const auto& term) {
       return is_loop(term) && term.second < 0;
@@ -679,7 +581,7 @@ class ShapeAssumer {
       const Operand part = parts.back();
       parts.pop_back();
       const auto found = part.IsVar() ? definitions_.find(part.var()) : definitions_.end();
-      if (found == definitions_.end() || !IsExpression(*found->second)) continue;
+      if (found == definitions_.end() || !IsIndexExpression(*found->second)) continue;
       const Binding& b = *found->second;
       parts.insert(parts.end(), b.operands.begin(), b.operands.end());
       std::optional<LinearForm> gap;
@@ -718,7 +620,7 @@ class ShapeAssumer {
     Operand value = Operand::Int(form.constant);
     for (const auto& [var, times] : form.terms) {
       value = builder_.Add(value, builder_.Mul(var, Operand::Int(times)));
-      seen_.insert(var);
+      scalars_.Add(var);
     }
     return value;
   }
@@ -756,7 +658,7 @@ class ShapeAssumer {
       const bool is_largest = largest == (times > 0);
       const auto loop = loops_.find(var);
       const std::optional<Operand> extreme = loop != loops_.end() ? EndOf(*loop->second, is_largest)
-                                             : LoopsIn(var).empty()
+                                             : scalars_.LoopsIn(var).empty()
                                                  ? AtEntry(Operand(var))
                                                  : ExtremeOfProduct(var, is_largest);
       if (!extreme) return std::nullopt;
@@ -771,7 +673,7 @@ class ShapeAssumer {
     for (const int side : {0, 1}) {
       if (of_two == nullptr) break;
       const Operand& other = of_two->operands[1 - side];
-      if (other.IsVar() && !LoopsIn(other.var()).empty()) continue;
+      if (other.IsVar() && !scalars_.LoopsIn(other.var()).empty()) continue;
       const std::optional<LinearForm> moves = Likely(of_two->operands[side]);
       const std::optional<Operand> factor = AtEntry(other);
       std::optional<Operand> extreme;
@@ -807,7 +709,7 @@ class ShapeAssumer {
       value = AtEntry(IsLikelyOne(pair->first) ? pair->second : pair->first);
     } else if (IsShapeEntry(b)) {
       value = AtEntry(b.operands[2]);
-    } else if (IsExpression(b)) {
+    } else if (IsIndexExpression(b)) {
       std::vector<Operand> operands;
       for (const Operand& part : b.operands) {
         const std::optional<Operand> known = AtEntry(part);
@@ -833,37 +735,6 @@ class ShapeAssumer {
            DefinitionOf(b.operands[1], OpCode::kFloorDiv) != nullptr;
   }
 
-  // True for what may be computed at any time: integers, where nothing can fail.
-  static bool IsExpression(const Binding& b) {
-    const bool is_value = b.results.size() == 1 && (b.result()->type == ir::Type(ir::DType::kI64) ||
-                                                    b.result()->type == ir::Type(ir::DType::kBool));
-    switch (b.op) {
-      case OpCode::kAdd:
-      case OpCode::kSub:
-      case OpCode::kMul:
-      case OpCode::kMin:
-      case OpCode::kMax:
-      case OpCode::kNeg:
-      case OpCode::kSelect:
-      case OpCode::kEq:
-      case OpCode::kNe:
-      case OpCode::kLt:
-      case OpCode::kLe:
-      case OpCode::kGt:
-      case OpCode::kGe:
-      case OpCode::kAnd:
-      case OpCode::kOr:
-      case OpCode::kNot: return is_value;
-      case OpCode::kFloorDiv:
-      case OpCode::kMod: return is_value && IsPositive(b.operands[1]);
-      default: return false;
-    }
-  }
-
-  static bool IsPositive(const Operand& operand) {
-    return operand.IsConstant() && operand.constant().integer > 0;
-  }
-
   ir::Builder builder_;
   const ir::Function& function_;
   int64_t site_;
@@ -875,10 +746,8 @@ class ShapeAssumer {
   std::vector<Operand> guards_;                           // conditions of the branches around
   std::unordered_map<const Var*, std::optional<LinearForm>> likely_;
   std::unordered_map<const Var*, Operand> made_;  // in front of everything
-  std::unordered_map<const Var*, int> factors_in_;
-  std::unordered_map<const Var*, int> factors_around_;  // of what stands in a product,
-  std::unordered_map<const Var*, int> factors_below_;   // and in a sum that products may be in
-  ir::VarSet seen_;  // of what indexes taken to be in range are made
+  IndexScalars scalars_{definitions_, loops_};
+  ir::VarSet seen_;  // arrays whose elements are taken to be near
   int cost_ = 0;
 };
 

@@ -30,6 +30,9 @@ const std::vector<std::string_view>& CpuPipeline() {
       "hoist-invariants",
       "eliminate-common-subexpressions",
       "eliminate-dead-code",
+      // By places that are one value where they are equal.
+      "split-at-places",
+      "simplify",
       "join-stores",
       // A sum that is carried is a reduction, or a scan.
       "carry-elements",
