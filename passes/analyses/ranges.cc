@@ -44,6 +44,16 @@ bool HasSmallNumbers(const LinearForm& form) {
   return IsWithinLimit(form.constant, kLargestConstant);
 }
 
+// The form with another in place of a value; none where a number would wrap around.
+std::optional<LinearForm> Replaced(const LinearForm& form, const Var* var, const LinearForm& by) {
+  double largest = std::abs(static_cast<double>(by.constant));
+  for (const auto& [term, coefficient] : by.terms)
+    largest = std::max(largest, std::abs(static_cast<double>(coefficient)));
+  const double times = std::abs(static_cast<double>(form.Coefficient(var)));
+  if (times * largest > kWithoutWrap) return std::nullopt;
+  return form.With(var, by);
+}
+
 LinearForm Plus(LinearForm form, int64_t constant) {
   form.constant += constant;
   return form;
@@ -213,8 +223,8 @@ void Ranges::AssumeRelation(OpCode op, const LinearForm& a, const LinearForm& b)
 // A bound of the form's latest value, and of those before it by what limits that one.
 void Ranges::AssumeNonNegative(const LinearForm& gap, int depth) {
   if (!HasSmallNumbers(gap)) return;
-  if (LinearForm expanded;
-      depth == 0 && gaps_.size() < kMostGaps && HasProducts(expanded = Expanded(gap))) {
+  if (LinearForm expanded; depth == 0 && gaps_.size() < kMostGaps &&
+                           HasProducts(expanded = Expanded(gap)) && HasSmallNumbers(expanded)) {
     undo_.emplace_back(nullptr, Facts{});
     gaps_.push_back(std::move(expanded));
   }
@@ -516,7 +526,8 @@ void Ranges::LearnProduct(const Binding& b) {
 LinearForm Ranges::Expanded(LinearForm form) const {
   for (const auto& [var, coefficient] : LinearForm(form).terms) {
     const auto product = products_.find(var);
-    if (product != products_.end()) form = form.With(var, product->second);
+    if (product == products_.end()) continue;
+    if (auto with = Replaced(form, var, product->second)) form = std::move(*with);
   }
   return form;
 }
@@ -563,7 +574,8 @@ bool Ranges::ProvesWithProduct(const LinearForm& form, const Var* product, int& 
     const std::vector<LinearForm> limits = LimitsOf(factor, high);
     return std::any_of(limits.begin(), limits.end(), [&](const LinearForm& limit) {
       const auto bound = monomials_.Times(Expanded(limit), rest);
-      return bound && ProvesNonNegative(form.With(product, *bound), budget);
+      const auto with = bound ? Replaced(form, product, *bound) : std::nullopt;
+      return with && ProvesNonNegative(*with, budget);
     });
   });
 }
@@ -755,7 +767,8 @@ bool Ranges::ProvesNonNegative(const LinearForm& form, int& budget) const {
   const auto [var, coefficient] = *latest;
   if (monomials_.IsProduct(var)) return ProvesWithProduct(form, var, budget);
   const auto holds_with = [&](const LinearForm& value) {
-    return ProvesNonNegative(form.With(var, value), budget);
+    const auto with = Replaced(form, var, value);
+    return with && ProvesNonNegative(*with, budget);
   };
   const auto product = products_.find(var);
   if (product != products_.end() && holds_with(product->second)) return true;

@@ -199,6 +199,24 @@ def test_turned_by_any_number(n):
         check_agreement(jitted, turned, lambda b=by: (x, b, np.array([b, 2, -b // 2]), n))
 
 
+def one_place_of_many(x, y, n, m):
+    s = y[0] - y[0]
+    for t in range(m):
+        for i in range(2):
+            for j in range(i, n):
+                y[i * 4 + i % 4] = y[i * (m + 1) + i] + i + 10 * j
+                if x[j] > 3:
+                    s += y[(j - i) % m if m > 0 else 0]
+        x = y + 0
+    return s, x, y
+
+
+@pytest.mark.parametrize("m", [0, 1, 4, 9, 40])
+def test_limits_are_multiplied_without_wrapping_around(m):
+    x, y = (np.random.default_rng(k).integers(-2, 7, 30) for k in (1, 2))
+    check_agreement(jit(one_place_of_many), one_place_of_many, lambda: (x, y.copy(), 20, m))
+
+
 def correlations(x, lags, step):
     out = np.zeros(max(lags, 1))
     for lag in range(lags):
