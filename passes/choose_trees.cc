@@ -58,6 +58,8 @@ constexpr int64_t kDeviceScanLanes = 16;
 constexpr int64_t kLaneBytes =
     256;  // What the lanes of all accumulators together may fill: four wide registers.
 constexpr int64_t kMostLanes = 64;
+// What is checked is gathered mostly, in rows that may well be short: one register.
+constexpr int64_t kMostLanesOfCheckedRows = 8;
 // Bools are made by comparing wider numbers, of which more lanes would not fit the registers.
 constexpr int64_t kMostLanesOfBools = 32;
 
@@ -266,7 +268,10 @@ class TreeChooser : public LoopWriter {
     });
     int64_t lanes = has_bools ? kMostLanesOfBools : kMostLanes;
     while (lanes > 1 && lanes * BytesOf(b) > kLaneBytes) lanes /= 2;
-    return lanes;
+    bool checks = false;
+    ir::ForEachBinding(*b.blocks[0],
+                       [&](const Binding& inner) { checks |= inner.op == OpCode::kCheck; });
+    return checks && depth_ > 0 ? std::min(lanes, kMostLanesOfCheckedRows) : lanes;
   }
 
   AccessPatterns patterns_;

@@ -12,7 +12,8 @@
 //     %d = load %v[%i, 1]  store %x[%i, 1], %d  ... }
 //
 // So each place is one that other passes know, which may be carried in a register; and lanes take
-// the loop around instead of a few iterations.
+// the loop around instead of a few iterations. Of a loop whose ends are a number apart, as those of
+// a window, `for %j in %y - 1 to %y + 2`, the iterations are counted from 0 first.
 //
 // Assumes: bounds that are constants have been made so.
 // Refuses: loops that hold loops or operators on arrays, that carry arrays, of more than a few
@@ -23,6 +24,7 @@
 #include "ir/mutator.h"
 #include "ir/uses.h"
 #include "passes/analyses/carried_values.h"
+#include "passes/analyses/linear_forms.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -36,17 +38,19 @@ using ir::Operand;
 using ir::Var;
 
 constexpr int64_t kMostIterations = 4;
+constexpr int64_t kLongestWindow = 64;
 constexpr int kMostOperations = 160;  // Of all iterations together.
 
 class LoopUnroller : public ir::Mutator {
  public:
-  LoopUnroller(ir::Arena* arena, Context& context) : Mutator(arena), context_(context) {}
+  LoopUnroller(ir::Arena* arena, const ir::Function& function, Context& context)
+      : Mutator(arena), context_(context), forms_(function) {}
 
  protected:
   void Visit(const Binding* b) override {
     if (!IsLoop(b->op)) return Mutator::Visit(b);
     const Binding* outer = std::exchange(around_, b);
-    const Binding loop = *Rewrite(b);
+    const Binding loop = Counted(*b, *Rewrite(b));
     around_ = outer;
     const int64_t count = IterationsOf(loop);
     if (around_ == nullptr || count == 0 || !IsPlain(loop, count) || IsAllOf(*around_, *b))
@@ -56,6 +60,36 @@ class LoopUnroller : public ir::Mutator {
   }
 
  private:
+  // The loop from 0, where its ends are a number apart.
+  Binding Counted(const Binding& original, const Binding& loop) {
+    if (loop.op != OpCode::kFor || loop.operands[0].IsConstant() ||
+        loop.operands[2].constant().integer <= 0)
+      return loop;
+    const std::vector<const Var*>& carried = loop.results;
+    if (std::any_of(carried.begin(), carried.end(), [](auto* c) { return c->type.IsArray(); }))
+      return loop;
+    const LinearForm length =
+        Difference(forms_.Of(original.operands[1]), forms_.Of(original.operands[0]));
+    if (!length.IsConstant() || length.constant < 0 || length.constant > kLongestWindow)
+      return loop;
+    ir::Builder inner = builder().Nested();
+    inner.set_span(loop.span);
+    std::vector<const Var*> params = loop.blocks[0]->params;
+    ir::Substitution values;
+    params[0] = inner.NewVar(ir::DType::kI64, params[0]->hint);
+    values[loop.blocks[0]->params[0]] = inner.Add(loop.operands[0], params[0]);
+    for (size_t k = 1; k < params.size(); ++k) {
+      params[k] = inner.NewVar(params[k]->type, params[k]->hint);
+      values[loop.blocks[0]->params[k]] = params[k];
+    }
+    std::vector<Operand> results = ir::InlineBlock(inner, *loop.blocks[0], std::move(values));
+    Binding counted = loop;
+    counted.operands[0] = Operand::Int(0);
+    counted.operands[1] = Operand::Int(length.constant);
+    counted.blocks = {inner.Finish(std::move(params), std::move(results))};
+    return counted;
+  }
+
   // 0 where they are not known, or too many.
   static int64_t IterationsOf(const Binding& loop) {
     if (loop.op != OpCode::kFor || !loop.attrs.Text(Attr::kKind).empty()) return 0;
@@ -125,6 +159,7 @@ class LoopUnroller : public ir::Mutator {
   }
 
   Context& context_;
+  const WrappingForms forms_;
   const Binding* around_ = nullptr;  // the innermost loop
 };
 
@@ -132,7 +167,7 @@ class LoopUnroller : public ir::Mutator {
 
 ir::Program UnrollLoops(const ir::Program& program, Context& context) {
   return ForEachFunction(program, [&](const ir::Function* function) {
-    return LoopUnroller(program.arena.get(), context).Run(function);
+    return LoopUnroller(program.arena.get(), *function, context).Run(function);
   });
 }
 

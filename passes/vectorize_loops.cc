@@ -366,7 +366,7 @@ class Vectorizer : public LoopWriter {
     const bool has_bools = std::any_of(b.results.begin(), b.results.end(), [](const Var* result) {
       return result->type.dtype() == DType::kBool;
     });
-    return !has_bools && b.attrs.Int(Attr::kLanes) % (2 * kRegistersOfTree) == 0 &&
+    return !has_bools && b.attrs.Int(Attr::kLanes) >= 8 * kRegistersOfTree &&
            CostOf(*b.blocks[0]) >= kDearElement;
   }
 

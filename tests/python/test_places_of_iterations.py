@@ -217,6 +217,28 @@ def test_limits_are_multiplied_without_wrapping_around(m):
     check_agreement(jit(one_place_of_many), one_place_of_many, lambda: (x, y.copy(), 20, m))
 
 
+def windowed(x, r):
+    h, w = x.shape
+    out = np.zeros((h, w))
+    for i in range(1, h - 1):
+        for j in range(2, w - 2):
+            s = x[i, j] * 0
+            for a in range(i - 1, i + 2):
+                for b in range(j - 2, j + 3, 2):
+                    s += x[a, b] * (a - i + 2)
+            for a in range(i - r, i - r + 1):
+                s -= x[a, j]
+            out[i, j] = s
+    return out
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (3, 5), (9, 33), (4, 70)])
+def test_windows_around_an_index(shape):
+    x = np.random.default_rng(1).integers(0, 9, shape) * 1.0
+    for r in (0, 1, 2, 60):
+        check_agreement(jit(windowed), windowed, lambda b=r: (x, b))
+
+
 def correlations(x, lags, step):
     out = np.zeros(max(lags, 1))
     for lag in range(lags):
