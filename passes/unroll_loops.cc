@@ -60,7 +60,8 @@ class LoopUnroller : public ir::Mutator {
   }
 
  private:
-  // The loop from 0, where its ends are a number apart.
+  // The loop from 0, where its ends are a number apart. Ends that wrap around are so far apart too,
+  // as Python's are.
   Binding Counted(const Binding& original, const Binding& loop) {
     if (loop.op != OpCode::kFor || loop.operands[0].IsConstant() ||
         loop.operands[2].constant().integer <= 0)

@@ -537,13 +537,11 @@ bool Ranges::HasProducts(const LinearForm& form) const {
                      [&](const auto& term) { return monomials_.IsProduct(term.first); });
 }
 
-const Var* Ranges::LatestFactor(const Var* product) const {
-  const std::vector<const Var*> factors = monomials_.FactorsOf(product);
-  return *std::max_element(factors.begin(), factors.end(),
-                           [&](const Var* a, const Var* b) { return OrderOf(a) < OrderOf(b); });
+int Ranges::OrderOfTerm(const Var* var) const {
+  int latest = -1;
+  for (const Var* factor : monomials_.FactorsOf(var)) latest = std::max(latest, OrderOf(factor));
+  return latest;
 }
-
-int Ranges::OrderOfTerm(const Var* var) const { return OrderOf(LatestFactor(var)); }
 
 double Ranges::ReachOfProduct(bool high, const Var* product, int& budget) const {
   double most = 1.0;

@@ -106,7 +106,6 @@ class Ranges {
   void LearnProduct(const ir::Binding& b);
   // Of a product the order of its latest factor.
   int OrderOfTerm(const ir::Var* var) const;
-  const ir::Var* LatestFactor(const ir::Var* product) const;
   double ReachOfProduct(bool high, const ir::Var* product, int& budget) const;
   // What ProvesNonNegative does where the latest value is a product.
   bool ProvesWithProduct(const LinearForm& form, const ir::Var* product, int& budget) const;
