@@ -533,9 +533,10 @@ class ShapeAssumer {
       builder.Emit(OpCode::kCheck, {}, {holds}, {{Attr::kSite, site_}, {Attr::kAt, 0}});
     };
     for (const ir::Param& param : function_.params) {
-      if (!scalars_.Contains(param.var) || !(param.var->type == ir::Type(ir::DType::kI64)))
-        continue;
-      const int64_t most = scalars_.MostOfFactor(param.var).value_or(kMoreThanAnySize);
+      const std::optional<int64_t> of_factor = scalars_.MostOfFactor(param.var);
+      const bool is_part = of_factor || scalars_.Contains(param.var);
+      if (!is_part || !(param.var->type == ir::Type(ir::DType::kI64))) continue;
+      const int64_t most = of_factor.value_or(kMoreThanAnySize);
       assume(Operand::Int(-most), param.var);
       assume(param.var, Operand::Int(most));
     }
