@@ -72,6 +72,14 @@ bool SameForms(const std::vector<LinearForm>& a, const std::vector<LinearForm>& 
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), SameForm);
 }
 
+Operand Written(ir::Builder& builder, const LinearForm& form,
+                const std::function<Operand(const Var*)>& value_of) {
+  Operand value = Operand::Int(form.constant);
+  for (const auto& [var, times] : form.terms)
+    value = builder.Add(value, builder.Mul(value_of(var), Operand::Int(times)));
+  return value;
+}
+
 WrappingForms::WrappingForms(const ir::Function& function) {
   ir::ForEachBinding(*function.body, [&](const Binding& b) { Learn(b); });
 }
@@ -80,14 +88,17 @@ void WrappingForms::Learn(const Binding& b) {
   const bool is_sum = b.op == OpCode::kAdd || b.op == OpCode::kSub;
   const bool is_multiple =
       b.op == OpCode::kMul && (b.operands[0].IsConstant() || b.operands[1].IsConstant());
-  if ((!is_sum && !is_multiple) || !(b.result()->type == ir::Type(ir::DType::kI64))) return;
+  const bool is_known = is_sum || is_multiple || b.op == OpCode::kNeg;
+  if (!is_known || b.result()->type != ir::Type(ir::DType::kI64)) return;
   LinearForm form;
   if (is_sum) {
     form = Of(b.operands[0]);
     form.Add(Of(b.operands[1]), b.op == OpCode::kAdd ? 1 : -1);
-  } else {
+  } else if (is_multiple) {
     const int side = b.operands[1].IsConstant() ? 0 : 1;
     form.Add(Of(b.operands[side]), b.operands[1 - side].constant().integer);
+  } else {
+    form.Add(Of(b.operands[0]), -1);
   }
   if (form.terms.size() <= kMostTerms) forms_[b.result()] = std::move(form);
 }
