@@ -14,9 +14,8 @@
 // `range(-r, r + 1)` around %i, all places are before it or behind it whose window is not whole.
 //
 // Assumes: nothing; the parts make up the loop wherever the borders are.
-// Refuses: loops that carry floats, the order of whose sums would depend on it, or arrays; long
-// bodies; borders that depend on what the loop computes. Loops in what is before a border, or
-// behind it, are left as they are.
+// Refuses: loops that carry arrays; long bodies; borders that depend on what the loop computes.
+// Loops in what is before the borders, or behind them, are left as they are.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -47,7 +46,7 @@ bool MaySplit(const Binding& b) {
       b.operands[1].constant().integer - b.operands[0].constant().integer <= kFewIterations)
     return false;
   for (const Var* result : b.results) {
-    if (!result->type.IsScalar() || !ir::IsInteger(result->type.dtype())) return false;
+    if (!result->type.IsScalar()) return false;
   }
   int operations = 0;
   ir::ForEachBinding(*b.blocks[0], [&](const Binding&) { ++operations; });

@@ -152,6 +152,27 @@ def test_grids(n, m):
 GRIDS = [jit(f) for f in (shallow, depthwise, neighbours)]
 
 
+def energy(s):
+    n, m = s.shape
+    e = 0.0
+    for i in range(n):
+        down = i + 1 if i + 1 < n else 0
+        for j in range(m):
+            right = j + 1 if j + 1 < m else 0
+            e -= s[i, j] * (s[down, j] + s[i, right])
+            if i > 0 and j > 0:
+                e += s[i - 1, j - 1]
+    return e
+
+
+@pytest.mark.parametrize("n", LENGTHS[1:])
+def test_sums(n):
+    compiled = jit(energy)
+    for m in (1, 2, 40):
+        s = np.random.default_rng(n).integers(-9, 9, (n, m)) * 1.0
+        check_agreement(compiled, energy, lambda s=s: (s,))
+
+
 def first_outside(x, y, lo, hi, c):
     n = len(x)
     count = 0
