@@ -325,7 +325,7 @@ class BoundsProver : public ir::Mutator {
       if (sum->op == OpCode::kSub && side == 1) break;
       const bool is_index = x.IsVar() && ranges_.DefinitionOf(x) == nullptr;
       if (!is_index || !ranges_.IsKnownBefore(c, x.var()) || !IsBelow(x, in[1])) continue;
-      const Operand by = sum->op == OpCode::kSub ? Make(OpCode::kNeg, {c}) : c;
+      const Operand by = sum->op == OpCode::kSub ? Make(OpCode::kSub, {Operand::Int(0), c}) : c;
       const Operand turned = Make(OpCode::kAdd, {x, Make(OpCode::kMod, {by, in[1]})});
       Wrap(b, turned, in[1], false);
       return true;

@@ -88,17 +88,14 @@ void WrappingForms::Learn(const Binding& b) {
   const bool is_sum = b.op == OpCode::kAdd || b.op == OpCode::kSub;
   const bool is_multiple =
       b.op == OpCode::kMul && (b.operands[0].IsConstant() || b.operands[1].IsConstant());
-  const bool is_known = is_sum || is_multiple || b.op == OpCode::kNeg;
-  if (!is_known || b.result()->type != ir::Type(ir::DType::kI64)) return;
+  if ((!is_sum && !is_multiple) || b.result()->type != ir::Type(ir::DType::kI64)) return;
   LinearForm form;
   if (is_sum) {
     form = Of(b.operands[0]);
     form.Add(Of(b.operands[1]), b.op == OpCode::kAdd ? 1 : -1);
-  } else if (is_multiple) {
+  } else {
     const int side = b.operands[1].IsConstant() ? 0 : 1;
     form.Add(Of(b.operands[side]), b.operands[1 - side].constant().integer);
-  } else {
-    form.Add(Of(b.operands[0]), -1);
   }
   if (form.terms.size() <= kMostTerms) forms_[b.result()] = std::move(form);
 }

@@ -50,7 +50,7 @@ class WrappingForms {
   explicit WrappingForms(const ir::Function& function);
 
   LinearForm Of(const ir::Operand& operand) const;
-  // True for a sum, difference, negation or constant multiple of i64s.
+  // True for a sum, difference or constant multiple of i64s.
   bool IsKnown(const ir::Binding& binding) const;
   // Takes in a binding that is new to the function.
   void Learn(const ir::Binding& binding);

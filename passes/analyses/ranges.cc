@@ -270,8 +270,6 @@ std::optional<LinearForm> Ranges::ExactSum(const Binding& b) const {
     const int64_t times = b.operands[1 - side].constant().integer;
     if (!IsWithinLimit(times, kLargestCoefficient)) return std::nullopt;
     form.Add(FormOf(b.operands[side]), times);
-  } else if (b.op == OpCode::kNeg) {
-    form.Add(FormOf(b.operands[0]), -1);
   } else {
     return std::nullopt;
   }
