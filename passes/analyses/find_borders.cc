@@ -59,26 +59,28 @@ void BorderFinder::FindDear(const Block& block) {
   ir::ForEachBinding(block, [&](const Binding& b) {
     if (b.op == OpCode::kLoad || b.op == OpCode::kStore) {
       const size_t end = b.operands.size() - (b.op == OpCode::kStore ? 1 : 0);
-      for (size_t k = 1; k < end; ++k) AddDear(b.operands[k]);
+      for (size_t k = 1; k < end; ++k) AddMakers(b.operands[k], dear_);
     } else if (b.op == OpCode::kIf) {
       if (std::any_of(b.blocks.begin(), b.blocks.end(), [](auto* s) { return TouchesMemory(*s); }))
-        AddDear(b.operands[0]);
+        AddMakers(b.operands[0], dear_);
+    } else if (b.op == OpCode::kCheck) {
+      AddMakers(b.operands[0], checked_);
     }
   });
 }
 
-void BorderFinder::AddDear(const Operand& value) {
-  if (!value.IsVar() || !dear_.insert(value.var()).second) return;
+void BorderFinder::AddMakers(const Operand& value, ir::VarSet& set) {
+  if (!value.IsVar() || !set.insert(value.var()).second) return;
   const auto found = definitions_.find(value.var());
   if (found == definitions_.end()) return;
   const Binding& b = *found->second;
   if (ir::IsScalarOp(b.op)) {
-    for (const Operand& operand : b.operands) AddDear(operand);
+    for (const Operand& operand : b.operands) AddMakers(operand, set);
   } else if (b.op == OpCode::kIf) {
-    AddDear(b.operands[0]);
+    AddMakers(b.operands[0], set);
     const size_t place = std::find(b.results.begin(), b.results.end(), value.var()) -  //
                          b.results.begin();
-    for (const Block* side : b.blocks) AddDear(side->results[place]);
+    for (const Block* side : b.blocks) AddMakers(side->results[place], set);
   }
 }
 
@@ -90,6 +92,7 @@ std::optional<Borders> BorderFinder::Of(const Binding& loop) {
   borders_ = {};
   fails_ = false;
   ends_ = {FormOf(loop.operands[0]), FormOf(loop.operands[1])};
+  borders_.is_likely_all = IsLoaded(ends_.first) || IsLoaded(ends_.last);
   const auto known = known_;
   const auto chosen = chosen_;
   Walk(body);
@@ -104,6 +107,15 @@ std::optional<Borders> BorderFinder::Of(const Binding& loop) {
   known_ = known;
   chosen_ = chosen;
   return std::nullopt;
+}
+
+bool BorderFinder::IsLoaded(const LinearForm& end) const {
+  return std::any_of(end.terms.begin(), end.terms.end(), [&](const auto& term) {
+    auto made = definitions_.find(term.first);
+    if (made != definitions_.end() && made->second->op == OpCode::kCast)
+      made = definitions_.find(made->second->operands[0].var());
+    return made != definitions_.end() && made->second->op == OpCode::kLoad;
+  });
 }
 
 void BorderFinder::Walk(const Block& block) {
@@ -142,7 +154,8 @@ void BorderFinder::BoundIndexes(const Binding& b) {
 // Notes between which borders the condition has which value.
 void BorderFinder::AskOf(const Binding& b) {
   const Var* result = b.result();
-  if (!dear_.contains(result) || known_.contains(result) || chosen_.contains(result)) return;
+  if (known_.contains(result) || chosen_.contains(result)) return;
+  if (!dear_.contains(result) && !(borders_.is_likely_all && checked_.contains(result))) return;
   const LinearForm gap = Difference(FormOf(b.operands[0]), FormOf(b.operands[1]));
   const int64_t times = gap.Coefficient(index_);
   if (times != 1 && times != -1) return;
@@ -250,6 +263,8 @@ std::optional<LinearForm> BorderFinder::ExtremeOf(const LinearForm& form, bool l
 
 // True where the place is rather where the loop begins than where it ends.
 bool BorderFinder::IsNearFirst(const LinearForm& place) const {
+  // Of numbers that nothing is known of: from 0 on, and below a size.
+  if (borders_.is_likely_all) return place.IsConstant();
   const LinearForm from_first = Difference(place, ends_.first);
   const LinearForm to_last = Difference(ends_.last, place);
   if (from_first.IsConstant() && to_last.IsConstant())

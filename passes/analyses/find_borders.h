@@ -19,6 +19,9 @@ struct Borders {
   std::vector<LinearForm> upper;
   bool is_one_before = false;  // The first index is all that is before them,
   bool is_one_behind = false;  // and the last all that is behind.
+  // Elements of arrays say where the loop begins or ends, as in rows of sparse matrices: such loops
+  // are short, and likely all between the borders. Checks count too.
+  bool is_likely_all = false;
 };
 
 // Finds where conditions of loops' indexes change that say whether memory is read, or where: what
@@ -40,8 +43,9 @@ class BorderFinder {
   };
 
   void FindDear(const ir::Block& block);
-  void AddDear(const ir::Operand& value);
+  void AddMakers(const ir::Operand& value, ir::VarSet& set);
 
+  bool IsLoaded(const LinearForm& end) const;
   void Walk(const ir::Block& block);
   void BoundIndexes(const ir::Binding& b);
   void AskOf(const ir::Binding& condition);
@@ -59,6 +63,7 @@ class BorderFinder {
   const WrappingForms forms_;
   const std::unordered_map<const ir::Var*, const ir::Binding*> definitions_;
   ir::VarSet dear_;                                 // what says whether or where memory is read
+  ir::VarSet checked_;                              // what checks ask, and what that is made of
   std::unordered_map<const ir::Var*, bool> known_;  // conditions, between the borders of loops
   std::unordered_map<const ir::Var*, LinearForm> chosen_;
 

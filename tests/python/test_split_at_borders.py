@@ -249,5 +249,49 @@ def test_the_first_error_of_all_parts(at, zero):
     check_agreement(jit(raises_in_order), raises_in_order, lambda: (x, np.zeros(40), at))
 
 
+def rows(ptr, val, at, x):
+    n = len(ptr) - 1
+    y = np.zeros(n)
+    for i in range(n):
+        s = 0.0
+        for p in range(ptr[i], ptr[i + 1]):
+            if at[p] != i:
+                s += val[p] * x[at[p]]
+            else:
+                s -= val[p]
+        y[i] = s
+    return y
+
+
+# Rows that begin before the first element, end behind the last, or go backwards.
+@pytest.mark.parametrize(
+    "ends", [[0, 3, 3, 8], [-2, 2, 5], [4, 2, 8, 1], [0, 8, 9], [0, 12], [-9, 1]]
+)
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_rows_that_elements_bound(ends, dtype):
+    at = np.array([0, 1, 2, 0, -1, 3, 1, 0], dtype)
+    for more in (0, 1, -1):
+        val, x = np.arange(8.0 + more), np.arange(4.0)
+        check_agreement(jit(rows), rows, lambda val=val, x=x: (np.array(ends, dtype), val, at, x))
+
+
+def gathered(table, at):
+    n, m = at.shape
+    y = np.zeros(n)
+    for i in range(n):
+        for k in range(m):
+            y[i] += table[at[i, k]]
+    return y
+
+
+# Short rows of what lies anywhere are summed in order, long ones in lanes.
+@pytest.mark.parametrize("m", [0, 1, 9, 31, 32, 33, 70])
+def test_short_rows(m):
+    at = np.random.default_rng(m).integers(-5, 5, (7, m))
+    check_agreement(jit(gathered), gathered, lambda: (np.arange(5.0), at))
+    at[3, m // 2 :] = 5
+    check_agreement(jit(gathered), gathered, lambda: (np.arange(5.0), at))
+
+
 def test_explain_says_so():
     assert "split at its borders" in str(jit(clipped).explain(np.ones(9), np.ones(3)))
