@@ -12,11 +12,11 @@
 // operands. What a comparison, a shift to the right, a quotient or a float is made of must be the
 // number itself, whose bounds then fit the narrower type.
 //
-// Assumes: index form, behind fusion. Inside of nests alone: a loop by itself gains nothing.
+// Assumes: index form, behind fusion, or loops with lanes. Inside of these alone: a loop by itself
+// gains nothing.
 // Refuses: numbers together with one that an index, a store, or anything else reads or makes that
 // takes all of its bits.
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -25,6 +25,7 @@
 #include "ir/dtype.h"
 #include "ir/mutator.h"
 #include "ir/uses.h"
+#include "passes/analyses/integer_intervals.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -36,6 +37,7 @@ using ir::DType;
 using ir::OpCode;
 using ir::Operand;
 using ir::Var;
+using Interval = IntegerInterval;
 
 bool IsWide(const Operand& operand) { return ir::TypeOf(operand) == ir::Type(DType::kI64); }
 
@@ -53,37 +55,6 @@ bool IsModular(OpCode op) {
   return op == OpCode::kAdd || op == OpCode::kSub || op == OpCode::kMul || op == OpCode::kNeg ||
          op == OpCode::kAnd || op == OpCode::kOr || op == OpCode::kXor || op == OpCode::kNot ||
          op == OpCode::kSelect;
-}
-
-// What a number lies between, both included.
-struct Interval {
-  int64_t lo;
-  int64_t hi;
-
-  void Include(const Interval& other) {
-    lo = std::min(lo, other.lo);
-    hi = std::max(hi, other.hi);
-  }
-  bool Fits(DType dtype) const {
-    const int bits = ir::SizeInBits(dtype);
-    if (ir::IsUnsigned(dtype)) return lo >= 0 && hi < int64_t{1} << bits;
-    return lo >= -(int64_t{1} << (bits - 1)) && hi < int64_t{1} << (bits - 1);
-  }
-};
-
-// Sums and products of numbers below this do not overflow; larger ones are not known.
-constexpr int64_t kLargest = int64_t{1} << 31;
-
-std::optional<Interval> Known(Interval interval) {
-  if (interval.lo < -kLargest || interval.hi > kLargest) return std::nullopt;
-  return interval;
-}
-
-Interval IntervalOf(DType dtype) {
-  if (ir::IsBool(dtype)) return {0, 1};
-  const int bits = ir::SizeInBits(dtype);
-  if (ir::IsUnsigned(dtype)) return {0, (int64_t{1} << bits) - 1};
-  return {-(int64_t{1} << (bits - 1)), (int64_t{1} << (bits - 1)) - 1};
 }
 
 // Finds groups of numbers that are computed from one another, and what is asked of each.
@@ -151,8 +122,7 @@ class Groups {
   Group& GroupOf(const Operand& operand) { return groups_[Find(NumberOf(operand.var()))]; }
 
   std::optional<Interval> BoundsOf(const Operand& operand) const {
-    if (operand.IsConstant())
-      return Known({operand.constant().integer, operand.constant().integer});
+    if (operand.IsConstant()) return IntervalOf(operand.constant());
     const auto found = intervals_.find(operand.var());
     return found == intervals_.end() ? std::nullopt : std::optional(found->second);
   }
@@ -176,7 +146,8 @@ class Groups {
   }
 
   void See(const Binding& b, bool in_nest) {
-    const bool is_nest = ir::InfoOf(b.op).format == ir::OpFormat::kIndices;
+    const bool is_nest =
+        ir::InfoOf(b.op).format == ir::OpFormat::kIndices || b.op == OpCode::kLanes;
     for (const Block* inner : b.blocks) See(*inner, in_nest || is_nest);
     if (in_nest && b.op == OpCode::kIf) return SeeChoice(b);
     if (in_nest && b.op == OpCode::kCast) return SeeCast(b);
@@ -240,9 +211,13 @@ class Groups {
     const bool is_shift = (b.op == OpCode::kShl || b.op == OpCode::kShr) && IsShort(b.operands[1]);
     const bool is_division = (b.op == OpCode::kFloorDiv || b.op == OpCode::kMod) &&
                              b.operands[1].IsConstant() && b.operands[1].constant().integer > 0;
-    if (!is_extreme && !is_shift && !is_division && !IsModular(b.op)) return false;
+    const bool is_abs = b.op == OpCode::kAbs;
+    if (!is_extreme && !is_shift && !is_division && !is_abs && !IsModular(b.op)) return false;
     Define(b.result(), BoundsOf(b));
     for (size_t k = first; k < b.operands.size(); ++k) Join(b.result(), b.operands[k]);
+    // The number that is farthest from 0 has another sign, where there is one.
+    if (is_abs) ReadWhole(b.result(), GroupOf(b.result()));
+    if (is_abs) return ReadWhole(b, b.result());
     return is_extreme || is_division || b.op == OpCode::kShr ? ReadWhole(b, b.result()) : true;
   }
 
@@ -259,63 +234,7 @@ class Groups {
   }
 
   std::optional<Interval> BoundsOf(const Binding& b) const {
-    const size_t first = b.op == OpCode::kSelect ? 1 : 0;
-    const std::optional<Interval> x = BoundsOf(b.operands[first]);
-    if (b.op == OpCode::kNeg || b.op == OpCode::kNot) {
-      const int64_t one = b.op == OpCode::kNot ? 1 : 0;
-      return x ? Known({-x->hi - one, -x->lo - one}) : std::nullopt;
-    }
-    const std::optional<Interval> y = BoundsOf(b.operands[first + 1]);
-    if (b.op == OpCode::kAnd) return BoundsOfAnd(x, y);
-    if (!x || !y) return std::nullopt;
-    switch (b.op) {
-      case OpCode::kAdd: return Known({x->lo + y->lo, x->hi + y->hi});
-      case OpCode::kSub: return Known({x->lo - y->hi, x->hi - y->lo});
-      case OpCode::kMul: {
-        if (!Known(*x) || !Known(*y)) return std::nullopt;
-        const int64_t ends[] = {x->lo * y->lo, x->lo * y->hi, x->hi * y->lo, x->hi * y->hi};
-        return Known({*std::min_element(ends, ends + 4), *std::max_element(ends, ends + 4)});
-      }
-      case OpCode::kMin: return Interval{std::min(x->lo, y->lo), std::min(x->hi, y->hi)};
-      case OpCode::kMax: return Interval{std::max(x->lo, y->lo), std::max(x->hi, y->hi)};
-      case OpCode::kSelect: {
-        Interval both = *x;
-        both.Include(*y);
-        return both;
-      }
-      case OpCode::kOr:
-      case OpCode::kXor: {
-        if (x->lo < 0 || y->lo < 0) return std::nullopt;
-        int64_t ones = 1;
-        while (ones <= std::max(x->hi, y->hi)) ones *= 2;
-        return Known({0, ones - 1});
-      }
-      // By what is positive.
-      case OpCode::kFloorDiv: return Interval{FloorOf(x->lo, y->lo), FloorOf(x->hi, y->lo)};
-      case OpCode::kMod: return Interval{0, y->lo - 1};
-      case OpCode::kShr:
-        if (y->lo < 0 || y->hi > 31) return std::nullopt;
-        return Interval{x->lo >> y->lo, x->hi >> y->lo};
-      case OpCode::kShl:
-        if (y->lo < 0 || y->hi > 31) return std::nullopt;
-        return Known({x->lo * (int64_t{1} << y->lo), x->hi * (int64_t{1} << y->lo)});
-      default: return std::nullopt;
-    }
-  }
-
-  static int64_t FloorOf(int64_t a, int64_t divisor) {
-    return a / divisor - (a % divisor < 0 ? 1 : 0);
-  }
-
-  // No more than a side that is not negative.
-  static std::optional<Interval> BoundsOfAnd(const std::optional<Interval>& x,
-                                             const std::optional<Interval>& y) {
-    std::optional<Interval> bounds;
-    for (const std::optional<Interval>& side : {x, y}) {
-      if (!side || side->lo < 0) continue;
-      bounds = Interval{0, std::min(side->hi, bounds ? bounds->hi : side->hi)};
-    }
-    return bounds;
+    return IntervalOf(b, [&](const Operand& operand) { return BoundsOf(operand); });
   }
 
   std::unordered_map<const Var*, size_t> numbers_;

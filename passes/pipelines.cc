@@ -107,6 +107,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "narrow-integers",
       "schedule",
       "lower-to-loops",
+      // Again: sums of what is small.
+      "narrow-integers",
       "simplify",
       "settle-ties",
       "eliminate-dead-code",

@@ -92,8 +92,6 @@ std::string WhyNoOwnLanes(const Binding& reduction, bool may_check) {
   const Operand& inner = reduction.operands[body.params.size() - 1];
   if (inner.IsConstant() && inner.constant().integer <= kSmallExtent) return "its extent is small";
   bool is_plain = true;
-  may_check &= std::all_of(reduction.results.begin(), reduction.results.end(),
-                           [](const Var* sum) { return ir::IsFloat(sum->type.dtype()); });
   ir::ForEachBinding(body, [&](const Binding& b) {
     is_plain &= ir::IsScalarOp(b.op) || b.op == OpCode::kLoad || b.op == OpCode::kIf ||
                 b.op == OpCode::kWhile || (may_check && b.op == OpCode::kCheck);

@@ -8,6 +8,7 @@
 #include "ir/reduction_tree.h"
 #include "ir/uses.h"
 #include "passes/analyses/find_cost.h"
+#include "passes/analyses/integer_intervals.h"
 
 namespace parakeet::passes {
 
@@ -26,6 +27,11 @@ namespace {
 constexpr int64_t kElementsTogether = 4;
 constexpr int64_t kPartsTogether = 4;
 constexpr int64_t kWarpThreads = 32;
+// Elements that are summed in fewer bits at a time: so many that what is done behind them costs
+// nothing, and as many as there may be.
+constexpr int64_t kLeastNarrowSum = 4096;
+constexpr int64_t kLongestNarrowSum = int64_t{1} << 24;
+constexpr int64_t kNarrowLanes = 64;
 
 Attributes Parallel(int64_t cost) {
   return {{Attr::kKind, std::string("parallel")}, {Attr::kCost, std::max<int64_t>(1, cost)}};
@@ -80,7 +86,9 @@ Operands ReductionLowering::FoldRun(const Reduction& r, const Operands& row, con
                  });
   };
   const auto in_lanes = [&] {
-    return RunLanes(r, [&](const Operand& i) { return Element(r, at(i)); }, lo, hi);
+    const ElementAt element = [&](const Operand& i) { return Element(r, at(i)); };
+    const std::optional<Narrow> narrow = NarrowSum(r);
+    return narrow ? RunNarrow(r, *narrow, element, lo, hi) : RunLanes(r, element, lo, hi);
   };
   if (r.lanes == 1) return in_order();
   const int64_t least = r.binding.attrs.Int(Attr::kShort);
@@ -103,6 +111,61 @@ Operands ReductionLowering::RunLanes(const Reduction& r, const ElementAt& elemen
   builder().Emit(OpCode::kLanes, results, std::move(operands), Attributes{{Attr::kLanes, r.lanes}},
                  {body, ir::CloneBlock(arena(), *r.binding.blocks[1])});
   return Operands(results.begin(), results.end());
+}
+
+std::optional<ReductionLowering::Narrow> ReductionLowering::NarrowSum(const Reduction& r) const {
+  const Block& element = *r.binding.blocks[0];
+  if (for_kernels_ || r.binding.results.size() != 1) return std::nullopt;
+  const ir::Type type = r.binding.result()->type;
+  if (!type.IsScalar() || !ir::IsInteger(type.dtype())) return std::nullopt;
+  if (ir::CombineOp(*r.binding.blocks[1]) != OpCode::kAdd) return std::nullopt;
+  const std::optional<IntegerInterval> interval = IntervalIn(element, element.results[0]);
+  if (!interval) return std::nullopt;
+  // Lanes as wide as what is read, so that no vector is taken apart.
+  int widest = 0;
+  ir::ForEachBinding(element, [&](const Binding& b) {
+    if (b.op == OpCode::kLoad) widest = std::max(widest, ir::SizeInBytes(b.result()->type.dtype()));
+  });
+  const int64_t block = r.binding.attrs.Int(Attr::kBlock);
+  for (const ir::DType dtype :
+       {ir::DType::kU16, ir::DType::kI16, ir::DType::kU32, ir::DType::kI32}) {
+    const int bytes = ir::SizeInBytes(dtype);
+    if (bytes < widest || bytes >= ir::SizeInBytes(type.dtype())) continue;
+    IntegerInterval one = *interval;
+    one.Include({0, 0});
+    if (!one.Fits(dtype)) continue;
+    const IntegerInterval all = IntervalOf(dtype);
+    const int64_t most = std::min(one.hi > 0 ? all.hi / one.hi : kLongestNarrowSum,
+                                  one.lo < 0 ? all.lo / one.lo : kLongestNarrowSum);
+    if (most < (block > 0 ? std::min(block, kLeastNarrowSum) : kLeastNarrowSum)) continue;
+    return Narrow{dtype, std::min(most, kLongestNarrowSum), std::max(r.lanes, kNarrowLanes)};
+  }
+  return std::nullopt;
+}
+
+Operands ReductionLowering::RunNarrow(const Reduction& r, const Narrow& narrow,
+                                      const ElementAt& element, const Operand& lo,
+                                      const Operand& hi) {
+  const ir::DType wide = r.binding.result()->type.dtype();
+  const auto sum = [&](const Operand& from, const Operand& to) {
+    const Var* index = builder().NewVar(ir::DType::kI64, "i");
+    const Block* body =
+        BlockOf({index}, [&] { return Operands{builder().Cast(element(index)[0], narrow.dtype)}; });
+    const Var* part = builder().NewVar(narrow.dtype, "lane");
+    builder().Emit(OpCode::kLanes, {part}, {from, to, ir::ZeroOf(narrow.dtype)},
+                   Attributes{{Attr::kLanes, narrow.lanes}},
+                   {body, ir::CombineBlock(arena(), OpCode::kAdd, narrow.dtype)});
+    return builder().Cast(part, wide);
+  };
+  const int64_t block = r.binding.attrs.Int(Attr::kBlock);
+  if (block > 0 && block <= narrow.most) return {sum(lo, hi)};
+  return Carry(
+      lo, hi, {ir::ZeroOf(wide)},
+      [&](const Operand& from, const Operands& so_far) {
+        const Operand to = Min(builder().Add(from, Int(narrow.most)), hi);
+        return Operands{builder().Add(so_far[0], sum(from, to))};
+      },
+      narrow.most);
 }
 
 Operands ReductionLowering::FoldRows(const Reduction& r, const Operand& first, const Operand& last,

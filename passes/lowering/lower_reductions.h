@@ -2,6 +2,7 @@
 #define PARAKEET_PASSES_LOWERING_LOWER_REDUCTIONS_H_
 
 #include <functional>
+#include <optional>
 
 #include "passes/lowering/index_writer.h"
 
@@ -74,6 +75,16 @@ class ReductionLowering : public IndexWriter {
                    const ir::Operand& hi);
   Operands RunLanes(const Reduction& r, const ElementAt& element, const ir::Operand& lo,
                     const ir::Operand& hi);
+  // Of integers that are known to be small, sums that fit fewer bits than the whole, some elements
+  // at a time: more of them fit a register.
+  struct Narrow {
+    ir::DType dtype;
+    int64_t most;   // elements that are summed in it
+    int64_t lanes;  // Integers may be added in any order.
+  };
+  std::optional<Narrow> NarrowSum(const Reduction& r) const;
+  Operands RunNarrow(const Reduction& r, const Narrow& narrow, const ElementAt& element,
+                     const ir::Operand& lo, const ir::Operand& hi);
   // The rows from first to last, each from lo to hi.
   Operands FoldRows(const Reduction& r, const ir::Operand& first, const ir::Operand& last,
                     const ir::Operand& lo, const ir::Operand& hi);
