@@ -34,6 +34,7 @@ constexpr int64_t kFewIterations = 4;
 // Of each access in lanes to places that data say, where some are stores, and where none is.
 constexpr int kCostAScatter = 8;
 constexpr int kCostAGather = 12;
+constexpr int kCostANarrowGather = 6;  // of up to two bytes: one by one anywhere, of many lanes
 constexpr int kCostAFastGather = 4;
 
 class Scheduler : public ir::Mutator {
@@ -112,17 +113,30 @@ class Scheduler : public ir::Mutator {
   // True where lanes would cost more than they save: they go to such places one after the other.
   bool MostlyScatters(const Binding& nest, const Var* index) const {
     const ir::Block& element = *nest.blocks[0];
-    const int a_gather = context_.options.fast_gathers ? kCostAFastGather : kCostAGather;
     int scattered = 0, stores = 0;
-    const int gathers = CostOf(element, [&](const Binding& b) {
+    const auto see = [&](const Binding& b) {
       if (b.op != OpCode::kLoad && b.op != OpCode::kStore) return 0;
       const bool is_scattered = patterns_.IsScattered(b, index);
       scattered += is_scattered;
       stores += is_scattered && b.op == OpCode::kStore;
-      return is_scattered ? a_gather : 0;
-    });
+      return is_scattered ? CostOfGather(b) : 0;
+    };
+    // What a reduction gathers, it gathers as often as it takes an element; other loops in it are
+    // nests of their own.
+    int gathers = 0;
+    const auto see_of = [&](const Binding& b) {
+      const ir::Block alone{{}, {&b}, {}};
+      if (b.op == OpCode::kIreduce) gathers += CostOf(alone, see);
+      else ir::ForEachBinding(alone, [&](const Binding& inner) { gathers += see(inner); });
+    };
+    for (const Binding* b : element.bindings) see_of(*b);
     if (stores > 0) return CostUnchecked(element) < kCostAScatter * scattered;
     return CostOf(element) < gathers;
+  }
+
+  int CostOfGather(const Binding& access) const {
+    if (ir::SizeInBytes(ir::DTypeOf(access.operands[0])) <= 2) return kCostANarrowGather;
+    return context_.options.fast_gathers ? kCostAFastGather : kCostAGather;
   }
 
   // Without what only checks ask: lanes save little of branches that nobody takes.
