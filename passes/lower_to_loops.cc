@@ -170,7 +170,7 @@ class Lowering : public ProductCallLowering {
   // The sizes are those of the first loop in the body of a nest: as they are in its middle, where
   // each element has its own.
   Work WorkOf(const Block& body, const Operands& extents) {
-    Work work{CostInLanes(body), {}};
+    Work work{CyclesInLanes(body), {}};
     for (const Binding* b : body.bindings) {
       const bool is_nest =
           b->op == OpCode::kIreduce || b->op == OpCode::kImap || b->op == OpCode::kForeach;
@@ -178,7 +178,7 @@ class Lowering : public ProductCallLowering {
       Operands sizes(b->operands.begin(), b->operands.begin() + b->blocks[0]->params.size());
       if (b->op == OpCode::kFor) sizes = {b->operands[1], b->operands[0]};
       std::optional<Operands> known = InMiddle(body, extents, sizes);
-      if (!known) return {CostInLanes(body), {}};
+      if (!known) return {CyclesInLanes(body), {}};
       if (b->op == OpCode::kFor) known = {{builder().Sub((*known)[0], (*known)[1])}};
       for (const Operand& size : *known) {
         if (size.IsConstant()) continue;
@@ -215,12 +215,12 @@ class Lowering : public ProductCallLowering {
     return middle;
   }
 
-  // What the body costs where the loops in it that have lanes take a vector at a time.
-  static int64_t CostInLanes(const Block& body) {
+  // What the body takes where the loops in it that have lanes take a vector at a time.
+  static int64_t CyclesInLanes(const Block& body) {
     int64_t cost = 0;
     for (const Binding* b : body.bindings) {
       const bool in_lanes = b->attrs.Has(Attr::kVector) || b->attrs.Int(Attr::kLanes) > 1;
-      cost += CostOf(Block{{}, {b}, {}}) / (in_lanes ? kUsualLanes : 1);
+      cost += CyclesOf(Block{{}, {b}, {}}) / (in_lanes ? kUsualLanes : 1);
     }
     return std::max<int64_t>(1, cost);
   }
