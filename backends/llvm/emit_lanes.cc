@@ -217,7 +217,9 @@ LanesPlace FunctionEmitter::PlaceOf(const ir::Binding& binding, int lanes) {
   }
   // Lane 0's place need not exist where the mask leaves it out.
   place.address = AddressOf(array, index, /*inside=*/place.mask == nullptr);
-  Value* stride = ArrayOf(array).strides[binding.attrs.Int(Attr::kAxis)];
+  const bool is_flat = binding.attrs.Int(Attr::kFlat) != 0;
+  Value* stride = is_flat ? I64(ir::SizeInBytes(DTypeOf(array)))
+                          : ArrayOf(array).strides[binding.attrs.Int(Attr::kAxis)];
   place.stride = builder_.CreateMul(stride, I64(binding.attrs.Int(Attr::kStep, 1)));
   place.repeat = static_cast<int>(binding.attrs.Int(Attr::kRepeat, 1));
   place.phase = static_cast<int>(binding.attrs.Int(Attr::kPhase));

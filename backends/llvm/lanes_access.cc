@@ -118,6 +118,7 @@ class LanesAccess {
   // mask leaves out what is between lanes.
   Value* LoadPicked() {
     const bool is_whole = place_.place >= 0;
+    if (is_whole && place_.mask == nullptr) return LoadFromWhole();
     const int before = is_whole ? place_.place : 0;
     const int last = (place_.lanes - 1) * gap_ + 1 - place_.lanes;
     Value* picked = nullptr;
@@ -137,6 +138,15 @@ class LanesAccess {
       }
     }
     return picked;
+  }
+
+  // All that lies there as one vector, which those that read other places of it load too: LLVM
+  // knows for a processor how the likes of it are taken apart.
+  Value* LoadFromWhole() {
+    Value* all = LoadPart(-place_.place, gap_ * place_.lanes, nullptr);
+    SmallVector<int, 64> from;
+    for (int lane = 0; lane < place_.lanes; ++lane) from.push_back(lane * gap_ + place_.place);
+    return builder_.CreateShuffleVector(all, from);
   }
 
   // As many numbers as that, from the one so many behind the first lane's on.
