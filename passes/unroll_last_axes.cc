@@ -11,11 +11,16 @@
 //
 // flatten_lanes and join_lanes read and store the elements of such pixels as they lie in memory.
 //
+// Where the length of such an axis is a parameter's, and the caller says how long that is
+// (Options::lengths), it is that number; of a map over three axes or more, the pass says that it
+// would like to know (Context::better_with_lengths).
+//
 // Assumes: index form, behind all that looks for maps: behind choose_trees, so that no order of a
-// sum depends on lengths that only some calls have (Options::lengths).
+// sum depends on lengths; behind flatten_maps, which writes some with whole lanes.
 // Refuses: elements that hold loops or may raise, or of many operations; an axis before it that is
 // as short; arrays in Fortran order.
 #include <algorithm>
+#include <set>
 
 #include "passes/analyses/known_lengths.h"
 #include "passes/lowering/loop_writer.h"
@@ -44,6 +49,7 @@ class LastAxisUnroller : public LoopWriter {
  protected:
   void Visit(const Binding* b) override {
     const int64_t count = LengthOf(*b);
+    Wish(*b);
     if (count == 0 || !IsPlain(*b, count)) return Mutator::Visit(b);
     context_.Note(b->span, "its last axis is written out", Topic::kNests, Verdict::kDone);
     WriteOut(*b, count);
@@ -60,6 +66,18 @@ class LastAxisUnroller : public LoopWriter {
     const int64_t before = lengths_.Of(b.operands[rank - 2]).value_or(kLeastBefore);
     const bool is_pixel = length >= kShortestPixel && length <= kLongestPixel;
     return is_pixel && before >= kLeastBefore ? length : 0;
+  }
+
+  // Of maps over rows of a matrix nothing is asked: most rows are long.
+  void Wish(const Binding& b) {
+    if (b.op != OpCode::kImap && b.op != OpCode::kForeach) return;
+    const bool is_asked = b.operands.size() > 2 && !lengths_.Of(b.operands.back());
+    if (!is_asked || !IsPlain(b, kLongestPixel)) return;
+    const std::set<size_t> parameters = lengths_.ParametersOf(b.operands.back());
+    if (parameters.empty()) return;
+    context_.Note(b.span, "its last axis would be written out if its length were known",
+                  Topic::kNests);
+    context_.better_with_lengths.insert(parameters.begin(), parameters.end());
   }
 
   static bool IsPlain(const Binding& b, int64_t count) {
