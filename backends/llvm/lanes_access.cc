@@ -36,6 +36,7 @@ class LanesAccess {
   }
 
   void Store(const Number& number) {
+    if (gap_ > 0 && CanSpread()) return StoreSpread(number.value);
     if (step_ == 0) return StoreApart(number);
     if (is_complex_) return StorePairs(number);
     StoreRun(Reversed(number.value), MaskOfRun());
@@ -138,6 +139,28 @@ class LanesAccess {
       }
     }
     return picked;
+  }
+
+  // Where masks are of single bytes. Of long numbers as many stores would be left.
+  bool CanSpread() const {
+    return !is_complex_ && emission_.is_x86 && emission_.has_gathers && size_ <= 4;
+  }
+
+  // Every second, third or fourth number, by masks that leave out what is between lanes.
+  void StoreSpread(Value* value) {
+    SmallVector<int, 128> numbers, lanes;
+    for (int lane = 0; lane < place_.lanes; ++lane) {
+      numbers.push_back(lane);
+      numbers.append(gap_ - 1, llvm::PoisonMaskElem);
+      lanes.push_back(lane);
+      lanes.append(gap_ - 1, place_.lanes);
+    }
+    Value* all = AllLanes();
+    Value* none = llvm::Constant::getNullValue(all->getType());
+    auto* store = builder_.CreateMaskedStore(builder_.CreateShuffleVector(value, numbers),
+                                             place_.address, traits_.alignment,
+                                             builder_.CreateShuffleVector(all, none, lanes));
+    traits_.scopes.Mark(store);
   }
 
   // All that lies there as one vector, which those that read other places of it load too: LLVM
