@@ -1,5 +1,5 @@
 // Writes out the last axis of maps that has two to four elements, so that lanes take the axis
-// before it instead of a few elements.
+// before it instead of a few elements; along axes of one element nothing moves.
 //
 // Before:
 //   %r: [n][m][3]f32 = imap (%i, %j, %k) in (%n, %m, 3) {
@@ -48,6 +48,7 @@ class LastAxisUnroller : public LoopWriter {
 
  protected:
   void Visit(const Binding* b) override {
+    if (IsNest(*b)) StayAtSingles(*b);
     const int64_t count = LengthOf(*b);
     Wish(*b);
     if (count == 0 || !IsPlain(*b, count)) return Mutator::Visit(b);
@@ -56,12 +57,23 @@ class LastAxisUnroller : public LoopWriter {
   }
 
  private:
+  static bool IsNest(const Binding& b) {
+    return (b.op == OpCode::kImap || b.op == OpCode::kForeach) &&
+           b.operands.size() == b.blocks[0]->params.size();
+  }
+
+  // Lanes have nothing to take of axes of one element.
+  void StayAtSingles(const Binding& b) {
+    for (size_t axis = 0; axis < b.operands.size(); ++axis) {
+      if (b.operands[axis].IsInt(1)) Replace(b.blocks[0]->params[axis], Int(0));
+    }
+  }
+
   // Of the last axis, where it is to be written out; 0 for another operator.
   int64_t LengthOf(const Binding& b) const {
-    if (b.op != OpCode::kImap && b.op != OpCode::kForeach) return 0;
+    if (!IsNest(b)) return 0;
     const size_t rank = b.operands.size();
-    if (rank < 2 || rank != b.blocks[0]->params.size() || b.attrs.Int(Attr::kFortran) != 0)
-      return 0;
+    if (rank < 2 || b.attrs.Int(Attr::kFortran) != 0) return 0;
     const int64_t length = lengths_.Of(b.operands[rank - 1]).value_or(0);
     const int64_t before = lengths_.Of(b.operands[rank - 2]).value_or(kLeastBefore);
     const bool is_pixel = length >= kShortestPixel && length <= kLongestPixel;
@@ -70,8 +82,7 @@ class LastAxisUnroller : public LoopWriter {
 
   // Of maps over rows of a matrix nothing is asked: most rows are long.
   void Wish(const Binding& b) {
-    if (b.op != OpCode::kImap && b.op != OpCode::kForeach) return;
-    const bool is_asked = b.operands.size() > 2 && !lengths_.Of(b.operands.back());
+    const bool is_asked = IsNest(b) && b.operands.size() > 2 && !lengths_.Of(b.operands.back());
     if (!is_asked || !IsPlain(b, kLongestPixel)) return;
     const std::set<size_t> parameters = lengths_.ParametersOf(b.operands.back());
     if (parameters.empty()) return;
@@ -100,7 +111,11 @@ class LastAxisUnroller : public LoopWriter {
     for (size_t k = 0; k + 1 < own.size(); ++k)
       params.push_back(builder().NewVar(own[k]->type, own[k]->hint));
     const Block* body = BlockOf(params, [&] {
-      WriteElements(b, Operands(params.begin(), params.end()), count);
+      Operands index(params.begin(), params.end());
+      for (size_t axis = 0; axis < index.size(); ++axis) {
+        if (operands[axis].IsInt(1)) index[axis] = Int(0);
+      }
+      WriteElements(b, std::move(index), count);
       return Operands{};
     });
     builder().Emit(OpCode::kForeach, {}, Operands(operands.begin(), operands.end() - 1), b.attrs,

@@ -281,3 +281,100 @@ def test_a_channel_that_is_not_there_is_told(channels):
             JITTED[turn_three](img, mine, target="serial")
         assert str(found.value) == str(told.value)
         np.testing.assert_array_equal(mine, wanted)
+
+
+def factors(img, g):
+    h, w, _ = img.shape
+    out = np.zeros((h, w, 3), img.dtype)
+    for y in range(h):
+        for x in range(w):
+            for c in range(3):
+                out[y, x, c] = img[y, x, c] * g[c]
+    return out
+
+
+def in_one_expression(img, g):
+    return img * g[:3] + img[:1, :1]
+
+
+def by_one_number(img, g):
+    return (img + g[0]) * img
+
+
+def planes(img, g):
+    return img.transpose(2, 0, 1) + g[0]
+
+
+def rows_of_pixels(img, g):
+    return img.transpose(1, 0, 2) * g[:3]
+
+
+def put_together(img, g):
+    return np.dstack((img[:, :, 0], img[:, :, 2] + g[1], img[:, :, 1]))
+
+
+def only_one(img, g):
+    out = np.full((3, img.shape[1], 4), g[0])
+    out[:, :, 2] = img[:, :, 1]
+    return out
+
+
+MADE = [factors, in_one_expression, by_one_number, planes, rows_of_pixels, put_together, only_one]
+JITTED_MADE = {f: jit(f) for f in MADE}
+
+
+@pytest.mark.parametrize("target", with_added(["interpreter", *COMPILED]))
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("f", MADE, ids=lambda f: f.__name__)
+def test_arrays_that_are_made(f, dtype, target):
+    g = np.array([3, 5, 7, 11], dtype)
+    for width in (1, 2, 3, 20) if target == "interpreter" else (0, 1, 2, 3, 15, 16, 17, 33, 65, 70):
+        img = some(dtype, width, 3)
+        for given in (img, np.asfortranarray(img), img[:, ::-1]):
+            wanted = f(given, g)
+            mine = JITTED_MADE[f](given, g, target=target)
+            assert mine.dtype == wanted.dtype
+            np.testing.assert_array_equal(mine, wanted)
+
+
+@jit
+def brighter(img, by):
+    h, w, _ = img.shape
+    out = np.zeros((h, w, 3), np.uint8)
+    for y in range(h):
+        for x in range(w):
+            out[y, x, 0] = int(img[y, x, 0]) + by
+            out[y, x, 1] = int(img[y, x, 1]) + by
+            out[y, x, 2] = int(img[y, x, 2]) + by
+    return out
+
+
+@jit
+def brighter_there(img, out, by):
+    h, w, _ = img.shape
+    for y in range(h):
+        for x in range(w):
+            out[y, x, 0] = int(img[y, x, 0]) + by
+            out[y, x, 1] = int(img[y, x, 1]) + by
+            out[y, x, 2] = int(img[y, x, 2]) + by
+
+
+@pytest.mark.parametrize("target", COMPILED)
+def test_numbers_that_do_not_fit_are_told_in_order(target):
+    for width in (1, 40, 70):
+        img = some("uint8", width, 3)
+        np.testing.assert_array_equal(brighter(img, 50, target=target), img + 50)
+        for place in ((0, 0, 2), (1, width // 2, 1), (2, width - 1, 0)):
+            img[place] = 255 - place[2]
+            mine, wanted = np.ones((2, *img.shape), "uint8")
+            with pytest.raises(OverflowError) as told:
+                brighter.__wrapped__(img, 50)
+            with pytest.raises(OverflowError) as found:
+                brighter(img, 50, target=target)
+            assert str(found.value) == str(told.value)
+            with pytest.raises(OverflowError):
+                brighter_there.__wrapped__(img, wanted, 50)
+            with pytest.raises(OverflowError):
+                brighter_there(img, mine, 50, target=target)
+            np.testing.assert_array_equal(mine, wanted)
+            img[place] = 0
