@@ -92,8 +92,8 @@ class LaneFlattener : public ir::Mutator {
       if (!length || *length < 1 || *length > kLongestStep) return std::nullopt;
       pixel.length *= *length;
       const Operand& index = b.operands[1 + axis];
-      const bool is_known = index.IsConstant() && index.constant().integer >= 0 &&
-                            index.constant().integer < *length;
+      const bool is_known =
+          index.IsConstant() && index.constant().integer >= 0 && index.constant().integer < *length;
       if (!is_known || !pixel.place) {
         pixel.place.reset();
       } else {

@@ -218,7 +218,9 @@ void TryMoves(std::string (*program)(const std::string&, const std::string&, int
 TEST(Lanes, MoveAlongAnAxis) { TryMoves(Moves); }
 TEST(Lanes, MoveToIndices) { TryMoves(Gathers); }
 TEST(Lanes, MoveWithNeighbours) { TryMoves(Neighbours, {"bool", "i16", "c64"}); }
-TEST(Lanes, MoveByElements) { TryMoves(Pixels, {"bool", "u8", "i16", "f32", "f64", "c64"}, {" c"}); }
+TEST(Lanes, MoveByElements) {
+  TryMoves(Pixels, {"bool", "u8", "i16", "f32", "f64", "c64"}, {" c"});
+}
 
 // The same on another processor than the host's, beside the interpreter.
 void TryMovesOn(const char* cpu, const std::string& text, ir::DType dtype) {
