@@ -17,12 +17,14 @@
 //
 // Assumes: index form, behind all that looks for maps: behind choose_trees, so that no order of a
 // sum depends on lengths; behind flatten_maps, which writes some with whole lanes.
-// Refuses: elements that hold loops or may raise, or of many operations; an axis before it that is
-// as short; arrays in Fortran order.
+// Refuses: elements that hold loops or may raise, or of many operations, or of a function of a
+// library whose argument some indexes move alone; an axis before it that is as short; arrays in
+// Fortran order.
 #include <algorithm>
 #include <set>
 
 #include "passes/analyses/known_lengths.h"
+#include "passes/analyses/varying_values.h"
 #include "passes/lowering/loop_writer.h"
 #include "passes/pass.h"
 
@@ -62,11 +64,36 @@ class LastAxisUnroller : public LoopWriter {
            b.operands.size() == b.blocks[0]->params.size();
   }
 
-  // Lanes have nothing to take of axes of one element.
+  // Lanes have nothing to take of axes of one element, beside longer ones.
   void StayAtSingles(const Binding& b) {
+    const bool are_all = std::all_of(b.operands.begin(), b.operands.end(),
+                                     [](const Operand& extent) { return extent.IsInt(1); });
+    if (b.op != OpCode::kForeach || are_all || !TakesLanesAlike(b)) return;
     for (size_t axis = 0; axis < b.operands.size(); ++axis) {
       if (b.operands[axis].IsInt(1)) Replace(b.blocks[0]->params[axis], Int(0));
     }
+  }
+
+  // Functions of libraries round otherwise in lanes than for one number that all lanes share: of
+  // each, all indexes move the argument or none does, whichever index lanes take.
+  static bool TakesLanesAlike(const Binding& b) {
+    constexpr int kLeastCost = 10;
+    const Block& body = *b.blocks[0];
+    ir::VarSet functions;
+    ir::ForEachBinding(body, [&](const Binding& inner) {
+      if (!ir::IsScalarOp(inner.op) || InfoOf(inner.op).cost < kLeastCost) return;
+      for (const Var* result : inner.results) {
+        if (!ir::IsInteger(result->type.dtype())) functions.insert(result);
+      }
+    });
+    if (functions.empty()) return true;
+    std::vector<ir::VarSet> varying;
+    for (const Var* param : body.params) varying.push_back(VaryingValues(body, param));
+    return std::all_of(functions.begin(), functions.end(), [&](const Var* result) {
+      return std::all_of(varying.begin(), varying.end(), [&](const ir::VarSet& values) {
+        return values.contains(result) == varying[0].contains(result);
+      });
+    });
   }
 
   // Of the last axis, where it is to be written out; 0 for another operator.
@@ -99,7 +126,7 @@ class LastAxisUnroller : public LoopWriter {
       is_plain &= ir::IsScalarOp(inner.op) || inner.op == OpCode::kLoad ||
                   inner.op == OpCode::kStore || inner.op == OpCode::kIf;
     });
-    return is_plain && operations * count <= kMostWrittenOut;
+    return is_plain && operations * count <= kMostWrittenOut && TakesLanesAlike(b);
   }
 
   void WriteOut(const Binding& b, int64_t count) {
