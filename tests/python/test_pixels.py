@@ -128,6 +128,14 @@ def every_channel(img, out):
                 out[y, x, c] = img[y, x, c] - img[y, x + 1, 2 - c]
 
 
+def beside(img, out):
+    h, w, _ = img.shape
+    for y in range(1, h - 1):
+        for x in range(1, w - 1):
+            for c in range(3):
+                out[y, x, c] = img[y, x - 1, c] + img[y - 1, x + 1, c] * img[y, 0, 1]
+
+
 def every_second(img, out):
     h, w, _ = img.shape
     for y in range(h):
@@ -160,6 +168,7 @@ PROGRAMS = {
     chosen: 3,
     stored_twice: 3,
     every_channel: 3,
+    beside: 3,
     every_second: 2,
     from_behind: 3,
 }
@@ -309,6 +318,20 @@ def rows_of_pixels(img, g):
     return img.transpose(1, 0, 2) * g[:3]
 
 
+def differences(img, g):
+    return (img[:, 1:] - img[:, :-1]) * g[1]
+
+
+def blurred(img, g):
+    h, w, _ = img.shape
+    out = np.zeros((h, w, 3), img.dtype)
+    for y in range(h):
+        for x in range(1, w - 1):
+            for c in range(3):
+                out[y, x, c] = img[y, x - 1, c] + g[2] * img[y, x, c] + img[y, x + 1, c]
+    return out
+
+
 def put_together(img, g):
     return np.dstack((img[:, :, 0], img[:, :, 2] + g[1], img[:, :, 1]))
 
@@ -319,7 +342,8 @@ def only_one(img, g):
     return out
 
 
-MADE = [factors, in_one_expression, by_one_number, planes, rows_of_pixels, put_together, only_one]
+MADE = [factors, in_one_expression, by_one_number, planes, rows_of_pixels, differences, blurred,
+        put_together, only_one]
 JITTED_MADE = {f: jit(f) for f in MADE}
 
 
