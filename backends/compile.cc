@@ -105,6 +105,8 @@ void Prepare() { Target("", "").MakeTables(); }
 
 int HostVectorBytes() { return Target("", "").vector_bits() / 8; }
 
+bool HostGathersFast() { return Target("", "").gathers_fast(); }
+
 Compiled Compile(const ir::Program& program, const CompileOptions& options) {
   Compiled compiled;
   const Target target(options.cpu, options.features);

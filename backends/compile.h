@@ -50,6 +50,9 @@ struct CompileOptions {
 // Bytes of the widest vector register of the host: 64, 32 or 16.
 int HostVectorBytes();
 
+// Whether the host reads a vector of places faster than as many places one by one.
+bool HostGathersFast();
+
 // Makes what the first compilation for the host would have to make. Any thread may call it.
 void Prepare();
 

@@ -20,6 +20,7 @@
 //    first element (such a combine is idempotent). Lane l takes lo+l, lo+l+L, ... in order. Then
 //    for h = L/2, ..., 2, 1 and every j < h: lane[j] = combine(lane[j], lane[j+h]). With `step S`,
 //    lane l of a run of up to L S elements takes the S from lo+l S on, in order, and nothing else.
+//    With `short S`, a run of fewer than S elements has L = 1.
 //
 // 4. Parts combine as a balanced tree: for s = 1, 2, 4, ... and i = 0, 2s, 4s, ... with i + s < P:
 //    part[i] = combine(part[i], part[i+s]).
@@ -144,9 +145,10 @@ Values Machine::FoldInRuns(const Step& step, const Index& outer, int64_t size, i
 }
 
 Values Machine::RunOfLanes(const Step& step, Index& index, int64_t lo, int64_t hi) {
-  const int64_t most_lanes = step.binding->attrs.Int(Attr::kLanes, 1);
+  const Attributes& attrs = step.binding->attrs;
+  const int64_t most_lanes = hi - lo < attrs.Int(Attr::kShort) ? 1 : attrs.Int(Attr::kLanes, 1);
   const Values identities = most_lanes > 1 ? Identities(step) : Values();
-  const int64_t together = step.binding->attrs.Int(Attr::kStep, 1);
+  const int64_t together = attrs.Int(Attr::kStep, 1);
   const int64_t neighbours = hi - lo <= most_lanes * together ? together : 1;
   // Lanes without elements change nothing.
   const int64_t lanes =

@@ -569,7 +569,7 @@ class ShapeAssumer {
       return;
     builder_.set_span(check.span);
     builder_.Emit(OpCode::kCheck, {},
-                  {builder_.Scalar(OpCode::kLt, {Operand::Int(0), Written(*left)})},
+                  {builder_.Scalar(OpCode::kLt, {Operand::Int(0), WriteScalar(*left)})},
                   {{Attr::kSite, site_}, {Attr::kAt, 0}});
     context_.Note(check.span, "an index taken to be in range, which a call checks first");
   }
@@ -599,7 +599,7 @@ class ShapeAssumer {
     }
     builder_.set_span(slice.span);
     for (const LinearForm& value : least) {
-      const Operand holds = builder_.Scalar(OpCode::kLe, {Operand::Int(0), Written(value)});
+      const Operand holds = builder_.Scalar(OpCode::kLe, {Operand::Int(0), WriteScalar(value)});
       if (!holds.IsConstant())
         builder_.Emit(OpCode::kCheck, {}, {holds}, {{Attr::kSite, site_}, {Attr::kAt, 0}});
     }
@@ -617,13 +617,9 @@ class ShapeAssumer {
     });
   }
 
-  Operand Written(const LinearForm& form) {
-    Operand value = Operand::Int(form.constant);
-    for (const auto& [var, times] : form.terms) {
-      value = builder_.Add(value, builder_.Mul(var, Operand::Int(times)));
-      scalars_.Add(var);
-    }
-    return value;
+  Operand WriteScalar(const LinearForm& form) {
+    for (const auto& term : form.terms) scalars_.Add(term.first);
+    return Written(builder_, form);
   }
 
   // The least value of a form of loops' indexes, in what is given.

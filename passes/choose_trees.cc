@@ -60,6 +60,9 @@ constexpr int64_t kLaneBytes =
 constexpr int64_t kMostLanes = 64;
 // What is checked is gathered mostly, in rows that may well be short: one register.
 constexpr int64_t kMostLanesOfCheckedRows = 8;
+// Rows of fewer elements, of which some lie anywhere, are soon over in order: processors make
+// several of them side by side, and need not combine lanes.
+constexpr int64_t kShortRow = 32;
 // Bools are made by comparing wider numbers, of which more lanes would not fit the registers.
 constexpr int64_t kMostLanesOfBools = 32;
 
@@ -245,7 +248,20 @@ class TreeChooser : public LoopWriter {
     copy.attrs = copy.attrs.With(Attr::kBlock, block).With(Attr::kLanes, lanes);
     copy.attrs = run > 0 ? copy.attrs.With(Attr::kRun, run) : copy.attrs.Without(Attr::kRun);
     if (neighbours > 1) copy.attrs = copy.attrs.With(Attr::kStep, neighbours);
+    if (IsOfShortRows(b, lanes)) copy.attrs = copy.attrs.With(Attr::kShort, kShortRow);
     builder().Append(arena()->New(std::move(copy)));
+  }
+
+  // True where rows may well be short, as those of sparse matrices are.
+  bool IsOfShortRows(const Binding& b, int64_t lanes) const {
+    if (context_.options.kernels || b.op != OpCode::kIreduce || depth_ == 0 || lanes == 1)
+      return false;
+    bool is_scattered = false;
+    ir::ForEachBinding(*b.blocks[0], [&](const Binding& inner) {
+      is_scattered |=
+          inner.op == OpCode::kLoad && patterns_.IsScattered(inner, b.blocks[0]->params.back());
+    });
+    return is_scattered;
   }
 
   // Of the lanes of a GPU's threads.

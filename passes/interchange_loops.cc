@@ -140,10 +140,7 @@ class StepWriter : public ir::Mutator {
   std::vector<Operand> Indexes() const { return {indexes_.begin(), indexes_.end()}; }
 
   Operand ValueOf(const LinearForm& form) {
-    Operand value = Operand::Int(form.constant);
-    for (const auto& [var, times] : form.terms)
-      value = builder().Add(builder().Mul(Apply(Operand(var)), Operand::Int(times)), value);
-    return value;
+    return Written(builder(), form, [&](const Var* var) { return Apply(Operand(var)); });
   }
 
   // The nest's body at the indexes around.

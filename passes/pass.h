@@ -53,6 +53,9 @@ struct Options {
   // Of the widest vector register. What is summed in registers is tiled for it; no order of a sum
   // depends on it, so neither do results.
   int vector_bytes = 64;
+  // Whether lanes read places that data say faster than as many reads one by one. Neither does any
+  // order of a sum depend on this.
+  bool fast_gathers = true;
   // Whether threads of a GPU take what threads of the host would: one element each, without lanes.
   bool kernels = false;
   // Of the entry's parameters, in order, the lengths of axes that every call has; 0 where calls

@@ -24,6 +24,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "simplify",
       "express-by-index",
       "simplify",
+      // Before prove-bounds, which sees what is so between the borders.
+      "split-at-borders",
       // Bounds first: a check that stays hides independence and forbids fusion.
       "prove-bounds",
       "simplify",
@@ -141,11 +143,12 @@ const std::vector<std::string_view>& ProfiledPipeline() {
 const std::vector<std::string_view>& GpuPipeline() {
   static const auto* const kPasses = [] {
     // Each thread of a GPU makes one element: what is made for many in the caches of a core or in
-    // lanes is made otherwise.
+    // lanes is made otherwise, and all of an array by one kernel.
     const std::set<std::string_view> left_out = {
-        "block-contractions",  "fuse-panels",      "flatten-maps",  "unroll-last-axes",
-        "store-behind-checks", "vectorize-loops",  "flatten-lanes", "join-lanes",
-        "hoist-loads",         "prefetch-streams", "branch-checks", "even-costs"};
+        "split-at-borders", "block-contractions",  "fuse-panels",      "flatten-maps",
+        "unroll-last-axes", "store-behind-checks", "vectorize-loops",  "flatten-lanes",
+        "join-lanes",       "hoist-loads",         "prefetch-streams", "branch-checks",
+        "even-costs"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       // Behind all that fuses, and before arrays share memory.

@@ -66,6 +66,7 @@ class BoundsProver : public ir::Mutator {
         return;
     }
     if (b->op == OpCode::kCheck && Apply(b->operands[0]).IsInt(1)) return;
+    if (b->op == OpCode::kIf && Apply(b->operands[0]).IsConstant()) return VisitTaken(*b);
     const CarriedLimits limits = FindCarriedLimits(*b);
     const Binding* rewritten = Walk(*b, limits);
     builder().Append(rewritten);
@@ -95,6 +96,13 @@ class BoundsProver : public ir::Mutator {
   }
 
  private:
+  // The side of a branch that is always taken stands in its place: what it yields is plain.
+  void VisitTaken(const Binding& branch) {
+    const Block& taken = *branch.blocks[Apply(branch.operands[0]).IsInt(1) ? 0 : 1];
+    for (const Binding* b : taken.bindings) Visit(b);
+    for (size_t k = 0; k < branch.results.size(); ++k) Replace(branch.results[k], taken.results[k]);
+  }
+
   // The binding with its blocks visited, where what a loop carries has these limits.
   const Binding* Walk(const Binding& b, const CarriedLimits& limits) {
     const size_t mark = ranges_.Enter();
@@ -317,7 +325,7 @@ class BoundsProver : public ir::Mutator {
       if (sum->op == OpCode::kSub && side == 1) break;
       const bool is_index = x.IsVar() && ranges_.DefinitionOf(x) == nullptr;
       if (!is_index || !ranges_.IsKnownBefore(c, x.var()) || !IsBelow(x, in[1])) continue;
-      const Operand by = sum->op == OpCode::kSub ? Make(OpCode::kNeg, {c}) : c;
+      const Operand by = sum->op == OpCode::kSub ? Make(OpCode::kSub, {Operand::Int(0), c}) : c;
       const Operand turned = Make(OpCode::kAdd, {x, Make(OpCode::kMod, {by, in[1]})});
       Wrap(b, turned, in[1], false);
       return true;

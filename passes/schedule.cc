@@ -34,6 +34,7 @@ constexpr int64_t kFewIterations = 4;
 // Of each access in lanes to places that data say, where some are stores, and where none is.
 constexpr int kCostAScatter = 8;
 constexpr int kCostAGather = 12;
+constexpr int kCostAFastGather = 4;
 
 class Scheduler : public ir::Mutator {
  public:
@@ -110,15 +111,18 @@ class Scheduler : public ir::Mutator {
 
   // True where lanes would cost more than they save: they go to such places one after the other.
   bool MostlyScatters(const Binding& nest, const Var* index) const {
+    const ir::Block& element = *nest.blocks[0];
+    const int a_gather = context_.options.fast_gathers ? kCostAFastGather : kCostAGather;
     int scattered = 0, stores = 0;
-    ir::ForEachBinding(*nest.blocks[0], [&](const Binding& b) {
-      if (b.op != OpCode::kLoad && b.op != OpCode::kStore) return;
+    const int gathers = CostOf(element, [&](const Binding& b) {
+      if (b.op != OpCode::kLoad && b.op != OpCode::kStore) return 0;
       const bool is_scattered = patterns_.IsScattered(b, index);
       scattered += is_scattered;
       stores += is_scattered && b.op == OpCode::kStore;
+      return is_scattered ? a_gather : 0;
     });
-    if (stores > 0) return CostUnchecked(*nest.blocks[0]) < kCostAScatter * scattered;
-    return CostOf(*nest.blocks[0]) < kCostAGather * scattered;
+    if (stores > 0) return CostUnchecked(element) < kCostAScatter * scattered;
+    return CostOf(element) < gathers;
   }
 
   // Without what only checks ask: lanes save little of branches that nobody takes.

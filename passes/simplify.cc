@@ -223,6 +223,11 @@ class Simplifier : public ir::Mutator {
         }
         return SimplerDifference(b);
       }
+      case OpCode::kNeg: {  // -x => 0 - x, of integers: what looks for sums sees one more
+        const DType dtype = b.result()->type.dtype();
+        if (!b.result()->type.IsScalar() || !ir::IsInteger(dtype)) return std::nullopt;
+        return Make(OpCode::kSub, {ir::ZeroOf(dtype), in[0]}, b.result()->hint);
+      }
       case OpCode::kNot: {  // not (not x) => x
         const Binding* inner = DefinedBy(in[0], OpCode::kNot);
         return inner == nullptr ? std::nullopt : std::optional(inner->operands[0]);

@@ -148,6 +148,10 @@ Target::Target(const std::string& cpu, const std::string& features) {
   vector_bits_ = VectorBitsOf(*machine_);
 }
 
+bool Target::gathers_fast() const {
+  return machine_->getMCSubtargetInfo()->checkFeatures("+fast-gather");
+}
+
 void Target::Mark(llvm::Function& function) const {
   function.addFnAttr("target-cpu", machine_->getTargetCPU());
   function.addFnAttr("target-features", machine_->getTargetFeatureString());

@@ -26,6 +26,8 @@ class Target {
   void MakeTables() const;
   // Bits of the widest vector register: 512, 256 or 128.
   int vector_bits() const { return vector_bits_; }
+  // What LLVM's tuning of the processor says of its gather instructions.
+  bool gathers_fast() const;
 
  private:
   std::string key_;

@@ -140,7 +140,7 @@ int64_t AccessPatterns::Coefficient(const Operand& operand, const Var* index, bo
   const auto found = operand.IsVar() ? definitions_.find(operand.var()) : definitions_.end();
   if (found == definitions_.end()) return 0;
   const Binding& b = *found->second;
-  if (!b.blocks.empty() || !ir::IsScalarOp(b.op)) {
+  if (b.op != OpCode::kLoad && (!b.blocks.empty() || !ir::IsScalarOp(b.op))) {
     known &= !ir::FreeVars(b).contains(index);
     return 0;
   }

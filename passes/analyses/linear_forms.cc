@@ -72,6 +72,14 @@ bool SameForms(const std::vector<LinearForm>& a, const std::vector<LinearForm>& 
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), SameForm);
 }
 
+Operand Written(ir::Builder& builder, const LinearForm& form,
+                const std::function<Operand(const Var*)>& value_of) {
+  Operand value = Operand::Int(form.constant);
+  for (const auto& [var, times] : form.terms)
+    value = builder.Add(value, builder.Mul(value_of(var), Operand::Int(times)));
+  return value;
+}
+
 WrappingForms::WrappingForms(const ir::Function& function) {
   ir::ForEachBinding(*function.body, [&](const Binding& b) { Learn(b); });
 }
@@ -80,7 +88,7 @@ void WrappingForms::Learn(const Binding& b) {
   const bool is_sum = b.op == OpCode::kAdd || b.op == OpCode::kSub;
   const bool is_multiple =
       b.op == OpCode::kMul && (b.operands[0].IsConstant() || b.operands[1].IsConstant());
-  if ((!is_sum && !is_multiple) || !(b.result()->type == ir::Type(ir::DType::kI64))) return;
+  if ((!is_sum && !is_multiple) || b.result()->type != ir::Type(ir::DType::kI64)) return;
   LinearForm form;
   if (is_sum) {
     form = Of(b.operands[0]);

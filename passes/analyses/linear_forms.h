@@ -2,10 +2,12 @@
 #define PARAKEET_PASSES_ANALYSES_LINEAR_FORMS_H_
 
 #include <cstdint>
+#include <functional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "ir/builder.h"
 #include "ir/node.h"
 
 namespace parakeet::passes {
@@ -32,6 +34,13 @@ LinearForm Difference(const LinearForm& a, const LinearForm& b);
 // True when the two always have one value.
 bool SameForm(const LinearForm& a, const LinearForm& b);
 bool SameForms(const std::vector<LinearForm>& a, const std::vector<LinearForm>& b);
+
+// The form as a value, of what `value_of` gives for its values.
+ir::Operand Written(
+    ir::Builder& builder, const LinearForm& form,
+    const std::function<ir::Operand(const ir::Var*)>& value_of = [](auto* var) {
+      return ir::Operand(var);
+    });
 
 // The forms of a function's values, sums and differences and constant multiples taken apart. They
 // are equal to the values modulo 2^64, so two values whose forms differ by 0 are the same; which of

@@ -71,13 +71,23 @@ Operands ReductionLowering::FoldRun(const Reduction& r, const Operands& row, con
     index.push_back(i);
     return index;
   };
-  if (r.lanes > 1) return RunLanes(r, [&](const Operand& i) { return Element(r, at(i)); }, lo, hi);
-  const bool peel = r.starts.empty();
-  const Operands start = peel ? Element(r, at(lo)) : r.starts;
-  return Carry(peel ? builder().Add(lo, Int(1)) : lo, hi, start,
-               [&](const Operand& i, const Operands& so_far) {
-                 return Combine(r, so_far, Element(r, at(i)));
-               });
+  const auto in_order = [&] {
+    const bool peel = r.starts.empty();
+    const Operands start = peel ? Element(r, at(lo)) : r.starts;
+    return Carry(peel ? builder().Add(lo, Int(1)) : lo, hi, start,
+                 [&](const Operand& i, const Operands& so_far) {
+                   return Combine(r, so_far, Element(r, at(i)));
+                 });
+  };
+  const auto in_lanes = [&] {
+    return RunLanes(r, [&](const Operand& i) { return Element(r, at(i)); }, lo, hi);
+  };
+  if (r.lanes == 1) return in_order();
+  const int64_t least = r.binding.attrs.Int(Attr::kShort);
+  if (least == 0) return in_lanes();
+  const Operand is_short =
+      builder().Scalar(OpCode::kLt, {builder().Sub(hi, lo), Int(least)}, "short");
+  return Choose(is_short, in_order, in_lanes);
 }
 
 Operands ReductionLowering::RunLanes(const Reduction& r, const ElementAt& element,

@@ -158,6 +158,7 @@ void Compilation::RunPasses(
   context.options.fastmath = !fastmath_.empty();
   context.options.assume_shapes = !TakesAnyShapes(request_.key[0]);
   context.options.vector_bytes = backends::HostVectorBytes();
+  context.options.fast_gathers = backends::HostGathersFast();
   context.options.kernels = HasDevice(target_);
   context.options.lengths = lengths_;
   if (HasDevice(target_)) context.options.kept_results = KeptResults(description_);
