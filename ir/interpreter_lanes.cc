@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "ir/diagnostics.h"
 #include "ir/interpreter_machine.h"
 
@@ -44,7 +46,15 @@ std::byte* Machine::LanePlace(const Step& step, int lane) const {
   }
   const bool consecutive = step.op == OpCode::kLoadLanes || step.op == OpCode::kStoreLanes;
   const int64_t steps = (lane + attrs.Int(Attr::kPhase)) / attrs.Int(Attr::kRepeat, 1);
-  if (consecutive) index.at(attrs.Int(Attr::kAxis)) += steps * attrs.Int(Attr::kStep, 1);
+  if (!consecutive) return ElementAt(array, index);
+  const size_t along = attrs.Int(Attr::kAxis);
+  const bool is_flat = attrs.Int(Attr::kFlat) != 0;
+  index.at(is_flat ? index.size() - 1 : along) += steps * attrs.Int(Attr::kStep, 1);
+  for (size_t axis = index.size() - 1; is_flat && axis > along; --axis) {
+    const int64_t size = std::max<int64_t>(array.sizes[axis], 1);
+    index[axis - 1] += index[axis] / size;
+    index[axis] %= size;
+  }
   return ElementAt(array, index);
 }
 

@@ -211,10 +211,13 @@ bool BindingVerifier::LaneAttributes(int rank) {
   if (b_.op == OpCode::kGatherLanes || b_.op == OpCode::kScatterLanes) return true;
   const int64_t axis = b_.attrs.Int(Attr::kAxis);
   const int64_t repeat = b_.attrs.Int(Attr::kRepeat, 1), phase = b_.attrs.Int(Attr::kPhase);
+  const bool is_flat = b_.attrs.Int(Attr::kFlat) != 0;
   return Require(axis >= 0 && axis < rank, Invariant::kAttributesFit,
                  "`axis` is no axis of the array") &&
          Require(repeat > 0 && phase >= 0 && phase < repeat, Invariant::kAttributesFit,
-                 "`phase` is not below `repeat`");
+                 "`phase` is not below `repeat`") &&
+         Require(!is_flat || (b_.attrs.Int(Attr::kStep, 1) > 0 && repeat == 1),
+                 Invariant::kAttributesFit, "flat lanes go forwards, each to its own element");
 }
 
 // The mask, where the operation is masked, is all that follows.

@@ -32,6 +32,7 @@
 #include "ir/mutator.h"
 #include "ir/uses.h"
 #include "passes/analyses/find_effects.h"
+#include "passes/analyses/known_lengths.h"
 #include "passes/analyses/linear_forms.h"
 #include "passes/pass.h"
 
@@ -107,8 +108,12 @@ class Residues {
 
 class LaneJoiner : public ir::Mutator {
  public:
-  LaneJoiner(ir::Arena* arena, const ir::Function& function)
-      : Mutator(arena), roots_(function), forms_(function), residues_(function) {}
+  LaneJoiner(ir::Arena* arena, const ir::Function& function, const Options& options)
+      : Mutator(arena),
+        roots_(function),
+        forms_(function),
+        residues_(function),
+        lengths_(function, options) {}
 
  protected:
   const Block* VisitBlock(const Block* block) override {
@@ -150,7 +155,8 @@ class LaneJoiner : public ir::Mutator {
         continue;
       }
       std::erase_if(stores, [&](const Line& line) { return InTheWay(*b, line); });
-      if (b->op == OpCode::kLoadLanes && LiesApart(*b)) AddTo(loads, *b);
+      if (b->op == OpCode::kLoadLanes && LiesApart(*b) && !b->attrs.Has(Attr::kPlace))
+        AddTo(loads, *b);
     }
     PlaceLoads(loads);
   }
@@ -165,14 +171,21 @@ class LaneJoiner : public ir::Mutator {
     if (first.operands[0] != b.operands[0] || first.attrs != b.attrs) return std::nullopt;
     if (b.attrs.Int(Attr::kMasked) != 0 && first.operands.back() != b.operands.back())
       return std::nullopt;
-    const size_t rank = b.operands[0].var()->type.rank();
+    const Type& type = b.operands[0].var()->type;
     const size_t along = b.attrs.Int(Attr::kAxis);
+    const bool is_flat = b.attrs.Int(Attr::kFlat) != 0;
     int64_t offset = 0;
-    for (size_t axis = 0; axis < rank; ++axis) {
+    std::optional<int64_t> unit = 1;  // What a step along the axis is, of those that lanes take.
+    for (size_t axis = type.rank(); axis-- > 0;) {
       const LinearForm gap =
           Difference(forms_.Of(b.operands[1 + axis]), forms_.Of(first.operands[1 + axis]));
-      if (!gap.IsConstant() || (axis != along && gap.constant != 0)) return std::nullopt;
-      if (axis == along) offset = gap.constant;
+      if (!gap.IsConstant()) return std::nullopt;
+      const bool moves = axis == along || (is_flat && axis > along);
+      if (gap.constant != 0 && (!moves || !unit)) return std::nullopt;
+      if (gap.constant != 0) offset += gap.constant * *unit;
+      if (!is_flat || axis <= along) continue;
+      const std::optional<int64_t> length = lengths_.Of(type.dims()[axis]);
+      unit = unit && length ? std::optional(*unit * *length) : std::nullopt;
     }
     return offset;
   }
@@ -332,6 +345,7 @@ class LaneJoiner : public ir::Mutator {
   const Roots roots_;
   const WrappingForms forms_;
   const Residues residues_;
+  const KnownLengths lengths_;
   std::unordered_map<const Binding*, int64_t> places_;
   std::unordered_map<const Binding*, std::vector<const Binding*>> joined_;  // by the last
   std::unordered_set<const Binding*> left_out_;
@@ -339,9 +353,9 @@ class LaneJoiner : public ir::Mutator {
 
 }  // namespace
 
-ir::Program JoinLanes(const ir::Program& program, Context&) {
+ir::Program JoinLanes(const ir::Program& program, Context& context) {
   return ForEachFunction(program, [&](const ir::Function* function) {
-    return LaneJoiner(program.arena.get(), *function).Run(function);
+    return LaneJoiner(program.arena.get(), *function, context.options).Run(function);
   });
 }
 

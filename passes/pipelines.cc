@@ -103,8 +103,12 @@ const std::vector<std::string_view>& CpuPipeline() {
       "choose-trees",
       // Behind choose-trees: orders of sums follow from no lengths that only some calls have.
       "unroll-reductions",
+      // Of what no reduction is left in.
+      "flatten-maps",
+      "unroll-last-axes",
       // Again: sums that have been written out.
       "narrow-integers",
+      "store-behind-checks",
       "schedule",
       "lower-to-loops",
       // Again: sums of what is small.
@@ -115,6 +119,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       "vectorize-loops",
       "simplify",
       "eliminate-common-subexpressions",
+      "flatten-lanes",
       // By indexes that are one value where they are equal.
       "join-lanes",
       "hoist-loads",
@@ -142,8 +147,10 @@ const std::vector<std::string_view>& GpuPipeline() {
     // Each thread of a GPU makes one element: what is made for many in the caches of a core or in
     // lanes is made otherwise, and all of an array by one kernel.
     const std::set<std::string_view> left_out = {
-        "split-at-borders", "block-contractions", "fuse-panels",   "vectorize-loops", "join-lanes",
-        "hoist-loads",      "prefetch-streams",   "branch-checks", "even-costs"};
+        "split-at-borders", "block-contractions",  "fuse-panels",      "flatten-maps",
+        "unroll-last-axes", "store-behind-checks", "vectorize-loops",  "flatten-lanes",
+        "join-lanes",       "hoist-loads",         "prefetch-streams", "branch-checks",
+        "even-costs"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       // Behind all that fuses, and before arrays share memory.

@@ -24,6 +24,7 @@
 
 #include "ir/uses.h"
 #include "passes/analyses/find_cost.h"
+#include "passes/analyses/known_lengths.h"
 #include "passes/analyses/linear_forms.h"
 #include "passes/lowering/loop_writer.h"
 #include "passes/pass.h"
@@ -45,59 +46,6 @@ constexpr int64_t kMostKnown = kMostKnownLengths[0];
 bool IsNest(const Binding& b) {
   return b.op == OpCode::kImap || b.op == OpCode::kForeach || b.op == OpCode::kIfilter;
 }
-
-// True where the extent is the length of an axis of the array that a caller could say.
-bool IsSayable(const Operand& extent, const Var* array) {
-  const std::vector<Operand>& dims = array->type.dims();
-  const size_t said = std::min(dims.size(), std::size(kMostKnownLengths));
-  return std::find(dims.end() - said, dims.end(), extent) != dims.end();
-}
-
-// What is known of the lengths of an entry function's parameters.
-class KnownLengths {
- public:
-  KnownLengths(const ir::Function& function, const Options& options) {
-    if (!function.entry) return;
-    for (size_t k = 0; k < function.params.size(); ++k) {
-      const ir::Type& type = function.params[k].var->type;
-      if (!type.IsArray()) continue;
-      arrays_[function.params[k].var] = k;
-      const bool is_said = k < options.lengths.size();
-      for (int axis = 0; axis < type.rank(); ++axis) {
-        const Operand& size = type.dims()[axis];
-        if (!size.IsVar()) continue;
-        const int64_t length = is_said ? options.lengths[k][axis] : 0;
-        if (length > 0) lengths_.emplace(size.var(), length);
-      }
-    }
-  }
-
-  // Of an extent; nothing where it is not known.
-  std::optional<int64_t> Of(const Operand& extent) const {
-    if (extent.IsConstant()) return extent.constant().integer;
-    const auto found = lengths_.find(extent.var());
-    return found == lengths_.end() ? std::nullopt : std::optional(found->second);
-  }
-
-  // The numbers of the parameters of which a caller could say how long this axis is.
-  std::set<size_t> ParametersOf(const Operand& extent) const {
-    std::set<size_t> numbers;
-    for (const auto& [array, number] : arrays_) {
-      if (IsSayable(extent, array)) numbers.insert(number);
-    }
-    return numbers;
-  }
-
-  // The number of a parameter.
-  std::optional<size_t> NumberOf(const Var* array) const {
-    const auto found = arrays_.find(array);
-    return found == arrays_.end() ? std::nullopt : std::optional(found->second);
-  }
-
- private:
-  std::unordered_map<const Var*, int64_t> lengths_;
-  std::unordered_map<const Var*, size_t> arrays_;
-};
 
 class ReductionUnroller : public LoopWriter {
  public:

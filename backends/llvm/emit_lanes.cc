@@ -1,4 +1,6 @@
 // Operations of the vector stage: lanes in memory, and what joins and parts them.
+#include <algorithm>
+
 #include "backends/llvm/function_emitter.h"
 #include "ir/diagnostics.h"
 #include "runtime/device_abi.h"
@@ -107,12 +109,18 @@ void StoreNeighbours(Emission& emission, const MemoryTraits& traits, const Lanes
       });
 }
 
-// The first lanes of all, then their second lanes: all behind one another, then in that order.
+// The first lanes of all, then their second lanes: all behind one another, then in that order. Of
+// one and the same vector, as masks mostly are, its lanes again and again.
 Value* Interleaved(llvm::IRBuilder<>& builder, std::vector<Value*> vectors) {
   const int count = static_cast<int>(vectors.size());
   const int lanes =
       static_cast<int>(llvm::cast<llvm::FixedVectorType>(vectors[0]->getType())->getNumElements());
   Value* all = vectors[0];
+  if (std::count(vectors.begin(), vectors.end(), all) == count) {
+    llvm::SmallVector<int, 128> again;
+    for (int lane = 0; lane < count * lanes; ++lane) again.push_back(lane / count);
+    return builder.CreateShuffleVector(all, again);
+  }
   for (int k = 1; k < count; ++k) {
     Value* next = vectors[k];
     if (k > 1) {  // Both sides of a shuffle have as many lanes.
@@ -217,7 +225,9 @@ LanesPlace FunctionEmitter::PlaceOf(const ir::Binding& binding, int lanes) {
   }
   // Lane 0's place need not exist where the mask leaves it out.
   place.address = AddressOf(array, index, /*inside=*/place.mask == nullptr);
-  Value* stride = ArrayOf(array).strides[binding.attrs.Int(Attr::kAxis)];
+  const bool is_flat = binding.attrs.Int(Attr::kFlat) != 0;
+  Value* stride = is_flat ? I64(ir::SizeInBytes(DTypeOf(array)))
+                          : ArrayOf(array).strides[binding.attrs.Int(Attr::kAxis)];
   place.stride = builder_.CreateMul(stride, I64(binding.attrs.Int(Attr::kStep, 1)));
   place.repeat = static_cast<int>(binding.attrs.Int(Attr::kRepeat, 1));
   place.phase = static_cast<int>(binding.attrs.Int(Attr::kPhase));

@@ -36,6 +36,7 @@ class LanesAccess {
   }
 
   void Store(const Number& number) {
+    if (gap_ > 0 && CanSpread()) return StoreSpread(number.value);
     if (step_ == 0) return StoreApart(number);
     if (is_complex_) return StorePairs(number);
     StoreRun(Reversed(number.value), MaskOfRun());
@@ -72,13 +73,33 @@ class LanesAccess {
   }
 
   void StoreRun(Value* value, Value* mask) {
-    llvm::Instruction* store;
-    if (mask == nullptr) {
-      store = builder_.CreateAlignedStore(value, RunAddress(), traits_.alignment);
-    } else {
-      store = builder_.CreateMaskedStore(value, RunAddress(), traits_.alignment, mask);
-    }
-    traits_.scopes.Mark(store);
+    if (mask != nullptr) return StoreMasked(value, RunAddress(), mask);
+    traits_.scopes.Mark(builder_.CreateAlignedStore(value, RunAddress(), traits_.alignment));
+  }
+
+  void StoreMasked(Value* value, Value* address, Value* mask) {
+    value = Padded(value, llvm::PoisonValue::get(value->getType()));
+    mask = Padded(mask, AllOff(LengthOf(mask)));
+    traits_.scopes.Mark(builder_.CreateMaskedStore(value, address, traits_.alignment, mask));
+  }
+
+  static int LengthOf(Value* vector) {
+    return static_cast<int>(llvm::cast<FixedVectorType>(vector->getType())->getNumElements());
+  }
+
+  Value* AllOff(int lanes) {
+    return llvm::Constant::getNullValue(FixedVectorType::get(builder_.getInt1Ty(), lanes));
+  }
+
+  // The vector with a power of 2 of lanes, the last ones of `rest`: masks of other lengths would
+  // pass from block to block bit by bit.
+  Value* Padded(Value* vector, Value* rest) {
+    const int count = LengthOf(vector);
+    const int whole = static_cast<int>(llvm::bit_ceil(static_cast<unsigned>(count)));
+    if (whole == count) return vector;
+    SmallVector<int, 128> lanes;
+    for (int lane = 0; lane < whole; ++lane) lanes.push_back(lane < count ? lane : count);
+    return builder_.CreateShuffleVector(vector, rest, lanes);
   }
 
   // Complex numbers lie as pairs: 2n parts.
@@ -112,20 +133,18 @@ class LanesAccess {
   // Where a processor has no masks, LLVM makes a branch for each number.
   bool CanPick() const { return !is_complex_ && (place_.mask == nullptr || emission_.has_gathers); }
 
-  // Every second, third or fourth number: as many vectors cover them. They begin where the numbers
-  // beside the first lane's do, so that all that read these share them. Where nobody reads those
+  // Every second, third or fourth number: as many vectors cover them. Where nobody reads those
   // behind the last lane's, nothing may lie there: the last vector ends with that lane, or the
   // mask leaves out what is between lanes.
   Value* LoadPicked() {
-    const bool is_whole = place_.place >= 0;
-    const int before = is_whole ? place_.place : 0;
+    if (place_.place >= 0) return LoadFromWhole();
     const int last = (place_.lanes - 1) * gap_ + 1 - place_.lanes;
     Value* picked = nullptr;
     SmallVector<int, 64> from(place_.lanes, llvm::PoisonMaskElem);
     for (int part = 0; part < gap_; ++part) {
-      const bool ends_early = part + 1 == gap_ && !is_whole && place_.mask == nullptr;
-      const int first = ends_early ? last : part * place_.lanes - before;
-      Value* load = LoadPart(first, place_.lanes, MaskOfPart(part, is_whole));
+      const bool ends_early = part + 1 == gap_ && place_.mask == nullptr;
+      const int first = ends_early ? last : part * place_.lanes;
+      Value* load = LoadPart(first, place_.lanes, MaskOfPart(part));
       for (int lane = 0; lane < place_.lanes; ++lane) {
         const int at = lane * gap_ - first;
         if (at < 0) continue;
@@ -137,6 +156,38 @@ class LanesAccess {
       }
     }
     return picked;
+  }
+
+  // Where masks are of single bytes. Of long numbers as many stores would be left.
+  bool CanSpread() const {
+    return !is_complex_ && emission_.is_x86 && emission_.has_gathers && size_ <= 4;
+  }
+
+  // Every second, third or fourth number, by masks that leave out what is between lanes.
+  void StoreSpread(Value* value) {
+    SmallVector<int, 128> numbers, lanes;
+    for (int lane = 0; lane < place_.lanes; ++lane) {
+      numbers.push_back(lane);
+      numbers.append(gap_ - 1, llvm::PoisonMaskElem);
+      lanes.push_back(lane);
+      lanes.append(gap_ - 1, place_.lanes);
+    }
+    StoreMasked(builder_.CreateShuffleVector(value, numbers), place_.address,
+                builder_.CreateShuffleVector(AllLanes(), AllOff(place_.lanes), lanes));
+  }
+
+  // All that lies there as one vector, which those that read other places of it load too: LLVM
+  // knows for a processor how the likes of it are taken apart.
+  Value* LoadFromWhole() {
+    const int count = gap_ * place_.lanes;
+    SmallVector<int, 128> lanes;
+    for (int number = 0; number < count; ++number) lanes.push_back(number / gap_);
+    Value* mask = place_.mask;
+    if (mask != nullptr) mask = Padded(builder_.CreateShuffleVector(mask, lanes), AllOff(count));
+    Value* all = LoadPart(-place_.place, mask == nullptr ? count : LengthOf(mask), mask);
+    SmallVector<int, 64> from;
+    for (int lane = 0; lane < place_.lanes; ++lane) from.push_back(lane * gap_ + place_.place);
+    return builder_.CreateShuffleVector(all, from);
   }
 
   // As many numbers as that, from the one so many behind the first lane's on.
@@ -155,14 +206,13 @@ class LanesAccess {
     return load;
   }
 
-  // Of the numbers of one of the vectors that lanes are picked out of: those of a lane that is on,
-  // all of them or the lane's own.
-  Value* MaskOfPart(int part, bool is_whole) {
+  // Of the numbers of one of the vectors that lanes are picked out of: those of a lane that is on.
+  Value* MaskOfPart(int part) {
     if (place_.mask == nullptr) return nullptr;
     SmallVector<int, 64> lanes;
     for (int k = 0; k < place_.lanes; ++k) {
       const int number = part * place_.lanes + k;
-      lanes.push_back(is_whole || number % gap_ == 0 ? number / gap_ : place_.lanes);
+      lanes.push_back(number % gap_ == 0 ? number / gap_ : place_.lanes);
     }
     Value* none = llvm::Constant::getNullValue(place_.mask->getType());
     return builder_.CreateShuffleVector(place_.mask, none, lanes);

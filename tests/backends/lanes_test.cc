@@ -161,6 +161,27 @@ std::string Neighbours(const std::string& dtype, const std::string& layout, int 
   return text + "  return }";
 }
 
+// Lanes that go by elements, from one row on into the next.
+std::string Pixels(const std::string& dtype, const std::string& layout, int lanes) {
+  const std::string count = std::to_string(lanes);
+  std::string text = "fn @f(%x: [h][w]" + dtype + layout + ", %y: [h][w]" + dtype + layout +
+                     ", %k: i64) entry {\n  %i: i64x" + count + " = iota\n  %kk: i64x" + count +
+                     " = splat %k\n  %m: boolx" + count + " = lt %i, %kk\n";
+  int row = 0;
+  for (int step = 1; step <= 4; ++step) {
+    for (const bool masked : {false, true}) {
+      const std::string name = "%v" + std::to_string(step) + (masked ? "m" : "");
+      const std::string mask = masked ? ", %m" : "";
+      const std::string attrs = " {axis = 0, flat = 1, step = " + std::to_string(step) +
+                                (masked ? ", masked = 1" : "") + "}\n";
+      text += "  " + name + ": " + dtype + "x" + count + " = load_lanes %x[2, 157]" + mask + attrs;
+      text += "  store_lanes %y[" + std::to_string(row) + ", 158], " + name + mask + attrs;
+      row += 2;
+    }
+  }
+  return text + "  return }";
+}
+
 constexpr int64_t kColumns = 160;
 
 ir::ArrayValue Elements(ir::DType dtype, bool fortran) {
@@ -176,10 +197,11 @@ ir::ArrayValue Elements(ir::DType dtype, bool fortran) {
 
 void TryMoves(std::string (*program)(const std::string&, const std::string&, int),
               const std::vector<const char*>& dtypes = {"bool", "u8", "i16", "f16", "f32", "i32",
-                                                        "f64", "i64", "c64", "c128"}) {
+                                                        "f64", "i64", "c64", "c128"},
+              const std::vector<const char*>& layouts = {" c", " fortran", ""}) {
   for (const char* dtype : dtypes) {
     const ir::DType type = *ir::DTypeFromName(dtype);
-    for (const char* layout : {" c", " fortran", ""}) {
+    for (const char* layout : layouts) {
       const bool fortran = std::string_view(layout) == " fortran";
       for (int lanes : {2, 8, 32}) {
         std::vector<ir::Values> calls;
@@ -196,6 +218,9 @@ void TryMoves(std::string (*program)(const std::string&, const std::string&, int
 TEST(Lanes, MoveAlongAnAxis) { TryMoves(Moves); }
 TEST(Lanes, MoveToIndices) { TryMoves(Gathers); }
 TEST(Lanes, MoveWithNeighbours) { TryMoves(Neighbours, {"bool", "i16", "c64"}); }
+TEST(Lanes, MoveByElements) {
+  TryMoves(Pixels, {"bool", "u8", "i16", "f32", "f64", "c64"}, {" c"});
+}
 
 // The same on another processor than the host's, beside the interpreter.
 void TryMovesOn(const char* cpu, const std::string& text, ir::DType dtype) {
@@ -224,6 +249,7 @@ TEST(Lanes, MoveApartUnderMasksWithoutBranches) {
     TryMovesOn("haswell", Moves(dtype, " c", 8), *ir::DTypeFromName(dtype));
     TryMovesOn("haswell", Gathers(dtype, " c", 8), *ir::DTypeFromName(dtype));
     TryMovesOn("haswell", Neighbours(dtype, " c", 8), *ir::DTypeFromName(dtype));
+    TryMovesOn("haswell", Pixels(dtype, " c", 8), *ir::DTypeFromName(dtype));
   }
 }
 

@@ -142,6 +142,8 @@ const Broken kBroken[] = {
      FN(V4 "%y: f64 = high_half %v")},
     {Invariant::kTypesMatch, kS, "the result is f64x4; expected f64x8",
      FN(V4 "%y: f64x4 = interleave %v, %v")},
+    {Invariant::kAttributesFit, kS, "flat lanes go forwards, each to its own element",
+     FN("%y: f64x4 = load_lanes %x[%i] {axis = 0, step = -1, flat = 1}")},
     {Invariant::kAttributesFit, kS, "`phase` is not below `repeat`",
      FN("%y: f64x4 = load_lanes %x[%i] {axis = 0, repeat = 2, phase = 2}")},
     {Invariant::kTypesMatch, kS, "the operand is f64x4; expected boolx4",
