@@ -14,7 +14,8 @@
 //
 // Assumes: loops over buffers, behind vectorize_loops.
 // Refuses: loops in lanes and loops that hold others; arrays whose neighbours along the last axis
-// may lie apart; arrays of a known size that the first cache holds.
+// may lie apart; arrays of a known size that the first cache holds; elements of less than four
+// bytes, of which a line lasts long enough for the processor to see the next one coming.
 #include <algorithm>
 #include <unordered_set>
 
@@ -36,6 +37,7 @@ using ir::VarSet;
 
 // What memory takes to answer, at the rate at which such loops read.
 constexpr int64_t kBytesAhead = 2048;
+constexpr int kLeastBytes = 4;                // of an element
 constexpr int64_t kBytesOfCache = 16 * 1024;  // half of one, which others want too
 
 class Prefetcher : public ir::Mutator {
@@ -91,6 +93,7 @@ class Prefetcher : public ir::Mutator {
     const VarSet inside = ir::DefinedVars(body);
     ir::ForEachBinding(body, [&](const Binding& b) {
       if (b.op != OpCode::kLoad || b.operands.size() < 2) return;
+      if (ir::SizeInBytes(ir::DTypeOf(b.operands[0])) < kLeastBytes) return;
       const bool stays =
           std::all_of(b.operands.begin() + 1, b.operands.end() - 1,
                       [&](const Operand& o) { return !o.IsVar() || !inside.contains(o.var()); });

@@ -120,21 +120,23 @@ class ReductionUnroller : public LoopWriter {
   void WriteOut(const Binding& b, const std::vector<int64_t>& extents) {
     context_.Note(b.span, "written out", Topic::kNests, Verdict::kDone);
     const Operands operands = Apply(b.operands);
-    Operands total(operands.begin() + extents.size(), operands.end());
+    const Operands inits(operands.begin() + extents.size(), operands.end());
+    // A short run of a tree is in order too, and combined with what it starts from at the end.
+    const bool has_lanes = LanesOf(b) > 1;
+    const bool in_lanes = has_lanes && extents[0] >= b.attrs.Int(Attr::kShort);
+    Operands total = has_lanes ? Operands{} : inits;
     std::vector<Operands> lanes;
     Operands index(extents.size(), Int(0));
     do {
       const Operands element = VisitBody(*ir::CloneBlock(arena(), *b.blocks[0]), index);
-      if (LanesOf(b) > 1) {
+      if (in_lanes) {
         lanes.push_back(element);
       } else {
         total = total.empty() ? element : CombineWith(*b.blocks[1], total, element);
       }
     } while (Advance(index, extents));
-    if (LanesOf(b) > 1) {
-      const Operands all = Fold(*b.blocks[1], std::move(lanes), LanesOf(b));
-      total = total.empty() ? all : Combine(*b.blocks[1], total, all);
-    }
+    if (in_lanes) total = Fold(*b.blocks[1], std::move(lanes), LanesOf(b));
+    if (has_lanes && !inits.empty()) total = Combine(*b.blocks[1], inits, total);
     for (size_t k = 0; k < b.results.size(); ++k) Replace(b.results[k], total[k]);
   }
 

@@ -394,7 +394,9 @@ void Ranges::BoundQuotient(const Binding& b) {
                 std::floor(above / double(divisor)));
     BoundShare(b.result(), sum, divisor);
   }
-  if (divisor < 2 || divisor > kLargestCoefficient || sum.terms.size() < 2) return;
+  if (divisor < 2 || divisor > kLargestCoefficient || sum.IsConstant()) return;
+  AssumeNonNegative(Difference(sum, {0, {{b.result(), divisor}}}));
+  if (sum.terms.size() < 2) return;
   Facts facts;
   for (const auto& [part, times] : sum.terms) {
     LinearForm above = sum;  // sum - divisor * part

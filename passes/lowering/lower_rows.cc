@@ -47,7 +47,7 @@ const Binding* RowLowering::SharedBy(const Binding& nest) {
   const Block& element = *reduction->blocks[0];
   if (reduction->results.size() != 1 || element.params.size() != 1 ||
       !ir::CombineOp(*reduction->blocks[1]) || reduction->attrs.Int(Attr::kLanes, 1) < 2 ||
-      reduction->attrs.Int(Attr::kBlock) > 0)
+      reduction->attrs.Int(Attr::kBlock) > 0 || reduction->attrs.Has(Attr::kShort))
     return nullptr;
   const bool is_plain = !Describe(*reduction).starts.empty() && CostOf(element) <= kDearElement &&
                         !ir::DefinedVars(*nest.blocks[0]).contains(reduction->operands[0].var());

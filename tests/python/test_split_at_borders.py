@@ -293,5 +293,28 @@ def test_short_rows(m):
     check_agreement(jit(gathered), gathered, lambda: (np.arange(5.0), at))
 
 
+def of_bytes(table, at, start):
+    n, m = at.shape
+    y = np.zeros(n)
+    for i in range(n):
+        s = start
+        for k in range(m):
+            s += table[at[i, k]] * table[k]
+        y[i] = s
+    return y
+
+
+# In the same order whether code is made for their length or not: sums of products that are exact.
+@pytest.mark.parametrize("m", [1, 4, 9, 16, 31])
+def test_short_rows_are_in_order(m):
+    table = np.random.default_rng(m).random(256).astype(np.float32).astype(np.float64)
+    at = np.random.default_rng(m).integers(0, 256, (40, m)).astype(np.uint8)
+    compiled = jit(of_bytes)
+    expected = of_bytes(table, at, 0.0)
+    for layout in (at, np.asfortranarray(at), np.repeat(at, 2, 1)[:, ::2]):
+        for target in ("serial", "parallel"):
+            np.testing.assert_array_equal(compiled(table, layout, 0.0, target=target), expected)
+
+
 def test_explain_says_so():
     assert "split at its borders" in str(jit(clipped).explain(np.ones(9), np.ones(3)))
