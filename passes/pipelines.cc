@@ -33,6 +33,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       "eliminate-common-subexpressions",
       "eliminate-dead-code",
       // By places that are one value where they are equal.
+      "read-stored",
       "split-at-places",
       "simplify",
       "join-stores",

@@ -114,7 +114,9 @@ class BorderSplitter : public ir::Mutator {
                     ? WriteOne(border, builder().Scalar(OpCode::kLt, {lo, hi}), lo, carried)
                     : WriteLoop(builder(), border, lo, done, carried);
     }
-    carried = WriteLoop(builder(), inner, begin, end, carried);
+    // Borders may lie anywhere, as far behind each other as numbers go.
+    carried =
+        WriteLoop(builder(), inner, begin, builder().Scalar(OpCode::kMax, {begin, end}), carried);
     if (!borders.upper.empty()) {
       carried = borders.is_one_behind
                     ? WriteOne(border, builder().Scalar(OpCode::kLt, {begin, hi}),

@@ -193,7 +193,7 @@ def first_outside(x, y, lo, hi, c):
     n=st.integers(0, 9),
     lo=st.integers(-4, 12),
     hi=st.integers(-4, 12),
-    c=st.integers(-9, 9) | st.sampled_from([2**62, -(2**62)]),
+    c=st.integers(-9, 9) | st.sampled_from([2**62, 2**62 + 40, -(2**62), -(2**62) - 40]),
 )
 def test_borders_anywhere(n, lo, hi, c):
     x = np.arange(n) * 1.0
@@ -201,6 +201,23 @@ def test_borders_anywhere(n, lo, hi, c):
 
 
 ANYWHERE = jit(first_outside)
+
+
+def shifted(x, y, c):
+    n = len(x)
+    for i in range(n):
+        y[i] += x[min(max(i - c, 0), n - 1)]
+        if i > c:
+            y[i] += x[i - 1]
+        if i + c // 2 < n:
+            y[i] += 100
+    return y
+
+
+# The parts of a loop are not as long as the distance of its borders, which wraps around.
+@pytest.mark.parametrize("c", [2**62 + 10, 2**63 - 2, 2**63 - 8, 2**63 - 1, -(2**62) - 10])
+def test_borders_far_apart(c):
+    check_agreement(jit(shifted), shifted, lambda: (np.arange(10.0) + 1, np.zeros(10), c))
 
 
 def halves(x, y):
