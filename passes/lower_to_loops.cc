@@ -217,12 +217,12 @@ class Lowering : public ProductCallLowering {
 
   // What the body takes where the loops in it that have lanes take a vector at a time.
   static int64_t CyclesInLanes(const Block& body) {
-    int64_t cost = 0;
+    int64_t half_cycles = 0;
     for (const Binding* b : body.bindings) {
       const bool in_lanes = b->attrs.Has(Attr::kVector) || b->attrs.Int(Attr::kLanes) > 1;
-      cost += CyclesOf(Block{{}, {b}, {}}) / (in_lanes ? kUsualLanes : 1);
+      half_cycles += HalfCyclesOf(Block{{}, {b}, {}}) / (in_lanes ? kUsualLanes : 1);
     }
-    return std::max<int64_t>(1, cost);
+    return std::max<int64_t>(1, half_cycles / 2);
   }
 
   static bool MayRaise(const Block& block) {

@@ -15,13 +15,13 @@ using llvm::Value;
 using InsertPoint = OpenMPIRBuilder::InsertPointTy;
 
 // Cycles that sharing a loop has to save to be worth a fork: of any team, and more for each
-// thread. A fork and a join take 440 ns with 2 threads and 6 us with 16, and what one core has in
-// its caches goes to the others.
+// thread. A fork and a join take 440 ns with 2 threads and 8 us with 16 of 8 cores, and what one
+// core has in its caches goes to the others.
 struct Worth {
   int64_t fork;
   int64_t thread;
 };
-constexpr Worth kWorthForking{8'000, 1'000};
+constexpr Worth kWorthForking{8'000, 2'000};
 // The same where workers sleep between regions and have to be woken.
 constexpr Worth kWorthWaking{100'000, 20'000};
 

@@ -47,14 +47,14 @@ int64_t Cost(const ir::Block& block, const std::function<int(const Binding&)>& o
 
 }  // namespace
 
-int CyclesOf(const ir::Block& block) {
+int HalfCyclesOf(const ir::Block& block) {
   constexpr int kSimple = 2;  // the dearest operation that is one instruction
   const auto half_cycles = [](const Binding& b) {
     if (b.op == ir::OpCode::kLoad || b.op == ir::OpCode::kStore) return 2;
     const int cost = InfoOf(b.op).cost;
     return cost <= kSimple ? cost : 4 * cost;
   };
-  return CostOf(block, half_cycles) / 2;
+  return CostOf(block, half_cycles);
 }
 
 int CostOf(const ir::Block& block) {

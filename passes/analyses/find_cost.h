@@ -14,9 +14,9 @@ int CostOf(const ir::Block& block);
 // The same where `of_binding` says what a binding by itself costs, its blocks aside.
 int CostOf(const ir::Block& block, const std::function<int(const ir::Binding&)>& of_binding);
 
-// Nearer to what a processor takes, of what is in its caches: it runs two or three simple
-// operations at a time, and functions take longer than CostOf says.
-int CyclesOf(const ir::Block& block);
+// Twice the cycles, nearer to what a processor takes, of what is in its caches: it runs two or
+// three simple operations at a time, and functions take longer than CostOf says.
+int HalfCyclesOf(const ir::Block& block);
 
 inline constexpr int kUnknownTrips = 64;
 inline constexpr int kHugeCost = 1 << 24;
