@@ -16,12 +16,12 @@ using InsertPoint = OpenMPIRBuilder::InsertPointTy;
 
 // Cycles that sharing a loop has to save to be worth a fork: of any team, and more for each
 // thread. A fork and a join take 440 ns with 2 threads and 8 us with 16 of 8 cores, and what one
-// core has in its caches goes to the others.
+// core has in its caches goes to the others, which may take as long as half of the loop.
 struct Worth {
   int64_t fork;
   int64_t thread;
 };
-constexpr Worth kWorthForking{8'000, 2'000};
+constexpr Worth kWorthForking{16'000, 2'000};
 // The same where workers sleep between regions and have to be woken.
 constexpr Worth kWorthWaking{100'000, 20'000};
 
