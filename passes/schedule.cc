@@ -126,12 +126,11 @@ class Scheduler : public ir::Mutator {
     // What a reduction gathers, it gathers as often as it takes an element; other loops in it are
     // nests of their own.
     int gathers = 0;
-    const auto see_of = [&](const Binding& b) {
-      const ir::Block alone{{}, {&b}, {}};
-      if (b.op == OpCode::kIreduce) gathers += CostOf(alone, see);
+    for (const Binding* b : element.bindings) {
+      const ir::Block alone{{}, {b}, {}};
+      if (b->op == OpCode::kIreduce) gathers += CostOf(alone, see);
       else ir::ForEachBinding(alone, [&](const Binding& inner) { gathers += see(inner); });
-    };
-    for (const Binding* b : element.bindings) see_of(*b);
+    }
     if (stores > 0) return CostUnchecked(element) < kCostAScatter * scattered;
     return CostOf(element) < gathers;
   }

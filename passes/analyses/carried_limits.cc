@@ -21,11 +21,6 @@ constexpr int64_t kLargestSum = int64_t{1} << 32;  // Of all moves of a loop of 
 constexpr size_t kMostLimits = 8;                  // Of one value.
 constexpr int kGuessingWalks = 2;  // A wrong guess hides from the first what conditions say.
 
-LinearForm Plus(LinearForm form, int64_t constant) {
-  form.constant += constant;
-  return form;
-}
-
 LinearForm At(const LinearForm& base, int64_t slope, const LinearForm& iterations) {
   LinearForm form = base;
   form.Add(iterations, slope);

@@ -4,8 +4,6 @@
 #include <cstdlib>
 #include <utility>
 
-#include "passes/analyses/carried_values.h"
-
 namespace parakeet::passes {
 
 using ir::Binding;
@@ -35,11 +33,6 @@ bool TouchesMemory(const Block& block) {
     touches |= b.op == OpCode::kLoad || b.op == OpCode::kStore || b.op == OpCode::kCheck;
   });
   return touches;
-}
-
-LinearForm Moved(LinearForm form, int64_t by) {
-  form.Add(LinearForm::Of(by), 1);
-  return form;
 }
 
 LinearForm Times(const LinearForm& form, int64_t times) {
@@ -143,11 +136,11 @@ void BorderFinder::Walk(const Block& block) {
 
 void BorderFinder::BoundIndexes(const Binding& b) {
   if (b.op == OpCode::kFor && b.operands[2].IsInt(1)) {
-    inner_[b.blocks[0]->params[0]] = {FormOf(b.operands[0]), Moved(FormOf(b.operands[1]), -1)};
+    inner_[b.blocks[0]->params[0]] = {FormOf(b.operands[0]), Plus(FormOf(b.operands[1]), -1)};
   } else if (ir::InfoOf(b.op).format == ir::OpFormat::kIndices) {
     for (size_t axis = 0; axis < b.blocks[0]->params.size(); ++axis)
       inner_[b.blocks[0]->params[axis]] = {LinearForm::Of(int64_t{0}),
-                                           Moved(FormOf(b.operands[axis]), -1)};
+                                           Plus(FormOf(b.operands[axis]), -1)};
   }
 }
 
@@ -163,15 +156,15 @@ void BorderFinder::AskOf(const Binding& b) {
   // True where `room` is not negative.
   const bool is_less = b.op == OpCode::kLt || b.op == OpCode::kLe || b.op == OpCode::kMin;
   const bool is_strict = b.op == OpCode::kLt || b.op == OpCode::kGt;
-  LinearForm room = Moved(Times(gap, is_less ? -1 : 1), is_strict ? -1 : 0);
+  LinearForm room = Plus(Times(gap, is_less ? -1 : 1), is_strict ? -1 : 0);
   const bool rises = (times == 1) != is_less;
   room.Add(LinearForm::Of(index_), rises ? -1 : 1);
   const std::optional<LinearForm> least = ExtremeOf(room, false), most = ExtremeOf(room, true);
   if (!least || !most) return;
-  const bool is_lower = IsNearFirst(rises ? Times(*least, -1) : Moved(*least, 1));
+  const bool is_lower = IsNearFirst(rises ? Times(*least, -1) : Plus(*least, 1));
   const bool answer = rises == is_lower;
   const LinearForm& rest = answer ? *least : *most;
-  Add(is_lower ? borders_.lower : borders_.upper, rises ? Times(rest, -1) : Moved(rest, 1),
+  Add(is_lower ? borders_.lower : borders_.upper, rises ? Times(rest, -1) : Plus(rest, 1),
       is_lower);
   if (IsExtreme(b.op)) return Choose(result, b.operands[answer ? 0 : 1]);
   known_[result] = answer;
@@ -190,7 +183,7 @@ void BorderFinder::AskOfEqual(const Binding& b, const LinearForm& gap) {
     return distance.IsConstant() && std::abs(distance.constant) <= kWidestEqual;
   };
   if (is_short(from_first)) {
-    Add(borders_.lower, Moved(place, 1), true);
+    Add(borders_.lower, Plus(place, 1), true);
   } else if (is_short(to_last)) {
     Add(borders_.upper, place, false);
   } else {

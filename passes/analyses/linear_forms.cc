@@ -57,6 +57,11 @@ LinearForm LinearForm::With(const Var* var, const LinearForm& value) const {
   return form;
 }
 
+LinearForm Plus(LinearForm form, int64_t constant) {
+  form.constant = Sum(form.constant, constant);
+  return form;
+}
+
 LinearForm Difference(const LinearForm& a, const LinearForm& b) {
   LinearForm result = a;
   result.Add(b, -1);

@@ -29,6 +29,7 @@ struct LinearForm {
   LinearForm With(const ir::Var* var, const LinearForm& value) const;
 };
 
+LinearForm Plus(LinearForm form, int64_t constant);
 // The form of a - b.
 LinearForm Difference(const LinearForm& a, const LinearForm& b);
 // True when the two always have one value.

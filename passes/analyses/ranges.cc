@@ -54,11 +54,6 @@ std::optional<LinearForm> Replaced(const LinearForm& form, const Var* var, const
   return form.With(var, by);
 }
 
-LinearForm Plus(LinearForm form, int64_t constant) {
-  form.constant += constant;
-  return form;
-}
-
 // The comparison that is true where `op` is false.
 OpCode Opposite(OpCode op) {
   switch (op) {
