@@ -73,6 +73,10 @@ std::vector<Operand> InlineBlock(Builder& builder, const Block& block, Substitut
 // The block with every definition made new, parameters included.
 const Block* CloneBlock(Arena* arena, const Block& block, Substitution substitution = {});
 
+// Appends a copy of a `for` over other indexes, that begins with other values; returns its results.
+std::vector<Operand> CopyLoop(Builder& builder, const Binding& loop, const Operand& lo,
+                              const Operand& hi, const std::vector<Operand>& carried);
+
 }  // namespace parakeet::ir
 
 #endif  // PARAKEET_IR_MUTATOR_H_

@@ -96,7 +96,7 @@ class BorderSplitter : public ir::Mutator {
     ir::Builder sides[2] = {builder().Nested(), builder().Nested()};
     std::vector<Operand> results[2];
     for (const int side : {0, 1})
-      results[side] = WriteLoop(sides[side], side == 0 ? inner : other, lo, hi, carried);
+      results[side] = CopyLoop(sides[side], side == 0 ? inner : other, lo, hi, carried);
     builder().Emit(OpCode::kIf, b.results, {is_inside}, {{Attr::kLikely, int64_t{1}}},
                    {sides[0].Finish({}, results[0]), sides[1].Finish({}, results[1])});
   }
@@ -112,17 +112,17 @@ class BorderSplitter : public ir::Mutator {
       done = builder().Scalar(OpCode::kMin, {begin, hi});
       carried = borders.is_one_before
                     ? WriteOne(border, builder().Scalar(OpCode::kLt, {lo, hi}), lo, carried)
-                    : WriteLoop(builder(), border, lo, done, carried);
+                    : CopyLoop(builder(), border, lo, done, carried);
     }
     // Borders may lie anywhere, as far behind each other as numbers go.
     carried =
-        WriteLoop(builder(), inner, begin, builder().Scalar(OpCode::kMax, {begin, end}), carried);
+        CopyLoop(builder(), inner, begin, builder().Scalar(OpCode::kMax, {begin, end}), carried);
     if (!borders.upper.empty()) {
       carried = borders.is_one_behind
                     ? WriteOne(border, builder().Scalar(OpCode::kLt, {begin, hi}),
                                builder().Sub(hi, Operand::Int(1)), carried)
-                    : WriteLoop(builder(), border, builder().Scalar(OpCode::kMax, {done, end}), hi,
-                                carried);
+                    : CopyLoop(builder(), border, builder().Scalar(OpCode::kMax, {done, end}), hi,
+                               carried);
     }
     for (size_t k = 0; k < b.results.size(); ++k) Replace(b.results[k], carried[k]);
   }
@@ -137,23 +137,6 @@ class BorderSplitter : public ir::Mutator {
     return Written(builder(), place, [&](const Var* var) { return Apply(Operand(var)); });
   }
 
-  std::vector<const Var*> NewResults(const Binding& loop) {
-    std::vector<const Var*> results;
-    for (const Var* result : loop.results)
-      results.push_back(builder().NewVar(result->type, result->hint));
-    return results;
-  }
-
-  std::vector<Operand> WriteLoop(ir::Builder& to, const Binding& loop, const Operand& lo,
-                                 const Operand& hi, const std::vector<Operand>& carried) {
-    std::vector<Operand> operands = {lo, hi, Operand::Int(1)};
-    operands.insert(operands.end(), carried.begin(), carried.end());
-    const std::vector<const Var*> results = NewResults(loop);
-    to.Emit(OpCode::kFor, results, std::move(operands), loop.attrs,
-            {ir::CloneBlock(arena(), *loop.blocks[0])});
-    return {results.begin(), results.end()};
-  }
-
   // One iteration, where there is it.
   std::vector<Operand> WriteOne(const Binding& loop, const Operand& exists, const Operand& index,
                                 const std::vector<Operand>& carried) {
@@ -161,7 +144,9 @@ class BorderSplitter : public ir::Mutator {
     values.insert(values.end(), carried.begin(), carried.end());
     ir::Builder some = builder().Nested(), none = builder().Nested();
     const std::vector<Operand> yielded = ir::InlineBlock(some, *loop.blocks[0], values);
-    const std::vector<const Var*> results = NewResults(loop);
+    std::vector<const Var*> results;
+    for (const Var* result : loop.results)
+      results.push_back(builder().NewVar(result->type, result->hint));
     builder().Emit(OpCode::kIf, results, {exists}, {},
                    {some.Finish({}, yielded), none.Finish({}, carried)});
     return {results.begin(), results.end()};

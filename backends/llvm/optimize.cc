@@ -2,7 +2,9 @@
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/AggressiveInstCombine/AggressiveInstCombine.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/LICM.h"
@@ -11,23 +13,31 @@
 #include "llvm/Transforms/Scalar/LoopUnrollPass.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 
 namespace parakeet::backends {
 namespace {
 
 using Passes = llvm::FunctionPassManager;
 
+// A short loop of unknown trips is written out as often as this.
+constexpr int kCopies = 4;
+constexpr int kFewInstructions = 48;
+
 void AddLoopPass(Passes& passes, auto pass) {
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(pass), /*UseMemorySSA=*/true));
 }
 
-// For every function.
+// For every function. What a test has read is read no more where it holds, once a branch on `and`
+// is two branches; what is always true is found then.
 Passes FirstPasses() {
   Passes passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::AggressiveInstCombinePass());
   AddLoopPass(passes, llvm::LoopRotatePass());
   AddLoopPass(passes, llvm::LICMPass(llvm::LICMOptions()));
   return passes;
@@ -52,14 +62,38 @@ bool HoldsLoops(const llvm::Loop* loop, llvm::ScalarEvolution& scev) {
   });
 }
 
-// LLVM unrolls loops of constant trips, and takes first iterations out of innermost loops. Of any
-// other loop it would ask what every instruction costs, to find that it may do neither.
-void KeepOthersRolled(llvm::Function& function, llvm::FunctionAnalysisManager& functions) {
+// Whether counting and jumping are a good part of what each trip of a loop does.
+bool IsShortScalar(const llvm::Loop* loop) {
+  if (!loop->isInnermost() || loop->getExitingBlock() == nullptr ||
+      loop->getExitingBlock() != loop->getLoopLatch())
+    return false;
+  int instructions = 0;
+  for (const llvm::BasicBlock* block : loop->blocks()) {
+    for (const llvm::Instruction& each : *block) {
+      const auto* call = llvm::dyn_cast<llvm::CallInst>(&each);
+      const bool is_call = call != nullptr && !llvm::isa<llvm::IntrinsicInst>(call);
+      if (each.getType()->isVectorTy() || is_call || each.isAtomic()) return false;
+      ++instructions;
+    }
+  }
+  return instructions <= kFewInstructions;
+}
+
+// LLVM unrolls loops of constant trips, takes first iterations out of innermost loops, and writes
+// out some times what it is asked to. Of any other loop it would ask what every instruction costs,
+// to find that it may do nothing. A GPU's threads are many: it wants their registers few.
+void ChooseUnrolling(llvm::Function& function, llvm::FunctionAnalysisManager& functions,
+                     bool is_gpu) {
   const auto loops = functions.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder();
   if (loops.empty()) return;
   auto& scev = functions.getResult<llvm::ScalarEvolutionAnalysis>(function);
   for (llvm::Loop* loop : loops) {
-    if (HoldsLoops(loop, scev) && !HasConstantTrips(loop, scev)) loop->setLoopAlreadyUnrolled();
+    if (HasConstantTrips(loop, scev)) continue;
+    if (HoldsLoops(loop, scev)) {
+      loop->setLoopAlreadyUnrolled();
+    } else if (!is_gpu && IsShortScalar(loop)) {
+      llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.count", kCopies);
+    }
   }
 }
 
@@ -98,7 +132,7 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
       return !preserved.areAllPreserved();
     };
     run(first);
-    KeepOthersRolled(function, functions);
+    ChooseUnrolling(function, functions, machine.getTargetTriple().isNVPTX());
     if (run(unrolling)) run(rest);
   }
 }
