@@ -61,6 +61,7 @@ bool IsCommutative(OpCode op) { return InfoOf(op).flags & Comm; }
 bool IsAssociative(OpCode op) { return InfoOf(op).flags & Assoc; }
 bool IsIdempotent(OpCode op) { return InfoOf(op).flags & Idem; }
 bool IsScalarOp(OpCode op) { return op <= OpCode::kSelect; }
+bool IsComparison(OpCode op) { return op >= OpCode::kEq && op <= OpCode::kGe; }
 
 bool IsView(OpCode op) {
   return (op >= OpCode::kSlice && op <= OpCode::kAscribe) || op == OpCode::kView;

@@ -86,6 +86,8 @@ bool IsAssociative(OpCode op);
 bool IsIdempotent(OpCode op);
 // True for the operations on scalars (and lanes) alone: no memory, no blocks, no failure.
 bool IsScalarOp(OpCode op);
+// True for eq, ne, lt, le, gt and ge.
+bool IsComparison(OpCode op);
 // True for slice, transpose, broadcast, reshape, ascribe and view.
 bool IsView(OpCode op);
 

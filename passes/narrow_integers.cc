@@ -45,11 +45,6 @@ bool IsNarrowSource(DType dtype) {
   return ir::IsBool(dtype) || (ir::IsInteger(dtype) && ir::SizeInBits(dtype) <= 32);
 }
 
-bool IsComparison(OpCode op) {
-  return op == OpCode::kLt || op == OpCode::kLe || op == OpCode::kGt || op == OpCode::kGe ||
-         op == OpCode::kEq || op == OpCode::kNe;
-}
-
 // Operations on integers whose low bits follow from the low bits of their operands.
 bool IsModular(OpCode op) {
   return op == OpCode::kAdd || op == OpCode::kSub || op == OpCode::kMul || op == OpCode::kNeg ||
@@ -202,7 +197,7 @@ class Groups {
   bool SeeScalar(const Binding& b) {
     const size_t first = b.op == OpCode::kSelect ? 1 : 0;
     if (b.operands.size() <= first || !IsWide(b.operands[first])) return false;
-    if (IsComparison(b.op)) {
+    if (ir::IsComparison(b.op)) {
       Join(b.operands[0], b.operands[1]);
       return ReadWhole(b, b.operands[b.operands[0].IsVar() ? 0 : 1]);
     }

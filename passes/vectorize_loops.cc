@@ -158,38 +158,52 @@ class Vectorizer : public LoopWriter {
                        std::optional<Operand> mask) {
     const Block* copy = Copy(body);
     const auto one_by_one = [&] {
+      LaneValues* const lanes_here = std::exchange(lanes_, nullptr);
       WriteOneByOne(body, start, mask ? hi : builder().Add(start, Int(lanes)));
+      lanes_ = lanes_here;
     };
-    return InLanes(lanes, copy->params[0], start, mask,
-                   [&] { return WriteValuesFrom(*copy, 0, one_by_one); });
+    return InLanes(lanes, copy->params[0], start, mask, [&] {
+      bool asks_in_the_end = false;
+      Operands values = WriteValuesFrom(*copy, 0, one_by_one, asks_in_the_end);
+      if (!asks_in_the_end) return values;
+      const auto nothing = [] { return Operands{}; };
+      const auto raise = [&] { return one_by_one(), Operands{}; };
+      Choose(values.back(), nothing, raise, Attributes{{Attr::kLikely, int64_t{1}}});
+      values.pop_back();
+      return values;
+    });
   }
 
   // The bindings from `at` on. Before anything rests on checks that lanes may have failed, it is
-  // asked whether any has: run one by one, the first of these iterations then raises.
-  Operands WriteValuesFrom(const Block& body, size_t at, const std::function<void()>& one_by_one) {
+  // asked whether any has: run one by one, the first of these iterations then raises. Where there
+  // are more such places, the values end with whether no lane has failed, to be asked in the end.
+  Operands WriteValuesFrom(const Block& body, size_t at, const std::function<void()>& one_by_one,
+                           bool& asks_in_the_end) {
+    const auto is_check = [](const Binding* b) { return b->op == OpCode::kCheck; };
     for (; at < body.bindings.size(); ++at) {
-      const OpCode op = body.bindings[at]->op;
-      if (failed_ && op != OpCode::kCheck && !ir::IsScalarOp(op)) break;
-      Visit(body.bindings[at]);
+      const Binding* b = body.bindings[at];
+      if (failed_ && !is_check(b) && !ir::IsScalarOp(b->op)) break;
+      Visit(b);
     }
     Operands values;
     if (!failed_) {
       for (const Operand& result : body.results) values.push_back(AsVector(result));
+      if (asks_in_the_end) values.push_back(Operand::Bool(true));
       return values;
     }
     const Operand fails = builder().EmitOne(OpCode::kAny, DType::kBool, {*failed_});
     failed_.reset();
+    asks_in_the_end |= std::any_of(body.bindings.begin() + at, body.bindings.end(), is_check);
     const auto raise = [&] {
-      LaneValues* const lanes = std::exchange(lanes_, nullptr);
-      one_by_one();
-      lanes_ = lanes;
+      if (!asks_in_the_end) one_by_one();
       for (const Operand& result : body.results)
         values.push_back(lanes_->Splat(builder(), ir::ZeroOf(ir::DTypeOf(result))));
+      if (asks_in_the_end) values.push_back(Operand::Bool(false));
       return values;
     };
     return Choose(
         builder().Scalar(OpCode::kNot, {fails}),
-        [&] { return WriteValuesFrom(body, at, one_by_one); }, raise,
+        [&] { return WriteValuesFrom(body, at, one_by_one, asks_in_the_end); }, raise,
         Attributes{{Attr::kLikely, int64_t{1}}});
   }
 

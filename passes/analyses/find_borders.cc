@@ -18,11 +18,6 @@ namespace {
 constexpr size_t kMostPlaces = 3;  // on a side, of which is not known which is farther in
 constexpr int64_t kWidestEqual = 8;
 
-bool IsComparison(OpCode op) {
-  return op == OpCode::kLt || op == OpCode::kLe || op == OpCode::kGt || op == OpCode::kGe ||
-         op == OpCode::kEq || op == OpCode::kNe;
-}
-
 bool IsExtreme(OpCode op) { return op == OpCode::kMin || op == OpCode::kMax; }
 
 bool IsI64(const Operand& operand) { return ir::TypeOf(operand) == ir::Type(DType::kI64); }
@@ -126,7 +121,7 @@ void BorderFinder::Walk(const Block& block) {
     }
     for (const Block* inner : b->blocks) Walk(*inner);
     if (b->results.size() != 1 || !b->blocks.empty()) continue;
-    if ((IsComparison(b->op) || IsExtreme(b->op)) && IsI64(b->operands[0])) {
+    if ((ir::IsComparison(b->op) || IsExtreme(b->op)) && IsI64(b->operands[0])) {
       AskOf(*b);
     } else {
       Combine(*b);

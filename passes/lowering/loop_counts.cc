@@ -107,13 +107,13 @@ const ir::Function* CountLoops(ir::Arena* arena, const ir::Function* function) {
 
 ir::Operand TripCount(ir::Builder& builder, const Binding& loop) {
   const int64_t step = loop.operands[2].constant().integer;
-  const Operand span = step > 0 ? builder.Sub(loop.operands[1], loop.operands[0])
-                                : builder.Sub(loop.operands[0], loop.operands[1]);
+  // The larger end first: the difference of ends that lie far apart the other way would wrap.
+  const Operand &lo = loop.operands[step > 0 ? 0 : 1], &hi = loop.operands[step > 0 ? 1 : 0];
+  const Operand span = builder.Sub(builder.Scalar(OpCode::kMax, {hi, lo}), lo);
   const int64_t width = std::abs(step);
-  const Operand rounded = width == 1 ? span : builder.Add(span, Operand::Int(width - 1));
-  const Operand count =
-      width == 1 ? span : builder.Scalar(OpCode::kFloorDiv, {rounded, Operand::Int(width)});
-  return builder.Scalar(OpCode::kMax, {count, Operand::Int(0)});
+  if (width == 1) return span;
+  return builder.Scalar(OpCode::kFloorDiv,
+                        {builder.Add(span, Operand::Int(width - 1)), Operand::Int(width)});
 }
 
 const Block* CountedBlock(const ir::Builder& builder, const Binding& loop, const Block& body) {

@@ -234,6 +234,22 @@ def rows_ahead(a):
 # Terms are of the size of 10, and there are as many as pairs.
 PAIRS = Tolerance("sums of pairs combine in another order", ulps=64, of_sum=1024)
 ODD = np.array([0.0, -0.0, 2.0, np.nan, -1.0, 2.0, -1.0, np.nan] * 5)
+LARGEST = 2**63 - 1
+
+
+def ends_far_apart(lo, hi):
+    """Runs never where the difference of the ends is more than an integer holds."""
+    ones = np.zeros(8)
+    total, backwards = 0, 0
+    for i in range(lo, hi):
+        ones[i] = 1.0
+    for i in range(lo, hi):
+        total += i * 3
+    for i in range(hi, lo, -3):
+        backwards += i
+    return ones, total, backwards
+
+
 CASES = [
     (some_terms, REDUCED, (RANDOM.random((37, 21)), RANDOM.random(21)),
      (RANDOM.random((1, 1)), RANDOM.random(1))),
@@ -268,6 +284,7 @@ CASES = [
     (moved, REDUCED, (RANDOM.random(40), RANDOM.random(50)), (RANDOM.random(3), RANDOM.random(4)),
      (RANDOM.random(1), RANDOM.random(2))),
     (rows_ahead, REDUCED, (RANDOM.random((12, 40)),), (RANDOM.random((1, 1)),)),
+    (ends_far_apart, EXACT, (LARGEST, -2), (5, -LARGEST - 1), (LARGEST, -LARGEST), (2, 7)),
     (overlapping_triangles, EXACT, (RANDOM.random((17, 17)),), (RANDOM.random((2, 2)),)),
 ]
 
