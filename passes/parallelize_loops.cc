@@ -356,7 +356,8 @@ class LoopParallelizer : public ir::Mutator {
 
   // --- Fills. ---
 
-  // A foreach that stores every element of fresh arrays once, and does nothing else, is an imap.
+  // A foreach that stores every element of fresh arrays once, and nothing else, is an imap. Where it
+  // fails, nobody sees the arrays.
   const Block* FillsToMaps(const Block* block) {
     Block copy = *block;
     bool changed = false;
@@ -390,7 +391,7 @@ class LoopParallelizer : public ir::Mutator {
       rest.results.push_back(store.operands.back());
     }
     for (const Binding* beside : rest.bindings) {
-      if (!EffectsOf(*beside, roots()).IsPure()) return {};
+      if (!EffectsOf(*beside, roots()).writes.empty()) return {};
     }
     const VarSet read = ir::FreeVars(rest);
     for (size_t k = 0; k < filled.size(); ++k) {

@@ -291,8 +291,16 @@ class Reuser : public ResultWriter {
     return is_kept ? b.operands[FirstInit(b) + k].var() : nullptr;
   }
 
-  // The array under the name that it has before all reuse.
+  // The array under the name that it has before all reuse; asked of each once, since both sides of
+  // an `if` may ask for what is before it.
   const Var* Once(const Var* array) const {
+    if (const auto known = once_.find(array); known != once_.end()) return known->second;
+    const Var* const found = FindOnce(array);
+    once_[array] = found;
+    return found;
+  }
+
+  const Var* FindOnce(const Var* array) const {
     if (const Var* reused = finder_.ReusedBy(array)) return Once(reused);
     const auto found = definitions_.find(array);
     if (found == definitions_.end()) return array;
@@ -307,6 +315,7 @@ class Reuser : public ResultWriter {
   const std::unordered_map<const Var*, const Binding*> definitions_;
   Context& context_;
   std::unordered_map<const Binding*, Slice> slices_;  // by loads
+  mutable std::unordered_map<const Var*, const Var*> once_;
 };
 
 // Writes rows that imaps yield, and arrays that are copied, straight to where they end up.

@@ -1,9 +1,11 @@
 #include "passes/analyses/find_moments.h"
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 #include <map>
 #include <optional>
-#include <set>
+#include <vector>
 
 #include "ir/builder.h"
 #include "ir/dtype.h"
@@ -20,6 +22,8 @@ using ir::OpCode;
 using ir::Operand;
 using ir::Var;
 using ir::VarSet;
+
+constexpr size_t kNowhere = std::numeric_limits<size_t>::max();
 
 bool IsCenteredType(DType dtype) { return dtype == DType::kF32 || dtype == DType::kF64; }
 
@@ -67,13 +71,12 @@ class MomentFinder {
     if (product == nullptr || product->op != OpCode::kMul) return std::nullopt;
     Moment moment{&sum, number, FactorOf(sum, product->operands[0]),
                   FactorOf(sum, product->operands[1])};
-    std::set<size_t> sums = SumsBehind(moment.left.center, sum);
-    sums.merge(SumsBehind(moment.right.center, sum));
-    for (const size_t at : sums) {
-      moment.begin = at;
-      if (CanBegin(moment, number)) return moment;
-    }
-    return std::nullopt;
+    const size_t earliest = EarliestBegin(moment, number);
+    const auto begin = std::min(FirstSumBehind(moment.left.center, sum, earliest),
+                                FirstSumBehind(moment.right.center, sum, earliest));
+    if (begin == kNowhere) return std::nullopt;
+    moment.begin = begin;
+    return moment;
   }
 
  private:
@@ -86,34 +89,52 @@ class MomentFinder {
     for (const size_t side : {1, 0}) {
       const Operand& center = difference->operands[side];
       if (!center.IsVar() || !made_at_.contains(center.var())) continue;
-      if (!SumsBehind(center.var(), sum).empty())
+      if (HasSumBehind(center.var(), sum))
         return {value, center.var(), difference->operands[1 - side], side == 0};
     }
     return factor;
   }
 
-  // Where in the block the reductions over the extents of `sum` stand that the center needs.
-  std::set<size_t> SumsBehind(const Var* center, const Binding& sum) const {
-    std::set<size_t> sums;
+  // Tells where in the block the reductions over the extents of `sum` stand that the center needs,
+  // of what is not before `earliest`, until `tell` gives false.
+  void ForEachSumBehind(const Var* center, const Binding& sum, size_t earliest,
+                        const std::function<bool(size_t)>& tell) const {
     std::vector<const Var*> open{center};
     VarSet seen;
     while (!open.empty()) {
-      const Var* value = open.back();
+      const auto made = made_at_.find(open.back());
       open.pop_back();
-      const auto made = made_at_.find(value);
-      if (made == made_at_.end() || !seen.insert(value).second) continue;
+      if (made == made_at_.end() || made->second < earliest || !seen.insert(made->first).second)
+        continue;
       const Binding& maker = *block_.bindings[made->second];
-      if (maker.op == OpCode::kIreduce && SameExtents(maker, sum)) sums.insert(made->second);
-      for (const Var* needed : ir::FreeVars(maker)) open.push_back(needed);
+      const bool is_sum = maker.op == OpCode::kIreduce && SameExtents(maker, sum);
+      if (is_sum && !tell(made->second)) return;
+      const VarSet& needed = FreeOf(made->second);
+      open.insert(open.end(), needed.begin(), needed.end());
     }
-    return sums;
   }
 
-  // Whether all but the centers is there at that place, and stays as it is until the sum.
-  bool CanBegin(const Moment& moment, size_t number) const {
-    for (size_t at = moment.begin; at < number; ++at) {
-      if (effects_[at].may_fail || Conflict(effects_[at], effects_[number])) return false;
-    }
+  bool HasSumBehind(const Var* center, const Binding& sum) const {
+    bool has = false;
+    ForEachSumBehind(center, sum, 0, [&](size_t) { return has = true, false; });
+    return has;
+  }
+
+  size_t FirstSumBehind(const Var* center, const Binding& sum, size_t earliest) const {
+    size_t first = kNowhere;
+    ForEachSumBehind(center, sum, earliest,
+                     [&](size_t at) { return first = std::min(first, at), true; });
+    return first;
+  }
+
+  const VarSet& FreeOf(size_t number) const {
+    const auto [found, is_new] = free_.try_emplace(number);
+    if (is_new) found->second = ir::FreeVars(*block_.bindings[number]);
+    return found->second;
+  }
+
+  // From where on all but the centers is there, and stays as it is until the sum.
+  size_t EarliestBegin(const Moment& moment, size_t number) const {
     const Block& body = *block_.bindings[number]->blocks[0];
     VarSet needed;
     for (const MomentFactor* factor : {&moment.left, &moment.right}) {
@@ -123,15 +144,21 @@ class MomentFinder {
     for (const Operand& extent : block_.bindings[number]->operands) {
       if (extent.IsVar()) needed.insert(extent.var());
     }
-    return std::all_of(needed.begin(), needed.end(), [&](const Var* value) {
+    size_t earliest = 0;
+    for (const Var* value : needed) {
       const auto made = made_at_.find(value);
-      return made == made_at_.end() || made->second < moment.begin;
-    });
+      if (made != made_at_.end()) earliest = std::max(earliest, made->second + 1);
+    }
+    for (size_t at = number; at-- > earliest;) {
+      if (effects_[at].may_fail || Conflict(effects_[at], effects_[number])) return at + 1;
+    }
+    return earliest;
   }
 
   const Block& block_;
   std::vector<Effects> effects_;
   std::map<const Var*, size_t> made_at_;
+  mutable std::map<size_t, VarSet> free_;  // of the block's bindings, as they are asked for
 };
 
 }  // namespace
