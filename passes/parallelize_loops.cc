@@ -356,8 +356,8 @@ class LoopParallelizer : public ir::Mutator {
 
   // --- Fills. ---
 
-  // A foreach that stores every element of fresh arrays once, and nothing else, is an imap. Where it
-  // fails, nobody sees the arrays.
+  // A foreach that stores every element of fresh arrays once, and nothing else, is an imap. Where
+  // it fails, nobody sees the arrays.
   const Block* FillsToMaps(const Block* block) {
     Block copy = *block;
     bool changed = false;

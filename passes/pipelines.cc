@@ -54,6 +54,13 @@ const std::vector<std::string_view>& CpuPipeline() {
       "simplify",
       "eliminate-common-subexpressions",
       "eliminate-dead-code",
+      // Behind fuse-elements, which makes one nest of what is done with a row, and before
+      // privatize-histograms, which would count in copies.
+      "interchange-updates",
+      "combine-nested-maps",
+      // Again: updates that are sums now, and nests that fill whole arrays.
+      "parallelize-loops",
+      "combine-nested-maps",
       // Behind fuse-elements: rows that are added to are not made first.
       "privatize-histograms",
       // Behind fuse-elements: a loop reads what is kept, not arrays made of it.

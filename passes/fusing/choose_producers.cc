@@ -143,10 +143,26 @@ bool ProducerChooser::IsRead(const Binding& imap) const {
   });
 }
 
+// Reductions stay by themselves until contractions have been looked for. A nest that only copies
+// what they make is none of its own.
+bool ProducerChooser::IsLeftForLater(const Binding& imap) const {
+  if (!elements_only_ || !HoldsReduction(imap)) return false;
+  const auto is_copied = [&](const Var* result) {
+    const std::vector<Read>& loads = finder_.Of(result).loads;
+    if (loads.size() != 1 || loads[0].reader == nullptr) return false;
+    const Block& reader = *loads[0].reader->blocks[0];
+    const Operand element(loads[0].load->result());
+    if (reader.bindings.size() == 1) return reader.results == std::vector{element};
+    return reader.bindings.size() == 2 && reader.bindings[1]->op == OpCode::kStore &&
+           reader.bindings[1]->operands.back() == element;
+  };
+  return !std::all_of(imap.results.begin(), imap.results.end(), is_copied);
+}
+
 // True for what another pass is to fuse, and for an array that there has to be: one that is given
 // back or stored to.
 bool ProducerChooser::IsMadeAnyway(const Binding& imap) const {
-  if (elements_only_ && HoldsReduction(imap)) return true;
+  if (IsLeftForLater(imap)) return true;
   return std::any_of(imap.results.begin(), imap.results.end(), [&](const Var* result) {
     const Reads& reads = finder_.Of(result);
     return reads.is_result || (reads.other != nullptr && reads.other->op == OpCode::kStore);
@@ -159,7 +175,7 @@ std::string ProducerChooser::WhyNever(const Binding& imap, const Effects& effect
   for (const Operand& result : imap.blocks[0]->results) {
     if (!ir::TypeOf(result).IsScalar()) return "its elements are arrays";
   }
-  if (elements_only_ && HoldsReduction(imap)) return "it holds a reduction";
+  if (IsLeftForLater(imap)) return "it holds a reduction";
   for (const Var* result : imap.results) {
     const Reads& reads = finder_.Of(result);
     if (reads.is_result) return "it is a result of its block";

@@ -66,6 +66,7 @@ class ProducerChooser {
     std::unordered_map<const ir::Var*, size_t> last_reader;
   };
 
+  bool IsLeftForLater(const ir::Binding& imap) const;
   std::string WhyNever(const ir::Binding& imap, const Effects& effects) const;
   Candidate CandidateOf(const ir::Binding& imap) const;
   void AddParts(Candidate& candidate, const ir::Binding& load, const Candidate& read) const;

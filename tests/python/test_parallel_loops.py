@@ -147,6 +147,50 @@ def multiplies(a, b):
     return c
 
 
+def multiplies_by_rows(a, b):
+    c = np.ones((a.shape[0], b.shape[1]))
+    for i in range(a.shape[0]):
+        for k in range(a.shape[1]):
+            for j in range(b.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+    return c
+
+
+def multiplies_by_layers(a, b):
+    c = np.ones((a.shape[0], b.shape[1]))
+    for k in range(a.shape[1]):
+        for i in range(a.shape[0]):
+            for j in range(b.shape[1]):
+                c[i, j] -= a[i, k] * b[k, j]
+    return c
+
+
+def adds_up_rows(a, b):
+    c = np.zeros((a.shape[0], b.shape[1]))
+    for i in range(a.shape[0]):
+        for k in range(a.shape[1]):
+            c[i] += a[i, k] * b[k]
+    return c
+
+
+def adds_up_layers(a, b):
+    c = np.zeros((a.shape[0], b.shape[1]))
+    for k in range(a.shape[1]):
+        c += np.outer(a[:, k], b[k])
+    return c
+
+
+def fills_rows_with_products(a, b):
+    c = np.zeros((a.shape[0], b.shape[1]))
+    for i in range(a.shape[0]):
+        c[i] = a[i] @ b
+    return c
+
+
+PRODUCTS = [multiplies, multiplies_by_rows, multiplies_by_layers, adds_up_rows, adds_up_layers,
+            fills_rows_with_products]
+
+
 def counts_in_branches(x, bins):
     """Elements of one row, of which branches store some; a row without bins raises."""
     for i in range(len(x)):
@@ -269,9 +313,9 @@ CASES = [
     (eliminates, REDUCED, (RANDOM.random((23, 23)) + 9 * np.eye(23),), (RANDOM.random((1, 1)),),
      (RANDOM.random((3, 0)),), (RANDOM.random((5, 4)) + 3,)),
     (backwards, REDUCED, (RANDOM.random((17, 17)),), (RANDOM.random((4, 6)),)),
-    (multiplies, REDUCED, (RANDOM.random((13, 40)), RANDOM.random((40, 21))),
-     (RANDOM.random((3, 0)), RANDOM.random((0, 2))),
-     (RANDOM.random((3, 5)), RANDOM.random((4, 2)))),
+    *((product, REDUCED, (RANDOM.random((13, 40)), RANDOM.random((40, 21))),
+       (RANDOM.random((3, 0)), RANDOM.random((0, 2))),
+       (RANDOM.random((3, 5)), RANDOM.random((4, 2)))) for product in PRODUCTS),
     (counts_in_branches, REDUCED, (RANDOM.random((30, 50)), np.zeros((30, 3))),
      (RANDOM.random((30, 50)), np.zeros((29, 3))), (RANDOM.random((4, 5)), np.zeros((4, 2))),
      (RANDOM.random((4, 0)), np.zeros((0, 3)))),
@@ -333,8 +377,9 @@ def test_triangles_that_meet_at_the_diagonal_are_independent(program):
     assert "not parallel" not in report and "sequential" not in report
 
 
-def test_a_product_that_adds_into_its_elements_is_a_contraction():
-    report = str(jit(multiplies).explain(RANDOM.random((13, 40)), RANDOM.random((40, 21))))
+@pytest.mark.parametrize("product", PRODUCTS)
+def test_a_product_in_any_order_of_its_loops_is_a_contraction(product):
+    report = str(jit(product).explain(RANDOM.random((13, 40)), RANDOM.random((40, 21))))
     assert "contraction: parallel" in report
     assert "sequential" not in report
 
