@@ -119,7 +119,8 @@ class UpdateInterchanger : public ir::Mutator {
     return made.operands.size() == 2 && (ir::IsAssociative(made.op) || made.op == OpCode::kSub);
   }
 
-  // True where the iteration does nothing else, and reads nothing of what it stores but the element.
+  // True where the iteration does nothing else, and reads nothing of what it stores but the element
+  // itself.
   bool IsAlone(const Block& step, const Binding& nest, const Binding& load,
                const Binding& store) const {
     const Var* array = store.operands[0].var();

@@ -97,6 +97,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       "fuse-updates",
       // Behind all that looks for values, to which stores are opaque; before schedule, which says
       // how the new nests run.
+      "fill-rest",
       "place-results",
       "narrow-reductions",
       "narrow-integers",
@@ -155,10 +156,10 @@ const std::vector<std::string_view>& GpuPipeline() {
     // Each thread of a GPU makes one element: what is made for many in the caches of a core or in
     // lanes is made otherwise, and all of an array by one kernel.
     const std::set<std::string_view> left_out = {
-        "split-at-borders", "block-contractions",  "fuse-panels",      "flatten-maps",
-        "unroll-last-axes", "store-behind-checks", "vectorize-loops",  "flatten-lanes",
-        "join-lanes",       "hoist-loads",         "prefetch-streams", "branch-checks",
-        "even-costs"};
+        "split-at-borders", "fill-rest",        "block-contractions",  "fuse-panels",
+        "flatten-maps",     "unroll-last-axes", "store-behind-checks", "vectorize-loops",
+        "flatten-lanes",    "join-lanes",       "hoist-loads",         "prefetch-streams",
+        "branch-checks",    "even-costs"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       // Behind all that fuses, and before arrays share memory.
