@@ -23,10 +23,8 @@ namespace {
 constexpr int64_t kLargestCoefficient = int64_t{1} << 40;
 constexpr int64_t kLargestConstant = int64_t{1} << 50;
 constexpr int64_t kLargestStep = 1024;
-constexpr double kFar = 281474976710656.0;              // 2^48
 constexpr double kWithoutWrap = 4611686018427387904.0;  // 2^62
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr int kBudget = 200;  // Steps of a proof before it is given up.
+constexpr int kBudget = 200;                            // Steps of a proof before it is given up.
 // Values that an assumption is freed of, one after the other.
 constexpr int kDeepestAssumption = 2;
 constexpr size_t kMostGaps = 64;   // That every step of a proof looks at.
@@ -99,7 +97,8 @@ void Ranges::Define(const Binding& b) {
     definitions_[result] = &b;
     for (const Operand& dim : result->type.dims()) IsSize(dim);
   }
-  if (b.op == OpCode::kIreduce) BoundElements(b);
+  if (b.op == OpCode::kIreduce) BoundByExtremes(b);
+  if (b.op == OpCode::kImap || b.op == OpCode::kIreduce) BoundByYields(b);
   if (b.op == OpCode::kIf) BoundChosen(b);
   if (b.results.size() != 1 || !IsI64(b.result())) return;
   if (b.op == OpCode::kLoad) BoundLoad(b);
@@ -129,6 +128,7 @@ void Ranges::IsSize(const Operand& size) {
   Facts& facts = Change(size.var());
   facts.lower.push_back(LinearForm::Of(int64_t{0}));
   facts.above_low = facts.below_high = true;
+  sizes_.push_back(size.var());
 }
 
 void Ranges::Bound(const Var* index, const Operand& lo, const Operand& hi, int64_t step) {
@@ -316,15 +316,6 @@ void Ranges::BoundByDefinition(const Binding& b) {
   known.one_of = std::move(facts.one_of);
 }
 
-void Ranges::EndBlock(const ir::Block& block) {
-  std::vector<Reaches>& reaches = yields_[&block];
-  for (const Operand& result : block.results) {
-    Reaches& reach = reaches.emplace_back(kInfinity, kInfinity);
-    if (!IsI64(result)) continue;
-    reach = {Reach(false, FormOf(result)), Reach(true, FormOf(result))};
-  }
-}
-
 // What a branch yields is what the value is.
 void Ranges::BoundChosen(const Binding& b) {
   for (size_t k = 0; k < b.results.size(); ++k) {
@@ -335,7 +326,7 @@ void Ranges::BoundChosen(const Binding& b) {
       facts.one_of.push_back(FormOf(block->results[k]));
       const auto ended = yields_.find(block);
       const Reaches reach =
-          ended == yields_.end() ? Reaches{kInfinity, kInfinity} : ended->second[k];
+          ended == yields_.end() ? Reaches{kInfinity, kInfinity} : ended->second[k].reach;
       most = {std::max(most.below, reach.below), std::max(most.above, reach.above)};
     }
     for (const LinearForm& one : facts.one_of) Order(one);
@@ -442,37 +433,6 @@ std::vector<LinearForm> Ranges::QuotientLimits(const Binding& b) const {
     }
   }
   return limits;
-}
-
-// The least and the largest of all elements, of an array that does not change, bound each of them.
-void Ranges::BoundElements(const Binding& b) {
-  const ir::Block& block = *b.blocks[0];
-  for (const Binding* load : block.bindings) {
-    if (load->op != OpCode::kLoad || !IsI64(load->result())) continue;
-    const Var* array = load->operands[0].var();
-    const std::vector<Operand>& dims = array->type.dims();
-    if (!never_change_.contains(array) || dims.size() != block.params.size()) continue;
-    bool has_all = true;
-    for (size_t axis = 0; axis < dims.size(); ++axis) {
-      has_all &= load->operands[1 + axis] == Operand(block.params[axis]);
-      has_all &= b.operands[axis] == dims[axis];
-    }
-    for (size_t k = 0; has_all && k < b.results.size(); ++k) {
-      const auto op = ir::CombineOp(*b.blocks[1], static_cast<int>(k));
-      if (block.results[k] != Operand(load->result())) continue;
-      OrderOf(b.results[k]);
-      const LinearForm extreme = LinearForm::Of(b.results[k]);
-      if (op == OpCode::kMin) Change(array).lower.push_back(extreme);
-      if (op == OpCode::kMax) Change(array).upper.push_back(extreme);
-    }
-  }
-}
-
-void Ranges::BoundLoad(const Binding& b) {
-  const auto found = facts_.find(b.operands[0].var());
-  if (found == facts_.end()) return;
-  Facts facts = found->second;
-  Change(b.result()) = std::move(facts);
 }
 
 // The value is no further below and above 0 than this; infinity says nothing.

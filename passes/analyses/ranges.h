@@ -2,6 +2,7 @@
 #define PARAKEET_PASSES_ANALYSES_RANGES_H_
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -75,6 +76,9 @@ class Ranges {
   std::optional<int64_t> GapOf(const LinearForm& form, const ir::Var* value, bool high) const;
 
  private:
+  static constexpr double kFar = 281474976710656.0;  // 2^48
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
   // A value, or each element of an array, is at least each of `lower` and at most each of `upper`;
   // it is one of `one_of`, where that is not empty. `above_low` says that it is above -2^48,
   // `below_high` below 2^48.
@@ -92,7 +96,8 @@ class Ranges {
   void BoundByDefinition(const ir::Binding& b);
   void BoundCast(const ir::Binding& b);
   std::vector<LinearForm> SmallerLimits(const ir::Operand& value) const;
-  void BoundElements(const ir::Binding& b);
+  void BoundByExtremes(const ir::Binding& b);
+  void BoundByYields(const ir::Binding& b);
   void BoundLoad(const ir::Binding& b);
   void BoundWithin(const ir::Var* value, double below, double above);
   void BoundProduct(const ir::Binding& b);
@@ -137,7 +142,13 @@ class Ranges {
     double below = 0.0;
     double above = 0.0;
   };
-  std::unordered_map<const ir::Block*, std::vector<Reaches>> yields_;  // of blocks that have ended
+  // A value that a block has yielded: how far it is from 0, and what it is no more than.
+  struct Yield {
+    Reaches reach;
+    std::vector<LinearForm> most;
+  };
+  std::unordered_map<const ir::Block*, std::vector<Yield>> yields_;  // of blocks that have ended
+  std::vector<const ir::Var*> sizes_;
   // A bound is made of values that are earlier in this order.
   mutable std::unordered_map<const ir::Var*, int> order_;
 };

@@ -186,12 +186,13 @@ MOST_SMALL_PAIRS = 10_000_000
 
 
 def first_place(x, best):
-    """Along the last axis, where an element first is `best` or, of several, a nan."""
+    """Along the last axis, where an element first is `best` or, of several, a nan. Some element is:
+    the last place stands for those that are not, and the result is seen to be in range."""
     found = x == best
     if x.dtype.kind == "f" or x.dtype.kind == "c":
         found = found | (x != x)
     n = x.shape[-1]
-    return reduce(minimum, select(found, np.arange(n), n), axis=-1)
+    return reduce(minimum, select(found, np.arange(n), n - 1), axis=-1)
 
 
 def found_place(f, is_better, x, axis, keepdims, out):

@@ -1,0 +1,97 @@
+// What Ranges knows of the elements of arrays, and of what blocks yield.
+#include <algorithm>
+
+#include "ir/builder.h"
+#include "passes/analyses/ranges.h"
+
+namespace parakeet::passes {
+
+using ir::Binding;
+using ir::DType;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+
+namespace {
+
+constexpr size_t kMostSizes = 16;  // that a value is compared with
+
+bool IsI64(const ir::Type& type) { return type == ir::Type(DType::kI64); }
+
+}  // namespace
+
+void Ranges::EndBlock(const ir::Block& block) {
+  std::vector<Yield>& yields = yields_[&block];
+  ir::VarSet inside;
+  for (const Operand& result : block.results) {
+    Yield& yield = yields.emplace_back(Reaches{kInfinity, kInfinity});
+    if (!IsI64(ir::TypeOf(result))) continue;
+    const LinearForm form = FormOf(result);
+    yield.reach = {Reach(false, form), Reach(true, form)};
+    if (yield.reach.below > 0.0 && ProvesLe(Operand::Int(0), result)) yield.reach.below = 0.0;
+    if (inside.empty()) inside = ir::DefinedVars(block);
+    for (size_t k = 0; k < std::min(sizes_.size(), kMostSizes); ++k) {
+      const Var* size = sizes_[k];
+      const auto gap = inside.contains(size) ? std::nullopt : GapOf(form, size, /*high=*/true);
+      if (gap) yield.most.push_back(Plus(LinearForm::Of(size), *gap));
+    }
+  }
+}
+
+// Elements are what the block of an imap yields; the least or largest of some is one of them.
+void Ranges::BoundByYields(const Binding& b) {
+  const auto ended = yields_.find(b.blocks[0]);
+  const bool is_reduction = b.op == OpCode::kIreduce;
+  if (ended == yields_.end()) return;
+  if (is_reduction && b.operands.size() > b.blocks[0]->params.size())
+    return;  // It begins with more.
+  for (size_t k = 0; k < b.results.size(); ++k) {
+    const Var* result = b.results[k];
+    if (is_reduction) {
+      const auto op = ir::CombineOp(*b.blocks[1], static_cast<int>(k));
+      if (op != OpCode::kMin && op != OpCode::kMax) continue;
+    } else if (!never_change_.contains(result)) {
+      continue;
+    }
+    const auto& [reach, most] = ended->second[k];
+    if (reach.below > kFar && reach.above > kFar && most.empty()) continue;
+    for (const LinearForm& limit : most) Order(limit);
+    Facts& facts = Change(result);
+    if (reach.below <= kFar) facts.lower.push_back(LinearForm::Of(-int64_t(reach.below)));
+    if (reach.above <= kFar) facts.upper.push_back(LinearForm::Of(int64_t(reach.above)));
+    facts.upper.insert(facts.upper.end(), most.begin(), most.end());
+  }
+}
+
+// The least and the largest of all elements, of an array that does not change, bound each of them.
+void Ranges::BoundByExtremes(const Binding& b) {
+  const ir::Block& block = *b.blocks[0];
+  for (const Binding* load : block.bindings) {
+    if (load->op != OpCode::kLoad || !IsI64(load->result()->type)) continue;
+    const Var* array = load->operands[0].var();
+    const std::vector<Operand>& dims = array->type.dims();
+    if (!never_change_.contains(array) || dims.size() != block.params.size()) continue;
+    bool has_all = true;
+    for (size_t axis = 0; axis < dims.size(); ++axis) {
+      has_all &= load->operands[1 + axis] == Operand(block.params[axis]);
+      has_all &= b.operands[axis] == dims[axis];
+    }
+    for (size_t k = 0; has_all && k < b.results.size(); ++k) {
+      const auto op = ir::CombineOp(*b.blocks[1], static_cast<int>(k));
+      if (block.results[k] != Operand(load->result())) continue;
+      OrderOf(b.results[k]);
+      const LinearForm extreme = LinearForm::Of(b.results[k]);
+      if (op == OpCode::kMin) Change(array).lower.push_back(extreme);
+      if (op == OpCode::kMax) Change(array).upper.push_back(extreme);
+    }
+  }
+}
+
+void Ranges::BoundLoad(const Binding& b) {
+  const auto found = facts_.find(b.operands[0].var());
+  if (found == facts_.end()) return;
+  Facts facts = found->second;
+  Change(b.result()) = std::move(facts);
+}
+
+}  // namespace parakeet::passes
