@@ -10,7 +10,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from tested_targets import TARGETS, with_added
+from tested_targets import ADDED, TARGETS, with_added
+
+from parakeet.targets import name_of, number_of
+
+# Where the tests of devices run: on the first GPU that the run asks for (tested_targets.py), else
+# on the emulated one.
+HERE = next((f"gpu:{number_of(name) >> 8}" for name in ADDED
+             if name_of(number_of(name)).startswith("gpu")), "emulated_gpu")  # fmt: skip
+# What signatures and reports call it.
+HERE_AS_TARGET = name_of(number_of(HERE))
+IS_EMULATED = HERE == "emulated_gpu"
+# Why a test is left out where that is not so.
+OF_THE_EMULATED_GPU = "about the emulated GPU alone, whose memory is the host's"
 
 EPSILON = {np.dtype(t): np.finfo(t).eps for t in ("f2", "f4", "f8", "c8", "c16")}
 

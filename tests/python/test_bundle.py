@@ -1,6 +1,7 @@
 """The bundle for machines with a GPU: what it carries, and how it runs the suite there."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -71,6 +72,25 @@ def test_a_device_that_is_not_there_is_named():
     require(here, "emulated_gpu")
     with pytest.raises(SystemExit, match="not run: .*gpu:99"):
         require(here, "serial,gpu:99")
+
+
+@pytest.mark.parametrize("targets, here", [
+    ("", "emulated_gpu"), ("emulated_gpu,only", "emulated_gpu"), ("gpu,only", "gpu:0"),
+    ("cuda", "gpu:0"), ("emulated_gpu,gpu:1", "gpu:1"), ("serial,only", "emulated_gpu"),
+])
+def test_tests_of_devices_run_on_the_gpu_that_a_run_asks_for(targets, here):
+    code = "import agreement; print(agreement.HERE, agreement.IS_EMULATED)"
+    variables = {**os.environ, "PARAKEET_TEST_TARGETS": targets,
+                 "PYTHONPATH": str(Path(__file__).parent)}
+    done = subprocess.run([sys.executable, "-c", code], env=variables, check=True,
+                          capture_output=True, text=True)
+    assert done.stdout.split() == [here, str(here == "emulated_gpu")]
+
+
+def test_no_test_says_by_itself_which_device_it_runs_on():
+    """But takes it from agreement.py, so that all of a run are on one."""
+    files = sorted(Path(__file__).parent.glob("test_*.py"))
+    assert not [f.name for f in files if re.search(r"^HERE = ", f.read_text(), re.MULTILINE)]
 
 
 def test_packages_that_are_not_there_are_named(tmp_path):

@@ -1,4 +1,5 @@
-"""Arrays that stay on a device, on the emulated GPU: what they show, and calls that take them."""
+"""Arrays that stay on a device (agreement.py says which): what they show, and calls that take
+them."""
 
 import copy
 import gc
@@ -8,13 +9,13 @@ import weakref
 
 import numpy as np
 import pytest
+from agreement import HERE, HERE_AS_TARGET, IS_EMULATED, OF_THE_EMULATED_GPU
 
 import parakeet
 from parakeet import _core, jit
 from parakeet.errors import DeviceError
+from parakeet.foreign_arrays import address_of
 from parakeet.targets import number_of
-
-HERE = "emulated_gpu"
 
 
 def there(x):
@@ -81,7 +82,7 @@ def test_a_view_keeps_the_memory():
 
 def test_what_is_shown():
     moved = there(np.arange(3.0))
-    assert repr(moved) == "DeviceArray([0., 1., 2.], dtype=float64, device='emulated_gpu')"
+    assert repr(moved) == f"DeviceArray([0., 1., 2.], dtype=float64, device={HERE!r})"
     assert len(moved) == 3 and [float(x) for x in moved] == [0.0, 1.0, 2.0]
     assert int(moved[2]) == 2 and bool(moved[1]) and complex(moved[2]) == 2
     with pytest.raises(TypeError, match="without axes"):
@@ -180,7 +181,7 @@ def test_what_is_refused():
         parakeet.to_gpu(table(), "serial")
     with pytest.raises(DeviceError):
         parakeet.to_gpu(table(), "gpu:999")
-    assert not hasattr(moved, "__cuda_array_interface__")
+    assert hasattr(moved, "__cuda_array_interface__") != IS_EMULATED
 
 
 def test_asarray_copies_only_where_it_must():
@@ -198,10 +199,10 @@ def test_a_call_runs_where_its_arrays_are():
     result = f(there(table()), 2.0)
     assert isinstance(result, parakeet.DeviceArray)
     np.testing.assert_array_equal(result.to_host(), table() * 2 + 1)
-    assert f.signatures == [f"{HERE} (float64[:, :], float)"]
+    assert f.signatures == [f"{HERE_AS_TARGET} (float64[:, :], float)"]
     mixed = f(there(table()), np.arange(4.0))
     np.testing.assert_array_equal(mixed.to_host(), table() * np.arange(4.0) + 1)
-    assert HERE in str(f.explain(there(table()), 2.0))
+    assert HERE_AS_TARGET in str(f.explain(there(table()), 2.0))
 
 
 def test_a_target_that_is_said_wins():
@@ -335,7 +336,7 @@ def test_thousands_of_calls_leave_no_memory_behind():
 def test_memory_over_the_limit():
     parakeet.set_memory_limit(10_000, HERE)
     try:
-        message = (r"cannot allocate 16000 bytes on emulated_gpu, where \d+ bytes are in use, "
+        message = (rf"cannot allocate 16000 bytes on {HERE}, where \d+ bytes are in use, "
                    "of a limit of 10000")  # fmt: skip
         with pytest.raises(MemoryError, match=message):
             there(np.ones(2000))
@@ -351,7 +352,7 @@ def test_arrays_on_several_devices_are_refused():
     here = there(table())
     elsewhere = parakeet.DeviceArray(here._addresses, number_of("gpu:1"))
     for call in (lambda: scaled(here, elsewhere), lambda: scaled(elsewhere, 2.0, target=HERE)):
-        with pytest.raises(ValueError, match=r"on gpu:1 .* of a call on emulated_gpu; .*asarray"):
+        with pytest.raises(ValueError, match=rf"on gpu:1 .* of a call on {HERE}; .*asarray"):
             call()
 
 
@@ -387,7 +388,6 @@ def test_dlpack_gives_the_memory_itself():
     moved = there(table())
     view = np.from_dlpack(moved[1:, ::-2])
     np.testing.assert_array_equal(view, table()[1:, ::-2])
-    assert moved.__dlpack_device__() == (1, 0)
     jit(doubled_in_place)(moved)
     np.testing.assert_array_equal(view, table()[1:, ::-2] * 2)
     del moved
@@ -396,15 +396,9 @@ def test_dlpack_gives_the_memory_itself():
     for dtype in "?bBhHiIlLefdFD":
         x = np.arange(5).astype(dtype)
         np.testing.assert_array_equal(np.from_dlpack(there(x)), x, strict=True)
-    for max_version in (None, (0, 8), (1, 0), (1, 1)):
-        there(table()).__dlpack__(max_version=max_version)  # that nobody takes
     written = there(table())
     np.from_dlpack(written)[0, 0] = 50
     assert written[0, 0].item() == 50
-    with pytest.raises(BufferError):
-        there(table()).__dlpack__(copy=True)
-    with pytest.raises(BufferError):
-        there(table()).__dlpack__(dl_device=(2, 0))
 
 
 def test_dlpack_tensors_are_taken_apart():
@@ -434,3 +428,31 @@ def test_captured_ones_are_refused():
     alone = there(np.arange(3.0))
     with pytest.raises(TypeError, match="'alone' is an array on a device, .* pass it"):
         jit(lambda x: x + alone)(np.ones(3), target=HERE)
+def test_dlpack_says_what_the_memory_holds():
+    moved = there(table())
+    addresses = moved._addresses[1:, ::-2]
+    assert moved.__dlpack_device__() == ((1, 0) if IS_EMULATED else (2, number_of(HERE) >> 8))
+    for max_version in (None, (0, 8), (1, 0), (1, 1)):
+        capsule = moved[1:, ::-2].__dlpack__(max_version=max_version)
+        _, *device, address, shape, strides, text, is_read_only = _core.dlpack_import(capsule)
+        assert (*device,) == moved.__dlpack_device__() and address == address_of(addresses)
+        assert (shape, strides, text) == (addresses.shape, addresses.strides, "=f8")
+        assert not is_read_only
+        moved.__dlpack__(max_version=max_version)  # that nobody takes
+    with pytest.raises(BufferError):
+        moved.__dlpack__(copy=True)
+    with pytest.raises(BufferError):
+        moved.__dlpack__(dl_device=(2, 0) if IS_EMULATED else (1, 0))
+
+
+@pytest.mark.skipif(IS_EMULATED, reason="no CUDA device")
+def test_the_interface_of_cuda_says_what_the_memory_holds():
+    view = there(table())[1:, ::-2]
+    interface = view.__cuda_array_interface__
+    assert interface["data"] == (address_of(view._addresses), False)
+    assert (interface["shape"], interface["strides"]) == (view.shape, view.strides)
+    assert interface["typestr"] == "<f8" and interface["stream"] not in (None, 0)
+    assert there(table()).__cuda_array_interface__["strides"] is None
+
+
+@pytest.mark.skipif(not IS_EMULATED, reason=OF_THE_EMULATED_GPU)
