@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from parakeet import _core
+from parakeet.device_lists import device_arrays_among
 from parakeet.targets import NONE, name_of, number_in_context, number_of
 from parakeet.text import Text, phases_text
 
@@ -106,7 +107,7 @@ def compile(function, *args, target=None, **kwargs):
     for an array."""
     number = _target_number(function, target)
     if number != number_of("python"):
-        args, kwargs = _borrowed(args, kwargs)
+        args, kwargs = borrowed(args, kwargs)
         function._compile(number, args, kwargs)
 
 
@@ -130,7 +131,7 @@ def _compiled_target(function, name, values):
     return number
 
 
-def _borrowed(args, kwargs):
+def borrowed(args, kwargs):
     """The arguments of a call with arrays of ours for other libraries' on a device."""
     from parakeet.foreign_arrays import borrow
 
@@ -141,14 +142,13 @@ def _borrowed(args, kwargs):
 def _device_of(function, values, otherwise):
     """Where calls that say nothing run: where a device array among their arguments is."""
     is_said = number_in_context() != NONE or function._options["target"] is not None
-    there = [value._number for value in values
-             if isinstance(value, _core.DeviceArray) and not value._is_number]  # fmt: skip
-    return otherwise if is_said or not there else there[0]
+    there = next(device_arrays_among(values), None)
+    return otherwise if is_said or there is None else there._number
 
 
 def _show(function, what, stage, args, kwargs, target):
     if _names_a_call(function, args, kwargs):
-        args, kwargs = _borrowed(args, kwargs)
+        args, kwargs = borrowed(args, kwargs)
         number = _compiled_target(function, target, (*args, *kwargs.values()))
         return Text(function._dump(what, stage, number, args, kwargs))
     return Text(function._dump_last(what, stage))
@@ -213,7 +213,7 @@ def explain(function, *args, target=None, **kwargs):
 
 def _record_for(function, args, kwargs, target):
     if _names_a_call(function, args, kwargs):
-        args, kwargs = _borrowed(args, kwargs)
+        args, kwargs = borrowed(args, kwargs)
         number = _compiled_target(function, target, (*args, *kwargs.values()))
         return function._compile(number, args, kwargs)
     return next(record for record in function._specializations() if record["is_last"])

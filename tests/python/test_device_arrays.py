@@ -226,6 +226,97 @@ def doubled_in_place(x):
     return x
 
 
+def test_plain_python_gets_arrays_of_the_host():
+    @jit
+    def summed(pair, k, other=0.0):
+        x, rows = pair
+        x[1:] += k
+        return x @ np.ones(x.shape[1]) + other, [row.sum() for row in rows], type(x) is np.ndarray
+
+    def arguments():
+        return (there(table())[:, ::-1], [there(np.arange(3.0)), np.arange(2)]), 2.0
+
+    pair, k = arguments()
+    moved = there(np.ones(3))
+    sums, rows, is_numpys = summed(pair, k, other=moved, target="python")
+    assert is_numpys and sums.tolist() == [7, 31, 47] and rows == [3.0, 1]
+    np.testing.assert_array_equal(pair[0].to_host(), table()[:, ::-1] + [[0], [2], [2]])
+    assert type(moved) is parakeet.DeviceArray
+    with parakeet.target("python"):
+        again, _, is_numpys = summed(*arguments())
+    assert is_numpys and again.tolist() == [6, 30, 46]
+    base = there(np.arange(6.0))
+    shifted_into = jit(lambda x, y: x.__setitem__(slice(None), y + 1))
+    shifted_into(base[1:], base[:-1], target="python")
+    assert base.to_host().tolist() == [0, 1, 2, 3, 4, 5]
+    assert parakeet.map(lambda v: v + 1, there(np.arange(3)), target="python").tolist() == [1, 2, 3]
+
+
+def test_a_disabled_jit_takes_device_arrays(monkeypatch):
+    monkeypatch.setattr(parakeet.config, "disable_jit", True)
+    moved = there(table())
+    np.testing.assert_array_equal(scaled(moved, 2.0), table() * 2 + 1, strict=True)
+    assert jit(doubled_in_place)(moved).tolist() == (table() * 2).tolist()
+    np.testing.assert_array_equal(moved.to_host(), table() * 2)
+
+
+def test_targets_are_compared_on_device_arrays(capsys):
+    def stored(x, rows):
+        x *= 2
+        return x + 1, rows[0] + rows[1]
+
+    moved = there(table())
+    rows = [there(np.ones(3)), np.ones(3)]
+    found = parakeet.compare(stored, moved, rows, targets=("serial", "parallel", HERE, "python"))
+    assert [row.name for row in found][1:] == ["serial", "parallel", HERE, "python"]
+    assert all(row.agrees and row.difference == 0 for row in found[1:]), found
+    np.testing.assert_array_equal(moved.to_host(), table())  # each had copies
+
+
+@pytest.mark.parametrize("of", [list, tuple])
+def test_a_list_of_device_arrays_is_one_there(of):
+    f = jit(lambda x, k: np.asarray(x) * k if k else x)
+    rows = [there(table()[i]) for i in range(3)]
+    values = of([of(rows), of([table()[0], there(table()[1]), [1.0, 2, 3, 4]])])
+    before = parakeet.memory_info(HERE).down
+    calls = [(rows, table()), ([x[::-1] for x in rows], table()[:, ::-1]),
+             ([rows[0], np.arange(4)], np.array([table()[0], np.arange(4.0)])),
+             ([rows[0][1], rows[1][2], 5], np.array([1.0, 6.0, 5.0])),
+             ([there(np.arange(2)), there(np.ones(2, np.float32))], np.array([[0, 1], [1, 1.0]])),
+             ([there(np.zeros((0, 3)))], np.zeros((1, 0, 3)))]  # fmt: skip
+    if of is list:
+        calls.append((values, np.array([table(), [table()[0], table()[1], [1, 2, 3, 4]]])))
+    for x, expected in calls:
+        result = f(x, 2)
+        assert type(result) is parakeet.DeviceArray and result.device == HERE
+        assert parakeet.memory_info(HERE).down == before
+        np.testing.assert_array_equal(result.to_host(), expected * 2, strict=True)
+        before = parakeet.memory_info(HERE).down
+    assert f(rows, 0) is rows and all(text.startswith(HERE_AS_TARGET) for text in f.signatures)
+    assert HERE_AS_TARGET in str(f.explain(rows, 2))
+    np.testing.assert_array_equal(f(rows, 2, target="serial"), table() * 2, strict=True)
+    pair = jit(lambda pair: pair[0][0] + pair[1])((rows, there(np.ones(4))))
+    assert pair.to_host().tolist() == [1, 2, 3, 4]
+
+
+def test_lists_of_device_arrays_that_are_no_array():
+    f = jit(lambda x: x)
+    with pytest.raises(TypeError, match="a list that is no array of numbers as parameter 'x'"):
+        f([there(np.ones(2)), there(np.ones(3))])
+    with pytest.raises(TypeError, match="a list that is no array of numbers as parameter 'x'"):
+        f([there(np.ones(2)), "ab"])
+    here = there(table())
+    elsewhere = parakeet.DeviceArray(here._addresses, number_of("gpu:1"))
+    with pytest.raises(ValueError, match=rf"on gpu:1 .* of a call on {HERE}; .*asarray"):
+        f([here, elsewhere])
+    parakeet.set_memory_limit(parakeet.memory_info(HERE).in_use + 100, HERE)
+    try:
+        with pytest.raises(MemoryError, match="cannot allocate 192 bytes"):
+            f([here, here])
+    finally:
+        parakeet.set_memory_limit(None, HERE)
+
+
 @pytest.mark.parametrize("target", [None, HERE, "serial"])
 @pytest.mark.parametrize("index", [..., 1, (slice(None), 2), (slice(None, None, -2), slice(1, 3))],
                          ids=repr)
@@ -384,6 +475,34 @@ def test_memory_by_line(monkeypatch):
 
 # --- other libraries ---
 
+def test_dlpack_says_what_the_memory_holds():
+    moved = there(table())
+    addresses = moved._addresses[1:, ::-2]
+    assert moved.__dlpack_device__() == ((1, 0) if IS_EMULATED else (2, number_of(HERE) >> 8))
+    for max_version in (None, (0, 8), (1, 0), (1, 1)):
+        capsule = moved[1:, ::-2].__dlpack__(max_version=max_version)
+        _, *device, address, shape, strides, text, is_read_only = _core.dlpack_import(capsule)
+        assert (*device,) == moved.__dlpack_device__() and address == address_of(addresses)
+        assert (shape, strides, text) == (addresses.shape, addresses.strides, "=f8")
+        assert not is_read_only
+        moved.__dlpack__(max_version=max_version)  # that nobody takes
+    with pytest.raises(BufferError):
+        moved.__dlpack__(copy=True)
+    with pytest.raises(BufferError):
+        moved.__dlpack__(dl_device=(2, 0) if IS_EMULATED else (1, 0))
+
+
+@pytest.mark.skipif(IS_EMULATED, reason="no CUDA device")
+def test_the_interface_of_cuda_says_what_the_memory_holds():
+    view = there(table())[1:, ::-2]
+    interface = view.__cuda_array_interface__
+    assert interface["data"] == (address_of(view._addresses), False)
+    assert (interface["shape"], interface["strides"]) == (view.shape, view.strides)
+    assert interface["typestr"] == "<f8" and interface["stream"] not in (None, 0)
+    assert there(table()).__cuda_array_interface__["strides"] is None
+
+
+@pytest.mark.skipif(not IS_EMULATED, reason=OF_THE_EMULATED_GPU)
 def test_dlpack_gives_the_memory_itself():
     moved = there(table())
     view = np.from_dlpack(moved[1:, ::-2])
@@ -428,31 +547,3 @@ def test_captured_ones_are_refused():
     alone = there(np.arange(3.0))
     with pytest.raises(TypeError, match="'alone' is an array on a device, .* pass it"):
         jit(lambda x: x + alone)(np.ones(3), target=HERE)
-def test_dlpack_says_what_the_memory_holds():
-    moved = there(table())
-    addresses = moved._addresses[1:, ::-2]
-    assert moved.__dlpack_device__() == ((1, 0) if IS_EMULATED else (2, number_of(HERE) >> 8))
-    for max_version in (None, (0, 8), (1, 0), (1, 1)):
-        capsule = moved[1:, ::-2].__dlpack__(max_version=max_version)
-        _, *device, address, shape, strides, text, is_read_only = _core.dlpack_import(capsule)
-        assert (*device,) == moved.__dlpack_device__() and address == address_of(addresses)
-        assert (shape, strides, text) == (addresses.shape, addresses.strides, "=f8")
-        assert not is_read_only
-        moved.__dlpack__(max_version=max_version)  # that nobody takes
-    with pytest.raises(BufferError):
-        moved.__dlpack__(copy=True)
-    with pytest.raises(BufferError):
-        moved.__dlpack__(dl_device=(2, 0) if IS_EMULATED else (1, 0))
-
-
-@pytest.mark.skipif(IS_EMULATED, reason="no CUDA device")
-def test_the_interface_of_cuda_says_what_the_memory_holds():
-    view = there(table())[1:, ::-2]
-    interface = view.__cuda_array_interface__
-    assert interface["data"] == (address_of(view._addresses), False)
-    assert (interface["shape"], interface["strides"]) == (view.shape, view.strides)
-    assert interface["typestr"] == "<f8" and interface["stream"] not in (None, 0)
-    assert there(table()).__cuda_array_interface__["strides"] is None
-
-
-@pytest.mark.skipif(not IS_EMULATED, reason=OF_THE_EMULATED_GPU)

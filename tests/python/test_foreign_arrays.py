@@ -212,6 +212,16 @@ def test_arrays_in_tuples_and_kinds_together():
     assert both((x, y), z, 2, target="serial").tolist() == [1, 4, 7]
 
 
+@pytest.mark.parametrize("kind", ALL)
+def test_lists_of_them_are_one_array_there(kind):
+    f = jit(lambda x, k: np.asarray(x) * k)
+    result = f([kind(np.arange(3.0)), kind(np.ones(3))], 2)
+    assert type(result) is parakeet.DeviceArray and result.device == HERE
+    assert result.to_host().tolist() == [[0, 2, 4], [2, 2, 2]]
+    result = f([kind(np.arange(3.0)), np.ones(3)], 2, target="serial")
+    assert type(result) is np.ndarray and result.tolist() == [[0, 2, 4], [2, 2, 2]]
+
+
 def test_of_an_interface_that_has_tensors_too_the_one_with_the_stream_is_taken():
     class Both(OfInterface, OfTensor):
         exports = 0
@@ -224,6 +234,20 @@ def test_of_an_interface_that_has_tensors_too_the_one_with_the_stream_is_taken()
         x = Both(table(), stream=stream)
         np.testing.assert_array_equal(scaled(x, 2.0).to_host(), table() * 2 + 1)
         assert (x.reads, x.exports) == (1, exports)
+
+
+def test_an_interface_of_an_instance_alone_is_seen():
+    class Plain:
+        pass
+
+    x, memory = Plain(), OfInterface(table())
+    with pytest.raises(TypeError, match="unsupported operand"):
+        scaled(x, 2.0)
+    x.__cuda_array_interface__ = memory.__cuda_array_interface__
+    np.testing.assert_array_equal(scaled(x, 2.0).to_host(), table() * 2 + 1)
+    np.testing.assert_array_equal(parakeet.asarray(x, HERE).to_host(), table())
+    assert doubled_in_place(x) is x
+    np.testing.assert_array_equal(memory.host(), table() * 2)
 
 
 def test_every_dtype_and_no_elements():
