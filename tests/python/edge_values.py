@@ -9,6 +9,19 @@ DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"
           "float16", "float32", "float64", "complex64", "complex128")
 FEW_ULPS = Tolerance("a few roundings, in another order or fused", ulps=8.0)
 
+POWERS = Tolerance("of real powers, as of the others", TRANSCENDENTAL.ulps,
+                   of_one=TRANSCENDENTAL.of_one)
+
+
+def of_complex_powers(x, y) -> Tolerance:
+    """exp(y log x) multiplies an error of y log x by its size: log x is within some units in its
+    last place, which are so much of 1 as log x and y are larger than it. Each element has its own
+    bound: (16 + 4 |y log x|) units."""
+    with np.errstate(all="ignore"):
+        size = np.abs(y * np.log(np.asarray(x, complex)))
+    ulps = POWERS.ulps + 4 * np.where(np.isfinite(size), size, 0)
+    return Tolerance("an error of y log x counts by its size", ulps, of_one=POWERS.of_one)
+
 
 def edges(dtype) -> np.ndarray:
     """Extremes, zeros of both signs, the smallest numbers, what is no number, and a few others."""
@@ -40,7 +53,8 @@ BINARY = {
         less_equal equal not_equal greater greater_equal logical_and logical_or logical_xor
         bitwise_and bitwise_or bitwise_xor copysign nextafter heaviside gcd
     """.split(),
-    TRANSCENDENTAL: "arctan2 hypot logaddexp logaddexp2 power float_power".split(),
+    TRANSCENDENTAL: "arctan2 hypot logaddexp logaddexp2".split(),
+    POWERS: "power float_power".split(),
 }
 UNARY = {
     EXACT: """
