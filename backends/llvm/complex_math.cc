@@ -98,6 +98,14 @@ class ComplexMath {
             builder_.CreateSelect(IsZero(z.imag), z.imag, imag)};
   }
 
+  // Without end and angle it is infinity above the real axis, as glibc's.
+  Number Sin(const Number& z) {
+    const Number turned = Turned(z);
+    const Number result = TurnedBack(Sinh(turned));
+    Value* is_endless = IsEndlessWithoutAngle(turned);
+    return {result.value, builder_.CreateSelect(is_endless, Infinity(), result.imag)};
+  }
+
   Number Cosh(const Number& z) {
     Value* real = builder_.CreateFMul(Real("cosh", z.value), Real("cos", z.imag));
     Value* imag = builder_.CreateFMul(Real("sinh", z.value), Real("sin", z.imag));
@@ -231,7 +239,7 @@ std::optional<Number> CallByParts(Emission& emission, const MathLibrary& math,
   if (name == "csinh") return functions.Sinh(z);
   if (name == "ccosh") return functions.Cosh(z);
   if (name == "ctanh") return functions.Tanh(z);
-  if (name == "csin") return functions.TurnedBack(functions.Sinh(functions.Turned(z)));
+  if (name == "csin") return functions.Sin(z);
   if (name == "ccos") return functions.Cosh(functions.Turned(z));
   if (name == "ctan") return functions.TurnedBack(functions.Tanh(functions.Turned(z)));
   return std::nullopt;
