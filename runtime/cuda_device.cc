@@ -41,12 +41,14 @@ constexpr int kHopper = 90;
 // What a thread has of a device: its stream, and what it uses with it.
 struct CudaThread {
   CudaThread(const CudaDriver& driver, CuContext context, CuStream stream, CuEvent event,
-             CuEvent of_others, size_t cublas_workspace, std::atomic<int64_t>* replays)
+             CuEvent of_others, size_t cublas_workspace, std::atomic<int64_t>* replays,
+             CudaModules* modules)
       : stream(stream),
         event(event),
         of_others(of_others),
         freed(stream),
-        launches(driver, stream, replays),
+        launches(driver, stream, replays,
+                 [modules](CuFunction function) { modules->KeepForGraph(function); }),
         copies(driver, context, stream),
         cublas(driver, stream, cublas_workspace) {}
 
@@ -249,6 +251,7 @@ CuResult CudaDevice::OpenContext() {
   size_t free_bytes = 0, total_bytes = 0;
   if (const CuResult error = driver_.MemGetInfo(&free_bytes, &total_bytes)) return error;
   // Refused where another library's kernels have run: theirs stays.
+  modules_.Open(architecture_);
   driver_.CtxSetLimit(kCuHeapOfKernels,
                       std::min(total_bytes / kHeapShare, size_t(most_heap.load())));
   return has_pools_ ? memory_.Open(device) : 0;
@@ -286,7 +289,7 @@ CuResult CudaDevice::MakeThread(CudaThread** thread) {
   }
   const size_t workspace = architecture_ < kHopper ? kCublasWorkspace : kCublasWorkspaceOfHopper;
   threads_.push_back(std::make_unique<CudaThread>(driver_, context_, stream, event, of_others,
-                                                  workspace, &replays_));
+                                                  workspace, &replays_, &modules_));
   *thread = threads_.back().get();
   (*thread)->seen = shares_.load(std::memory_order_relaxed);
   return 0;

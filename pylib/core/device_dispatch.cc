@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "pylib/core/cubin_cache.h"
 #include "pylib/core/device_array.h"
 #include "pylib/core/device_results.h"
 #include "pylib/core/disk_cache.h"
@@ -18,6 +19,7 @@
 #include "pylib/core/without_gil.h"
 #include "runtime/call.h"
 #include "runtime/clock.h"
+#include "runtime/code_life.h"
 #include "runtime/device_call.h"
 #include "runtime/element_runs.h"
 
@@ -404,6 +406,9 @@ PyObject* RunOnDevice(const FunctionState& function, Specialization* code, Devic
   std::vector<KeptBuffer> kept;
   bool stays = false;
   if (!AreThere(call, *device, &stays)) return nullptr;
+  const CubinFolder kernels_are_in(FolderOf(function));
+  const runtime::CodeOfThread of(code->image != nullptr ? code->image->life()
+                                                        : runtime::CodeLife());
   const Observed observed =
       RunWithoutGil(*code, device, &on_host, call, &results, stays ? &kept : nullptr);
   if (is_timed) {

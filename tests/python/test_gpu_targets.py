@@ -337,6 +337,11 @@ def test_time_loops_are_graphs(monkeypatch):
 def test_settings_of_gpus(monkeypatch):
     monkeypatch.setattr(parakeet.config, "gpu_graphs", "0")
     assert parakeet.config.gpu_graphs is False and "gpu_graphs = False" in repr(parakeet.config)
+    assert parakeet.config.gpu_cubins == "auto"
+    monkeypatch.setattr(parakeet.config, "gpu_cubins", "never")
+    assert "gpu_cubins = 'never'" in repr(parakeet.config)
+    with pytest.raises(ValueError, match="is 'ever'; expected one of never, auto, always"):
+        parakeet.config.gpu_cubins = "ever"
     monkeypatch.setattr(parakeet.config, "gpu_heap", "1000000")
     assert parakeet.config.gpu_heap == 1_000_000
     with pytest.raises(ValueError, match="gpu_heap is 0; expected a positive number of bytes"):
@@ -423,6 +428,26 @@ CHUNK = 4096  # Elements of a block of threads.
 
 @pytest.mark.parametrize("size", [0, 1, 17, CHUNK, CHUNK + 1, 17 * CHUNK + 5])
 def test_scans_and_filters_of_chunks(size):
+@pytest.mark.skipif(not GPUS, reason="no CUDA device")
+@pytest.mark.parametrize("variables", [{"CUDA_CACHE_DISABLE": "1"}, {"CUDA_CACHE_PATH": "/proc/no"},
+                                       {"PARAKEET_GPU_CUBINS": "always"}], ids=str)
+def test_cubins_on_disk(tmp_path, variables):
+    """Where the driver keeps none: the second process assembles nothing."""
+    (tmp_path / "program.py").write_text("""
+import json, numpy as np, parakeet
+from parakeet import _core
+f = parakeet.jit(lambda x: x * 2 + 1)
+values = f(np.arange(3.0), target="gpu").tolist()
+assembled = _core.device_counters(parakeet.targets.number_of("gpu"))["assembled"]
+print(json.dumps([values, f.timings()[0].from_disk, assembled]))
+""")
+    environment = {**os.environ, "PARAKEET_CACHE_DIR": str(tmp_path / "cache"), **variables}
+    for from_disk in (False, True):
+        done = subprocess.run([sys.executable, tmp_path / "program.py"], capture_output=True,
+                              check=True, env=environment, timeout=120)
+        assert json.loads(done.stdout) == [[1.0, 3.0, 5.0], from_disk, int(not from_disk)]
+
+
     def f(x):
         y, low = np.empty(len(x)), np.empty(len(x))
         total, least = 0.5, 100.0

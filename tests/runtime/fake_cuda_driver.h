@@ -26,6 +26,9 @@ struct FakeCuda {
   int64_t heap_bytes = 0;  // for kernels, of the device that was asked last
   int loads = 0;
   int streams = 0;
+  int unloads = 0;
+  int links = 0;
+  int synchronizations = 0;  // of a context
   int waits = 0;            // of the host
   int stream_waits = 0;     // of a stream for another's event
   int context_changes = 0;  // beside those to none
