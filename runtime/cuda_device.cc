@@ -37,6 +37,7 @@ constexpr int32_t kLeastDepthOfCublas = 8;
 constexpr size_t kCublasWorkspace = size_t{4} << 20;
 constexpr size_t kCublasWorkspaceOfHopper = size_t{32} << 20;
 constexpr int kHopper = 90;
+constexpr int kLeastArchitecture = 70;
 
 // What a thread has of a device: its stream, and what it uses with it.
 struct CudaThread {
@@ -222,6 +223,7 @@ void CudaDevice::Leave(void* before) {
 // ---------------------------------------------------------------------------------------------
 
 bool CudaDevice::Open(std::string* why) {
+  why->clear();
   CuContext before = nullptr;
   driver_.CtxGetCurrent(&before);
   const CuResult error = OpenContext();
@@ -230,8 +232,12 @@ bool CudaDevice::Open(std::string* why) {
     *why = "CUDA device " + std::to_string(number_) + " cannot be opened: " + driver_.TextOf(error);
   } else if (!has_pools_) {
     *why = "CUDA device " + std::to_string(number_) + " has no pools of memory";
+  } else if (architecture_ < kLeastArchitecture) {
+    *why = "CUDA device " + std::to_string(number_) + " is of compute capability " +
+           std::to_string(architecture_ / 10) + "." + std::to_string(architecture_ % 10) +
+           "; expected 7.0 or more";
   }
-  return error == 0 && has_pools_;
+  return why->empty();
 }
 
 CuResult CudaDevice::OpenContext() {
@@ -245,13 +251,13 @@ CuResult CudaDevice::OpenContext() {
   driver_.DeviceGetAttribute(&pools, kCuHasMemoryPools, device);
   name_ = name;
   architecture_ = 10 * major + minor;
+  modules_.Open(architecture_);
   has_pools_ = pools != 0;
   if (const CuResult error = driver_.DevicePrimaryCtxRetain(&context_, device)) return error;
   if (const CuResult error = driver_.CtxSetCurrent(context_)) return error;
   size_t free_bytes = 0, total_bytes = 0;
   if (const CuResult error = driver_.MemGetInfo(&free_bytes, &total_bytes)) return error;
   // Refused where another library's kernels have run: theirs stays.
-  modules_.Open(architecture_);
   driver_.CtxSetLimit(kCuHeapOfKernels,
                       std::min(total_bytes / kHeapShare, size_t(most_heap.load())));
   return has_pools_ ? memory_.Open(device) : 0;

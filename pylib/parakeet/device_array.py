@@ -162,7 +162,9 @@ def _dlpack_device(self):
 
 def _dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
     """The array for another library, without a copy: what comes later on its stream (None: the
-    default one, -1: none) waits for what makes the elements."""
+    legacy default one, which is 1 too, 2: a thread's own default one, -1: none) waits for what
+    makes the elements. ValueError for what DLPack permits as no stream."""
+    _check_stream(stream, _dlpack_device(self)[0])
     if copy:
         raise BufferError("an array is given away as it is, not as a copy")
     if dl_device is not None and tuple(dl_device) != _dlpack_device(self):
@@ -173,6 +175,20 @@ def _dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
     if not is_versioned and _is_read_only(self):
         raise BufferError("the array is read-only, which this version of DLPack cannot say")
     return _core.dlpack_export(self, is_versioned)
+
+
+def _check_stream(stream, kind):
+    """Of CUDA's, 0 might be either default stream, and is permitted to be none."""
+    if stream is None:
+        return
+    if isinstance(stream, bool) or not hasattr(stream, "__index__"):
+        raise TypeError(f"a stream is None or an integer, not {type(stream).__name__}")
+    if kind == _CPU and stream != -1:
+        raise ValueError(f"an array of the host's memory takes no stream, but {stream} was given")
+    if stream == 0:
+        raise ValueError("stream 0 may be either default stream: 1 is the legacy one, 2 a thread's")
+    if stream < -1:
+        raise ValueError(f"no stream has the number {stream}; -1 is none")
 
 
 def _repr(self):

@@ -5,6 +5,8 @@ for them where that is still to do, and run nothing; without arguments they show
 that was called last, and raise ValueError where there was none.
 """
 
+import operator
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -187,12 +189,32 @@ def asm(function, *args, target=None, **kwargs):
 
 def ptx(function, *args, target=None, architecture=None, **kwargs):
     """The assembly of a GPU's kernels, for target "gpu" where no other is named. Needs no GPU:
-    where there is none, it is for compute capability 9.0. `architecture` names another: 80 is 8.0.
-    `config.gpu_assembler` makes it. Limitation for targets without it."""
-    if architecture is not None and not 50 <= architecture < 256:
-        raise ValueError(f"no compute capability has the number {architecture}; 8.0 has 80")
-    stage = "" if architecture is None else str(int(architecture))
+    where there is none, it is for compute capability 9.0. `architecture` names another, of 7.0 or
+    more: 80, "sm_80", "8.0". `config.gpu_assembler` makes it. Limitation for targets without it."""
+    stage = "" if architecture is None else str(_architecture_number(architecture))
     return _show(function, "ptx", stage, args, kwargs, target or "gpu")
+
+
+def _architecture_number(named):
+    """10 times a compute capability, by number or name."""
+    accepted = 'name it by 80, "sm_80", "compute_80" or "8.0"'
+    if isinstance(named, str):
+        parts = re.fullmatch(r"(?:sm_|compute_)?(\d+)[af]?|(\d+)\.(\d)", named)
+        if parts is None:
+            raise ValueError(f"no compute capability is called {named!r}; {accepted}")
+        number = int(parts[1] or parts[2] + parts[3])
+    elif isinstance(named, (bool, float)) or not hasattr(named, "__index__"):
+        raise TypeError(
+            f"a compute capability is no {type(named).__name__}, which {named!r} is; {accepted}"
+        )
+    else:
+        number = operator.index(named)
+    if not 70 <= number < 256:
+        raise ValueError(
+            f"no GPU of compute capability {number // 10}.{number % 10} runs this code, but of 7.0 "
+            f"and more; {accepted}"
+        )
+    return number
 
 
 def explain(function, *args, target=None, **kwargs):

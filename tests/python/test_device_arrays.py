@@ -492,6 +492,19 @@ def test_dlpack_says_what_the_memory_holds():
         moved.__dlpack__(dl_device=(2, 0) if IS_EMULATED else (1, 0))
 
 
+def test_streams_that_dlpack_permits():
+    moved = there(table())
+    theirs = () if IS_EMULATED else (1, 2, _core.device_stream(moved._number))
+    for stream in (None, -1, *theirs):
+        moved.__dlpack__(stream=stream)
+    for stream in (0, -2, 1) if IS_EMULATED else (0, -2):
+        with pytest.raises(ValueError, match="stream"):
+            moved.__dlpack__(stream=stream)
+    for stream in ("0", 1.0, True):
+        with pytest.raises(TypeError, match="a stream is None or an integer"):
+            moved.__dlpack__(stream=stream)
+
+
 @pytest.mark.skipif(IS_EMULATED, reason="no CUDA device")
 def test_the_interface_of_cuda_says_what_the_memory_holds():
     view = there(table())[1:, ::-2]

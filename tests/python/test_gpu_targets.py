@@ -365,6 +365,13 @@ def test_memory_over_the_limit():
     assert parakeet.memory_info(HERE).limit is None
 
 
+def test_arrays_that_are_larger_than_numbers_go():
+    f = jit(lambda n: np.zeros(n))
+    for target in ("serial", HERE):
+        with pytest.raises(MemoryError, match=r"cannot allocate an array of 2\*\*63 bytes or more"):
+            f(2**62, target=target)
+
+
 # --- seeing ---
 
 def test_memory_info():
@@ -421,13 +428,6 @@ print(json.dumps([values, f.timings()[0].from_disk]))
         assert json.loads(done.stdout) == [[1.0, 3.0, 5.0], from_disk]
 
 
-# --- scans and filters ---
-
-CHUNK = 4096  # Elements of a block of threads.
-
-
-@pytest.mark.parametrize("size", [0, 1, 17, CHUNK, CHUNK + 1, 17 * CHUNK + 5])
-def test_scans_and_filters_of_chunks(size):
 @pytest.mark.skipif(not GPUS, reason="no CUDA device")
 @pytest.mark.parametrize("variables", [{"CUDA_CACHE_DISABLE": "1"}, {"CUDA_CACHE_PATH": "/proc/no"},
                                        {"PARAKEET_GPU_CUBINS": "always"}], ids=str)
@@ -448,6 +448,13 @@ print(json.dumps([values, f.timings()[0].from_disk, assembled]))
         assert json.loads(done.stdout) == [[1.0, 3.0, 5.0], from_disk, int(not from_disk)]
 
 
+# --- scans and filters ---
+
+CHUNK = 4096  # Elements of a block of threads.
+
+
+@pytest.mark.parametrize("size", [0, 1, 17, CHUNK, CHUNK + 1, 17 * CHUNK + 5])
+def test_scans_and_filters_of_chunks(size):
     def f(x):
         y, low = np.empty(len(x)), np.empty(len(x))
         total, least = 0.5, 100.0

@@ -302,7 +302,8 @@ void FillDevices(CudaDriver* driver) {
   driver->DeviceGet = [](CuDevice* device, int number) { return *device = number, 0; };
   driver->DeviceGetName = [](char* name, int, CuDevice) { return std::strcpy(name, "Fake"), 0; };
   driver->DeviceGetAttribute = [](int* value, int attribute, CuDevice) {
-    *value = attribute == kCuCapabilityMajor ? 9 : attribute == kCuHasMemoryPools ? 1 : 0;
+    *value = attribute == kCuHasMemoryPools ? 1 : 0;
+    if (attribute == kCuCapabilityMajor) *value = Fake().capability;
     return 0;
   };
   driver->DeviceGetDefaultMemPool = [](CuMemoryPool*, CuDevice) { return 0; };
@@ -315,8 +316,8 @@ void FillDevices(CudaDriver* driver) {
     Fake().context_changes += context != nullptr;
     return current = context, 0;
   };
-  driver->CtxSetLimit = [](int limit, size_t value) {
   driver->CtxSynchronize = [] { return InContext([] { return Fake().synchronizations += 1, 0; }); };
+  driver->CtxSetLimit = [](int limit, size_t value) {
     if (limit == kCuHeapOfKernels) Fake().heap_bytes = int64_t(value);
     return 0;
   };
@@ -406,9 +407,8 @@ CudaDriver FakeCudaDriver() {
   FillStreams(&driver);
   FillMemory(&driver);
   FillGraphs(&driver);
-  driver.ModuleLoadDataEx = Load;
   FillLinker(&driver);
-  driver.ModuleGetFunction = FindFunction;
+  driver.ModuleLoadDataEx = Load;
   driver.ModuleUnload = [](CuModule module) {
     return InContext([&]() -> CuResult {
       if (module->device != current->device || module->is_unloaded) return kInvalidHandle;
@@ -416,6 +416,7 @@ CudaDriver FakeCudaDriver() {
       return module->is_unloaded = true, 0;
     });
   };
+  driver.ModuleGetFunction = FindFunction;
   driver.FuncSetAttribute = [](CuFunction, int attribute, int value) {
     if (attribute == kCuMostDynamicShared) Fake().most_shared_bytes = value;
     return 0;
