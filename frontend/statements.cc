@@ -6,7 +6,8 @@
 namespace parakeet::frontend {
 namespace {
 
-// What an exception says: a format string and its scalars.
+// What an exception is given: a format string and its scalars. A scalar by itself is the only hole
+// that has a number: the exception has the scalar, not its text.
 struct Message {
   std::string text;
   std::vector<ir::Operand> scalars;
@@ -16,7 +17,9 @@ Message MessageOf(const Context& context, const Value& value) {
   if (const auto* string = value.TryAs<StringValue>()) {
     return {string->is_format ? string->text : EscapeBraces(string->text), string->scalars};
   }
-  if (const auto* scalar = value.TryAs<ScalarValue>()) return {"{}", {scalar->op}};
+  if (const auto* scalar = value.TryAs<ScalarValue>()) {
+    return {scalar->python ? "{0}" : "{0:numpy}", {scalar->op}};
+  }
   context.FailLimitation("an exception's message is a string, an f-string or a scalar, not " +
                          Describe(value));
 }

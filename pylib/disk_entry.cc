@@ -1,17 +1,15 @@
 #include "pylib/disk_entry.h"
 
-#include <cstring>
 #include <type_traits>
 #include <utility>
 
 #include "pylib/archive.h"
-#include "runtime/abi.h"
+#include "pylib/checked_file.h"
 
 namespace parakeet::pylib {
 namespace {
 
 constexpr std::string_view kHeader = "parakeet cache entry 01\n";
-constexpr size_t kPrefixSize = kHeader.size() + sizeof(uint64_t);
 
 template <typename Archive, typename Node>
 void OriginFields(Archive& archive, Node& origin) {
@@ -107,20 +105,13 @@ std::string SerializeEntry(const DiskEntry& entry) {
     writer.Text(SerializeBare(entry.manifest));
     writer.Text(entry.image);
   }
-  const std::string fields = writer.Take();
-  const uint64_t checksum = PkImageChecksum(fields.data(), fields.size());
-  std::string bytes(kHeader);
-  bytes.append(reinterpret_cast<const char*>(&checksum), sizeof(checksum));
-  return bytes + fields;
+  return MakeCheckedFile(kHeader, writer.Take());
 }
 
 std::optional<DiskEntry> ParseEntry(std::string_view bytes) {
-  if (bytes.size() < kPrefixSize || !bytes.starts_with(kHeader)) return std::nullopt;
-  uint64_t checksum = 0;
-  std::memcpy(&checksum, bytes.data() + kHeader.size(), sizeof(checksum));
-  bytes.remove_prefix(kPrefixSize);
-  if (PkImageChecksum(bytes.data(), bytes.size()) != checksum) return std::nullopt;
-  ArchiveReader reader(bytes);
+  const std::optional<std::string_view> fields = ContentOf(kHeader, bytes);
+  if (!fields) return std::nullopt;
+  ArchiveReader reader(*fields);
   DiskEntry entry;
   Fields(reader, entry);
   if (!reader.ok() || !RecordsHold(entry)) return std::nullopt;

@@ -1,9 +1,6 @@
 // One entry of the disk cache as bytes: the question that it answers, what the answer depends on,
-// and the answer. A file is
-//
-//   "parakeet cache entry 01\n"   24 letters, to be read by people
-//   checksum                      8 bytes: PkImageChecksum of all that follows
-//   the fields of DiskEntry       as an archive (archive.h)
+// and the answer. A file is "parakeet cache entry 01\n" and a checksum (checked_file.h), then the
+// fields of DiskEntry as an archive (archive.h).
 #ifndef PARAKEET_PYLIB_DISK_ENTRY_H_
 #define PARAKEET_PYLIB_DISK_ENTRY_H_
 

@@ -37,16 +37,19 @@ constexpr int32_t kLeastDepthOfCublas = 8;
 constexpr size_t kCublasWorkspace = size_t{4} << 20;
 constexpr size_t kCublasWorkspaceOfHopper = size_t{32} << 20;
 constexpr int kHopper = 90;
+constexpr int kLeastArchitecture = 70;
 
 // What a thread has of a device: its stream, and what it uses with it.
 struct CudaThread {
   CudaThread(const CudaDriver& driver, CuContext context, CuStream stream, CuEvent event,
-             CuEvent of_others, size_t cublas_workspace, std::atomic<int64_t>* replays)
+             CuEvent of_others, size_t cublas_workspace, std::atomic<int64_t>* replays,
+             CudaModules* modules)
       : stream(stream),
         event(event),
         of_others(of_others),
         freed(stream),
-        launches(driver, stream, replays),
+        launches(driver, stream, replays,
+                 [modules](CuFunction function) { modules->KeepForGraph(function); }),
         copies(driver, context, stream),
         cublas(driver, stream, cublas_workspace) {}
 
@@ -220,6 +223,7 @@ void CudaDevice::Leave(void* before) {
 // ---------------------------------------------------------------------------------------------
 
 bool CudaDevice::Open(std::string* why) {
+  why->clear();
   CuContext before = nullptr;
   driver_.CtxGetCurrent(&before);
   const CuResult error = OpenContext();
@@ -228,8 +232,12 @@ bool CudaDevice::Open(std::string* why) {
     *why = "CUDA device " + std::to_string(number_) + " cannot be opened: " + driver_.TextOf(error);
   } else if (!has_pools_) {
     *why = "CUDA device " + std::to_string(number_) + " has no pools of memory";
+  } else if (architecture_ < kLeastArchitecture) {
+    *why = "CUDA device " + std::to_string(number_) + " is of compute capability " +
+           std::to_string(architecture_ / 10) + "." + std::to_string(architecture_ % 10) +
+           "; expected 7.0 or more";
   }
-  return error == 0 && has_pools_;
+  return why->empty();
 }
 
 CuResult CudaDevice::OpenContext() {
@@ -243,6 +251,7 @@ CuResult CudaDevice::OpenContext() {
   driver_.DeviceGetAttribute(&pools, kCuHasMemoryPools, device);
   name_ = name;
   architecture_ = 10 * major + minor;
+  modules_.Open(architecture_);
   has_pools_ = pools != 0;
   if (const CuResult error = driver_.DevicePrimaryCtxRetain(&context_, device)) return error;
   if (const CuResult error = driver_.CtxSetCurrent(context_)) return error;
@@ -286,7 +295,7 @@ CuResult CudaDevice::MakeThread(CudaThread** thread) {
   }
   const size_t workspace = architecture_ < kHopper ? kCublasWorkspace : kCublasWorkspaceOfHopper;
   threads_.push_back(std::make_unique<CudaThread>(driver_, context_, stream, event, of_others,
-                                                  workspace, &replays_));
+                                                  workspace, &replays_, &modules_));
   *thread = threads_.back().get();
   (*thread)->seen = shares_.load(std::memory_order_relaxed);
   return 0;

@@ -18,6 +18,7 @@ using CuStream = struct CuStreamState*;
 using CuEvent = struct CuEventState*;
 using CuModule = struct CuModuleState*;
 using CuFunction = struct CuFunctionState*;
+using CuLinker = struct CuLinkerState*;
 using CuMemoryPool = struct CuMemoryPoolState*;
 using CuGraph = struct CuGraphState*;
 using CuGraphNode = struct CuGraphNodeState*;
@@ -76,6 +77,7 @@ inline constexpr unsigned kCuIndependentStream = 1;  // flags
 inline constexpr unsigned kCuEventWithoutTime = 2;
 inline constexpr int kCuErrorLog = 5;  // options of loading
 inline constexpr int kCuErrorLogBytes = 6;
+inline constexpr int kCuPtx = 1;  // what a linker is given
 
 struct CudaDriver {
 #define PARAKEET_CUDA_FUNCTION(member, symbol, arguments) CuResult(*member) arguments;

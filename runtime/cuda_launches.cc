@@ -117,6 +117,7 @@ LaunchTrain* CudaLaunches::MakeTrain(const std::vector<CudaGrid>& grids) {
     train->failures = 0;
     return train.get();
   }
+  for (const CudaGrid& grid : grids) keep_(grid.function);
   auto made = std::make_unique<LaunchTrain>(driver_);
   can_build_ = can_build_ && made->Build(grids) == 0;
   if (!can_build_) return nullptr;

@@ -13,7 +13,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "runtime/cuda_driver.h"
@@ -24,9 +26,10 @@ namespace parakeet::runtime {
 // Used by one thread at a time, with the device's context current.
 class CudaLaunches {
  public:
-  // `replays` counts the graphs that are launched.
-  CudaLaunches(const CudaDriver& driver, CuStream stream, std::atomic<int64_t>* replays)
-      : driver_(driver), stream_(stream), replays_(*replays) {}
+  // `replays` counts the graphs that are launched; `keep` is told of the kernels that are in one.
+  CudaLaunches(const CudaDriver& driver, CuStream stream, std::atomic<int64_t>* replays,
+               std::function<void(CuFunction)> keep)
+      : driver_(driver), stream_(stream), replays_(*replays), keep_(std::move(keep)) {}
   CudaLaunches(const CudaLaunches&) = delete;
   CudaLaunches& operator=(const CudaLaunches&) = delete;
 
@@ -58,6 +61,7 @@ class CudaLaunches {
   const CudaDriver& driver_;
   const CuStream stream_;
   std::atomic<int64_t>& replays_;
+  const std::function<void(CuFunction)> keep_;
   bool can_build_ = true;
   std::vector<std::unique_ptr<LaunchTrain>> trains_;
   uint64_t sent_ = 0;                  // trains, in all

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kAlignment = 64;  // Of shared memory.
 // What it holds before a block writes it: nan as a float, -1 as an integer.
-constexpr int kPoison = 0xff;
+constexpr int kPoisonOfBlock = 0xff;
 constexpr int64_t kLooks = 16;  // before a thread that waits for another block steps aside
 
 uintptr_t AddressWord(const void* address) { return reinterpret_cast<uintptr_t>(address); }
@@ -58,7 +58,7 @@ bool BlockRunner::MakeSharedMemory(int64_t bytes) {
     shared_capacity_ = shared_ == nullptr ? 0 : bytes;
   }
   if (shared_ == nullptr) return false;
-  std::memset(shared_.get(), kPoison, size_t(bytes));
+  std::memset(shared_.get(), kPoisonOfBlock, size_t(bytes));
   accesses_.BeginBlock(bytes);
   return true;
 }

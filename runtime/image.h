@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/abi.h"
+#include "runtime/code_life.h"
 
 namespace parakeet::runtime {
 
@@ -24,6 +25,7 @@ class Image {
 
   PkEntry entry() const { return entry_; }
   const void* text() const { return mapping_; }
+  CodeLife life() const { return life_; }
 
   // Whether the code has parallel regions: without, a team of one is all that it can use.
   bool has_regions() const { return has_regions_; }
@@ -50,6 +52,7 @@ class Image {
   size_t size_;
   PkEntry entry_;
   bool has_regions_ = false;
+  const std::shared_ptr<const void> life_ = std::make_shared<const char>('\0');
   std::vector<Deferred> deferred_;
 };
 

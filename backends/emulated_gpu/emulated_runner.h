@@ -2,14 +2,15 @@
 #ifndef PARAKEET_BACKENDS_EMULATED_GPU_EMULATED_RUNNER_H_
 #define PARAKEET_BACKENDS_EMULATED_GPU_EMULATED_RUNNER_H_
 
+#include "backends/emulated_gpu/emulated_math.h"
 #include "backends/llvm/kernel_runner.h"
 
 namespace parakeet::backends {
 
 class EmulatedRunner : public KernelRunner {
  public:
-  // `math` outlives the runner.
-  explicit EmulatedRunner(const MathLibrary* math) : math_(*math) {}
+  // `host` outlives the runner.
+  explicit EmulatedRunner(const MathLibrary* host) : math_(host) {}
 
   const MathLibrary& math() const override { return math_; }
   bool IsHost() const override { return true; }
@@ -33,7 +34,7 @@ class EmulatedRunner : public KernelRunner {
                            const KernelTraits& traits) override;
 
  private:
-  const MathLibrary& math_;
+  EmulatedMath math_;
 };
 
 }  // namespace parakeet::backends

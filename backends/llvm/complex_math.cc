@@ -1,5 +1,8 @@
 #include "backends/llvm/complex_math.h"
 
+#include <cmath>
+#include <numbers>
+
 #include "llvm/IR/Constants.h"
 
 namespace parakeet::backends {
@@ -12,41 +15,59 @@ class ComplexMath {
   ComplexMath(Emission& emission, const MathLibrary& math, llvm::Type* type)
       : emission_(emission), math_(math), builder_(emission.builder), type_(type) {}
 
-  // A size of zero is one whatever the angle; one without end is, where there is no angle.
+  // A size without end is one, and that of minus infinity none, where there is no angle. A zero has
+  // the sign of its angle's part.
   Number Exp(const Number& z) {
     Value* radius = Real("exp", z.value);
-    Value* is_zero = builder_.CreateFCmpOEQ(radius, Float(0));
     // Where the size is more than there is, a part need not be.
     Value* root = Real("exp", builder_.CreateFMul(Float(0.5), z.value));
     Value* is_large = builder_.CreateFCmpOEQ(radius, Infinity());
     const auto times = [&](Value* part) {
       Value* product = builder_.CreateFMul(radius, part);
       Value* in_steps = builder_.CreateFMul(builder_.CreateFMul(root, part), root);
-      product = builder_.CreateSelect(is_large, in_steps, product);
-      return builder_.CreateSelect(is_zero, Float(0), product);
+      return builder_.CreateSelect(is_large, in_steps, product);
     };
     Value* is_real = builder_.CreateFCmpOEQ(z.imag, Float(0));
     Value* has_no_angle = builder_.CreateNot(IsFinite(z.imag));
-    Value* is_endless = builder_.CreateFCmpOEQ(z.value, Infinity());
-    Value* real = builder_.CreateSelect(builder_.CreateAnd(has_no_angle, is_endless), Infinity(),
-                                        times(Real("cos", z.imag)));
-    return {real, builder_.CreateSelect(is_real, z.imag, times(Real("sin", z.imag)))};
+    const auto without_angle = [&](Value* size) {
+      return builder_.CreateAnd(has_no_angle, builder_.CreateFCmpOEQ(z.value, size));
+    };
+    Value* is_endless = without_angle(Infinity());
+    Value* is_none = without_angle(builder_.CreateFNeg(Infinity()));
+    Value* real = builder_.CreateSelect(is_endless, Infinity(), times(Real("cos", z.imag)));
+    Value* imag = builder_.CreateSelect(is_real, z.imag, times(Real("sin", z.imag)));
+    return {builder_.CreateSelect(is_none, Float(0), real),
+            builder_.CreateSelect(is_none, Sign(Float(0), z.imag), imag)};
   }
 
-  // Near 1 the logarithm of the size is that of what is beyond 1.
+  // As glibc's: near 1 the logarithm of the size is that of what is beyond 1; sizes that have lost
+  // digits, or may be more than there is, are scaled by a power of two.
   Number Log(const Number& z) {
     Value *x = Size(z.value), *y = Size(z.imag);
     Value* x_is_more = builder_.CreateFCmpOGT(x, y);
     Value* most = builder_.CreateSelect(x_is_more, x, y);
     Value* least = builder_.CreateSelect(x_is_more, y, x);
-    Value* size = math_.Call(emission_, "hypot", {z.value, z.imag});
-    Value* beyond = builder_.CreateFAdd(builder_.CreateFMul(builder_.CreateFSub(most, Float(1)),
-                                                            builder_.CreateFAdd(most, Float(1))),
-                                        builder_.CreateFMul(least, least));
+    const llvm::fltSemantics& format = type_->getFltSemantics();
+    const auto digits = double(llvm::APFloat::semanticsPrecision(format));
+    Value* normal = llvm::ConstantFP::get(type_, llvm::APFloat::getSmallestNormalized(format));
+    Value* half_of_all = builder_.CreateFMul(
+        Float(0.5), llvm::ConstantFP::get(type_, llvm::APFloat::getLargest(format)));
+    Value* is_small = builder_.CreateFCmpOLT(most, normal);
+    Value* is_large = builder_.CreateFCmpOGT(most, half_of_all);
+    const auto choose = [&](double of_small, double of_large, double otherwise) {
+      Value* other = builder_.CreateSelect(is_large, Float(of_large), Float(otherwise));
+      return builder_.CreateSelect(is_small, Float(of_small), other);
+    };
+    Value* factor = choose(std::ldexp(1.0, int(digits)), 0.5, 1);
+    Value* of_factor = choose(-digits * std::numbers::ln2, std::numbers::ln2, 0);
+    Value* size = math_.Call(emission_, "hypot",
+                             {builder_.CreateFMul(x, factor), builder_.CreateFMul(y, factor)});
     Value* is_near = builder_.CreateAnd(builder_.CreateFCmpOGT(size, Float(0.5)),
                                         builder_.CreateFCmpOLT(size, Float(2)));
-    Value* near = builder_.CreateFMul(Float(0.5), Real("log1p", beyond));
-    return {builder_.CreateSelect(is_near, near, Real("log", size)),
+    Value* is_as_it_is = builder_.CreateNot(builder_.CreateOr(is_small, is_large));
+    Value* near = builder_.CreateFMul(Float(0.5), Real("log1p", BeyondOne(most, least)));
+    Value* far = builder_.CreateFAdd(Real("log", size), of_factor);
+    return {builder_.CreateSelect(builder_.CreateAnd(is_near, is_as_it_is), near, far),
             math_.Call(emission_, "atan2", {z.imag, z.value})};
   }
 
@@ -75,6 +96,14 @@ class ComplexMath {
     real = builder_.CreateSelect(IsEndlessWithoutAngle(z), Infinity(), real);
     return {builder_.CreateSelect(IsZero(z.value), z.value, real),
             builder_.CreateSelect(IsZero(z.imag), z.imag, imag)};
+  }
+
+  // Without end and angle it is infinity above the real axis, as glibc's.
+  Number Sin(const Number& z) {
+    const Number turned = Turned(z);
+    const Number result = TurnedBack(Sinh(turned));
+    Value* is_endless = IsEndlessWithoutAngle(turned);
+    return {result.value, builder_.CreateSelect(is_endless, Infinity(), result.imag)};
   }
 
   Number Cosh(const Number& z) {
@@ -119,6 +148,27 @@ class ComplexMath {
   }
 
  private:
+  struct Exact {
+    Value* rounded;
+    Value* rest;
+  };
+  Exact Square(Value* x) {
+    Value* square = builder_.CreateFMul(x, x);
+    Value* rest =
+        builder_.CreateIntrinsic(type_, llvm::Intrinsic::fma, {x, x, builder_.CreateFNeg(square)});
+    return {square, rest};
+  }
+
+  // most^2 + least^2 - 1, of which little may be left: of each operation its rounding is kept, and
+  // the subtraction has none where the sum is near 1.
+  Value* BeyondOne(Value* most, Value* least) {
+    const Exact a = Square(most), b = Square(least);
+    Value* sum = builder_.CreateFAdd(a.rounded, b.rounded);
+    Value* rest = builder_.CreateFSub(b.rounded, builder_.CreateFSub(sum, a.rounded));
+    rest = builder_.CreateFAdd(rest, builder_.CreateFAdd(a.rest, b.rest));
+    return builder_.CreateFAdd(builder_.CreateFSub(sum, Float(1)), rest);
+  }
+
   // As C's annex G has it: nan in both parts is infinity where a part that goes in is infinite.
   Number Product(const Number& a, const Number& b) {
     const Number plain = PlainProduct(a, b);
@@ -189,7 +239,7 @@ std::optional<Number> CallByParts(Emission& emission, const MathLibrary& math,
   if (name == "csinh") return functions.Sinh(z);
   if (name == "ccosh") return functions.Cosh(z);
   if (name == "ctanh") return functions.Tanh(z);
-  if (name == "csin") return functions.TurnedBack(functions.Sinh(functions.Turned(z)));
+  if (name == "csin") return functions.Sin(z);
   if (name == "ccos") return functions.Cosh(functions.Turned(z));
   if (name == "ctan") return functions.TurnedBack(functions.Tanh(functions.Turned(z)));
   return std::nullopt;

@@ -75,7 +75,7 @@ llvm::Function* Emission::DeclarePure(llvm::StringRef name, llvm::Type* result,
 }
 
 std::string Emission::HelperName(const std::string& what) const {
-  if (is_x86) return "parakeet." + what;
+  if (!is_of_kernel) return "parakeet." + what;
   std::string name = kDeviceHelper + what;
   std::replace(name.begin(), name.end(), '.', '_');  // PTX has none in names.
   return name;

@@ -8,6 +8,7 @@
 
 #include "backends/compile.h"
 #include "backends/llvm/merge_functions.h"
+#include "ir/span.h"
 #include "ir/type.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/IR/IRBuilder.h"
@@ -80,8 +81,8 @@ struct Emission {
   llvm::Function* DeclarePure(llvm::StringRef name, llvm::Type* result,
                               llvm::ArrayRef<llvm::Type*> params);
 
-  // The name of a function of the module that code calls for a part of an operation: kernels of a
-  // GPU have their own.
+  // The name of a function of the module that code calls for a part of an operation: kernels have
+  // their own.
   std::string HelperName(const std::string& what) const;
 
   // A constant string, equal ones once: what reads equal ones is equal.
@@ -102,6 +103,9 @@ struct Emission {
   int launch_groups = 0;  // so far: of KernelTraits::group
   // Whether what is written has x86's instructions.
   bool is_x86 = true;
+  // Whether it is a kernel's, whose helpers are others than the host's: mathematics differ.
+  bool is_of_kernel = false;
+  ir::Span span;  // of the operation that is written
   // Whether the processor loads and stores lanes that lie apart under a mask.
   bool has_gathers = true;
   // Whether it turns lanes of i64 into doubles and back.

@@ -86,6 +86,7 @@ void FunctionEmitter::EmitBlock(const ir::Block& block) {
 }
 
 void FunctionEmitter::EmitBinding(const ir::Binding& binding) {
+  emission_.span = binding.span;
   if (ir::IsScalarOp(binding.op)) return EmitScalar(binding);
   if (apart_.nests.erase(&binding) > 0) return EmitApart(binding);
   switch (binding.op) {

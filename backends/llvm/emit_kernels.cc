@@ -125,11 +125,13 @@ void FunctionEmitter::EmitLaunch(const Binding& grid) {
   Value* blocks = TripCount(grid);
   const MathLibrary* const host_math = std::exchange(emission_.math, &runner.math());
   const bool host_is_x86 = std::exchange(emission_.is_x86, runner.IsHost());
+  emission_.is_of_kernel = true;
   kernel_ = {ThreadsOf(body), &body, {}, false, false, {}};
   kernel_.traits.any_order = !HasAtomics(body);
   llvm::AllocaInst* captures = WriteInside(kernel, [&] { WriteKernel(grid); });
   emission_.math = host_math;
   emission_.is_x86 = host_is_x86;
+  emission_.is_of_kernel = false;
   KernelTraits traits = std::exchange(kernel_, {}).traits;
   traits.may_fail = MayFail(body, false);
   traits.threads = ThreadsOf(body);

@@ -16,11 +16,6 @@ static_assert(offsetof(PkErrorRecord, state) == 4 && kPkRecordEmpty == 0 && kPkR
 
 // Threads of a warp that wait for the lock let the one that holds it go on: since compute
 // capability 7.0 each has a program counter of its own.
-//
-// tanh(x) is n / (n + 2) with n = exp(2 x) - 1 = 2^k (exp(r) - 1) + 2^k - 1, where 2 x = k ln 2
-// + r, by the Taylor series of exp(r) - 1 up to r^13. Within 2.6 units in the last place (of 7
-// million numbers), in 35 operations and no branch; libdevice's has two ways, and a warp mostly
-// goes both. Beyond 22 it is 1.
 constexpr const char* kText = R"(
 define void @parakeet_fail(ptr %r, i32 %site, i32 %pc0, ptr %p, i32 %sc0, ptr %s) noinline {
 entry:
@@ -125,43 +120,6 @@ define void @parakeet_free(ptr %r, ptr %buffer) noinline {
   ret void
 }
 
-define double @parakeet_tanh(double %x) nounwind willreturn memory(none) {
-  %size = call double @llvm.fabs.f64(double %x)
-  %is_far = fcmp ogt double %size, 0x4036000000000000
-  %a = select i1 %is_far, double 0x4036000000000000, double %size
-  %y = fadd double %a, %a
-  %t = call double @llvm.fma.f64(double %y, double 0x3FF71547652B82FE, double 0x4338000000000000)
-  %k = fsub double %t, 0x4338000000000000
-  %r1 = call double @llvm.fma.f64(double %k, double 0xBFE62E42FEFA39EF, double %y)
-  %r = call double @llvm.fma.f64(double %k, double 0xBC7ABC9E3B39803F, double %r1)
-  %q12 = call double @llvm.fma.f64(double 0x3DE6124613A86D09, double %r, double 0x3E21EED8EFF8D898)
-  %q11 = call double @llvm.fma.f64(double %q12, double %r, double 0x3E5AE64567F544E4)
-  %q10 = call double @llvm.fma.f64(double %q11, double %r, double 0x3E927E4FB7789F5C)
-  %q9 = call double @llvm.fma.f64(double %q10, double %r, double 0x3EC71DE3A556C734)
-  %q8 = call double @llvm.fma.f64(double %q9, double %r, double 0x3EFA01A01A01A01A)
-  %q7 = call double @llvm.fma.f64(double %q8, double %r, double 0x3F2A01A01A01A01A)
-  %q6 = call double @llvm.fma.f64(double %q7, double %r, double 0x3F56C16C16C16C17)
-  %q5 = call double @llvm.fma.f64(double %q6, double %r, double 0x3F81111111111111)
-  %q4 = call double @llvm.fma.f64(double %q5, double %r, double 0x3FA5555555555555)
-  %q3 = call double @llvm.fma.f64(double %q4, double %r, double 0x3FC5555555555555)
-  %q2 = call double @llvm.fma.f64(double %q3, double %r, double 0x3FE0000000000000)
-  %qr = fmul double %q2, %r
-  %p = call double @llvm.fma.f64(double %qr, double %r, double %r)
-  %bits = bitcast double %t to i64
-  %high = shl i64 %bits, 52
-  %power = add i64 %high, 4607182418800017408
-  %s = bitcast i64 %power to double
-  %s1 = fadd double %s, 0xBFF0000000000000
-  %n = call double @llvm.fma.f64(double %s, double %p, double %s1)
-  %d = fadd double %n, 0x4000000000000000
-  %quotient = fdiv double %n, %d
-  %result = call double @llvm.copysign.f64(double %quotient, double %x)
-  ret double %result
-}
-
-declare double @llvm.fabs.f64(double)
-declare double @llvm.fma.f64(double, double, double)
-declare double @llvm.copysign.f64(double, double)
 declare ptr @malloc(i64)
 declare void @free(ptr)
 declare void @llvm.nvvm.membar.gl()

@@ -1,5 +1,4 @@
-// What kernels call on a GPU for failures, for memory of a thread, and where libdevice has it
-// slower, as LLVM assembly.
+// What kernels call on a GPU for failures and for memory of a thread, as LLVM assembly.
 #ifndef PARAKEET_BACKENDS_NVVM_DEVICE_FUNCTIONS_H_
 #define PARAKEET_BACKENDS_NVVM_DEVICE_FUNCTIONS_H_
 
@@ -9,9 +8,6 @@ namespace parakeet::backends {
 inline constexpr const char* kFailFunction = "parakeet_fail";
 inline constexpr const char* kAllocateFunction = "parakeet_alloc";
 inline constexpr const char* kFreeFunction = "parakeet_free";
-
-// Of a double.
-inline constexpr const char* kTanhFunction = "parakeet_tanh";
 
 // A module that defines them.
 const char* DeviceFunctions();

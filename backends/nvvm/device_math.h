@@ -1,26 +1,18 @@
-// A GPU's functions of mathematics: libdevice's, and one of ours (device_functions.cc).
+// A GPU's functions of mathematics: libdevice's, and what kernel_math.h makes of them.
 #ifndef PARAKEET_BACKENDS_NVVM_DEVICE_MATH_H_
 #define PARAKEET_BACKENDS_NVVM_DEVICE_MATH_H_
 
-#include "backends/llvm/emission.h"
+#include "backends/llvm/kernel_math.h"
 
 namespace parakeet::backends {
 
-// Of scalars: kernels have no lanes.
-class DeviceMath : public MathLibrary {
+class DeviceMath : public KernelMath {
  public:
-  explicit DeviceMath(int architecture) : architecture_(architecture) {}
-  llvm::Value* Call(Emission& emission, std::string_view name,
-                    llvm::ArrayRef<llvm::Value*> operands) const override;
-  // Of floats, which newer devices have an instruction for; it takes 0 for more than -0.
-  llvm::Value* Extreme(Emission& emission, bool is_least, llvm::Value* a,
-                       llvm::Value* b) const override;
-  // Made of functions of real numbers; throws a Limitation for the inverses of those of angles.
-  Number CallComplex(Emission& emission, std::string_view name,
-                     llvm::ArrayRef<Number> operands) const override;
+  using KernelMath::KernelMath;
 
  private:
-  int architecture_;
+  llvm::Value* CallReal(Emission& emission, std::string_view name,
+                        llvm::ArrayRef<llvm::Value*> operands) const override;
 };
 
 }  // namespace parakeet::backends

@@ -39,6 +39,8 @@ class Encoder {
   Encoded PythonScalar(PyObject* value, uint64_t* word);
   Encoded Integer(PyObject* value, uint64_t* word);
   Encoded List(PyObject* list, uint64_t* word);
+  // Of arrays on a device, in a call on one.
+  Encoded ListOnDevice(PyObject* list, uint64_t* word);
   Encoded Placeholder(PyObject* placeholder, uint64_t* word);
   // A device array, or a number on the call's device.
   Encoded OnDevice(PyObject* array, uint64_t* word);
@@ -123,10 +125,27 @@ bool HoldsPythonNumbers(PyObject* object, int depth) {
     }
     return true;
   }
-  return !IsArray(object) && ScalarTypeOf(object) < 0;
+  return !IsArray(object) && !IsDeviceArray(object) && ScalarTypeOf(object) < 0;
+}
+
+// What `parakeet.device_lists.stacked` makes of a list: an array on the device for which a call
+// that gives it back gives back the list, or None for what is no array.
+Encoded Encoder::ListOnDevice(PyObject* list, uint64_t* word) {
+  Ref module = Ref::Steal(PyImport_ImportModule("parakeet.device_lists"));
+  Ref array = module ? Ref::Steal(PyObject_CallMethod(module.get(), "stacked", "O", list)) : Ref();
+  if (!array) return Encoded::kFailed;
+  if (!IsDeviceArray(array.get())) return Encoded::kRefused;
+  const Encoded result = OnDevice(array.get(), word);
+  if (result == Encoded::kYes) *word = ArgumentWord(*word).AsList(false).bits();
+  arguments_.owned.push_back(std::move(array));
+  return result;
 }
 
 Encoded Encoder::List(PyObject* list, uint64_t* word) {
+  if (MayBeForeignArray(list)) return Encoded::kRefused;  // NumPy might copy them down
+  if (arguments_.device >= 0 && FindDeviceArray(&list, 1) != nullptr) {
+    return ListOnDevice(list, word);
+  }
   static PyObject* make_array = nullptr;
   if (make_array == nullptr) {
     Ref module = Ref::Steal(PyImport_ImportModule("numpy"));

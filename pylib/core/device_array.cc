@@ -111,6 +111,21 @@ struct Owned {
   DeviceLine* line;
 };
 
+// Lists may hold themselves; deeper ones than this are no arguments.
+constexpr int kDeepestContainer = 50;
+
+PyObject* FindWithin(PyObject* value, int depth) {
+  if (IsDeviceArray(value)) return IsDeviceNumber(value) ? nullptr : value;
+  const bool is_list = PyList_Check(value);
+  if ((!is_list && !PyTuple_Check(value)) || depth == kDeepestContainer) return nullptr;
+  const Py_ssize_t length = is_list ? PyList_Size(value) : PyTuple_Size(value);
+  for (Py_ssize_t k = 0; k < length; ++k) {
+    PyObject* item = is_list ? PyList_GetItem(value, k) : PyTuple_GetItem(value, k);
+    if (PyObject* found = FindWithin(item, depth + 1)) return found;
+  }
+  return nullptr;
+}
+
 void FreeOwned(PyObject* capsule) {
   const std::unique_ptr<Owned> owned(static_cast<Owned*>(PyCapsule_GetContext(capsule)));
   owned->device->Free(PyCapsule_GetPointer(capsule, kOwnerName));
@@ -180,12 +195,7 @@ PyObject* OwnOnDevice(runtime::Device* device, void* buffer, int64_t bytes) {
 
 PyObject* FindDeviceArray(PyObject* const* values, size_t count) {
   for (size_t i = 0; i < count; ++i) {
-    if (IsDeviceArray(values[i]) && !IsDeviceNumber(values[i])) return values[i];
-    if (!PyTuple_Check(values[i])) continue;
-    for (Py_ssize_t k = 0; k < PyTuple_Size(values[i]); ++k) {
-      PyObject* item = PyTuple_GetItem(values[i], k);
-      if (PyObject* found = FindDeviceArray(&item, 1)) return found;
-    }
+    if (PyObject* found = FindWithin(values[i], 0)) return found;
   }
   return nullptr;
 }

@@ -54,7 +54,8 @@ PyObject* MakeDeviceNumber(PyObject* addresses, int number);
 // that Python is at (device_lines.h). Null with an exception set, and the buffer freed.
 PyObject* OwnOnDevice(runtime::Device* device, void* buffer, int64_t bytes);
 
-// The first among values, in tuples too, that is no number; borrowed, null where there is none.
+// The first among values, in tuples and lists too, that is no number; borrowed, null where there is
+// none.
 PyObject* FindDeviceArray(PyObject* const* values, size_t count);
 
 // --- methods of the module ---

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "pylib/core/cubin_cache.h"
 #include "pylib/core/device_array.h"
 #include "pylib/core/device_results.h"
 #include "pylib/core/disk_cache.h"
@@ -18,6 +19,7 @@
 #include "pylib/core/without_gil.h"
 #include "runtime/call.h"
 #include "runtime/clock.h"
+#include "runtime/code_life.h"
 #include "runtime/device_call.h"
 #include "runtime/element_runs.h"
 
@@ -356,8 +358,8 @@ void RaiseDeviceMemory(Device* device, int64_t bytes, int64_t bytes_in_use) {
     most = ", and " + std::to_string(memory.free_bytes) + " of the device's " +
            std::to_string(memory.total_bytes) + " are free";
   }
-  PyErr_Format(PyExc_MemoryError, "cannot allocate %lld bytes on %s, where %lld bytes are in use%s",
-               (long long)bytes, NameOf(device->kind(), device->number()).c_str(),
+  PyErr_Format(PyExc_MemoryError, "cannot allocate %s on %s, where %lld bytes are in use%s",
+               BytesToAllocate(bytes).c_str(), NameOf(device->kind(), device->number()).c_str(),
                (long long)bytes_in_use, most.c_str());
 }
 
@@ -404,6 +406,9 @@ PyObject* RunOnDevice(const FunctionState& function, Specialization* code, Devic
   std::vector<KeptBuffer> kept;
   bool stays = false;
   if (!AreThere(call, *device, &stays)) return nullptr;
+  const CubinFolder kernels_are_in(FolderOf(function));
+  const runtime::CodeOfThread of(code->image != nullptr ? code->image->life()
+                                                        : runtime::CodeLife());
   const Observed observed =
       RunWithoutGil(*code, device, &on_host, call, &results, stays ? &kept : nullptr);
   if (is_timed) {

@@ -53,8 +53,7 @@ bool IsKept(const FunctionState& function, const Arguments& call) {
   const uint64_t header = call.key[0];
   const bool is_kind_kept = TargetOf(header) != Target::kInterpreter && !IsProfiled(header);
   if (!function.may_cache || !is_kind_kept) return false;
-  const char* debug = std::getenv("PARAKEET_DEBUG");
-  return (debug == nullptr || *debug == 0) && !IsOptimizing();
+  return !IsDebugging() && !IsOptimizing();
 }
 
 std::string NameOf(const std::string& question, int place) {
@@ -94,6 +93,15 @@ void SetCacheFolder(const std::string& folder, int64_t limit) {
   settings.limit = limit;
   settings.is_open = false;
   settings.folder = nullptr;
+}
+
+bool IsDebugging() {
+  const char* debug = std::getenv("PARAKEET_DEBUG");
+  return debug != nullptr && *debug != 0;
+}
+
+std::shared_ptr<CacheFolder> FolderOf(const FunctionState& function) {
+  return function.may_cache ? Folder() : nullptr;
 }
 
 CacheCounters ReadCacheCounters() { return TheSettings().counters; }

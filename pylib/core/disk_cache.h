@@ -26,6 +26,12 @@ namespace parakeet::pylib {
 // Opened at the first miss; one that cannot be used is none.
 void SetCacheFolder(const std::string& folder, int64_t limit);
 
+// Under PARAKEET_DEBUG nothing on disk is looked for or kept.
+bool IsDebugging();
+
+// Where what is made of the function's code is kept; null: nowhere. With the GIL held.
+std::shared_ptr<CacheFolder> FolderOf(const FunctionState& function);
+
 struct CacheCounters {
   int64_t hits = 0;
   int64_t misses = 0;

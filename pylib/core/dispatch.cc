@@ -342,7 +342,7 @@ PyObject* DispatchOnHost(FunctionState* function, Target target, PyObject* const
   for (size_t i = 0; tuple && i < function->parameters.size(); ++i) {
     PyTuple_SetItem(tuple.get(), Py_ssize_t(i), Ref::Borrow(values[i]).release());
   }
-  Ref module = tuple ? Ref::Steal(PyImport_ImportModule("parakeet.device_array")) : Ref();
+  Ref module = tuple ? Ref::Steal(PyImport_ImportModule("parakeet.host_copies")) : Ref();
   if (!module) return nullptr;
   // The values with arrays of the host, and what gives those back.
   Ref pair = Ref::Steal(PyObject_CallMethod(module.get(), "take_down", "(O)", tuple.get()));

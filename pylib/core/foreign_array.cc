@@ -29,6 +29,34 @@ Ref Borrow(PyObject* const* values, size_t count) {
   return tuple ? Ref::Steal(PyObject_CallFunctionObjArgs(borrow, tuple.get(), nullptr)) : Ref();
 }
 
+// Lists may hold themselves; deeper ones than this are no arguments.
+constexpr int kDeepestContainer = 50;
+
+// Of an instance alone, some say it for what of theirs is on a device.
+bool SaysWhereItIs(PyObject* object) {
+  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  return PyObject_HasAttrString(type, "__cuda_array_interface__") ||
+         PyObject_HasAttrString(type, "__dlpack__") ||
+         PyObject_HasAttrString(object, "__cuda_array_interface__");
+}
+
+bool IsForeignWithin(PyObject* object, int depth) {
+  if (PyFloat_CheckExact(object) || PyLong_CheckExact(object)) return false;
+  const bool is_list = PyList_Check(object);
+  if (is_list || PyTuple_Check(object)) {
+    const Py_ssize_t length = is_list ? PyList_Size(object) : PyTuple_Size(object);
+    for (Py_ssize_t i = 0; depth < kDeepestContainer && i < length; ++i) {
+      PyObject* item = is_list ? PyList_GetItem(object, i) : PyTuple_GetItem(object, i);
+      if (IsForeignWithin(item, depth + 1)) return true;
+    }
+    return false;
+  }
+  const bool is_known = IsArray(object) || IsDeviceArray(object) || object == Py_None ||
+                        PyBool_Check(object) || PyComplex_CheckExact(object) ||
+                        PyUnicode_Check(object) || ScalarTypeOf(object) >= 0;
+  return !is_known && !PyObject_TypeCheck(object, numpy.array_type) && SaysWhereItIs(object);
+}
+
 PyObject* DispatchBorrowed(FunctionState* function, int target, PyObject* const* values) {
   if (target == kNoTarget) {
     PyObject* there = FindDeviceArray(values, function->parameters.size());
@@ -40,20 +68,7 @@ PyObject* DispatchBorrowed(FunctionState* function, int target, PyObject* const*
 
 }  // namespace
 
-bool MayBeForeignArray(PyObject* object) {
-  if (PyTuple_Check(object)) {
-    for (Py_ssize_t i = 0; i < PyTuple_Size(object); ++i) {
-      if (MayBeForeignArray(PyTuple_GetItem(object, i))) return true;
-    }
-    return false;
-  }
-  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
-  const bool is_known = IsArray(object) || IsDeviceArray(object) || PyFloat_CheckExact(object) ||
-                        PyLong_CheckExact(object) || object == Py_None;
-  return !is_known && !PyObject_TypeCheck(object, numpy.array_type) &&
-         (PyObject_HasAttrString(type, "__cuda_array_interface__") ||
-          PyObject_HasAttrString(type, "__dlpack__"));
-}
+bool MayBeForeignArray(PyObject* object) { return IsForeignWithin(object, 0); }
 
 bool HasForeignArray(PyObject* const* values, size_t count) {
   if (!had_foreign_arrays) return false;

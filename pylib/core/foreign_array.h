@@ -21,8 +21,8 @@ struct ForeignArgument {
 // Whether there has been one in this process.
 extern bool had_foreign_arrays;
 
-// Whether the type of an object says that it is one, or one of its items, where it is a tuple. Its
-// memory may be the host's yet.
+// Whether the type of an object says that it is one, or one of its items, where it is a tuple or a
+// list. Its memory may be the host's yet.
 bool MayBeForeignArray(PyObject* object);
 
 // Whether there is one among values; looked for where there has been one.

@@ -66,7 +66,7 @@ OwnKeywords TakeKeywords(const FunctionState& state, PyObject* names, PyObject* 
   return own;
 }
 
-// target="python": the function as it was written.
+// target="python": the function as it was written, on arrays of the host.
 PyObject* CallPlain(const FunctionState& state, PyObject* const* args, size_t positional,
                     PyObject* names, uint64_t skipped) {
   Ref tuple = Ref::Steal(PyTuple_New(Py_ssize_t(positional)));
@@ -81,7 +81,14 @@ PyObject* CallPlain(const FunctionState& state, PyObject* const* args, size_t po
     PyObject* value = args[positional + i];
     if (PyDict_SetItem(keywords.get(), PyTuple_GetItem(names, i), value) != 0) return nullptr;
   }
-  return PyObject_Call(state.function.get(), tuple.get(), keywords.get());
+  const size_t count_of_all = positional + size_t(count);
+  if (!had_device_arrays || FindDeviceArray(args, count_of_all) == nullptr) {
+    return PyObject_Call(state.function.get(), tuple.get(), keywords.get());
+  }
+  Ref module = Ref::Steal(PyImport_ImportModule("parakeet.host_copies"));
+  if (!module) return nullptr;
+  return PyObject_CallMethod(module.get(), "call_plain", "(OOO)", state.function.get(), tuple.get(),
+                             keywords.get());
 }
 
 // The values of the parameters of a call, bound where it is not direct; null with an exception set.

@@ -8,6 +8,7 @@
 #include "pylib/core/compile_lock.h"
 #include "pylib/core/compiler_library.h"
 #include "pylib/core/content.h"
+#include "pylib/core/cubin_cache.h"
 #include "pylib/core/device_array.h"
 #include "pylib/core/device_dispatch.h"
 #include "pylib/core/device_lines.h"
@@ -159,6 +160,13 @@ PyObject* SetDeviceLimit(PyObject*, PyObject* args) {
   return None();
 }
 
+PyObject* SetCubinUseOf(PyObject*, PyObject* use) {
+  const long number = PyLong_AsLong(use);
+  if (number == -1 && PyErr_Occurred()) return nullptr;
+  SetCubinUse(CubinUse(number));
+  return None();
+}
+
 PyObject* UseGraphsOf(PyObject*, PyObject* is_on) {
   const int is_true = PyObject_IsTrue(is_on);
   if (is_true < 0) return nullptr;
@@ -246,6 +254,7 @@ PyMethodDef functions[] = {
     {"find_cublas", FindCublas, METH_NOARGS, nullptr},
     {"use_matrix_libraries", UseMatrixLibraries, METH_O, nullptr},
     {"use_graphs", UseGraphsOf, METH_O, nullptr},
+    {"set_cubin_use", SetCubinUseOf, METH_O, nullptr},
     {"set_kernel_heap", PySetKernelHeap, METH_O, nullptr},
     {"set_cache_folder", PySetCacheFolder, METH_VARARGS, nullptr},
     {"cache_counts", CacheCounts, METH_NOARGS, nullptr},
@@ -266,6 +275,7 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                           nullptr};
 
 bool StartRuntime() {
+  StartCubinCache();
   runtime::SetOpenMpPath(PackageFolder() + "/lib/libomp.so");
   PyObject* function = PySys_GetObject("getrecursionlimit");
   Ref limit = function != nullptr ? Ref::Steal(PyObject_CallObject(function, nullptr)) : Ref();

@@ -5,7 +5,7 @@
 namespace parakeet::pylib {
 namespace {
 
-Ref Attribute(PyObject* object, const char* name) {
+Ref AttributeNamed(PyObject* object, const char* name) {
   Ref value = Ref::Steal(PyObject_GetAttrString(object, name));
   if (!value) PyErr_Clear();
   return value;
@@ -13,7 +13,7 @@ Ref Attribute(PyObject* object, const char* name) {
 
 // The text of an attribute; empty where there is none.
 std::string TextOf(PyObject* object, const char* name) {
-  const Ref value = Attribute(object, name);
+  const Ref value = AttributeNamed(object, name);
   const bool is_text = value && PyUnicode_Check(value.get());
   const char* text = is_text ? PyUnicode_AsUTF8AndSize(value.get(), nullptr) : nullptr;
   PyErr_Clear();
@@ -39,7 +39,7 @@ Ref Find(const std::string& module, std::string_view path) {
   while (found && !path.empty()) {
     const std::string part(path.substr(0, path.find('.')));
     path.remove_prefix(part.size() == path.size() ? path.size() : part.size() + 1);
-    found = Attribute(found.get(), part.c_str());
+    found = AttributeNamed(found.get(), part.c_str());
   }
   return found;
 }

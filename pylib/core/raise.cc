@@ -49,11 +49,15 @@ void RaiseReserved(const runtime::ErrorRecord& error) {
   } else if (error.site == kPkSiteDevice) {
     PyErr_SetString(PyExc_RuntimeError, runtime::DeviceErrorText(int32_t(scalar)).c_str());
   } else {
-    PyErr_Format(PyExc_MemoryError, "cannot allocate %lld bytes", scalar);
+    PyErr_Format(PyExc_MemoryError, "cannot allocate %s", BytesToAllocate(scalar).c_str());
   }
 }
 
 }  // namespace
+
+std::string BytesToAllocate(int64_t bytes) {
+  return bytes < 0 ? "an array of 2**63 bytes or more" : std::to_string(bytes) + " bytes";
+}
 
 void RaiseRunError(const Manifest& manifest, const runtime::ErrorRecord& error) {
   if (error.site < 0) return RaiseReserved(error);

@@ -4,6 +4,7 @@
 #define PARAKEET_PYLIB_CORE_RAISE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "pylib/manifest.h"
@@ -15,6 +16,9 @@ namespace parakeet::pylib {
 // The check that failed, as the exception of its site, with a traceback that ends in the user's
 // file, function and line.
 void RaiseRunError(const Manifest& manifest, const runtime::ErrorRecord& error);
+
+// What could not be allocated, in words: "80 bytes". Below 0: a size that does not fit.
+std::string BytesToAllocate(int64_t bytes);
 
 // parakeet.errors.DeviceError: a device that cannot be used, or that has failed.
 void RaiseDeviceError(const std::string& message);

@@ -5,6 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from parakeet.device_array import DeviceArray, to_gpu
+from parakeet.device_lists import with_items
+from parakeet.host_copies import call_plain
+from parakeet.inspection import borrowed
 from parakeet.jit import jit
 from parakeet.targets import canonical
 
@@ -64,7 +68,8 @@ def compare(f, *args, targets=("serial", "parallel"), peers=(), tolerance=1e-6, 
     """Runs a function on every target and in plain Python, prints and returns a table.
 
     f          a function, jitted or not
-    args       its arguments; every run gets fresh copies of their arrays
+    args       its arguments; every run gets fresh copies of their arrays, plain Python and targets
+               of the host such of the host for those on a device
     targets    names of targets
     peers      other implementations: functions, or pairs of a name and a function
     tolerance  how far results may be from plain Python's, relative to their largest absolute
@@ -74,7 +79,8 @@ def compare(f, *args, targets=("serial", "parallel"), peers=(), tolerance=1e-6, 
     loading its code from disk (`parakeet.config.cache`); run times are the least of up to 50 runs.
     """
     function = f if hasattr(f, "_specializations") else jit(f)
-    plain = _Run(function.__wrapped__, args, kwargs)
+    args, kwargs = borrowed(args, kwargs)
+    plain = _Run(_plain(function.__wrapped__), args, kwargs)
     rows = [Row("Python", run_time=plain.seconds, speed_up=1.0, agrees=True, error=plain.error)]
     for target in targets:
         rows.append(_target_row(function, canonical(target), args, kwargs, plain, tolerance))
@@ -84,6 +90,10 @@ def compare(f, *args, targets=("serial", "parallel"), peers=(), tolerance=1e-6, 
     table = Table(rows)
     print(table)
     return table
+
+
+def _plain(function):
+    return lambda *args, **kwargs: call_plain(function, args, kwargs)
 
 
 def _name_of(call):
@@ -152,8 +162,10 @@ def _copy(value):
     """The value with every array in it copied, memory order kept."""
     if isinstance(value, np.ndarray):
         return value.copy(order="K")
+    if isinstance(value, DeviceArray) and not value._is_number:
+        return to_gpu(value, value.device)
     if isinstance(value, (tuple, list)):
-        return type(value)([_copy(item) for item in value])
+        return with_items(value, map(_copy, value))
     if isinstance(value, dict):
         return {name: _copy(item) for name, item in value.items()}
     return value

@@ -33,6 +33,8 @@ def _default_cache_dir():
 
 
 GPU_ASSEMBLERS = ("nvptx", "libnvvm")
+# In the order of CubinUse (pylib/core/cubin_cache.h).
+_CUBIN_USES = ("never", "auto", "always")
 
 
 class Config:
@@ -45,6 +47,10 @@ class Config:
                  memory_info shows them)
     cublas       whether products of float matrices on a GPU may go to cuBLAS, where it is found
     gpu_graphs   whether kernels that come again, as in a time loop, go to a GPU as CUDA graphs
+    gpu_cubins   when the machine code of a GPU's kernels is kept on disk with other compiled code:
+                 "auto", where the CUDA driver keeps none itself (CUDA_CACHE_DISABLE, or a home
+                 that cannot be written), "always" or "never". It is made by the driver's linker
+                 then, and slower: kernels with divisions take up to half as long again
     gpu_heap     how many bytes of a GPU, at most, are set aside for arrays that single threads of
                  kernels make: 1 GiB at first, taken when the first such kernel runs. To be set
                  before the first use of the GPU
@@ -63,7 +69,8 @@ class Config:
 
     __slots__ = (
         "_cache", "_cache_dir", "_cache_size", "_cublas", "_disable_jit", "_gpu_assembler",
-        "_gpu_graphs", "_gpu_heap", "_memory_lines", "_original", "_target", "_timing",
+        "_gpu_cubins", "_gpu_graphs", "_gpu_heap", "_memory_lines", "_original", "_target",
+        "_timing",
     )  # fmt: skip
 
     def __init__(self):
@@ -73,6 +80,7 @@ class Config:
         self._memory_lines = False
         self._cublas = True
         self._gpu_assembler = "nvptx"
+        self._gpu_cubins = "auto"
         self._gpu_graphs = True
         self._gpu_heap = 2**30
         self._cache, self._cache_dir, self._cache_size = True, _default_cache_dir(), 2**30
@@ -142,6 +150,17 @@ class Config:
     def gpu_graphs(self, value):
         self._gpu_graphs = _flag(value)
         _core.use_graphs(self._gpu_graphs)
+
+    @property
+    def gpu_cubins(self):
+        return self._gpu_cubins
+
+    @gpu_cubins.setter
+    def gpu_cubins(self, when):
+        if when not in _CUBIN_USES:
+            raise ValueError(f"gpu_cubins is {when!r}; expected one of {', '.join(_CUBIN_USES)}")
+        self._gpu_cubins = when
+        _core.set_cubin_use(_CUBIN_USES.index(when))
 
     @property
     def gpu_heap(self):
@@ -216,8 +235,8 @@ class Config:
 
 
 SETTINGS = (
-    "target", "num_threads", "timing", "memory_lines", "cublas", "gpu_assembler", "gpu_graphs",
-    "gpu_heap", "disable_jit", "cache", "cache_dir", "cache_size",
+    "target", "num_threads", "timing", "memory_lines", "cublas", "gpu_assembler", "gpu_cubins",
+    "gpu_graphs", "gpu_heap", "disable_jit", "cache", "cache_dir", "cache_size",
 )  # fmt: skip
 
 

@@ -68,7 +68,7 @@ def _device_number(device):
     return number
 
 
-def _extent(array):
+def extent(array):
     """The address of the first byte of a view's elements, and how many bytes they span."""
     if array.size == 0:
         return address_of(array), 0
@@ -83,9 +83,9 @@ def to_host(self):
     """The elements as a NumPy array of the host."""
     if not self.ndim:
         return np.array(device_numbers.item(self))
-    _order(self, False)
+    order(self, False)
     addresses = self._addresses
-    low, span = _extent(addresses)
+    low, span = extent(addresses)
     buffer = np.empty(span, np.uint8)
     _core.device_copy(self._number, False, low, address_of(buffer), span)
     there = address_of(addresses) - low
@@ -95,7 +95,7 @@ def to_host(self):
     return view if _is_dense(addresses) else view.copy(order="K")
 
 
-def _order(array, is_ours_first):
+def order(array, is_ours_first):
     """What another library does with an array of its own comes before, or after, what we do."""
     if array._stream > 0:
         _core.device_order(array._number, is_ours_first, array._stream)
@@ -103,38 +103,6 @@ def _order(array, is_ours_first):
 
 def _is_dense(array):
     return array.flags.c_contiguous or array.flags.f_contiguous
-
-
-def take_down(values):
-    """The values of a call with arrays of the host for those of a device, and a function that puts
-    what they hold then back on the device. Numbers are taken as they are."""
-    pairs = []
-
-    def taken(value):
-        if isinstance(value, DeviceArray) and not value._is_number:
-            host = to_host(value)
-            host.flags.writeable = value._addresses.flags.writeable
-            pairs.append((value, host))
-            return host
-        return tuple(map(taken, value)) if type(value) is tuple else value
-
-    values = tuple(map(taken, values))
-    return values, lambda: [_put(array, host) for array, host in pairs if host.flags.writeable]
-
-
-def _put(array, host):
-    """Stores the elements of a host array; between those of a view nothing changes."""
-    addresses = array._addresses
-    low, span = _extent(addresses)
-    buffer = np.empty(span, np.uint8)
-    if not _is_dense(addresses):
-        _core.device_copy(array._number, False, low, address_of(buffer), span)
-    there = address_of(addresses) - low if span else 0
-    np.ndarray(addresses.shape, addresses.dtype, buffer, there, addresses.strides)[...] = host
-    _core.device_copy(array._number, True, low, address_of(buffer), span)
-    if array._stream == 0:
-        _core.device_wait(array._number)
-    _order(array, True)
 
 
 def _getitem(self, index):
@@ -194,7 +162,9 @@ def _dlpack_device(self):
 
 def _dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
     """The array for another library, without a copy: what comes later on its stream (None: the
-    default one, -1: none) waits for what makes the elements."""
+    legacy default one, which is 1 too, 2: a thread's own default one, -1: none) waits for what
+    makes the elements. ValueError for what DLPack permits as no stream."""
+    _check_stream(stream, _dlpack_device(self)[0])
     if copy:
         raise BufferError("an array is given away as it is, not as a copy")
     if dl_device is not None and tuple(dl_device) != _dlpack_device(self):
@@ -205,6 +175,20 @@ def _dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
     if not is_versioned and _is_read_only(self):
         raise BufferError("the array is read-only, which this version of DLPack cannot say")
     return _core.dlpack_export(self, is_versioned)
+
+
+def _check_stream(stream, kind):
+    """Of CUDA's, 0 might be either default stream, and is permitted to be none."""
+    if stream is None:
+        return
+    if isinstance(stream, bool) or not hasattr(stream, "__index__"):
+        raise TypeError(f"a stream is None or an integer, not {type(stream).__name__}")
+    if kind == _CPU and stream != -1:
+        raise ValueError(f"an array of the host's memory takes no stream, but {stream} was given")
+    if stream == 0:
+        raise ValueError("stream 0 may be either default stream: 1 is the legacy one, 2 a thread's")
+    if stream < -1:
+        raise ValueError(f"no stream has the number {stream}; -1 is none")
 
 
 def _repr(self):

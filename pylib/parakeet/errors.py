@@ -39,9 +39,25 @@ def error_at_site(exception, template, scalars, file, function, *place):
     """What a check in compiled code found: the exception, and a function that raises it from the
     user's line."""
     kind = getattr(builtins, exception, None) or globals().get(exception) or __getattr__(exception)
-    message = template.format(*scalars)
-    error = kind(message) if message else kind()
+    error = kind(*_arguments(template, scalars))
     return error, _thrower(file, function, *place) if file else _throw
+
+
+# The types of NumPy's scalars that come as Python's.
+_OF_NUMPY = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
+
+
+def _arguments(template, scalars):
+    """What an exception is raised with: a scalar by itself (frontend/statements.cc), or a text."""
+    if template == "{0}":
+        return scalars
+    if template == "{0:numpy}":
+        import numpy as np
+
+        [scalar] = scalars
+        return (np.dtype(_OF_NUMPY.get(type(scalar), type(scalar))).type(scalar),)
+    message = template.format(*scalars)
+    return (message,) if message else ()
 
 
 def _throw(error):

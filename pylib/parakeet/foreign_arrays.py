@@ -12,6 +12,7 @@ import weakref
 import numpy as np
 
 from parakeet import _core
+from parakeet.device_lists import with_items
 from parakeet.targets import number_of
 
 # DLPack's numbers of kinds of devices: the host, a GPU, and memory that both see.
@@ -30,15 +31,22 @@ _protocols = weakref.WeakKeyDictionary()
 
 def borrow(values):
     """The values of a call as a list, with arrays of ours in the place of others' on a device, in
-    tuples too."""
+    tuples and lists too."""
     return [_borrowed(value) for value in values]
 
 
 def _borrowed(value):
-    if type(value) is tuple:
-        return tuple(map(_borrowed, value))
+    if isinstance(value, (tuple, list)):
+        return _borrowed_items(value)
     taken = take(value, value)
     return value if taken is None else taken
+
+
+def _borrowed_items(values):
+    """The same tuple or list where there is nothing to borrow: a list may be given back."""
+    borrowed = with_items(values, map(_borrowed, values))
+    is_same = all(a is b for a, b in zip(borrowed, values, strict=True))
+    return values if is_same else borrowed
 
 
 def take(x, lender=None):
@@ -48,11 +56,19 @@ def take(x, lender=None):
     protocols = _protocols.get(kind)
     if protocols is None:
         protocols = _protocols[kind] = _protocols_of(kind)
-    if protocols.interface:
+    if protocols.interface or _says_by_itself(x, protocols):
         interface = getattr(x, "__cuda_array_interface__", None)
         if interface and (interface.get("stream") is not None or not protocols.tensor):
             return _from_interface(x, interface, lender)
     return _from_tensor(x, protocols, lender) if protocols.tensor else None
+
+
+def _says_by_itself(x, protocols):
+    """Whether an object has the interface that its type has not."""
+    return not (protocols.interface or protocols.tensor) and (
+        not isinstance(x, (np.ndarray, np.generic, _core.DeviceArray))
+        and hasattr(x, "__cuda_array_interface__")
+    )
 
 
 class _Protocols:

@@ -5,11 +5,14 @@ for them where that is still to do, and run nothing; without arguments they show
 that was called last, and raise ValueError where there was none.
 """
 
+import operator
+import re
 from dataclasses import dataclass
 
 import numpy as np
 
 from parakeet import _core
+from parakeet.device_lists import device_arrays_among
 from parakeet.targets import NONE, name_of, number_in_context, number_of
 from parakeet.text import Text, phases_text
 
@@ -106,7 +109,7 @@ def compile(function, *args, target=None, **kwargs):
     for an array."""
     number = _target_number(function, target)
     if number != number_of("python"):
-        args, kwargs = _borrowed(args, kwargs)
+        args, kwargs = borrowed(args, kwargs)
         function._compile(number, args, kwargs)
 
 
@@ -130,7 +133,7 @@ def _compiled_target(function, name, values):
     return number
 
 
-def _borrowed(args, kwargs):
+def borrowed(args, kwargs):
     """The arguments of a call with arrays of ours for other libraries' on a device."""
     from parakeet.foreign_arrays import borrow
 
@@ -141,14 +144,13 @@ def _borrowed(args, kwargs):
 def _device_of(function, values, otherwise):
     """Where calls that say nothing run: where a device array among their arguments is."""
     is_said = number_in_context() != NONE or function._options["target"] is not None
-    there = [value._number for value in values
-             if isinstance(value, _core.DeviceArray) and not value._is_number]  # fmt: skip
-    return otherwise if is_said or not there else there[0]
+    there = next(device_arrays_among(values), None)
+    return otherwise if is_said or there is None else there._number
 
 
 def _show(function, what, stage, args, kwargs, target):
     if _names_a_call(function, args, kwargs):
-        args, kwargs = _borrowed(args, kwargs)
+        args, kwargs = borrowed(args, kwargs)
         number = _compiled_target(function, target, (*args, *kwargs.values()))
         return Text(function._dump(what, stage, number, args, kwargs))
     return Text(function._dump_last(what, stage))
@@ -187,12 +189,32 @@ def asm(function, *args, target=None, **kwargs):
 
 def ptx(function, *args, target=None, architecture=None, **kwargs):
     """The assembly of a GPU's kernels, for target "gpu" where no other is named. Needs no GPU:
-    where there is none, it is for compute capability 9.0. `architecture` names another: 80 is 8.0.
-    `config.gpu_assembler` makes it. Limitation for targets without it."""
-    if architecture is not None and not 50 <= architecture < 256:
-        raise ValueError(f"no compute capability has the number {architecture}; 8.0 has 80")
-    stage = "" if architecture is None else str(int(architecture))
+    where there is none, it is for compute capability 9.0. `architecture` names another, of 7.0 or
+    more: 80, "sm_80", "8.0". `config.gpu_assembler` makes it. Limitation for targets without it."""
+    stage = "" if architecture is None else str(_architecture_number(architecture))
     return _show(function, "ptx", stage, args, kwargs, target or "gpu")
+
+
+def _architecture_number(named):
+    """10 times a compute capability, by number or name."""
+    accepted = 'name it by 80, "sm_80", "compute_80" or "8.0"'
+    if isinstance(named, str):
+        parts = re.fullmatch(r"(?:sm_|compute_)?(\d+)[af]?|(\d+)\.(\d)", named)
+        if parts is None:
+            raise ValueError(f"no compute capability is called {named!r}; {accepted}")
+        number = int(parts[1] or parts[2] + parts[3])
+    elif isinstance(named, (bool, float)) or not hasattr(named, "__index__"):
+        raise TypeError(
+            f"a compute capability is no {type(named).__name__}, which {named!r} is; {accepted}"
+        )
+    else:
+        number = operator.index(named)
+    if not 70 <= number < 256:
+        raise ValueError(
+            f"no GPU of compute capability {number // 10}.{number % 10} runs this code, but of 7.0 "
+            f"and more; {accepted}"
+        )
+    return number
 
 
 def explain(function, *args, target=None, **kwargs):
@@ -213,7 +235,7 @@ def explain(function, *args, target=None, **kwargs):
 
 def _record_for(function, args, kwargs, target):
     if _names_a_call(function, args, kwargs):
-        args, kwargs = _borrowed(args, kwargs)
+        args, kwargs = borrowed(args, kwargs)
         number = _compiled_target(function, target, (*args, *kwargs.values()))
         return function._compile(number, args, kwargs)
     return next(record for record in function._specializations() if record["is_last"])

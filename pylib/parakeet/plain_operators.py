@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from parakeet import _core
+from parakeet.host_copies import call_plain
 from parakeet.targets import number_in_context, number_of
 
 
@@ -21,16 +22,21 @@ def is_asked_for(target=None):
 
 
 def run_primitive(name, operands, **keywords):
+    """On what the operands hold, where they are on a device."""
+    return call_plain(_primitive, (name, operands), keywords)
+
+
+def run_operator(name, arguments, keywords):
+    return call_plain(_OPERATORS[name], arguments, keywords)
+
+
+def _primitive(name, operands, **keywords):
     """NumPy's function of that name; erf and erfc, which it lacks, element by element."""
     if hasattr(np, name):
         return getattr(np, name)(*operands, **keywords)
     dtype = np.result_type(np.asarray(operands[0]), np.float16)
     result = np.vectorize(getattr(math, name), otypes=[dtype])(*operands)
     return result[()]
-
-
-def run_operator(name, arguments, keywords):
-    return _OPERATORS[name](*arguments, **keywords)
 
 
 def _is_array(value):

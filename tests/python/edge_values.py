@@ -9,6 +9,22 @@ DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"
           "float16", "float32", "float64", "complex64", "complex128")
 FEW_ULPS = Tolerance("a few roundings, in another order or fused", ulps=8.0)
 
+INVERSES = Tolerance("as the others, but of complex numbers a GPU has none", TRANSCENDENTAL.ulps,
+                     of_one=TRANSCENDENTAL.of_one)
+LEAST_AND_MOST = Tolerance("a GPU's instruction takes 0 of float32 for more than -0")
+POWERS = Tolerance("of real powers, as of the others", TRANSCENDENTAL.ulps,
+                   of_one=TRANSCENDENTAL.of_one)
+
+
+def of_complex_powers(x, y) -> Tolerance:
+    """exp(y log x) multiplies an error of y log x by its size: log x is within some units in its
+    last place, which are so much of 1 as log x and y are larger than it. Each element has its own
+    bound: (16 + 4 |y log x|) units."""
+    with np.errstate(all="ignore"):
+        size = np.abs(y * np.log(np.asarray(x, complex)))
+    ulps = POWERS.ulps + 4 * np.where(np.isfinite(size), size, 0)
+    return Tolerance("an error of y log x counts by its size", ulps, of_one=POWERS.of_one)
+
 
 def edges(dtype) -> np.ndarray:
     """Extremes, zeros of both signs, the smallest numbers, what is no number, and a few others."""
@@ -36,11 +52,13 @@ def every_pair(first, second) -> tuple[np.ndarray, np.ndarray]:
 # Element-wise functions of NumPy's by what ours may be off by.
 BINARY = {
     EXACT: """
-        add subtract multiply divide floor_divide remainder fmod minimum maximum fmin fmax less
-        less_equal equal not_equal greater greater_equal logical_and logical_or logical_xor
-        bitwise_and bitwise_or bitwise_xor copysign nextafter heaviside gcd
+        add subtract multiply divide floor_divide remainder fmod fmin fmax less less_equal equal
+        not_equal greater greater_equal logical_and logical_or logical_xor bitwise_and
+        bitwise_or bitwise_xor copysign nextafter heaviside gcd
     """.split(),
-    TRANSCENDENTAL: "arctan2 hypot logaddexp logaddexp2 power float_power".split(),
+    LEAST_AND_MOST: "minimum maximum".split(),
+    TRANSCENDENTAL: "arctan2 hypot logaddexp logaddexp2".split(),
+    POWERS: "power float_power".split(),
 }
 UNARY = {
     EXACT: """
@@ -49,7 +67,7 @@ UNARY = {
         isreal nan_to_num
     """.split(),
     TRANSCENDENTAL: """
-        exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh
-        arccosh arctanh cbrt rad2deg deg2rad angle
+        exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh cbrt rad2deg deg2rad angle
     """.split(),
+    INVERSES: "arcsin arccos arctan arcsinh arccosh arctanh".split(),
 }

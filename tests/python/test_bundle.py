@@ -1,9 +1,11 @@
 """The bundle for machines with a GPU: what it carries, and how it runs the suite there."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUNDLE = ROOT / "tools/bundle"
 sys.path.insert(0, str(BUNDLE))
 
+import environment  # noqa: E402
 import pack  # noqa: E402
 from environment import Environment, require  # noqa: E402
 from suite import Suite, report  # noqa: E402
@@ -71,6 +74,52 @@ def test_a_device_that_is_not_there_is_named():
     require(here, "emulated_gpu")
     with pytest.raises(SystemExit, match="not run: .*gpu:99"):
         require(here, "serial,gpu:99")
+
+
+@pytest.mark.parametrize("targets, here", [
+    ("", "emulated_gpu"), ("emulated_gpu,only", "emulated_gpu"), ("gpu,only", "gpu:0"),
+    ("cuda", "gpu:0"), ("emulated_gpu,gpu:1", "gpu:1"), ("serial,only", "emulated_gpu"),
+])
+def test_tests_of_devices_run_on_the_gpu_that_a_run_asks_for(targets, here):
+    code = "import agreement; print(agreement.HERE, agreement.IS_EMULATED)"
+    variables = {**os.environ, "PARAKEET_TEST_TARGETS": targets,
+                 "PYTHONPATH": str(Path(__file__).parent)}
+    done = subprocess.run([sys.executable, "-c", code], env=variables, check=True,
+                          capture_output=True, text=True)
+    assert done.stdout.split() == [here, str(here == "emulated_gpu")]
+
+
+def test_no_test_says_by_itself_which_device_it_runs_on():
+    """But takes it from agreement.py, so that all of a run are on one."""
+    files = sorted(Path(__file__).parent.glob("test_*.py"))
+    assert not [f.name for f in files if re.search(r"^HERE = ", f.read_text(), re.MULTILINE)]
+
+
+@pytest.mark.parametrize("here, needed, says", [
+    ((2, 31), (2, 36), "need glibc 2.36 or newer, and this machine has 2.31; run it on a newer"),
+    ((), (2, 36), "need glibc 2.36 or newer, and this machine has another C library; run it"),
+    ((2, 36), (2, 36), None), ((2, 41), (2, 36), None), ((2, 100), (2, 36), None),
+])
+def test_a_glibc_that_is_too_old_is_named(here, needed, says, monkeypatch, tmp_path):
+    names = b"\0".join([b"", b"GLIBC_2.2.5", f"GLIBC_{'.'.join(map(str, needed))}".encode(), b""])
+    wheel = tmp_path / "dist/parakeet-1.whl"
+    wheel.parent.mkdir()
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("parakeet/one.so", names)
+        archive.writestr("parakeet/lib/two.so.5", b"\0GLIBC_2.14\0memcpy\0GLIBC_PRIVATE\0")
+        archive.writestr("parakeet/text.py", b"\0GLIBC_9.9\0")
+    monkeypatch.setattr(environment, "ROOT", tmp_path)
+    monkeypatch.setattr(environment, "_glibc_here", lambda: here)
+    if says is None:
+        environment.require_glibc()
+    else:
+        with pytest.raises(SystemExit, match="^not run: the libraries of parakeet-1.whl " + says):
+            environment.require_glibc()
+
+
+def test_this_machine_has_the_glibc_that_its_own_wheel_needs():
+    needed = environment._needed_glibc(environment._wheel())
+    assert (2, 17) <= needed <= environment._glibc_here()
 
 
 def test_packages_that_are_not_there_are_named(tmp_path):

@@ -1,4 +1,5 @@
-"""Arrays that stay on a device, on the emulated GPU: what they show, and calls that take them."""
+"""Arrays that stay on a device (agreement.py says which): what they show, and calls that take
+them."""
 
 import copy
 import gc
@@ -8,13 +9,13 @@ import weakref
 
 import numpy as np
 import pytest
+from agreement import HERE, HERE_AS_TARGET, IS_EMULATED, OF_THE_EMULATED_GPU
 
 import parakeet
 from parakeet import _core, jit
 from parakeet.errors import DeviceError
+from parakeet.foreign_arrays import address_of
 from parakeet.targets import number_of
-
-HERE = "emulated_gpu"
 
 
 def there(x):
@@ -81,7 +82,7 @@ def test_a_view_keeps_the_memory():
 
 def test_what_is_shown():
     moved = there(np.arange(3.0))
-    assert repr(moved) == "DeviceArray([0., 1., 2.], dtype=float64, device='emulated_gpu')"
+    assert repr(moved) == f"DeviceArray([0., 1., 2.], dtype=float64, device={HERE!r})"
     assert len(moved) == 3 and [float(x) for x in moved] == [0.0, 1.0, 2.0]
     assert int(moved[2]) == 2 and bool(moved[1]) and complex(moved[2]) == 2
     with pytest.raises(TypeError, match="without axes"):
@@ -180,7 +181,7 @@ def test_what_is_refused():
         parakeet.to_gpu(table(), "serial")
     with pytest.raises(DeviceError):
         parakeet.to_gpu(table(), "gpu:999")
-    assert not hasattr(moved, "__cuda_array_interface__")
+    assert hasattr(moved, "__cuda_array_interface__") != IS_EMULATED
 
 
 def test_asarray_copies_only_where_it_must():
@@ -198,10 +199,10 @@ def test_a_call_runs_where_its_arrays_are():
     result = f(there(table()), 2.0)
     assert isinstance(result, parakeet.DeviceArray)
     np.testing.assert_array_equal(result.to_host(), table() * 2 + 1)
-    assert f.signatures == [f"{HERE} (float64[:, :], float)"]
+    assert f.signatures == [f"{HERE_AS_TARGET} (float64[:, :], float)"]
     mixed = f(there(table()), np.arange(4.0))
     np.testing.assert_array_equal(mixed.to_host(), table() * np.arange(4.0) + 1)
-    assert HERE in str(f.explain(there(table()), 2.0))
+    assert HERE_AS_TARGET in str(f.explain(there(table()), 2.0))
 
 
 def test_a_target_that_is_said_wins():
@@ -223,6 +224,97 @@ def test_a_target_that_is_said_wins():
 def doubled_in_place(x):
     x *= 2
     return x
+
+
+def test_plain_python_gets_arrays_of_the_host():
+    @jit
+    def summed(pair, k, other=0.0):
+        x, rows = pair
+        x[1:] += k
+        return x @ np.ones(x.shape[1]) + other, [row.sum() for row in rows], type(x) is np.ndarray
+
+    def arguments():
+        return (there(table())[:, ::-1], [there(np.arange(3.0)), np.arange(2)]), 2.0
+
+    pair, k = arguments()
+    moved = there(np.ones(3))
+    sums, rows, is_numpys = summed(pair, k, other=moved, target="python")
+    assert is_numpys and sums.tolist() == [7, 31, 47] and rows == [3.0, 1]
+    np.testing.assert_array_equal(pair[0].to_host(), table()[:, ::-1] + [[0], [2], [2]])
+    assert type(moved) is parakeet.DeviceArray
+    with parakeet.target("python"):
+        again, _, is_numpys = summed(*arguments())
+    assert is_numpys and again.tolist() == [6, 30, 46]
+    base = there(np.arange(6.0))
+    shifted_into = jit(lambda x, y: x.__setitem__(slice(None), y + 1))
+    shifted_into(base[1:], base[:-1], target="python")
+    assert base.to_host().tolist() == [0, 1, 2, 3, 4, 5]
+    assert parakeet.map(lambda v: v + 1, there(np.arange(3)), target="python").tolist() == [1, 2, 3]
+
+
+def test_a_disabled_jit_takes_device_arrays(monkeypatch):
+    monkeypatch.setattr(parakeet.config, "disable_jit", True)
+    moved = there(table())
+    np.testing.assert_array_equal(scaled(moved, 2.0), table() * 2 + 1, strict=True)
+    assert jit(doubled_in_place)(moved).tolist() == (table() * 2).tolist()
+    np.testing.assert_array_equal(moved.to_host(), table() * 2)
+
+
+def test_targets_are_compared_on_device_arrays(capsys):
+    def stored(x, rows):
+        x *= 2
+        return x + 1, rows[0] + rows[1]
+
+    moved = there(table())
+    rows = [there(np.ones(3)), np.ones(3)]
+    found = parakeet.compare(stored, moved, rows, targets=("serial", "parallel", HERE, "python"))
+    assert [row.name for row in found][1:] == ["serial", "parallel", HERE, "python"]
+    assert all(row.agrees and row.difference == 0 for row in found[1:]), found
+    np.testing.assert_array_equal(moved.to_host(), table())  # each had copies
+
+
+@pytest.mark.parametrize("of", [list, tuple])
+def test_a_list_of_device_arrays_is_one_there(of):
+    f = jit(lambda x, k: np.asarray(x) * k if k else x)
+    rows = [there(table()[i]) for i in range(3)]
+    values = of([of(rows), of([table()[0], there(table()[1]), [1.0, 2, 3, 4]])])
+    before = parakeet.memory_info(HERE).down
+    calls = [(rows, table()), ([x[::-1] for x in rows], table()[:, ::-1]),
+             ([rows[0], np.arange(4)], np.array([table()[0], np.arange(4.0)])),
+             ([rows[0][1], rows[1][2], 5], np.array([1.0, 6.0, 5.0])),
+             ([there(np.arange(2)), there(np.ones(2, np.float32))], np.array([[0, 1], [1, 1.0]])),
+             ([there(np.zeros((0, 3)))], np.zeros((1, 0, 3)))]  # fmt: skip
+    if of is list:
+        calls.append((values, np.array([table(), [table()[0], table()[1], [1, 2, 3, 4]]])))
+    for x, expected in calls:
+        result = f(x, 2)
+        assert type(result) is parakeet.DeviceArray and result.device == HERE
+        assert parakeet.memory_info(HERE).down == before
+        np.testing.assert_array_equal(result.to_host(), expected * 2, strict=True)
+        before = parakeet.memory_info(HERE).down
+    assert f(rows, 0) is rows and all(text.startswith(HERE_AS_TARGET) for text in f.signatures)
+    assert HERE_AS_TARGET in str(f.explain(rows, 2))
+    np.testing.assert_array_equal(f(rows, 2, target="serial"), table() * 2, strict=True)
+    pair = jit(lambda pair: pair[0][0] + pair[1])((rows, there(np.ones(4))))
+    assert pair.to_host().tolist() == [1, 2, 3, 4]
+
+
+def test_lists_of_device_arrays_that_are_no_array():
+    f = jit(lambda x: x)
+    with pytest.raises(TypeError, match="a list that is no array of numbers as parameter 'x'"):
+        f([there(np.ones(2)), there(np.ones(3))])
+    with pytest.raises(TypeError, match="a list that is no array of numbers as parameter 'x'"):
+        f([there(np.ones(2)), "ab"])
+    here = there(table())
+    elsewhere = parakeet.DeviceArray(here._addresses, number_of("gpu:1"))
+    with pytest.raises(ValueError, match=rf"on gpu:1 .* of a call on {HERE}; .*asarray"):
+        f([here, elsewhere])
+    parakeet.set_memory_limit(parakeet.memory_info(HERE).in_use + 100, HERE)
+    try:
+        with pytest.raises(MemoryError, match="cannot allocate 192 bytes"):
+            f([here, here])
+    finally:
+        parakeet.set_memory_limit(None, HERE)
 
 
 @pytest.mark.parametrize("target", [None, HERE, "serial"])
@@ -335,7 +427,7 @@ def test_thousands_of_calls_leave_no_memory_behind():
 def test_memory_over_the_limit():
     parakeet.set_memory_limit(10_000, HERE)
     try:
-        message = (r"cannot allocate 16000 bytes on emulated_gpu, where \d+ bytes are in use, "
+        message = (rf"cannot allocate 16000 bytes on {HERE}, where \d+ bytes are in use, "
                    "of a limit of 10000")  # fmt: skip
         with pytest.raises(MemoryError, match=message):
             there(np.ones(2000))
@@ -351,7 +443,7 @@ def test_arrays_on_several_devices_are_refused():
     here = there(table())
     elsewhere = parakeet.DeviceArray(here._addresses, number_of("gpu:1"))
     for call in (lambda: scaled(here, elsewhere), lambda: scaled(elsewhere, 2.0, target=HERE)):
-        with pytest.raises(ValueError, match=r"on gpu:1 .* of a call on emulated_gpu; .*asarray"):
+        with pytest.raises(ValueError, match=rf"on gpu:1 .* of a call on {HERE}; .*asarray"):
             call()
 
 
@@ -383,11 +475,51 @@ def test_memory_by_line(monkeypatch):
 
 # --- other libraries ---
 
+def test_dlpack_says_what_the_memory_holds():
+    moved = there(table())
+    addresses = moved._addresses[1:, ::-2]
+    assert moved.__dlpack_device__() == ((1, 0) if IS_EMULATED else (2, number_of(HERE) >> 8))
+    for max_version in (None, (0, 8), (1, 0), (1, 1)):
+        capsule = moved[1:, ::-2].__dlpack__(max_version=max_version)
+        _, *device, address, shape, strides, text, is_read_only = _core.dlpack_import(capsule)
+        assert (*device,) == moved.__dlpack_device__() and address == address_of(addresses)
+        assert (shape, strides, text) == (addresses.shape, addresses.strides, "=f8")
+        assert not is_read_only
+        moved.__dlpack__(max_version=max_version)  # that nobody takes
+    with pytest.raises(BufferError):
+        moved.__dlpack__(copy=True)
+    with pytest.raises(BufferError):
+        moved.__dlpack__(dl_device=(2, 0) if IS_EMULATED else (1, 0))
+
+
+def test_streams_that_dlpack_permits():
+    moved = there(table())
+    theirs = () if IS_EMULATED else (1, 2, _core.device_stream(moved._number))
+    for stream in (None, -1, *theirs):
+        moved.__dlpack__(stream=stream)
+    for stream in (0, -2, 1) if IS_EMULATED else (0, -2):
+        with pytest.raises(ValueError, match="stream"):
+            moved.__dlpack__(stream=stream)
+    for stream in ("0", 1.0, True):
+        with pytest.raises(TypeError, match="a stream is None or an integer"):
+            moved.__dlpack__(stream=stream)
+
+
+@pytest.mark.skipif(IS_EMULATED, reason="no CUDA device")
+def test_the_interface_of_cuda_says_what_the_memory_holds():
+    view = there(table())[1:, ::-2]
+    interface = view.__cuda_array_interface__
+    assert interface["data"] == (address_of(view._addresses), False)
+    assert (interface["shape"], interface["strides"]) == (view.shape, view.strides)
+    assert interface["typestr"] == "<f8" and interface["stream"] not in (None, 0)
+    assert there(table()).__cuda_array_interface__["strides"] is None
+
+
+@pytest.mark.skipif(not IS_EMULATED, reason=OF_THE_EMULATED_GPU)
 def test_dlpack_gives_the_memory_itself():
     moved = there(table())
     view = np.from_dlpack(moved[1:, ::-2])
     np.testing.assert_array_equal(view, table()[1:, ::-2])
-    assert moved.__dlpack_device__() == (1, 0)
     jit(doubled_in_place)(moved)
     np.testing.assert_array_equal(view, table()[1:, ::-2] * 2)
     del moved
@@ -396,15 +528,9 @@ def test_dlpack_gives_the_memory_itself():
     for dtype in "?bBhHiIlLefdFD":
         x = np.arange(5).astype(dtype)
         np.testing.assert_array_equal(np.from_dlpack(there(x)), x, strict=True)
-    for max_version in (None, (0, 8), (1, 0), (1, 1)):
-        there(table()).__dlpack__(max_version=max_version)  # that nobody takes
     written = there(table())
     np.from_dlpack(written)[0, 0] = 50
     assert written[0, 0].item() == 50
-    with pytest.raises(BufferError):
-        there(table()).__dlpack__(copy=True)
-    with pytest.raises(BufferError):
-        there(table()).__dlpack__(dl_device=(2, 0))
 
 
 def test_dlpack_tensors_are_taken_apart():

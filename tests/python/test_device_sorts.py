@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from agreement import HERE
 from edge_values import edges
 
 from parakeet import jit
 
-HERE = "emulated_gpu"
 TILE = 2816  # Elements of 8 bytes that a block sorts.
 PLACES_TILE = 1280  # And keys of 8 bytes with their places.
 

@@ -270,3 +270,30 @@ def test_an_exception_of_numpy_is_raised_by_its_path():
     assert jit(refuse)(1) == 1
     with pytest.raises(np.linalg.LinAlgError, match="^no matrix of 3$"):
         jit(refuse)(3)
+
+
+def test_an_exception_carries_the_number_that_it_is_given():
+    """And not its text."""
+    def of_python(i):
+        if i > 0:
+            raise KeyError(i)
+        raise ValueError(f"{i}")
+
+    def of_numpy(x, i):
+        if i > 0:
+            raise KeyError(x[i])
+        raise ArithmeticError(x[i])
+
+    def caught(f, *args, **options):
+        with pytest.raises((LookupError, ValueError, ArithmeticError)) as found:
+            f(*args, **options)
+        return [type(found.value), *((type(arg), arg) for arg in found.value.args)]
+
+    x = np.array([1, 2, 3])
+    for target in TARGETS:
+        for args in ((12345,), (-1,)):
+            assert caught(jit(of_python), *args, target=target) == caught(of_python, *args)
+        for y in (x, x.astype("f4"), x.astype("f8"), x > 2, x * 1j + 3, x.astype("u1")):
+            for i in (0, 2):
+                assert caught(jit(of_numpy), y, i, target=target) == caught(of_numpy, y, i)
+    assert caught(jit(of_python), 12345) == [KeyError, (int, 12345)]

@@ -1,22 +1,25 @@
-"""Other libraries' arrays on a device as arguments, on the emulated GPU: objects that have the
+"""Other libraries' arrays on a device (agreement.py says which) as arguments: objects that have the
 protocols of CuPy, PyTorch and JAX, over memory of that device."""
 
 import gc
 
 import numpy as np
 import pytest
+from agreement import HERE, HERE_AS_TARGET, IS_EMULATED
 
 import parakeet
-from parakeet import foreign_arrays, jit
+from parakeet import _core, foreign_arrays, jit
 from parakeet.errors import DeviceError
 
-HERE = "emulated_gpu"
+# A stream that another library works on: the emulated GPU takes any number, a real one those that
+# there are, as the legacy default stream always is.
+STREAM = 7 if IS_EMULATED else 1
 
 
 class OfInterface:
     """As CuPy's: `__cuda_array_interface__`, with a stream."""
 
-    def __init__(self, x, stream=7, is_read_only=False, index=...):
+    def __init__(self, x, stream=STREAM, is_read_only=False, index=...):
         self.memory = parakeet.to_gpu(x, HERE)
         self.view, self.stream, self.is_read_only = self.memory[index], stream, is_read_only
         self.reads = 0
@@ -58,9 +61,10 @@ class OfVersionedTensor(OfTensor):
 
     def __dlpack__(self, *, max_version, stream=None):
         assert max_version == (1, 0)
-        x = np.from_dlpack(self.view)
-        x.flags.writeable = False
-        return x.__dlpack__(max_version=max_version)
+        addresses = self.view._addresses.view()
+        addresses.flags.writeable = False
+        x = parakeet.DeviceArray(addresses, self.view._number)
+        return x.__dlpack__(max_version=max_version, stream=stream)
 
 
 WRITABLE = [OfInterface, OfTensor]
@@ -103,7 +107,7 @@ def test_a_call_runs_where_its_arrays_are(kind, index):
     np.testing.assert_array_equal(result.to_host(), table()[index] * 2 + 1)
     again = f(k=2.0, x=kind(table(), index=index))
     np.testing.assert_array_equal(again.to_host(), table()[index] * 2 + 1)
-    assert len(f.signatures) == 1 and f.signatures[0].startswith(HERE)
+    assert len(f.signatures) == 1 and f.signatures[0].startswith(HERE_AS_TARGET)
 
 
 @pytest.mark.parametrize("kind", ALL)
@@ -149,9 +153,8 @@ def test_a_store_into_what_is_read_only(x):
         doubled_in_place(view)
     with pytest.raises(BufferError, match="read-only"):
         view.__dlpack__()
-    given = np.from_dlpack(view)
-    np.testing.assert_array_equal(given, table()[1:])
-    assert not given.flags.writeable
+    np.testing.assert_array_equal(view.to_host(), table()[1:])
+    assert _core.dlpack_import(view.__dlpack__(max_version=(1, 0)))[-1]  # is read-only
 
 
 def test_errors_keep_what_was_stored():
@@ -209,6 +212,16 @@ def test_arrays_in_tuples_and_kinds_together():
     assert both((x, y), z, 2, target="serial").tolist() == [1, 4, 7]
 
 
+@pytest.mark.parametrize("kind", ALL)
+def test_lists_of_them_are_one_array_there(kind):
+    f = jit(lambda x, k: np.asarray(x) * k)
+    result = f([kind(np.arange(3.0)), kind(np.ones(3))], 2)
+    assert type(result) is parakeet.DeviceArray and result.device == HERE
+    assert result.to_host().tolist() == [[0, 2, 4], [2, 2, 2]]
+    result = f([kind(np.arange(3.0)), np.ones(3)], 2, target="serial")
+    assert type(result) is np.ndarray and result.tolist() == [[0, 2, 4], [2, 2, 2]]
+
+
 def test_of_an_interface_that_has_tensors_too_the_one_with_the_stream_is_taken():
     class Both(OfInterface, OfTensor):
         exports = 0
@@ -217,10 +230,24 @@ def test_of_an_interface_that_has_tensors_too_the_one_with_the_stream_is_taken()
             self.exports += 1
             return super().__dlpack__(stream=stream)
 
-    for stream, exports in ((7, 0), (None, 1)):
+    for stream, exports in ((STREAM, 0), (None, 1)):
         x = Both(table(), stream=stream)
         np.testing.assert_array_equal(scaled(x, 2.0).to_host(), table() * 2 + 1)
         assert (x.reads, x.exports) == (1, exports)
+
+
+def test_an_interface_of_an_instance_alone_is_seen():
+    class Plain:
+        pass
+
+    x, memory = Plain(), OfInterface(table())
+    with pytest.raises(TypeError, match="unsupported operand"):
+        scaled(x, 2.0)
+    x.__cuda_array_interface__ = memory.__cuda_array_interface__
+    np.testing.assert_array_equal(scaled(x, 2.0).to_host(), table() * 2 + 1)
+    np.testing.assert_array_equal(parakeet.asarray(x, HERE).to_host(), table())
+    assert doubled_in_place(x) is x
+    np.testing.assert_array_equal(memory.host(), table() * 2)
 
 
 def test_every_dtype_and_no_elements():
@@ -239,11 +266,11 @@ def test_every_dtype_and_no_elements():
 
 def test_what_shows_a_call_takes_them_too():
     x = OfInterface(table())
-    assert HERE in str(scaled.explain(x, 2.0))
+    assert HERE_AS_TARGET in str(scaled.explain(x, 2.0))
     assert scaled.ir(x, 2.0) == scaled.ir(parakeet.to_gpu(table(), HERE), 2.0)
     f = jit(lambda x: x + 1)
     f.compile(x, target=HERE)
-    assert f.signatures == [f"{HERE} (float64[:, :])"]
+    assert f.signatures == [f"{HERE_AS_TARGET} (float64[:, :])"]
 
 
 # --- what is not taken ---
@@ -326,19 +353,19 @@ def test_streams_are_waited_for_and_wait(monkeypatch):
     real = foreign_arrays._core.device_order
     monkeypatch.setattr(foreign_arrays._core, "device_order",
                         lambda *order: (ordered.append(order[1:]), real(*order)))
-    x = OfInterface(table(), stream=7)
+    x = OfInterface(table())
     scaled(x, 2.0)
-    assert ordered == [(False, 7)]  # before; _core itself is asked for what comes behind
+    assert ordered == [(False, STREAM)]  # before; _core itself is asked for what comes behind
     taken = parakeet.asarray(x, HERE)
-    assert taken._stream == taken[1:]._stream == taken.T._stream == 7
-    assert jit(lambda x: x[1:])(taken)._stream == jit(lambda x: x[1:])(x)._stream == 7
+    assert taken._stream == taken[1:]._stream == taken.T._stream == STREAM
+    assert jit(lambda x: x[1:])(taken)._stream == jit(lambda x: x[1:])(x)._stream == STREAM
     assert scaled(taken, 1.0)._stream == -1
     ordered.clear()
     taken.to_host()
-    assert ordered == [(False, 7)]
+    assert ordered == [(False, STREAM)]
     ordered.clear()
     doubled_in_place(x, target="serial")
-    assert ordered == [(False, 7), (False, 7), (True, 7)]
+    assert ordered == [(False, STREAM), (False, STREAM), (True, STREAM)]
     assert parakeet.asarray(OfTensor(table()), HERE)._stream == 0
     assert parakeet.asarray(OfInterface(table(), stream=None), HERE)._stream == 0
 

@@ -5,11 +5,11 @@ import gc
 
 import numpy as np
 import pytest
+from agreement import HERE
 
 import parakeet
 from parakeet import jit
 
-HERE = "emulated_gpu"
 FAR = 40_000  # elements: several blocks of every kind of kernel
 
 

@@ -1,7 +1,7 @@
 """The targets with a device: their names, what a call moves there and back, its memory and errors.
 
-Programs run on the emulated GPU. What every other test file runs, it runs too under
-PARAKEET_TEST_TARGETS=emulated_gpu.
+Programs run on the emulated GPU, or the GPU that PARAKEET_TEST_TARGETS names (tested_targets.py).
+What every other test file runs, runs there too then.
 """
 
 import json
@@ -14,13 +14,12 @@ import traceback
 import numpy as np
 import programs as p
 import pytest
-from agreement import EXACT, REDUCED, check_agreement
+from agreement import EXACT, HERE, HERE_AS_TARGET, REDUCED, check_agreement
 
 import parakeet
 from parakeet import jit
 from parakeet.errors import DeviceError
 
-HERE = "emulated_gpu"
 GPUS = [name for name in parakeet.devices() if name.startswith("gpu:")]
 
 
@@ -75,8 +74,8 @@ def test_signatures_and_the_order_of_targets(monkeypatch):
     with parakeet.target(HERE):
         f(x)
     f(x, target="serial"), decorated(x)
-    assert [text.split()[0] for text in f.signatures] == [HERE, "serial"]
-    assert decorated.signatures == [f"{HERE} (float64[:, :])"]
+    assert [text.split()[0] for text in f.signatures] == [HERE_AS_TARGET, "serial"]
+    assert decorated.signatures == [f"{HERE_AS_TARGET} (float64[:, :])"]
     monkeypatch.setattr(parakeet.config, "target", HERE)
     assert parakeet.config.target == HERE
     plain = jit(p.transposed)
@@ -338,6 +337,11 @@ def test_time_loops_are_graphs(monkeypatch):
 def test_settings_of_gpus(monkeypatch):
     monkeypatch.setattr(parakeet.config, "gpu_graphs", "0")
     assert parakeet.config.gpu_graphs is False and "gpu_graphs = False" in repr(parakeet.config)
+    assert parakeet.config.gpu_cubins == "auto"
+    monkeypatch.setattr(parakeet.config, "gpu_cubins", "never")
+    assert "gpu_cubins = 'never'" in repr(parakeet.config)
+    with pytest.raises(ValueError, match="is 'ever'; expected one of never, auto, always"):
+        parakeet.config.gpu_cubins = "ever"
     monkeypatch.setattr(parakeet.config, "gpu_heap", "1000000")
     assert parakeet.config.gpu_heap == 1_000_000
     with pytest.raises(ValueError, match="gpu_heap is 0; expected a positive number of bytes"):
@@ -351,7 +355,7 @@ def test_memory_over_the_limit():
     parakeet.set_memory_limit(10_000, HERE)
     try:
         assert parakeet.memory_info(HERE).limit == 10_000
-        message = r"cannot allocate 8\d\d\d bytes on emulated_gpu, where \d+ bytes are"
+        message = rf"cannot allocate 8\d\d\d bytes on {HERE}, where \d+ bytes are"
         with pytest.raises(MemoryError, match=message):
             f(x, target=HERE)
         np.testing.assert_array_equal(f(x[:100], target=HERE), expected[:100])
@@ -359,6 +363,13 @@ def test_memory_over_the_limit():
         parakeet.set_memory_limit(None, HERE)
     np.testing.assert_array_equal(f(x, target=HERE), expected)
     assert parakeet.memory_info(HERE).limit is None
+
+
+def test_arrays_that_are_larger_than_numbers_go():
+    f = jit(lambda n: np.zeros(n))
+    for target in ("serial", HERE):
+        with pytest.raises(MemoryError, match=r"cannot allocate an array of 2\*\*63 bytes or more"):
+            f(2**62, target=target)
 
 
 # --- seeing ---
@@ -375,7 +386,7 @@ def test_memory_info():
         parakeet.memory_info("serial")
     with pytest.raises(ValueError, match="positive"):
         parakeet.set_memory_limit(0, HERE)
-    if not GPUS:
+    if not GPUS or HERE == GPUS[0]:
         assert parakeet.memory_info() == parakeet.memory_info(HERE)
 
 
@@ -385,11 +396,11 @@ def test_texts_and_times(monkeypatch):
     x = np.ones(5)
     f(x, target=HERE)
     (timing,) = f.timings()
-    assert timing.target == HERE and timing.timed_calls == 1 and timing.run_ms > 0
-    assert "emulated_gpu" in str(f.explain(x, target=HERE))
+    assert timing.target == HERE_AS_TARGET and timing.timed_calls == 1 and timing.run_ms > 0
+    assert HERE_AS_TARGET in str(f.explain(x, target=HERE))
     assert f.ir().startswith("fn @") and "thread for" in f.ir(stage="scheduled")
     assert "define" in f.llvm(x, target=HERE)
-    for target in (HERE, "serial"):
+    for target in ("emulated_gpu", "serial"):
         with pytest.raises(parakeet.Limitation, match="PTX"):
             f.ptx(x, target=target)
 
@@ -402,7 +413,7 @@ def test_calls_under_a_profile_are_counted():
     assert [called.calls for called in profile.functions] == [2]
 
 
-@pytest.mark.parametrize("target", [HERE, *GPUS[:1]])
+@pytest.mark.parametrize("target", ["emulated_gpu", *GPUS[:1]])
 def test_code_on_disk(tmp_path, target):
     (tmp_path / "program.py").write_text(f"""
 import json, numpy as np, parakeet
@@ -415,6 +426,26 @@ print(json.dumps([values, f.timings()[0].from_disk]))
         done = subprocess.run([sys.executable, tmp_path / "program.py"], capture_output=True,
                               check=True, env=environment, timeout=120)
         assert json.loads(done.stdout) == [[1.0, 3.0, 5.0], from_disk]
+
+
+@pytest.mark.skipif(not GPUS, reason="no CUDA device")
+@pytest.mark.parametrize("variables", [{"CUDA_CACHE_DISABLE": "1"}, {"CUDA_CACHE_PATH": "/proc/no"},
+                                       {"PARAKEET_GPU_CUBINS": "always"}], ids=str)
+def test_cubins_on_disk(tmp_path, variables):
+    """Where the driver keeps none: the second process assembles nothing."""
+    (tmp_path / "program.py").write_text("""
+import json, numpy as np, parakeet
+from parakeet import _core
+f = parakeet.jit(lambda x: x * 2 + 1)
+values = f(np.arange(3.0), target="gpu").tolist()
+assembled = _core.device_counters(parakeet.targets.number_of("gpu"))["assembled"]
+print(json.dumps([values, f.timings()[0].from_disk, assembled]))
+""")
+    environment = {**os.environ, "PARAKEET_CACHE_DIR": str(tmp_path / "cache"), **variables}
+    for from_disk in (False, True):
+        done = subprocess.run([sys.executable, tmp_path / "program.py"], capture_output=True,
+                              check=True, env=environment, timeout=120)
+        assert json.loads(done.stdout) == [[1.0, 3.0, 5.0], from_disk, int(not from_disk)]
 
 
 # --- scans and filters ---

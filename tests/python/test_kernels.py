@@ -1,15 +1,15 @@
 """How kernels are written: what stands in shared memory, who takes which elements, what is atomic.
 
-On the emulated GPU, which ends the process where a thread reads another's memory unasked.
+The emulated GPU ends the process where a thread reads another's memory unasked; agreement.py says
+whether they run there or on a real one.
 """
 
 import numpy as np
 import pytest
-from agreement import EXACT, REDUCED, check_agreement
+from agreement import EXACT, HERE, REDUCED, check_agreement
 
 from parakeet import jit, to_gpu
 
-HERE = "emulated_gpu"
 R = np.random.default_rng(5)
 
 

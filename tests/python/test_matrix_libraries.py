@@ -1,7 +1,8 @@
 """Matrix products that the device's library makes: which go there, and that they come out right.
 
 On the emulated GPU the library is NumPy's BLAS, called as cuBLAS is: by leading dimensions,
-transposes and strides of batches.
+transposes and strides of batches. A real one asks cuBLAS for hardly any that are as small
+as these, and for none where it is not found: there it is only held that they come out right.
 """
 
 import copy
@@ -9,11 +10,11 @@ import sys
 
 import numpy as np
 import pytest
+from agreement import HERE, IS_EMULATED
 
 import parakeet
 from parakeet import cuda_libraries, jit
 
-HERE = "emulated_gpu"
 GPUS = [name for name in parakeet.devices() if name.startswith("gpu:")]
 # A product of so many rows, columns and terms is worth a call.
 N, M, L = 37, 41, 43
@@ -39,7 +40,7 @@ def check(function, *arguments, products=1, dtype=np.float64):
     """The function jitted gives what it gives plainly, by that many products of the library."""
     expected = function(*map(copy.deepcopy, arguments))
     result, count = products_of(lambda: function_for(function)(*arguments, target=HERE))
-    assert count == products
+    assert count == products or not IS_EMULATED
     tolerance = TOLERANCE.get(dtype, 1e-10)
     np.testing.assert_allclose(result, expected, rtol=tolerance, atol=tolerance * 30)
     assert np.asarray(result).dtype == np.asarray(expected).dtype
@@ -202,7 +203,8 @@ def test_it_can_be_switched_off(monkeypatch):
 def test_explain_says_so():
     a = numbers(float, N, N)
     (row,) = function_for(product).explain(a, a, target=HERE).rows
-    assert row.route == "cuBLAS where it is found, else tiles of 64 by 64" and not row.reasons
+    assert row.route == "cuBLAS where it is found, else tiles of 64 by 64"
+    assert not row.reasons or not IS_EMULATED  # A GPU's may say why it is not found.
     integers = np.ones((N, N), int)
     (row,) = function_for(product).explain(integers, integers, target=HERE).rows
     assert row.route == "tiles of 64 by 64"
@@ -212,7 +214,7 @@ def test_products_of_device_arrays_stay_there():
     a, b = numbers(float, N, L), numbers(float, L, M)
     there = parakeet.asarray(a, device=HERE), parakeet.asarray(b, device=HERE)
     result, count = products_of(lambda: function_for(product)(*there))
-    assert count == 1
+    assert count == 1 or not IS_EMULATED
     np.testing.assert_allclose(np.asarray(result), a @ b, rtol=1e-10, atol=1e-9)
 
 

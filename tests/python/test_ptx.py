@@ -180,10 +180,25 @@ def test_says_who_made_it(assembled_by):
     assert "NVIDIA NVVM Compiler" in f.ptx(np.ones(3))
 
 
+def test_architectures_by_their_names():
+    f = jit(lambda x: x + 1)
+    for named in (80, np.int64(80), "sm_80", "compute_80", "80", "8.0"):
+        assert ".target sm_80" in f.ptx(np.ones(3), architecture=named)
+    assert ".target sm_90" in f.ptx(np.ones(3), architecture="sm_90a")
+
+
 def test_architectures_that_nobody_has():
     f = jit(lambda x: x + 1)
-    with pytest.raises(ValueError, match="no compute capability has the number 8; 8.0 has 80"):
-        f.ptx(np.ones(3), architecture=8)
+    for named, shown in ((8, "0.8"), (61, "6.1"), ("sm_60", "6.0"), (300, "30.0")):
+        with pytest.raises(ValueError, match=f"no GPU of compute capability {shown} runs this"):
+            f.ptx(np.ones(3), architecture=named)
+    for named in ("hopper", "sm_", "sm_9.0", ""):
+        with pytest.raises(ValueError, match=f'no compute capability is called {named!r}; name it '
+                                             'by 80, "sm_80", "compute_80" or "8.0"'):
+            f.ptx(np.ones(3), architecture=named)
+    for named in (8.0, True, [80]):
+        with pytest.raises(TypeError, match="a compute capability is no .*; name it by 80"):
+            f.ptx(np.ones(3), architecture=named)
     assert ".target sm_90" in f.ptx(np.ones(3), architecture=121)  # The newest that LLVM knows.
 
 

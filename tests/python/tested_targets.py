@@ -1,7 +1,8 @@
 """The targets that programs of the tests run on.
 
 `PARAKEET_TEST_TARGETS=emulated_gpu` adds one; several are separated by commas, and the word `only`
-among them leaves out the others, wherever a compiled one is among those of a test.
+among them leaves out the others, wherever a compiled one is among those of a test. The tests of
+devices run on the first GPU among them, else on the emulated one (`HERE` of agreement.py).
 """
 
 import os

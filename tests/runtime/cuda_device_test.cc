@@ -72,6 +72,17 @@ TEST(CudaDevice, SaysWhatItIs) {
   }
 }
 
+TEST(CudaDevice, OneThatIsTooOldIsRefused) {
+  Cuda();
+  Fake().devices = 3;
+  Fake().capability = 6;
+  std::string why;
+  EXPECT_EQ(OpenDevice(DeviceKind::kCuda, 2, &why), nullptr);
+  EXPECT_EQ(why, "CUDA device 2 is of compute capability 6.0; expected 7.0 or more");
+  Fake().devices = 2;
+  Fake().capability = 9;
+}
+
 // Sizes around those where a copy changes its way.
 TEST(CudaDevice, CopiesOfAllSizesArrive) {
   const int32_t before = ThreadCount();

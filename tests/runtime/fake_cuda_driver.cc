@@ -48,11 +48,18 @@ struct CuEventState {
 struct CuModuleState {
   std::string code;
   int device;
+  bool is_unloaded = false;
+};
+
+struct CuLinkerState {
+  std::string code;
+  std::string made;
 };
 
 struct CuFunctionState {
   const FakeKernel* kernel;
   int device;
+  const CuModuleState* module;
 };
 
 struct CuGraphNodeState {
@@ -162,12 +169,45 @@ CuResult Load(CuModule* module, const void* image, unsigned count, int*, void** 
   });
 }
 
+CuResult AddToLinker(CuLinker linker, int kind, void* data, size_t bytes, const char*, unsigned,
+                     int*, void**) {
+  return InContext([&]() -> CuResult {
+    const auto* text = static_cast<const char*>(data);
+    if (kind != kCuPtx || bytes != std::strlen(text) + 1) return kInvalidValue;
+    if (std::strncmp(text, "bad", 3) == 0) return kInvalidCode;
+    linker->code += text;
+    return 0;
+  });
+}
+
+void FillLinker(CudaDriver* driver) {
+  driver->LinkCreate = [](unsigned, int*, void**, CuLinker* linker) {
+    return InContext([&] { return *linker = new CuLinkerState, 0; });
+  };
+  driver->LinkAddData = AddToLinker;
+  driver->LinkComplete = [](CuLinker linker, void** cubin, size_t* bytes) {
+    return InContext([&] {
+      Fake().links += 1;
+      linker->made =
+          "\x7f"
+          "ELF of " +
+          linker->code;
+      *cubin = linker->made.data();
+      return *bytes = linker->made.size() + 1, 0;
+    });
+  };
+  driver->LinkDestroy = [](CuLinker linker) {
+    linker->made.assign(linker->made.size(), '?');  // It was the linker's.
+    return delete linker, 0;
+  };
+}
+
 CuResult FindFunction(CuFunction* function, CuModule module, const char* name) {
   return InContext([&]() -> CuResult {
     if (module->device != current->device) return kInvalidHandle;
     const auto found = Fake().kernels.find(name);
     if (found == Fake().kernels.end()) return kNotFound;
-    *function = new CuFunctionState{&found->second, module->device};
+    *function = new CuFunctionState{&found->second, module->device, module};
     return 0;
   });
 }
@@ -181,7 +221,7 @@ std::function<void()> WorkOf(CuFunction function, unsigned blocks, unsigned thre
 
 CuResult Launch(const CuLaunch* launch, CuFunction function, void**, void** extra) {
   return OnStream(launch->stream, [&]() -> CuResult {
-    if (function->device != current->device) return kInvalidHandle;
+    if (function->device != current->device || function->module->is_unloaded) return kInvalidHandle;
     Fake().launches += 1;
     for (unsigned k = 0; k < launch->attribute_count; ++k) {
       if (std::memcmp(&launch->attributes[k], &kCuOverlapping, 8 + sizeof(int)) != 0)
@@ -198,7 +238,8 @@ CuResult AddNode(CuGraphNode* node, CuGraph graph, const CuGraphNode* before, si
                  const CuKernelNode* kernel) {
   const CuGraphNode last = graph->nodes.empty() ? nullptr : graph->nodes.back().first;
   if (count > 0 && *before != last) return kInvalidValue;
-  if (kernel->function->device != current->device) return kInvalidHandle;
+  if (kernel->function->device != current->device || kernel->function->module->is_unloaded)
+    return kInvalidHandle;
   *node = new CuGraphNodeState{count > 0 ? last : nullptr};
   graph->nodes.emplace_back(
       *node, WorkOf(kernel->function, kernel->grid_x, kernel->block_x, kernel->extra));
@@ -261,7 +302,8 @@ void FillDevices(CudaDriver* driver) {
   driver->DeviceGet = [](CuDevice* device, int number) { return *device = number, 0; };
   driver->DeviceGetName = [](char* name, int, CuDevice) { return std::strcpy(name, "Fake"), 0; };
   driver->DeviceGetAttribute = [](int* value, int attribute, CuDevice) {
-    *value = attribute == kCuCapabilityMajor ? 9 : attribute == kCuHasMemoryPools ? 1 : 0;
+    *value = attribute == kCuHasMemoryPools ? 1 : 0;
+    if (attribute == kCuCapabilityMajor) *value = Fake().capability;
     return 0;
   };
   driver->DeviceGetDefaultMemPool = [](CuMemoryPool*, CuDevice) { return 0; };
@@ -274,6 +316,7 @@ void FillDevices(CudaDriver* driver) {
     Fake().context_changes += context != nullptr;
     return current = context, 0;
   };
+  driver->CtxSynchronize = [] { return InContext([] { return Fake().synchronizations += 1, 0; }); };
   driver->CtxSetLimit = [](int limit, size_t value) {
     if (limit == kCuHeapOfKernels) Fake().heap_bytes = int64_t(value);
     return 0;
@@ -364,7 +407,15 @@ CudaDriver FakeCudaDriver() {
   FillStreams(&driver);
   FillMemory(&driver);
   FillGraphs(&driver);
+  FillLinker(&driver);
   driver.ModuleLoadDataEx = Load;
+  driver.ModuleUnload = [](CuModule module) {
+    return InContext([&]() -> CuResult {
+      if (module->device != current->device || module->is_unloaded) return kInvalidHandle;
+      Fake().unloads += 1;
+      return module->is_unloaded = true, 0;
+    });
+  };
   driver.ModuleGetFunction = FindFunction;
   driver.FuncSetAttribute = [](CuFunction, int attribute, int value) {
     if (attribute == kCuMostDynamicShared) Fake().most_shared_bytes = value;

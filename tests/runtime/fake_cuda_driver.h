@@ -17,6 +17,7 @@ using FakeKernel = std::function<void(unsigned blocks, unsigned threads, const v
 // What the test sets, and what it may look at afterwards.
 struct FakeCuda {
   int devices = 2;
+  int capability = 9;                         // of those that are opened next, before the point
   std::map<std::string, FakeKernel> kernels;  // by name; code that begins with "bad" is refused
   int64_t memory_bytes = int64_t{1} << 40;    // MemAllocAsync gives no more than this at once
   int64_t pinned_bytes = int64_t{1} << 40;    // and MemHostAlloc no more than this in all
@@ -25,6 +26,9 @@ struct FakeCuda {
   int64_t live_bytes = 0;
   int64_t heap_bytes = 0;  // for kernels, of the device that was asked last
   int loads = 0;
+  int unloads = 0;
+  int links = 0;
+  int synchronizations = 0;  // of a context
   int streams = 0;
   int waits = 0;            // of the host
   int stream_waits = 0;     // of a stream for another's event

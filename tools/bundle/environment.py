@@ -5,6 +5,7 @@ the Python that started run.py, with the peers that are installed there, and Par
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -76,6 +77,48 @@ def for_benchmarks() -> Environment:
     variables = own_variables(PYTHONPATH=os.pathsep.join(paths))
     variables.pop("PYTHONNOUSERSITE")
     return Environment(Path(sys.executable), variables, "this Python's own packages")
+
+
+def require_glibc() -> None:
+    """Ends with the reason where this machine's C library is older than the wheel's libraries need:
+    the loader's own words for it are about a symbol."""
+    if not any((ROOT / "dist").glob("parakeet-*.whl")):
+        return  # Whoever needs it says so.
+    needed, here = _needed_glibc(_wheel()), _glibc_here()
+    if here < needed:
+        has = f"this machine has {_shown(here)}" if here else "this machine has another C library"
+        raise SystemExit(
+            f"not run: the libraries of {_wheel().name} need glibc {_shown(needed)} or newer, and "
+            f"{has}; run it on a newer system (Debian 12, Ubuntu 24.04, RHEL 10 ...) or in a "
+            "container of one, or build the wheel on this one: pip install .")  # fmt: skip
+
+
+def _needed_glibc(wheel: Path) -> tuple[int, ...]:
+    """The newest version that a library in the wheel names, as `readelf -V` shows them."""
+    needed = (0,)
+    with zipfile.ZipFile(wheel) as archive:
+        for name in archive.namelist():
+            if name.endswith(".so") or ".so." in name:
+                versions = re.findall(rb"\0GLIBC_(\d+(?:\.\d+)+)(?=\0)", archive.read(name))
+                needed = max([needed, *(_version(text.decode()) for text in versions)])
+    return needed
+
+
+def _glibc_here() -> tuple[int, ...]:
+    """Empty where there is none."""
+    try:
+        name, version = os.confstr("CS_GNU_LIBC_VERSION").split()
+    except (AttributeError, OSError, ValueError):
+        return ()
+    return _version(version) if name == "glibc" else ()
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split("."))
+
+
+def _shown(version: tuple[int, ...]) -> str:
+    return ".".join(map(str, version))
 
 
 def require(made: Environment, targets: str) -> None:

@@ -1,4 +1,5 @@
-"""Runs Parakeet's tests, benchmarks and demo on this machine; it needs Python 3.11+ and a driver.
+"""Runs Parakeet's tests, benchmarks and demo on this machine; it needs Python 3.11+, a driver and
+the glibc of the machine that built it, or a newer one.
 
     python3 run.py test  [pytest arguments]   the suite, on target "gpu", in several processes
     python3 run.py bench [arguments]          `./dev bench --targets gpu`, beside the peers here
@@ -27,6 +28,7 @@ def main() -> int:
     options, rest = parse(sys.argv[1:])
     if sys.version_info < (3, 11) or platform.machine() != "x86_64":
         raise SystemExit("a bundle needs Python 3.11 or newer on x86-64")
+    environment.require_glibc()
     options.out.mkdir(parents=True, exist_ok=True)
     return {"test": test, "bench": bench, "check": sanitize, "demo": demo}[options.verb](
         options, rest)  # fmt: skip
