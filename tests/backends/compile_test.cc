@@ -285,7 +285,7 @@ fn @f(%x: [1]f64 c, %y: [n]f64 c) entry {
   EXPECT_EQ(loads_in_loop(LlvmOf(kText)), 0u);
   std::string overlapping(kText);
   overlapping.replace(overlapping.find("entry"), 5, "entry may_overlap");
-  EXPECT_EQ(loads_in_loop(LlvmOf(overlapping)), 1u);
+  EXPECT_GE(loads_in_loop(LlvmOf(overlapping)), 1u);
 }
 
 TEST(Compile, ArgumentsThatMayOverlapDo) {
