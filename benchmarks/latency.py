@@ -1,5 +1,6 @@
 """What a call costs beside its work: nanoseconds, and the first call in a fresh process."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ import device_latency
 import numpy as np
 from measure_devices import is_device
 
+import parakeet
 from parakeet import jit
 
 x = np.ones(4)
@@ -78,12 +80,13 @@ CALLS = {
     "NumPy: two arrays, a new array": "np.add(x, y)",
 }
 # Within what, where a call is not made as it stands; and how many calls that is.
-BLOCKS = {"an array, in a target's block": "parakeet.target('serial')"}
+BLOCKS = {"an array, in a target's block": lambda: parakeet.target("serial")}
 COUNTS = {"12 specialisations in turn": len(TURNS)}
 
 
-def block_of(name: str) -> str:
-    return BLOCKS.get(name, "contextlib.nullcontext()")
+def block_of(name: str):
+    """The context in which a call of that name is made."""
+    return BLOCKS.get(name, contextlib.nullcontext)()
 
 
 def run(options):
@@ -103,7 +106,7 @@ def _run_on_host(options):
 def _measure_call(name: str, code: str, quick: bool) -> dict:
     exec(code, globals())  # compiles
     number, repeat = (20_000, 5) if quick else (200_000, 11)
-    with eval(block_of(name)):
+    with block_of(name):
         times = timeit.repeat(code, globals=globals(), number=number, repeat=repeat)
     return {"call": name, "ns": min(times) / number / COUNTS.get(name, 1) * 1e9}
 
