@@ -228,7 +228,8 @@ void Compilation::KeepRegions() {
     const auto region = size_t(b.attrs.Int(ir::Attr::kRegion));
     if (regions.size() <= region) regions.resize(region + 1);
     if (!b.span.IsKnown() || b.span.file >= sources_->size()) return;
-    regions[region] = {sources_->At(b.span.file).name, b.span.line};
+    regions[region] = {sources_->At(b.span.file).name, b.span.line, b.span.column, b.span.end_line,
+                       b.span.end_column};
   });
 }
 
