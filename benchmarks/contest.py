@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from peers import BUILT
+from peers import BUILT, why_no_form
 from workload import Workload
 
 HERE = Path(__file__).resolve().parent
@@ -134,7 +134,11 @@ class Contest:
             except RuntimeError:
                 self.seats.pop(peer).close()
                 self._open(peer)
-                loaded[peer] = [{"form": "", "refused": "the process ended"}]
+                loaded[peer] = [{"form": "", "refused": "ended: its process ended in this row"}]
+            if not loaded[peer]:
+                loaded[peer] = [{"form": "", "refused": why_no_form(peer, workload, self.quick)}]
+        for peer, reason in self.absent.items():
+            loaded.setdefault(peer, [{"form": "", "refused": f"absent: {reason}"}])
         return loaded
 
     def _choose(self, workload: Workload, loaded: dict) -> list[dict]:
@@ -144,7 +148,8 @@ class Contest:
             for form in forms:
                 wrong = form.get("error", 0.0) > workload.tolerance
                 if wrong:
-                    form["refused"] = f"wrong: error {form['error']:.1e}"
+                    form["refused"] = (f"wrong: error {form['error']:.1e}, "
+                                       f"tolerance {workload.tolerance:.1e}")  # fmt: skip
             right = [form for form in forms if "refused" not in form]
             if peer == "parakeet":
                 chosen = forms

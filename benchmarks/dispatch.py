@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from latency import CALLS
+from latency import CALLS, COUNTS
 
 # Run under valgrind, where counts do not vary: all is compiled first, then one call is repeated.
 _COUNTED = """
@@ -22,14 +22,15 @@ for code in CALLS.values():
 def repeat(n):
     for _ in range(n):
         {code}
-repeat({number})
+with block_of({name!r}):
+    repeat({number})
 """
-_COUNTED_CALLS = 10_000
+_COUNTED_CALLS = 12_000
 
 
 def run(options):
     if shutil.which("valgrind") is None:
-        print("dispatch: skipped, no valgrind")
+        print("\ndispatch: skipped, no valgrind (apt-get install valgrind)")
         return
     yield "instructions of a call, the interpreter's own part with it", count_calls()
 
@@ -38,13 +39,17 @@ def count_calls() -> list[dict]:
     """What each call adds to an empty loop."""
     _count("pass")  # From here on all that is compiled comes from disk.
     empty = _count("pass")
-    counts = {name: _count(code) for name, code in CALLS.items()}
-    return [{"call": name, "instructions": round((count - empty) / _COUNTED_CALLS)}
-            for name, count in counts.items()]  # fmt: skip
+    rows = []
+    for name, code in CALLS.items():
+        number = _COUNTED_CALLS // COUNTS.get(name, 1)
+        added = _count(code, name, number) - empty
+        rows.append({"call": name, "instructions": round(added / _COUNTED_CALLS)})
+    return rows
 
 
-def _count(code: str) -> int:
-    script = _COUNTED.format(folder=str(Path(__file__).parent), code=code, number=_COUNTED_CALLS)
+def _count(code: str, name: str = "", number: int = _COUNTED_CALLS) -> int:
+    script = _COUNTED.format(folder=str(Path(__file__).parent), code=code, name=name,
+                             number=number)  # fmt: skip
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
                sys.executable, "-c", script]  # fmt: skip
     # Threads of others would add what they spin, and hashes what their order costs.

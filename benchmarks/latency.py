@@ -1,5 +1,6 @@
 """What a call costs beside its work: nanoseconds, and the first call in a fresh process."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ import device_latency
 import numpy as np
 from measure_devices import is_device
 
+import parakeet
 from parakeet import jit
 
 x = np.ones(4)
@@ -37,6 +39,30 @@ def fast(a, alpha=0.5, beta=0.3):
     return np.tanh(a * alpha) + beta
 
 
+@jit
+def second_of_pair(pair):
+    return pair[1]
+
+
+@jit
+def first_of_list(numbers):
+    return numbers[0]
+
+
+@jit
+def apply(function, a):
+    return function(a)
+
+
+def double(a):
+    return a * 2
+
+
+# One specialisation each, of `first_element`.
+TURNS = [np.ones(4, code) for code in ("f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8",
+                                       "c8", "c16")]  # fmt: skip
+pair, numbers = (1.0, 2.0), [1.0, 2.0, 3.0, 4.0]
+
 # What is called, and NumPy's own price for the like.
 CALLS = {
     "two floats, a float": "add(1.0, 2.0)",
@@ -46,8 +72,21 @@ CALLS = {
     "two arrays, a new array": "add(x, y)",
     "two defaults": "fast(x)",
     "a target by keyword": "first_element(x, target='serial')",
+    "an array, in a target's block": "first_element(x)",
+    "a tuple of two floats": "second_of_pair(pair)",
+    "a list of four floats": "first_of_list(numbers)",
+    "a function and a float": "apply(double, 1.0)",
+    "12 specialisations in turn": "for turn in TURNS: first_element(turn)",
     "NumPy: two arrays, a new array": "np.add(x, y)",
 }
+# Within what, where a call is not made as it stands; and how many calls that is.
+BLOCKS = {"an array, in a target's block": lambda: parakeet.target("serial")}
+COUNTS = {"12 specialisations in turn": len(TURNS)}
+
+
+def block_of(name: str):
+    """The context in which a call of that name is made."""
+    return BLOCKS.get(name, contextlib.nullcontext)()
 
 
 def run(options):
@@ -67,8 +106,9 @@ def _run_on_host(options):
 def _measure_call(name: str, code: str, quick: bool) -> dict:
     exec(code, globals())  # compiles
     number, repeat = (20_000, 5) if quick else (200_000, 11)
-    times = timeit.repeat(code, globals=globals(), number=number, repeat=repeat)
-    return {"call": name, "ns": min(times) / number * 1e9}
+    with block_of(name):
+        times = timeit.repeat(code, globals=globals(), number=number, repeat=repeat)
+    return {"call": name, "ns": min(times) / number / COUNTS.get(name, 1) * 1e9}
 
 
 _FIRST = """

@@ -3,7 +3,6 @@
 It is what `--targets gpu` means, or `emulated_gpu`, which runs it without peers and at small sizes.
 """
 
-import json
 import time
 from argparse import Namespace
 
@@ -14,14 +13,6 @@ from report import geometric_mean, show, size_text
 
 def is_device(target: str) -> bool:
     return target.startswith(("gpu", "emulated_gpu"))
-
-
-def select(rows: list[DeviceRow], words: list[str]) -> list[DeviceRow]:
-    """As measure_workloads.select, whose names and groups these are."""
-    if not words:
-        return rows
-    return [row for row in rows
-            if any(row.group == word or row.name.startswith(word) for word in words)]  # fmt: skip
 
 
 def measure(chosen: list[DeviceRow], options: Namespace):
@@ -42,8 +33,7 @@ def measure(chosen: list[DeviceRow], options: Namespace):
                 break
             rows.append(_measured(contest, row))
             print(_in_words(rows[-1]), flush=True)
-            if options.json:
-                options.json.write_text(json.dumps({"heading": heading, "rows": rows}, indent=1))
+            options.keep({"heading": heading, "rows": rows})
     finally:
         contest.close()
     if not rows:

@@ -9,14 +9,16 @@ from workload import KERNELS, all_workloads
 
 def run(options):
     if any(measure_devices.is_device(target) for target in options.targets):
-        rows = measure_devices.select(kernels_by_others(), options.only)
+        rows = measure_workloads.select(kernels_by_others(), options.only)
         if options.json:  # Beside the workloads' own, where a run has both.
             options.json = options.json.with_stem(f"{options.json.stem}-kernels")
+            options.document.clear()
         yield from measure_devices.measure(rows, options)
         return
     chosen = measure_workloads.select(all_workloads(KERNELS), options.only)
     rows = []
-    for title, lines in measure_workloads.measure(chosen, options.peers or ("numba",), options):
+    for title, lines in measure_workloads.measure(chosen, options.peers or ("numba",), options,
+                                                 "kernels"):  # fmt: skip
         rows = rows or lines
         yield title, lines
     yield "how many times as fast as NumPy, geometric means", _means(rows)

@@ -17,7 +17,11 @@ def run(options):
     if options.json is None:
         raise SystemExit("page: --json names the file of an earlier run")
     measured = json.loads(options.json.read_text())
-    rows = measured["rows"]
+    rows = measured.get("rows")
+    if rows is None:
+        has = ", ".join(sorted(set(measured) - {"machine"})) or "nothing"
+        raise SystemExit(f"page: {options.json} has no rows of the suite workloads, but {has}; "
+                         f"./dev bench --json {options.json} measures them")  # fmt: skip
     if "shared" not in measured:
         yield _write_device(measured["heading"], rows)
         return
@@ -28,9 +32,15 @@ def run(options):
     if measured["shared"]:
         heading.append("* others used the machine: look at the processors' time, and at no "
                        "absolute number")  # fmt: skip
-    text = "\n".join([*heading, "", *_table(report.summary(rows)), ""])
+    text = "\n".join([*heading, "", *_table(report.summary(rows)), "", *_reasons(rows)])
     page.write_text(MARKED.sub(lambda match: match[1] + text + match[2], page.read_text()))
     yield f"written to {page}", report.summary(rows)
+
+
+def _reasons(rows: list[dict]) -> list[str]:
+    lines = [f"* {line['contestant']}: {line['cell']} in {line['rows']}: {line['reason']}"
+             for line in report.reasons(rows)]  # fmt: skip
+    return ["Cells without a time:", "", *lines, ""] if lines else []
 
 
 def _write_device(heading: list[str], rows: list[dict]) -> tuple[str, list[dict]]:

@@ -109,6 +109,18 @@ def cpp_forms(workload: Workload, quick: bool) -> Iterator[Form]:
         yield "", lambda: functools.partial(workload.cpp, library(workload.group))
 
 
+def why_no_form(peer: str, workload: Workload, quick: bool) -> str:
+    """Why these give none for the workload."""
+    if peer == "pythran" and "pythran" in workload.portable:
+        return "not tried: --quick leaves out what compiles for a quarter of a minute"
+    if peer == "numexpr":
+        return "no form: the row is no single expression of arrays"
+    if peer == "cpp":
+        return f"no form: nobody has written it in {workload.group}.cc"
+    rewritten = f", and {workload.group}_{peer}.py has no other" if peer != "pythran" else ""
+    return f"no form: it cannot take the program as it stands{rewritten}"
+
+
 FORMS = {"numpy": numpy_forms, "numexpr": numexpr_forms, "numba": numba_forms, "jax": jax_forms,
          "pythran": pythran_forms, "cpp": cpp_forms}  # fmt: skip
 

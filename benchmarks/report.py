@@ -5,6 +5,9 @@ import math
 
 def print_table(title: str, rows: list[dict]) -> None:
     columns = list(dict.fromkeys(name for row in rows for name in row))
+    if not columns:
+        print(f"\n{title}: none")
+        return
     lines = [columns, *([show(row.get(name)) for name in columns] for row in rows)]
     widths = [max(len(line[k]) for line in lines) for k in range(len(columns))]
     print(f"\n{title}")
@@ -49,7 +52,7 @@ def summary_line(row: dict) -> dict:
     line = {"workload": row["workload"], "size": size_text(row["size"])}
     for entry in row["entries"]:
         name = entry["form"] if entry["peer"] == "parakeet" else entry["peer"]
-        line[name] = entry["median"] * 1e3 if "median" in entry else "-"
+        line[name] = entry["median"] * 1e3 if "median" in entry else why_not(entry)[0]
     # Without C++ nobody has measured the machine's rates.
     line["floor"] = floor(row) * 1e3 if row["rates"] else None
     mine = ours(row)
@@ -65,6 +68,31 @@ def summary_line(row: dict) -> dict:
         line["x C++ processor"] = cpp["processor"] / mine["processor"] if cpp else None
     line["wanted"] = row["against_cpp"]
     return line
+
+
+def why_not(entry: dict) -> tuple[str, str]:
+    """Why a contestant has no time: the word of its cell, and the whole reason."""
+    text = entry.get("refused", "not timed")
+    word, colon, _ = text.partition(": ")
+    is_word = bool(colon) and word in REASONS
+    return (word if is_word else "refused"), text.removeprefix(f"{word}: ") if is_word else text
+
+
+# Cells that are no refusal of a form by its own library: contest.py writes the words.
+REASONS = ("absent", "wrong", "no form", "not tried", "ended")
+
+
+def reasons(rows: list[dict]) -> list[dict]:
+    """One line for each contestant and reason, with the rows that it is the reason of."""
+    lines: dict[tuple, list[str]] = {}
+    for row in rows:
+        for entry in row["entries"]:
+            if "median" not in entry:
+                word, text = why_not(entry)
+                lines.setdefault((entry["peer"], word, text), []).append(row["workload"])
+    return [{"contestant": peer, "cell": word, "reason": text,
+             "rows": "all" if len(names) == len(rows) > 1 else ", ".join(names)}
+            for (peer, word, text), names in lines.items()]  # fmt: skip
 
 
 def size_text(size) -> str:

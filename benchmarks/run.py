@@ -31,11 +31,24 @@ def describe_machine() -> str:
             f"{machine.processor()}, {machine.vector_width()}, BLAS core {machine.blas_core()}")
 
 
+class Options(argparse.Namespace):
+    """What was asked for, and what has been measured so far: `document`, in --json's file."""
+
+    def __init__(self):
+        super().__init__(document={"machine": describe_machine()})
+
+    def keep(self, measured: dict) -> None:
+        """Adds to the file, where there is one, so that a run that is ended leaves its rows."""
+        self.document |= measured
+        if self.json:
+            self.json.write_text(json.dumps(self.document, indent=1))
+
+
 def words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
-def parse(arguments: list[str]) -> argparse.Namespace:
+def parse(arguments: list[str]) -> Options:
     parser = argparse.ArgumentParser(prog="dev bench", description=__doc__)
     parser.add_argument("suites", nargs="*", default=["workloads"], metavar="suite",
                         help=f"which to run: {', '.join(SUITES)}; workloads if none is named")
@@ -52,7 +65,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--limit", type=float, metavar="SECONDS",
                         help="on a GPU: no row begins later, and what there is is printed")
     parser.add_argument("--json", type=Path, help="a file for the numbers")
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(arguments, namespace=Options())
     options.deadline = options.limit and time.monotonic() + options.limit
     for given, known in ((options.suites, SUITES), (options.peers, (*PEERS, *DEVICE_PEERS))):
         if unknown := set(given) - set(known):
@@ -63,14 +76,15 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 def main() -> None:
     options = parse(sys.argv[1:])
     print(describe_machine())
-    results = {"machine": describe_machine()}
     for suite in options.suites:
+        tables = {}
         for title, rows in importlib.import_module(SUITES[suite]).run(options):
             print_table(title, rows)
-            results.setdefault(suite, {})[title] = rows
             sys.stdout.flush()
-    if options.json and not {"workloads", "kernels", "page"} & set(options.suites):
-        options.json.write_text(json.dumps(results, indent=1))
+            tables[title] = rows
+            # These keep what their tables are made of; `page` reads the file.
+            if suite not in ("workloads", "kernels", "page"):
+                options.keep({suite: tables})
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-// Puts before each nest of a profiled function what says that time is its own from there on, and
-// what it is to move and compute.
+// Puts before each nest of a profiled function, and before each array that is made for one, what
+// says that time and memory are its own from there on, and what it is to move and compute.
 //
 // Before:
 //   %r: [n]f64 = imap (%i) in (%n) {parallel = 1} { %a: f64 = load %x[%i]  %b: f64 = exp %a  yield
@@ -14,7 +14,7 @@
 // that is spread over threads are nests themselves: a clock read in each iteration would be what is
 // measured. Functions that stay calls belong to the line that calls them.
 #include <map>
-#include <utility>
+#include <tuple>
 
 #include "ir/mutator.h"
 #include "ir/uses.h"
@@ -27,6 +27,9 @@ namespace {
 using ir::Attr;
 using ir::Binding;
 using ir::OpCode;
+
+// As the bytes of a mark: an array is made for the region, whose nests are still to come (pk_mark).
+constexpr int64_t kNoEntry = -2;
 
 bool HoldsSpread(const Binding& b) {
   bool holds = false;
@@ -45,8 +48,9 @@ class RegionMarker : public ir::Mutator {
   void Visit(const Binding* b) override {
     const bool is_loop = b->op == OpCode::kFor || b->op == OpCode::kWhile;
     if ((is_loop && HoldsSpread(*b)) || b->op == OpCode::kIf) return Mutator::Visit(b);
+    if (b->op == OpCode::kAlloc) Emit(*b, {ir::Operand::Int(kNoEntry), ir::Operand::Int(0)});
     if (!is_loop && !IsNest(*b)) return builder().Append(Rewrite(b));
-    Mark(*b);
+    Emit(*b, TrafficOf(*b, builder()));
     builder().Append(b);
   }
 
@@ -56,16 +60,18 @@ class RegionMarker : public ir::Mutator {
            b.op == OpCode::kCall || b.op == OpCode::kLibraryCall;
   }
 
-  // The nests of one line are one region.
-  void Mark(const Binding& nest) {
-    const auto [region, is_new] =
-        regions_.try_emplace({nest.span.file, nest.span.line}, int64_t(regions_.size()));
-    const Traffic traffic = TrafficOf(nest, builder());
+  // The nests of one operator of the source are one region.
+  void Emit(const Binding& b, const Traffic& traffic) {
+    const ir::Span& at = b.span;
+    const auto [region, is_new] = regions_.try_emplace(
+        {at.file, at.line, at.column, at.end_line, at.end_column}, int64_t(regions_.size()));
+    builder().set_span(at);
     builder().Emit(OpCode::kMark, {}, {traffic.bytes, traffic.operations},
                    {{Attr::kRegion, region->second}});
   }
 
-  std::map<std::pair<int32_t, int32_t>, int64_t> regions_;
+  using Place = std::tuple<int32_t, int32_t, int32_t, int32_t, int32_t>;
+  std::map<Place, int64_t> regions_;
 };
 
 }  // namespace

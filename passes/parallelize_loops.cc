@@ -48,6 +48,10 @@ class LoopParallelizer : public ir::Mutator {
     depth_ += repeats;
     const Binding* rewritten = Rewrite(b);
     depth_ -= repeats;
+    if (b->op == OpCode::kWhile) {
+      context_.Note(b->span, "not parallel: each iteration decides whether another one follows",
+                    Topic::kThreads, Verdict::kRefused);
+    }
     const bool may_be_parallel = b->op == OpCode::kFor && b->attrs.Text(Attr::kKind).empty();
     may_be_parallel ? Parallelize(*b, *rewritten) : builder().Append(rewritten);
   }
@@ -73,7 +77,30 @@ class LoopParallelizer : public ir::Mutator {
       return builder().Append(MakeForeach(loop, *loop.blocks[0]));
     }
     if (reason.empty()) reason = stores ? MakeParts(loop) : MakeReduction(loop);
-    if (!reason.empty()) builder().Append(Refused(loop, reason));
+    if (!reason.empty()) builder().Append(Refused(loop, InUsersWords(loop, reason)));
+  }
+
+  // What forward_stores has made the loop carry bears no name of the source: it is what is stored.
+  std::string InUsersWords(const Binding& loop, const std::string& reason) const {
+    const Block& body = *loop.blocks[0];
+    for (size_t k = 0; k < loop.results.size(); ++k) {
+      const Var* carried = body.params[1 + k];
+      if (carried->hint != "before" || !reason.starts_with(NameOf(carried) + " is ")) continue;
+      for (const Binding* b : body.bindings) {
+        if (b->op != OpCode::kStore || b->operands.back() != body.results.at(FirstBefore(body)))
+          continue;
+        return "what it stores to " + independence_.Named(b->operands[0].var()) +
+               " is read in a later iteration";
+      }
+    }
+    return reason;
+  }
+
+  // Which of the carried values is what the loop has stored last.
+  static size_t FirstBefore(const Block& body) {
+    size_t k = 0;
+    while (body.params[1 + k]->hint != "before") ++k;
+    return k;
   }
 
   std::string WhyNotIndependent(const Binding& loop) const {
@@ -242,7 +269,7 @@ class LoopParallelizer : public ir::Mutator {
   // All prefixes of what the loop carries, then its stores, which read there what was carried.
   std::string MakeScan(const Binding& loop, const LoopSplit& split, const LoopReduction& parts) {
     const Block& body = *loop.blocks[0];
-    if (split.sums_read_stores) return "what it adds up is stored on the way";
+    if (split.sums_read_stores) return "what it carries is read back of what it stores";
     if (!parts.after.empty() || !parts.inner_extents.empty() || loop.results != parts.totals)
       return NameOf(body.params[1]) + " is stored on its way";
     const Operand count = Count(loop);

@@ -21,7 +21,7 @@ const Pass* FindPass(std::string_view name) {
 }
 
 bool IsOptional(const Pass& pass) {
-  return pass.before == pass.after && pass.name != "vectorize-loops";
+  return pass.before == pass.after && pass.name != "write-one-by-one";
 }
 
 std::string_view Name(Topic topic) {

@@ -104,7 +104,7 @@ const std::vector<Pass>& AllPasses();
 const Pass* FindPass(std::string_view name);
 
 // Whether a pipeline can do without the pass. It cannot without one from stage to stage, nor
-// without vectorize_loops: backends take no vector loops.
+// without write_one_by_one: backends take no vector loops.
 bool IsOptional(const Pass& pass);
 
 // A value as remarks name it: "%x", or what it is where it has no name.

@@ -126,6 +126,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "settle-ties",
       "eliminate-dead-code",
       "vectorize-loops",
+      // Nothing is left for it, but where vectorize-loops has been disabled.
+      "write-one-by-one",
       "simplify",
       "eliminate-common-subexpressions",
       "flatten-lanes",
@@ -159,7 +161,7 @@ const std::vector<std::string_view>& GpuPipeline() {
         "split-at-borders", "fill-rest",        "block-contractions",  "fuse-panels",
         "flatten-maps",     "unroll-last-axes", "store-behind-checks", "vectorize-loops",
         "flatten-lanes",    "join-lanes",       "hoist-loads",         "prefetch-streams",
-        "branch-checks",    "even-costs"};
+        "branch-checks",    "even-costs",       "write-one-by-one"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       // Behind all that fuses, and before arrays share memory.

@@ -9,7 +9,7 @@
 namespace parakeet::pylib {
 namespace {
 
-constexpr std::string_view kHeader = "parakeet cache entry 01\n";
+constexpr std::string_view kHeader = "parakeet cache entry 02\n";
 
 template <typename Archive, typename Node>
 void OriginFields(Archive& archive, Node& origin) {

@@ -48,15 +48,16 @@ struct DiskEntry {
   std::vector<SourceHome> homes;
   std::vector<uint32_t> site_homes;  // one a site: the number of its home, or none from there on
   Manifest manifest;
-  std::string image;
+  std::string_view image;  // part of the bytes that the entry was parsed from, or whoever made it's
 };
 
 inline constexpr uint32_t kNoHome = 0xffffffff;
 
 std::string SerializeEntry(const DiskEntry& entry);
 
-// nullopt for bytes that SerializeEntry did not write. The manifest's dependencies are the records'
-// names. Every index is inside its list, and a record's holder comes from records before it.
+// nullopt for bytes that SerializeEntry did not write, by their checksum, which the image is under.
+// The manifest's dependencies are the records' names. Every index is inside its list, and a
+// record's holder comes from records before it.
 std::optional<DiskEntry> ParseEntry(std::string_view bytes);
 
 }  // namespace parakeet::pylib

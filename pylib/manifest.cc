@@ -77,6 +77,9 @@ void Fields(Archive& archive, Node& manifest)
   archive.List(manifest.regions, [&](auto& region) {
     archive.Text(region.file);
     archive.Plain(region.line);
+    archive.Plain(region.column);
+    archive.Plain(region.end_line);
+    archive.Plain(region.end_column);
   });
 }
 

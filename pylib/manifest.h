@@ -79,10 +79,10 @@ struct PhaseTime {
   double ms = 0;
 };
 
-// A region of profiled code (pk_mark): the line that its nests come from.
+// A region of profiled code (pk_mark): the operator of the source that its nests come from.
 struct RegionPlace {
   std::string file;  // empty where the place is not known
-  int32_t line = 0;
+  int32_t line = 0, column = 0, end_line = 0, end_column = 0;
 };
 
 struct Manifest {

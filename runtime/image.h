@@ -63,8 +63,10 @@ class Image {
 std::unique_ptr<Image> LoadImage(const void* bytes, size_t size, std::string* error);
 
 // The same, but where no OpenMP library is bound yet, imports from it wait for FillOpenMp: binding
-// takes longer than all else here, and a call with little to do needs no threads.
-std::unique_ptr<Image> LoadImageLazily(const void* bytes, size_t size, std::string* error);
+// takes longer than all else here, and a call with little to do needs no threads. `is_checked`: the
+// bytes are known to be undamaged.
+std::unique_ptr<Image> LoadImageLazily(const void* bytes, size_t size, std::string* error,
+                                       bool is_checked = false);
 
 // How many images have been unmapped so far. What was read of an image's constants still holds
 // while this is the same; when it is not, another image may be at their addresses.

@@ -1,5 +1,7 @@
 #include "runtime/profile.h"
 
+#include <utility>
+
 #include "runtime/call.h"
 #include "runtime/clock.h"
 
@@ -19,6 +21,9 @@ void Profile::Begin(int32_t region, int64_t bytes, int64_t operations) {
   End();
   if (region < 0 || size_t(region) >= regions_.size()) return;
   current_ = &regions_[region];
+  current_->allocated += std::exchange(before_first_, 0);
+  since_ = NowNanoseconds();
+  if (bytes == kNoEntry) return;
   RegionTotals entered;
   entered.entries = 1;
   entered.knows_bytes = bytes >= 0;
@@ -26,12 +31,11 @@ void Profile::Begin(int32_t region, int64_t bytes, int64_t operations) {
   if (entered.knows_bytes) entered.bytes = bytes;
   if (entered.knows_operations) entered.operations = operations;
   current_->Add(entered);
-  since_ = NowNanoseconds();
 }
 
 void Profile::Allocate(int64_t bytes) {
   allocated_ += bytes;
-  if (current_ != nullptr) current_->allocated += bytes;
+  (current_ != nullptr ? current_->allocated : before_first_) += bytes;
 }
 
 void Profile::End() {

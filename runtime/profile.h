@@ -27,8 +27,12 @@ struct RegionTotals {
 // call locks for them.
 class Profile {
  public:
+  static constexpr int64_t kNoEntry = -2;
+
   explicit Profile(size_t regions) : regions_(regions) {}
 
+  // From here on time and buffers are the region's; -1 where a number is not known. With kNoEntry
+  // for `bytes` what comes is made for it, and it is still to be entered.
   void Begin(int32_t region, int64_t bytes, int64_t operations);
   void Allocate(int64_t bytes);
   // The end of the region that runs, if one does.
@@ -40,6 +44,7 @@ class Profile {
 
  private:
   std::vector<RegionTotals> regions_;
+  int64_t before_first_ = 0;  // bytes of buffers made where no region ran: the next one's
   RegionTotals* current_ = nullptr;
   int64_t since_ = 0;
   int64_t allocated_ = 0;

@@ -35,7 +35,7 @@ Block ElementOf(const Binding& map, const Binding& reduction) {
 }
 
 std::string WhyNotSummed(const Binding& map, const Binding& reduction, const Block& element) {
-  if (reduction.results.size() != 1) return "it has several accumulators";
+  if (reduction.results.size() != 1) return "more than one value goes through its reduction";
   const auto combine = ir::CombineOp(*reduction.blocks[1]);
   if (!combine) return "its combine is not one operation";
   const VarSet free(map.blocks[0]->params.begin(), map.blocks[0]->params.end());

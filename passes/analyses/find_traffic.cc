@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/library_routines.h"
 #include "ir/uses.h"
 
 namespace parakeet::passes {
@@ -112,13 +113,24 @@ class TrafficFinder {
       case OpCode::kCopy: TouchAll(b.operands[0], false); return TouchAll(b.operands[1], true);
       case OpCode::kFor: return VisitFor(b, trips);
       case OpCode::kWhile: return VisitWhile(b);
-      case OpCode::kCall:
-      case OpCode::kLibraryCall: knows_operations_ = knows_bytes_ = false; return;
+      case OpCode::kCall: knows_operations_ = knows_bytes_ = false; return;
+      case OpCode::kLibraryCall: return VisitRoutine(b);
       default: break;
     }
     if (InfoOf(b.op).format == OpFormat::kIndices) return VisitOperator(b, trips);
     for (const Block* block : b.blocks) Visit(*block, trips);
     Follow(b);
+  }
+
+  // Each array once, or read and written; what a library computes with them it does not say.
+  void VisitRoutine(const Binding& b) {
+    const ir::Routine& routine = ir::RoutineOf(b);
+    knows_operations_ = false;
+    for (size_t k = 0; k < routine.size(); ++k) {
+      if (!routine.IsArray(k)) continue;
+      TouchAll(b.operands[k], false);
+      if (routine.IsWritten(k)) TouchAll(b.operands[k], true);
+    }
   }
 
   void VisitOperator(const Binding& b, const Trips& trips) {

@@ -50,7 +50,7 @@ class Splitter {
   }
 
  private:
-  void Refuse() { split_.why_not = "what it adds up is stored on the way"; }
+  void Refuse() { split_.why_not = "what it carries is read back of what it stores"; }
 
   // What the last store to an array puts there.
   void FindStoredValues() {

@@ -227,6 +227,10 @@ class Accountant {
     if (made->is_own) {
       std::erase_if(holders, [&](int nest) { return nests_[nest].span != made->span; });
     }
+    if (made->is_own && StaysSequential(*made, holders)) {
+      made->is_sequential = true;
+      std::erase_if(holders, [&](int nest) { return !IsSequentialLoop(nests_[nest].op); });
+    }
     size_t spread = 0, apart = 0;
     for (int nest : holders) {
       const int parallel = ParallelAt(nest);
@@ -244,6 +248,20 @@ class Accountant {
     } else if (made->around.IsKnown()) {
       made->threads = Threads::kAround;
     }
+  }
+
+  // Whether a loop of the source is still the loop around its traversals: other nests that bear its
+  // span are what passes have put before or into it.
+  bool StaysSequential(const SourceOperator& made, const std::set<int>& holders) const {
+    const auto is_loop = [](const std::string& kind) { return kind.ends_with("loop"); };
+    if (!std::all_of(made.kinds.begin(), made.kinds.end(), is_loop)) return false;
+    for (size_t nest = 0; nest < nests_.size(); ++nest) {
+      for (int at = nests_[nest].around; at >= 0; at = nests_[at].around) {
+        const bool is_it = holders.contains(at) && IsSequentialLoop(nests_[at].op);
+        if (is_it && !nests_[at].is_parallel) return true;
+      }
+    }
+    return false;
   }
 
   // The innermost nests around code of the operator: code of its very span, or else code inside it
@@ -327,7 +345,8 @@ class Accountant {
 
   void Widen(const Span& span, int lanes) {
     const auto found = operators_.find(PlaceOf(span));
-    if (found != operators_.end()) found->second.lanes = std::max(found->second.lanes, lanes);
+    if (found == operators_.end() || found->second.is_sequential) return;
+    found->second.lanes = std::max(found->second.lanes, lanes);
   }
 
   void SeeCall(const Binding& b) {

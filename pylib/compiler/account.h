@@ -23,6 +23,7 @@ struct SourceOperator {
   // spans of other operators; where that is empty too, nothing is left of it.
   bool is_own = false;
   std::vector<ir::Span> into;
+  bool is_sequential = false;  // a loop that goes on around its traversals, one trip after another
   Threads threads = Threads::kNone;
   ir::Span around;                  // of the nest around it that is spread; unknown for none
   int lanes = 1;                    // how many elements an iteration takes, at most

@@ -228,7 +228,8 @@ void Compilation::KeepRegions() {
     const auto region = size_t(b.attrs.Int(ir::Attr::kRegion));
     if (regions.size() <= region) regions.resize(region + 1);
     if (!b.span.IsKnown() || b.span.file >= sources_->size()) return;
-    regions[region] = {sources_->At(b.span.file).name, b.span.line};
+    regions[region] = {sources_->At(b.span.file).name, b.span.line, b.span.column, b.span.end_line,
+                       b.span.end_column};
   });
 }
 
@@ -244,6 +245,9 @@ backends::Compiled Compilation::Generate(bool keep_ir, bool keep_assembly) {
   options.libnvvm_files = libnvvm_files_;
   options.fastmath = fastmath_;
   options.threads = static_cast<int>(std::min(kMostThreads, std::thread::hardware_concurrency()));
+  if (debug_.disabled.contains("vector-math")) {
+    options.has_vector_function = [](const char*) { return false; };
+  }
   options.keep_ir = keep_ir;
   options.keep_assembly = keep_assembly;
   backends::Compiled compiled = backends::Compile(program_, options);

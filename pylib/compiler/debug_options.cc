@@ -26,17 +26,21 @@ std::string PassName(std::string_view text) {
   return name;
 }
 
+// What is no pass and can be left out too: calls of libmvec.
+constexpr std::string_view kVectorMath = "vector-math";
+
 // What there is to leave out, for messages.
 std::string OptionalPasses() {
   std::string names;
   for (const passes::Pass& pass : passes::AllPasses()) {
     if (passes::IsOptional(pass)) names += (names.empty() ? "" : ", ") + std::string(pass.name);
   }
-  return names;
+  return names + ", " + std::string(kVectorMath);
 }
 
 std::string DisabledPass(std::string_view text) {
   const std::string name = WithHyphens(text);
+  if (name == kVectorMath) return name;
   const passes::Pass* pass = passes::FindPass(name);
   if (pass == nullptr)
     Refuse("no pass is called " + name + "; can be disabled: " + OptionalPasses());

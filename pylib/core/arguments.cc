@@ -141,25 +141,32 @@ Encoded Encoder::ListOnDevice(PyObject* list, uint64_t* word) {
   return result;
 }
 
+// What np.array makes of the list.
+Ref MakeArray(PyObject* list) {
+  static PyObject* make_array = nullptr;
+  if (make_array == nullptr) {
+    Ref module = Ref::Steal(PyImport_ImportModule("numpy"));
+    if (module) make_array = PyObject_GetAttrString(module.get(), "array");
+    if (make_array == nullptr) return Ref();
+  }
+  return Ref::Steal(PyObject_CallFunctionObjArgs(make_array, list, nullptr));
+}
+
 Encoded Encoder::List(PyObject* list, uint64_t* word) {
   if (MayBeForeignArray(list)) return Encoded::kRefused;  // NumPy might copy them down
   if (arguments_.device >= 0 && FindDeviceArray(&list, 1) != nullptr) {
     return ListOnDevice(list, word);
   }
-  static PyObject* make_array = nullptr;
-  if (make_array == nullptr) {
-    Ref module = Ref::Steal(PyImport_ImportModule("numpy"));
-    if (module) make_array = PyObject_GetAttrString(module.get(), "array");
-    if (make_array == nullptr) return Encoded::kFailed;
-  }
-  Ref array = Ref::Steal(PyObject_CallFunctionObjArgs(make_array, list, nullptr));
+  Ref array = ArrayOfNumbers(list);
+  const bool is_plain = bool(array);
+  if (!is_plain) array = MakeArray(list);
   if (!array) {
     PyErr_Clear();  // ragged: the refusal says so
     return Encoded::kRefused;
   }
   const Encoded result = Array(array.get(), list, word);
   if (result != Encoded::kYes) return result;
-  *word = ArgumentWord(*word).AsList(HoldsPythonNumbers(list, 0)).bits();
+  *word = ArgumentWord(*word).AsList(is_plain || HoldsPythonNumbers(list, 0)).bits();
   arguments_.owned.push_back(std::move(array));
   return result;
 }
@@ -310,6 +317,31 @@ Encoded EncodeArgument(PyObject* value, uint8_t in_key, Arguments* arguments) {
   const Encoded result = Encoder(arguments).Array(value, value, &word);
   if (result == Encoded::kYes) arguments->key.Append(word);
   return result;
+}
+
+Ref ArrayOfNumbers(PyObject* list) {
+  const Py_ssize_t count = PyList_Size(list);
+  if (count <= 0) return Ref();
+  PyTypeObject* of_all = Py_TYPE(PyList_GetItem(list, 0));
+  const bool is_float = of_all == &PyFloat_Type;
+  if (!is_float && of_all != &PyLong_Type) return Ref();
+  PyObject* descriptor = numpy.descriptors[is_float ? kFloat64 : kInt64];
+  Py_INCREF(descriptor);
+  Ref array = Ref::Steal(
+      numpy.new_from_descr(numpy.array_type, descriptor, 1, &count, nullptr, nullptr, 0, nullptr));
+  uint64_t* place = array ? reinterpret_cast<uint64_t*>(FieldsOf(array.get())->data) : nullptr;
+  int overflow = array ? 0 : 1;
+  for (Py_ssize_t i = 0; overflow == 0 && i < count; ++i) {
+    PyObject* item = PyList_GetItem(list, i);
+    if (Py_TYPE(item) != of_all) return Ref();
+    if (is_float) {
+      std::memcpy(place + i, ScalarData(item), sizeof(double));
+    } else {
+      place[i] = uint64_t(PyLong_AsLongLongAndOverflow(item, &overflow));
+    }
+  }
+  PyErr_Clear();
+  return overflow == 0 ? array : Ref();
 }
 
 Encoded EncodeCapture(PyObject* value, uint64_t* word, Arguments* arguments) {

@@ -42,6 +42,10 @@ enum class Encoded : uint8_t {
 // Appends the value of one parameter; `in_key` are its bits.
 Encoded EncodeArgument(PyObject* value, uint8_t in_key, Arguments* arguments);
 
+// A new array of a list's numbers, where all are Python's floats, or all its integers of 64 bits;
+// none without an exception for any other list, and where NumPy fails.
+Ref ArrayOfNumbers(PyObject* list);
+
 // As above for an outside array or list: a leaf, whose word is returned in `word`, is not
 // appended to the key and says no lengths.
 Encoded EncodeCapture(PyObject* value, uint64_t* word, Arguments* arguments);

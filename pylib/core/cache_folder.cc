@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,7 +16,10 @@ namespace parakeet::pylib {
 namespace {
 
 constexpr size_t kNameSize = 34;
-constexpr int64_t kHour = 3600;  // seconds
+constexpr int64_t kSecond = 1'000'000'000;  // nanoseconds
+constexpr int64_t kHour = 3600 * kSecond;
+constexpr int64_t kDay = 24 * kHour;
+constexpr char kCountName[] = ".count";
 constexpr char kDigits[] = "0123456789abcdef";
 constexpr char kNewPrefix[] = ".new-";
 constexpr int kReadFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
@@ -84,13 +88,32 @@ bool WriteAll(int file, const std::string& bytes) {
   return true;
 }
 
+// Waits for others, who hold it for microseconds or while they list the folder; not for one that
+// has been stopped meanwhile.
+bool Lock(int file) {
+  for (int tries = 0; tries < 200; ++tries) {
+    if (flock(file, LOCK_EX | LOCK_NB) == 0) return true;
+    if (errno != EWOULDBLOCK && errno != EINTR) return false;
+    usleep(1000);
+  }
+  return false;
+}
+
 // Of this process and no other, also after a fork.
 std::string NewName() {
   static std::atomic<uint32_t> count = 0;
   return kNewPrefix + std::to_string(getpid()) + "-" + std::to_string(count++);
 }
 
-int64_t Now() { return int64_t(std::time(nullptr)); }
+int64_t Nanoseconds(const timespec& time) { return time.tv_sec * kSecond + time.tv_nsec; }
+
+int64_t Now() {
+  timespec now = {};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return Nanoseconds(now);
+}
+
+std::string PathOf(const std::string& name) { return name.substr(0, 2) + "/" + name; }
 
 }  // namespace
 
@@ -99,6 +122,13 @@ struct CacheFolder::File {
   int64_t bytes;
   int64_t last_use;
   bool is_entry;  // else one that is being written, or was when its process died
+  std::string path;
+};
+
+// What lies in the file of that name.
+struct CacheFolder::Count {
+  int64_t bytes;
+  int64_t taken;  // when all files were last listed for it
 };
 
 std::unique_ptr<CacheFolder> CacheFolder::Open(const std::string& path, int64_t limit) {
@@ -124,20 +154,20 @@ int CacheFolder::OpenShard(const std::string& name, bool make) const {
 }
 
 std::optional<std::string> CacheFolder::Read(const std::string& name) {
-  const std::string path = name.substr(0, 2) + "/" + name;
   const Descriptor file(
-      openat(folder_, path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+      openat(folder_, PathOf(name).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat status;
   if (!file.is_open() || fstat(file.get(), &status) != 0) return std::nullopt;
   if (!S_ISREG(status.st_mode) || !IsOurs(status)) return std::nullopt;
-  if (status.st_mtime + kHour < Now()) futimens(file.get(), nullptr);
+  if (Nanoseconds(status.st_mtim) + kSecond < Now()) futimens(file.get(), nullptr);
   return ReadAll(file.get(), size_t(status.st_size));
 }
 
 bool CacheFolder::Write(const std::string& name, const std::string& bytes) {
+  const int64_t size = int64_t(bytes.size());
+  if (size > limit_ || !MakeRoom(size, SizeOf(name))) return false;
   const Descriptor shard(OpenShard(name, true));
-  if (!shard.is_open() || int64_t(bytes.size()) > limit_ / kShards) return false;
-  MakeRoom(shard.get(), int64_t(bytes.size()));
+  if (!shard.is_open()) return false;
   const std::string made = NewName();
   const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   const Descriptor file(openat(shard.get(), made.c_str(), flags, 0600));
@@ -148,15 +178,21 @@ bool CacheFolder::Write(const std::string& name, const std::string& bytes) {
   return is_there;
 }
 
-void CacheFolder::Remove(const std::string& name) {
-  unlinkat(folder_, (name.substr(0, 2) + "/" + name).c_str(), 0);
-}
+void CacheFolder::Remove(const std::string& name) { unlinkat(folder_, PathOf(name).c_str(), 0); }
 
 std::optional<int64_t> CacheFolder::LastUse(const std::string& name) {
   struct stat status;
-  const std::string path = name.substr(0, 2) + "/" + name;
-  if (fstatat(folder_, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
-  return int64_t(status.st_mtime);
+  if (fstatat(folder_, PathOf(name).c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+    return std::nullopt;
+  }
+  return Nanoseconds(status.st_mtim);
+}
+
+// 0 where there is none.
+int64_t CacheFolder::SizeOf(const std::string& name) const {
+  struct stat status;
+  const bool is_there = fstatat(folder_, PathOf(name).c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
+  return is_there ? int64_t(status.st_size) : 0;
 }
 
 // What is ours in a subfolder.
@@ -173,51 +209,78 @@ std::vector<CacheFolder::File> CacheFolder::List(int shard) const {
     if (!is_entry && std::strncmp(found->d_name, kNewPrefix, sizeof(kNewPrefix) - 1) != 0) continue;
     struct stat status;
     if (fstatat(shard, found->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
-    files.push_back({found->d_name, status.st_size, status.st_mtime, is_entry});
+    files.push_back({found->d_name, status.st_size, Nanoseconds(status.st_mtim), is_entry, ""});
   }
   closedir(listing);
   return files;
 }
 
-// Removes the least recently used until `needed` bytes more keep the subfolder within its share,
-// and what processes that died have left behind.
-void CacheFolder::MakeRoom(int shard, int64_t needed) {
-  std::vector<File> files = List(shard);
-  int64_t total = needed;
+std::vector<CacheFolder::File> CacheFolder::ListAll() const {
+  std::vector<File> files;
+  for (int i = 0; i < kSubfolders; ++i) {
+    const std::string name = {kDigits[i / 16], kDigits[i % 16]};
+    const Descriptor subfolder(OpenShard(name, false));
+    if (!subfolder.is_open()) continue;
+    for (File& file : List(subfolder.get())) {
+      file.path = name + "/" + file.name;
+      files.push_back(std::move(file));
+    }
+  }
+  return files;
+}
+
+// Adds a file in the place of another to the count, or takes it anew, with room made where that is
+// needed. False where the count cannot be written.
+bool CacheFolder::MakeRoom(int64_t size, int64_t replaced) {
+  const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
+  const Descriptor file(openat(folder_, kCountName, flags, 0600));
+  if (!file.is_open() || !Lock(file.get())) return false;
+  Count count = {};
+  const bool is_read = pread(file.get(), &count, sizeof(count), 0) == sizeof(count);
+  const int64_t now = Now();
+  const bool is_recent = is_read && count.taken <= now && now < count.taken + kDay;
+  const bool is_known = is_recent && count.bytes >= 0 && count.bytes + size - replaced <= limit_;
+  count = is_known ? Count{std::max(size, count.bytes + size - replaced), count.taken}
+                   : Count{Sweep(limit_ - size) + size, now};
+  return pwrite(file.get(), &count, sizeof(count), 0) == sizeof(count);
+}
+
+// Removes what processes that died have left behind and, where there are more bytes than `most`,
+// the least recently used until an eighth of the bound is free beside. Returns what is left.
+int64_t CacheFolder::Sweep(int64_t most) {
+  std::vector<File> files = ListAll();
+  int64_t total = 0;
   for (const File& file : files) total += file.bytes;
   std::sort(files.begin(), files.end(),
             [](const File& a, const File& b) { return a.last_use < b.last_use; });
+  const int64_t least = total > most ? most - limit_ / 8 : most;
   for (const File& file : files) {
     const bool is_left_behind = !file.is_entry && file.last_use + kHour < Now();
-    const bool must_go = file.is_entry && total > limit_ / kShards;
+    const bool must_go = file.is_entry && total > least;
     if (!is_left_behind && !must_go) continue;
-    if (unlinkat(shard, file.name.c_str(), 0) == 0) total -= file.bytes;
+    if (unlinkat(folder_, file.path.c_str(), 0) == 0) total -= file.bytes;
   }
+  return total;
 }
 
 CacheUsage CacheFolder::Measure() {
   CacheUsage usage;
-  for (int i = 0; i < kShards; ++i) {
-    const Descriptor shard(OpenShard({kDigits[i / 16], kDigits[i % 16]}, false));
-    if (!shard.is_open()) continue;
-    for (const File& file : List(shard.get())) {
-      usage.entries += file.is_entry;
-      usage.bytes += file.bytes;
-    }
+  for (const File& file : ListAll()) {
+    usage.entries += file.is_entry;
+    usage.bytes += file.bytes;
   }
   return usage;
 }
 
 void CacheFolder::Clear() {
-  for (int i = 0; i < kShards; ++i) {
+  for (const File& file : ListAll()) {
+    if (file.is_entry) unlinkat(folder_, file.path.c_str(), 0);
+  }
+  for (int i = 0; i < kSubfolders; ++i) {
     const std::string name = {kDigits[i / 16], kDigits[i % 16]};
-    const Descriptor shard(OpenShard(name, false));
-    if (!shard.is_open()) continue;
-    for (const File& file : List(shard.get())) {
-      if (file.is_entry) unlinkat(shard.get(), file.name.c_str(), 0);
-    }
     unlinkat(folder_, name.c_str(), AT_REMOVEDIR);  // where nothing else is in it
   }
+  unlinkat(folder_, kCountName, 0);
 }
 
 }  // namespace parakeet::pylib

@@ -1,8 +1,10 @@
 #include "pylib/core/content.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "pylib/core/arguments.h"
+#include "pylib/core/beyond_limited_api.h"
 #include "pylib/core/foreign_array.h"
 #include "pylib/core/function.h"
 #include "pylib/core/numpy_access.h"
@@ -239,6 +241,60 @@ bool MayBeStatic(PyObject* object) {
     if (AttributeOf(object, name) != nullptr) return false;
   }
   return !MayBeForeignArray(object);
+}
+
+bool IsConstant(PyObject* object) {
+  if (object == Py_None || object == Py_Ellipsis || PyBool_Check(object)) return true;
+  if (IsDType(object)) return true;
+  if (PyUnicode_CheckExact(object) || PyBytes_CheckExact(object)) return true;
+  if (PyLong_CheckExact(object) || PyFloat_CheckExact(object) || PyType_Check(object)) return true;
+  // As HashObject tells what is left.
+  const bool has_content = IsFunction(object) || Py_TYPE(object) == function_type ||
+                           PyTuple_Check(object) || PyDict_Check(object) || IsCapturable(object) ||
+                           PyUnicode_Check(object) || PyBytes_Check(object);
+  ScalarBits bits;
+  return !has_content && !ReadScalar(object, &bits);
+}
+
+bool FunctionParts::Read(PyObject* function) {
+  return Py_TYPE(Unwrap(function)) == function_type && ReadFunction(Unwrap(function));
+}
+
+bool FunctionParts::ReadFunction(PyObject* function) {
+  const auto is_it = [&](const Function& known) { return known.function == function; };
+  if (std::any_of(functions_.begin(), functions_.end(), is_it)) return true;
+  PyObject* defaults = PyFunction_GetDefaults(function);
+  for (Py_ssize_t i = 0; defaults != nullptr && i < PyTuple_Size(defaults); ++i) {
+    if (!IsConstant(PyTuple_GetItem(defaults, i))) return false;
+  }
+  if (PyFunction_GetKwDefaults(function) != nullptr) return false;
+  functions_.push_back(
+      {function, Ref::Borrow(PyFunction_GetCode(function)), Ref::Borrow(defaults)});
+  PyObject* closure = PyFunction_GetClosure(function);
+  for (Py_ssize_t i = 0; closure != nullptr && i < PyTuple_Size(closure); ++i) {
+    if (!ReadCell(PyTuple_GetItem(closure, i))) return false;
+  }
+  return true;
+}
+
+bool FunctionParts::ReadCell(PyObject* cell) {
+  PyObject* value = CellContents(cell);
+  if (value == nullptr) return false;
+  cells_.push_back({Ref::Borrow(cell), Ref::Borrow(value)});
+  PyObject* plain = Unwrap(value);
+  return Py_TYPE(plain) == function_type ? ReadFunction(plain) : IsConstant(value);
+}
+
+bool FunctionParts::AreTheSame() const {
+  for (const Function& known : functions_) {
+    if (PyFunction_GetCode(known.function) != known.code.get()) return false;
+    if (PyFunction_GetDefaults(known.function) != known.defaults.get()) return false;
+    if (PyFunction_GetKwDefaults(known.function) != nullptr) return false;
+  }
+  for (const Cell& known : cells_) {
+    if (CellContents(known.cell.get()) != known.value.get()) return false;
+  }
+  return true;
 }
 
 bool IsPythonFunction(PyObject* object) { return Py_TYPE(object) == function_type; }

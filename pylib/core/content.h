@@ -15,6 +15,7 @@
 #define PARAKEET_PYLIB_CORE_CONTENT_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "pylib/python.h"
 
@@ -35,6 +36,37 @@ bool MayReplace(PyObject* a, PyObject* b);
 // Whether an argument that is no leaf may be static: None, a string, a dtype, a function, a type,
 // or another object that the compiler may know; not a container or array of some other library.
 bool MayBeStatic(PyObject* object);
+
+// Whether identity means equal content, now and later, as long as somebody holds the object: it
+// cannot change, or is told by identity alone. Not of functions.
+bool IsConstant(PyObject* object);
+
+// What the content of a Python function depends on, as it was, to be held by identity against what
+// it is.
+class FunctionParts {
+ public:
+  // False for what is no function, and for one whose content may change without a part being
+  // another object: an array in its closure, defaults of keywords.
+  bool Read(PyObject* function);
+  bool AreTheSame() const;
+
+ private:
+  struct Function {
+    PyObject* function;  // held by the one whose closure it is in, or by the caller
+    Ref code;
+    Ref defaults;
+  };
+  struct Cell {
+    Ref cell;
+    Ref value;
+  };
+
+  bool ReadFunction(PyObject* function);
+  bool ReadCell(PyObject* cell);
+
+  std::vector<Function> functions_;
+  std::vector<Cell> cells_;
+};
 
 // Of the objects that follow in closures and tuples.
 bool IsPythonFunction(PyObject* object);

@@ -60,12 +60,15 @@ std::string NameOf(const std::string& question, int place) {
   return NameOfQuestion(question) + "-" + std::to_string(place);
 }
 
-// The entry at a place, if it answers the question. What cannot be read goes.
-std::optional<DiskEntry> ReadEntry(CacheFolder* folder, const std::string& question, int place) {
+// The entry at a place, if it answers the question, in the `bytes` of its file. What cannot be read
+// goes.
+std::optional<DiskEntry> ReadEntry(CacheFolder* folder, const std::string& question, int place,
+                                   std::string* bytes) {
   const WithoutGil others_run;
   const std::string name = NameOf(question, place);
-  const std::optional<std::string> bytes = folder->Read(name);
-  if (!bytes) return std::nullopt;
+  std::optional<std::string> read = folder->Read(name);
+  if (!read) return std::nullopt;
+  *bytes = *std::move(read);
   std::optional<DiskEntry> entry = ParseEntry(*bytes);
   if (!entry) folder->Remove(name);
   if (entry && entry->question != question) return std::nullopt;
@@ -140,7 +143,8 @@ DiskQuery::Outcome DiskQuery::Load(std::unique_ptr<Specialization>* found) {
 DiskQuery::Outcome DiskQuery::LoadFrom(const std::string& question,
                                        std::unique_ptr<Specialization>* found) {
   for (int place = 0; place < kPlaces; ++place) {
-    std::optional<DiskEntry> entry = ReadEntry(folder_.get(), question, place);
+    std::string bytes;
+    std::optional<DiskEntry> entry = ReadEntry(folder_.get(), question, place, &bytes);
     if (!entry) continue;
     const Outcome outcome = Take(std::move(*entry), question != question_, found);
     if (outcome != Outcome::kNothing) return outcome;
@@ -168,6 +172,7 @@ DiskQuery::Outcome DiskQuery::Take(DiskEntry entry, bool by_types,
   if (!entry.has_answer || by_types) return Outcome::kNothing;
   parts.manifest = std::move(entry.manifest);
   parts.image = entry.image;
+  parts.is_image_checked = true;  // with the entry
   std::unique_ptr<Specialization> made = MakeSpecialization(call_, std::move(parts));
   const bool is_good = made != nullptr && CapturesHold(*made);
   PyErr_Clear();

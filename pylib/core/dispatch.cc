@@ -21,6 +21,7 @@
 
 namespace parakeet::pylib {
 
+int64_t keyed_calls = 0;
 std::atomic<bool> is_timing = false;
 
 namespace {
@@ -59,26 +60,60 @@ bool IsRightVariant(const Specialization& found, uint64_t header, const ArrayArg
   return !HasOverlap(arrays, found.manifest.written);
 }
 
-// The code of an earlier call that was like this one, with its arguments; null where there is none,
-// or where more has to be asked than the arguments and guards.
-inline Specialization* FindAgain(FunctionState* function, Target target, bool short_axes,
-                                 PyObject* const* values, DirectArguments* call) {
-  if (is_profiling.load(std::memory_order_relaxed)) return nullptr;
-  const uint8_t* in_key = function->in_key.data();
-  for (Specialization* code : function->table.recent()) {
-    if (code == nullptr) return nullptr;
-    if (!code->expected.Take(HeaderWord(target, false), in_key, short_axes, values, call)) {
-      continue;
+// Looks for the code of an earlier call that was like this one.
+class Recall {
+ public:
+  Recall(FunctionState* function, Target target, bool short_axes, PyObject* const* values,
+         DirectArguments* call)
+      : table_(function->table),
+        header_(HeaderWord(target, false)),
+        in_key_(function->in_key.data()),
+        short_axes_(short_axes),
+        values_(values),
+        call_(call) {}
+
+  // With the call's arguments. Null where there is none, or where more has to be asked than the
+  // arguments and guards.
+  Specialization* Find() {
+    if (is_profiling.load(std::memory_order_relaxed)) return nullptr;
+    Specialization* expected = table_.recent(table_.expected());
+    if (expected == nullptr) return nullptr;
+    if (Takes(*expected)) return IsRight(expected) ? table_.Took(table_.expected()) : nullptr;
+    return FindAmongOthers();
+  }
+
+ private:
+  [[gnu::noinline]] Specialization* FindAmongOthers() {
+    for (size_t at = 0; at < SpecializationTable::kRecent; ++at) {
+      Specialization* code = table_.recent(at);
+      if (code == nullptr) return nullptr;
+      if (at == table_.expected()) continue;
+      call_->Release();
+      if (Takes(*code)) return IsRight(code) ? table_.Took(at) : nullptr;
     }
-    if (!code->outside.Holds()) return nullptr;
-    if (code->outside.has_captures() && !code->outside.TakeCaptures(code->expected, call)) {
-      return nullptr;
+    return nullptr;
+  }
+
+  bool Takes(const Specialization& code) {
+    return code.expected.Take(header_, in_key_, short_axes_, values_, call_);
+  }
+
+  bool IsRight(Specialization* code) {
+    if (!code->outside.Holds()) return false;
+    if (code->outside.has_captures() && !code->outside.TakeCaptures(code->expected, call_)) {
+      return false;
     }
     const bool is_alone = code->expected.array_count() == 1 && !code->expected.has_strided();
-    return is_alone || IsRightVariant(*code, 0, call->arrays) ? code : nullptr;
+    return is_alone || IsRightVariant(*code, 0, call_->arrays);
   }
-  return nullptr;
-}
+
+  const SpecializationTable& table_;
+  const uint64_t header_;
+  const uint8_t* const in_key_;
+  const bool short_axes_;
+  PyObject* const* const values_;
+  DirectArguments* const call_;
+};
 
 // What to run for an encoded call, with its captures appended.
 class Selection {
@@ -247,6 +282,7 @@ bool HasPlaceholder(const Arguments& call) {
 
 [[gnu::noinline]] PyObject* DispatchIn(FunctionState* function, Mode mode, PyObject* const* values,
                                        GaveUp* gave_up) {
+  ++keyed_calls;
   Arguments first;
   std::unique_ptr<Arguments> later;
   Specialization* code = Select(function, mode, values, &later, &first);
@@ -319,7 +355,7 @@ PyObject* Dispatch(FunctionState* function, Target target, PyObject* const* valu
   const bool short_axes = function->short_axes;
   GaveUp gave_up = GaveUp::kNo;
   DirectArguments call;
-  Specialization* code = FindAgain(function, target, short_axes, values, &call);
+  Specialization* code = Recall(function, target, short_axes, values, &call).Find();
   if (code != nullptr) {
     function->last = code;
     PyObject* result = RunCall(*function, code, target, call.slots, call.arrays, &gave_up);

@@ -3,6 +3,7 @@
 #define PARAKEET_PYLIB_CORE_DISPATCH_H_
 
 #include <atomic>
+#include <cstdint>
 
 #include "pylib/core/function.h"
 #include "pylib/key.h"
@@ -33,6 +34,10 @@ PyObject* DumpFor(FunctionState* function, int number, PyObject* const* values, 
 // code has given up. As Dispatch.
 PyObject* EndFailedCall(FunctionState* function, const Specialization& code, Target target,
                         PyObject* const* values, const runtime::ErrorRecord& error);
+
+// Counts the calls in this process whose key was written: those that were not like one before. With
+// the GIL held.
+extern int64_t keyed_calls;
 
 // Whether calls are timed: two clock reads each.
 extern std::atomic<bool> is_timing;

@@ -1,21 +1,16 @@
 #include "pylib/core/expected_call.h"
 
+#include <utility>
+
 namespace parakeet::pylib {
 namespace {
-
-// Whether equal identity means equal content, now and later (content.h): the object cannot change,
-// or is told by identity alone.
-bool IsConstant(PyObject* object) {
-  return object == Py_None || object == Py_Ellipsis || PyBool_Check(object) ||
-         PyUnicode_CheckExact(object) || PyBytes_CheckExact(object) || PyLong_CheckExact(object) ||
-         PyFloat_CheckExact(object) || PyType_Check(object);
-}
 
 const PyTypeObject* PythonClassOf(int type) {
   switch (type) {
     case kBool: return &PyBool_Type;
     case kInt64: return &PyLong_Type;
     case kFloat64: return &PyFloat_Type;
+    case kComplex128: return &PyComplex_Type;
     default: return nullptr;
   }
 }
@@ -29,8 +24,14 @@ void ExpectedCall::Read(const std::vector<uint64_t>& key, const std::vector<Ref>
   for (size_t at = 1; at < key.size(); ++at) {
     const ArgumentWord word(key[at]);
     if (word.kind() == ArgumentKind::kStatic) {
-      if (!ReadConstant(statics[constants++].get())) return;
+      if (!ReadStatic(statics[constants++].get())) return;
       ++at;  // the hash of its content
+    } else if (word.kind() == ArgumentKind::kTuple) {
+      Argument tuple = {};
+      tuple.kind = Kind::kTuple;
+      tuple.count = word.length();
+      arguments_.push_back(tuple);
+      has_numbers_alone_ = false;
     } else if (!ReadLeaf(word)) {
       return;
     }
@@ -41,17 +42,24 @@ void ExpectedCall::Read(const std::vector<uint64_t>& key, const std::vector<Ref>
   is_direct_ = slot_count_ <= DirectArguments::kSlots && array_count_ <= DirectArguments::kArrays;
 }
 
-bool ExpectedCall::ReadConstant(PyObject* object) {
-  Argument constant = {};
-  constant.kind = Kind::kConstant;
-  constant.object = object;
-  arguments_.push_back(constant);
+bool ExpectedCall::ReadStatic(PyObject* object) {
+  Argument made = {};
+  made.kind = Kind::kConstant;
+  made.object = object;
   has_numbers_alone_ = false;
-  return IsConstant(object);
+  FunctionParts parts;
+  const bool is_function = parts.Read(object);
+  if (is_function) {
+    made.kind = Kind::kFunction;
+    made.count = functions_.size();
+    functions_.push_back(std::move(parts));
+  }
+  arguments_.push_back(made);
+  return is_function || IsConstant(object);
 }
 
 bool ExpectedCall::ReadLeaf(ArgumentWord word) {
-  if (!word.IsLeaf() || word.is_list()) return false;
+  if (!word.IsLeaf()) return false;
   const Argument leaf = LeafOf(word);
   arguments_.push_back(leaf);
   slot_count_ += leaf.slots;
@@ -83,7 +91,7 @@ ExpectedCall::Argument ExpectedCall::LeafOf(ArgumentWord word) {
   }
   const bool is_c = word.layout() == ArrayLayout::kC;
   const bool is_fortran = word.layout() == ArrayLayout::kFortran;
-  leaf.kind = Kind::kArray;
+  leaf.kind = word.is_list() ? Kind::kList : Kind::kArray;
   leaf.checks_strides = !is_c && !is_fortran;
   leaf.rank = uint8_t(word.rank());
   leaf.slots = uint8_t(1 + 2 * word.rank());
@@ -99,7 +107,8 @@ ExpectedCall::Argument ExpectedCall::LeafOf(ArgumentWord word) {
 }
 
 ExpectedCall::Kind ExpectedCall::KindOfNumber(ArgumentWord word) {
-  if (!word.python()) return Kind::kNumpyScalar;
+  // Python's complex numbers lie in their objects as NumPy's do.
+  if (!word.python() || IsComplexType(word.type())) return Kind::kNumpyScalar;
   switch (word.type()) {
     case kBool: return Kind::kBool;
     case kFloat64: return Kind::kFloat;
@@ -149,29 +158,57 @@ bool ExpectedCall::TakeOtherNumber(const Argument& expected, PyObject* value, ui
   }
 }
 
+// Of numbers alone, in one level; any other is left to its key.
+bool ExpectedCall::TakeList(const Argument& expected, Walk* walk, bool says_lengths,
+                            PyObject* value) {
+  if (!PyList_CheckExact(value)) return false;
+  Ref array = ArrayOfNumbers(value);
+  if (!array) return false;
+  if (!TakeArray(expected, walk->short_axes, says_lengths, array.get(), walk->slots)) return false;
+  *walk->array++ = {array.get(), value};
+  walk->call->Own(std::move(array));
+  return true;
+}
+
+bool ExpectedCall::TakeTuple(Walk* walk, uint8_t said, PyObject* value) const {
+  const size_t count = walk->expected[-1].count;
+  if (!PyTuple_Check(value) || size_t(PyTuple_Size(value)) != count) return false;
+  for (size_t i = 0; i < count; ++i) {
+    if (!TakeNext(walk, said, PyTuple_GetItem(value, Py_ssize_t(i)))) return false;
+  }
+  return true;
+}
+
+inline bool ExpectedCall::TakeNext(Walk* walk, uint8_t said, PyObject* value) const {
+  const Argument& expected = *walk->expected++;
+  const bool says_lengths = (said & kLengthsInKey) != 0;
+  switch (expected.kind) {
+    case Kind::kArray:
+      if (!TakeArray(expected, walk->short_axes, says_lengths, value, walk->slots)) return false;
+      *walk->array++ = {value, value};
+      break;
+    case Kind::kList:
+      if (!TakeList(expected, walk, says_lengths, value)) return false;
+      break;
+    case Kind::kTuple: return TakeTuple(walk, said, value);
+    case Kind::kConstant: return value == expected.object;
+    case Kind::kFunction:
+      return value == expected.object && functions_[expected.count].AreTheSame();
+    default:
+      // Another call may have found that numbers here belong into the key.
+      if ((said & kValueInKey) != 0 || !TakeNumber(expected, value, walk->slots)) return false;
+  }
+  walk->slots += expected.slots;
+  return true;
+}
+
 bool ExpectedCall::Take(uint64_t header, const uint8_t* in_key, bool short_axes,
                         PyObject* const* values, DirectArguments* call) const {
   if (!is_direct_ || header_ != header) return false;
-  uint64_t* slots = call->slots;
-  ArrayArgument* array = call->arrays;
-  for (const Argument& expected : arguments_) {
-    PyObject* value = *values++;
-    const uint8_t said = *in_key++;
-    switch (expected.kind) {
-      case Kind::kArray:
-        if (!TakeArray(expected, short_axes, (said & kLengthsInKey) != 0, value, slots)) {
-          return false;
-        }
-        *array++ = {value, value};
-        break;
-      case Kind::kConstant:
-        if (value != expected.object) return false;
-        break;
-      default:
-        // Another call may have found that numbers here belong into the key.
-        if ((said & kValueInKey) != 0 || !TakeNumber(expected, value, slots)) return false;
-    }
-    slots += expected.slots;
+  Walk walk = {arguments_.data(), call->slots, call->arrays, call, short_axes};
+  const Argument* end = walk.expected + arguments_.size();
+  while (walk.expected != end) {
+    if (!TakeNext(&walk, *in_key++, *values++)) return false;
   }
   return true;
 }
@@ -180,7 +217,7 @@ bool ExpectedCall::TakeCapture(size_t number, PyObject* value, DirectArguments* 
   const Captured& expected = captured_[number];
   if (!TakeArray(expected.argument, false, false, value, call->slots + expected.slot)) return false;
   call->arrays[expected.array] = {value, value};
-  call->Own(value);
+  call->Own(Ref::Borrow(value));
   return true;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "pylib/core/arguments.h"
+#include "pylib/core/content.h"
 #include "pylib/core/numpy_access.h"
 #include "pylib/key.h"
 #include "pylib/python.h"
@@ -23,14 +24,17 @@ class DirectArguments {
   static constexpr size_t kArrays = 16;
 
   DirectArguments() = default;
-  ~DirectArguments() {
-    while (owned_count_ > 0) Py_DECREF(owned_[--owned_count_]);
-  }
+  ~DirectArguments() { Release(); }
   DirectArguments(const DirectArguments&) = delete;
   DirectArguments& operator=(const DirectArguments&) = delete;
 
-  // Keeps an outside array alive: another thread may bind its name anew while the code runs.
-  void Own(PyObject* array) { owned_[owned_count_++] = Ref::Borrow(array).release(); }
+  // Keeps an array alive that was made of a list, or an outside one: another thread may bind its
+  // name anew while the code runs. Of one call at most kArrays.
+  void Own(Ref array) { owned_[owned_count_++] = array.release(); }
+  // Lets go of them, for another try.
+  void Release() {
+    while (owned_count_ > 0) Py_DECREF(owned_[--owned_count_]);
+  }
 
   uint64_t slots[kSlots];
   ArrayArgument arrays[kArrays];
@@ -44,9 +48,9 @@ class DirectArguments {
 // Takes no call before Read.
 class ExpectedCall {
  public:
-  // Of a key and its statics, which outlive this. Where some argument is neither array, number nor
-  // constant (a tuple, a list, a function), no call is taken. `captured`: the leaf words of what is
-  // read outside.
+  // Of a key and its statics, which outlive this. Where some argument is a slice, or an object that
+  // may change what it stands for without anybody knowing, no call is taken. `captured`: the leaf
+  // words of what is read outside.
   void Read(const std::vector<uint64_t>& key, const std::vector<Ref>& statics,
             std::span<const uint64_t> captured);
 
@@ -76,20 +80,42 @@ class ExpectedCall {
   bool TakeCapture(size_t number, PyObject* value, DirectArguments* call) const;
 
  private:
-  enum class Kind : uint8_t { kArray, kFloat, kInteger, kBool, kNumpyScalar, kConstant };
+  enum class Kind : uint8_t {
+    kArray,
+    kFloat,
+    kInteger,
+    kBool,
+    kNumpyScalar,
+    kList,
+    kTuple,
+    kConstant,
+    kFunction
+  };
 
+  // Of a tuple, what it holds follows.
   struct Argument {
     Kind kind;
     bool checks_strides;  // array: neither in C order nor in Fortran's
-    uint8_t rank;         // array
+    uint8_t rank;         // array, list
     uint8_t slots;        // how many it takes
-    uint8_t type;         // array, number: NumPy's type number
-    int flag_mask;        // array: which of NumPy's flags the word tells
-    int flags;            // array: those
-    uint64_t word;        // array, number
-    uint64_t bare;        // array: the word without lengths
-    uint64_t unit_axes;   // array: as in the word
-    const void* object;   // array: the descriptor; number: the class; constant: itself
+    uint8_t type;         // array, list, number: NumPy's type number
+    int flag_mask;        // array, list: which of NumPy's flags the word tells
+    int flags;            // array, list: those
+    uint64_t word;        // array, list, number
+    uint64_t bare;        // array, list: the word without lengths
+    uint64_t unit_axes;   // array, list: as in the word
+    const void* object;   // array, list: the descriptor; number: the class; constant, function:
+                          // itself
+    size_t count;         // tuple: its length; function: its place in functions_
+  };
+
+  // What Take reads and writes as it goes along the arguments.
+  struct Walk {
+    const Argument* expected;
+    uint64_t* slots;
+    ArrayArgument* array;
+    DirectArguments* call;
+    bool short_axes;
   };
 
   struct Captured {
@@ -102,7 +128,10 @@ class ExpectedCall {
   static Kind KindOfNumber(ArgumentWord word);
   bool ReadLeaf(ArgumentWord word);
   bool ReadCaptured(ArgumentWord word);
-  bool ReadConstant(PyObject* object);
+  bool ReadStatic(PyObject* object);
+  bool TakeNext(Walk* walk, uint8_t said, PyObject* value) const;
+  bool TakeTuple(Walk* walk, uint8_t said, PyObject* value) const;
+  static bool TakeList(const Argument& expected, Walk* walk, bool says_lengths, PyObject* value);
   static bool TakeArray(const Argument& expected, bool short_axes, bool says_lengths,
                         PyObject* value, uint64_t* slots);
   static bool TakeNumber(const Argument& expected, PyObject* value, uint64_t* slots);
@@ -110,6 +139,7 @@ class ExpectedCall {
 
   std::vector<Argument> arguments_;
   std::vector<Captured> captured_;
+  std::vector<FunctionParts> functions_;
   size_t slot_count_ = 0;  // of the arguments and what is captured
   uint64_t header_ = 0;
   size_t array_count_ = 0;

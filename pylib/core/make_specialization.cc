@@ -9,10 +9,10 @@
 namespace parakeet::pylib {
 namespace {
 
-bool LoadCode(std::string_view image, Specialization* made) {
+bool LoadCode(std::string_view image, bool is_checked, Specialization* made) {
   const int64_t start = runtime::NowNanoseconds();
   std::string why;
-  made->image = runtime::LoadImageLazily(image.data(), image.size(), &why);
+  made->image = runtime::LoadImageLazily(image.data(), image.size(), &why, is_checked);
   if (made->image == nullptr) PyErr_Format(PyExc_OSError, "cannot load code: %s", why.c_str());
   const double ms = double(runtime::NowNanoseconds() - start) / 1e6;
   made->manifest.phases.push_back({"load", ms});
@@ -56,7 +56,9 @@ std::unique_ptr<Specialization> MakeSpecialization(const Arguments& call, Compil
   made->program = parts.program;
   made->manifest = std::move(parts.manifest);
   made->outside = OutsideObjects(parts.overloads_version, parts.allows_no_overload);
-  if (made->program == nullptr && !LoadCode(parts.image, made.get())) return nullptr;
+  if (made->program == nullptr && !LoadCode(parts.image, parts.is_image_checked, made.get())) {
+    return nullptr;
+  }
   made->key.assign(call.key.begin(), call.key.end());
   made->hash = HashKey(call.key.data(), call.key.size());
   made->statics = OwnedStatics(call);

@@ -16,8 +16,9 @@ namespace parakeet::pylib {
 
 struct CompiledParts {
   Manifest manifest;
-  std::string_view image;   // or, for the interpreter:
-  void* program = nullptr;  // becomes the specialization's
+  bool is_image_checked = false;  // whether the image's checksum need not be held against it
+  std::string_view image;         // or, for the interpreter:
+  void* program = nullptr;        // becomes the specialization's
   OutsideParts outside;
   uint64_t overloads_version = 0;  // as it was before the outside was read
   bool allows_no_overload = false;

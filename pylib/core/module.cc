@@ -55,6 +55,11 @@ PyObject* PySetDefaultTarget(PyObject*, PyObject* number) {
 
 PyObject* GetDefaultTarget(PyObject*, PyObject*) { return PyLong_FromLong(DefaultTarget()); }
 
+PyObject* PySetTargetVariable(PyObject*, PyObject* variable) {
+  SetTargetVariable(variable);
+  return None();
+}
+
 PyObject* PyCountTargetBlocks(PyObject*, PyObject* change) {
   const long value = PyLong_AsLong(change);
   if (value == -1 && PyErr_Occurred()) return nullptr;
@@ -95,6 +100,8 @@ PyObject* PySetShown(PyObject*, PyObject* args) {
   if (!PyArg_ParseTuple(args, "OO", &show, &texts)) return nullptr;
   return SetShown(show, texts) ? None() : nullptr;
 }
+
+PyObject* KeyedCalls(PyObject*, PyObject*) { return PyLong_FromLongLong(keyed_calls); }
 
 PyObject* BufferCounters(PyObject*, PyObject*) {
   const runtime::BufferCounters counters = runtime::ReadBufferCounters();
@@ -221,6 +228,7 @@ PyMethodDef functions[] = {
     {"set_num_threads", SetNumThreads, METH_O, nullptr},
     {"get_default_target", GetDefaultTarget, METH_NOARGS, nullptr},
     {"set_default_target", PySetDefaultTarget, METH_O, nullptr},
+    {"set_target_variable", PySetTargetVariable, METH_O, nullptr},
     {"count_target_blocks", PyCountTargetBlocks, METH_O, nullptr},
     {"set_timing", PySetTiming, METH_O, nullptr},
     {"set_uses_libnvvm", PySetUsesLibNvvm, METH_O, nullptr},
@@ -229,6 +237,7 @@ PyMethodDef functions[] = {
     {"overloads_changed", OverloadsChanged, METH_NOARGS, nullptr},
     {"set_array_type", SetArrayType, METH_O, nullptr},
     {"set_shown", PySetShown, METH_VARARGS, nullptr},
+    {"keyed_calls", KeyedCalls, METH_NOARGS, nullptr},
     {"buffer_counters", BufferCounters, METH_NOARGS, nullptr},
     {"reset_buffer_peak", ResetBufferPeak, METH_NOARGS, nullptr},
     {"trim_pool", TrimPool, METH_NOARGS, nullptr},

@@ -14,16 +14,17 @@
 
 namespace parakeet::pylib {
 
-// The code of the call before, where it takes one of these numbers too, with their slots (as many
-// as a DirectArguments has). Null where it does not, or where that is left open.
+// The code that the calls before let expect, where it takes these numbers, with their slots (as
+// many as a DirectArguments has). Null where it does not, or where that is left open.
 inline Specialization* FindForNumbers(const FunctionState& function, Target target,
                                       PyObject* const* values, uint64_t* slots) {
-  Specialization* code = function.table.recent()[0];
+  const size_t expected = function.table.expected();
+  Specialization* code = function.table.recent(expected);
   if (code == nullptr || !code->is_of_numbers || function.has_static) return nullptr;
   if (is_profiling.load(std::memory_order_relaxed)) return nullptr;
   if (is_timing.load(std::memory_order_relaxed)) return nullptr;
   if (!code->expected.TakeNumbers(HeaderWord(target, false), values, slots)) return nullptr;
-  return code->outside.Holds() ? code : nullptr;
+  return code->outside.Holds() ? function.table.Took(expected) : nullptr;
 }
 
 // Runs that code, with the GIL all the while, so that nobody drops it. As Dispatch.

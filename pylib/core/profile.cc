@@ -35,8 +35,9 @@ PyObject* Counted(int64_t value, bool is_all) {
 }
 
 PyObject* RegionOf(const RegionPlace& place, const runtime::RegionTotals& totals) {
-  return Py_BuildValue("{sssisLsLsNsNsL}", "file", place.file.c_str(), "line", int(place.line),
-                       "entries", (long long)totals.entries, "ns", (long long)totals.ns, "bytes",
+  return Py_BuildValue("{sss(iiii)sLsLsNsNsL}", "file", place.file.c_str(), "span", int(place.line),
+                       int(place.column), int(place.end_line), int(place.end_column), "entries",
+                       (long long)totals.entries, "ns", (long long)totals.ns, "bytes",
                        Counted(totals.bytes, totals.knows_bytes), "operations",
                        Counted(totals.operations, totals.knows_operations), "allocated",
                        (long long)totals.allocated);

@@ -56,18 +56,36 @@ SpecializationTable::SpecializationTable() : slots_(new Slots(4)) {}
 SpecializationTable::~SpecializationTable() { delete slots_.load(); }
 
 Specialization* SpecializationTable::Find(const Arguments& call) const {
-  if (recent_[0] != nullptr && recent_[0]->Matches(call)) return recent_[0];
+  Specialization* last = recent_[last_];
+  if (last != nullptr && last->Matches(call)) return last;
   const uint64_t hash = HashKey(call.key.data(), call.key.size());
   const Slots* slots = slots_.load(std::memory_order_acquire);
   for (size_t at = hash;; ++at) {
     Specialization* entry = slots->entries[at & slots->mask];
     if (entry == nullptr) return nullptr;
     if (entry->hash != hash || !entry->Matches(call)) continue;
-    const auto known = std::find(recent_.begin(), recent_.end() - 1, entry);
-    std::move_backward(recent_.begin(), known, known + 1);
-    recent_[0] = entry;
+    Remember(entry);
     return entry;
   }
+}
+
+void SpecializationTable::Remember(Specialization* found) const {
+  const auto known = std::find(recent_.begin(), recent_.end(), found);
+  if (known != recent_.end()) {
+    Took(size_t(known - recent_.begin()));
+    return;
+  }
+  const size_t at = remembered_++ % kRecent;
+  recent_[at] = found;
+  follower_[at] = uint8_t(at);
+  Took(at);
+}
+
+void SpecializationTable::ForgetRecent() {
+  recent_ = {};
+  follower_ = {};
+  last_ = expected_ = 0;
+  remembered_ = 0;
 }
 
 // Takes out what has the same key and statics.
@@ -101,7 +119,8 @@ void SpecializationTable::Publish() {
 
 void SpecializationTable::Insert(std::unique_ptr<Specialization> specialization) {
   Retire(*specialization);
-  recent_ = {specialization.get()};
+  ForgetRecent();
+  Remember(specialization.get());
   all_.push_back(std::move(specialization));
   Publish();
 }
@@ -110,14 +129,14 @@ void SpecializationTable::Drop(const Specialization* specialization) {
   const auto is_it = [&](const auto& entry) { return entry.get() == specialization; };
   const auto it = std::find_if(all_.begin(), all_.end(), is_it);
   if (it == all_.end()) return;
-  recent_ = {};
+  ForgetRecent();
   retired_.push_back(std::move(*it));
   all_.erase(it);
   Publish();
 }
 
 void SpecializationTable::Clear() {
-  recent_ = {};
+  ForgetRecent();
   for (auto& entry : all_) retired_.push_back(std::move(entry));
   all_.clear();
   Publish();

@@ -100,9 +100,19 @@ class SpecializationTable {
   SpecializationTable();
   ~SpecializationTable();
 
-  // Those that calls found last, then nulls. They are in the table.
-  using Recent = std::array<Specialization*, 4>;
-  const Recent& recent() const { return recent_; }
+  // Those that calls have found, each in the place it came to, then nulls. They are in the table.
+  static constexpr size_t kRecent = 16;
+  Specialization* recent(size_t at) const { return recent_[at]; }
+  // The place of the one that came last behind the one that was taken last: calls repeat, or take
+  // turns.
+  size_t expected() const { return expected_; }
+  // That the call in hand takes the one in a place, which is returned.
+  Specialization* Took(size_t at) const {
+    follower_[last_] = uint8_t(at);
+    last_ = uint8_t(at);
+    expected_ = follower_[at];
+    return recent_[at];
+  }
   // Null where there is none.
   Specialization* Find(const Arguments& call) const;
   // Takes the place of one with the same key and statics, if there is one.
@@ -117,8 +127,15 @@ class SpecializationTable {
   struct Slots;
   void Retire(const Specialization& like);
   void Publish();
+  // Puts one among the recent ones, as if it had been taken there.
+  void Remember(Specialization* found) const;
+  void ForgetRecent();
 
-  mutable Recent recent_ = {};
+  mutable std::array<Specialization*, kRecent> recent_ = {};
+  mutable std::array<uint8_t, kRecent> follower_ = {};  // by place, that of the one taken next
+  mutable uint8_t last_ = 0;
+  mutable uint8_t expected_ = 0;
+  mutable size_t remembered_ = 0;  // how many have come to places; the oldest place is next
   std::atomic<const Slots*> slots_;
   std::vector<std::unique_ptr<Specialization>> all_;
   std::vector<std::unique_ptr<Specialization>> retired_;

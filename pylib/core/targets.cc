@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "pylib/core/beyond_limited_api.h"
+
 namespace parakeet::pylib {
 
 std::atomic<int> default_target = int(Target::kParallel);
@@ -11,13 +13,27 @@ namespace {
 
 std::atomic<bool> uses_libnvvm = false;
 
-// Calls parakeet.targets.<name>, which gives a number; -1 with an exception set.
-int Ask(const char* name, PyObject* argument) {
+// A contextvars.ContextVar, owned; null until parakeet.targets is imported.
+PyObject* innermost = nullptr;
+
+// By parakeet.targets; -1 with an exception set.
+int AskNumberOf(PyObject* name) {
   Ref module = Ref::Steal(PyImport_ImportModule("parakeet.targets"));
-  Ref function = module ? Ref::Steal(PyObject_GetAttrString(module.get(), name)) : Ref();
+  Ref function = module ? Ref::Steal(PyObject_GetAttrString(module.get(), "number_of")) : Ref();
   if (!function) return -1;
-  Ref number = Ref::Steal(PyObject_CallFunctionObjArgs(function.get(), argument, nullptr));
+  Ref number = Ref::Steal(PyObject_CallFunctionObjArgs(function.get(), name, nullptr));
   return number ? int(PyLong_AsLong(number.get())) : -1;
+}
+
+// What the innermost block of this context says, or kNoTarget; -1 with an exception set.
+int TargetInContext() {
+  PyObject* number = nullptr;
+  if (innermost == nullptr) return kNoTarget;
+  if (PyContextVar_Get(innermost, nullptr, &number) != 0) return -1;
+  if (number == nullptr) return kNoTarget;
+  const int target = int(PyLong_AsLong(number));
+  Py_DECREF(number);
+  return target;
 }
 
 }  // namespace
@@ -35,7 +51,7 @@ int TargetNamed(PyObject* name) {
     Ref::Steal(std::exchange(last_name, Ref::Borrow(name).release()));
     return last_number;
   }
-  const int target = Ask("number_of", name);
+  const int target = AskNumberOf(name);
   if (target < 0) return -1;
   Ref value = Ref::Steal(PyLong_FromLong(target));
   if (PyUnicode_CheckExact(name) && value) PyDict_SetItem(known, name, value.get());
@@ -50,7 +66,7 @@ int ChooseTargetAmong(PyObject* keyword, int decorated) {
 
 int GivenTarget(int decorated) {
   if (open_target_blocks.load(std::memory_order_relaxed) > 0) {
-    const int target = Ask("number_in_context", nullptr);
+    const int target = TargetInContext();
     if (target != kNoTarget) return target;
   }
   return decorated >= 0 ? decorated : kNoTarget;
@@ -60,6 +76,9 @@ void SetDefaultTarget(int target) { default_target.store(target, std::memory_ord
 int DefaultTarget() { return default_target.load(std::memory_order_relaxed); }
 void SetUsesLibNvvm(bool value) { uses_libnvvm.store(value, std::memory_order_relaxed); }
 bool UsesLibNvvm() { return uses_libnvvm.load(std::memory_order_relaxed); }
+void SetTargetVariable(PyObject* variable) {
+  Ref::Steal(std::exchange(innermost, Ref::Borrow(variable).release()));
+}
 void CountTargetBlocks(int change) {
   open_target_blocks.fetch_add(change, std::memory_order_relaxed);
 }

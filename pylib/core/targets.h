@@ -30,6 +30,9 @@ int DefaultTarget();
 void SetUsesLibNvvm(bool value);
 bool UsesLibNvvm();
 
+// The context variable in which parakeet.targets keeps the number that the innermost block names.
+void SetTargetVariable(PyObject* variable);
+
 // How many `with parakeet.target(...)` blocks are open in the process: where there is none, no call
 // looks for one.
 void CountTargetBlocks(int change);

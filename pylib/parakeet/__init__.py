@@ -35,6 +35,7 @@ _MODULES = {
     "profile": "parakeet.profiling",
     "set_memory_limit": "parakeet.device_memory",
     "to_gpu": "parakeet.device_array",
+    "trim_memory": "parakeet.device_memory",
 }
 _SUBMODULES = (
     "c_backend", "errors", "inspection", "library", "operators", "primitives", "testing_helpers",
@@ -61,6 +62,7 @@ __all__ = [
     "show_config",
     "target",
     "to_gpu",
+    "trim_memory",
 ]
 
 

@@ -1,10 +1,12 @@
-"""The memory of devices: what is in use, and how much there may be."""
+"""The memory of the host's results and of devices: what is in use, and how much there may be."""
 
 from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
 from parakeet import _core
 from parakeet.targets import has_device, number_of
+
+HOST = "host"
 
 
 class LineMemory(NamedTuple):
@@ -16,12 +18,13 @@ class LineMemory(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MemoryInfo:
-    """The memory of one device, in bytes, that calls of this process hold. `info["peak"]` and
-    `dict(info)` work too.
+    """The memory of one device or of the host, in bytes, that calls of this process hold.
+    `info["peak"]` and `dict(info)` work too. On the host nothing is launched, copied or limited.
 
-    in_use    now, by device arrays and by calls that run
+    in_use    now, by device arrays and by calls that run; on the host by results and such calls
     peak      the most there has been
     buffers   how many are in use
+    pooled    on the host: free, and kept for later results; trim_memory() gives it back
     launches  how many kernels have been launched, in all
     replays   how many CUDA graphs have been, each of which stands for several of the launches
     up, down  how many bytes have been copied from the host and to it, in all
@@ -35,6 +38,7 @@ class MemoryInfo:
     in_use: int
     peak: int
     buffers: int
+    pooled: int
     launches: int
     replays: int
     up: int
@@ -46,7 +50,8 @@ class MemoryInfo:
     def __str__(self):
         limit = "" if self.limit is None else f", of a limit of {self.limit:,}"
         held = f"{self.in_use:,} bytes in use by {self.buffers} buffers"
-        rows = [f"{held}{limit}; peak {self.peak:,}"]
+        pooled = f"; {self.pooled:,} more free and kept" if self.pooled else ""
+        rows = [f"{held}{limit}{pooled}; peak {self.peak:,}"]
         rows += (f"{place}: {line.bytes:,} bytes, {line.buffers} buffers"
                  for place, line in self.lines.items())  # fmt: skip
         return "\n".join(rows)
@@ -61,17 +66,22 @@ class MemoryInfo:
 
 
 def memory_info(device=None):
-    """The memory of a device: "gpu:0", "emulated_gpu". None is the configured target's, else the
-    first GPU's, or the emulated one's where there is none.
+    """The memory of a device: "gpu:0", "emulated_gpu"; of "host" what results hold that jitted
+    functions have made there, and what is free of the pool that they come from. None is the
+    configured target's, the host's for "serial" and "parallel".
 
     Raises ValueError for what is no device, parakeet.errors.DeviceError for one that is not there.
     """
+    is_host_target = not has_device(_core.get_default_target())
+    if device == HOST or (device is None and is_host_target):
+        return _of_host()
     number = _number_of(device)
     counters = _core.device_counters(number)
     return MemoryInfo(
         in_use=counters["live_bytes"],
         peak=counters["peak_bytes"],
         buffers=counters["live_buffers"],
+        pooled=0,
         launches=counters["launches"],
         replays=counters["replays"],
         up=counters["bytes_up"],
@@ -80,6 +90,34 @@ def memory_info(device=None):
         limit=counters["limit_bytes"] or None,
         lines=_lines(number),
     )
+
+
+def _of_host():
+    counters = _core.buffer_counters()
+    return MemoryInfo(
+        in_use=counters["live_bytes"],
+        peak=counters["peak_bytes"],
+        buffers=counters["live_buffers"],
+        pooled=counters["pooled_bytes"],
+        launches=0,
+        replays=0,
+        up=0,
+        down=0,
+        products=0,
+        limit=None,
+    )
+
+
+def trim_memory():
+    """Gives the memory of results that have gone back to the system; how many bytes that were.
+
+    It is kept for the results of later calls, up to an eighth of the memory that the process may
+    use, since memory that is touched for the first time costs more than most calls. What other
+    threads keep by themselves, up to 2 MiB each, stays.
+    """
+    before = _core.buffer_counters()["pooled_bytes"]
+    _core.trim_pool()
+    return before - _core.buffer_counters()["pooled_bytes"]
 
 
 def _lines(number):

@@ -1,19 +1,17 @@
-"""What `f.explain(*args)` gives: a text of one screen, and the facts that it is made of.
+"""What `f.explain(*args)` gives: a text of one screen (explanation_text.py), and its facts.
 
 The compiler hands over what became of each operator and loop of the source, and what its passes
 said (pylib/compiler/write_account.h). Here they are sorted to lines, and what the code as it runs
 bears out is kept: a pass that refused what a later one did says nothing to a user.
 """
 
-import textwrap
+import linecache
+import re
 from dataclasses import dataclass
-from operator import attrgetter
 
+from parakeet import explanation_text
 from parakeet.cuda_libraries import why_no_cublas
-from parakeet.text import Text, clipped, listed, phases_text
-
-_LONGEST = 40  # letters of an operator's source in a row
-_WIDTH = 110  # letters of a row, but for one long word
+from parakeet.text import Text, listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +99,7 @@ class Row:
 class Explanation(Text):
     """What became of a function, compiled for some arguments: a text with attributes.
 
+    verbose          a longer text: each line by itself, with all that its rows say
     function, signature, target, rows, compile_ms, phases, from_disk
     notes            everything that the passes said
     traversals, parallel_regions, results, temporaries, buffers, checks_in_loops, checks_before
@@ -113,7 +112,6 @@ def make(function, record, target, account):
     """The Explanation of a compilation, from its record and the compiler's account of it."""
     notes = Notes(map(_note, account["notes"]))
     rows = _rows(account, target)
-    told = _told(account["operators"])
     facts = {name: value for name, value in account.items() if isinstance(value, int)}
     facts.update(
         function=function.__qualname__,
@@ -125,7 +123,10 @@ def make(function, record, target, account):
         phases=record["phases"],
         from_disk=record["from_disk"],
     )
-    explanation = Explanation(_screen(facts, told))
+    facts["told"] = _told(account["operators"])
+    explanation = Explanation(explanation_text.screen(facts))
+    facts["verbose"] = Text(explanation_text.everything(facts))
+    del facts["told"]
     explanation.__dict__.update(facts)
     return explanation
 
@@ -139,7 +140,7 @@ def _note(note):
         stage=note["pass"],
         topic=note["topic"],
         verdict=note["verdict"],
-        text=note["text"].replace("%", ""),  # as the source names values
+        text=_in_words(note),
         file=span and span[0],
         line=span and span[1],
         other=other and other[1],
@@ -166,7 +167,7 @@ def _told(operators):
     for each in operators:
         for span in each["into"]:
             if span[:2] == each["span"][:2]:
-                told.setdefault(_place(span), []).append(clipped(each["text"], _LONGEST))
+                told.setdefault(_place(span), []).append(each["text"])
     return told
 
 
@@ -184,7 +185,7 @@ def _row(each, said, taken, operators, target):
         span=place[1:],
         source=each["line"],
         text=each["text"],
-        kind="contraction" if route else _strongest(each["kinds"]),
+        kind="contraction" if route else _kind(each),
         own=each["own"],
         threads=each["threads"],
         around=each["around"] and each["around"][1],
@@ -201,15 +202,37 @@ def _row(each, said, taken, operators, target):
 
 
 # What a library function is made of, the part that says most first.
-_KINDS = ("call", "filter", "scan", "reduction", "while loop", "loop", "copy", "map")
+_KINDS = ("call", "filter", "scan", "reduction", "copy", "map", "while loop", "loop")
 
 
-def _strongest(kinds):
+def _kind(each):
+    """In a word; of a statement of the user's that is a loop, which."""
+    kinds, text = each["kinds"], each["text"]
+    if "while loop" in kinds and text.startswith("for "):
+        return "loop that may break off"
+    if text.startswith(("for ", "while ")):
+        kinds = [kind for kind in kinds if kind.endswith("loop")] or kinds
     return next((kind for kind in _KINDS if kind in kinds), kinds[0])
 
 
 def _texts(notes):
-    return list(dict.fromkeys(note["text"].replace("%", "") for note in notes))
+    return list(dict.fromkeys(_in_words(note) for note in notes))
+
+
+_MADE_AT = re.compile(r"the array of line (\d+)")
+_ASSIGNED = re.compile(r"\s*([^\W\d]\w*)\s*(:[^=]*)?=[^=]")
+
+
+def _in_words(note):
+    """The text of a note, with arrays as the source names them."""
+    file = note["span"] and note["span"][0]
+
+    def name(made):
+        source = linecache.getline(file or "", int(made[1]))
+        assigned = _ASSIGNED.match(source)
+        return assigned[1] if assigned else made[0]
+
+    return _MADE_AT.sub(name, note["text"].replace("%", ""))
 
 
 def _route(notes):
@@ -217,20 +240,26 @@ def _route(notes):
     return texts[-1] if texts else ""
 
 
+# What is said of matrices, and of the copies that places are counted in: these are no matrix that
+# a user knows of.
+_OF_MATRICES = "shares the traversal of a matrix's rows"
+
+
 def _done(notes):
-    done = (n for n in notes if n["topic"] in ("threads", "memory") and n["verdict"] == "done")
-    for text in _texts(done):
-        if not text.startswith("spread over") and text != "its iterations are independent":
+    topics = ("threads", "memory")
+    done = _texts(n for n in notes if n["topic"] in topics and n["verdict"] == "done")
+    has_copies = any(text.startswith("counted in copies") for text in done)
+    for text in done:
+        is_told = text.startswith("spread over") or text == "its iterations are independent"
+        if not is_told and not (has_copies and text == _OF_MATRICES):
             yield text
 
 
-# Targets with more than one thread.
-_SPREADING = ("parallel", "gpu", "emulated_gpu")
-
-
-def _standing(notes, topic):
-    """The refusals of a topic that nothing was done after."""
-    mine = [note for note in notes if note["topic"] == topic]
+def _standing(notes, topic, is_spread=True):
+    """The refusals of a topic that nothing was done after. Of what is not spread over threads,
+    `schedule` may still have spread what passes have put beside it."""
+    mine = [note for note in notes if note["topic"] == topic
+            and (is_spread or note["pass"] != "schedule")]  # fmt: skip
     for at in range(len(mine), 0, -1):
         if mine[at - 1]["verdict"] == "done":
             mine = mine[at:]
@@ -252,10 +281,11 @@ def _reasons(each, notes, operators, target):
         if why:
             yield why
     for topic in ("threads", "lanes", "fusion", "siblings", "nests", "contraction", "memory"):
-        refused = _standing(notes, topic)
+        refused = _standing(notes, topic, each["threads"] != "none")
         if not refused:
             continue
-        if topic == "threads" and (each["threads"] != "none" or target not in _SPREADING):
+        has_threads = each["threads"] != "none" or target not in explanation_text.SPREADING
+        if topic == "threads" and has_threads:
             if target == "serial" and not _has_lanes_near(each["span"], operators):
                 yield from _without_lanes(refused)
             continue
@@ -281,149 +311,3 @@ def _has_lanes_near(mine, operators):
 
 def _contains(outer, inner):
     return outer[0] == inner[0] and outer[1:3] <= inner[1:3] and outer[3:5] >= inner[3:5]
-
-
-# --- the screen ---
-
-
-def _screen(facts, told):
-    lines = [f"{facts['function']} {facts['signature']} on {facts['target']}"]
-    rows = facts["rows"]
-    files = dict.fromkeys(row.file for row in rows)
-    width = max((len(str(row.line)) for row in rows), default=0)
-    for file in files:
-        if len(files) > 1:
-            lines.append(f"  {file.rpartition('/')[2]}")
-        mine = [row for row in rows if row.file == file]
-        for number in dict.fromkeys(map(attrgetter("line"), mine)):
-            here = [row for row in mine if row.line == number]
-            lines += _line(number, here, width, facts["target"], told)
-    if not rows:
-        lines.append("  no operator and no loop: scalar code alone")
-    return "\n".join([*lines, *_totals(facts), f"  {_compiled(facts)}"])
-
-
-def _line(number, rows, width, target, told):
-    yield f"  {number:>{width}}  {clipped(rows[0].source.strip(), 90)}"
-    shown = [row for row in rows if row.own]
-    texts = [[_what(row, target, told), *row.reasons] for row in shown]
-    # What has no traversal of its own is told of together; what is computed in one of the same
-    # line is, where it may raise.
-    away = [row for row in rows if not row.own and set(row.fused_into) - {row.line}]
-    for lines in dict.fromkeys(map(attrgetter("fused_into"), away)):
-        texts.append([_fused([row for row in away if row.fused_into == lines], lines)])
-    if not texts:
-        texts = [["interpreted" if target == "interpreter" else "no code of its own"]]
-    checks = [name for row in rows if not row.own for name in row.checks]
-    if checks:
-        texts.append([_checks(checks)])
-    names = [clipped(row.text, _LONGEST) for row in shown] if len(shown) > 1 else []
-    for at, (what, *reasons) in enumerate(texts):
-        name = f"{names[at]}  " if at < len(names) else ""
-        yield from _wrapped(f"{name}{what}", width + 6)
-        for reason in reasons:
-            yield from _wrapped(reason, width + 8)
-
-
-def _wrapped(text, indent):
-    return textwrap.wrap(
-        text,
-        _WIDTH,
-        initial_indent=" " * indent,
-        subsequent_indent=" " * (indent + 4),
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-
-
-def _fused(rows, lines):
-    kinds = dict.fromkeys(row.kind for row in rows)
-    counts = [sum(row.kind == kind for row in rows) for kind in kinds]
-    named = [
-        kind if count == 1 else f"{count} {_plural(kind, count)}"
-        for kind, count in zip(kinds, counts, strict=True)
-    ]
-    lanes = max(row.lanes for row in rows)
-    return f"{listed(named, 4)}: fused into {_lines(lines)}" + (
-        f", {lanes} lanes" if lanes > 1 else ""
-    )
-
-
-def _what(row, target, told):
-    return f"{row.kind}: " + ", ".join(_facts(row, target, told.get((row.file, *row.span), ())))
-
-
-def _facts(row, target, told):
-    yield _threads(row, target)
-    if row.lanes > 1:
-        yield f"{row.lanes} lanes"
-    if row.route:
-        yield row.route
-    others = [line for line in row.takes_in if line != row.line]
-    if others:
-        yield f"takes in {_lines(others)}"
-    elif told:
-        few = len(told) <= 2
-        yield f"takes in {' and '.join(told)}" if few else f"takes in {len(told)} operators"
-    yield from row.done
-    made = ((row.results, "result"), (row.temporaries, "temporary array"))
-    words = [f"a {word}" if n == 1 else _counted(n, word) for n, word in made if n]
-    if words:
-        yield "makes " + " and ".join(words)
-    if row.checks:
-        yield _checks(row.checks)
-
-
-def _checks(names):
-    kinds = listed(sorted(set(names)), 3)
-    return f"{len(names)} {_plural('check', len(names))} left inside ({kinds})"
-
-
-def _threads(row, target):
-    if target not in _SPREADING:
-        return "one thread"
-    if row.threads == "around":
-        same = row.around == row.line
-        return "inside what is parallel" if same else f"inside line {row.around}, which is parallel"
-    return {"own": "parallel", "part": "parallel in part"}.get(row.threads, "sequential")
-
-
-def _lines(numbers):
-    numbers = sorted(set(numbers))
-    return f"{_plural('line', len(numbers))} {listed(map(str, numbers), 5)}"
-
-
-def _plural(word, count):
-    return word if count == 1 else f"{word}s"
-
-
-def _counted(count, word):
-    return f"{count} {_plural(word, count)}"
-
-
-def _totals(facts):
-    if facts["target"] == "interpreter":
-        return
-    parts = [_counted(facts["traversals"], "traversal")] if facts["traversals"] else []
-    if facts["target"] in _SPREADING and parts:
-        word = "parallel region" if facts["target"] == "parallel" else "kernel"
-        parts.append(_counted(facts["parallel_regions"], word))
-    made, kept = facts["results"] + facts["temporaries"], facts["temporaries"]
-    parts.append(_counted(made, "array") + " made" + (f" ({kept} temporary)" if kept else ""))
-    if facts["buffers"]:
-        parts.append(_counted(facts["buffers"], "work buffer"))
-    inside, before = facts["checks_in_loops"], facts["checks_before"]
-    if inside:
-        parts.append(_counted(inside, "check") + " left in loops")
-    if before:
-        parts.append(_counted(before, "check") + " outside loops")
-    if not inside and not before:
-        parts.append("no checks left")
-    yield "  " + ", ".join(parts)
-    if any(note.topic == "shapes" for note in facts["notes"]):
-        yield "  takes sizes to be equal and loops to run, which each call checks first"
-
-
-def _compiled(facts):
-    origin = "loaded from disk" if facts["from_disk"] else "compiled"
-    return f"{origin} in {facts['compile_ms']:.2f} ms: {phases_text(facts['phases'])}"

@@ -1,4 +1,4 @@
-"""`parakeet.profile()`: where the time of jitted functions goes, by function and by line.
+"""`parakeet.profile()`: where the time of jitted functions goes, by function, line and operator.
 
 Under a profile a function runs code of its own that reads the clock before each traversal
 (passes/mark_regions.cc), compiled at its first call there; other code is as it was. How many bytes
@@ -21,10 +21,13 @@ _BYTES = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """The traversals of one source line, in all calls of a function together.
+    """The traversals of one operator of the source, or of all of a line (`Called.lines`), in all
+    calls of a function together. A call of a library function is one operator.
 
-    file, line  of the source; `source` is its text
-    entries     how many began; in a loop, each time counts
+    file, line  of the source; `source` is the text of that line
+    span        line, column, end line and end column of the operator, columns in UTF-8 bytes
+    text        the operator's own source; of a line, ""
+    entries     how many began; in a loop, each time counts. 0 where it only made an array
     seconds     how long they took
     bytes       of arrays read and written, each element once a traversal; None where it is not
                 known
@@ -34,7 +37,9 @@ class Region:
 
     file: str
     line: int
+    span: tuple
     source: str
+    text: str
     entries: int
     seconds: float
     bytes: int | None
@@ -50,7 +55,8 @@ class Called:
     signature        the types of its arguments
     calls, failed    how often it was called, and how often of these it raised
     compile_seconds  of the code that was profiled
-    regions          one a line, in the order of the code
+    regions          one an operator, in the order of the code
+    lines            the same by line: the operators of each added up
     """
 
     function: object
@@ -67,6 +73,15 @@ class Called:
     @property
     def name(self):
         return self.function.__qualname__
+
+    @property
+    def lines(self):
+        lines = {}
+        for region in self.regions:
+            place = (region.file, region.line)
+            whole = replace(region, text="", span=(region.line,))
+            lines[place] = _added(lines[place], whole) if place in lines else whole
+        return tuple(lines.values())
 
     @property
     def bytes(self):
@@ -128,10 +143,11 @@ def profile(show=True):
         with parakeet.profile() as p:
             f(x)
 
-    prints a table of calls, times, GB/s, GFLOP/s and bytes allocated, by function and by source
-    line, with tips; `show=False` prints nothing. `p.functions` and `p.tips` have the numbers. The
-    first call of a function under a profile compiles code that says where its time goes, which is
-    kept for later profiles but not on disk. RuntimeError where a profile is running already.
+    prints a table of calls, times, GB/s, GFLOP/s and bytes allocated, by function, by source line
+    and, where a line has several, by operator, with tips; `show=False` prints nothing.
+    `p.functions` and `p.tips` have the numbers. The first call of a function under a profile
+    compiles code that says where its time goes, which is kept for later profiles but not on disk.
+    RuntimeError where a profile is running already.
     """
     return Profile(show)
 
@@ -147,7 +163,11 @@ def _called(record):
         seconds=totals["ns"] / 1e9,
         allocated=totals["allocated"],
         compile_seconds=record["compile_ms"] / 1e3,
-        regions=tuple(_region(each) for each in totals["regions"] if each["entries"]),
+        regions=tuple(
+            _region(each)
+            for each in totals["regions"]
+            if each["file"] and (each["entries"] or each["allocated"])
+        ),
         record=record,
     )
 
@@ -163,9 +183,9 @@ def _merged(functions):
 
 
 def _sum_of(one, other):
-    regions = {(each.file, each.line): each for each in one.regions}
+    regions = {(each.file, each.span): each for each in one.regions}
     for each in other.regions:
-        place = (each.file, each.line)
+        place = (each.file, each.span)
         regions[place] = _added(regions[place], each) if place in regions else each
     added = _added(one, other, regions=tuple(regions.values()))
     return added if one.calls >= other.calls else replace(added, record=other.record)
@@ -181,16 +201,27 @@ def _added(one, other, **changes):
 
 
 def _region(each):
+    source = linecache.getline(each["file"], each["span"][0])
     return Region(
         file=each["file"],
-        line=each["line"],
-        source=linecache.getline(each["file"], each["line"]).strip(),
+        line=each["span"][0],
+        span=each["span"],
+        source=source.strip(),
+        text=_text_of(source, each["span"]),
         entries=each["entries"],
         seconds=each["ns"] / 1e9,
         bytes=each["bytes"],
         operations=each["operations"],
         allocated=each["allocated"],
     )
+
+
+def _text_of(source, span):
+    """The operator's part of its line; of one of several lines, the first of them."""
+    line, column, end_line, end_column = span
+    if line != end_line:
+        return source.encode()[column:].decode(errors="replace").strip() + " ..."
+    return source.encode()[column:end_column].decode(errors="replace")
 
 
 # --- the table ---
@@ -202,11 +233,15 @@ def _rows(called):
     title = f"{called.name} {called.signature} on {called.target}"
     yield _cells(title, called.calls, called)
     home = called.function.__wrapped__.__code__.co_filename
-    places = [_place(region, home) for region in called.regions]
+    lines = called.lines
+    places = [_place(line, home) for line in lines]
     width = max(map(len, places), default=0)
-    for place, region in zip(places, called.regions, strict=True):
-        yield _cells(f"  {place:>{width}}  {region.source}", region.entries, region)
-    rest = called.seconds - sum(region.seconds for region in called.regions)
+    for place, line in zip(places, lines, strict=True):
+        yield _cells(f"  {place:>{width}}  {line.source}", line.entries, line)
+        parts = [r for r in called.regions if (r.file, r.line) == (line.file, line.line)]
+        for part in parts if len(parts) > 1 else ():
+            yield _cells(f"  {'':>{width}}    {part.text}", part.entries, part)
+    rest = called.seconds - sum(line.seconds for line in lines)
     if called.regions and rest > _SHARE * called.seconds:
         yield ("  elsewhere", "", _time(rest), "", "", "", "")
 
@@ -222,7 +257,7 @@ def _cells(title, count, what):
         clipped(title, 60),
         str(count),
         _time(what.seconds),
-        _time(what.seconds / count),
+        _time(what.seconds / count) if count else "",
         _rate(what.bytes, what.seconds),
         _rate(what.operations, what.seconds),
         _size(what.allocated),
@@ -292,9 +327,9 @@ def _tips_of_lines(called):
     from parakeet import explanation
 
     made = explanation.make(called.function, called.record, called.target, json.loads(account))
-    for region in called.regions:
-        rows = [r for r in made.rows if r.own and (r.file, r.line) == (region.file, region.line)]
-        yield from _tips_of_region(called, region, rows)
+    for line in called.lines:
+        rows = [r for r in made.rows if r.own and (r.file, r.line) == (line.file, line.line)]
+        yield from _tips_of_region(called, line, rows)
 
 
 def _tips_of_region(called, region, rows):

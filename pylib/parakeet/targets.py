@@ -1,8 +1,8 @@
 """Which target a call runs on, by name.
 
 A call's own `target=` wins, then `with parakeet.target(...)`, then the decorator's, then the
-configuration's. `_core` asks here for names and for the innermost `with`; the numbers are those of
-pylib/key.h.
+configuration's. `_core` asks here for names, and reads the innermost `with` from `_innermost`; the
+numbers are those of pylib/key.h.
 """
 
 import contextlib
@@ -22,6 +22,7 @@ _ALIASES = {"c": "serial", "openmp": "parallel", "interp": "interpreter", "cuda"
 NONE = 255
 
 _innermost = contextvars.ContextVar("parakeet_target")
+_core.set_target_variable(_innermost)
 
 
 def canonical(name):

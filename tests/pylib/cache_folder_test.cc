@@ -25,6 +25,12 @@ std::string Name(int number) {
   return "3f" + std::string(30 - digits.size(), '0') + digits + "-0";
 }
 
+// Names in many.
+std::string Elsewhere(int number) {
+  const char digits[] = "0123456789abcdef";
+  return std::string{digits[number / 16], digits[number % 16]} + Name(number).substr(2);
+}
+
 class CacheFolderTest : public testing::Test {
  protected:
   CacheFolderTest() {
@@ -104,37 +110,68 @@ TEST_F(CacheFolderTest, FilesThatOthersMayHaveMadeAreNotRead) {
   EXPECT_TRUE(folder->Read(Name(2)));
 }
 
-TEST_F(CacheFolderTest, TheLeastRecentlyUsedGoesFirst) {
-  const int64_t share = 1000;
-  const auto folder = Open(share * CacheFolder::kShards);
+TEST_F(CacheFolderTest, TheLeastRecentlyUsedOfAllSubfoldersGoFirst) {
+  const auto folder = Open(1000);
   const std::string bytes(300, 'x');
   for (int i = 0; i < 3; ++i) {
-    ASSERT_TRUE(folder->Write(Name(i), bytes));
-    MakeOld(i, 10 - i);
+    ASSERT_TRUE(folder->Write(Elsewhere(i), bytes));
+    const fs::path file = path_ / Elsewhere(i).substr(0, 2) / Elsewhere(i);
+    fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::minutes(10 - i));
   }
-  EXPECT_TRUE(folder->Read(Name(0)));  // which makes 1 the oldest
-  ASSERT_TRUE(folder->Write(Name(3), bytes));
-  EXPECT_FALSE(folder->Read(Name(1)));
-  for (int i : {0, 2, 3}) EXPECT_TRUE(folder->Read(Name(i))) << i;
+  EXPECT_TRUE(folder->Read(Elsewhere(0)));  // which makes 1 the oldest
+  ASSERT_TRUE(folder->Write(Elsewhere(200), std::string(100, 'x')));
+  EXPECT_TRUE(folder->Read(Elsewhere(1)));  // 1000 bytes are the bound
+  fs::last_write_time(path_ / "01" / Elsewhere(1),
+                      fs::file_time_type::clock::now() - std::chrono::minutes(10));
+  ASSERT_TRUE(folder->Write(Elsewhere(3), std::string(150, 'x')));
+  EXPECT_FALSE(folder->Read(Elsewhere(1)));
+  for (int i : {0, 2, 3, 200}) EXPECT_TRUE(folder->Read(Elsewhere(i))) << i;
+}
+
+TEST_F(CacheFolderTest, OneEntryMayTakeTheWholeBound) {
+  const auto folder = Open(1000);
+  EXPECT_TRUE(folder->Write(Elsewhere(1), std::string(10, 'x')));
+  EXPECT_TRUE(folder->Write(Elsewhere(2), std::string(1000, 'x')));
+  EXPECT_FALSE(folder->Read(Elsewhere(1)));
+  EXPECT_FALSE(folder->Write(Elsewhere(3), std::string(1001, 'x')));
+  EXPECT_TRUE(folder->Read(Elsewhere(2)));
 }
 
 TEST_F(CacheFolderTest, TheBoundHoldsAfterEveryWrite) {
-  const int64_t share = 1000;
-  const auto folder = Open(share * CacheFolder::kShards);
-  for (int i = 0; i < 50; ++i) {
+  const auto folder = Open(1000);
+  for (int i = 0; i < 200; ++i) {
     const bool fits = i % 7 != 0;
-    EXPECT_EQ(folder->Write(Name(i), std::string(fits ? 20 * i : 1001, 'x')), fits);
-    EXPECT_LE(folder->Measure().bytes, share);
+    EXPECT_EQ(folder->Write(Elsewhere(i), std::string(fits ? 5 * i : 1001, 'x')), fits);
+    EXPECT_LE(folder->Measure().bytes, 1000);
   }
 }
 
-TEST_F(CacheFolderTest, WhatProcessesThatDiedLeftBehindGoes) {
+TEST_F(CacheFolderTest, TheBoundHoldsForManyWritersAndACountThatIsWrong) {
+  std::vector<std::thread> writers;
+  for (int writer = 0; writer < 4; ++writer) {
+    writers.emplace_back([&, writer] {
+      const auto folder = Open(5000);
+      for (int i = 0; i < 60; ++i) folder->Write(Elsewhere(60 * writer + i), std::string(99, 'x'));
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  const auto folder = Open(5000);
+  EXPECT_LE(folder->Measure().bytes, 5000);
+  EXPECT_GE(folder->Measure().entries, 40);
+  std::ofstream(path_ / ".count") << "nonsense";
+  ASSERT_TRUE(folder->Write(Elsewhere(250), std::string(99, 'x')));
+  for (int i = 0; i < 30; ++i) folder->Write(Name(i), std::string(99, 'x'));
+  EXPECT_LE(folder->Measure().bytes, 5000);
+}
+
+TEST_F(CacheFolderTest, WhatProcessesThatDiedLeftBehindGoesWithTheNextCount) {
   const auto folder = Open();
   ASSERT_TRUE(folder->Write(Name(1), "x"));
   const fs::path left = path_ / "3f" / ".new-1-0", fresh = path_ / "3f" / ".new-2-0";
   std::ofstream(left) << "half";
   std::ofstream(fresh) << "half";
   fs::last_write_time(left, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  fs::remove(path_ / ".count");
   ASSERT_TRUE(folder->Write(Name(2), "x"));
   EXPECT_FALSE(fs::exists(left));
   EXPECT_TRUE(fs::exists(fresh));

@@ -27,7 +27,7 @@ DiskEntry MakeEntry() {
                           {"ValueError", "no", {}, "library.py", "g", 1, 0, 1, 2}};
   entry.manifest.phases = {{"frontend", 1.5}};
   entry.site_homes = {0, kNoHome};
-  entry.image = std::string("code\0code", 9);
+  entry.image = std::string_view("code\0code", 9);
   return entry;
 }
 
@@ -62,7 +62,7 @@ TEST(DiskEntryTest, StaticParametersAreAnAnswerOfTheirOwn) {
 }
 
 TEST(DiskEntryTest, BeginsWithALineForPeople) {
-  EXPECT_TRUE(SerializeEntry(MakeEntry()).starts_with("parakeet cache entry 01\n"));
+  EXPECT_TRUE(SerializeEntry(MakeEntry()).starts_with("parakeet cache entry 02\n"));
 }
 
 TEST(DiskEntryTest, AnyPrefixIsRefused) {

@@ -243,6 +243,6 @@ def test_the_first_iteration_tells_its_error(at, zero, expected, target):
     (one_fails_first, (column(50), np.ones(50, np.int64), WEIGHTS, 0)),
 ], ids=lambda each: getattr(each, "__name__", ""))
 def test_what_is_carried_alike_leaves_lanes(function, arguments):
-    told = jit(function, target="serial").explain(*arguments)
+    told = jit(function, target="serial").explain(*arguments).verbose
     over_i = told[told.index("for i in"):].splitlines()[1]
     assert re.fullmatch(r"\s+loop: one thread, \d+ lanes.*", over_i), told

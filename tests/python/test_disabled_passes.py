@@ -10,7 +10,8 @@ from parakeet import jit
 
 PASSES = Path(__file__).parents[2] / "passes" / "passes.def"
 ROW = re.compile(r'^PARAKEET_PASS\(\w+, "([a-z-]+)", (\w+), (\w+),', re.MULTILINE)
-REQUIRED = {"vectorize-loops"}
+REQUIRED = {"write-one-by-one"}
+NO_PASS = ["vector-math"]
 
 
 def names(is_optional):
@@ -63,7 +64,7 @@ def meant():
     return {program: run(program, "interpreter") for program in CASES}
 
 
-@pytest.mark.parametrize("name", names(True))
+@pytest.mark.parametrize("name", [*names(True), *NO_PASS])
 def test_answers_without(name, meant, monkeypatch):
     spelled = name.replace("-", "_") if len(name) % 2 else name
     monkeypatch.setenv("PARAKEET_DEBUG", f"disable:{spelled},verify")
@@ -72,6 +73,42 @@ def test_answers_without(name, meant, monkeypatch):
         for each, expected in zip([*got, *left], [*results, *arguments], strict=True):
             # Sums may have another order.
             np.testing.assert_allclose(each, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_lanes_and_their_functions_are_left_out(monkeypatch):
+    def program(x):
+        return np.sum(np.tanh(x)), np.exp(x)
+
+    x = np.linspace(0, 1, 1000)
+    told = jit(program, cache=False, target="serial")
+    assert any(row.lanes > 1 for row in told.explain(x).rows) and "_ZGV" in told.llvm(x)
+    bits = [np.asarray(part).tobytes() for part in told(x)]
+    monkeypatch.setenv("PARAKEET_DEBUG", "disable:vectorize_loops")
+    plain = jit(program, cache=False, target="serial")
+    assert all(row.lanes == 1 for row in plain.explain(x).rows)
+    assert "_ZGV" not in plain.llvm(x) and "tanh" in plain.llvm(x)
+    monkeypatch.setenv("PARAKEET_DEBUG", "disable:vector-math,disable:eliminate_dead_code")
+    of_lanes = jit(program, cache=False, target="serial")
+    assert "_ZGV" not in of_lanes.llvm(x) and any(row.lanes > 1 for row in of_lanes.explain(x).rows)
+    # Both call libm's functions, in one order of the sum.
+    assert [np.asarray(part).tobytes() for part in of_lanes(x)] == [
+        np.asarray(part).tobytes() for part in plain(x)]  # fmt: skip
+    assert len(bits) == 2
+
+
+def test_lanes_one_by_one_give_the_bits_of_lanes(monkeypatch):
+    def program(x, y):
+        at = np.argmax(x * y)
+        total = 0.0
+        for i in range(len(x)):
+            total += x[i] * y[i]
+        return x.sum(), x.mean(), (x * y).max(), at, total, np.cumsum(x), x @ y
+
+    x, y = np.random.default_rng(3).standard_normal((2, 20_011))
+    bits = [np.asarray(part).tobytes() for part in jit(program, cache=False)(x, y)]
+    monkeypatch.setenv("PARAKEET_DEBUG", "disable:vectorize_loops")
+    again = jit(program, cache=False)(x, y)
+    assert [np.asarray(part).tobytes() for part in again] == bits
 
 
 def test_it_is_left_out(monkeypatch):

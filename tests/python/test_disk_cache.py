@@ -12,6 +12,7 @@ import textwrap
 
 import numpy as np
 import pytest
+from from_source import define
 
 import parakeet
 from parakeet import jit
@@ -382,9 +383,9 @@ def test_damaged_entries_are_compiled_again(own_cache):
     origin(plus, 1)
     (entry,) = entries(own_cache)
     good = entry.read_bytes()
-    assert good.startswith(b"parakeet cache entry 01\n")
+    assert good.startswith(b"parakeet cache entry 02\n")
     damages = [b"", good[:20], good[:-1], good[:len(good) // 2], good + b"x",
-               good.replace(b"entry 01", b"entry 99"),
+               good.replace(b"entry 02", b"entry 99"),
                good[:-50] + bytes([good[-50] ^ 1]) + good[-49:]]
     for damaged in damages:
         entry.write_bytes(damaged)
@@ -450,9 +451,20 @@ def test_clearing(own_cache):
 
 
 def test_a_small_bound_keeps_nothing(own_cache, monkeypatch):
-    monkeypatch.setattr(parakeet.config, "cache_size", 1000)
+    monkeypatch.setattr(parakeet.config, "cache_size", 100)
     assert jit(plus)(1, target="serial") == 42
     assert parakeet.cache_info()["disk_entries"] == 0
+
+
+def test_the_bound_is_of_the_whole(own_cache, monkeypatch):
+    """An entry may take more than a subfolder's share of it, and no more go than must."""
+    monkeypatch.setattr(parakeet.config, "cache_size", 400_000)
+    programs = [f"def made(x):\n    return np.sort(x) * {value}.0 + x.mean()\n"
+                for value in range(30)]  # fmt: skip
+    for source in programs:
+        jit(define(source, "made"))(np.ones(3), target="serial")
+    info = parakeet.cache_info()
+    assert info["disk_entries"] == 30 and 30_000 < info["disk_bytes"] < 400_000
 
 
 def test_what_is_loaded_can_be_looked_into(own_cache):

@@ -89,7 +89,7 @@ def test_lines_are_told_of_in_order_with_what_takes_them_in():
 def test_contractions_say_their_route():
     report = jit(product).explain(A, A.T.copy())
     (row,) = [row for row in report.rows if row.kind == "contraction" and row.own]
-    assert row.route.startswith("packed in tiles of ") and row.route in report
+    assert row.route.startswith("packed in tiles of ") and row.route in " ".join(report.split())
     assert row.threads == "own" and not row.reasons
 
 
@@ -152,3 +152,135 @@ def test_what_a_call_would_raise():
 def test_scalar_code_and_no_parameters():
     report = jit(lambda: 1).explain()
     assert report.rows == () and "scalar code alone" in report
+
+
+def diffuses(u, n):
+    for t in range(n):
+        u[1:-1] += 0.1 * (u[2:] - 2 * u[1:-1] + u[:-2])
+
+
+def grows(x):
+    i, s = 0, 0.0
+    while s < 10.0 and i < len(x):
+        s += x[i] * x[i]
+        i += 1
+    return s
+
+
+def first_above(x, limit):
+    at = -1
+    for i in range(len(x)):
+        if x[i] > limit:
+            at = i
+            break
+    return at
+
+
+def first_above_returned(x, limit):
+    for i in range(len(x)):
+        if x[i] > limit:
+            return i
+    return -1
+
+
+def smoothed(x):
+    for i in range(1, len(x)):
+        x[i] = 0.9 * x[i - 1] + 0.1
+
+
+def two_back(x):
+    for i in range(2, len(x)):
+        x[i] = x[i - 1] + x[i - 2]
+
+
+def scattered(n, places):
+    u = np.zeros(n)
+    for i in range(len(places)):
+        u[places[i]] = u[places[i] // 2] + 1.0
+    return u
+
+
+def counted(x):
+    return np.bincount(x), np.histogram(x * 1.0, bins=4, range=(0.0, 9.0))[0]
+
+
+def test_a_time_loop_goes_on_around_what_is_parallel():
+    report = jit(diffuses).explain(X, 3)
+    (loop,) = rows_at(report, line_of(diffuses, "for t"))
+    assert (loop.threads, loop.lanes, loop.kind) == ("none", 1, "loop")
+    assert [reason.split(":")[0] for reason in loop.reasons] == ["not parallel"]
+    (step,) = [row for row in rows_at(report, line_of(diffuses, "u[1:-1] +=")) if row.own]
+    assert step.threads == "own" and step.lanes > 1
+    assert "loop: sequential" in report
+
+
+@pytest.mark.parametrize(
+    "program, arguments, text, kind",
+    [
+        (grows, (X,), "while", "while loop"),
+        (first_above, (X, 0.5), "for i", "loop that may break off"),
+        (first_above_returned, (X, 0.5), "for i", "loop that may break off"),
+    ],
+)
+def test_loops_that_decide_as_they_go_say_so(program, arguments, text, kind):
+    report = jit(program).explain(*arguments)
+    (loop,) = rows_at(report, line_of(program, text))
+    assert (loop.kind, loop.threads) == (kind, "none")
+    assert loop.reasons == ("not parallel: each iteration decides whether another one follows",)
+    assert f"{kind}: sequential" in report
+
+
+@pytest.mark.parametrize("program", [smoothed, two_back])
+def test_what_a_pass_has_named_is_told_of_by_the_source(program):
+    report = jit(program).explain(X)
+    (loop,) = rows_at(report, line_of(program, "for i"))
+    assert loop.reasons == ("not parallel: what it stores to x is read in a later iteration",)
+
+
+def test_arrays_are_called_what_they_are_assigned_to():
+    report = jit(scattered).explain(100, np.arange(9))
+    (loop,) = rows_at(report, line_of(scattered, "for i"))
+    assert loop.reasons == ("not parallel: u may be touched at one place by two iterations",)
+    assert "the array of line" not in str(report.notes)
+
+
+def test_counts_have_no_matrix_and_no_loop_of_the_users():
+    report = jit(counted).explain(np.arange(50) % 7)
+    assert "matrix" not in report and "while loop" not in {row.kind for row in report.rows}
+
+
+def test_long_programs_fit_on_a_screen_and_all_is_in_verbose():
+    import sys
+    from pathlib import Path
+
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
+    from workload import KERNELS, all_workloads
+
+    names = ("adi S", "cavity_flow S", "vadv S", "nbody S")
+    for workload in all_workloads(KERNELS):
+        if workload.name not in names:
+            continue
+        report = jit(workload.program).explain(*workload.arguments(workload.tiny))
+        assert len(report.splitlines()) <= 55, workload.name
+        assert max(map(len, report.splitlines()[:-3])) <= 125
+        # Nothing is left out that is a reason.
+        words = " ".join(report.split())
+        for row in report.rows:
+            for reason in row.reasons:
+                assert " ".join(reason.split()) in words
+        lines = {row.line for row in report.rows}
+        assert all(f" {line}  " in report.verbose for line in lines)
+        assert len(report.verbose.splitlines()) >= len(report.splitlines())
+
+
+def test_lines_of_which_the_same_has_become_stand_together():
+    def edges(u):
+        u[0, :] = 0.0
+        u[-1, :] = 0.0
+        u[:, 0] = 1.0
+        return u
+
+    report = jit(edges).explain(A.copy())
+    first = line_of(edges, "u[0, :]")
+    assert f"{first}-{first + 1}  " in report or f"{first}-{first + 2}  " in report
+    assert f"{first + 1}  u[-1, :] = 0.0" in report.verbose

@@ -374,7 +374,7 @@ def test_arrays_that_are_larger_than_numbers_go():
 
 # --- seeing ---
 
-def test_memory_info():
+def test_memory_info(monkeypatch):
     before = parakeet.memory_info(HERE)
     jit(lambda x: x + 1)(np.ones(100_000), target=HERE)
     after = parakeet.memory_info(HERE)
@@ -386,8 +386,10 @@ def test_memory_info():
         parakeet.memory_info("serial")
     with pytest.raises(ValueError, match="positive"):
         parakeet.set_memory_limit(0, HERE)
-    if not GPUS or HERE == GPUS[0]:
-        assert parakeet.memory_info() == parakeet.memory_info(HERE)
+    with parakeet.target(HERE):  # which is no configuration
+        assert parakeet.memory_info().launches == 0
+    monkeypatch.setattr(parakeet.config, "target", HERE)
+    assert parakeet.memory_info() == parakeet.memory_info(HERE)
 
 
 def test_texts_and_times(monkeypatch):

@@ -67,7 +67,7 @@ def columns_first(x, of_rows, of_columns):
 
 PROGRAMS = (products, chain, gradient, rank_one_update, in_place, least_and_greatest,
             narrow_and_complex, rows_of_others, columns_first)  # fmt: skip
-FUSED = PROGRAMS[:6]
+SHARING = PROGRAMS[:7]  # of the last of these, what is narrow
 
 
 def answers(result):
@@ -91,7 +91,8 @@ def test_answers_are_those_of_numpy(program, shape):
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_explain_says_what_goes_over_the_same_rows(program):
     text = jit(program).explain(*arguments(1131, 611), target="serial")
-    assert ("shares the traversal of a matrix's rows" in text) == (program in FUSED)
+    words = " ".join(text.split())  # rows are wrapped
+    assert ("shares the traversal of a matrix's rows" in words) == (program in SHARING)
 
 
 def test_arguments_that_overlap_are_read_in_order():

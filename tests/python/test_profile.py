@@ -136,3 +136,47 @@ def test_what_a_mask_keeps_is_counted_as_if_it_were_all():
     (called,) = profile.functions
     (region,) = called.regions
     assert region.bytes == 2 * X.nbytes
+
+
+def sorted_down(x):
+    return np.sort(x)[::-1].copy() * 2
+
+
+def joined(x):
+    y = np.concatenate((x, x * 2))
+    return np.sort(y).sum()
+
+
+def test_operators_of_one_line_have_rows_of_their_own(capsys):
+    f = jit(sorted_down)
+    expected = sorted_down(X)
+    with parakeet.profile() as p:
+        np.testing.assert_array_equal(f(X), expected)
+    (called,) = p.functions
+    (line,) = called.lines
+    assert len(called.regions) > 1 and line.text == ""
+    (sort,) = [region for region in called.regions if region.text == "np.sort(x)"]
+    assert sort.entries and sort.bytes >= 2 * X.nbytes and sort.line == line.line
+    shown = capsys.readouterr().out
+    assert "    np.sort(x)" in shown
+    assert line.bytes == sum(region.bytes for region in called.regions)
+    assert line.entries == sum(region.entries for region in called.regions)
+    assert line.seconds == pytest.approx(sum(region.seconds for region in called.regions))
+
+
+@pytest.mark.parametrize("program", [sorted_down, joined, scaled, steps])
+def test_bytes_of_lines_add_up_to_the_functions(program):
+    arguments = (X.copy(), 3) if program is steps else (X,)
+    with parakeet.profile(show=False) as p:
+        jit(program)(*arguments, target="serial")
+    (called,) = p.functions
+    assert called.allocated == sum(line.allocated for line in called.lines)
+    assert called.allocated == sum(region.allocated for region in called.regions)
+    if program is joined:
+        made = region_of_line(called, "concatenate")
+        assert 2 * X.nbytes <= made.allocated
+
+
+def region_of_line(called, text):
+    (line,) = [line for line in called.lines if text in line.source]
+    return line
