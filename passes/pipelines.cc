@@ -92,6 +92,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       // how the new nests run.
       "place-results",
       "narrow-reductions",
+      // Behind what knows sums of products, as contractions are.
+      "split-complex-sums",
       "narrow-integers",
       // By other names than the passes above look for.
       "flatten-loads",

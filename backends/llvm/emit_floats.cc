@@ -35,6 +35,12 @@ class Floats {
     return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, sign);
   }
 
+  Value* Power() {
+    const bool is_lanes = type_->isVectorTy() && type_->getScalarType()->isFloatTy();
+    if (emission_.is_x86 && is_lanes) return EmitLanePower(emission_, a_, b_);
+    return emission_.math->Call(emission_, "pow", {a_, b_});
+  }
+
   // NVPTX has an instruction for the quotient only.
   Value* Fmod() {
     return emission_.is_x86 ? builder_.CreateFRem(a_, b_)
@@ -73,7 +79,7 @@ class Floats {
       case OpCode::kMax:
       case OpCode::kFmin:
       case OpCode::kFmax: return EmitFloatExtreme(emission_, op, a_, b_);
-      case OpCode::kPow:
+      case OpCode::kPow: return Power();
       case OpCode::kAtan2:
       case OpCode::kHypot: return emission_.math->Call(emission_, ir::Name(op), {a_, b_});
       case OpCode::kCopySign: return CopySign(a_, b_);

@@ -19,8 +19,9 @@ from parakeet.library.intrinsics import (
 )
 from parakeet.library.one_axis import require_strict_axis
 from parakeet.library.registry import overload
+from parakeet.library.sizes import count_of
 from parakeet.library.ufuncs import give
-from parakeet.operators import imap, reduce
+from parakeet.operators import imap, map, reduce
 from parakeet.primitives import (
     add,
     greater,
@@ -178,6 +179,8 @@ PLACES_AT_ONCE = 8192
 # On an H200, of 10 million float32 pairs take 20 us and blocks as long, of 100 million 158 and 107;
 # of a million 8 and 12. Of float64 pairs take no longer than memory.
 MOST_SMALL_PAIRS = 10_000_000
+BOOLS_ONE_BY_ONE = 16
+BOOLS_TOGETHER = 1024
 
 
 # argmin and argmax look for the best element first and for its place then: two reductions that run
@@ -236,9 +239,35 @@ def place_in_blocks(f, x, width):
     return start + first_place(block, best)
 
 
+def first_that_is(value, x):
+    """Of a vector of bools, where it first is `value`; 0 where it never is. What begins with it is
+    soon told, of the rest some elements are looked at together."""
+    n = x.shape[0]
+    start = 0
+    while start < n and start < BOOLS_ONE_BY_ONE and x[start] != value:
+        start += 1
+    if start == n:
+        return 0
+    if x[start] == value:
+        return start
+    width = BOOLS_TOGETHER
+    while start < n and not reduce(logical_or, x[start : minimum(start + width, n)] == value,
+                                   init=False):
+        start += width
+    while start < n and x[start] != value:
+        start += 1
+    return start if start < n else 0
+
+
 def place_along(f, is_better, x, axis):
     """The place of what f, minimum or maximum, gives along an axis that has elements."""
     x = reshape(x, -1) if axis is None or x.ndim == 0 else moveaxis(x, axis, -1)
+    if x.dtype == bool and not on_device():
+        value = is_better(True, False)
+        if x.ndim == 1:
+            return strong(first_that_is(value, x))
+        rows = reshape(x, (count_of(x.shape[:-1]), x.shape[-1]))
+        return reshape(map(lambda row: first_that_is(value, row), rows), x.shape[:-1])
     if x.ndim == 1 and on_device() and x.dtype.kind in ("i", "u", "f"):
         if x.dtype.itemsize == 8 or x.shape[0] <= MOST_SMALL_PAIRS:
             return place_by_pairs(is_better, x)
