@@ -35,9 +35,12 @@ class Floats {
     return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, sign);
   }
 
+  bool AreLanesOfFloat() const {
+    return emission_.is_x86 && type_->isVectorTy() && type_->getScalarType()->isFloatTy();
+  }
+
   Value* Power() {
-    const bool is_lanes = type_->isVectorTy() && type_->getScalarType()->isFloatTy();
-    if (emission_.is_x86 && is_lanes) return EmitLanePower(emission_, a_, b_);
+    if (AreLanesOfFloat()) return EmitLanePower(emission_, a_, b_);
     return emission_.math->Call(emission_, "pow", {a_, b_});
   }
 
@@ -62,6 +65,7 @@ class Floats {
       case OpCode::kImag: return Float(0.0);
       default: break;
     }
+    if (op == OpCode::kExpm1 && AreLanesOfFloat()) return EmitLaneExpm1(emission_, a_);
     const bool is_named = op >= OpCode::kCbrt && op <= OpCode::kErfc;
     return is_named ? emission_.math->Call(emission_, ir::Name(op), {a_}) : nullptr;
   }

@@ -35,6 +35,9 @@ llvm::Value* EmitLaneDivision(Emission& emission, llvm::Value* a, llvm::Value* b
 // Lanes of float, x to the y.
 llvm::Value* EmitLanePower(Emission& emission, llvm::Value* x, llvm::Value* y);
 
+// Lanes of float, exp(x) - 1.
+llvm::Value* EmitLaneExpm1(Emission& emission, llvm::Value* x);
+
 // Integers by squaring: a ** b, wrapping, with b unsigned.
 llvm::Value* EmitIntegerPower(Emission& emission, llvm::Value* base, llvm::Value* exponent);
 // Complex numbers, as NumPy's: whole exponents by squaring, others by C's cpow.

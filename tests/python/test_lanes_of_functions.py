@@ -121,3 +121,40 @@ def test_sums_of_complex_numbers():
     z[7, 9] = complex(np.nan, 1)
     made, wanted = sums(z)[0], z.sum()
     assert np.isnan(made.real) and np.isclose(made.imag, wanted.imag)
+
+
+@jit
+def extremes(z):
+    return z.min(), z.max(), z.argmin(), z.argmax(), np.max(z, keepdims=True)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.tuples(*[st.sampled_from([0.0, 1.0, -2.0, np.inf, -np.inf, np.nan])] * 2),
+                min_size=1, max_size=40))
+def test_extremes_of_complex_numbers(parts):
+    z = np.array([complex(*pair) for pair in parts])
+    expected = z.min(), z.max(), z.argmin(), z.argmax(), z.max(keepdims=True)
+    for made, wanted in zip(extremes(z), expected):
+        np.testing.assert_array_equal(made, wanted, strict=True)
+
+
+def test_products_over_all_axes():
+    x = np.arange(12.0).reshape(3, 4)
+    y = x.T - 2
+    made = jit(lambda x, y: (np.tensordot(x, x), np.tensordot(x, y, axes=((0, 1), (1, 0)))))(x, y)
+    expected = np.tensordot(x, x), np.tensordot(x, y, axes=((0, 1), (1, 0)))
+    for one, wanted in zip(made, expected):
+        assert one == wanted and one.shape == wanted.shape
+
+
+def test_exponentials_of_float32_less_one():
+    random = np.random.default_rng(4)
+    x = np.concatenate((random.uniform(-1, 1, 4000), random.uniform(-90, 90, 4000),
+                        10.0 ** random.uniform(-44, 0, 4000), -(10.0 ** random.uniform(-44, 0, 99)),
+                        (0.0, -0.0, 0.5, -0.5, np.inf, -np.inf, np.nan))).astype("f4")
+    with np.errstate(all="ignore"):
+        expected = np.expm1(x.astype("f8")).astype("f4")
+    made = jit(lambda x: np.expm1(x))(x)
+    assert made.dtype == np.float32
+    np.testing.assert_allclose(made, expected, rtol=4 * 1.2e-7, atol=1e-45)
+    np.testing.assert_array_equal(np.signbit(made[x == 0]), np.signbit(x[x == 0]))

@@ -200,12 +200,15 @@ TEST_F(ParallelSort, IntegersThatLieCloseTogetherAreCounted) {
       std::stable_sort(expected.begin(), expected.end(), [&](int64_t a, int64_t b) {
         return numbers[size_t(a)] < numbers[size_t(b)];
       });
-      if (ArgSortByCounting(numbers.data(), places.data(), int64_t(numbers.size())))
+      if (ArgSortByCounting(numbers.data(), places.data(), int64_t(numbers.size()))) {
         EXPECT_EQ(places, expected);
+      }
       std::vector<int64_t> sorted = numbers;
       const bool is_counted = SortByCounting(sorted.data(), int64_t(sorted.size()));
       EXPECT_EQ(is_counted, apart < 25000);
-      if (is_counted) EXPECT_TRUE(std::is_sorted(sorted.begin(), sorted.end()));
+      if (is_counted) {
+        EXPECT_TRUE(std::is_sorted(sorted.begin(), sorted.end()));
+      }
     }
   }
 }

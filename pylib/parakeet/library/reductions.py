@@ -111,12 +111,12 @@ def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=No
 
 @overload(np.min, np.amin, method="min")
 def min(a, axis=None, out=None, keepdims=False, initial=None, where=None):
-    return combine(minimum, asarray(a), axis, keepdims, out, initial, where)
+    return extreme(minimum, a, axis, keepdims, out, initial, where)
 
 
 @overload(np.max, np.amax, method="max")
 def max(a, axis=None, out=None, keepdims=False, initial=None, where=None):
-    return combine(maximum, asarray(a), axis, keepdims, out, initial, where)
+    return extreme(maximum, a, axis, keepdims, out, initial, where)
 
 
 @overload(np.all, method="all")
@@ -259,6 +259,29 @@ def first_that_is(value, x):
     return start if start < n else 0
 
 
+def place_of_complex(f, x):
+    """Of a vector of complex numbers, by their parts, which have lanes: the best real part, the
+    best imaginary part beside it, and the first that has both; the first nan if there is one."""
+    if np.any(x != x):
+        return first_place(x != x, True)
+    best = reduce(f, x.real)
+    worst = astype(-f(np.inf, -np.inf), best.dtype)
+    beside = reduce(f, select(x.real == best, x.imag, worst))
+    return first_place((x.real == best) & (x.imag == beside), True)
+
+
+def is_by_parts(x):
+    return x.dtype.kind == "c" and not on_device()
+
+
+def extreme(f, x, axis, keepdims, out, initial, where):
+    x = asarray(x)
+    if is_by_parts(x) and axis is None and initial is None and where is None and x.size > 0:
+        flat = reshape(x, -1)
+        return finish(flat[place_of_complex(f, flat)], axis, keepdims, x.ndim, out)
+    return combine(f, x, axis, keepdims, out, initial, where)
+
+
 def place_along(f, is_better, x, axis):
     """The place of what f, minimum or maximum, gives along an axis that has elements."""
     x = reshape(x, -1) if axis is None or x.ndim == 0 else moveaxis(x, axis, -1)
@@ -268,6 +291,8 @@ def place_along(f, is_better, x, axis):
             return strong(first_that_is(value, x))
         rows = reshape(x, (count_of(x.shape[:-1]), x.shape[-1]))
         return reshape(map(lambda row: first_that_is(value, row), rows), x.shape[:-1])
+    if x.ndim == 1 and is_by_parts(x):
+        return place_of_complex(f, x)
     if x.ndim == 1 and on_device() and x.dtype.kind in ("i", "u", "f"):
         if x.dtype.itemsize == 8 or x.shape[0] <= MOST_SMALL_PAIRS:
             return place_by_pairs(is_better, x)

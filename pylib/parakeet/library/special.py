@@ -120,14 +120,12 @@ def parts_of(x):
 
 
 def scaled(x, steps):
-    """A float64 times 2 to an int64, rounded once."""
-    fraction, exponent = parts_of(x)
-    wanted = exponent + np.clip(steps, -5000, 5000)
-    # What will be below the normal numbers is scaled last, by one product that rounds.
-    is_small = wanted < -1000
-    within = np.clip(select(is_small, wanted + 128, wanted), -1000, 1025)
-    made = fraction * power_of_two(within - 2) * 4.0
-    return made * select(is_small, 2.0**-128, 1.0)
+    """A float64 times 2 to an int64, rounded once: what the first two products are is exact, or the
+    last makes it 0 or infinite."""
+    last = np.clip(steps, -1022, 1023)
+    rest = np.clip(steps - last, -1022, 1023)
+    first = np.clip(steps - last - rest, -1022, 1023)
+    return x * power_of_two(first) * power_of_two(rest) * power_of_two(last)
 
 
 def scaled_narrow(x, steps):
