@@ -43,6 +43,8 @@ constexpr Intrinsic kIntrinsics[] = {
     {"where", "condition x y", SelectWhere},
     {"item", "*", TakeItem},
     {"library_call", "*", CallRoutine},
+    {"bitcast", "x dtype", BitcastElements},
+    {"popcount", "x", CountSetBits},
     {"result_type", "*", ResultTypeOf},
     {"promote_types", "a b", PromoteTypes},
     {"sum_type", "dtype", SumType},

@@ -36,6 +36,10 @@ Value TakeItem(Evaluator* evaluator, const Values& arguments);     // x: its onl
 // library_calls.cc
 Value CallRoutine(Evaluator* evaluator, const Values& arguments);  // name, then its operands
 
+// bits.cc
+Value BitcastElements(Evaluator* evaluator, const Values& arguments);  // x, dtype of its width
+Value CountSetBits(Evaluator* evaluator, const Values& arguments);     // x, of integers
+
 // static_functions.cc
 Value ResultTypeOf(Evaluator* evaluator, const Values& arguments);  // any values and dtypes
 Value PromoteTypes(Evaluator* evaluator, const Values& arguments);  // two dtypes

@@ -1,5 +1,5 @@
-// Calls of routines of other libraries. Our own library alone makes them, with arrays that it has
-// just made.
+// Calls of routines of other libraries. Our own library alone makes them. What they write are
+// arrays that it has just made; what they only read may lie anyhow, and is copied where it must be.
 #include "frontend/evaluator.h"
 #include "frontend/intrinsics.h"
 #include "frontend/static_values.h"
@@ -17,9 +17,10 @@ ir::Operand OperandOf(Evaluator* evaluator, const ir::Routine& routine, size_t o
     return ir::Operand::Int(StaticString(evaluator, value, "an operand").at(0));
   }
   const ArrayValue& array = value.As<ArrayValue>();
-  if (!array.dense || array.order != Order::kC)
-    ir::FailBug("a routine takes new arrays in C order", evaluator->context().span());
-  return array.op;
+  if (array.dense && array.order == Order::kC) return array.op;
+  if (routine.IsWritten(operand))
+    ir::FailBug("a routine writes new arrays in C order", evaluator->context().span());
+  return evaluator->CopyArray(value, Order::kC).As<ArrayValue>().op;
 }
 
 }  // namespace

@@ -41,6 +41,7 @@ DType Routine::DTypeOf(size_t operand, DType dtype) const {
     case 'V': return dtype;
     case 'r':
     case 'R': return IsComplex(dtype) ? PartOf(dtype) : dtype;
+    case 'B': return DType::kU8;
     default: return DType::kI64;
   }
 }

@@ -100,6 +100,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "fill-rest",
       "place-results",
       "narrow-reductions",
+      // Behind what knows sums of products, as contractions are.
+      "split-complex-sums",
       "narrow-integers",
       // By other names than the passes above look for.
       "flatten-loads",

@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <type_traits>
 
+#include "runtime/bit_packing.h"
+#include "runtime/count_sort.h"
+#include "runtime/selections.h"
 #include "runtime/sort_in_parts.h"
 
 namespace parakeet::runtime {
 namespace {
-
-// Of so many bytes each value is there a few times.
-constexpr int64_t kFewestToCount = 1024;
 
 // A kernel of NumPy's, and how it is run on the parts of an array.
 struct Routine {
@@ -19,6 +18,7 @@ struct Routine {
 
   const char* name;
   Run run;
+  const char* kernel_name;
   const void* kernel = nullptr;
 };
 
@@ -45,25 +45,12 @@ void PutNegativeZerosFirst(T* sorted, int64_t count) {
   std::fill(begin + negative, end, T(0));
 }
 
-// Numbers of one byte are counted, which is twenty times as fast as NumPy's kernels.
-template <typename T>
-void SortBytes(T* data, int64_t count) {
-  constexpr int kLeast = std::numeric_limits<T>::min();
-  int64_t counts[256] = {};
-  for (int64_t i = 0; i < count; ++i) ++counts[data[i] - kLeast];
-  for (int value = 0; value < 256; ++value)
-    data = std::fill_n(data, counts[value], T(value + kLeast));
-}
-
 template <typename T>
 int64_t RunStableSort(PkCall* call, const void* kernel, const uint64_t* operands) {
   T* data = ArrayAt<T>(operands[0]);
   const auto count = int64_t(operands[1]);
-  if constexpr (sizeof(T) == 1) {
-    if (count >= kFewestToCount) {
-      SortBytes(data, count);
-      return 0;
-    }
+  if constexpr (std::is_integral_v<T>) {
+    if (SortByCounting(data, count)) return 0;
   }
   return SortInParts(call, AsSort(kernel), data, count);
 }
@@ -79,8 +66,13 @@ int64_t RunSort(PkCall* call, const void* kernel, const uint64_t* operands) {
 
 template <typename T>
 int64_t RunArgSort(PkCall* call, const void* kernel, const uint64_t* operands) {
-  return ArgSortInParts(call, AsArgSort(kernel), ArrayAt<T>(operands[0]),
-                        ArrayAt<int64_t>(operands[2]), int64_t(operands[1]));
+  T* const data = ArrayAt<T>(operands[0]);
+  int64_t* const places = ArrayAt<int64_t>(operands[2]);
+  const auto count = int64_t(operands[1]);
+  if constexpr (std::is_integral_v<T>) {
+    if (ArgSortByCounting(data, places, count)) return 0;
+  }
+  return ArgSortInParts(call, AsArgSort(kernel), data, places, count);
 }
 
 // Of elements that only the kernel can compare: one thread sorts them.
@@ -93,14 +85,37 @@ int64_t RunArgSortWhole(PkCall*, const void* kernel, const uint64_t* operands) {
                            int64_t(operands[1]), nullptr);
 }
 
-#define PARAKEET_IN_PARTS(name, T)                                       \
-  {"sort_" name, RunSort<T>}, {"stable_sort_" name, RunStableSort<T>}, { \
-    "argsort_" name, RunArgSort<T>                                       \
+// Elements, places, and what is made of them, as the functions of selections.h take them.
+template <typename T, typename Made,
+          int64_t (*kRun)(PkCall*, SortKernel, const T*, int64_t, const int64_t*, int64_t, Made*)>
+int64_t RunSelection(PkCall* call, const void* kernel, const uint64_t* operands) {
+  return kRun(call, AsSort(kernel), ArrayAt<const T>(operands[0]), int64_t(operands[1]),
+              ArrayAt<const int64_t>(operands[2]), int64_t(operands[3]),
+              ArrayAt<Made>(operands[4]));
+}
+
+// Elements, whether the first of eight is the lowest bit, and what is made of them.
+template <void (*kRun)(const uint8_t*, int64_t, bool, uint8_t*)>
+int64_t RunBits(PkCall*, const void*, const uint64_t* operands) {
+  kRun(ArrayAt<const uint8_t>(operands[0]), int64_t(operands[1]), operands[2] != 0,
+       ArrayAt<uint8_t>(operands[3]));
+  return 0;
+}
+
+#define PARAKEET_SORTS(name, sort, stable_sort, arg_sort)                                        \
+  {"sort_" name, sort, "sort_" name}, {"stable_sort_" name, stable_sort, "stable_sort_" name}, { \
+    "argsort_" name, arg_sort, "argsort_" name                                                   \
   }
-#define PARAKEET_WHOLE(name)                                           \
-  {"sort_" name, RunSortWhole}, {"stable_sort_" name, RunSortWhole}, { \
-    "argsort_" name, RunArgSortWhole                                   \
+#define PARAKEET_WHOLE(name) PARAKEET_SORTS(name, RunSortWhole, RunSortWhole, RunArgSortWhole)
+#define PARAKEET_IN_PARTS(name, T)                                                   \
+  PARAKEET_SORTS(name, RunSort<T>, RunStableSort<T>, RunArgSort<T>),                 \
+      {"select_" name, RunSelection<T, T, RunSelect<T>>, "sort_" name},              \
+      {"partition_" name, RunSelection<T, T, RunPartition<T>>, "sort_" name}, {      \
+    "argpartition_" name, RunSelection<T, int64_t, RunArgPartition<T>>, "sort_" name \
   }
+
+// Stands for a kernel where there is none of NumPy's to be found.
+constexpr char own_kernel = 0;
 
 Routine routines[] = {
     PARAKEET_IN_PARTS("bool", uint8_t),
@@ -117,12 +132,16 @@ Routine routines[] = {
     PARAKEET_WHOLE("f16"),
     PARAKEET_WHOLE("c64"),
     PARAKEET_WHOLE("c128"),
+    {"packbits_bool", RunBits<PackBits>, nullptr, &own_kernel},
+    {"unpackbits_u8", RunBits<UnpackBits>, nullptr, &own_kernel},
 };
 
 }  // namespace
 
 void SetSortKernels(SortKernelFinder find) {
-  for (Routine& routine : routines) routine.kernel = find(routine.name);
+  for (Routine& routine : routines) {
+    if (routine.kernel_name != nullptr) routine.kernel = find(routine.kernel_name);
+  }
 }
 
 const void* FindSortRoutine(const char* name, std::string* error) {

@@ -42,7 +42,7 @@ class Complexes {
             builder_.CreateFMul(z.imag, Float(factor))};
   }
   Number Named(const char* name, const Number& z) {
-    return emission_.math->CallComplex(emission_, name, {z});
+    return EmitComplexFunction(emission_, name, z);
   }
   Number Named(const char* name) { return Named(name, a_); }
 
@@ -64,8 +64,8 @@ class Complexes {
   Number Function(OpCode op) {
     switch (op) {
       case OpCode::kSqrt: return Named("csqrt");
-      case OpCode::kExp: return EmitComplexExp(emission_, a_);
-      case OpCode::kExp2: return EmitComplexExp(emission_, Scaled(a_, std::numbers::ln2));
+      case OpCode::kExp: return Named("cexp");
+      case OpCode::kExp2: return Named("cexp", Scaled(a_, std::numbers::ln2));
       case OpCode::kExpm1: return Expm1();
       case OpCode::kLog: return Named("clog");
       case OpCode::kLog2: return Scaled(Named("clog"), std::numbers::log2e);

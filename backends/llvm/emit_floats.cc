@@ -35,6 +35,15 @@ class Floats {
     return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, sign);
   }
 
+  bool AreLanesOfFloat() const {
+    return emission_.is_x86 && type_->isVectorTy() && type_->getScalarType()->isFloatTy();
+  }
+
+  Value* Power() {
+    if (AreLanesOfFloat()) return EmitLanePower(emission_, a_, b_);
+    return emission_.math->Call(emission_, "pow", {a_, b_});
+  }
+
   // NVPTX has an instruction for the quotient only.
   Value* Fmod() {
     return emission_.is_x86 ? builder_.CreateFRem(a_, b_)
@@ -56,6 +65,7 @@ class Floats {
       case OpCode::kImag: return Float(0.0);
       default: break;
     }
+    if (op == OpCode::kExpm1 && AreLanesOfFloat()) return EmitLaneExpm1(emission_, a_);
     const bool is_named = op >= OpCode::kCbrt && op <= OpCode::kErfc;
     return is_named ? emission_.math->Call(emission_, ir::Name(op), {a_}) : nullptr;
   }
@@ -73,7 +83,7 @@ class Floats {
       case OpCode::kMax:
       case OpCode::kFmin:
       case OpCode::kFmax: return EmitFloatExtreme(emission_, op, a_, b_);
-      case OpCode::kPow:
+      case OpCode::kPow: return Power();
       case OpCode::kAtan2:
       case OpCode::kHypot: return emission_.math->Call(emission_, ir::Name(op), {a_, b_});
       case OpCode::kCopySign: return CopySign(a_, b_);

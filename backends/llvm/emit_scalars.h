@@ -32,11 +32,18 @@ Number EmitBitcast(Emission& emission, const Number& operand, ir::DType to);
 llvm::Value* EmitLaneDivision(Emission& emission, llvm::Value* a, llvm::Value* b, bool is_signed,
                               bool is_remainder);
 
+// Lanes of float, x to the y.
+llvm::Value* EmitLanePower(Emission& emission, llvm::Value* x, llvm::Value* y);
+
+// Lanes of float, exp(x) - 1.
+llvm::Value* EmitLaneExpm1(Emission& emission, llvm::Value* x);
+
 // Integers by squaring: a ** b, wrapping, with b unsigned.
 llvm::Value* EmitIntegerPower(Emission& emission, llvm::Value* base, llvm::Value* exponent);
 // Complex numbers, as NumPy's: whole exponents by squaring, others by C's cpow.
 Number EmitComplexPower(Emission& emission, const Number& base, const Number& exponent);
-Number EmitComplexExp(Emission& emission, const Number& z);
+// C's function of that name ("cexp"), or what gives lanes the same up to a few last bits.
+Number EmitComplexFunction(Emission& emission, std::string_view name, const Number& z);
 Number EmitComplexProduct(Emission& emission, const Number& a, const Number& b);
 Number EmitComplexQuotient(Emission& emission, const Number& a, const Number& b);
 

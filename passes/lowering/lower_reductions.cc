@@ -288,10 +288,9 @@ Operands ReductionLowering::FoldInParts(const Reduction& r, bool parallel) {
       OpCode::kMax, {builder().Scalar(OpCode::kFloorDiv, {block, at_least_one}), Int(1)});
   const Operand height = builder().Scalar(OpCode::kSelect, {is_long, Int(1), fitting});
   const Operand count = builder().Mul(CeilDiv(rows, height), columns);
-  const std::vector<const Var*> parts = AllocateParts(r.binding, count);
   const int64_t cost = CostOf(*r.binding.blocks[0]) * r.binding.attrs.Int(Attr::kBlock) /
                        std::max<int64_t>(1, std::min<int64_t>(r.lanes, 8));
-  Loop(Int(0), count, parallel ? Parallel(cost) : Attributes{}, [&](const Operand& part) {
+  const auto fold = [&](const Operand& part) {
     const Operand row_block =
         one_row ? Int(0) : builder().Scalar(OpCode::kFloorDiv, {part, columns});
     const Operand column = one_row ? part : builder().Scalar(OpCode::kMod, {part, columns});
@@ -300,12 +299,53 @@ Operands ReductionLowering::FoldInParts(const Reduction& r, bool parallel) {
     const Operand lo = builder().Mul(column, block);
     const Operand end = Min(builder().Add(lo, block), inner);
     const Operand hi = builder().Scalar(OpCode::kSelect, {is_long, end, inner});
-    StoreAll(parts, part, FoldRows(r, first, last, lo, hi));
-  });
+    return FoldRows(r, first, last, lo, hi);
+  };
+  const Attributes kind = parallel ? Parallel(cost) : Attributes{};
+  if (const std::optional<bool> deciding = Deciding(r))
+    return FoldUntil(r, *deciding, count, kind, fold);
+  const std::vector<const Var*> parts = AllocateParts(r.binding, count);
+  Loop(Int(0), count, kind, [&](const Operand& part) { StoreAll(parts, part, fold(part)); });
   const auto part = [&](const Operand& i) { return LoadAll(parts, i); };
   if (r.binding.attrs.Has(Attr::kMostBlock)) return RunLanes(r, part, Int(0), count);
   CombineParts(r, parts, count);
   return part(Int(0));
+}
+
+std::optional<bool> ReductionLowering::Deciding(const Reduction& r) const {
+  if (for_kernels_ || r.binding.results.size() != 1 || r.starts.empty() || !IsScalarCode(r))
+    return std::nullopt;
+  const ir::Type type = r.binding.result()->type;
+  if (!type.IsScalar() || !ir::IsBool(type.dtype())) return std::nullopt;
+  const std::optional<OpCode> op = ir::CombineOp(*r.binding.blocks[1]);
+  if (op == OpCode::kOr || op == OpCode::kAdd || op == OpCode::kMax) return true;
+  if (op == OpCode::kAnd || op == OpCode::kMul || op == OpCode::kMin) return false;
+  return std::nullopt;
+}
+
+// The first part is made alone: no thread is woken where it decides.
+Operands ReductionLowering::FoldUntil(const Reduction& r, bool deciding, const Operand& count,
+                                      const Attributes& kind, const ElementAt& fold) {
+  const Var* total = builder().NewVar(ir::Type::Array(ir::DType::kBool, {}), "decided");
+  builder().Emit(OpCode::kAlloc, {total}, {});
+  builder().Store(total, {}, Operand::Bool(false));
+  const auto is_open = [&] {
+    return builder().Scalar(OpCode::kNot, {builder().Load(total, {})}, "open");
+  };
+  Loop(Int(0), Int(2), {}, [&](const Operand& turn) {
+    const Operand is_first = builder().Scalar(OpCode::kEq, {turn, Int(0)});
+    const Operand end = builder().Scalar(OpCode::kSelect, {is_first, Min(count, Int(1)), count});
+    const Operand hi = builder().Scalar(OpCode::kSelect, {is_open(), end, turn});
+    Loop(turn, hi, kind, [&](const Operand& part) {
+      If(is_open(), [&] {
+        const Operand made = fold(part)[0];
+        const Operand decides = builder().Scalar(OpCode::kEq, {made, Operand::Bool(deciding)});
+        If(decides, [&] { builder().Store(total, {}, Operand::Bool(true)); });
+      });
+    });
+  });
+  const Operand decided = builder().Load(total, {});
+  return {deciding ? decided : builder().Scalar(OpCode::kNot, {decided})};
 }
 
 void ReductionLowering::CombineParts(const Reduction& r, const std::vector<const Var*>& parts,

@@ -90,6 +90,12 @@ class ReductionLowering : public IndexWriter {
                     const ir::Operand& lo, const ir::Operand& hi);
   Operands FoldBlocks(const Reduction& r, bool parallel);
   Operands FoldInParts(const Reduction& r, bool parallel);
+  // What the whole is as soon as a part of it is: true of `or`, false of `and`. None of others, and
+  // where what is left out might fail.
+  std::optional<bool> Deciding(const Reduction& r) const;
+  // Parts until one decides; parts that other threads make meanwhile change nothing.
+  Operands FoldUntil(const Reduction& r, bool deciding, const ir::Operand& count,
+                     const ir::Attributes& kind, const ElementAt& fold);
   static bool IsScalarCode(const Reduction& r);
   // The same by a GPU: a block of threads for each part, then one that combines the parts.
   Operands FoldOnDevice(const Reduction& r);

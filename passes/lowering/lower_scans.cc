@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/builder.h"
+#include "ir/ops.h"
 #include "ir/uses.h"
 #include "passes/analyses/find_cost.h"
 #include "passes/analyses/vector_legality.h"
@@ -23,6 +24,8 @@ namespace {
 constexpr int64_t kDearCombine = 16;  // One that costs more takes lanes, where there are some.
 constexpr int64_t kDearScanned = 8;   // One that costs more is not computed twice.
 constexpr int64_t kElementsAtOnce = 4096;
+constexpr int64_t kCheapElement = 4;  // One that costs no more waits for memory in any order.
+constexpr int64_t kFewThreads = 4;    // So many are not faster in two traversals than one in one.
 constexpr int64_t kUsualScanLanes = 8;
 constexpr size_t kMostChains = 8;      // Sums that a processor has under way at a time.
 constexpr int64_t kBlocksAtOnce = 32;  // Of lanes: what one thread takes.
@@ -55,6 +58,17 @@ bool StoresElementsFirst(const Binding& scan) {
   return CostOf(*scan.blocks[0]) > kDearScanned;
 }
 
+// Whether the combine gives the same bits in any grouping, and is done as soon as memory is there.
+bool MayGoInOrder(const Binding& scan) {
+  if (scan.results.size() != 1 || CostOf(*scan.blocks[0]) > kCheapElement) return false;
+  const std::optional<OpCode> op = ir::CombineOp(*scan.blocks[1]);
+  if (!op) return false;
+  const ir::DType dtype = scan.result()->type.dtype();
+  if (ir::IsComplex(dtype)) return false;
+  return *op == OpCode::kMin || *op == OpCode::kMax ||
+         ((ir::IsInteger(dtype) || ir::IsBool(dtype)) && ir::IsAssociative(*op));
+}
+
 Attributes VectorKind() { return {{Attr::kKind, std::string("vector")}}; }
 
 }  // namespace
@@ -74,10 +88,26 @@ void ScanLowering::LowerScan(const Binding& b) {
       ScanOnDevice(r, scan.results);
       return Operands{};
     }
-    block > 0 ? ScanBlocks(scan) : ScanInOrder(scan);
+    block > 0 ? ScanInBlocks(scan) : ScanInOrder(scan);
     return Operands{};
   };
   Choose(some, write, [] { return Operands{}; });
+}
+
+// Blocks take two traversals, which a few threads make up for but one does not.
+void ScanLowering::ScanInBlocks(const Scan& scan) {
+  if (!MayGoInOrder(scan.reduction.binding)) return ScanBlocks(scan);
+  if (!scan.parallel) return ScanInOrder(scan);
+  const Operand threads = builder().EmitOne(OpCode::kTeam, ir::DType::kI64, {}, {}, {}, "threads");
+  const auto in_order = [&] {
+    ScanInOrder(scan);
+    return Operands{};
+  };
+  const auto in_blocks = [&] {
+    ScanBlocks(scan);
+    return Operands{};
+  };
+  Choose(builder().Scalar(OpCode::kLe, {threads, Int(kFewThreads)}), in_order, in_blocks);
 }
 
 // From the init, or from the first element.

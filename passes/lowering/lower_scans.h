@@ -37,6 +37,7 @@ class ScanLowering : public DeviceScanLowering {
   // Gets the prefixes of one of the blocks that run side by side.
   using Use = std::function<void(size_t chain, const ir::Operand& index, const Operands& prefixes)>;
 
+  void ScanInBlocks(const Scan& scan);
   void ScanBlocks(Scan scan);
   void ScanInOrder(const Scan& scan);
   // The prefixes inside the runs of `length` elements from each of `starts`, side by side; each

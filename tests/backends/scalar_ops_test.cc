@@ -153,9 +153,10 @@ std::string ProgramText(DType dtype, const std::vector<Trial>& trials, int lanes
 
 // libm is the interpreter's too. libmvec promises 4 units in the last place.
 double ToleranceOf(OpCode op, DType dtype, int lanes) {
-  const bool is_function = (op >= OpCode::kCbrt && op <= OpCode::kErfc) || op == OpCode::kPow ||
-                           op == OpCode::kAtan2 || op == OpCode::kHypot ||
-                           (ir::IsComplex(dtype) && (op == OpCode::kAbs || op == OpCode::kSign));
+  const bool is_function =
+      (op >= OpCode::kCbrt && op <= OpCode::kErfc) || op == OpCode::kPow || op == OpCode::kAtan2 ||
+      op == OpCode::kHypot ||
+      (ir::IsComplex(dtype) && (op == OpCode::kAbs || op == OpCode::kSign || op == OpCode::kSqrt));
   if (!is_function || lanes == 1) return 0;
   // Products of two such functions.
   if (dtype == DType::kC64 || dtype == DType::kC128) return dtype == DType::kC64 ? 1.5e-6 : 3e-15;

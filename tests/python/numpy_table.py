@@ -379,5 +379,5 @@ DOCUMENTED = (
     r"(np|np\.linalg|ndarray)\.diagonal: .*a copy",
     r"(np|ndarray)\.(real|imag): .*a copy",
     r"np\.\w*split: .*a tuple",
-    r"(np|ndarray)\.(arg)?partition: .*[Nn]ot equal",  # all is sorted
+    r"(np|ndarray)\.(arg)?partition: .*[Nn]ot equal",  # in another order
 )

@@ -15,6 +15,7 @@
 #include "runtime/abi.h"
 #include "runtime/buffers.h"
 #include "runtime/call.h"
+#include "runtime/count_sort.h"
 #include "runtime/openmp_library.h"
 #include "runtime/run_on_team.h"
 #include "runtime/sort_kernels.h"
@@ -175,10 +176,75 @@ TEST_F(ParallelSort, ATeamAtWorkSortsWithOneThread) {
 TEST_F(ParallelSort, TheStatusOfOnePartIsThatOfAll) {
   for (const int64_t failing : {int64_t{-1}, int64_t{49999}, int64_t{99999}}) {
     std::vector<int16_t> numbers(100000, 0);
+    // Too far apart to be counted.
+    numbers[0] = -30000;
+    numbers[2] = 30000;
     if (failing >= 0) numbers[size_t(failing)] = 1;
     Call call(2);
     const uint64_t operands[] = {AddressOf(numbers.data()), numbers.size()};
     EXPECT_EQ(pk_library_call(&call, RoutineOf("sort_i16"), "ST", operands), failing < 0 ? 0 : -1);
+  }
+}
+
+// An order of equal integers tells whether each is where it stood, and their range is what is
+// counted: just below the most, and beyond.
+TEST_F(ParallelSort, IntegersThatLieCloseTogetherAreCounted) {
+  std::mt19937_64 random(7);
+  for (const int64_t apart : {0, 1, 255, 20000, 30000, 200000}) {
+    for (const int64_t least : {std::numeric_limits<int64_t>::min(), int64_t{-3},
+                                std::numeric_limits<int64_t>::max() - apart}) {
+      std::vector<int64_t> numbers(100000), places(numbers.size());
+      for (int64_t& number : numbers) number = least + int64_t(random() % uint64_t(apart + 1));
+      std::vector<int64_t> expected(numbers.size());
+      std::iota(expected.begin(), expected.end(), 0);
+      std::stable_sort(expected.begin(), expected.end(), [&](int64_t a, int64_t b) {
+        return numbers[size_t(a)] < numbers[size_t(b)];
+      });
+      if (ArgSortByCounting(numbers.data(), places.data(), int64_t(numbers.size()))) {
+        EXPECT_EQ(places, expected);
+      }
+      std::vector<int64_t> sorted = numbers;
+      const bool is_counted = SortByCounting(sorted.data(), int64_t(sorted.size()));
+      EXPECT_EQ(is_counted, apart < 25000);
+      if (is_counted) {
+        EXPECT_TRUE(std::is_sorted(sorted.begin(), sorted.end()));
+      }
+    }
+  }
+}
+
+TEST_F(ParallelSort, SelectionHasTheBitsOfOneThread) {
+  for (const int64_t size : {1, 191, 5000, 100003}) {
+    const std::vector<double> numbers = Numbers(size, unsigned(size));
+    const std::vector<double> sorted = SortedBy("sort_f64", 1, numbers);
+    const std::vector<int64_t> places = {size / 3, size - 1, 0, size / 2};
+    std::vector<double> alone(numbers.size());
+    for (const int32_t team : {1, 2, 5, 16}) {
+      Call call(team);
+      std::vector<double> values(places.size()), made(numbers.size());
+      std::vector<int64_t> order(numbers.size());
+      const auto run = [&](const char* name, const void* result, size_t count) {
+        const uint64_t operands[] = {AddressOf(numbers.data()), numbers.size(),
+                                     AddressOf(places.data()),  places.size(),
+                                     AddressOf(result),         count};
+        return pk_library_call(&call, RoutineOf(name), "StkT", operands);
+      };
+      const auto nans = std::count_if(numbers.begin(), numbers.end(),
+                                      [](double number) { return std::isnan(number); });
+      EXPECT_EQ(run("select_f64", values.data(), values.size()), nans);
+      EXPECT_EQ(run("partition_f64", made.data(), made.size()), 0);
+      EXPECT_EQ(run("argpartition_f64", order.data(), order.size()), 0);
+      for (size_t k = 0; k < places.size(); ++k) {
+        const auto place = size_t(places[k]);
+        const auto is_there = [&](double value) {
+          return value == sorted[place] || (std::isnan(value) && std::isnan(sorted[place]));
+        };
+        EXPECT_TRUE(is_there(values[k]) && is_there(made[place]));
+        EXPECT_TRUE(is_there(numbers[size_t(order[place])]));
+      }
+      if (team == 1) alone = made;
+      EXPECT_TRUE(AreSameBits(made, alone)) << size << " " << team;
+    }
   }
 }
 

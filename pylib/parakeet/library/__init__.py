@@ -16,9 +16,9 @@ from parakeet.library import registry
 _MODULES = """
     intrinsics ufuncs reductions ufunc_methods constructors views spread scans differences logic
     rounding linear_algebra math_functions rearrangements matrices grids padding products
-    comparisons finding sorting searching quantiles sets counting signals statistics without_nan
-    norms linear_equations decompositions least_squares einsum choices stores indexes splitting
-    kinds shapes along_axes special tapers polynomials stacked bit_packing
+    comparisons finding sorting selection searching quantiles sets counting signals statistics
+    without_nan norms linear_equations decompositions least_squares einsum choices stores indexes
+    splitting kinds shapes along_axes special tapers polynomials stacked bit_packing
 """.split()
 _TYPES = """
     int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64 complex64 complex128

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from parakeet.library.intrinsics import asarray, moveaxis, reshape
+from parakeet.library.intrinsics import asarray, library_call, moveaxis, on_device, reshape
 from parakeet.library.registry import overload
 from parakeet.operators import imap
 
@@ -11,6 +11,10 @@ def shift_of(place, bitorder):
     if bitorder != "big" and bitorder != "little":
         raise ValueError("'order' must be either 'little' or 'big'")
     return 7 - place if bitorder == "big" else place
+
+
+def is_little(bitorder):
+    return 1 if shift_of(0, bitorder) == 0 else 0
 
 
 def byte_of(bits, first, bitorder):
@@ -22,7 +26,11 @@ def byte_of(bits, first, bitorder):
 
 
 def packed(bits, bitorder):
-    """Of a vector."""
+    """Of a vector of bools."""
+    if not on_device():
+        made = np.empty((bits.shape[0] + 7) // 8, np.uint8)
+        library_call("packbits", bits, is_little(bitorder), made)
+        return made
     return imap(lambda i: byte_of(bits, 8 * i, bitorder), (bits.shape[0] + 7) // 8)
 
 
@@ -31,15 +39,20 @@ def packbits(a, /, axis=None, bitorder="big"):
     x = asarray(a)
     if x.dtype.kind == "f" or x.dtype.kind == "c":
         raise TypeError("Expected an input array of integer or boolean data type")
-    bits = reshape(x != 0, -1) if axis is None else moveaxis(x != 0, axis, -1)
+    bits = x if x.dtype == bool else x != 0
     if axis is None:
-        return packed(bits, bitorder)
-    return moveaxis(np.apply_along_axis(packed, -1, bits, bitorder), -1, axis)
+        return packed(reshape(bits, -1), bitorder)
+    rows = moveaxis(bits, axis, -1)
+    return moveaxis(np.apply_along_axis(packed, -1, rows, bitorder), -1, axis)
 
 
 def unpacked(bytes, count, bitorder):
     """Of a vector; `count` bits, or less from the end where it is negative."""
     n = 8 * bytes.shape[0]
+    if count is None and not on_device():
+        made = np.empty(n, np.uint8)
+        library_call("unpackbits", bytes, is_little(bitorder), made)
+        return made
     if count is not None:
         n = count if count >= 0 else max(n + count, 0)
 

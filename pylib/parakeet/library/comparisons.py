@@ -2,7 +2,15 @@
 
 import numpy as np
 
-from parakeet.library.intrinsics import asarray, astype, reshape, result_type, strong
+from parakeet.library.intrinsics import (
+    asarray,
+    astype,
+    on_device,
+    reshape,
+    result_type,
+    select,
+    strong,
+)
 from parakeet.library.registry import overload
 from parakeet.operators import map, reduce
 from parakeet.primitives import absolute, isfinite, logical_or
@@ -65,12 +73,36 @@ def is_among(value, values):
     return reduce(logical_or, values == value, init=False)
 
 
+# How much longer than the arrays a table of integers may be, as NumPy has it.
+TABLE_FACTOR = 6
+
+
+def found_in_table(x, values, least, apart):
+    """Of integers that lie close together."""
+    table = np.zeros(apart + 1, bool)
+    for value in astype(values, np.int64) - least:
+        table[value] = True
+    places = astype(x, np.int64) - least
+    inside = (places >= 0) & (places <= apart)
+    return inside & table[select(inside, places, 0)]
+
+
 def found_among(x, values):
-    """Whether each element is one of the values: by a sort, or complex ones one by one."""
+    """Whether each element is one of the values: by a table, a sort, or complex ones one by one."""
     if x.dtype.kind == "c":
         return asarray(map(lambda value: is_among(value, values), x, axis=None))
     if values.shape[0] == 0:
         return np.zeros(x.shape, bool)
+    if x.dtype.kind in ("i", "u") and x.dtype != np.uint64 and not on_device():
+        least = int(np.min(values))
+        apart = int(np.max(values)) - least
+        # Where the difference wraps it is negative.
+        if apart >= 0 and apart <= TABLE_FACTOR * (x.size + values.size):
+            return asarray(found_in_table(x, values, least, apart))
+    return found_by_sort(x, values)
+
+
+def found_by_sort(x, values):
     ordered = np.sort(values)
     places = np.minimum(np.searchsorted(ordered, x), values.shape[0] - 1)
     return asarray(ordered[places] == x)

@@ -48,8 +48,12 @@ item = Intrinsic("item")
 strong = Intrinsic("strong")  # a Python scalar becomes the NumPy scalar of its default dtype
 
 # A routine of another library, by its row in ir/library_routines.def, and its operands, of which
-# arrays are new ones; gives the routine's status.
+# those that are written are new arrays; gives the routine's status.
 library_call = Intrinsic("library_call")
+
+# Bits of elements.
+bitcast = Intrinsic("bitcast")  # x, dtype: its bits as those of another dtype of that width
+popcount = Intrinsic("popcount")  # x, integers: how many bits are set, in its dtype
 
 # Known at compile time.
 result_type = Intrinsic("result_type")

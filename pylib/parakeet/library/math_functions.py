@@ -260,13 +260,14 @@ def modf(x):
 
 @overload(math.ldexp)
 def ldexp(x, i):
-    return float(special.scaled(float(x), max(min(int(i), 5000), -5000)))
+    steps = max(min(int(i), 5000), -5000)
+    return float(special.scaled(np.float64(x), np.int64(steps)))
 
 
 @overload(math.frexp)
 def frexp(x):
-    exponent = int(special.exponent_of(float(x)))
-    return float(special.scaled(float(x), -exponent)), exponent
+    fraction, exponent = special.parts_of(np.float64(x))
+    return float(fraction), int(exponent)
 
 
 @overload(math.dist)

@@ -1,4 +1,6 @@
-"""Medians and quantiles: what stands in certain places of sorted rows."""
+"""Medians and quantiles: what stands in certain places of sorted rows.
+
+Rows `is_selected` of stay as they are, and places are found by selection; others are sorted."""
 
 import numpy as np
 
@@ -12,10 +14,11 @@ from parakeet.library.intrinsics import (
     strong,
 )
 from parakeet.library.registry import overload
+from parakeet.library.selection import count_of_nans, is_selected, may_be_nan, values_at
 from parakeet.library.sizes import count_of
 from parakeet.library.sorting import sorted_row
 from parakeet.library.ufuncs import give
-from parakeet.operators import map
+from parakeet.operators import imap, map
 from parakeet.primitives import ceil, floor, isnan, rint
 
 
@@ -23,13 +26,16 @@ def axes_last(x, axes):
     return moveaxis(x, axes, normalize_axes(None, x.ndim)[x.ndim - len(axes) :])
 
 
-def sorted_rows(x, axis):
-    """Rows of what lies along the axes, each sorted, one for each place along the other axes."""
+def of_rows(f, x, axis):
+    """`f` of each row of what lies along the axes, one for each place along the other axes; of rows
+    that are sorted where they are not selected of."""
     axes = normalize_axes(axis, x.ndim)
     rest = x.ndim - len(axes)
     moved = axes_last(x, axes)
-    shape = (count_of(moved.shape[:rest]), count_of(moved.shape[rest:]))
-    return map(sorted_row, reshape(moved, shape))
+    if rest == 0 and is_selected(x):
+        return expand_dims(f(reshape(moved, -1)), 0)
+    rows = reshape(moved, (count_of(moved.shape[:rest]), count_of(moved.shape[rest:])))
+    return map(f, rows if is_selected(x) else map(sorted_row, rows))
 
 
 def in_shape(made, x, axis, keepdims, leading, out):
@@ -45,20 +51,29 @@ def in_shape(made, x, axis, keepdims, leading, out):
 
 
 def middle(row, n):
-    """The median of the first `n`."""
-    return np.mean(row[(n - 1) // 2 : n // 2 + 1])
+    """The median of the first `n`, once the row is sorted; nan where one is among them."""
+    if not is_selected(row):
+        return np.mean(row[(n - 1) // 2 : n // 2 + 1])
+    if n == 0:
+        return np.mean(row[:0])
+    values, nans = values_at(row, np.array([(n - 1) // 2, n // 2]))
+    if may_be_nan(row) and row.shape[0] - nans < n:
+        return astype(np.nan, row.dtype)
+    return np.mean(values[: 1 + (n + 1) % 2])
 
 
 def median_of_row(row):
     n = row.shape[0]
-    if row.dtype.kind in ("f", "c") and n > 0:
+    if may_be_nan(row) and not is_selected(row) and n > 0:
         return row[-1] if isnan(row[-1]) else middle(row, n)
     return middle(row, n)
 
 
 def count_not_nan(row):
     n = row.shape[0]
-    if row.dtype.kind in ("f", "c"):
+    if is_selected(row):
+        return n - count_of_nans(row)
+    if may_be_nan(row):
         while n > 0 and isnan(row[n - 1]):
             n = n - 1
     return n
@@ -67,14 +82,14 @@ def count_not_nan(row):
 @overload(np.median)
 def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     x = asarray(a)
-    made = map(median_of_row, sorted_rows(x, axis))
+    made = of_rows(median_of_row, x, axis)
     return in_shape(made, x, axis, keepdims, (), out)
 
 
 @overload(np.nanmedian)
 def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     x = asarray(a)
-    made = map(lambda row: middle(row, count_not_nan(row)), sorted_rows(x, axis))
+    made = of_rows(lambda row: middle(row, count_not_nan(row)), x, axis)
     return in_shape(made, x, axis, keepdims, (), out)
 
 
@@ -133,11 +148,13 @@ def part_of(place, previous, method):
     return part
 
 
-def quantile_of_row(row, n, q, method, weak):
-    """Of the first `n` elements. `weak`: the result keeps the dtype of floats."""
+def bounds_of(n, q, method):
+    """The places of the elements that quantile `q` of `n` lies between, and how far it is from the
+    first to the second."""
     place = place_of(n, q, method)
     if method in ("lower", "higher", "nearest", "inverted_cdf", "closest_observation"):
-        return row[np.minimum(int(place), n - 1)]
+        lower = np.minimum(int(place), n - 1)
+        return lower, lower, strong(place)
     previous = strong(floor(place))
     lower = int(previous)
     upper = lower + 1
@@ -149,8 +166,14 @@ def quantile_of_row(row, n, q, method, weak):
         previous = astype(0, previous.dtype)
         lower = 0
         upper = 0
-    part = astype(part_of(place, previous, method), previous.dtype)
-    return on_line(row[lower], row[upper], float(part) if weak else part)
+    return lower, upper, astype(part_of(place, previous, method), previous.dtype)
+
+
+def quantile_between(a, b, part, method, weak):
+    """`weak`: the result keeps the dtype of floats."""
+    if method in ("lower", "higher", "nearest", "inverted_cdf", "closest_observation"):
+        return a
+    return on_line(a, b, float(part) if weak else part)
 
 
 def on_line(a, b, part):
@@ -158,33 +181,68 @@ def on_line(a, b, part):
     return b - (b - a) * (1 - part) if part >= 0.5 else a + (b - a) * part
 
 
-def quantile_or_nan(row, n, q, method, weak):
+def sorted_quantile(row, q, method, weak, skips_nan):
+    """Of a sorted row."""
+    n = row.shape[0]
+    if skips_nan:
+        n = count_not_nan(row)
+        if n == 0:
+            return quantile_of_first(row, row.shape[0], q, "linear", weak)
     if n == 0:
         raise IndexError("index -1 is out of bounds for axis 0 with size 0")
-    value = quantile_of_row(row, n, q, method, weak)
-    if row.dtype.kind in ("f", "c"):
+    value = quantile_of_first(row, n, q, method, weak)
+    if may_be_nan(row):
         return row[n - 1] + value if isnan(row[n - 1]) else value
     return value
 
 
+def quantile_of_first(row, n, q, method, weak):
+    lower, upper, part = bounds_of(n, q, method)
+    return quantile_between(row[lower], row[upper], part, method, weak)
+
+
+def selected_quantiles(row, flat, method, weak, skips_nan):
+    """Those of a row that is not sorted, all at once; nan where one is among the elements."""
+    n = count_not_nan(row) if skips_nan else row.shape[0]
+    if n == 0 and (not skips_nan or row.shape[0] == 0):
+        raise IndexError("index -1 is out of bounds for axis 0 with size 0")
+    most = max(n, 1)  # Of nothing but nans each place has one.
+    count = flat.shape[0]
+    places = np.empty(2 * count, np.int64)
+    for k in range(count):
+        lower, upper, _ = bounds_of(most, flat[k], method)
+        places[2 * k] = lower
+        places[2 * k + 1] = upper
+    values, nans = values_at(row, places)
+    has_nan = may_be_nan(row) and row.shape[0] - nans < most
+
+    def made(k):
+        _, _, part = bounds_of(most, flat[k], method)
+        value = quantile_between(values[2 * k], values[2 * k + 1], part, method, weak)
+        return astype(np.nan, value.dtype) if has_nan else value
+
+    return imap(made, count)
+
+
 def quantiles(x, q, axis, out, method, keepdims, skips_nan):
     weak = isinstance(q, (int, float))
-    rows = sorted_rows(x, axis)
     each = strong(q)
+    flat = reshape(each, -1)
+    if is_selected(x):
+        found = of_rows(lambda row: selected_quantiles(row, flat, method, weak, skips_nan), x, axis)
+        made = moveaxis(found, -1, 0)
+        if each.ndim == 0:
+            return in_shape(made[0], x, axis, keepdims, (), out)
+        return in_shape(made, x, axis, keepdims, each.shape, out)
 
     def of_row(row, q):
-        n = row.shape[0]
-        if skips_nan:
-            n = count_not_nan(row)
-            if n == 0:
-                return quantile_of_row(row, row.shape[0], q, "linear", weak)
-        return quantile_or_nan(row, n, q, method, weak)
+        return sorted_quantile(row, q, method, weak, skips_nan)
 
     if each.ndim == 0:
-        return in_shape(map(lambda row: of_row(row, each), rows), x, axis, keepdims, (), out)
-    flat = reshape(each, -1)
-    made = map(lambda p: map(lambda row: of_row(row, p), rows), flat)
-    return in_shape(made, x, axis, keepdims, each.shape, out)
+        made = of_rows(lambda row: of_row(row, each), x, axis)
+        return in_shape(made, x, axis, keepdims, (), out)
+    made = of_rows(lambda row: map(lambda p: of_row(row, p), flat), x, axis)
+    return in_shape(moveaxis(made, -1, 0), x, axis, keepdims, each.shape, out)
 
 
 def require_quantiles(q, weights, message):

@@ -19,8 +19,9 @@ from parakeet.library.intrinsics import (
 )
 from parakeet.library.one_axis import require_strict_axis
 from parakeet.library.registry import overload
+from parakeet.library.sizes import count_of
 from parakeet.library.ufuncs import give
-from parakeet.operators import imap, reduce
+from parakeet.operators import imap, map, reduce
 from parakeet.primitives import (
     add,
     greater,
@@ -110,12 +111,12 @@ def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=No
 
 @overload(np.min, np.amin, method="min")
 def min(a, axis=None, out=None, keepdims=False, initial=None, where=None):
-    return combine(minimum, asarray(a), axis, keepdims, out, initial, where)
+    return extreme(minimum, a, axis, keepdims, out, initial, where)
 
 
 @overload(np.max, np.amax, method="max")
 def max(a, axis=None, out=None, keepdims=False, initial=None, where=None):
-    return combine(maximum, asarray(a), axis, keepdims, out, initial, where)
+    return extreme(maximum, a, axis, keepdims, out, initial, where)
 
 
 @overload(np.all, method="all")
@@ -178,6 +179,8 @@ PLACES_AT_ONCE = 8192
 # On an H200, of 10 million float32 pairs take 20 us and blocks as long, of 100 million 158 and 107;
 # of a million 8 and 12. Of float64 pairs take no longer than memory.
 MOST_SMALL_PAIRS = 10_000_000
+BOOLS_ONE_BY_ONE = 16
+BOOLS_TOGETHER = 1024
 
 
 # argmin and argmax look for the best element first and for its place then: two reductions that run
@@ -237,9 +240,60 @@ def place_in_blocks(f, x, width):
     return start + first_place(block, best)
 
 
+def first_that_is(value, x):
+    """Of a vector of bools, where it first is `value`; 0 where it never is. What begins with it is
+    soon told, of the rest some elements are looked at together."""
+    n = x.shape[0]
+    start = 0
+    while start < n and start < BOOLS_ONE_BY_ONE and x[start] != value:
+        start += 1
+    if start == n:
+        return 0
+    if x[start] == value:
+        return start
+    width = BOOLS_TOGETHER
+    while start < n and not reduce(logical_or, x[start : minimum(start + width, n)] == value,
+                                   init=False):
+        start += width
+    while start < n and x[start] != value:
+        start += 1
+    return start if start < n else 0
+
+
+def place_of_complex(f, x):
+    """Of a vector of complex numbers, by their parts, which have lanes: the best real part, the
+    best imaginary part beside it, and the first that has both; the first nan if there is one."""
+    if np.any(x != x):
+        return first_place(x != x, True)
+    best = reduce(f, x.real)
+    worst = astype(-f(np.inf, -np.inf), best.dtype)
+    beside = reduce(f, select(x.real == best, x.imag, worst))
+    return first_place((x.real == best) & (x.imag == beside), True)
+
+
+def is_by_parts(x):
+    return x.dtype.kind == "c" and not on_device()
+
+
+def extreme(f, x, axis, keepdims, out, initial, where):
+    x = asarray(x)
+    if is_by_parts(x) and axis is None and initial is None and where is None and x.size > 0:
+        flat = reshape(x, -1)
+        return finish(flat[place_of_complex(f, flat)], axis, keepdims, x.ndim, out)
+    return combine(f, x, axis, keepdims, out, initial, where)
+
+
 def place_along(f, is_better, x, axis):
     """The place of what f, minimum or maximum, gives along an axis that has elements."""
     x = reshape(x, -1) if axis is None or x.ndim == 0 else moveaxis(x, axis, -1)
+    if x.dtype == bool and not on_device():
+        value = is_better(True, False)
+        if x.ndim == 1:
+            return strong(first_that_is(value, x))
+        rows = reshape(x, (count_of(x.shape[:-1]), x.shape[-1]))
+        return reshape(map(lambda row: first_that_is(value, row), rows), x.shape[:-1])
+    if x.ndim == 1 and is_by_parts(x):
+        return place_of_complex(f, x)
     if x.ndim == 1 and on_device() and x.dtype.kind in ("i", "u", "f"):
         if x.dtype.itemsize == 8 or x.shape[0] <= MOST_SMALL_PAIRS:
             return place_by_pairs(is_better, x)

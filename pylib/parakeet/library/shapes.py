@@ -11,7 +11,6 @@ from parakeet.library.intrinsics import (
     reshape,
 )
 from parakeet.library.registry import overload
-from parakeet.operators import imap
 
 
 @overload(np.broadcast_arrays)
@@ -54,7 +53,13 @@ def resize(a, new_shape):
         count = count * n
     if x.shape[0] == 0:
         return np.zeros(sizes, x.dtype)
-    return reshape(imap(lambda i: x[i % x.shape[0]], count), sizes)
+    n = x.shape[0]
+    made = np.empty(count, x.dtype)
+    for k in range(count // n):
+        made[k * n : (k + 1) * n] = x
+    rest = count % n
+    made[count - rest :] = x[:rest]
+    return reshape(made, sizes)
 
 
 @overload(np.delete)

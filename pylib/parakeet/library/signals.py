@@ -18,22 +18,26 @@ def vector_of(x, name):
     return vector
 
 
-def overlap(a, v, shift):
-    """The sum of a[i] * v[i - shift] over what both have."""
-    start = max(shift, 0)
-    stop = min(a.shape[0], v.shape[0] + shift)
-    products = a[start:stop] * v[start - shift : stop - shift]
-    return reduce(add, products, init=astype(0, products.dtype))
+def sum_of_products(a, v, first, other, count):
+    """Of `count` elements of `a` from `first` on with those of `v` from `other` on."""
+    zero = astype(0, np.result_type(a, v))
+    return reduce(add, imap(lambda k: a[first + k] * v[other + k], count), init=zero)
 
 
 def overlaps(a, v, before, count):
     """So many overlaps, of which `before` begin before `a` does: those of all of `v` by themselves,
     since each of them is as long as the others."""
-    inside = a.shape[0] - v.shape[0] + 1
-    first = imap(lambda i: overlap(a, v, i - before), before)
-    whole = imap(lambda i: overlap(a, v, i), inside)
-    last = imap(lambda i: overlap(a, v, i + inside), count - before - inside)
-    return np.concatenate((first, whole, last))
+    n = a.shape[0]
+    m = v.shape[0]
+    inside = n - m + 1
+    made = np.empty(count, np.result_type(a, v))
+    for i in range(before):
+        made[i] = sum_of_products(a, v, 0, before - i, m - before + i)
+    for i in range(inside):
+        made[before + i] = sum_of_products(a, v, i, 0, m)
+    for i in range(count - before - inside):
+        made[before + inside + i] = sum_of_products(a, v, inside + i, 0, m - 1 - i)
+    return made
 
 
 def slide(a, v, mode):
@@ -45,7 +49,7 @@ def slide(a, v, mode):
     if mode == "same":
         return overlaps(a, v, m // 2, n)
     if mode == "valid":
-        return imap(lambda i: overlap(a, v, i), n - m + 1)
+        return overlaps(a, v, 0, n - m + 1)
     raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got '{mode}')")
 
 

@@ -3,9 +3,17 @@
 import numpy as np
 
 from parakeet import primitives
-from parakeet.library.intrinsics import astype, can_cast, float_type, select, strong
+from parakeet.library.intrinsics import (
+    astype,
+    bitcast,
+    can_cast,
+    float_type,
+    popcount,
+    select,
+    strong,
+)
 from parakeet.library.registry import overload, ufunc
-from parakeet.library.ufuncs import unsigned_type
+from parakeet.library.ufuncs import unsigned_type, widened
 from parakeet.operators import map
 
 # Chebyshev coefficients of exp(-x) I0(x) on [0, 8], and of exp(-x) sqrt(x) I0(x) above (Cephes).
@@ -71,16 +79,6 @@ def spacing(x):
     return select(primitives.isinf(given), astype(np.nan, given.dtype), step)
 
 
-def ones_of(x):
-    """How many bits of an unsigned number are set."""
-    rest = x
-    count = np.uint8(0)
-    while rest != 0:
-        count += np.uint8(rest & 1)
-        rest = primitives.right_shift(rest, 1)
-    return count
-
-
 @ufunc(getattr(np, "bitwise_count", None) or np.positive)
 def bitwise_count(x):
     given = strong(x)
@@ -90,34 +88,49 @@ def bitwise_count(x):
         raise TypeError("ufunc 'bitwise_count' not supported for the input types")
     # Of a negative number those of its absolute value, which every unsigned dtype holds.
     sizes = astype(primitives.absolute(given), unsigned_type(given.dtype))
-    return map(ones_of, sizes, axis=None)
+    return astype(popcount(sizes), np.uint8)
+
+
+def layout_of(dtype):
+    """Of float32 and float64: the integers as wide, where the exponent begins, what it is of
+    numbers in [0.5, 1), the most it may be, and how many bits the fraction has."""
+    if dtype == np.float32:
+        return np.int32, 23, 126, 255, 24
+    return np.int64, 52, 1022, 2047, 53
 
 
 def power_of_two(n):
-    """Exact for an n between -1022 and 1023."""
-    made = 1.0
-    base = 2.0 if n >= 0 else 0.5
-    rest = abs(n)
-    while rest > 0:
-        if rest % 2 == 1:
-            made = made * base
-        base = base * base
-        rest = rest // 2
-    return made
+    """The float64, exact for an n between -1022 and 1023."""
+    return bitcast((strong(n) + 1023) << 52, np.float64)
 
 
-def scaled(x, exponent):
-    """x times a power of two, rounded once."""
-    made = astype(x, np.float64)
-    rest = int(exponent)
-    for _ in range(2):
-        if rest > 1023:
-            made = made * 2.0**1023
-            rest -= 1023
-        if rest < -1022:
-            made = made * 2.0**-969  # Still exact: what is left brings it below the normal numbers.
-            rest += 969
-    return made * power_of_two(max(min(rest, 1023), -1022))
+def parts_of(x):
+    """The fraction in [0.5, 1) of a float32 or float64 and its exponent, as an integer as wide; of
+    zeros, infinities and nan themselves and 0."""
+    whole, begin, of_half, most, digits = layout_of(x.dtype)
+    # What is below the normal numbers has no exponent of its own: it is lifted there.
+    is_small = primitives.absolute(x) < 2.0 ** (2 - of_half)
+    normal = select(is_small, x * 2.0**digits, x)
+    bits = bitcast(normal, whole)
+    field = (bits >> begin) & most
+    has_none = (field == most) | (x == 0)
+    exponent = field - select(is_small, of_half + digits, of_half)
+    fraction = bitcast((bits & ~(most << begin)) | (of_half << begin), x.dtype)
+    return select(has_none, x, fraction), select(has_none, 0, exponent)
+
+
+def scaled(x, steps):
+    """A float64 times 2 to an int64, rounded once: what the first two products are is exact, or the
+    last makes it 0 or infinite."""
+    last = np.clip(steps, -1022, 1023)
+    rest = np.clip(steps - last, -1022, 1023)
+    first = np.clip(steps - last - rest, -1022, 1023)
+    return x * power_of_two(first) * power_of_two(rest) * power_of_two(last)
+
+
+def scaled_narrow(x, steps):
+    """A number of fewer bits as a float64, times 2 to an int64: exact, or beyond its dtype."""
+    return astype(x, np.float64) * power_of_two(np.clip(steps, -400, 400))
 
 
 @ufunc(np.ldexp)
@@ -126,36 +139,14 @@ def ldexp(x, i):
     steps = strong(i)
     if not can_cast(steps.dtype, np.int64, "safe"):
         raise TypeError("ufunc 'ldexp' not supported for the input types")
-    made = map(scaled, given, np.clip(astype(steps, np.int64), -5000, 5000), axis=None)
-    return astype(made, given.dtype)
-
-
-def exponent_of(x):
-    """That of a finite number whose fraction lies in [0.5, 1); 0 of others."""
-    size = absolute_in_range(x)
-    if size == 0.0:
-        return np.int32(0)
-    small = size < 2.0**-900
-    if small:
-        size = size * 2.0**900
-    guess = int(primitives.floor(primitives.log2(size))) + 1
-    rest = scaled(size, -guess)
-    if rest >= 1.0:
-        guess += 1
-    if rest < 0.5:
-        guess -= 1
-    return np.int32(guess - 900 if small else guess)
-
-
-def absolute_in_range(x):
-    """0 for what has no exponent."""
-    size = primitives.absolute(astype(x, np.float64))
-    return size if primitives.isfinite(size) else np.float64(0.0)
+    steps = astype(steps, np.int64)
+    if given.dtype == np.float64:
+        return scaled(given, steps)
+    return astype(scaled_narrow(given, steps), given.dtype)
 
 
 @ufunc(np.frexp)
 def frexp(x):
     given = astype(x, float_type(x))
-    exponents = map(exponent_of, given, axis=None)
-    fractions = map(scaled, given, -astype(exponents, np.int64), axis=None)
-    return astype(fractions, given.dtype), exponents
+    fraction, exponent = parts_of(widened(given, given.dtype))
+    return astype(fraction, given.dtype), astype(exponent, np.int32)

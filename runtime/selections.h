@@ -1,0 +1,141 @@
+// The routines that select: what is nan comes last, and is told apart before the rest.
+#ifndef PARAKEET_RUNTIME_SELECTIONS_H_
+#define PARAKEET_RUNTIME_SELECTIONS_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "runtime/select_places.h"
+
+namespace parakeet::runtime {
+
+// Where several places lie so close together, one traversal finds what is around them all.
+inline int64_t CloseTogether(int64_t count) { return count / 64; }
+
+template <typename T>
+bool IsNan(T key) {
+  if constexpr (std::is_floating_point_v<T>) return key != key;
+  return false;
+}
+
+template <typename T>
+int64_t CountNans(PkCall* call, const T* data, int64_t count) {
+  if constexpr (!std::is_floating_point_v<T>) return 0;
+  const Parts parts = {count, ThreadsToSort(call, count)};
+  std::vector<int64_t> counts(size_t(parts.parts));
+  RunOnTeam(int32_t(parts.parts), parts.parts, [&](int64_t part) {
+    const T* const begin = data + parts.Begin(part);
+    int64_t nans = 0;
+    for (int64_t i = 0; i < parts.Size(part); ++i) nans += IsNan(begin[i]);
+    counts[size_t(part)] = nans;
+  });
+  int64_t total = 0;
+  for (const int64_t nans : counts) total += nans;
+  return total;
+}
+
+// The places below `count`, in increasing order.
+inline std::vector<int64_t> PlacesInOrder(const int64_t* asked, int64_t size, int64_t count) {
+  std::vector<int64_t> places(asked, asked + size);
+  std::sort(places.begin(), places.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  places.erase(std::lower_bound(places.begin(), places.end(), count), places.end());
+  return places;
+}
+
+// Writes to `values` what stands at each of the places among numbers without nan; false where there
+// is no memory.
+template <typename T>
+bool SelectNumbers(PkCall* call, SortKernel sort, const T* numbers, int64_t count,
+                   const std::vector<int64_t>& places, T* values) {
+  const PooledArray<T> found(count), spare(count);
+  if (found.get() == nullptr || spare.get() == nullptr) return false;
+  Selector<T, T> selector(call, sort);
+  const int64_t *const begin = places.data(), *const end = begin + places.size();
+  std::vector<const int64_t*> groups;
+  for (const int64_t* place = begin; place < end; ++place) {
+    if (groups.empty() || *place - *groups.back() > CloseTogether(count)) groups.push_back(place);
+  }
+  bool is_found = count > kFewToSelect<T> && groups.size() <= kMostTraversals;
+  for (size_t i = 0; i < groups.size() && is_found; ++i) {
+    const int64_t* const next = i + 1 < groups.size() ? groups[i + 1] : end;
+    is_found = selector.Select(numbers, count, groups[i], next, found.get(), spare.get(),
+                               values + (groups[i] - begin));
+  }
+  if (is_found) return true;
+  selector.Partition(numbers, found.get(), spare.get(), count, begin, end);
+  for (size_t i = 0; i < places.size(); ++i) values[i] = found.get()[places[i]];
+  return true;
+}
+
+// Operands: the elements, places, and what stands there. Gives how many elements are nan, or -1
+// without memory.
+template <typename T>
+int64_t RunSelect(PkCall* call, SortKernel sort, const T* data, int64_t count, const int64_t* asked,
+                  int64_t size, T* values) {
+  const int64_t nans = CountNans(call, data, count);
+  const int64_t numbers = count - nans;
+  const PooledArray<T> kept(nans > 0 ? numbers : 0);
+  if (kept.get() == nullptr) return -1;
+  if (nans > 0) std::copy_if(data, data + count, kept.get(), [](T key) { return !IsNan(key); });
+  const std::vector<int64_t> places = PlacesInOrder(asked, size, numbers);
+  std::vector<T> found(places.size());
+  const T* const from = nans > 0 ? kept.get() : data;
+  if (!places.empty() && !SelectNumbers(call, sort, from, numbers, places, found.data())) return -1;
+  for (int64_t i = 0; i < size; ++i) {
+    const auto place = std::lower_bound(places.begin(), places.end(), asked[i]);
+    values[i] = place == places.end() ? std::numeric_limits<T>::quiet_NaN()
+                                      : found[size_t(place - places.begin())];
+  }
+  return nans;
+}
+
+// Operands: the elements, places, and the elements partitioned there.
+template <typename T>
+int64_t RunPartition(PkCall* call, SortKernel sort, const T* data, int64_t count,
+                     const int64_t* asked, int64_t size, T* made) {
+  const int64_t nans = CountNans(call, data, count);
+  const int64_t numbers = count - nans;
+  const PooledArray<T> spare(numbers);
+  if (spare.get() == nullptr) return -1;
+  const T* from = data;
+  if (nans > 0) {
+    std::partition_copy(data, data + count, made + numbers, spare.get(), IsNan<T>);
+    from = spare.get();
+  }
+  const std::vector<int64_t> places = PlacesInOrder(asked, size, numbers);
+  Selector<T, T>(call, sort)
+      .Partition(from, made, spare.get(), numbers, places.data(), places.data() + places.size());
+  return 0;
+}
+
+// Operands: the elements, places, and the indexes of the elements partitioned there.
+template <typename T>
+int64_t RunArgPartition(PkCall* call, SortKernel sort, const T* data, int64_t count,
+                        const int64_t* asked, int64_t size, int64_t* made) {
+  const int64_t numbers = count - CountNans(call, data, count);
+  const PooledArray<Placed<T>> from(numbers), to(numbers);
+  if (from.get() == nullptr || to.get() == nullptr) return -1;
+  Placed<T>* next = from.get();
+  int64_t* next_nan = made + numbers;
+  for (int64_t i = 0; i < count; ++i) {
+    if (IsNan(data[i])) {
+      *next_nan++ = i;
+    } else {
+      *next++ = {data[i], i};
+    }
+  }
+  const std::vector<int64_t> places = PlacesInOrder(asked, size, numbers);
+  Selector<T, Placed<T>>(call, sort)
+      .Partition(from.get(), to.get(), from.get(), numbers, places.data(),
+                 places.data() + places.size());
+  for (int64_t i = 0; i < numbers; ++i) made[i] = to.get()[i].place;
+  return 0;
+}
+
+}  // namespace parakeet::runtime
+
+#endif  // PARAKEET_RUNTIME_SELECTIONS_H_

@@ -1,0 +1,160 @@
+"""What lanes make by parts and by bits: complex functions, powers of float32, exponents."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parakeet import jit
+
+PARTS = (0.0, -0.0, 1.0, -1.0, 0.5, 3.25, -7.5, 1e-9, -250.0, 1e-160, 1e200, np.inf, -np.inf,
+         np.nan)
+FUNCTIONS = (np.exp, np.log, np.log2, np.log10, np.sqrt, np.sin, np.cos, np.tan, np.sinh, np.cosh,
+             np.tanh)
+
+
+@jit
+def all_functions(z):
+    return (np.exp(z), np.log(z), np.log2(z), np.log10(z), np.sqrt(z), np.sin(z), np.cos(z),
+            np.tan(z), np.sinh(z), np.cosh(z), np.tanh(z))
+
+
+def check_functions(z, tolerance):
+    with np.errstate(all="ignore"):
+        for f, made in zip(FUNCTIONS, all_functions(z)):
+            expected = f(z)
+            assert made.dtype == expected.dtype
+            np.testing.assert_allclose(made.real, expected.real, rtol=tolerance, err_msg=f.__name__)
+            np.testing.assert_allclose(made.imag, expected.imag, rtol=tolerance, err_msg=f.__name__)
+
+
+@pytest.mark.parametrize("dtype, tolerance", [("c16", 2e-14), ("c8", 1e-5)])
+def test_complex_functions_of_ordinary_numbers(dtype, tolerance):
+    random = np.random.default_rng(1)
+    z = (random.standard_normal(4001) + 1j * random.standard_normal(4001)) * 3
+    check_functions(z.astype(dtype), tolerance)
+
+
+def test_complex_functions_where_one_lane_is_special():
+    z = np.array([complex(a, b) for a in PARTS for b in PARTS])
+    spread = np.full(8 * z.size, 0.25 + 2j)
+    spread[::8] = z
+    for values in (z, spread):
+        check_functions(values, 2e-14)
+
+
+def test_logarithms_near_one_keep_their_digits():
+    angle = np.linspace(-3, 3, 1001)
+    for away in (1e-3, 1e-9, 1e-15, 0.0):
+        z = (1 + away) * np.exp(1j * angle)
+        made = jit(lambda z: np.log(z))(z)
+        expected = np.log(z)
+        np.testing.assert_allclose(made.real, expected.real, rtol=1e-13, atol=1e-32)
+
+
+@jit
+def powers(x, y):
+    return np.power(x, y), x ** np.float32(1.7), x ** np.float32(-3.0)
+
+
+def check_powers(x, y):
+    with np.errstate(all="ignore"):
+        expected = np.power(x, y), x ** np.float32(1.7), x ** np.float32(-3.0)
+    for made, wanted in zip(powers(x, y), expected):
+        assert made.dtype == np.float32
+        np.testing.assert_allclose(made, wanted, rtol=4 * 1.2e-7, atol=3e-45)
+
+
+def test_powers_of_float32():
+    random = np.random.default_rng(2)
+    x = (10.0 ** random.uniform(-38, 38, 5000)).astype("f4")
+    check_powers(x, random.uniform(-4, 4, 5000).astype("f4"))
+    near = (1 + random.uniform(-1e-3, 1e-3, 5000)).astype("f4")
+    check_powers(near, random.uniform(-1e5, 1e5, 5000).astype("f4"))
+    special = np.array([0, -0.0, 1, -1, 2, -2, np.inf, -np.inf, np.nan, 1e-45, 1e-39, 3e38], "f4")
+    check_powers(*(part.ravel().copy() for part in np.meshgrid(special, special)))
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.floats(0, width=32), min_size=1, max_size=40), st.floats(-50, 50, width=32))
+def test_any_powers_of_float32(numbers, exponent):
+    x = np.array(numbers, "f4")
+    check_powers(x, np.full(x.size, exponent, "f4"))
+
+
+@jit
+def exponents(x, k):
+    return (*np.frexp(x), np.ldexp(x, k))
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.sampled_from(["f2", "f4", "f8"]), st.data())
+def test_exponents_of_any_numbers(dtype, data):
+    width = np.dtype(dtype).itemsize * 8
+    numbers = data.draw(st.lists(st.floats(width=width), min_size=1, max_size=30))
+    x = np.array(numbers, dtype)
+    steps = st.integers(-2300, 2300) | st.sampled_from([-(2**31), 2**31 - 1])
+    k = np.array([data.draw(steps) for _ in numbers], "i4")
+    with np.errstate(all="ignore"):
+        expected = (*np.frexp(x), np.ldexp(x, k))
+    for made, wanted in zip(exponents(x, k), expected):
+        np.testing.assert_array_equal(made, wanted, strict=True)
+        if made.dtype.kind == "f":
+            np.testing.assert_array_equal(np.signbit(made[wanted == 0]),
+                                          np.signbit(wanted[wanted == 0]))
+
+
+def test_sums_of_complex_numbers():
+    random = np.random.default_rng(3)
+    z = random.standard_normal((300, 401)) + 1j * random.standard_normal((300, 401))
+
+    @jit
+    def sums(z):
+        return (z.sum(), z.mean(), z.sum(axis=0), z.sum(axis=1), (z * z).sum(), np.abs(z).max(),
+                z[:0].sum(), z.sum(initial=3 + 1j))
+
+    expected = (z.sum(), z.mean(), z.sum(axis=0), z.sum(axis=1), (z * z).sum(), np.abs(z).max(), 0,
+                z.sum() + 3 + 1j)
+    for target in ("serial", "parallel"):
+        for made, wanted in zip(sums(z, target=target), expected):
+            np.testing.assert_allclose(made, wanted, rtol=1e-12)
+    z[7, 9] = complex(np.nan, 1)
+    made, wanted = sums(z)[0], z.sum()
+    assert np.isnan(made.real) and np.isclose(made.imag, wanted.imag)
+
+
+@jit
+def extremes(z):
+    return z.min(), z.max(), z.argmin(), z.argmax(), np.max(z, keepdims=True)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.tuples(*[st.sampled_from([0.0, 1.0, -2.0, np.inf, -np.inf, np.nan])] * 2),
+                min_size=1, max_size=40))
+def test_extremes_of_complex_numbers(parts):
+    z = np.array([complex(*pair) for pair in parts])
+    expected = z.min(), z.max(), z.argmin(), z.argmax(), z.max(keepdims=True)
+    for made, wanted in zip(extremes(z), expected):
+        np.testing.assert_array_equal(made, wanted, strict=True)
+
+
+def test_products_over_all_axes():
+    x = np.arange(12.0).reshape(3, 4)
+    y = x.T - 2
+    made = jit(lambda x, y: (np.tensordot(x, x), np.tensordot(x, y, axes=((0, 1), (1, 0)))))(x, y)
+    expected = np.tensordot(x, x), np.tensordot(x, y, axes=((0, 1), (1, 0)))
+    for one, wanted in zip(made, expected):
+        assert one == wanted and one.shape == wanted.shape
+
+
+def test_exponentials_of_float32_less_one():
+    random = np.random.default_rng(4)
+    x = np.concatenate((random.uniform(-1, 1, 4000), random.uniform(-90, 90, 4000),
+                        10.0 ** random.uniform(-44, 0, 4000), -(10.0 ** random.uniform(-44, 0, 99)),
+                        (0.0, -0.0, 0.5, -0.5, np.inf, -np.inf, np.nan))).astype("f4")
+    with np.errstate(all="ignore"):
+        expected = np.expm1(x.astype("f8")).astype("f4")
+    made = jit(lambda x: np.expm1(x))(x)
+    assert made.dtype == np.float32
+    np.testing.assert_allclose(made, expected, rtol=4 * 1.2e-7, atol=1e-45)
+    np.testing.assert_array_equal(np.signbit(made[x == 0]), np.signbit(x[x == 0]))

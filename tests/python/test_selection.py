@@ -1,0 +1,150 @@
+"""Partitions, medians and quantiles: selected on the host, beside sorting."""
+
+import numpy as np
+import pytest
+from edge_values import edges
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import parakeet
+from parakeet import jit
+
+REAL = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16",
+        "float32", "float64")
+TARGETS = ("serial", "parallel")
+
+
+@pytest.fixture(autouse=True)
+def several_threads():
+    before = parakeet.get_num_threads()
+    parakeet.set_num_threads(5)
+    yield
+    parakeet.set_num_threads(before)
+
+
+@jit
+def partitions(x, kth):
+    return np.partition(x, kth), np.argpartition(x, kth)
+
+
+@jit
+def medians(x):
+    return np.median(x), np.nanmedian(x)
+
+
+@jit
+def quantiles(x, q):
+    return np.quantile(x, q), np.nanquantile(x, q), np.quantile(x, q, method="lower")
+
+
+@jit
+def of_rows(x):
+    return (np.median(x, axis=0), np.median(x, axis=1), np.nanmedian(x, axis=1),
+            np.percentile(x, [10, 90], axis=1), np.nanpercentile(x, 30, axis=0))
+
+
+def some(dtype, size, seed):
+    """Few and many values, with all that is special of the dtype."""
+    random = np.random.default_rng(seed)
+    x = random.permutation(np.resize(edges(dtype), size))
+    spread = random.integers(0, min(size, 60_000) + 1, size).astype(dtype)
+    return np.where(random.random(size) < random.choice([0.02, 0.5]), x, spread)
+
+
+def check_partition(x, kth, made, order):
+    """NumPy leaves open in which order the elements stand between the places."""
+    expected = np.sort(x)
+    assert made.dtype == x.dtype and order.dtype == np.int64
+    assert np.array_equal(np.sort(order), np.arange(x.size))
+    for one in (made, x[order]):
+        assert np.array_equal(np.sort(one), expected, equal_nan=True)
+        for place in np.atleast_1d(kth) % x.size:
+            at = expected[place]
+            assert np.array_equal(one[place], at, equal_nan=True)
+            assert not np.any(one[:place] > at) and not np.any(one[place:] < at)
+            if at == at:
+                assert not np.any(np.isnan(one[:place]))
+
+
+@pytest.mark.parametrize("dtype", REAL)
+def test_partitions_have_at_their_places_what_sorting_puts_there(dtype):
+    for size in (1, 100, 193, 3000, 100_003):
+        x = some(dtype, size, size)
+        for kth in (0, size // 2, -1, np.array([size // 3, -1, size // 2, size // 3])):
+            alone, threads = (partitions(x, kth, target=target) for target in TARGETS)
+            check_partition(x, kth, *alone)
+            for one, other in zip(alone, threads):
+                assert one.tobytes() == other.tobytes() or dtype == "float16"
+
+
+@pytest.mark.parametrize("dtype", [t for t in REAL if t not in ("bool", "float16")])
+def test_medians_and_quantiles_are_numpys(dtype):
+    for size in (1, 2, 191, 3000, 100_004):
+        x = some(dtype, size, size)
+        with np.errstate(all="ignore"):
+            is_finite = np.isfinite(x)
+            x = np.where(is_finite | np.isnan(x), x, 1).astype(dtype)
+            x = np.where(np.abs(x.astype(float)) < 1e6, x, 7).astype(dtype)
+        numbers = x[x == x]
+        for values in (x, numbers):
+            for target in TARGETS:
+                for made, expected in zip(medians(values, target=target),
+                                          (np.median(values), np.nanmedian(values))):
+                    np.testing.assert_allclose(made, expected, rtol=1e-6, strict=True)
+        for q in (0.5, np.linspace(0, 1, 5), np.linspace(0, 1, 23)):
+            expected = (np.quantile(x, q), np.nanquantile(x, q), np.quantile(x, q, method="lower"))
+            for made, wanted in zip(quantiles(x, q, target="parallel"), expected):
+                np.testing.assert_allclose(made, wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 700), (700, 3), (4, 40_000)])
+def test_rows_and_columns(shape):
+    x = np.random.default_rng(1).permutation(np.arange(np.prod(shape)) / 7).reshape(shape)
+    x[0, -1] = np.nan
+    expected = (np.median(x, axis=0), np.median(x, axis=1), np.nanmedian(x, axis=1),
+                np.percentile(x, [10, 90], axis=1), np.nanpercentile(x, 30, axis=0))
+    for target in TARGETS:
+        for layout in (x, np.asfortranarray(x), np.repeat(x, 2, axis=1)[:, ::2]):
+            for made, wanted in zip(of_rows(layout, target=target), expected):
+                np.testing.assert_allclose(made, wanted, rtol=1e-12)
+
+
+def test_nothing_but_nan_or_one_value():
+    for x in (np.full(5000, np.nan), np.full(5000, 3.0), np.zeros(5000, np.uint8)):
+        for target in TARGETS:
+            for made, expected in zip(medians(x, target=target), (np.median(x), x[0])):
+                assert np.array_equal(made, expected, equal_nan=True)
+
+
+def test_zeros_stand_as_sorting_leaves_them():
+    x = np.where(np.arange(50_001) % 3 == 0, 0.0, -0.0)
+    negative = int(np.signbit(x).sum())
+    for target in TARGETS:
+        made = partitions(x, np.array([negative - 1, negative]), target=target)[0]
+        assert np.signbit(made[negative - 1]) and not np.signbit(made[negative])
+
+
+def test_what_is_not_dense_is_selected_of_too():
+    x = np.random.default_rng(2).random((4000, 6))
+    for view in (x[::-3, 1], x.T, x[:, ::2], np.broadcast_to(x[0], (50, 6))):
+        assert np.array_equal(medians(view)[0], np.median(view))
+
+
+def test_memory_is_given_back():
+    x = np.random.default_rng(4).random(100_000)
+    medians(x)
+    partitions(x, 7)
+    before = parakeet.cache_info()["live_buffers"]
+    for _ in range(20):
+        medians(x, target="parallel")
+        partitions(x, 7, target="parallel")
+    assert parakeet.cache_info()["live_buffers"] == before
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.floats(width=32) | st.sampled_from([0.0, -0.0, 1.0]), min_size=1, max_size=700),
+       st.integers(0, 10_000), st.booleans())
+def test_any_numbers(numbers, place, repeats):
+    x = np.array(numbers * (7 if repeats else 1))
+    kth = place % x.size
+    check_partition(x, kth, *partitions(x, kth, target="serial"))
