@@ -37,7 +37,7 @@
 // block are the totals of those before it in the block around, combined from the left; before one
 // of B L^2, the totals of all those before it, starting from init. A prefix is the block's own,
 // combined with what is before the block, that with what is before the block around, and so on
-// outwards.
+// outwards. With `short S`, a scan of fewer than S elements is the left fold.
 
 #include <algorithm>
 #include <bit>
@@ -64,11 +64,11 @@ Index IndexOfRow(const Index& outer, const std::vector<int64_t>& extents, int64_
   return index;
 }
 
-// How many elements the blocks of a scan have, the innermost first.
-std::vector<int64_t> BlocksOfScan(const Attributes& attrs) {
+// How many elements the blocks of a scan of `count` have, the innermost first.
+std::vector<int64_t> BlocksOfScan(const Attributes& attrs, int64_t count) {
   const int64_t block = attrs.Int(Attr::kBlock);
   const int64_t lanes = attrs.Int(Attr::kLanes, 1);
-  if (block == 0) return {};
+  if (block == 0 || count < attrs.Int(Attr::kShort)) return {};
   if (lanes == 1) return {block};
   return {lanes, lanes * lanes, block, block * lanes, block * lanes * lanes};
 }
@@ -229,7 +229,7 @@ void Machine::Scan(const Step& step) {
   const std::vector<int64_t> extents = ExtentsOf(step);
   if (extents.size() != 1) FailBug("a scan runs along one axis", step.binding->span);
   const int64_t count = extents[0];
-  const std::vector<int64_t> sizes = BlocksOfScan(step.binding->attrs);
+  const std::vector<int64_t> sizes = BlocksOfScan(step.binding->attrs, count);
   std::vector<ArrayValue> arrays;
   for (size_t i = 0; i < step.results.size(); ++i) arrays.push_back(NewResult(step, i, {count}));
   // By level: what is before the element's block, in the block around; first the block's own.
