@@ -46,6 +46,8 @@ constexpr int64_t kMostDeviceBlock = 8192;
 constexpr int64_t kMostDeviceBlockOfMore = 16384;
 constexpr int64_t kMostDeviceBlockOfMuch = 131072;
 constexpr int64_t kDeviceLanes = 256;
+// What a block takes of a long row where rows are few.
+constexpr int64_t kRunOfLanes = 16384;
 constexpr int64_t kBlockOfThread = 64;
 // No power of two: blocks run side by side, and their elements are not all to lie in one set of a
 // cache.
@@ -84,7 +86,10 @@ class TreeChooser : public LoopWriter {
         const int64_t block = TreeBlockOf(*b);
         if (context_.options.kernels && OnDevice(*b)) return SetFlat(*b);
         if (HasLongColumns(*b)) return Set(*b, 0, LanesOf(*b), 1, kRunOfRows);
-        return Set(*b, IsOneBlock(*b, block) ? 0 : block, LanesOf(*b), NeighboursOf(*b));
+        const int64_t lanes = LanesOf(*b);
+        const bool is_of_row = context_.options.kernels && lanes > 1;
+        return Set(*b, IsOneBlock(*b, block) ? 0 : block, lanes, NeighboursOf(*b),
+                   is_of_row ? kRunOfLanes : 0);
       }
       case OpCode::kIscan: return SetScan(*b);
       case OpCode::kImap:
@@ -163,8 +168,8 @@ class TreeChooser : public LoopWriter {
     Set(b, DeviceScanBlock(b), kDeviceScanLanes);
   }
 
-  // One of the scans that threads share with those of other rows: what a block takes of it stands in
-  // shared memory. Elements for which that is too small are combined in order.
+  // A scan that threads share with those of other rows: what a block takes of it stands in shared
+  // memory. Elements for which that is too small are combined in order.
   void SetRowScan(const Binding& b) {
     if (BytesOf(b) > kMostRowScanBytes) return Set(b, 0, 1);
     int64_t block = DeviceScanBlock(b);

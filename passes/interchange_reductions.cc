@@ -15,8 +15,7 @@
 //
 // A scan becomes a foreach of loops, which store every prefix in its row: a map of scans would have
 // the scanned axis last. For kernels it becomes a foreach of scans and loops that store their
-// prefixes, since threads share each of them; where elements are neighbours along the scanned axis,
-// so are prefixes.
+// prefixes, since threads share each of them.
 //
 // Assumes: index form. Each element combines in the order in which its array did.
 // Refuses: a combine that reads another element than its own; blocks that store or may raise, since
@@ -325,12 +324,8 @@ class Interchanger : public ir::Mutator {
   }
 
   void WriteRowScans(const Binding& b, Element& e) {
-    const bool is_fortran = FollowsScan(e);
-    for (const Var* result : b.results) {
-      const ir::Attributes order =
-          is_fortran ? ir::Attributes{{Attr::kFortran, int64_t{1}}} : ir::Attributes{};
-      builder().Emit(OpCode::kAlloc, {result}, result->type.dims(), order);
-    }
+    for (const Var* result : b.results)
+      builder().Emit(OpCode::kAlloc, {result}, result->type.dims());
     std::vector<const Var*> rows;
     Index operands = {b.operands[0]};
     operands.insert(operands.end(), e.inits.begin(), e.inits.end());
@@ -346,17 +341,6 @@ class Interchanger : public ir::Mutator {
     StoreAt(stores, b, e, i, prefixes);
     e.body.Emit(OpCode::kForeach, {}, {b.operands[0]}, {}, {stores.Finish({i}, {})});
     WriteForeach(b, e, true);
-  }
-
-  // True where elements are neighbours along the scan, and along no axis of its arrays.
-  static bool FollowsScan(const Element& e) {
-    bool follows = false, is_across = false;
-    ir::ForEachBinding(*e.element, [&](const Binding& b) {
-      if (b.op != OpCode::kLoad || b.operands.size() == 1) return;
-      follows |= b.operands.back() == Operand(e.element->params[0]);
-      is_across |= b.operands.back() == Operand(e.index.back());
-    });
-    return follows && !is_across;
   }
 
   // A loop an element, since a map of scans would have the scanned axis last. Without an init it

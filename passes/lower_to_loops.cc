@@ -293,9 +293,17 @@ class Lowering : public ProductCallLowering {
       WriteGroups(b, nest.extents, finish);
       return Operands{};
     };
-    const auto by_blocks = [&] {
+    const auto whole = [&] {
       WriteBlocks(b, nest.extents, nest.body);
       return Operands{};
+    };
+    const auto in_runs = [&] {
+      WriteInRuns(b, nest.extents, whole);
+      return Operands{};
+    };
+    const auto worth_runs = WorthRuns(b);
+    const auto by_blocks = [&] {
+      return worth_runs ? Choose(*worth_runs, in_runs, whole) : whole();
     };
     const auto alone = [&] {
       WriteElements(elements);

@@ -6,7 +6,8 @@
 //     %t: f64 = ireduce (%j) in (%m) add from 0.0 { ... }
 //     foreach (%j) in (%m) { %p: f64 = load %s[%j]  %q: f64 = div %p, %t  store %y[%i, %j], %q } }
 // After:
-//   %ts: [n]f64 = imap (%i) in (%n) { %t: f64 = ireduce (%j) in (%m) add from 0.0 { ... }  yield %t }
+//   %ts: [n]f64 = alloc (%n)
+//   foreach (%i) in (%n) { %t: f64 = ireduce (%j) in (%m) add ... { ... }  store %ts[%i], %t }
 //   foreach (%i) in (%n) {
 //     %u: f64 = load %ts[%i]
 //     %s: [m]f64 = iscan (%j) in (%m) add { %a: f64 = load %x[%i, %j]  yield %a }
@@ -14,8 +15,8 @@
 //
 // An imap that yields scans becomes a foreach that stores their prefixes, and a loop of the nest
 // that stores what it carries a scan and a loop over its prefixes. What later nests read of earlier
-// ones is stored, but for scalar code and loads, which they repeat. Prefixes that are read elsewhere
-// than where they are made become rows of an array.
+// ones is stored, but for scalar code and loads, which they repeat. Prefixes that are read at
+// another index than their own become rows of an array.
 //
 // Assumes: index form; fusion is over, which would join the nests again. Iterations of a foreach
 // touch nothing that others store.
@@ -120,7 +121,8 @@ class ScanSeparator : public ir::Mutator {
     const ir::VarSet inside = ir::DefinedVars(*nest.blocks[0]);
     const bool is_known =
         !inside.contains(loop.operands[0].var()) && !inside.contains(loop.operands[1].var());
-    if (loop.results.empty() || !is_known || !independence_.WhyDependent(loop).empty()) return false;
+    if (loop.results.empty() || !is_known || !independence_.WhyDependent(loop).empty())
+      return false;
     const LoopSplit split = SplitLoop(arena(), loop, roots());
     if (!split.why_not.empty() || !split.stores_read_carried || split.sums_read_stores)
       return false;
@@ -154,8 +156,8 @@ class ScanSeparator : public ir::Mutator {
   // nothing else is stored as it is made.
   void StoreYields(const Binding& nest, Builder& body) {
     const ir::Attributes order = nest.attrs.Int(ir::Attr::kFortran) != 0
-                                 ? ir::Attributes{{ir::Attr::kFortran, int64_t{1}}}
-                                 : ir::Attributes{};
+                                     ? ir::Attributes{{ir::Attr::kFortran, int64_t{1}}}
+                                     : ir::Attributes{};
     std::vector<size_t> left;
     for (size_t k = 0; k < nest.results.size(); ++k) {
       builder().Emit(OpCode::kAlloc, {nest.results[k]}, nest.results[k]->type.dims(), order);
@@ -282,9 +284,10 @@ class ScanSeparator : public ir::Mutator {
     at.push_back(place);
     if (stores != nullptr) ir::InlineBlock(body, *stores->blocks[0], Operands{place});
     for (const Var* prefixes : scan.results) {
-      const bool is_read = std::any_of(behind.begin(), behind.end(), [&](const Binding* b) {
-        return ir::FreeVars(*b).contains(prefixes);
-      }) || IsReadByScalars(nest, prefixes);
+      const bool is_read =
+          std::any_of(behind.begin(), behind.end(),
+                      [&](const Binding* b) { return ir::FreeVars(*b).contains(prefixes); }) ||
+          IsReadByScalars(nest, prefixes);
       if (!is_read) continue;
       Operands dims = nest.operands;
       dims.push_back(scan.operands[0]);

@@ -66,10 +66,9 @@ bool ReadsBeforeStores(const RowScan& row, const Roots& roots) {
   const auto look = [&](const Binding& b, bool is_element) {
     if (b.op != OpCode::kLoad) return;
     for (const Binding* store : stores) {
-      const bool is_same =
-          is_element && store->operands[0] == b.operands[0] &&
-          std::equal(b.operands.begin() + 1, b.operands.end(), store->operands.begin() + 1,
-                     same_index);
+      const bool is_same = is_element && store->operands[0] == b.operands[0] &&
+                           std::equal(b.operands.begin() + 1, b.operands.end(),
+                                      store->operands.begin() + 1, same_index);
       is_first &= is_same || !roots.MayShare(b.operands[0].var(), store->operands[0].var());
     }
   };
@@ -119,8 +118,8 @@ std::optional<RowScan> FindRowScan(const Binding& nest, const Roots& roots) {
   const RowScan row = RowScanOf(nest);
   const bool is_one = IsOfScalars(*row.scan) && ScansOnDevice(*row.scan) &&
                       IsForThreads(*row.stores->blocks[0]) &&
-                      ReadsOwnPrefixes(*row.scan, *row.stores, *nest.blocks[0]) && ReadsBeforeStores(row, roots) &&
-                      !ShowsStores(*nest.blocks[0], roots);
+                      ReadsOwnPrefixes(*row.scan, *row.stores, *nest.blocks[0]) &&
+                      ReadsBeforeStores(row, roots) && !ShowsStores(*nest.blocks[0], roots);
   return is_one ? std::optional(row) : std::nullopt;
 }
 

@@ -17,10 +17,10 @@ namespace parakeet::passes {
 //
 // The prefixes are loaded at %k alone, so that each may be stored as soon as it is made.
 struct RowScan {
-  ir::Block before;            // Takes the nest's indices, and yields nothing.
-  const ir::Binding* scan;     // over one axis
-  const ir::Binding* stores;   // the foreach
-  bool has_known_length;       // The same for all rows, and known around them.
+  ir::Block before;           // Takes the nest's indices, and yields nothing.
+  const ir::Binding* scan;    // over one axis
+  const ir::Binding* stores;  // the foreach
+  bool has_known_length;      // The same for all rows, and known around them.
 };
 
 // What such a nest consists of; nothing of any other. Where an element reads what a prefix is

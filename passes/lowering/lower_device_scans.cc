@@ -27,8 +27,12 @@ DeviceScanLowering::ChunkGrid DeviceScanLowering::GridOf(const ir::Binding& scan
   const Operand rows = CeilDiv(chunks, Int(lanes * lanes));
   const int64_t words = WordsOf(scan.blocks[1]->results);
   const Operand entries = builder().Mul(builder().Add(chunks, rows), scans);
-  return {block,  block / lanes, scans,
-          chunks, StartLookBack(chunks, builder().Mul(entries, Int(words))), words};
+  return {block,
+          block / lanes,
+          scans,
+          chunks,
+          StartLookBack(chunks, builder().Mul(entries, Int(words))),
+          words};
 }
 
 void DeviceScanLowering::ScanOnDevice(const Reduction& r, const Arrays& results) {

@@ -38,14 +38,12 @@ void RowScanLowering::WriteRowScans(const Binding& nest) {
     WriteByThreads(nest, extents);
     return Operands{};
   };
-  if (!row.has_known_length || row.scan->attrs.Int(Attr::kLanes, 1) == 1)
-    return void(by_threads());
+  if (!row.has_known_length || row.scan->attrs.Int(Attr::kLanes, 1) == 1) return void(by_threads());
   const Operand length = Apply(row.scan->operands[0]);
   Operand is_for_threads =
       builder().Scalar(OpCode::kLt, {length, Int(row.scan->attrs.Int(Attr::kShort))});
   if (AreColumns(nest, row)) {
-    const Operand are_many =
-        builder().Scalar(OpCode::kGe, {Product(extents), Int(kManyColumns)});
+    const Operand are_many = builder().Scalar(OpCode::kGe, {Product(extents), Int(kManyColumns)});
     is_for_threads = builder().Scalar(OpCode::kOr, {is_for_threads, are_many});
   }
   Choose(is_for_threads, by_threads, [&] {
@@ -83,9 +81,8 @@ void RowScanLowering::WriteByThreads(const Binding& nest, const Operands& extent
     const Put put = [&](const Operand& index, const Operands& prefix) {
       StorePrefix(row.parts, index, prefix);
     };
-    If(builder().Scalar(OpCode::kGt, {row.scan.extents[0], Int(0)}), [&] {
-      row.scan.lanes > 1 ? PutInLevels(row.scan, put) : PutInOrder(row.scan, put);
-    });
+    If(builder().Scalar(OpCode::kGt, {row.scan.extents[0], Int(0)}),
+       [&] { row.scan.lanes > 1 ? PutInLevels(row.scan, put) : PutInOrder(row.scan, put); });
   });
 }
 

@@ -46,7 +46,7 @@ class ScanLowering : public DeviceScanLowering {
     ir::Operand exists;
     Operands values;
   };
-  // The elements from lo to hi, of which there are some, at one of the levels of sizes; their total.
+  // The elements from lo to hi, of which there are some, at the first level of sizes; their total.
   Operands PutLevel(const Reduction& r, const std::vector<int64_t>& sizes,
                     const std::vector<Outer>& outer, const ir::Operand& lo, const ir::Operand& hi,
                     const Put& put);

@@ -71,7 +71,8 @@ class NestSplitter {
   std::string WhyNotRepeated() const {
     std::vector<const Var*> stored;
     ir::ForEachBinding(body(), [&](const Binding& b) {
-      for (const size_t operand : ir::StoredOperands(b)) stored.push_back(b.operands[operand].var());
+      for (const size_t operand : ir::StoredOperands(b))
+        stored.push_back(b.operands[operand].var());
     });
     for (const Binding* b : body().bindings) {
       if (b->op == OpCode::kCheck) return "the rows themselves are checked";

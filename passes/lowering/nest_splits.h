@@ -22,7 +22,7 @@ bool IsRepeated(const ir::Binding& b);
 
 // Appends a foreach for each part, behind one another, with arrays of what later ones read of
 // earlier ones. Rows in `kept` are stored to their arrays by the parts. Iterations of the foreach
-// touch nothing that others store. Appends nothing, and says why, where the nest cannot be split so:
+// touch nothing that others store. Appends nothing, and says why, where the nest cannot be split:
 // the block checks by itself, or reads by itself what it stores over; a part reads what a later one
 // makes, or passes on a whole array that another makes.
 std::string SplitNest(ir::Builder& builder, const ir::Binding& nest,

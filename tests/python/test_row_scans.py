@@ -1,4 +1,4 @@
-"""Scans of rows and columns on a GPU: in the order of places, straight to where prefixes are stored.
+"""Scans of rows and columns on a GPU: in the order of places, straight to where they are stored.
 
 On the emulated GPU, which ends the process where a thread reads another's memory unasked.
 """
