@@ -20,6 +20,8 @@
 //    first element (such a combine is idempotent). Lane l takes lo+l, lo+l+L, ... in order. Then
 //    for h = L/2, ..., 2, 1 and every j < h: lane[j] = combine(lane[j], lane[j+h]). With `step S`,
 //    lane l of a run of up to L S elements takes the S from lo+l S on, in order, and nothing else.
+//    With `run R`, a multiple of L, and L > 1, lanes start again at every R elements; what a lane
+//    has of each R is combined from the left, before lanes are.
 //    With `short S`, a run of fewer than S elements has L = 1.
 //
 // 4. Parts combine as a balanced tree: for s = 1, 2, 4, ... and i = 0, 2s, 4s, ... with i + s < P:
@@ -37,7 +39,7 @@
 // block are the totals of those before it in the block around, combined from the left; before one
 // of B L^2, the totals of all those before it, starting from init. A prefix is the block's own,
 // combined with what is before the block, that with what is before the block around, and so on
-// outwards.
+// outwards. With `short S`, a scan of fewer than S elements is the left fold.
 
 #include <algorithm>
 #include <bit>
@@ -64,11 +66,11 @@ Index IndexOfRow(const Index& outer, const std::vector<int64_t>& extents, int64_
   return index;
 }
 
-// How many elements the blocks of a scan have, the innermost first.
-std::vector<int64_t> BlocksOfScan(const Attributes& attrs) {
+// How many elements the blocks of a scan of `count` have, the innermost first.
+std::vector<int64_t> BlocksOfScan(const Attributes& attrs, int64_t count) {
   const int64_t block = attrs.Int(Attr::kBlock);
   const int64_t lanes = attrs.Int(Attr::kLanes, 1);
-  if (block == 0) return {};
+  if (block == 0 || count < attrs.Int(Attr::kShort)) return {};
   if (lanes == 1) return {block};
   return {lanes, lanes * lanes, block, block * lanes, block * lanes * lanes};
 }
@@ -153,12 +155,22 @@ Values Machine::RunOfLanes(const Step& step, Index& index, int64_t lo, int64_t h
   // Lanes without elements change nothing.
   const int64_t lanes =
       std::min<int64_t>(most_lanes, std::bit_ceil<uint64_t>(std::max<int64_t>(hi - lo, 1)));
-  std::vector<Values> accumulators(lanes, identities);
+  const int64_t run = most_lanes > 1 ? attrs.Int(Attr::kRun) : 0;
+  std::vector<Values> accumulators(lanes, identities), before(lanes), starts = accumulators;
   for (int64_t i = lo; i < hi; ++i) {
     if (!index.empty()) index.back() = i;
     Values element = Element(step, index);
-    if (i == lo && most_lanes > 1 && identities.empty()) accumulators.assign(lanes, element);
+    if (i == lo && most_lanes > 1 && identities.empty())
+      starts = accumulators = std::vector<Values>(lanes, element);
+    if (run > 0 && i > lo && (i - lo) % run == 0) {
+      for (int64_t l = 0; l < lanes; ++l)
+        Accumulate(step, before[l], std::exchange(accumulators[l], starts[l]));
+    }
     Accumulate(step, accumulators[(i - lo) / neighbours % lanes], std::move(element));
+  }
+  if (run > 0 && hi - lo > run) {
+    for (int64_t l = 0; l < lanes; ++l) Accumulate(step, before[l], std::move(accumulators[l]));
+    accumulators = std::move(before);
   }
   return CombineHalves(step, std::move(accumulators));
 }
@@ -229,7 +241,7 @@ void Machine::Scan(const Step& step) {
   const std::vector<int64_t> extents = ExtentsOf(step);
   if (extents.size() != 1) FailBug("a scan runs along one axis", step.binding->span);
   const int64_t count = extents[0];
-  const std::vector<int64_t> sizes = BlocksOfScan(step.binding->attrs);
+  const std::vector<int64_t> sizes = BlocksOfScan(step.binding->attrs, count);
   std::vector<ArrayValue> arrays;
   for (size_t i = 0; i < step.results.size(); ++i) arrays.push_back(NewResult(step, i, {count}));
   // By level: what is before the element's block, in the block around; first the block's own.

@@ -141,13 +141,13 @@ bool BindingVerifier::TreeIsSound() {
   return Require(block >= 0 && IsPowerOfTwo(b_.attrs.Int(Attr::kLanes, 1)),
                  Invariant::kAttributesFit,
                  "a tree has blocks of at least 0 and lanes of a power of two") &&
-         Require(
-             !b_.attrs.Has(Attr::kRun) ||
-                 (b_.attrs.Int(Attr::kRun) > 0 && block == 0 &&
-                  b_.attrs.Int(Attr::kLanes, 1) == 1 && b_.blocks[0]->params.size() == 1 &&
-                  !TraitsOf(*b_.blocks[1]).identities.empty()),
-             Invariant::kAttributesFit,
-             "runs are of a reduction in order over one axis, with an identity to start from") &&
+         Require(!b_.attrs.Has(Attr::kRun) || (b_.attrs.Int(Attr::kRun) > 0 && block == 0 &&
+                                               (b_.attrs.Int(Attr::kLanes, 1) > 1 ||
+                                                (b_.blocks[0]->params.size() == 1 &&
+                                                 !TraitsOf(*b_.blocks[1]).identities.empty()))),
+                 Invariant::kAttributesFit,
+                 "runs are of lanes, or of a reduction in order over one axis, with an identity to "
+                 "start from") &&
          Require(!grows || (block > 0 && most >= block && b_.blocks[0]->params.size() == 1),
                  Invariant::kAttributesFit, "blocks of a tree over one axis alone grow");
 }

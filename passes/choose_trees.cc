@@ -21,6 +21,7 @@
 #include "passes/analyses/access_patterns.h"
 #include "passes/analyses/kernel_legality.h"
 #include "passes/analyses/reduction_lanes.h"
+#include "passes/analyses/row_scans.h"
 #include "passes/lowering/loop_writer.h"
 #include "passes/pass.h"
 
@@ -45,6 +46,8 @@ constexpr int64_t kMostDeviceBlock = 8192;
 constexpr int64_t kMostDeviceBlockOfMore = 16384;
 constexpr int64_t kMostDeviceBlockOfMuch = 131072;
 constexpr int64_t kDeviceLanes = 256;
+// What a block takes of a long row where rows are few.
+constexpr int64_t kRunOfLanes = 16384;
 constexpr int64_t kBlockOfThread = 64;
 // No power of two: blocks run side by side, and their elements are not all to lie in one set of a
 // cache.
@@ -55,6 +58,11 @@ constexpr int64_t kDeviceScanBytes = 16384;
 constexpr int64_t kLeastDeviceScanBlock = 1024;
 constexpr int64_t kMostDeviceScanBlock = 8192;
 constexpr int64_t kDeviceScanLanes = 16;
+// The same of one of many, and what an element may take, so that as many fit shared memory beside
+// what is combined of them. So short a row is one thread's.
+constexpr int64_t kLeastRowScanBlock = 256;
+constexpr int64_t kMostRowScanBytes = 80;
+constexpr int64_t kShortScan = 64;
 constexpr int64_t kLaneBytes =
     256;  // What the lanes of all accumulators together may fill: four wide registers.
 constexpr int64_t kMostLanes = 64;
@@ -69,7 +77,7 @@ constexpr int64_t kMostLanesOfBools = 32;
 class TreeChooser : public LoopWriter {
  public:
   TreeChooser(ir::Arena* arena, const ir::Function& function, Context& context)
-      : LoopWriter(arena), patterns_(function), context_(context) {}
+      : LoopWriter(arena), patterns_(function), roots_(function), context_(context) {}
 
  protected:
   void Visit(const Binding* b) override {
@@ -78,7 +86,10 @@ class TreeChooser : public LoopWriter {
         const int64_t block = TreeBlockOf(*b);
         if (context_.options.kernels && OnDevice(*b)) return SetFlat(*b);
         if (HasLongColumns(*b)) return Set(*b, 0, LanesOf(*b), 1, kRunOfRows);
-        return Set(*b, IsOneBlock(*b, block) ? 0 : block, LanesOf(*b), NeighboursOf(*b));
+        const int64_t lanes = LanesOf(*b);
+        const bool is_of_row = context_.options.kernels && lanes > 1;
+        return Set(*b, IsOneBlock(*b, block) ? 0 : block, lanes, NeighboursOf(*b),
+                   is_of_row ? kRunOfLanes : 0);
       }
       case OpCode::kIscan: return SetScan(*b);
       case OpCode::kImap:
@@ -91,6 +102,9 @@ class TreeChooser : public LoopWriter {
  private:
   // What stands inside a nest runs on one thread; lanes may take an index of the nest.
   void VisitNest(const Binding& b) {
+    const bool scans = context_.options.kernels && depth_ == 0;
+    const auto row = scans ? FindRowScan(b, roots_) : std::nullopt;
+    row_scan_ = row && row->has_known_length ? row->scan : nullptr;
     ++depth_;
     const Binding* outer = std::exchange(nest_, &b);
     const Binding* outer_around = std::exchange(around_, &b);
@@ -148,9 +162,21 @@ class TreeChooser : public LoopWriter {
   }
 
   void SetScan(const Binding& b) {
+    if (&b == row_scan_) return SetRowScan(b);
     if (depth_ > 0 || HoldsArrays(b)) return Set(b, 0, 1);
     if (!context_.options.kernels || !ScansOnDevice(b)) return Set(b, kScanBlock, 1);
     Set(b, DeviceScanBlock(b), kDeviceScanLanes);
+  }
+
+  // A scan that threads share with those of other rows: what a block takes of it stands in shared
+  // memory. Elements for which that is too small are combined in order.
+  void SetRowScan(const Binding& b) {
+    if (BytesOf(b) > kMostRowScanBytes) return Set(b, 0, 1);
+    int64_t block = DeviceScanBlock(b);
+    while (block > kLeastRowScanBlock && block * BytesOf(b) > kDeviceScanBytes) block /= 2;
+    Binding rows = b;
+    rows.attrs = b.attrs.With(Attr::kShort, kShortScan);
+    Set(*arena()->New(std::move(rows)), block, kDeviceScanLanes);
   }
 
   static int64_t BytesOf(const Binding& b) {
@@ -163,16 +189,6 @@ class TreeChooser : public LoopWriter {
     int64_t block = kMostDeviceScanBlock;
     while (block > kLeastDeviceScanBlock && block * BytesOf(b) > kDeviceScanBytes) block /= 2;
     return block;
-  }
-
-  // Where a thread fails, the others combine whatever stands where its elements should: that must
-  // end.
-  static bool ScansOnDevice(const Binding& b) {
-    bool is_fit = !NeedsHost(*b.blocks[0]);
-    ir::ForEachBinding(*b.blocks[1], [&](const Binding& inner) {
-      is_fit &= ir::IsScalarOp(inner.op) || inner.op == OpCode::kIf;
-    });
-    return is_fit;
   }
 
   // With one index for all, so that no thread is idle where rows are short. Arrays in C order that
@@ -291,10 +307,12 @@ class TreeChooser : public LoopWriter {
   }
 
   AccessPatterns patterns_;
+  Roots roots_;
   Context& context_;
   int depth_ = 0;
-  const Binding* nest_ = nullptr;    // The innermost around,
-  const Binding* around_ = nullptr;  // a reduction or a scan included.
+  const Binding* row_scan_ = nullptr;  // Of the nest that is visited.
+  const Binding* nest_ = nullptr;      // The innermost around,
+  const Binding* around_ = nullptr;    // a reduction or a scan included.
 };
 
 }  // namespace

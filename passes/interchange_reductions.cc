@@ -14,7 +14,8 @@
 //     yield %t }
 //
 // A scan becomes a foreach of loops, which store every prefix in its row: a map of scans would have
-// the scanned axis last.
+// the scanned axis last. For kernels it becomes a foreach of scans and loops that store their
+// prefixes, since threads share each of them.
 //
 // Assumes: index form. Each element combines in the order in which its array did.
 // Refuses: a combine that reads another element than its own; blocks that store or may raise, since
@@ -290,7 +291,9 @@ class Interchanger : public ir::Mutator {
     context_.Note(
         b.span, is_scan ? "each element is scanned by itself" : "each element is reduced by itself",
         Topic::kNests, Verdict::kDone);
-    is_scan ? WriteScans(b, element) : WriteReductions(b, element);
+    if (!is_scan) WriteReductions(b, element);
+    else if (context_.options.kernels) WriteRowScans(b, element);
+    else WriteScans(b, element);
     return true;
   }
 
@@ -318,6 +321,26 @@ class Interchanger : public ir::Mutator {
     e.body.Emit(OpCode::kIreduce, totals, std::move(operands), b.attrs, {e.element, e.combine});
     const Block* block = e.body.Finish(e.index, Index(totals.begin(), totals.end()));
     builder().Emit(OpCode::kImap, b.results, e.sizes, {}, {block});
+  }
+
+  void WriteRowScans(const Binding& b, Element& e) {
+    for (const Var* result : b.results)
+      builder().Emit(OpCode::kAlloc, {result}, result->type.dims());
+    std::vector<const Var*> rows;
+    Index operands = {b.operands[0]};
+    operands.insert(operands.end(), e.inits.begin(), e.inits.end());
+    for (const Var* result : b.results) {
+      const ir::Type type = ir::Type::Array(result->type.dtype(), {b.operands[0]});
+      rows.push_back(e.body.NewVar(type, result->hint));
+    }
+    e.body.Emit(OpCode::kIscan, rows, std::move(operands), b.attrs, {e.element, e.combine});
+    Builder stores = e.body.Nested();
+    const Var* i = stores.NewVar(ir::DType::kI64, "i");
+    Index prefixes;
+    for (const Var* row : rows) prefixes.push_back(stores.Load(row, {i}));
+    StoreAt(stores, b, e, i, prefixes);
+    e.body.Emit(OpCode::kForeach, {}, {b.operands[0]}, {}, {stores.Finish({i}, {})});
+    WriteForeach(b, e, true);
   }
 
   // A loop an element, since a map of scans would have the scanned axis last. Without an init it

@@ -51,7 +51,7 @@ class Lowering : public ProductCallLowering {
 
  protected:
   void Visit(const Binding* b) override {
-    if (VisitInGroup(*b) || VisitByBlock(*b) || VisitLine(*b)) return;
+    if (VisitPrefix(*b) || VisitInGroup(*b) || VisitByBlock(*b) || VisitLine(*b)) return;
     switch (b->op) {
       case OpCode::kImap: return LowerImap(*b);
       case OpCode::kForeach: return LowerForeach(*b);
@@ -88,6 +88,8 @@ class Lowering : public ProductCallLowering {
   }
 
   void LowerForeach(const Binding& b) {
+    const bool is_grid = for_kernels_ && b.attrs.Int(Attr::kParallel) != 0;
+    if (is_grid && FindRowScan(b, roots())) return WriteRowScans(b);
     const Finish nothing = [](const Operands&, const Operands&) {};
     if (const Binding* columns = ColumnsOf(b)) return WriteColumns(b, *columns, nothing);
     LowerNest(b, [&](const Operands& index) { VisitBody(*BodyOf(b), index); }, nothing);
@@ -291,9 +293,17 @@ class Lowering : public ProductCallLowering {
       WriteGroups(b, nest.extents, finish);
       return Operands{};
     };
-    const auto by_blocks = [&] {
+    const auto whole = [&] {
       WriteBlocks(b, nest.extents, nest.body);
       return Operands{};
+    };
+    const auto in_runs = [&] {
+      WriteInRuns(b, nest.extents, whole);
+      return Operands{};
+    };
+    const auto worth_runs = WorthRuns(b);
+    const auto by_blocks = [&] {
+      return worth_runs ? Choose(*worth_runs, in_runs, whole) : whole();
     };
     const auto alone = [&] {
       WriteElements(elements);

@@ -23,6 +23,7 @@
 #include "passes/analyses/needed_bindings.h"
 #include "passes/lowering/loop_counts.h"
 #include "passes/lowering/loop_reductions.h"
+#include "passes/lowering/loop_scans.h"
 #include "passes/lowering/loop_splits.h"
 #include "passes/pass.h"
 
@@ -258,12 +259,6 @@ class LoopParallelizer : public ir::Mutator {
     return true;
   }
 
-  // The block where the same checks have passed before.
-  static Block WithoutChecks(Block block) {
-    std::erase_if(block.bindings, [](const Binding* b) { return b->op == OpCode::kCheck; });
-    return block;
-  }
-
   // --- Scans. ---
 
   // All prefixes of what the loop carries, then its stores, which read there what was carried.
@@ -291,8 +286,10 @@ class LoopParallelizer : public ir::Mutator {
     context_.Note(loop.span, "made a scan", Topic::kThreads, Verdict::kDone);
     builder().Emit(OpCode::kIscan, prefixes, std::move(operands), {},
                    {ElementBlock(loop, parts.element), arena()->New(parts.combine)});
-    if (!EffectsOf(stores, roots()).writes.empty()) WriteStores(loop, count, prefixes, stores);
-    for (size_t k = 0; k < loop.results.size(); ++k) WriteLast(loop, k, count, prefixes[k]);
+    if (!EffectsOf(stores, roots()).writes.empty())
+      WriteStores(builder(), loop, count, prefixes, stores);
+    for (size_t k = 0; k < loop.results.size(); ++k)
+      WriteLast(builder(), loop, k, count, prefixes[k]);
     return "";
   }
 
@@ -326,56 +323,7 @@ class LoopParallelizer : public ir::Mutator {
     });
   }
 
-  void WriteStores(const Binding& loop, const Operand& count,
-                   const std::vector<const Var*>& prefixes, Block stores) {
-    const Block& body = *loop.blocks[0];
-    const Var* index = builder().NewVar(ir::DType::kI64, body.params[0]->hint);
-    ir::Builder inner = builder().Nested();
-    inner.set_span(loop.span);
-    const Operand place = inner.Add(loop.operands[0], inner.Mul(index, loop.operands[2]));
-    ir::Substitution values{{body.params[0], place}};
-    for (const Operand& next : body.results) {
-      std::erase_if(stores.bindings, [&](const Binding* b) {
-        return ir::IsScalarOp(b->op) && Operand(b->result()) == next;
-      });
-    }
-    const VarSet read = ir::FreeVars(stores);
-    for (size_t k = 0; k < prefixes.size(); ++k) {
-      const Var* carried = body.params[1 + k];
-      const Var* next = body.results[k].var();
-      if (read.contains(carried))
-        values[carried] = Before(inner, index, prefixes[k], loop.operands[3 + k]);
-      if (read.contains(next)) values[next] = inner.Load(prefixes[k], {index});
-    }
-    ir::InlineBlock(inner, stores, values);
-    builder().Emit(OpCode::kForeach, {}, {count}, {}, {inner.Finish({index}, {})});
-  }
-
-  // What was carried into iteration `index`.
-  Operand Before(ir::Builder& inner, const Operand& index, const Var* prefixes,
-                 const Operand& init) {
-    ir::Builder sides[2] = {inner.Nested(), inner.Nested()};
-    const Operand last = sides[0].Load(prefixes, {sides[0].Sub(index, Operand::Int(1))});
-    const Operand follows = inner.Scalar(OpCode::kGt, {index, Operand::Int(0)});
-    const Var* before = inner.NewVar(prefixes->type.dtype(), prefixes->hint);
-    inner.Emit(OpCode::kIf, {before}, {follows}, {},
-               {sides[0].Finish({}, {last}), sides[1].Finish({}, {init})});
-    return before;
-  }
-
-  void WriteLast(const Binding& loop, size_t k, const Operand& count, const Var* prefixes) {
-    ir::Builder sides[2] = {builder().Nested(), builder().Nested()};
-    const Operand last = sides[0].Load(prefixes, {sides[0].Sub(count, Operand::Int(1))});
-    const Operand some = builder().Scalar(OpCode::kGt, {count, Operand::Int(0)});
-    builder().Emit(OpCode::kIf, {loop.results[k]}, {some}, {},
-                   {sides[0].Finish({}, {last}), sides[1].Finish({}, {loop.operands[3 + k]})});
-  }
-
-  // The end of a loop from 0 by 1 is a count already (loop_counts.h).
-  Operand Count(const Binding& loop) {
-    const bool is_count = loop.operands[0].IsInt(0) && loop.operands[2].IsInt(1);
-    return is_count ? loop.operands[1] : TripCount(builder(), loop);
-  }
+  Operand Count(const Binding& loop) { return CountOf(builder(), loop); }
 
   const Block* ElementBlock(const Binding& loop, const Block& body) {
     return CountedBlock(builder(), loop, body);

@@ -167,13 +167,14 @@ const std::vector<std::string_view>& GpuPipeline() {
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       // Behind all that fuses, and before arrays share memory.
-      if (pass == "place-results") passes->push_back("merge-regions");
+      if (pass == "place-results")
+        passes->insert(passes->end(), {"merge-regions", "separate-scans"});
       // Rows that are sorted are made by what fuses from here on.
       if (pass == "fuse-filters") passes->push_back("sort-on-device");
       if (pass == "plan-memory") {
         passes->insert(passes->end(), {"extract-kernels", "keep-scalars-on-device"});
       }
-      if (pass == "schedule") passes->push_back("jam-neighbours");
+      if (pass == "schedule") passes->insert(passes->end(), {"split-long-rows", "jam-neighbours"});
       if (pass == "lower-to-loops") passes->push_back("call-libraries");
       if (!left_out.contains(pass)) passes->push_back(pass);
     }

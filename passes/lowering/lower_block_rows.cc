@@ -24,22 +24,10 @@ constexpr int64_t kRowBytes = 32768;
 constexpr size_t kMostBuffers = 2;
 // Of so short a row, a thread makes the sum alone.
 constexpr int64_t kShortRow = 64;
-// Fewer elements than a GPU has threads, each a sum of so many, are summed in parts by so many
-// threads in all, of no fewer terms each.
-constexpr int64_t kFewRowSums = 1 << 16;
-constexpr int64_t kLongSum = 512;
-constexpr int64_t kManyThreads = 1 << 17;
-constexpr int64_t kLeastPart = 64;
+constexpr int64_t kFewRaggedRows = 1 << 16;  // Of lengths of their own, which may be long.
 
 bool IsNest(const Binding& b) {
   return b.op == OpCode::kImap || b.op == OpCode::kForeach || b.op == OpCode::kIreduce;
-}
-
-// True where the sizes of what the binding makes and goes through are known around the element.
-bool HasKnownSizes(const Binding& b, const ir::VarSet& inside) {
-  const size_t indices = b.blocks[0]->params.size();
-  return std::none_of(b.operands.begin(), b.operands.begin() + indices,
-                      [&](const Operand& size) { return inside.contains(size.var()); });
 }
 
 }  // namespace
@@ -51,7 +39,7 @@ std::optional<Operand> BlockRowLowering::WorthBlocks(const Binding& nest) {
   bool is_known = true;
   for (const Binding* b : body.bindings) {
     if (IsNest(*b)) {
-      is_known &= HasKnownSizes(*b, inside);
+      is_known &= KnowsSizesOf(*b, inside);
       if (b->op == OpCode::kImap && !is_known) return std::nullopt;
       if (b->op != OpCode::kIreduce) continue;
       const Reduction r = Describe(*b);
@@ -67,7 +55,7 @@ std::optional<Operand> BlockRowLowering::WorthBlocks(const Binding& nest) {
   if (first == nullptr) return std::nullopt;
   // Rows of lengths that their elements work out are taken for long where they are few.
   if (!is_known)
-    return builder().Scalar(OpCode::kLt, {Product(Apply(nest.operands)), Int(kFewRowSums)});
+    return builder().Scalar(OpCode::kLt, {Product(Apply(nest.operands)), Int(kFewRaggedRows)});
   const size_t indices = first->blocks[0]->params.size();
   const Operand size =
       Product(Apply(Operands(first->operands.begin(), first->operands.begin() + indices)));
@@ -157,98 +145,6 @@ bool BlockRowLowering::VisitCached(const Binding& access) {
   return true;
 }
 
-// --- Sums in parts ---
-
-const Binding* BlockRowLowering::OnlyReduction(const Binding& nest) {
-  const Block& body = *nest.blocks[0];
-  const ir::VarSet inside = ir::DefinedVars(body);
-  const Binding* only = nullptr;
-  for (const Binding* b : body.bindings) {
-    const bool is_reduction = b->op == OpCode::kIreduce && only == nullptr;
-    if (is_reduction) only = b;
-    const bool is_plain = ir::IsScalarOp(b->op) || b->op == OpCode::kLoad ||
-                          (b->op == OpCode::kStore && only != nullptr);
-    if (!is_reduction && !is_plain) return nullptr;
-  }
-  if (only == nullptr || !HasKnownSizes(*only, inside)) return nullptr;
-  const Reduction r = Describe(*only);
-  return r.has_arrays ? nullptr : only;
-}
-
-std::optional<Operand> BlockRowLowering::WorthParts(const Binding& nest) {
-  const Binding* reduction = OnlyReduction(nest);
-  if (reduction == nullptr) return std::nullopt;
-  const Operand is_long =
-      builder().Scalar(OpCode::kGe, {Product(Describe(*reduction).extents), Int(kLongSum)});
-  const Operand are_few =
-      builder().Scalar(OpCode::kLt, {Product(Apply(nest.operands)), Int(kFewRowSums)});
-  return builder().Scalar(OpCode::kAnd, {is_long, are_few});
-}
-
-void BlockRowLowering::WriteInParts(const Binding& nest, const Operands& extents,
-                                    const std::function<void()>& nest_again) {
-  const Binding& reduction = *OnlyReduction(nest);
-  const Operand size = Product(Describe(reduction).extents);
-  const Operand elements = Product(extents);
-  const Operand wanted =
-      Min(CeilDiv(Int(kManyThreads), Max(elements, Int(1))), CeilDiv(size, Int(kLeastPart)));
-  const Operand length = CeilDiv(size, wanted);
-  Parts parts{CeilDiv(size, length), extents};
-  for (const Var* result : reduction.results) {
-    const ir::Type type = ir::Type::Array(result->type.dtype(), {parts.count, elements});
-    parts.arrays.push_back(builder().EmitOne(OpCode::kAlloc, type, type.dims(), {}, {}, "parts"));
-  }
-  const Attributes parallel = OverThreads();
-  Loop(Int(0), builder().Mul(parts.count, elements), parallel, [&](const Operand& at) {
-    const Operands place = Delinear(at, {parts.count, elements});
-    MakePart(nest, parts, place[0], place[1], length);
-  });
-  parts_ = parts;
-  nest_again();
-  parts_ = {};
-}
-
-void BlockRowLowering::MakePart(const Binding& nest, const Parts& parts, const Operand& part,
-                                const Operand& element, const Operand& length) {
-  Block body = *ir::CloneBlock(arena(), *nest.blocks[0]);
-  const auto at = std::find_if(body.bindings.begin(), body.bindings.end(),
-                               [](const Binding* b) { return b->op == OpCode::kIreduce; });
-  const Binding& reduction = **at;
-  body.bindings.erase(at, body.bindings.end());
-  body.results.clear();
-  VisitBody(body, Delinear(element, parts.extents));
-  const Reduction r = Describe(reduction);
-  const auto make = [&](const Operand& i) {
-    return ReductionLowering::Element(r, Delinear(i, r.extents));
-  };
-  const Operand lo = builder().Mul(part, length);
-  const Operand hi = Min(builder().Add(lo, length), Product(r.extents));
-  const bool peel = r.starts.empty();
-  const Operands total =
-      Carry(peel ? builder().Add(lo, Int(1)) : lo, hi, peel ? make(lo) : r.starts,
-            [&](const Operand& i, const Operands& so_far) { return Combine(r, so_far, make(i)); });
-  for (size_t k = 0; k < total.size(); ++k)
-    builder().Store(parts.arrays[k], {part, element}, total[k]);
-}
-
-bool BlockRowLowering::SumParts(const Binding& reduction) {
-  if (parts_.arrays.empty()) return false;
-  const Parts parts = std::exchange(parts_, {});
-  const Reduction r = Describe(reduction);
-  const Operand element = Linear(row_, parts.extents);
-  const auto load = [&](const Operand& part) {
-    Operands values;
-    for (const Var* array : parts.arrays) values.push_back(builder().Load(array, {part, element}));
-    return values;
-  };
-  const Operands sums = Carry(
-      Int(1), parts.count, load(Int(0)),
-      [&](const Operand& part, const Operands& so_far) { return Combine(r, so_far, load(part)); });
-  const Operands total = AfterInits(r, sums);
-  for (size_t k = 0; k < reduction.results.size(); ++k) Replace(reduction.results[k], total[k]);
-  return true;
-}
-
 // --- What an element does for a block ---
 
 bool BlockRowLowering::VisitByBlock(const Binding& b) {
@@ -314,16 +210,64 @@ void BlockRowLowering::ReduceByBlock(const Binding& b) {
   for (size_t k = 0; k < b.results.size(); ++k) Replace(b.results[k], total[k]);
 }
 
-// The lanes of a thread: every 256th from its own on, which do not wait for one another. Rows so
-// short that lanes would take neighbours are made by groups, where those can.
+// The lanes of a thread: every 256th from its own on, which do not wait for one another, run by
+// run. Rows so short that lanes would take neighbours are made by groups, where those can.
 BlockRowLowering::Operands BlockRowLowering::FoldLanes(const Reduction& r, const Operand& lane) {
-  const int64_t count = std::max<int64_t>(r.binding.attrs.Int(Attr::kLanes, 1) / kRowThreads, 1);
   const Operand size = Product(r.extents);
+  const int64_t run = r.binding.attrs.Int(Attr::kRun), count = SumsOf(r.binding);
+  const auto fold = [&] {
+    if (run == 0) return FoldRun(r, lane, Int(0), size);
+    Operands starts;
+    for (int64_t k = 0; k < count; ++k) {
+      const Operands start = StartOf(r);
+      starts.insert(starts.end(), start.begin(), start.end());
+    }
+    return Carry(
+        Int(0), size, starts,
+        [&](const Operand& lo, const Operands& so_far) {
+          const Operands own = FoldRun(r, lane, lo, Min(builder().Add(lo, Int(run)), size));
+          return CombineSums(r, so_far, own);
+        },
+        run);
+  };
+  const Operands sums = runs_.arrays.empty() ? fold() : SumsOfRuns(r, lane);
+  std::vector<Operands> lanes;
+  const size_t width = sums.size() / count;
+  for (int64_t k = 0; k < count; ++k)
+    lanes.emplace_back(sums.begin() + k * width, sums.begin() + (k + 1) * width);
+  return CombineHalves(r, std::move(lanes));
+}
+
+int64_t BlockRowLowering::SumsOf(const Binding& reduction) {
+  return std::max<int64_t>(reduction.attrs.Int(Attr::kLanes, 1) / kRowThreads, 1);
+}
+
+BlockRowLowering::Operands BlockRowLowering::StartOf(const Reduction& r) {
+  return r.starts.empty() ? ReductionLowering::Element(r, Operands(r.extents.size(), Int(0)))
+                          : r.starts;
+}
+
+// Of several sums, each with its own.
+BlockRowLowering::Operands BlockRowLowering::CombineSums(const Reduction& r, const Operands& left,
+                                                         const Operands& right) {
+  const size_t width = r.binding.results.size();
+  Operands sums;
+  for (size_t at = 0; at < left.size(); at += width) {
+    const Operands sum = Combine(r, Operands(left.begin() + at, left.begin() + at + width),
+                                 Operands(right.begin() + at, right.begin() + at + width));
+    sums.insert(sums.end(), sum.begin(), sum.end());
+  }
+  return sums;
+}
+
+// The sums side by side of the elements from lo to hi.
+BlockRowLowering::Operands BlockRowLowering::FoldRun(const Reduction& r, const Operand& lane,
+                                                     const Operand& lo, const Operand& hi) {
+  const int64_t count = SumsOf(r.binding);
+  const Operand size = builder().Sub(hi, lo);
   const Operand rest = builder().Scalar(OpCode::kMod, {size, Int(count * kRowThreads)});
-  const Operand whole = builder().Sub(size, rest);
-  const Operands start = r.starts.empty()
-                             ? ReductionLowering::Element(r, Operands(r.extents.size(), Int(0)))
-                             : r.starts;
+  const Operand whole = builder().Sub(hi, rest);
+  const Operands start = StartOf(r);
   const auto fold = [&](const Operands& sums, int64_t k, const Operand& first) {
     const auto begin = sums.begin() + k * start.size();
     const Operand place = builder().Add(first, Int(k * kRowThreads));
@@ -340,17 +284,18 @@ BlockRowLowering::Operands BlockRowLowering::FoldLanes(const Reduction& r, const
     }
     return next;
   };
-  sums = Carry(lane, whole, sums, fold_each, count * kRowThreads);
-  std::vector<Operands> lanes;
+  sums = Carry(builder().Add(lo, lane), whole, sums, fold_each, count * kRowThreads);
+  Operands all;
   for (int64_t k = 0; k < count; ++k) {
     const Operand first = builder().Add(whole, lane);
     const auto begin = sums.begin() + k * start.size();
-    lanes.push_back(Choose(
-        builder().Scalar(OpCode::kLt, {builder().Add(first, Int(k * kRowThreads)), size}),
+    const Operands sum = Choose(
+        builder().Scalar(OpCode::kLt, {builder().Add(first, Int(k * kRowThreads)), hi}),
         [&] { return fold(sums, k, first); },
-        [&] { return Operands(begin, begin + start.size()); }));
+        [&] { return Operands(begin, begin + start.size()); });
+    all.insert(all.end(), sum.begin(), sum.end());
   }
-  return CombineHalves(r, std::move(lanes));
+  return all;
 }
 
 void BlockRowLowering::MapByBlock(const Binding& b) {

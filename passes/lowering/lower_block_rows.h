@@ -43,6 +43,14 @@ class BlockRowLowering : public RowLowering {
   // What a reduction inside an element is while its parts are there; false where there are none.
   bool SumParts(const ir::Binding& reduction);
 
+  // Whether the long rows of so few elements are shared by several blocks each, run by run, as a
+  // bool of sizes; nothing where they cannot be.
+  std::optional<ir::Operand> WorthRuns(const ir::Binding& nest);
+  // A kernel of a block a run, whose threads leave what their lanes have of it, then `nest_again`
+  // for blocks that combine them.
+  void WriteInRuns(const ir::Binding& nest, const Operands& extents,
+                   const std::function<void()>& nest_again);
+
   // While an element is written for a block: what it does with operators and stores. False for what
   // is the same there as elsewhere.
   bool VisitByBlock(const ir::Binding& b);
@@ -64,6 +72,12 @@ class BlockRowLowering : public RowLowering {
   const ir::Var* ResultOf(size_t result) const { return cached_.operators[op_]->results[result]; }
   void ReduceByBlock(const ir::Binding& b);
   Operands FoldLanes(const Reduction& r, const ir::Operand& lane);
+  Operands FoldRun(const Reduction& r, const ir::Operand& lane, const ir::Operand& lo,
+                   const ir::Operand& hi);
+  Operands SumsOfRuns(const Reduction& r, const ir::Operand& lane);
+  static int64_t SumsOf(const ir::Binding& reduction);
+  Operands StartOf(const Reduction& r);
+  Operands CombineSums(const Reduction& r, const Operands& left, const Operands& right);
   void MapByBlock(const ir::Binding& b);
   const ir::Var* RowOf(const ir::Var& result, const ir::Var* whole);
   // What one thread does for all; the rest of them wait.
@@ -77,12 +91,16 @@ class BlockRowLowering : public RowLowering {
     Operands extents = {};  // Of the elements.
     std::vector<const ir::Var*> arrays = {};
   };
+  // True where the sizes of what the binding makes and goes through are known around the element.
+  static bool KnowsSizesOf(const ir::Binding& b, const ir::VarSet& inside);
   const ir::Binding* OnlyReduction(const ir::Binding& nest);
+  const ir::Binding& BeginElement(const ir::Binding& nest, const Operands& index);
   void MakePart(const ir::Binding& nest, const Parts& parts, const ir::Operand& part,
                 const ir::Operand& element, const ir::Operand& length);
 
   bool by_block_ = false;
   Parts parts_;
+  Parts runs_;    // The same of the lanes of runs.
   Operands row_;  // The index of the element, for blocks and for sums of parts.
   Roots roots_;
   // Of the element that is written for a block: its operators, which one is at hand, and the rows

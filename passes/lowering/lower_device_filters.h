@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "passes/lowering/lower_scans.h"
+#include "passes/lowering/lower_row_scans.h"
 
 namespace parakeet::passes {
 
@@ -16,9 +16,9 @@ namespace parakeet::passes {
 // before it in the row and for what rows before keep; then each thread stores its own, neighbours
 // beside neighbours, in a buffer that has room for all elements. What fills less than a quarter of
 // that is copied into an array of its own size.
-class DeviceFilterLowering : public ScanLowering {
+class DeviceFilterLowering : public RowScanLowering {
  public:
-  using ScanLowering::ScanLowering;
+  using RowScanLowering::RowScanLowering;
 
  protected:
   // A filter being written in blocks of elements in C order.

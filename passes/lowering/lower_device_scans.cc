@@ -15,38 +15,55 @@ using Operands = LoopWriter::Operands;
 
 namespace {
 
-constexpr int64_t kMostShared = 40000;  // Bytes of elements: several blocks fit a processor.
-constexpr int kCheap = 16;              // What costs no more is written for whole chunks apart.
+constexpr int kCheap = 16;  // What costs no more is written for whole chunks apart.
 
 }  // namespace
 
+DeviceScanLowering::ChunkGrid DeviceScanLowering::GridOf(const ir::Binding& scan,
+                                                         const Operand& scans,
+                                                         const Operand& length) {
+  const int64_t block = scan.attrs.Int(Attr::kBlock), lanes = scan.attrs.Int(Attr::kLanes);
+  const Operand chunks = CeilDiv(length, Int(block));
+  const Operand rows = CeilDiv(chunks, Int(lanes * lanes));
+  const int64_t words = WordsOf(scan.blocks[1]->results);
+  const Operand entries = builder().Mul(builder().Add(chunks, rows), scans);
+  return {block,
+          block / lanes,
+          scans,
+          chunks,
+          StartLookBack(chunks, builder().Mul(entries, Int(words))),
+          words};
+}
+
 void DeviceScanLowering::ScanOnDevice(const Reduction& r, const Arrays& results) {
-  const int64_t length = r.binding.attrs.Int(Attr::kBlock);
-  const Operand chunks = CeilDiv(r.extents[0], Int(length));
-  const Operand rows = CeilDiv(chunks, Int(r.lanes * r.lanes));
-  const int64_t words = WordsOf(r.binding.blocks[1]->results);
-  const DeviceScan scan{
-      r,      results,
-      length, length / r.lanes,
-      chunks, StartLookBack(chunks, builder().Mul(builder().Add(chunks, rows), Int(words))),
-      words};
-  Blocks(chunks, [&](const Operand& number) { WriteChunk(scan, number); });
+  const ChunkGrid grid = GridOf(r.binding, Int(1), r.extents[0]);
+  const Put put = [&](const Operand& index, const Operands& values) {
+    StoreAll(results, index, values);
+  };
+  const DeviceScan scan{r, grid, results, put, true};
+  Blocks(grid.chunks, [&](const Operand& number) { WriteChunk(scan, number); });
+}
+
+void DeviceScanLowering::WriteChunk(const ChunkGrid& grid, const Reduction& r,
+                                    const Operand& number, const Put& put, bool puts_cheaply) {
+  WriteChunk(DeviceScan{r, grid, {}, put, puts_cheaply}, number);
 }
 
 void DeviceScanLowering::WriteChunk(const DeviceScan& scan, const Operand& number) {
+  const int64_t threads = scan.grid.threads;
   const Chunk chunk = TakeChunk(scan, number);
   TakeElements(scan, chunk);
   FoldRuns(scan, chunk);
-  Threads(scan.threads, [&](const Operand& thread) {
+  Threads(threads, [&](const Operand& thread) {
     If(builder().Scalar(OpCode::kEq, {thread, Int(0)}), [&] { PublishTotal(scan, chunk); });
     AwaitOthers(scan, chunk, thread);
   });
-  Threads(scan.threads, [&](const Operand& thread) {
+  Threads(threads, [&](const Operand& thread) {
     If(builder().Scalar(OpCode::kLt, {thread, Int(scan.reduction.lanes)}),
        [&] { FoldOthers(scan, chunk, thread); });
     AwaitRow(scan, chunk, thread);
   });
-  Threads(scan.threads, [&](const Operand& thread) {
+  Threads(threads, [&](const Operand& thread) {
     If(builder().Scalar(OpCode::kEq, {thread, Int(0)}), [&] { PublishRow(scan, chunk); });
     If(builder().Scalar(OpCode::kLt, {thread, chunk.runs}), [&] { WriteRun(scan, chunk, thread); });
   });
@@ -58,27 +75,29 @@ DeviceScanLowering::Chunk DeviceScanLowering::TakeChunk(const DeviceScan& scan,
   const Reduction& r = scan.reduction;
   const int64_t chunks_of_row = r.lanes * r.lanes;
   Chunk chunk;
-  chunk.number = number;
-  chunk.row = builder().Scalar(OpCode::kFloorDiv, {chunk.number, Int(chunks_of_row)});
-  chunk.rank = builder().Scalar(OpCode::kMod, {chunk.number, Int(chunks_of_row)});
-  chunk.start = builder().Mul(chunk.number, Int(scan.length));
-  const Operand size = Min(builder().Sub(r.extents[0], chunk.start), Int(scan.length));
-  chunk.size = {scan.threads, r.lanes, size,
-                builder().Scalar(OpCode::kEq, {size, Int(scan.length)})};
+  const ChunkGrid& grid = scan.grid;
+  chunk.line = builder().Scalar(OpCode::kMod, {number, grid.scans});
+  chunk.place = builder().Scalar(OpCode::kFloorDiv, {number, grid.scans});
+  chunk.row = builder().Scalar(OpCode::kFloorDiv, {chunk.place, Int(chunks_of_row)});
+  chunk.rank = builder().Scalar(OpCode::kMod, {chunk.place, Int(chunks_of_row)});
+  chunk.start = builder().Mul(chunk.place, Int(grid.length));
+  const Operand size = Min(builder().Sub(r.extents[0], chunk.start), Int(grid.length));
+  chunk.size = {grid.threads, r.lanes, size,
+                builder().Scalar(OpCode::kEq, {size, Int(grid.length)})};
   chunk.runs = CeilDiv(size, Int(r.lanes));
   const auto shared = [&](int64_t count) { return AllocateParts(r.binding, Int(count)); };
   int64_t bytes = 0;
   for (const Operand& result : r.binding.blocks[1]->results)
-    bytes += scan.length * ir::SizeInBytes(ir::DTypeOf(result));
-  if (bytes <= kMostShared) chunk.elements = shared(scan.length + scan.threads);
+    bytes += grid.length * ir::SizeInBytes(ir::DTypeOf(result));
+  if (bytes <= kMostShared) chunk.elements = shared(grid.length + grid.threads);
   for (const Operand& result : r.binding.blocks[1]->results) {
     if (!IsCheap(r)) break;
-    const ir::Type type = ir::Type::Array(ir::DTypeOf(result), {Int(scan.threads), Int(r.lanes)});
+    const ir::Type type = ir::Type::Array(ir::DTypeOf(result), {Int(grid.threads), Int(r.lanes)});
     chunk.prefixes.push_back(builder().EmitOne(OpCode::kAlloc, type, type.dims(),
                                                {{Attr::kPrivate, int64_t{1}}}, {}, "prefixes"));
   }
-  chunk.before_run = shared(scan.threads);
-  chunk.before_group = shared(scan.threads / r.lanes);
+  chunk.before_run = shared(grid.threads);
+  chunk.before_group = shared(grid.threads / r.lanes);
   chunk.total = Expose(shared(1));
   chunk.totals = Expose(shared(chunks_of_row));
   chunk.groups = shared(r.lanes);
@@ -132,7 +151,8 @@ void DeviceScanLowering::TakeElements(const DeviceScan& scan, const Chunk& chunk
     StoreAt(scan, chunk, k, spread, Element(r, {builder().Add(chunk.start, k)}));
   };
   const bool is_cheap = CostOf(*r.binding.blocks[0]) <= kCheap;
-  Threads(scan.threads, [&](const Operand& thread) { EachOf(chunk.size, thread, is_cheap, take); });
+  Threads(scan.grid.threads,
+          [&](const Operand& thread) { EachOf(chunk.size, thread, is_cheap, take); });
 }
 
 Operands DeviceScanLowering::ElementAt(const DeviceScan& scan, const Chunk& chunk, const Operand& k,
@@ -167,7 +187,7 @@ Operands DeviceScanLowering::KeptPrefix(const DeviceScan& scan, const Chunk& chu
 // The first element is its own prefix: in its place already, but not in the registers.
 void DeviceScanLowering::FoldRuns(const DeviceScan& scan, const Chunk& chunk) {
   const Reduction& r = scan.reduction;
-  Threads(scan.threads, [&](const Operand& thread) {
+  Threads(scan.grid.threads, [&](const Operand& thread) {
     const auto step = [&](const PlaceInRun& place, const Operands& so_far) {
       const Operands own = Combine(r, so_far, ElementAt(scan, chunk, place.k, place.spread));
       KeepPrefix(scan, chunk, thread, place, own);
@@ -181,7 +201,7 @@ void DeviceScanLowering::FoldRuns(const DeviceScan& scan, const Chunk& chunk) {
                CarryRun(chunk.size, thread, true, IsCheap(r), first, step));
     });
   });
-  Threads(scan.threads / r.lanes, [&](const Operand& group) {
+  Threads(scan.grid.threads / r.lanes, [&](const Operand& group) {
     const Operand lo = builder().Mul(group, Int(r.lanes));
     If(builder().Scalar(OpCode::kLt, {lo, chunk.runs}), [&] {
       const Operand hi = Min(builder().Add(lo, Int(r.lanes)), chunk.runs);
@@ -194,10 +214,10 @@ void DeviceScanLowering::PublishTotal(const DeviceScan& scan, const Chunk& chunk
   const Reduction& r = scan.reduction;
   const Operand groups = CeilDiv(chunk.runs, Int(r.lanes));
   const Operands total =
-      FoldEntries(r, chunk.before_group, Int(0), groups, scan.threads / r.lanes, true);
+      FoldEntries(r, chunk.before_group, Int(0), groups, scan.grid.threads / r.lanes, true);
   StoreAll(chunk.total.arrays, Int(0), total);
-  If(scan.look_back.is_many,
-     [&] { Publish(scan.look_back, WordOf(scan, chunk.number), chunk.total); });
+  If(scan.grid.look_back.is_many,
+     [&] { Publish(scan.grid.look_back, WordOf(scan, chunk, chunk.place), chunk.total); });
 }
 
 // --- What is before it ---
@@ -206,14 +226,16 @@ void DeviceScanLowering::PublishTotal(const DeviceScan& scan, const Chunk& chunk
 void DeviceScanLowering::AwaitOthers(const DeviceScan& scan, const Chunk& chunk,
                                      const Operand& thread) {
   const auto await = [&](const Operand& rank) {
-    const Operand other = builder().Add(builder().Sub(chunk.number, chunk.rank), rank);
-    Await(scan.look_back, WordOf(scan, other), chunk.totals, rank);
+    const Operand other = builder().Add(builder().Sub(chunk.place, chunk.rank), rank);
+    Await(scan.grid.look_back, WordOf(scan, chunk, other), chunk.totals, rank);
   };
-  Loop(builder().Sub(Int(scan.threads - 1), thread), chunk.rank, {}, await, scan.threads);
+  Loop(builder().Sub(Int(scan.grid.threads - 1), thread), chunk.rank, {}, await, scan.grid.threads);
 }
 
-Operand DeviceScanLowering::WordOf(const DeviceScan& scan, const Operand& place) {
-  return builder().Mul(place, Int(scan.words));
+Operand DeviceScanLowering::WordOf(const DeviceScan& scan, const Chunk& chunk,
+                                   const Operand& place) {
+  const Operand entry = builder().Add(builder().Mul(place, scan.grid.scans), chunk.line);
+  return builder().Mul(entry, Int(scan.grid.words));
 }
 
 void DeviceScanLowering::FoldOthers(const DeviceScan& scan, const Chunk& chunk,
@@ -230,10 +252,10 @@ void DeviceScanLowering::AwaitRow(const DeviceScan& scan, const Chunk& chunk,
                                   const Operand& thread) {
   const Operand has_before = builder().Scalar(OpCode::kGt, {chunk.row, Int(0)});
   const Operand is_mine =
-      builder().Scalar(OpCode::kEq, {thread, Int(std::min(kWaitsForRow, scan.threads - 1))});
+      builder().Scalar(OpCode::kEq, {thread, Int(std::min(kWaitsForRow, scan.grid.threads - 1))});
   If(builder().Scalar(OpCode::kAnd, {has_before, is_mine}), [&] {
-    const Operand word = WordOf(scan, builder().Add(scan.chunks, chunk.row));
-    Await(scan.look_back, word, chunk.before_row, Int(0));
+    const Operand word = WordOf(scan, chunk, builder().Add(scan.grid.chunks, chunk.row));
+    Await(scan.grid.look_back, word, chunk.before_row, Int(0));
   });
 }
 
@@ -248,7 +270,7 @@ void DeviceScanLowering::PublishRow(const DeviceScan& scan, const Chunk& chunk) 
   const Reduction& r = scan.reduction;
   const Operand is_last = builder().Scalar(OpCode::kEq, {chunk.rank, Int(r.lanes * r.lanes - 1)});
   const Operand goes_on =
-      builder().Scalar(OpCode::kLt, {builder().Add(chunk.number, Int(1)), scan.chunks});
+      builder().Scalar(OpCode::kLt, {builder().Add(chunk.place, Int(1)), scan.grid.chunks});
   If(builder().Scalar(OpCode::kAnd, {is_last, goes_on}), [&] {
     const Operands group =
         Combine(r, LoadAll(chunk.groups, Int(r.lanes - 1)), LoadAll(chunk.total.arrays, Int(0)));
@@ -258,8 +280,8 @@ void DeviceScanLowering::PublishRow(const DeviceScan& scan, const Chunk& chunk) 
         [&] { return Combine(r, LoadAll(chunk.before_row.arrays, Int(0)), row); },
         [&] { return AfterInits(r, row); });
     StoreAll(chunk.behind_row.arrays, Int(0), behind);
-    const Operand next = builder().Add(scan.chunks, builder().Add(chunk.row, Int(1)));
-    Publish(scan.look_back, WordOf(scan, next), chunk.behind_row);
+    const Operand next = builder().Add(scan.grid.chunks, builder().Add(chunk.row, Int(1)));
+    Publish(scan.grid.look_back, WordOf(scan, chunk, next), chunk.behind_row);
   });
 }
 
@@ -318,9 +340,10 @@ void DeviceScanLowering::WriteRun(const DeviceScan& scan, const Chunk& chunk,
 
 void DeviceScanLowering::StoreChunk(const DeviceScan& scan, const Chunk& chunk) {
   const auto store = [&](const Operand& k, const Operand& spread) {
-    StoreAll(scan.results, builder().Add(chunk.start, k), ElementAt(scan, chunk, k, spread));
+    scan.put(builder().Add(chunk.start, k), ElementAt(scan, chunk, k, spread));
   };
-  Threads(scan.threads, [&](const Operand& thread) { EachOf(chunk.size, thread, true, store); });
+  Threads(scan.grid.threads,
+          [&](const Operand& thread) { EachOf(chunk.size, thread, scan.puts_cheaply, store); });
 }
 
 }  // namespace parakeet::passes

@@ -26,6 +26,9 @@ namespace parakeet::passes {
 //
 // The elements of a chunk stand in shared memory, where they are not too large: threads that are
 // neighbours load and store neighbours. Else they stand in the results until prefixes do.
+//
+// Of many scans side by side, of one length, the first chunks of all come first, then the second
+// ones: when a block begins, those before its chunk have mostly been made.
 class DeviceScanLowering : public LookBackLowering {
  public:
   using LookBackLowering::LookBackLowering;
@@ -34,21 +37,40 @@ class DeviceScanLowering : public LookBackLowering {
   // `r` has lanes: how many are combined at each level.
   void ScanOnDevice(const Reduction& r, const Arrays& results);
 
- private:
-  // A scan being written.
-  struct DeviceScan {
-    const Reduction& reduction;
-    const Arrays& results;
+  // Takes a prefix.
+  using Put = std::function<void(const ir::Operand& index, const Operands& values)>;
+
+  // So many scans of one length.
+  struct ChunkGrid {
     int64_t length;      // of a chunk
     int64_t threads;     // of a block: runs of a chunk
-    ir::Operand chunks;  // how many
+    ir::Operand scans;   // how many
+    ir::Operand chunks;  // of each
     // The total of each chunk, then what is before each row of them; of no use for the first.
     LookBack look_back;
     int64_t words;  // of each of these
   };
+  // Host code; `scan` has a tree with lanes.
+  ChunkGrid GridOf(const ir::Binding& scan, const ir::Operand& scans, const ir::Operand& length);
+  // What block `number` does; the elements fit shared memory.
+  void WriteChunk(const ChunkGrid& grid, const Reduction& r, const ir::Operand& number,
+                  const Put& put, bool puts_cheaply);
+  // The bytes that threads of a block may have in shared memory for elements.
+  static constexpr int64_t kMostShared = 40000;  // Several blocks fit a processor.
+
+ private:
+  // A scan being written.
+  struct DeviceScan {
+    const Reduction& reduction;
+    const ChunkGrid& grid;
+    Arrays results;  // Hold elements that are too large.
+    const Put& put;
+    bool puts_cheaply;
+  };
   // What a block of threads does with its chunk.
   struct Chunk {
-    ir::Operand number;
+    ir::Operand line;   // The number of its scan,
+    ir::Operand place;  // and its own in that.
     ir::Operand row;    // of chunks
     ir::Operand rank;   // in the row
     ir::Operand start;  // its first element
@@ -80,7 +102,7 @@ class DeviceScanLowering : public LookBackLowering {
   void AwaitRow(const DeviceScan& scan, const Chunk& chunk, const ir::Operand& thread);
   // What is before the chunk's own group of chunks, where there are some.
   Operands BeforeGroups(const DeviceScan& scan, const Chunk& chunk);
-  ir::Operand WordOf(const DeviceScan& scan, const ir::Operand& place);
+  ir::Operand WordOf(const DeviceScan& scan, const Chunk& chunk, const ir::Operand& place);
   void PublishRow(const DeviceScan& scan, const Chunk& chunk);
   void WriteRun(const DeviceScan& scan, const Chunk& chunk, const ir::Operand& thread);
   void StoreChunk(const DeviceScan& scan, const Chunk& chunk);

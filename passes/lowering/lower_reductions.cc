@@ -523,7 +523,8 @@ void ReductionLowering::LowerReduce(const Binding& b) {
 
 // From the init, or from the first element; without an init there is one.
 Operands ReductionLowering::FoldAll(const Reduction& r) {
-  if (r.binding.attrs.Has(Attr::kRun)) return FoldInRuns(r);
+  const ir::Attributes& attrs = r.binding.attrs;
+  if (attrs.Has(Attr::kRun) && attrs.Int(Attr::kLanes, 1) == 1) return FoldInRuns(r);
   if (!r.inits.empty()) return FoldInOrder(r, {}, r.inits, false);
   if (!r.starts.empty()) return FoldInOrder(r, {}, r.starts, false);
   return FoldInOrder(r, {}, Element(r, Operands(r.extents.size(), Int(0))), true);

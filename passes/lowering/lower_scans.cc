@@ -83,24 +83,27 @@ void ScanLowering::LowerScan(const Binding& b) {
     Replace(result, scan.results.back());
   }
   const Operand some = builder().Scalar(OpCode::kGt, {r.extents[0], Int(0)});
+  const Put put = [&](const Operand& index, const Operands& values) {
+    StoreAll(scan.results, index, values);
+  };
   const auto write = [&] {
-    if (r.lanes > 1 && scan.parallel) {
-      ScanOnDevice(r, scan.results);
+    if (r.lanes > 1 && !r.has_arrays) {
+      scan.parallel ? ScanOnDevice(r, scan.results) : PutInLevels(r, put);
       return Operands{};
     }
-    block > 0 ? ScanInBlocks(scan) : ScanInOrder(scan);
+    block > 0 ? ScanInBlocks(scan, put) : PutInOrder(r, put);
     return Operands{};
   };
   Choose(some, write, [] { return Operands{}; });
 }
 
 // Blocks take two traversals, which a few threads make up for but one does not.
-void ScanLowering::ScanInBlocks(const Scan& scan) {
+void ScanLowering::ScanInBlocks(const Scan& scan, const Put& put) {
   if (!MayGoInOrder(scan.reduction.binding)) return ScanBlocks(scan);
-  if (!scan.parallel) return ScanInOrder(scan);
+  if (!scan.parallel) return PutInOrder(scan.reduction, put);
   const Operand threads = builder().EmitOne(OpCode::kTeam, ir::DType::kI64, {}, {}, {}, "threads");
   const auto in_order = [&] {
-    ScanInOrder(scan);
+    PutInOrder(scan.reduction, put);
     return Operands{};
   };
   const auto in_blocks = [&] {
@@ -111,16 +114,70 @@ void ScanLowering::ScanInBlocks(const Scan& scan) {
 }
 
 // From the init, or from the first element.
-void ScanLowering::ScanInOrder(const Scan& scan) {
-  const Reduction& r = scan.reduction;
+void ScanLowering::PutInOrder(const Reduction& r, const Put& put) {
   Operands first = Element(r, {Int(0)});
   if (!r.inits.empty()) first = Combine(r, r.inits, first);
-  StoreAll(scan.results, Int(0), first);
+  put(Int(0), first);
   Carry(Int(1), r.extents[0], first, [&](const Operand& i, const Operands& so_far) {
     const Operands next = Combine(r, so_far, Element(r, {i}));
-    StoreAll(scan.results, i, next);
+    put(i, next);
     return next;
   });
+}
+
+void ScanLowering::PutInLevels(const Reduction& r, const Put& put) {
+  const auto in_order = [&] {
+    PutInOrder(r, put);
+    return Operands{};
+  };
+  const auto in_levels = [&] {
+    const int64_t block = r.binding.attrs.Int(Attr::kBlock);
+    PutLevel(r, {block * r.lanes * r.lanes, block * r.lanes, block, r.lanes * r.lanes, r.lanes}, {},
+             Int(0), r.extents[0], put);
+    return Operands{};
+  };
+  const int64_t least = r.binding.attrs.Int(Attr::kShort);
+  Choose(builder().Scalar(OpCode::kLt, {r.extents[0], Int(least)}), in_order, in_levels);
+}
+
+// What is before the first block of a level is the identity, where there is one; of the outermost
+// level, the init.
+Operands ScanLowering::PutLevel(const Reduction& r, const std::vector<int64_t>& sizes,
+                                const std::vector<Outer>& outer, const Operand& lo,
+                                const Operand& hi, const Put& put) {
+  if (sizes.empty()) {
+    const auto prefix = [&](const Operand& i, const Operands& own) {
+      Operands values = own;
+      for (auto level = outer.rbegin(); level != outer.rend(); ++level) {
+        values = Choose(
+            level->exists, [&] { return Combine(r, level->values, values); },
+            [&] { return values; });
+      }
+      put(i, values);
+      return own;
+    };
+    const bool peel = r.starts.empty();
+    const Operands first = peel ? prefix(lo, Element(r, {lo})) : r.starts;
+    return Carry(peel ? builder().Add(lo, Int(1)) : lo, hi, first,
+                 [&](const Operand& i, const Operands& so_far) {
+                   return prefix(i, Combine(r, so_far, Element(r, {i})));
+                 });
+  }
+  Operands nothing = outer.empty() && !r.inits.empty() ? r.inits : r.starts;
+  const bool exists_first = !nothing.empty();
+  for (const Operand& result : r.binding.blocks[1]->results) {
+    if (!exists_first) nothing.push_back(builder().Cast(Int(0), ir::DTypeOf(result)));
+  }
+  const auto block = [&](const Operand& from, const Operands& so_far) {
+    const Operand exists =
+        exists_first ? Operand::Bool(true) : builder().Scalar(OpCode::kGt, {from, lo});
+    std::vector<Outer> around = outer;
+    around.push_back({exists, so_far});
+    const Operand to = Min(builder().Add(from, Int(sizes[0])), hi);
+    const Operands total = PutLevel(r, {sizes.begin() + 1, sizes.end()}, around, from, to, put);
+    return Choose(exists, [&] { return Combine(r, so_far, total); }, [&] { return total; });
+  };
+  return Carry(lo, hi, nothing, block, sizes[0]);
 }
 
 Operands ScanLowering::ElementOf(const Scan& scan, const Operand& index) {

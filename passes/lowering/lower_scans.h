@@ -22,6 +22,9 @@ class ScanLowering : public DeviceScanLowering {
 
  protected:
   void LowerScan(const ir::Binding& b);
+  // One thread's prefixes of something: in order, and as a tree with lanes says.
+  void PutInOrder(const Reduction& r, const Put& put);
+  void PutInLevels(const Reduction& r, const Put& put);
 
  private:
   // A scan being written in blocks.
@@ -37,9 +40,17 @@ class ScanLowering : public DeviceScanLowering {
   // Gets the prefixes of one of the blocks that run side by side.
   using Use = std::function<void(size_t chain, const ir::Operand& index, const Operands& prefixes)>;
 
-  void ScanInBlocks(const Scan& scan);
+  void ScanInBlocks(const Scan& scan, const Put& put);
   void ScanBlocks(Scan scan);
-  void ScanInOrder(const Scan& scan);
+  // What is before a block of the levels around, outermost first, where something is.
+  struct Outer {
+    ir::Operand exists;
+    Operands values;
+  };
+  // The elements from lo to hi, of which there are some, at the first level of sizes; their total.
+  Operands PutLevel(const Reduction& r, const std::vector<int64_t>& sizes,
+                    const std::vector<Outer>& outer, const ir::Operand& lo, const ir::Operand& hi,
+                    const Put& put);
   // The prefixes inside the runs of `length` elements from each of `starts`, side by side; each
   // run's last.
   std::vector<Operands> RunChains(const Scan& scan, const Operands& starts,
