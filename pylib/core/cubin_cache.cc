@@ -44,7 +44,8 @@ bool DriverKeepsNone() {
   while (place.has_relative_path() && !std::filesystem::exists(place, ignored)) {
     place = place.parent_path();
   }
-  return place.empty() || access(place.c_str(), W_OK) != 0;
+  const bool is_folder = std::filesystem::is_directory(place, ignored);
+  return !is_folder || access(place.c_str(), W_OK) != 0;
 }
 
 bool IsUsed() {

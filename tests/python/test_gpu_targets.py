@@ -431,8 +431,9 @@ print(json.dumps([values, f.timings()[0].from_disk]))
 
 
 @pytest.mark.skipif(not GPUS, reason="no CUDA device")
-@pytest.mark.parametrize("variables", [{"CUDA_CACHE_DISABLE": "1"}, {"CUDA_CACHE_PATH": "/proc/no"},
-                                       {"PARAKEET_GPU_CUBINS": "always"}], ids=str)
+@pytest.mark.parametrize("variables", [
+    {"CUDA_CACHE_DISABLE": "1"}, {"CUDA_CACHE_PATH": "/dev/null/no"},
+    {"PARAKEET_GPU_CUBINS": "always"}], ids=str)
 def test_cubins_on_disk(tmp_path, variables):
     """Where the driver keeps none: the second process assembles nothing."""
     (tmp_path / "program.py").write_text("""

@@ -5,12 +5,11 @@ On the emulated GPU, which ends the process where a thread reads another's memor
 
 import numpy as np
 import pytest
-from agreement import EXACT, REDUCED, check_agreement
+from agreement import EXACT, HERE, REDUCED, check_agreement
 
 import parakeet
 from parakeet import jit
 
-HERE = "emulated_gpu"
 R = np.random.default_rng(11)
 
 
