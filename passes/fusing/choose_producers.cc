@@ -144,19 +144,26 @@ bool ProducerChooser::IsRead(const Binding& imap) const {
 }
 
 // Reductions stay by themselves until contractions have been looked for. A nest that only copies
-// what they make is none of its own.
+// what they make to an array that is made here is none of its own.
 bool ProducerChooser::IsLeftForLater(const Binding& imap) const {
   if (!elements_only_ || !HoldsReduction(imap)) return false;
-  const auto is_copied = [&](const Var* result) {
-    const std::vector<Read>& loads = finder_.Of(result).loads;
-    if (loads.size() != 1 || loads[0].reader == nullptr) return false;
-    const Block& reader = *loads[0].reader->blocks[0];
-    const Operand element(loads[0].load->result());
-    if (reader.bindings.size() == 1) return reader.results == std::vector{element};
-    return reader.bindings.size() == 2 && reader.bindings[1]->op == OpCode::kStore &&
-           reader.bindings[1]->operands.back() == element;
-  };
-  return !std::all_of(imap.results.begin(), imap.results.end(), is_copied);
+  return !std::all_of(imap.results.begin(), imap.results.end(),
+                      [&](const Var* result) { return IsCopied(result); });
+}
+
+// True for an array that one nest stores to an array that is made here, or copies for such a nest.
+bool ProducerChooser::IsCopied(const Var* array) const {
+  const Reads& reads = finder_.Of(array);
+  if (reads.loads.size() != 1 || reads.loads[0].reader == nullptr || reads.is_result) return false;
+  const Binding& nest = *reads.loads[0].reader;
+  const Block& body = *nest.blocks[0];
+  const Operand element(reads.loads[0].load->result());
+  if (nest.op == OpCode::kImap)
+    return body.bindings.size() == 1 && body.results == std::vector{element} &&
+           IsCopied(nest.result());
+  return nest.op == OpCode::kForeach && body.bindings.size() == 2 &&
+         body.bindings[1]->op == OpCode::kStore && body.bindings[1]->operands.back() == element &&
+         roots_.IsFresh(body.bindings[1]->operands[0].var());
 }
 
 // True for what another pass is to fuse, and for an array that there has to be: one that is given

@@ -86,4 +86,4 @@ def test_borders_stay_as_they_were(program, arguments):
 def test_only_the_borders_are_made_first(program):
     arguments = next(case[1] for case in CASES if case[0] is program)
     report = jit(program).explain(*arguments, target="serial")
-    assert any("makes only what is not stored over" in note for note in report.notes)
+    assert any("makes only what is not stored over" in note.text for note in report.notes)
