@@ -150,6 +150,7 @@ class Simplifier : public ir::Mutator {
     if (b.op == OpCode::kAscribe || b.op == OpCode::kBroadcast || b.op == OpCode::kReshape)
       return SameView(b);
     if (b.op == OpCode::kTranspose) return SimplerTranspose(b);
+    if (b.op == OpCode::kIf) return ChosenLogic(b);
     if (!ir::IsScalarOp(b.op)) return std::nullopt;
     if (auto folded = ir::Fold(b.op, b.operands, b.result()->type)) return folded;
     return ApplyRules(b);
@@ -233,7 +234,9 @@ class Simplifier : public ir::Mutator {
         return inner == nullptr ? std::nullopt : std::optional(inner->operands[0]);
       }
       case OpCode::kSelect:  // select(c, x, x) => x
-        return in[1] == in[2] ? std::optional(in[1]) : ChosenExtreme(b);
+        if (in[1] == in[2]) return in[1];
+        if (auto logic = Logic(in[0], in[1], in[2], b.result()->hint)) return logic;
+        return ChosenExtreme(b);
       case OpCode::kPow: return SimplerPower(b);
       case OpCode::kFloor:
       case OpCode::kCeil:
@@ -253,6 +256,28 @@ class Simplifier : public ir::Mutator {
       case OpCode::kAdd: return SimplerSum(b);
       default: return std::nullopt;
     }
+  }
+
+  // select(c, true, x) => c or x, select(c, x, false) => c and x, and with `not c` where c is false
+  std::optional<Operand> Logic(const Operand& condition, const Operand& yes, const Operand& no,
+                               std::string_view hint) {
+    if (ir::TypeOf(yes) != ir::Type(DType::kBool)) return std::nullopt;
+    const auto with = [&](OpCode op, bool is_negated, const Operand& other) {
+      const Operand side = is_negated ? builder().Scalar(OpCode::kNot, {condition}) : condition;
+      return builder().Scalar(op, {side, other}, hint);
+    };
+    if (yes.IsInt(1)) return with(OpCode::kOr, false, no);
+    if (no.IsInt(0)) return with(OpCode::kAnd, false, yes);
+    if (yes.IsInt(0)) return with(OpCode::kAnd, true, no);
+    if (no.IsInt(1)) return with(OpCode::kOr, true, yes);
+    return std::nullopt;
+  }
+
+  // The same of an `if` that only chooses.
+  std::optional<Operand> ChosenLogic(const Binding& b) {
+    const Block &yes = *b.blocks[0], &no = *b.blocks[1];
+    if (b.results.size() != 1 || !yes.bindings.empty() || !no.bindings.empty()) return std::nullopt;
+    return Logic(b.operands[0], yes.results[0], no.results[0], b.result()->hint);
   }
 
   // select(x < y, y, x) => max(x, y), select(x < y, x, y) => min(x, y), of integers

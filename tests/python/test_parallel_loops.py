@@ -187,6 +187,17 @@ def fills_rows_with_products(a, b):
     return c
 
 
+def flags(x):
+    """Set and taken back in branches."""
+    some, all_small = False, True
+    for i in range(len(x)):
+        if x[i] > 1.5:
+            some = True
+        if x[i] > 2.5:
+            all_small = False
+    return some, all_small
+
+
 PRODUCTS = [multiplies, multiplies_by_rows, multiplies_by_layers, adds_up_rows, adds_up_layers,
             fills_rows_with_products]
 
@@ -328,6 +339,8 @@ CASES = [
     (moved, REDUCED, (RANDOM.random(40), RANDOM.random(50)), (RANDOM.random(3), RANDOM.random(4)),
      (RANDOM.random(1), RANDOM.random(2))),
     (rows_ahead, REDUCED, (RANDOM.random((12, 40)),), (RANDOM.random((1, 1)),)),
+    (flags, EXACT, (RANDOM.random(100) * 3,), (RANDOM.random(100),), (np.full(3, np.nan),),
+     (RANDOM.random(0),)),
     (ends_far_apart, EXACT, (LARGEST, -2), (5, -LARGEST - 1), (LARGEST, -LARGEST), (2, 7)),
     (overlapping_triangles, EXACT, (RANDOM.random((17, 17)),), (RANDOM.random((2, 2)),)),
 ]
@@ -345,6 +358,7 @@ def test_agrees(program, tolerance, arguments):
 @pytest.mark.parametrize("program, says", [
     (some_terms, "made a reduction"),
     (extremes, "made a reduction"),
+    (flags, "made a reduction"),
     (prefixes, "made a scan"),
     (adds_and_stores, "made a reduction and a loop that stores"),
     (escape, "parallel, "),
