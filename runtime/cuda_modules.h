@@ -2,8 +2,8 @@
 // which takes most of the time of loading. What it makes it keeps on disk itself, for later
 // processes, unless it may not; then, or where one asks for it, its linker makes a cubin, which the
 // store has (cubin_store.h). Such code is slower: it calls functions, as for divisions, by the
-// rules for code that is linked. On an H200 a chain took 0.44 ms for 0.33, a convolution 0.43 for
-// 0.27.
+// rules for code that is linked. On an H200 three float64 divisions an element took 0.189 ms for
+// 0.173, a root of a quotient 0.101 for 0.088; what divides nothing takes as long.
 #ifndef PARAKEET_RUNTIME_CUDA_MODULES_H_
 #define PARAKEET_RUNTIME_CUDA_MODULES_H_
 

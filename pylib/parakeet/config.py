@@ -50,7 +50,7 @@ class Config:
     gpu_cubins   when the machine code of a GPU's kernels is kept on disk with other compiled code:
                  "auto", where the CUDA driver keeps none itself (CUDA_CACHE_DISABLE, or a home
                  that cannot be written), "always" or "never". It is made by the driver's linker
-                 then, and slower: kernels with divisions take up to half as long again
+                 then, and slower: kernels with float64 divisions take a tenth to a sixth longer
     gpu_heap     how many bytes of a GPU, at most, are set aside for arrays that single threads of
                  kernels make: 1 GiB at first, taken when the first such kernel runs. To be set
                  before the first use of the GPU
