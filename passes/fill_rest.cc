@@ -111,9 +111,7 @@ class RestFiller : public LoopWriter {
 
   static int UsesOf(const Binding& nest, const Var* array) {
     int uses = 0;
-    ir::ForEachBinding(*nest.blocks[0], [&](const Binding& b) {
-      uses += static_cast<int>(std::count(b.operands.begin(), b.operands.end(), Operand(array)));
-    });
+    ir::ForEachUse(nest, [&](const Var* used) { uses += used == array; });
     return uses;
   }
 

@@ -128,7 +128,8 @@ void Ranges::IsSize(const Operand& size) {
   Facts& facts = Change(size.var());
   facts.lower.push_back(LinearForm::Of(int64_t{0}));
   facts.above_low = facts.below_high = true;
-  sizes_.push_back(size.var());
+  if (std::find(sizes_.begin(), sizes_.end(), size.var()) == sizes_.end())
+    sizes_.push_back(size.var());
 }
 
 void Ranges::Bound(const Var* index, const Operand& lo, const Operand& hi, int64_t step) {
@@ -211,6 +212,13 @@ void Ranges::AssumeRelation(OpCode op, const LinearForm& a, const LinearForm& b)
     case OpCode::kGt: return AssumeNonNegative(Plus(down, -1));
     case OpCode::kGe: return AssumeNonNegative(down);
     case OpCode::kEq: AssumeNonNegative(up); return AssumeNonNegative(down);
+    case OpCode::kNe: {  // of what is known not to be on the other side
+      int budget = kBudget;
+      if (ProvesNonNegative(down, budget)) return AssumeNonNegative(Plus(down, -1));
+      budget = kBudget;
+      if (ProvesNonNegative(up, budget)) AssumeNonNegative(Plus(up, -1));
+      return;
+    }
     default: return;
   }
 }

@@ -38,13 +38,17 @@ void Ranges::EndBlock(const ir::Block& block) {
   }
 }
 
-// Elements are what the block of an imap yields; the least or largest of some is one of them.
+// Elements are what the block of an imap yields; the least or largest of some is one of them, where
+// there are any.
 void Ranges::BoundByYields(const Binding& b) {
   const auto ended = yields_.find(b.blocks[0]);
   const bool is_reduction = b.op == OpCode::kIreduce;
   if (ended == yields_.end()) return;
-  if (is_reduction && b.operands.size() > b.blocks[0]->params.size())
-    return;  // It begins with more.
+  if (is_reduction) {
+    if (b.operands.size() > b.blocks[0]->params.size()) return;  // It begins with more.
+    const auto is_some = [&](const Operand& extent) { return ProvesLe(Operand::Int(1), extent); };
+    if (!std::all_of(b.operands.begin(), b.operands.end(), is_some)) return;
+  }
   for (size_t k = 0; k < b.results.size(); ++k) {
     const Var* result = b.results[k];
     if (is_reduction) {
