@@ -46,6 +46,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "combine-nested-maps",
       // Again: nests combined above may fill whole arrays.
       "parallelize-loops",
+      // Before fusion, which would put blocks' extremes into what reads them.
+      "reduce-by-blocks",
       // Before fusion: an array whose rows are reduced as wholes is not fused.
       "interchange-reductions",
       "fuse-elements",

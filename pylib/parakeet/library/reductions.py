@@ -195,7 +195,7 @@ def first_place(x, best):
     if x.dtype.kind == "f" or x.dtype.kind == "c":
         found = found | (x != x)
     n = x.shape[-1]
-    return reduce(minimum, select(found, np.arange(n), n - 1), axis=-1)
+    return reduce(minimum, select(found, np.arange(n), n - 1), axis=-1, init=n - 1)
 
 
 def found_place(f, is_better, x, axis, keepdims, out):
@@ -236,8 +236,7 @@ def place_in_blocks(f, x, width):
     bests = imap(best_of, blocks)
     best = reduce(f, bests)
     start = first_place(bests, best) * width
-    block = imap(lambda k: x[maximum(minimum(start + k, n - 1), 0)], width)
-    return start + first_place(block, best)
+    return minimum(start + first_place(x[start : minimum(start + width, n)], best), n - 1)
 
 
 def first_that_is(value, x):
@@ -297,10 +296,9 @@ def place_along(f, is_better, x, axis):
     if x.ndim == 1 and on_device() and x.dtype.kind in ("i", "u", "f"):
         if x.dtype.itemsize == 8 or x.shape[0] <= MOST_SMALL_PAIRS:
             return place_by_pairs(is_better, x)
-    if x.ndim == 1 and x.shape[0] > 4 * PLACES_AT_ONCE:
+    if x.ndim == 1:
         return place_in_blocks(f, x, PLACES_AT_ONCE)
-    best = reduce(f, x, axis=-1)
-    return first_place(x, best if x.ndim == 1 else expand_dims(best, -1))
+    return first_place(x, expand_dims(reduce(f, x, axis=-1), -1))
 
 
 @overload(np.argmin, method="argmin")
