@@ -129,7 +129,8 @@ void Machine::Execute(const Step& step) {
     case OpCode::kAtomic: return Atomic(step);
     case OpCode::kMatch: return Match(step);
     case OpCode::kShuffle: return Shuffle(step);
-    case OpCode::kPrefetch: return;
+    case OpCode::kPrefetch:
+    case OpCode::kDrain: return;
     case OpCode::kTeam: return Team(step);
     case OpCode::kFor: return For(step);
     case OpCode::kWhile: return While(step);

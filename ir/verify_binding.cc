@@ -61,6 +61,7 @@ Counts CountsOf(OpCode op) {
     case OpCode::kMatch: return {1, 1, 0, true};
     case OpCode::kShuffle: return {2, 1, 0, true};
     case OpCode::kPrefetch: return {1, 0, 0, true};
+    case OpCode::kDrain: return {0, 0, 0};
     case OpCode::kCopy:
     case OpCode::kMark: return {2, 0, 0};
     case OpCode::kIf: return {1, kAny, 2};
@@ -189,6 +190,7 @@ void BindingVerifier::Dispatch() {
     case OpCode::kMatch: return Match();
     case OpCode::kShuffle: return Shuffle();
     case OpCode::kPrefetch: return Prefetch();
+    case OpCode::kDrain: return;
     case OpCode::kCopy: return Copy();
     case OpCode::kMark: return Mark();
     case OpCode::kIf: return If();

@@ -128,7 +128,7 @@ class Liveness {
       if (needed_.contains(result)) return true;
     }
     if (b.op == OpCode::kCheck || b.op == OpCode::kBroadcastSize || b.op == OpCode::kCall ||
-        b.op == OpCode::kMark)
+        b.op == OpCode::kMark || b.op == OpCode::kDrain)
       return true;
     if (Writes(b, roots_, live_roots_)) return true;
     if (b.op == OpCode::kPrefetch) return Intersects(roots_.Of(b.operands[0].var()), live_roots_);

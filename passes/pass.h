@@ -56,6 +56,12 @@ struct Options {
   // Whether lanes read places that data say faster than as many reads one by one. Neither does any
   // order of a sum depend on this.
   bool fast_gathers = true;
+  // Arrays of so many bytes, and of so many for each thread, are better stored past the caches. 0:
+  // none is known to be.
+  struct {
+    int64_t least = int64_t{32} << 20;
+    int64_t of_thread = 0;
+  } streamed;
   // Whether threads of a GPU take what threads of the host would: one element each, without lanes.
   bool kernels = false;
   // Of the entry's parameters, in order, the lengths of axes that every call has; 0 where calls

@@ -142,6 +142,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "eliminate-dead-code",
       "prefetch-streams",
       "even-costs",
+      // Behind all that looks for stores, or for the loops around them.
+      "stream-stores",
       // Frees name what is left, so nothing may run after it.
       "plan-memory",
   };
@@ -165,7 +167,7 @@ const std::vector<std::string_view>& GpuPipeline() {
         "split-at-borders", "fill-rest",        "block-contractions",  "fuse-panels",
         "flatten-maps",     "unroll-last-axes", "store-behind-checks", "vectorize-loops",
         "flatten-lanes",    "join-lanes",       "hoist-loads",         "prefetch-streams",
-        "branch-checks",    "even-costs",       "write-one-by-one"};
+        "branch-checks",    "even-costs",       "write-one-by-one",    "stream-stores"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       // Behind all that fuses, and before arrays share memory.

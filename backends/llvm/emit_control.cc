@@ -103,6 +103,7 @@ void FunctionEmitter::EmitBinding(const ir::Binding& binding) {
     case OpCode::kMatch: return EmitMatch(binding);
     case OpCode::kShuffle: return EmitShuffle(binding);
     case OpCode::kPrefetch: return EmitPrefetch(binding);
+    case OpCode::kDrain: return EmitDrain();
     case OpCode::kIf: return EmitIf(binding);
     case OpCode::kFor: return EmitFor(binding);
     case OpCode::kWhile: return EmitWhile(binding);

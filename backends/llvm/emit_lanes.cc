@@ -147,6 +147,8 @@ Number Interleaved(Emission& emission, const std::vector<Number>& numbers) {
           imags.empty() ? nullptr : Interleaved(emission.builder, imags)};
 }
 
+constexpr int kBytesOfLine = 64;  // of a cache
+
 bool IsStore(OpCode op) { return op == OpCode::kStoreLanes || op == OpCode::kScatterLanes; }
 
 }  // namespace
@@ -173,7 +175,12 @@ void FunctionEmitter::EmitLanes(const ir::Binding& binding) {
   if (IsStore(op)) {
     const Operand& value = binding.operands[1 + TypeOf(first).rank()];
     const LanesPlace place = PlaceOf(binding, TypeOf(value).lanes());
-    if (!is_neighbours()) return StoreLanes(emission_, TraitsOf(first), place, NumberOf(value));
+    if (!is_neighbours()) {
+      MemoryTraits traits = TraitsOf(first);
+      traits.streams = binding.attrs.Int(Attr::kStreams) != 0;
+      if (traits.streams) traits.alignment = llvm::Align(kBytesOfLine);
+      return StoreLanes(emission_, traits, place, NumberOf(value));
+    }
     check(place, kPkAccessStore);
     return StoreNeighbours(emission_, TraitsOf(first), place, NumberOf(value));
   }

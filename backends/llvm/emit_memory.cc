@@ -3,6 +3,7 @@
 #include "backends/llvm/runtime_calls.h"
 #include "backends/llvm/stack_arrays.h"
 #include "ir/atomics.h"
+#include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/Transforms/Utils/LowerAtomic.h"
 #include "runtime/device_abi.h"
 
@@ -167,6 +168,11 @@ void FunctionEmitter::EmitPrefetch(const ir::Binding& prefetch) {
   builder_.CreateIntrinsic(
       llvm::Intrinsic::prefetch, {builder_.getPtrTy()},
       {address, builder_.getInt32(kRead), builder_.getInt32(kKeep), builder_.getInt32(kData)});
+}
+
+// Other processors than x86 order what goes past their caches as all else.
+void FunctionEmitter::EmitDrain() {
+  if (emission_.is_x86) builder_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});
 }
 
 void FunctionEmitter::EmitStore(const ir::Binding& store) {

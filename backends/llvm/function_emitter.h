@@ -183,6 +183,7 @@ class FunctionEmitter {
   void EmitAtomic(const ir::Binding& atomic);
   void EmitAtomicLoad(const ir::Binding& atomic, llvm::Value* address);
   void EmitPrefetch(const ir::Binding& prefetch);
+  void EmitDrain();
   void EmitStore(const ir::Binding& store);
   void EmitView(const ir::Binding& view);
   MemoryTraits TraitsOf(const ir::Operand& array);

@@ -74,7 +74,12 @@ class LanesAccess {
 
   void StoreRun(Value* value, Value* mask) {
     if (mask != nullptr) return StoreMasked(value, RunAddress(), mask);
-    traits_.scopes.Mark(builder_.CreateAlignedStore(value, RunAddress(), traits_.alignment));
+    llvm::StoreInst* store = builder_.CreateAlignedStore(value, RunAddress(), traits_.alignment);
+    traits_.scopes.Mark(store);
+    if (!traits_.streams) return;
+    auto* one = llvm::ConstantAsMetadata::get(builder_.getInt32(1));
+    store->setMetadata(llvm::LLVMContext::MD_nontemporal,
+                       llvm::MDNode::get(emission_.context(), one));
   }
 
   void StoreMasked(Value* value, Value* address, Value* mask) {

@@ -13,6 +13,7 @@ struct MemoryTraits {
   llvm::Align alignment;  // of a number's value, or of a complex number's parts
   AccessScopes scopes;
   bool unchanged = false;  // Nobody writes it while code that reads it runs.
+  bool streams = false;    // Stores go past the caches.
 };
 
 // Where the lanes of one access lie. Either lane l is at `address` + l * `stride`, a number of

@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "backends/host_caches.h"
 #include "ir/diagnostics.h"
 #include "ir/printer.h"
 #include "ir/uses.h"
@@ -158,6 +159,8 @@ void Compilation::RunPasses(
   context.options.fastmath = !fastmath_.empty();
   context.options.assume_shapes = !TakesAnyShapes(request_.key[0]);
   context.options.vector_bytes = backends::HostVectorBytes();
+  const backends::StreamedBytes streamed = backends::HostStreamedBytes();
+  context.options.streamed = {streamed.least, streamed.of_thread};
   context.options.fast_gathers = backends::HostGathersFast();
   context.options.kernels = HasDevice(target_);
   context.options.lengths = lengths_;

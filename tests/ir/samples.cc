@@ -125,6 +125,7 @@ fn @loops(%x: [n]f64 c, %rounds: i64) -> ([n]f64, f64, i64) entry {
   %g: f64x4 = gather_lanes %x[%i4], %m {masked = 1}
   scatter_lanes %y[%i4], %g, %m {masked = 1}
   prefetch %x[%n]
+  drain
   %counts: [1]i64 = alloc (1)
   %old: i64 = atomic %counts[0], 1 {combine = "add", ordered = 1}
   %threads: i64 = team
