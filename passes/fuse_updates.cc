@@ -403,7 +403,7 @@ class UpdateFuser : public ir::Mutator {
   WrappingForms forms_;
   Context& context_;
   VarSet kept_;                                          // roots that are returned or stored to
-  std::unordered_map<const Var*, const Binding*> made_;  // what maps make
+  ir::DefinitionMap made_;  // what maps make
 };
 
 }  // namespace

@@ -86,7 +86,7 @@ class TripReader {
     return true;
   }
 
-  std::unordered_map<const Var*, const Binding*> definitions_;
+  ir::DefinitionMap definitions_;
   ir::VarSet varies_;  // What is not the same in each trip.
   bool is_even_ = false;
 };

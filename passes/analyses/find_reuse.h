@@ -79,7 +79,7 @@ class ReuseFinder {
 
   const bool copies_slices_;
   Roots roots_;
-  std::unordered_map<const ir::Var*, const ir::Binding*> definitions_;
+  ir::DefinitionMap definitions_;
   std::unordered_map<const ir::Var*, Place> places_;
   std::unordered_map<const ir::Var*, Carried> carried_;
   ir::VarSet params_;

@@ -49,7 +49,7 @@ class Exchange {
 
   const Var* const a_;
   const Var* const b_;
-  std::unordered_map<const Var*, const Binding*> made_by_;
+  ir::DefinitionMap made_by_;
   std::map<std::pair<const Var*, const Var*>, bool> known_;
 };
 

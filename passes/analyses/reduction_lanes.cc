@@ -21,7 +21,7 @@ using ir::Var;
 
 constexpr int64_t kSmallExtent = 32;
 
-bool IsMadeOfLoads(const std::unordered_map<const Var*, const Binding*>& makers,
+bool IsMadeOfLoads(const ir::DefinitionMap& makers,
                    const Operand& value) {
   const auto maker = value.IsVar() ? makers.find(value.var()) : makers.end();
   if (maker == makers.end()) return false;

@@ -20,7 +20,7 @@ struct IndexedBlock {
 // product. The space itself, and the same block, where the block does anything else with the index.
 IndexedBlock TakeIndexApart(
     ir::Arena* arena, IndexedBlock space,
-    const std::unordered_map<const ir::Var*, const ir::Binding*>& definitions);
+    const ir::DefinitionMap& definitions);
 
 }  // namespace parakeet::passes
 

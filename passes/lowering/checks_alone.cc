@@ -86,7 +86,7 @@ class IndexFollower {
   static constexpr int kUnknown = 1 << 20;
   const Var* index_;
   ir::VarSet inside_;
-  std::unordered_map<const Var*, const Binding*> makers_;
+  ir::DefinitionMap makers_;
 };
 
 class CheckRemover : public ir::Mutator {
