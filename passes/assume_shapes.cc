@@ -739,8 +739,8 @@ class ShapeAssumer {
   ir::VarSet given_;
   ir::DefinitionMap definitions_;
   ir::VarSet clamps_seen_;
-  ir::DefinitionMap loops_;  // by index
-  std::vector<Operand> guards_;                           // conditions of the branches around
+  ir::DefinitionMap loops_;      // by index
+  std::vector<Operand> guards_;  // conditions of the branches around
   std::unordered_map<const Var*, std::optional<LinearForm>> likely_;
   std::unordered_map<const Var*, Operand> made_;  // in front of everything
   IndexScalars scalars_{definitions_, loops_};

@@ -402,7 +402,7 @@ class UpdateFuser : public ir::Mutator {
   Roots roots_;
   WrappingForms forms_;
   Context& context_;
-  VarSet kept_;                                          // roots that are returned or stored to
+  VarSet kept_;             // roots that are returned or stored to
   ir::DefinitionMap made_;  // what maps make
 };
 

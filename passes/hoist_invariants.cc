@@ -16,7 +16,6 @@
 // store, which come first in program order; checks of `while` loops, which may not run; anything in
 // a branch, which may be dear and not taken.
 #include <algorithm>
-#include <unordered_map>
 
 #include "ir/mutator.h"
 #include "ir/uses.h"

@@ -35,7 +35,7 @@ using Names = std::unordered_set<std::string>;
 // A function of more bindings than the first stays a call where its copies would have more than the
 // second together. It is not much longer then than the first: what it calls stays a call before.
 constexpr size_t kLongest = 256;
-constexpr double kMostCopied = 50'000;
+constexpr double kMostCopied = 10'000;
 
 // Where the place operands of a binding begin, and whether it has any.
 bool HasPlace(OpCode op) {

@@ -1,7 +1,6 @@
 #include "backends/llvm/even_trips.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "ir/uses.h"
 

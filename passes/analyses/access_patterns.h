@@ -1,7 +1,6 @@
 #ifndef PARAKEET_PASSES_ANALYSES_ACCESS_PATTERNS_H_
 #define PARAKEET_PASSES_ANALYSES_ACCESS_PATTERNS_H_
 
-#include <unordered_map>
 #include <vector>
 
 #include "ir/node.h"

@@ -82,9 +82,9 @@ class LoopIndependence {
   // In order of definition, so that reasons do not depend on hashes.
   std::vector<const ir::Var*> arrays_;
   ir::DefinitionMap makers_;
-  ir::DefinitionMap loops_;  // by index
-  std::unordered_map<const ir::Var*, size_t> order_;              // of all indexes
-  std::unordered_map<const ir::Var*, ir::Operand> spaces_;        // extents of operators, by index
+  ir::DefinitionMap loops_;                                 // by index
+  std::unordered_map<const ir::Var*, size_t> order_;        // of all indexes
+  std::unordered_map<const ir::Var*, ir::Operand> spaces_;  // extents of operators, by index
   ir::VarSet overlapping_;  // Parameters of which two places may be one.
 };
 

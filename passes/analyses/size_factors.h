@@ -2,7 +2,6 @@
 #define PARAKEET_PASSES_ANALYSES_SIZE_FACTORS_H_
 
 #include <optional>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 

@@ -87,8 +87,7 @@ bool IsIndexSite(const ir::Site& site) {
 
 class IndexCheckDropper : public ir::Mutator {
  public:
-  IndexCheckDropper(ir::Arena* arena, const ir::Sites& sites)
-      : Mutator(arena), sites_(sites) {}
+  IndexCheckDropper(ir::Arena* arena, const ir::Sites& sites) : Mutator(arena), sites_(sites) {}
 
  protected:
   void Visit(const Binding* binding) override {

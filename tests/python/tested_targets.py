@@ -1,9 +1,9 @@
 """The targets that programs of the tests run on: the interpreter, serial, parallel and a device.
 
 That is the emulated GPU, unless `PARAKEET_TEST_TARGETS=gpu` names others (several are separated by
-commas; set to nothing, it leaves it out). The word `only` among them leaves out the host's, wherever a
-compiled one is among those of a test. The tests of devices run on the first GPU among them, else on
-the emulated one (`HERE` of agreement.py).
+commas; set to nothing, it leaves it out). The word `only` among them leaves out the host's,
+wherever a compiled one is among those of a test. The tests of devices run on the first GPU among
+them, else on the emulated one (`HERE` of agreement.py).
 """
 
 import os

@@ -66,8 +66,7 @@ bool ReserveRange() {
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (made == MAP_FAILED) return false;
   uintptr_t none = UINTPTR_MAX - kRange;
-  if (!range.compare_exchange_strong(none, reinterpret_cast<uintptr_t>(made)))
-    munmap(made, kRange);
+  if (!range.compare_exchange_strong(none, reinterpret_cast<uintptr_t>(made))) munmap(made, kRange);
   return true;
 }
 

@@ -1,7 +1,7 @@
 // The operators new and delete of this program are those of the compiler's library.
 #include <gtest/gtest.h>
-#include <unistd.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <memory>
