@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <unordered_map>
 
 #include "ir/builder.h"
 #include "ir/dtype.h"
+#include "ir/flat_table.h"
 
 namespace parakeet::ir {
 namespace {
@@ -112,7 +112,7 @@ class CombineReader {
 
   const Block& combine_;
   const size_t count_;
-  std::unordered_map<const Var*, const Binding*> definitions_;
+  FlatMap<const Var*, const Binding*> definitions_;
   std::map<size_t, Constant> chosen_;
 };
 

@@ -129,15 +129,24 @@ const Binding* Mutator::Rewrite(const Binding* binding) {
 const Block* Mutator::VisitBlock(const Block* block) {
   Builder outer = std::exchange(builder_, builder_.Nested());
   builder_.bindings().reserve(block->bindings.size());
-  std::vector<const Var*> params = block->params;
-  for (const Var*& param : params) param = ApplyToResult(param);
+  // Copied once something differs: mostly nothing does.
+  std::vector<const Var*> params;
+  for (size_t i = 0; i < block->params.size(); ++i) {
+    const Var* param = ApplyToResult(block->params[i]);
+    if (param == block->params[i]) continue;
+    if (params.empty()) params = block->params;
+    params[i] = param;
+  }
   for (const Binding* binding : block->bindings) {
     builder_.set_span(binding->span);
     Visit(binding);
   }
-  std::vector<Operand> results = Apply(block->results);
-  const bool same = params == block->params && builder_.bindings() == block->bindings &&
-                    results == block->results;
+  const bool keeps_results = !Touches(substitution_, block->results);
+  std::vector<Operand> results = keeps_results ? std::vector<Operand>() : Apply(block->results);
+  const bool same = params.empty() && builder_.bindings() == block->bindings &&
+                    (keeps_results || results == block->results);
+  if (!same && params.empty()) params = block->params;
+  if (!same && keeps_results) results = block->results;
   const Block* rewritten = same ? block : builder_.Finish(std::move(params), std::move(results));
   builder_ = std::move(outer);
   return rewritten;

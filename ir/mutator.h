@@ -1,16 +1,16 @@
 #ifndef PARAKEET_IR_MUTATOR_H_
 #define PARAKEET_IR_MUTATOR_H_
 
-#include <unordered_map>
 #include <vector>
 
 #include "ir/builder.h"
+#include "ir/flat_table.h"
 #include "ir/node.h"
 
 namespace parakeet::ir {
 
 // Values standing for other values.
-using Substitution = std::unordered_map<const Var*, Operand>;
+using Substitution = FlatMap<const Var*, Operand>;
 
 // Rewrites a function from the outside in, block by block, binding by binding. What a subclass does
 // not change keeps its pointer, so an unchanged function comes back as the same pointer. A result

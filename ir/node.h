@@ -147,11 +147,32 @@ struct Site {
   friend bool operator==(const Site&, const Site&) = default;
 };
 
+// The sites of a program. Copies share them until one adds its own: every pass copies a program.
+class Sites {
+ public:
+  Sites() = default;
+  Sites(std::vector<Site> sites)  // NOLINT: a list of sites is sites
+      : sites_(std::make_shared<std::vector<Site>>(std::move(sites))) {}
+
+  const Site& operator[](size_t number) const { return (*sites_)[number]; }
+  size_t size() const { return sites_->size(); }
+  bool empty() const { return sites_->empty(); }
+  auto begin() const { return sites_->begin(); }
+  auto end() const { return sites_->end(); }
+  void push_back(Site site) {
+    if (sites_.use_count() > 1) sites_ = std::make_shared<std::vector<Site>>(*sites_);
+    sites_->push_back(std::move(site));
+  }
+
+ private:
+  std::shared_ptr<std::vector<Site>> sites_ = std::make_shared<std::vector<Site>>();
+};
+
 // A whole program: the entry function first, then what it calls. Copies share the arena.
 struct Program {
   std::shared_ptr<Arena> arena = std::make_shared<Arena>();
   std::vector<const Function*> functions;
-  std::vector<Site> sites;
+  Sites sites;
   std::shared_ptr<SourceMap> sources = std::make_shared<SourceMap>();
 
   const Function* Find(std::string_view name) const;

@@ -92,8 +92,8 @@ VarSet FreeVars(const Binding& binding) {
   return free;
 }
 
-std::unordered_map<const Var*, const Binding*> Definitions(const Block& block) {
-  std::unordered_map<const Var*, const Binding*> definitions;
+DefinitionMap Definitions(const Block& block) {
+  DefinitionMap definitions;
   ForEachBinding(block, [&](const Binding& binding) {
     for (const Var* result : binding.results) definitions[result] = &binding;
   });

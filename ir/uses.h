@@ -2,15 +2,16 @@
 #define PARAKEET_IR_USES_H_
 
 #include <functional>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
+#include "ir/flat_table.h"
 #include "ir/node.h"
 
 namespace parakeet::ir {
 
-using VarSet = std::unordered_set<const Var*>;
+using VarSet = FlatSet<const Var*>;
+// The binding that defines a value.
+using DefinitionMap = FlatMap<const Var*, const Binding*>;
 
 // Calls `see` on every value a binding reads: operands, sizes in the types of its results, and the
 // same of its blocks.
@@ -37,7 +38,7 @@ VarSet FreeVars(const Binding& binding);
 VarSet DefinedVars(const Block& block);
 
 // The binding that defines each value; parameters of blocks and functions have none.
-std::unordered_map<const Var*, const Binding*> Definitions(const Block& block);
+DefinitionMap Definitions(const Block& block);
 
 }  // namespace parakeet::ir
 

@@ -737,10 +737,10 @@ class ShapeAssumer {
   int64_t site_;
   Context& context_;
   ir::VarSet given_;
-  std::unordered_map<const Var*, const Binding*> definitions_;
+  ir::DefinitionMap definitions_;
   ir::VarSet clamps_seen_;
-  std::unordered_map<const Var*, const Binding*> loops_;  // by index
-  std::vector<Operand> guards_;                           // conditions of the branches around
+  ir::DefinitionMap loops_;      // by index
+  std::vector<Operand> guards_;  // conditions of the branches around
   std::unordered_map<const Var*, std::optional<LinearForm>> likely_;
   std::unordered_map<const Var*, Operand> made_;  // in front of everything
   IndexScalars scalars_{definitions_, loops_};

@@ -181,7 +181,7 @@ class CheckBrancher : public ir::Mutator {
     to.Emit(OpCode::kCheck, {}, std::move(operands), check.attrs);
   }
 
-  std::unordered_map<const Var*, const Binding*> definitions_;
+  ir::DefinitionMap definitions_;
   std::unordered_map<const Binding*, IndexCheck> indexes_;
   std::unordered_map<const Binding*, const Binding*> implied_;
   std::unordered_set<const Binding*> dropped_;

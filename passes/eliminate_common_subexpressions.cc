@@ -68,18 +68,14 @@ class Merger : public ir::Mutator {
     const Effects effects = EffectsOf(*b, roots_);
     const Binding* rewritten = Prepare(*b, effects);
     if (MayMerge(*b, effects)) {
-      const std::string key = KeyOf(*rewritten) + Versions(effects);
-      const Binding*& first = known_.back()[key];
-      if (const Binding* earlier = FindEarlier(key)) {
+      if (const Binding* earlier = FindOrKeep(KeyOf(*rewritten) + Versions(effects), rewritten)) {
         for (size_t k = 0; k < b->results.size(); ++k) {
           Replace(b->results[k], earlier->results[k]);
           if (rewritten->results[k] != b->results[k])
             Replace(rewritten->results[k], earlier->results[k]);
         }
-        if (first == nullptr) known_.back().erase(key);
         return;
       }
-      first = rewritten;
     }
     builder().Append(rewritten);
     if (b->op == OpCode::kFilter && !effects.may_fail) UniteCounts(*b, *rewritten);
@@ -87,9 +83,12 @@ class Merger : public ir::Mutator {
   }
 
   const Block* VisitBlock(const Block* block) override {
-    known_.emplace_back();
+    const size_t outer = kept_.size();
     const Block* rewritten = Mutator::VisitBlock(block);
-    known_.pop_back();
+    while (kept_.size() > outer) {
+      *kept_.back() = nullptr;
+      kept_.pop_back();
+    }
     return rewritten;
   }
 
@@ -120,11 +119,8 @@ class Merger : public ir::Mutator {
   void UniteCounts(const Binding& b, const Binding& rewritten) {
     const Effects effects = EffectsOf(*CountOnly(arena(), b), roots_);
     const std::string key = KeyOf(*CountOnly(arena(), rewritten)) + Versions(effects);
-    const Binding* earlier = FindEarlier(key);
-    if (earlier == nullptr) {
-      known_.back()[key] = &rewritten;
-      return;
-    }
+    const Binding* earlier = FindOrKeep(key, &rewritten);
+    if (earlier == nullptr) return;
     const Var* count = earlier->results[0];
     Replace(b.results[0], count);
     for (size_t k = 1; k < b.results.size(); ++k) {
@@ -146,11 +142,13 @@ class Merger : public ir::Mutator {
     return true;
   }
 
-  const Binding* FindEarlier(const std::string& key) const {
-    for (auto scope = known_.rbegin(); scope != known_.rend(); ++scope) {
-      const auto found = scope->find(key);
-      if (found != scope->end() && found->second != nullptr) return found->second;
-    }
+  // The binding of that key in this block or one around it; null where there is none, and `b` is
+  // kept to be found.
+  const Binding* FindOrKeep(std::string key, const Binding* b) {
+    const Binding*& known = known_[std::move(key)];
+    if (known != nullptr) return known;
+    known = b;
+    kept_.push_back(&known);
     return nullptr;
   }
 
@@ -176,13 +174,15 @@ class Merger : public ir::Mutator {
   }
 
   Roots roots_;
-  std::unordered_map<const Var*, const Binding*> definitions_;
+  ir::DefinitionMap definitions_;
   CarriedTogether together_;
   ir::VarSet written_;
   ir::VarSet escaping_;
   uint64_t clock_ = 0;
   std::unordered_map<const Var*, uint64_t> versions_;
-  std::vector<std::unordered_map<std::string, const Binding*>> known_;
+  // By key; null where the block has ended that held it.
+  std::unordered_map<std::string, const Binding*> known_;
+  std::vector<const Binding**> kept_;  // of `known_`, the blocks that are open
 };
 
 }  // namespace

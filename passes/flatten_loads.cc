@@ -91,7 +91,7 @@ class LineFinder {
     return found->second->operands[1] == size ? found->second : nullptr;
   }
 
-  std::unordered_map<const Var*, const Binding*> definitions_;
+  ir::DefinitionMap definitions_;
   ir::VarSet in_c_order_;
   ir::VarSet read_;
 };

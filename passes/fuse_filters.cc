@@ -398,7 +398,7 @@ class FilterFuser : public ir::Mutator {
   }
 
   Roots roots_;
-  std::unordered_map<const Var*, const Binding*> definitions_;
+  ir::DefinitionMap definitions_;
   bool may_overlap_;
   std::unordered_map<const Var*, int64_t> reads_;  // by value: how often it is an operand or result
   Context& context_;
@@ -442,7 +442,7 @@ class CountReducer : public ir::Mutator {
     if (operand.IsVar()) read_.insert(operand.var());
   }
 
-  std::unordered_map<const Var*, const Binding*> definitions_;
+  ir::DefinitionMap definitions_;
   VarSet read_;
 };
 

@@ -16,6 +16,7 @@
 // registers hold well; maps that read nothing in common, or of which one makes its result in
 // Fortran order only.
 #include <algorithm>
+#include <memory>
 
 #include "ir/mutator.h"
 #include "ir/uses.h"
@@ -52,15 +53,16 @@ class SiblingFuser : public ir::Mutator {
 
  protected:
   const Block* VisitBlock(const Block* block) override {
-    std::vector<Member> members;
-    for (const Binding* b : block->bindings) members.push_back(MemberOf(*b));
+    Members members;
+    for (const Binding* b : block->bindings)
+      members.push_back(std::make_unique<Member>(MemberOf(*b)));
     for (size_t later = 1; later < members.size(); ++later) {
       if (FuseWithEarlier(members, later)) --later;
     }
     if (members.size() == block->bindings.size()) return Mutator::VisitBlock(block);
     Block fused = *block;
     fused.bindings.clear();
-    for (const Member& member : members) fused.bindings.push_back(member.binding);
+    for (const auto& member : members) fused.bindings.push_back(member->binding);
     return Mutator::VisitBlock(arena()->New(std::move(fused)));
   }
 
@@ -73,6 +75,9 @@ class SiblingFuser : public ir::Mutator {
     std::string kept;  // of a filter: which places it keeps
   };
 
+  // Apart, since those behind one that is fused move up.
+  using Members = std::vector<std::unique_ptr<Member>>;
+
   Member MemberOf(const Binding& b) {
     Member member{&b, EffectsOf(b, roots_), ir::FreeVars(b), {}};
     if (b.op == OpCode::kIfilter) member.kept = KeyOf(*CountOnly(arena(), b));
@@ -80,34 +85,34 @@ class SiblingFuser : public ir::Mutator {
   }
 
   // The later one moves up to the first, past all between: no further than behind what stops it.
-  bool FuseWithEarlier(std::vector<Member>& members, size_t later) {
-    if (!HasSiblings(*members[later].binding)) return false;
+  bool FuseWithEarlier(Members& members, size_t later) {
+    if (!HasSiblings(*members[later]->binding)) return false;
     std::string stop;
     size_t reach = ReachOf(members, later, stop);
     // What needs the other's result is a second traversal in any case.
-    const Verdict verdict = reach > 0 && NeededBy(members[reach - 1], members[later]) != nullptr
+    const Verdict verdict = reach > 0 && NeededBy(*members[reach - 1], *members[later]) != nullptr
                                 ? Verdict::kAside
                                 : Verdict::kRefused;
-    const auto is_candidate = [&](const Member& first) {
-      return IsCandidate(first, members[later]);
+    const auto is_candidate = [&](const std::unique_ptr<Member>& first) {
+      return IsCandidate(*first, *members[later]);
     };
     if (reach > 0 && is_candidate(members[reach - 1]) &&
-        TakesElements(members[reach - 1], members[later])) {
+        TakesElements(*members[reach - 1], *members[later])) {
       --reach;
     }
     if (std::any_of(members.begin(), members.begin() + reach, is_candidate)) {
-      Refuse(members[later], stop, verdict);
+      Refuse(*members[later], stop, verdict);
     }
     for (size_t first = reach; first < later; ++first) {
       if (!is_candidate(members[first])) continue;
-      const std::string reason = WhyNotOneTraversal(members[first], members[later]);
+      const std::string reason = WhyNotOneTraversal(*members[first], *members[later]);
       if (!reason.empty()) {
-        Refuse(members[later], reason, Verdict::kRefused);
+        Refuse(*members[later], reason, Verdict::kRefused);
         continue;
       }
-      context_.Note(members[later].binding->span, "fused with its sibling", Topic::kSiblings,
-                    Verdict::kDone, members[first].binding->span);
-      Join(members[first], members[later]);
+      context_.Note(members[later]->binding->span, "fused with its sibling", Topic::kSiblings,
+                    Verdict::kDone, members[first]->binding->span);
+      Join(*members[first], *members[later]);
       members.erase(members.begin() + later);
       return true;
     }
@@ -161,9 +166,9 @@ class SiblingFuser : public ir::Mutator {
   }
 
   // The first place that the mover can move up to; `stop` is what stands before it.
-  static size_t ReachOf(const std::vector<Member>& members, size_t mover, std::string& stop) {
+  static size_t ReachOf(const Members& members, size_t mover, std::string& stop) {
     for (size_t reach = mover; reach > 0; --reach) {
-      stop = WhyNotPast(members[reach - 1], members[mover]);
+      stop = WhyNotPast(*members[reach - 1], *members[mover]);
       if (!stop.empty()) return reach;
     }
     return 0;

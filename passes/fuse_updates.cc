@@ -402,8 +402,8 @@ class UpdateFuser : public ir::Mutator {
   Roots roots_;
   WrappingForms forms_;
   Context& context_;
-  VarSet kept_;                                          // roots that are returned or stored to
-  std::unordered_map<const Var*, const Binding*> made_;  // what maps make
+  VarSet kept_;             // roots that are returned or stored to
+  ir::DefinitionMap made_;  // what maps make
 };
 
 }  // namespace

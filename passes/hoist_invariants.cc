@@ -16,7 +16,6 @@
 // store, which come first in program order; checks of `while` loops, which may not run; anything in
 // a branch, which may be dear and not taken.
 #include <algorithm>
-#include <unordered_map>
 
 #include "ir/mutator.h"
 #include "ir/uses.h"
@@ -136,7 +135,7 @@ class Hoister : public ir::Mutator {
                         [&](const Operand& operand) { return inside.contains(operand.var()); });
   }
 
-  using ScalarCode = std::unordered_map<const Var*, const Binding*>;
+  using ScalarCode = ir::DefinitionMap;
 
   // Fails as the first iteration would, where there is one: the place is that iteration's. False
   // where the check is not the same in every iteration but for its place.

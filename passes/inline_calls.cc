@@ -10,7 +10,9 @@
 // Assumes: calls give their place in program order, which is put before the places of the callee's
 // checks.
 // Refuses: functions that call themselves, directly or through others; they stay calls, since
-// inlining has no end. The first function stays, and what it still calls.
+// inlining has no end. Neither are long functions copied that would come to many bindings in all:
+// of functions that call one another twice, each level would double the program. The first function
+// stays, and what it still calls.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -29,6 +31,11 @@ using ir::OpCode;
 using ir::Operand;
 
 using Names = std::unordered_set<std::string>;
+
+// A function of more bindings than the first stays a call where its copies would have more than the
+// second together. It is not much longer then than the first: what it calls stays a call before.
+constexpr size_t kLongest = 256;
+constexpr double kMostCopied = 10'000;
 
 // Where the place operands of a binding begin, and whether it has any.
 bool HasPlace(OpCode op) {
@@ -87,25 +94,74 @@ bool HasPlaces(const ir::Block& block) {
   return found;
 }
 
+// How often each function would be there if all calls were inlined.
+class CopyCounter {
+ public:
+  explicit CopyCounter(const ir::Program& program) {
+    for (const ir::Function* function : program.functions) {
+      ir::ForEachBinding(*function->body, [&](const Binding& binding) {
+        if (binding.op != OpCode::kCall) return;
+        callers_[binding.attrs.Text(Attr::kCallee)].push_back(function->name);
+      });
+    }
+  }
+
+  // Once for each call of each copy of a caller; once for what nothing calls, or a circle of calls.
+  double Of(const std::string& name) {
+    const auto [known, is_new] = copies_.try_emplace(name, 1.0);
+    if (!is_new) return known->second;
+    double count = 0.0;
+    for (const std::string& caller : callers_[name]) count += Of(caller);
+    return copies_[name] = std::max(count, 1.0);
+  }
+
+ private:
+  std::unordered_map<std::string, std::vector<std::string>> callers_;
+  std::unordered_map<std::string, double> copies_;
+};
+
 // A callee whose own calls are inlined, so that each call of it is one copy.
 struct Callee {
   const ir::Function* function = nullptr;
   bool has_places = false;
+  bool stays = false;  // It is long, and often called.
 };
+
+size_t CountBindings(const ir::Block& block) {
+  size_t count = 0;
+  ir::ForEachBinding(block, [&](const Binding&) { ++count; });
+  return count;
+}
 
 class Callees {
  public:
-  Callees(const ir::Program& program, const Names& recursive) : recursive_(recursive) {
+  Callees(const ir::Program& program, const Names& recursive)
+      : recursive_(recursive), copies_(program) {
     for (const ir::Function* function : program.functions) functions_[function->name] = function;
   }
 
-  bool IsInlined(const Binding& binding) const {
-    return binding.op == OpCode::kCall && !recursive_.contains(binding.attrs.Text(Attr::kCallee));
+  // The callee whose body stands for the call; null where it stays one, or is none.
+  const Callee* InlinedAt(ir::Arena* arena, const Binding& binding) {
+    if (binding.op != OpCode::kCall) return nullptr;
+    const std::string& name = binding.attrs.Text(Attr::kCallee);
+    if (recursive_.contains(name)) return nullptr;
+    const Callee& callee = Of(arena, name);
+    return callee.stays ? nullptr : &callee;
   }
-  const Callee& Of(ir::Arena* arena, const std::string& name);
+  // The functions that have been found to stay calls.
+  std::unordered_map<std::string, const ir::Function*> Staying() const {
+    std::unordered_map<std::string, const ir::Function*> staying;
+    for (const auto& [name, callee] : inlined_) {
+      if (callee.stays) staying[name] = callee.function;
+    }
+    return staying;
+  }
 
  private:
+  const Callee& Of(ir::Arena* arena, const std::string& name);
+
   const Names& recursive_;
+  CopyCounter copies_;
   std::unordered_map<std::string, const ir::Function*> functions_;
   std::unordered_map<std::string, Callee> inlined_;
 };
@@ -116,14 +172,14 @@ class Inliner : public ir::Mutator {
 
  protected:
   void Visit(const Binding* binding) override {
-    if (!callees_.IsInlined(*binding)) return Mutator::Visit(binding);
+    const Callee* callee = callees_.InlinedAt(arena(), *binding);
+    if (callee == nullptr) return Mutator::Visit(binding);
     const Binding* call = Rewrite(binding);
     const auto place = call->operands.begin() + PlaceStart(*call);
     const std::vector<Operand> arguments(call->operands.begin(), place);
-    const Callee& callee = callees_.Of(arena(), call->attrs.Text(Attr::kCallee));
-    const ir::Block* body =
-        ir::CloneBlock(arena(), *callee.function->body, BindArguments(*callee.function, arguments));
-    if (callee.has_places) {
+    const ir::Block* body = ir::CloneBlock(arena(), *callee->function->body,
+                                           BindArguments(*callee->function, arguments));
+    if (callee->has_places) {
       body = PrefixPlaces(arena(), {place, call->operands.end()}).Rewrite(body);
     }
     for (const Binding* inner : body->bindings) builder().Append(inner);
@@ -142,7 +198,10 @@ const Callee& Callees::Of(ir::Arena* arena, const std::string& name) {
   const auto known = inlined_.find(name);
   if (known != inlined_.end()) return known->second;
   const ir::Function* function = Inliner(arena, *this).Run(functions_.at(name));
-  return inlined_[name] = {function, HasPlaces(*function->body)};
+  const size_t length = CountBindings(*function->body);
+  const bool stays =
+      length > kLongest && static_cast<double>(length) * copies_.Of(name) > kMostCopied;
+  return inlined_[name] = {function, HasPlaces(*function->body), stays};
 }
 
 // Finds the functions that can reach a call of themselves: those of a circle of calls, which a walk
@@ -224,6 +283,7 @@ ir::Program InlineCalls(const ir::Program& program, Context&) {
     const bool stays = function == program.functions.front() || recursive.contains(function->name);
     if (stays) inlined[function->name] = Inliner(program.arena.get(), callees).Run(function);
   }
+  inlined.merge(callees.Staying());
   ir::Program result = program;
   std::erase_if(result.functions,
                 [&](const ir::Function* function) { return !inlined.contains(function->name); });

@@ -223,7 +223,7 @@ class ElementWriter : public ir::Mutator {
   const Index own_;
   std::string reason_;
   ir::VarSet accumulators_;
-  std::unordered_map<const Var*, const Binding*> views_;
+  ir::DefinitionMap views_;
   std::unordered_map<const Var*, Map> maps_;
   std::unordered_map<const Var*, Operand> elements_;  // At own_.
 };

@@ -102,8 +102,8 @@ class Residues {
            b->operands[1].constant().integer % divisor == 0;
   }
 
-  std::unordered_map<const Var*, const Binding*> definitions_;
-  std::unordered_map<const Var*, const Binding*> loops_;  // by index
+  ir::DefinitionMap definitions_;
+  ir::DefinitionMap loops_;  // by index
 };
 
 class LaneJoiner : public ir::Mutator {

@@ -312,7 +312,7 @@ class Reuser : public ResultWriter {
   }
 
   const ReuseFinder& finder_;
-  const std::unordered_map<const Var*, const Binding*> definitions_;
+  const ir::DefinitionMap definitions_;
   Context& context_;
   std::unordered_map<const Binding*, Slice> slices_;  // by loads
   mutable std::unordered_map<const Var*, const Var*> once_;

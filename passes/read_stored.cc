@@ -53,6 +53,8 @@ class StoredValues {
   // A store whose place holds what it stored. `is_seen` where something may have read it.
   struct Stored {
     const Binding* store;
+    const ir::VarSet* roots;  // of its array
+    bool is_fresh;            // its array
     bool is_seen = false;
   };
 
@@ -82,19 +84,21 @@ class StoredValues {
     }
     std::erase_if(stored,
                   [&](const Stored& earlier) { return MayBeSamePlace(store, *earlier.store); });
-    stored.push_back({&store});
+    const Var* array = ArrayOf(store);
+    stored.push_back({&store, &roots_.Of(array), roots_.IsFresh(array)});
   }
 
   void SeeOther(const Binding& b, std::vector<Stored>& stored) {
     const Effects effects = EffectsOf(b, roots_);
     if (effects.IsPure() && effects.reads.empty()) return;
-    std::erase_if(stored, [&](const Stored& earlier) {
-      return Intersects(roots_.Of(ArrayOf(*earlier.store)), effects.writes);
-    });
+    if (!effects.writes.empty()) {
+      std::erase_if(stored, [&](const Stored& earlier) {
+        return Intersects(*earlier.roots, effects.writes);
+      });
+    }
     for (Stored& earlier : stored) {
-      const Var* array = ArrayOf(*earlier.store);
-      earlier.is_seen |= Intersects(roots_.Of(array), effects.reads) ||
-                         (effects.may_fail && !roots_.IsFresh(array));
+      earlier.is_seen = earlier.is_seen || (effects.may_fail && !earlier.is_fresh) ||
+                        Intersects(*earlier.roots, effects.reads);
     }
   }
 

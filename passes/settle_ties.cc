@@ -41,7 +41,7 @@ using ir::Var;
 constexpr int64_t kFarthest = int64_t{1} << 48;
 constexpr int kDeepest = 4;
 
-using Definitions = std::unordered_map<const Var*, const Binding*>;
+using Definitions = ir::DefinitionMap;
 
 // What says whether an element takes the place of what is held:
 //   or(beats(element, held), and(eq(element, held), sooner(place, held_place)))

@@ -514,7 +514,7 @@ class Simplifier : public ir::Mutator {
   std::vector<const Binding*> computed_;  // integers and bools, of this block and those around it
   std::unordered_map<size_t, std::vector<const Binding*>> by_hash_;  // of the same
   std::unordered_map<const Block*, Assumption> assumed_;
-  std::unordered_map<const Var*, const Binding*> definitions_;
+  ir::DefinitionMap definitions_;
 };
 
 }  // namespace

@@ -232,7 +232,7 @@ class ShortAxisFinder {
   const std::vector<const Var*> supposed_;
   Context& context_;
   ir::VarSet lengths_;
-  std::unordered_map<const Var*, const Binding*> makers_;
+  ir::DefinitionMap makers_;
   std::unordered_set<const Binding*> parted_;
   std::unordered_set<const Binding*> sums_;
 };

@@ -1,7 +1,6 @@
 #include "backends/llvm/even_trips.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "ir/uses.h"
 
@@ -86,7 +85,7 @@ class TripReader {
     return true;
   }
 
-  std::unordered_map<const Var*, const Binding*> definitions_;
+  ir::DefinitionMap definitions_;
   ir::VarSet varies_;  // What is not the same in each trip.
   bool is_even_ = false;
 };

@@ -1,7 +1,6 @@
 #ifndef PARAKEET_PASSES_ANALYSES_ACCESS_PATTERNS_H_
 #define PARAKEET_PASSES_ANALYSES_ACCESS_PATTERNS_H_
 
-#include <unordered_map>
 #include <vector>
 
 #include "ir/node.h"
@@ -59,7 +58,7 @@ class AccessPatterns {
   // The change of `operand` when `index` grows by one, where that is a known constant.
   int64_t Coefficient(const ir::Operand& operand, const ir::Var* index, bool& known) const;
 
-  std::unordered_map<const ir::Var*, const ir::Binding*> definitions_;
+  ir::DefinitionMap definitions_;
   // Arrays in Fortran order; of any other the last axis is taken for the fastest.
   ir::VarSet fortran_;
   ir::VarSet contiguous_;

@@ -1,7 +1,6 @@
 #include "passes/analyses/binding_key.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -19,11 +18,14 @@ using ir::Var;
 class KeyWriter {
  public:
   std::string Key(const Binding& b) {
+    key_.reserve(kUsualLength);
     Write(b, true);
     return std::move(key_);
   }
 
  private:
+  static constexpr size_t kUsualLength = 128;
+
   template <typename T>
   void Put(const T& value) {
     key_.append(reinterpret_cast<const char*>(&value), sizeof value);
@@ -96,7 +98,7 @@ class KeyWriter {
   }
 
   std::string key_;
-  std::unordered_map<const Var*, int> numbers_;
+  ir::FlatMap<const Var*, int> numbers_;
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ class CarriedTogether {
  public:
   // Of the function's values, each by the binding that makes it; `as` says what a value of the
   // blocks around what is asked for reads as by now.
-  CarriedTogether(const std::unordered_map<const ir::Var*, const ir::Binding*>& definitions,
+  CarriedTogether(const ir::DefinitionMap& definitions,
                   std::function<ir::Operand(const ir::Operand&)> as)
       : definitions_(definitions), as_(std::move(as)) {}
 
@@ -38,7 +38,7 @@ class CarriedTogether {
   // What is known where the condition is, or is not, true.
   Known Where(const ir::Operand& condition, bool value, Known known) const;
 
-  const std::unordered_map<const ir::Var*, const ir::Binding*>& definitions_;
+  const ir::DefinitionMap& definitions_;
   std::function<ir::Operand(const ir::Operand&)> as_;
 };
 

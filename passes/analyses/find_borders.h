@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "ir/node.h"
@@ -61,7 +60,7 @@ class BorderFinder {
   void Add(std::vector<LinearForm>& places, const LinearForm& place, bool is_lower);
 
   const WrappingForms forms_;
-  const std::unordered_map<const ir::Var*, const ir::Binding*> definitions_;
+  const ir::DefinitionMap definitions_;
   ir::VarSet dear_;                                 // what says whether or where memory is read
   ir::VarSet checked_;                              // what checks ask, and what that is made of
   std::unordered_map<const ir::Var*, bool> known_;  // conditions, between the borders of loops

@@ -54,7 +54,7 @@ class ReadFinder {
   std::vector<const ir::Binding*> around_;  // the bindings that the walk is in, outermost first
   std::unordered_map<const ir::Var*, Reads> reads_;
   std::unordered_map<const ir::Var*, Depth> depth_;
-  std::unordered_map<const ir::Var*, const ir::Binding*> definitions_;
+  ir::DefinitionMap definitions_;
 };
 
 }  // namespace parakeet::passes

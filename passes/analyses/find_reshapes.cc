@@ -1,6 +1,7 @@
 #include "passes/analyses/find_reshapes.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace parakeet::passes {
 namespace {
@@ -57,14 +58,28 @@ class Finder {
     bool written = false;
     for (size_t later = at + 1; later < block.bindings.size(); ++later) {
       const Binding& b = *block.bindings[later];
-      written |= Intersects(EffectsOf(b, roots_).writes, memory);
-      if (written && Intersects(ir::FreeVars(b), derived)) return true;
+      written = written || Intersects(WrittenBy(b), memory);
+      if (written && Intersects(ReadBy(b), derived)) return true;
     }
     return written && std::any_of(block.results.begin(), block.results.end(),
                                   [&](const Operand& r) { return IsAmong(r, derived); });
   }
 
+  // Each is asked for every reshape before the binding.
+  const VarSet& WrittenBy(const Binding& b) const {
+    const auto [place, is_new] = written_by_.try_emplace(&b);
+    if (is_new) place->second = EffectsOf(b, roots_).writes;
+    return place->second;
+  }
+  const VarSet& ReadBy(const Binding& b) const {
+    const auto [place, is_new] = read_by_.try_emplace(&b);
+    if (is_new) place->second = ir::FreeVars(b);
+    return place->second;
+  }
+
   const Roots& roots_;
+  mutable std::unordered_map<const Binding*, VarSet> written_by_;
+  mutable std::unordered_map<const Binding*, VarSet> read_by_;
   VarSet written_;  // anywhere
   VarSet stored_;   // the values that are written through
   VarSet exposed_;

@@ -291,13 +291,15 @@ std::string ReuseFinder::WhyAlive(const Var* array) const {
   if (IsUsedAfter(array, FrameOf(array))) return name + " is read afterwards";
   for (size_t k = 0; k < frames_.size(); ++k) {
     const Frame& frame = frames_[k];
-    std::vector<const Var*> names = frame.block->params;
-    for (size_t at = 0; at < frame.at; ++at) {
-      const std::vector<const Var*>& results = frame.block->bindings[at]->results;
-      names.insert(names.end(), results.begin(), results.end());
-    }
-    for (const Var* other : names) {
-      if (!other->type.IsArray() || !MayBeOne(other, array)) continue;
+    std::vector<const Var*> arrays;
+    const auto add_arrays = [&](const std::vector<const Var*>& values) {
+      std::copy_if(values.begin(), values.end(), std::back_inserter(arrays),
+                   [](const Var* value) { return value->type.IsArray(); });
+    };
+    add_arrays(frame.block->params);
+    for (size_t at = 0; at < frame.at; ++at) add_arrays(frame.block->bindings[at]->results);
+    for (const Var* other : arrays) {
+      if (!MayBeOne(other, array)) continue;
       if (IsUsedAfter(other, static_cast<int>(k)))
         return name + " may be " + NameOf(other) + ", which is read afterwards";
     }
@@ -311,9 +313,9 @@ bool ReuseFinder::IsUsedAfter(const Var* value, int frame) const {
   for (size_t k = frame; k < frames_.size(); ++k) {
     const Frame& f = frames_[k];
     if (Holds(f.block->results, value)) return true;
-    for (size_t later = f.at + 1; later < f.block->bindings.size(); ++later) {
-      if (FreeOf(*f.block->bindings[later]).contains(value)) return true;
-    }
+    const LastUses& uses = LastUsesIn(*f.block);
+    const auto last = uses.find(value);
+    if (last != uses.end() && last->second > f.at) return true;
     if (static_cast<int>(k) == frame || f.parent->op == OpCode::kIf) continue;
     for (const Block* block : f.parent->blocks) {
       if (FreeOf(*block).contains(value)) return true;
@@ -338,9 +340,11 @@ bool ReuseFinder::MayBeOne(const Var* a, const Var* b) const {
   return !Makes(order(a) < order(b) ? b : a);
 }
 
-const VarSet& ReuseFinder::FreeOf(const Binding& binding) const {
-  const auto [place, is_new] = free_.try_emplace(&binding);
-  if (is_new) place->second = ir::FreeVars(binding);
+const ReuseFinder::LastUses& ReuseFinder::LastUsesIn(const Block& block) const {
+  const auto [place, is_new] = last_uses_.try_emplace(&block);
+  for (size_t at = 0; is_new && at < block.bindings.size(); ++at) {
+    for (const Var* used : ir::FreeVars(*block.bindings[at])) place->second[used] = at;
+  }
   return place->second;
 }
 

@@ -46,6 +46,9 @@ class ReuseFinder {
     int binding = -1;
   };
 
+  // By value, the number of the last binding of a block that uses it.
+  using LastUses = ir::FlatMap<const ir::Var*, size_t>;
+
   // What a loop carries under the name of a parameter: its number among the loop's results.
   struct Carried {
     const ir::Binding* loop;
@@ -74,12 +77,12 @@ class ReuseFinder {
   bool IsUsedAfter(const ir::Var* value, int frame) const;
   bool MayBeOne(const ir::Var* a, const ir::Var* b) const;
   bool Makes(const ir::Var* value) const;
-  const ir::VarSet& FreeOf(const ir::Binding& binding) const;
+  const LastUses& LastUsesIn(const ir::Block& block) const;
   const ir::VarSet& FreeOf(const ir::Block& block) const;
 
   const bool copies_slices_;
   Roots roots_;
-  std::unordered_map<const ir::Var*, const ir::Binding*> definitions_;
+  ir::DefinitionMap definitions_;
   std::unordered_map<const ir::Var*, Place> places_;
   std::unordered_map<const ir::Var*, Carried> carried_;
   ir::VarSet params_;
@@ -88,7 +91,8 @@ class ReuseFinder {
   ir::VarSet taken_;  // the roots of what is reused
   std::unordered_map<const ir::Binding*, Slices> slices_;
   std::vector<std::pair<const ir::Binding*, std::string>> refusals_;
-  mutable std::unordered_map<const void*, ir::VarSet> free_;
+  mutable std::unordered_map<const ir::Block*, LastUses> last_uses_;
+  mutable std::unordered_map<const ir::Block*, ir::VarSet> free_;
 };
 
 }  // namespace parakeet::passes

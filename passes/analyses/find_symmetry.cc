@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -49,7 +48,7 @@ class Exchange {
 
   const Var* const a_;
   const Var* const b_;
-  std::unordered_map<const Var*, const Binding*> made_by_;
+  ir::DefinitionMap made_by_;
   std::map<std::pair<const Var*, const Var*>, bool> known_;
 };
 

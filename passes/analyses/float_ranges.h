@@ -50,7 +50,7 @@ class FloatRanges {
 
   bool fastmath_;
   std::unordered_map<const ir::Var*, FloatRange> ranges_;
-  std::unordered_map<const ir::Var*, const ir::Binding*> conditions_;  // what makes bools
+  ir::DefinitionMap conditions_;  // what makes bools
 };
 
 }  // namespace parakeet::passes

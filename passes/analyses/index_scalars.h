@@ -16,7 +16,7 @@ bool IsIndexExpression(const ir::Binding& binding);
 // The scalars that indexes in loops are made of, through sums, products and the ends of loops.
 class IndexScalars {
  public:
-  using Definitions = std::unordered_map<const ir::Var*, const ir::Binding*>;
+  using Definitions = ir::DefinitionMap;
 
   // `loops` has the loops of the function by their indexes.
   IndexScalars(const Definitions& definitions, const Definitions& loops)

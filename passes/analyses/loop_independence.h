@@ -81,10 +81,10 @@ class LoopIndependence {
   const Remainders remainders_;
   // In order of definition, so that reasons do not depend on hashes.
   std::vector<const ir::Var*> arrays_;
-  std::unordered_map<const ir::Var*, const ir::Binding*> makers_;
-  std::unordered_map<const ir::Var*, const ir::Binding*> loops_;  // by index
-  std::unordered_map<const ir::Var*, size_t> order_;              // of all indexes
-  std::unordered_map<const ir::Var*, ir::Operand> spaces_;        // extents of operators, by index
+  ir::DefinitionMap makers_;
+  ir::DefinitionMap loops_;                                 // by index
+  std::unordered_map<const ir::Var*, size_t> order_;        // of all indexes
+  std::unordered_map<const ir::Var*, ir::Operand> spaces_;  // extents of operators, by index
   ir::VarSet overlapping_;  // Parameters of which two places may be one.
 };
 

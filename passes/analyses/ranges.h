@@ -130,7 +130,7 @@ class Ranges {
   bool IsExcluded(const Facts& facts, const LinearForm& value, int& budget) const;
 
   ir::VarSet never_change_;
-  std::unordered_map<const ir::Var*, const ir::Binding*> definitions_;
+  ir::DefinitionMap definitions_;
   std::unordered_map<const ir::Var*, LinearForm> sums_;
   std::unordered_map<const ir::Var*, Facts> facts_;
   std::unordered_map<const ir::Var*, LinearForm> products_;  // as polynomials

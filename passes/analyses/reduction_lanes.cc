@@ -1,7 +1,6 @@
 #include "passes/analyses/reduction_lanes.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <vector>
 
 #include "ir/combines.h"
@@ -21,8 +20,7 @@ using ir::Var;
 
 constexpr int64_t kSmallExtent = 32;
 
-bool IsMadeOfLoads(const std::unordered_map<const Var*, const Binding*>& makers,
-                   const Operand& value) {
+bool IsMadeOfLoads(const ir::DefinitionMap& makers, const Operand& value) {
   const auto maker = value.IsVar() ? makers.find(value.var()) : makers.end();
   if (maker == makers.end()) return false;
   const Binding& b = *maker->second;

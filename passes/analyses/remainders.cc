@@ -91,18 +91,17 @@ class RemainderFinder {
   }
 
   Ranges ranges_;
-  std::unordered_map<const Var*, const Binding*> moves_;
+  ir::DefinitionMap moves_;
   std::unordered_map<const Var*, Remainders::Remainder> found_;
 };
 
 }  // namespace
 
-Remainders::Remainders(const ir::Function& function)
-    : remainders_(RemainderFinder(function).Find(*function.body)) {}
-
 const Remainders::Remainder* Remainders::Find(const Operand& value) const {
-  const auto found = value.IsVar() ? remainders_.find(value.var()) : remainders_.end();
-  return found == remainders_.end() ? nullptr : &found->second;
+  if (!value.IsVar()) return nullptr;
+  if (!remainders_) remainders_ = RemainderFinder(function_).Find(*function_.body);
+  const auto found = remainders_->find(value.var());
+  return found == remainders_->end() ? nullptr : &found->second;
 }
 
 }  // namespace parakeet::passes

@@ -1,6 +1,7 @@
 #ifndef PARAKEET_PASSES_ANALYSES_REMAINDERS_H_
 #define PARAKEET_PASSES_ANALYSES_REMAINDERS_H_
 
+#include <optional>
 #include <unordered_map>
 
 #include "ir/node.h"
@@ -12,7 +13,8 @@ namespace parakeet::passes {
 // %s, %s + %n and %s - %n, where no sum can wrap around 2^63.
 class Remainders {
  public:
-  explicit Remainders(const ir::Function& function);
+  // They are found when one is first asked for, which few functions come to: `function` stays.
+  explicit Remainders(const ir::Function& function) : function_(function) {}
 
   // The value is this sum plus a multiple of the modulus.
   struct Remainder {
@@ -23,7 +25,8 @@ class Remainders {
   const Remainder* Find(const ir::Operand& value) const;
 
  private:
-  std::unordered_map<const ir::Var*, Remainder> remainders_;
+  const ir::Function& function_;
+  mutable std::optional<std::unordered_map<const ir::Var*, Remainder>> remainders_;
 };
 
 }  // namespace parakeet::passes

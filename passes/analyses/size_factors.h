@@ -2,7 +2,6 @@
 #define PARAKEET_PASSES_ANALYSES_SIZE_FACTORS_H_
 
 #include <optional>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -41,7 +40,7 @@ class SizeFactors {
   std::optional<Operands> OfQuotient(const ir::Binding& b) const;
   bool TakesOtherWhereNegative(const Operands& select) const;
 
-  std::unordered_map<const ir::Var*, const ir::Binding*> definitions_;
+  ir::DefinitionMap definitions_;
   ir::VarSet sizes_;
   std::vector<std::pair<Operands, Operands>> equal_;
   Operands checked_;  // not to be negative

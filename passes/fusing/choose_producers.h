@@ -94,7 +94,7 @@ class ProducerChooser {
   bool may_overlap_;  // Two elements of one argument may be one place.
   bool elements_only_;
   Context& context_;
-  std::unordered_map<const ir::Var*, const ir::Binding*> makers_;  // of results of candidates
+  ir::DefinitionMap makers_;  // of results of candidates
   std::unordered_map<const ir::Binding*, Candidate> candidates_;
   std::unordered_map<const ir::Binding*, Chosen> chosen_;
 };

@@ -14,7 +14,7 @@ using ir::OpCode;
 using ir::Operand;
 using ir::Var;
 
-using DefinitionTable = std::unordered_map<const Var*, const Binding*>;
+using DefinitionTable = ir::DefinitionMap;
 
 // Appends what a value is a product of.
 void AddFactors(const Operand& value, const DefinitionTable& definitions,

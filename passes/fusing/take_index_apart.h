@@ -1,7 +1,6 @@
 #ifndef PARAKEET_PASSES_FUSING_TAKE_INDEX_APART_H_
 #define PARAKEET_PASSES_FUSING_TAKE_INDEX_APART_H_
 
-#include <unordered_map>
 #include <vector>
 
 #include "ir/mutator.h"
@@ -18,9 +17,8 @@ struct IndexedBlock {
 // The space over the axes that a block takes its first parameter apart into, by divisions and
 // remainders: row-major places of an array of several axes, whose sizes make up the extent as a
 // product. The space itself, and the same block, where the block does anything else with the index.
-IndexedBlock TakeIndexApart(
-    ir::Arena* arena, IndexedBlock space,
-    const std::unordered_map<const ir::Var*, const ir::Binding*>& definitions);
+IndexedBlock TakeIndexApart(ir::Arena* arena, IndexedBlock space,
+                            const ir::DefinitionMap& definitions);
 
 }  // namespace parakeet::passes
 

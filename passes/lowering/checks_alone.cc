@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <unordered_map>
 #include <vector>
 
 #include "ir/mutator.h"
@@ -86,7 +85,7 @@ class IndexFollower {
   static constexpr int kUnknown = 1 << 20;
   const Var* index_;
   ir::VarSet inside_;
-  std::unordered_map<const Var*, const Binding*> makers_;
+  ir::DefinitionMap makers_;
 };
 
 class CheckRemover : public ir::Mutator {

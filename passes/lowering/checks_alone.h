@@ -45,9 +45,9 @@ class ChecksAlone {
 
   const ir::Binding& loop_;
   const Roots& roots_;
-  const ir::VarSet written_;                                             // roots
-  const std::unordered_map<const ir::Var*, const ir::Binding*> makers_;  // in the loop
-  std::unordered_set<const ir::Binding*> with_checks_;                   // or checks
+  const ir::VarSet written_;                            // roots
+  const ir::DefinitionMap makers_;                      // in the loop
+  std::unordered_set<const ir::Binding*> with_checks_;  // or checks
   // What holds throughout a loop where it does in its first and its last iteration.
   struct Ends {
     std::vector<ir::Operand> tests;

@@ -205,7 +205,7 @@ class Writer {
   const Block& body_;
   Builder builder_;
   ir::VarSet carried_;
-  std::unordered_map<const Var*, const Binding*> definitions_;
+  ir::DefinitionMap definitions_;
   std::unordered_map<const Var*, int> use_counts_;
   std::unordered_map<const Var*, Value> values_;
 };

@@ -595,7 +595,7 @@ class Finder {
   const Block& body_;
   Builder builder_;
   Builder inner_;  // Where the element is written.
-  std::unordered_map<const Var*, const Binding*> definitions_;
+  ir::DefinitionMap definitions_;
   std::vector<const Var*> carried_;
   std::vector<Extreme> extremes_;
   std::vector<Extreme> plain_extremes_;

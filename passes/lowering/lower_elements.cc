@@ -67,7 +67,7 @@ size_t FirstStore(const Block& body) {
 // Behind a check in the function's own block is all that follows.
 ElementLowering::ElementLowering(ir::Arena* arena, const ir::Function& function, int vector_bytes)
     : RowGroupLowering(arena, function, vector_bytes) {
-  std::unordered_map<const Var*, const Binding*> comparisons;
+  ir::DefinitionMap comparisons;
   for (const Binding* b : function.body->bindings) {
     if (b->op == OpCode::kEq) comparisons[b->result()] = b;
     const auto asked =

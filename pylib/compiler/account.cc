@@ -112,7 +112,7 @@ class Accountant {
     for (auto& [place, made] : operators_) Settle(&made);
   }
 
-  void SeeFinal(const ir::Function& function, const std::vector<ir::Site>& sites) {
+  void SeeFinal(const ir::Function& function, const ir::Sites& sites) {
     sites_ = &sites;
     const Counts counts = VisitFinal(*function.body);
     account_.parallel_regions += counts.regions;
@@ -380,7 +380,7 @@ class Accountant {
   size_t most_loops_ = SIZE_MAX;  // Those inside more run where another loop's checks have failed.
   ir::VarSet roots_of_results_;
   std::map<int, bool> checks_;  // by site, whether one is in a loop
-  const std::vector<ir::Site>* sites_ = nullptr;
+  const ir::Sites* sites_ = nullptr;
 };
 
 }  // namespace

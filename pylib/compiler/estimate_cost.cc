@@ -123,7 +123,7 @@ class Estimator {
 
   static constexpr int kMaxDepth = 8;
 
-  std::unordered_map<const ir::Var*, const Binding*> definitions_;
+  ir::DefinitionMap definitions_;
   std::unordered_map<const ir::Var*, uint32_t> slots_;
   CostEstimate estimate_;
 };

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
-#include <unordered_map>
 
 #include "ir/uses.h"
 
@@ -84,7 +83,7 @@ class IdentityFinder {
   const ir::Program& program_;
   const ir::Function& function_;
   const int depth_;
-  const std::unordered_map<const ir::Var*, const ir::Binding*> definitions_;
+  const ir::DefinitionMap definitions_;
 };
 
 }  // namespace

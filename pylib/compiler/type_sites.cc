@@ -30,7 +30,7 @@ bool IsCheck(const Binding& binding) {
 // The rows of the site table as they fill up.
 class SiteTable {
  public:
-  explicit SiteTable(std::vector<ir::Site> sites)
+  explicit SiteTable(ir::Sites sites)
       : sites_(std::move(sites)), scalars_(sites_.size()), next_(sites_.size(), -1) {}
 
   // The row for `site` with such scalars: itself, an earlier copy, or a new one.
@@ -46,7 +46,7 @@ class SiteTable {
     return next_[row];
   }
 
-  std::vector<ir::Site> TakeSites() { return std::move(sites_); }
+  ir::Sites TakeSites() { return std::move(sites_); }
   std::vector<std::vector<ir::DType>> Scalars() const {
     std::vector<std::vector<ir::DType>> scalars;
     for (const auto& dtypes : scalars_) {
@@ -56,7 +56,7 @@ class SiteTable {
   }
 
  private:
-  std::vector<ir::Site> sites_;
+  ir::Sites sites_;
   std::vector<std::optional<std::vector<ir::DType>>> scalars_;
   std::vector<int64_t> next_;  // the copy of a row for other scalars, or -1
 };
@@ -87,8 +87,7 @@ bool IsIndexSite(const ir::Site& site) {
 
 class IndexCheckDropper : public ir::Mutator {
  public:
-  IndexCheckDropper(ir::Arena* arena, const std::vector<ir::Site>& sites)
-      : Mutator(arena), sites_(sites) {}
+  IndexCheckDropper(ir::Arena* arena, const ir::Sites& sites) : Mutator(arena), sites_(sites) {}
 
  protected:
   void Visit(const Binding* binding) override {
@@ -98,7 +97,7 @@ class IndexCheckDropper : public ir::Mutator {
   }
 
  private:
-  const std::vector<ir::Site>& sites_;
+  const ir::Sites& sites_;
 };
 
 }  // namespace

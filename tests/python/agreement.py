@@ -20,7 +20,7 @@ HERE = next((f"gpu:{number_of(name) >> 8}" for name in ADDED
              if name_of(number_of(name)).startswith("gpu")), "emulated_gpu")  # fmt: skip
 # What signatures and reports call it.
 HERE_AS_TARGET = name_of(number_of(HERE))
-IS_ON_DEVICE = any(has_device(number_of(name)) for name in ADDED)
+DEVICES = tuple(name for name in ADDED if has_device(number_of(name)))
 IS_EMULATED = HERE == "emulated_gpu"
 # Why a test is left out where that is not so.
 OF_THE_EMULATED_GPU = "about the emulated GPU alone, whose memory is the host's"
@@ -180,14 +180,25 @@ def bits(value) -> Any:
     return value
 
 
+AS_ELSEWHERE = Tolerance("devices compute it as the host does")
+
+
 def check_agreement(jitted: Callable, plain: Callable, make_arguments: Callable[[], tuple],
-                    tolerance: Tolerance = EXACT, targets=TARGETS) -> Outcome:
-    """Holds every target to `plain`, and serial and parallel to each other; returns plain's."""
+                    tolerance: Tolerance = EXACT, targets=TARGETS,
+                    on_device: Tolerance | None = AS_ELSEWHERE) -> Outcome:
+    """Holds every target to `plain`, and serial and parallel to each other; returns plain's.
+
+    `on_device` is the tolerance of devices, where it is another, and None where none of them runs.
+    """
     targets = with_added(targets)
+    if on_device is None:
+        targets = [target for target in targets if target not in DEVICES]
+    elif on_device is AS_ELSEWHERE:
+        on_device = tolerance
     expected = run(plain, make_arguments)
-    bound = bound_for(tolerance, make_arguments())
     outcomes = {target: run(jitted, make_arguments, target=target) for target in targets}
     for target, outcome in outcomes.items():
+        bound = bound_for(on_device if target in DEVICES else tolerance, make_arguments())
         check_outcome(outcome, expected, bound, target)
     if expected.error is None and {"serial", "parallel"} <= outcomes.keys():
         serial, parallel = outcomes["serial"], outcomes["parallel"]

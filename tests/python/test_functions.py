@@ -5,7 +5,8 @@ import pickle
 
 import numpy as np
 import pytest
-from agreement import check_agreement
+from agreement import Tolerance, check_agreement
+from from_source import define
 from tested_targets import TARGETS
 
 import parakeet
@@ -328,3 +329,42 @@ def captures_an_array(x, n):
 @pytest.mark.parametrize("n", [2, 4, 7])
 def test_a_captured_variable_may_be_unbound_until_it_is_read(program, n):
     check_agreement(jit(program), program, lambda: (X.copy(), n))
+
+
+IN_ANOTHER_ORDER = Tolerance("sums in another order", ulps=64.0, of_sum=4096.0)
+
+
+def define_chain(levels, body):
+    """f0, which calls f1 twice, which calls f2 twice, and so on: 2 to the power of `levels` calls
+    of the last one."""
+    lines = [f"def f{levels}(x):\n    {body}"]
+    lines += [f"def f{k}(x):\n    return f{k + 1}(x) - f{k + 1}(x * 0.5 + {k})"
+              for k in reversed(range(levels))]
+    return define("\n".join(lines) + "\n", "f0")
+
+
+@pytest.mark.parametrize("body", [
+    "return x * 0.25 + 1", "return np.sum(x) + x",
+    "if np.max(x) > 1e9:\n        raise ValueError('large')\n    return np.sin(x)",
+])  # fmt: skip
+def test_functions_that_call_one_another_twice(body):
+    check_chain(body)
+
+
+def test_functions_that_call_one_another_twice_on_the_host():
+    """TODO when kernels take values from memory too: the last one takes more than 4 KiB of them."""
+    check_chain("return x[1:3].mean() + x", on_device=None)
+
+
+def check_chain(body, **options):
+    """Each level would double the program: what is long and often called stays a call."""
+    chain = define_chain(12, body)
+    made = lambda: (np.array([0.5, -1.0, 2.0, 0.25]),)
+    check_agreement(jit(chain), chain, made, IN_ANOTHER_ORDER, **options)
+    assert len(str(jit(chain).ir(*made(), stage="inline-calls")).splitlines()) < 60_000
+
+
+def test_a_chain_of_calls_that_raises():
+    chain = define_chain(11, "if x[0] > 3000:\n        raise ValueError('large')\n    return x + 1")
+    for first in (0.5, 5000.0):
+        check_agreement(jit(chain), chain, lambda first=first: (np.array([first, 1.0]),))

@@ -1,4 +1,4 @@
-"""Every program of programs.py on plain Python with NumPy, interpreter, serial and parallel."""
+"""Every program of programs.py on plain Python with NumPy and on every target."""
 
 import math
 import re

@@ -1,7 +1,7 @@
 """Kernels for GPUs as text, by both assemblers, through NVIDIA's own assembler: it refuses what is
 no PTX, or not for that architecture. No GPU is needed.
 
-Every program of the other tests goes through with --long; else a sample, another of each assembler.
+Every program of the other tests goes through, and those of the benchmarks and of the demo.
 """
 
 import glob
@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,7 +21,14 @@ import parakeet
 from parakeet import jit, libnvvm
 from parakeet.config import GPU_ASSEMBLERS, Config
 
-EACH = 12  # One in so many.
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "examples")]
+
+import convolve  # noqa: E402
+import matmult  # noqa: E402
+import regression  # noqa: E402
+from workload import GROUPS, all_workloads  # noqa: E402
+
 FEW = ("now_faster", "conv_3x3_trim", "extremes", "attention", "mandelbrot")
 
 
@@ -49,20 +57,16 @@ def programs():
         dtype = "float64" if "float64" in case.dtypes else case.dtypes[-1]
         make = lambda case=case, size=size, dtype=dtype: case.inputs(size, dtype, "C")
         yield case.name, case.program, make
+    for row in all_workloads((*GROUPS, "resident")):
+        yield f"workload {row.name}", row.program, lambda row=row: row.arguments(row.tiny)
+    x, plane = np.linspace(0.0, 1.0, 64), np.ones((6, 5))
+    for program, arguments in ((matmult.matmult, (plane, plane.T)),
+                               (convolve.conv_3x3_trim, (plane, convolve.EDGES)),
+                               (regression.fit_simple_regression, (x, 3.0 * x))):
+        yield f"demo {program.__name__}", program, lambda arguments=arguments: arguments
 
 
 PROGRAMS = {f"{place}-{row[0]}": row[1:] for place, row in enumerate(programs())}
-
-
-def pytest_generate_tests(metafunc):
-    if metafunc.function is not test_every_program:
-        return
-    takes_all = metafunc.config.getoption("--long")
-    rows = [(assembler, name)
-            for shift, assembler in enumerate(GPU_ASSEMBLERS)
-            for place, name in enumerate(PROGRAMS)
-            if takes_all or (place + shift * EACH // 2) % EACH == 0]
-    metafunc.parametrize(("assembler", "name"), rows)
 
 
 @pytest.fixture
@@ -85,6 +89,8 @@ def assemble(ptx, folder, architecture=90):
 
 
 @needs_ptxas
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("assembler", GPU_ASSEMBLERS)
 def test_every_program(assembler, name, assembled_by, tmp_path):
     assembled_by(assembler)
     program, arguments = PROGRAMS[name]

@@ -13,8 +13,8 @@ import zlib
 import numpy as np
 import pytest
 from agreement import (
+    AS_ELSEWHERE,
     EXACT,
-    IS_ON_DEVICE,
     TRANSCENDENTAL,
     Tolerance,
     check_agreement,
@@ -54,7 +54,7 @@ def is_accepted(call: str, names: str, arguments: tuple) -> bool:
 
 
 def check_calls(request, calls: list[str], names: str, arguments: tuple, tolerance: Tolerance,
-                compiled_of: int) -> None:
+                compiled_of: int, on_device: Tolerance | None = AS_ELSEWHERE) -> None:
     """All that NumPy gives by one function, and each that it refuses by one of its own; compiled
     for one test in so many, or none where that is 0."""
     accepted = [call for call in calls if is_accepted(call, names, arguments)]
@@ -63,7 +63,8 @@ def check_calls(request, calls: list[str], names: str, arguments: tuple, toleran
     targets = ("interpreter", "serial", "parallel") if is_compiled else ("interpreter",)
     if accepted:
         plain = define(f"def f({names}):\n    return ({', '.join(accepted)},)\n")
-        check_agreement(jit(plain), plain, deep_copies(arguments), tolerance, targets=targets)
+        check_agreement(jit(plain), plain, deep_copies(arguments), tolerance, targets=targets,
+                        on_device=on_device)
     for call in sorted(set(calls) - set(accepted)):
         plain = define(f"def f({names}):\n    return {call}\n")
         check_agreement(jit(plain), plain, deep_copies(arguments), targets=("interpreter",))
@@ -73,9 +74,17 @@ def tolerance_for(tolerance: Tolerance, *dtypes: str) -> Tolerance:
     """A product or quotient of complex numbers is several operations."""
     is_complex = any(dtype.startswith("complex") for dtype in dtypes)
     if tolerance is LEAST_AND_MOST:
-        is_float32 = np.result_type(*dtypes) == np.float32
-        return LEAST_AND_MOST if is_float32 and IS_ON_DEVICE else EXACT
+        return EXACT
     return FEW_ULPS if tolerance is EXACT and is_complex else tolerance
+
+
+def tolerance_on_device(tolerance: Tolerance, *dtypes: str) -> Tolerance | None:
+    """None where devices refuse the function."""
+    is_float32 = np.result_type(*dtypes) == np.float32
+    if tolerance is LEAST_AND_MOST and is_float32:
+        return LEAST_AND_MOST
+    is_refused = tolerance is INVERSES and dtypes[0].startswith("complex")
+    return None if is_refused else AS_ELSEWHERE
 
 
 @pytest.mark.parametrize(("first", "second"), itertools.product(DTYPES, DTYPES))
@@ -83,10 +92,11 @@ def test_functions_of_two(request, first, second):
     x, y = every_pair(first, second)
     for tolerance, functions in BINARY.items():
         calls = [f"np.{function}(x, y)" for function in functions]
+        on_device = tolerance_on_device(tolerance, first, second)
         tolerance = tolerance_for(tolerance, first, second)
         if tolerance is POWERS and "c" in x.dtype.kind + y.dtype.kind:
             tolerance = of_complex_powers(x, y)
-        check_calls(request, calls, "x, y", (x, y), tolerance, 40)
+        check_calls(request, calls, "x, y", (x, y), tolerance, 40, on_device)
 
 
 @pytest.mark.parametrize(("first", "second"),
@@ -102,10 +112,8 @@ def test_shifts_and_multiples(request, first, second):
 def test_functions_of_one(request, dtype):
     for tolerance, functions in UNARY.items():
         calls = [f"np.{function}(x)" for function in functions]
-        is_refused = tolerance is INVERSES and dtype.startswith("complex") and IS_ON_DEVICE
-        compiled_of = 0 if is_refused else 5
-        check_calls(request, calls, "x", (edges(dtype),), tolerance_for(tolerance, dtype),
-                    compiled_of)
+        check_calls(request, calls, "x", (edges(dtype),), tolerance_for(tolerance, dtype), 5,
+                    tolerance_on_device(tolerance, dtype))
 
 
 CASTS = [f"x.astype(np.{dtype})" for dtype in DTYPES]

@@ -1,14 +1,15 @@
-"""The targets that programs of the tests run on.
+"""The targets that programs of the tests run on: the interpreter, serial, parallel and a device.
 
-`PARAKEET_TEST_TARGETS=emulated_gpu` adds one; several are separated by commas, and the word `only`
-among them leaves out the others, wherever a compiled one is among those of a test. The tests of
-devices run on the first GPU among them, else on the emulated one (`HERE` of agreement.py).
+That is the emulated GPU, unless `PARAKEET_TEST_TARGETS=gpu` names others (several are separated by
+commas; set to nothing, it leaves it out). The word `only` among them leaves out the host's,
+wherever a compiled one is among those of a test. The tests of devices run on the first GPU among
+them, else on the emulated one (`HERE` of agreement.py).
 """
 
 import os
 
-_WORDS = [word for word in os.environ.get("PARAKEET_TEST_TARGETS", "").split(",") if word]
-ADDED = tuple(word for word in _WORDS if word != "only")
+_WORDS = os.environ.get("PARAKEET_TEST_TARGETS", "emulated_gpu").split(",")
+ADDED = tuple(word for word in _WORDS if word not in ("", "only"))
 _ARE_ALL = "only" in _WORDS
 
 COMPILED = ADDED if _ARE_ALL else ("serial", "parallel", *ADDED)
