@@ -48,6 +48,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       "parallelize-loops",
       // Before fusion: an array whose rows are reduced as wholes is not fused.
       "interchange-reductions",
+      "join-regions",
       "fuse-elements",
       "combine-nested-maps",
       "fuse-updates",
@@ -111,6 +112,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       // Behind all that looks for sums of columns, or makes less of a nest.
       "fuse-panels",
       "eliminate-dead-code",
+      // Behind all that asks which nests there are; before choose-trees, which gives each its order.
+      "split-nests",
       "choose-trees",
       // Behind choose-trees: orders of sums follow from no lengths that only some calls have.
       "unroll-reductions",
@@ -160,8 +163,8 @@ const std::vector<std::string_view>& GpuPipeline() {
     // Each thread of a GPU makes one element: what is made for many in the caches of a core or in
     // lanes is made otherwise, and all of an array by one kernel.
     const std::set<std::string_view> left_out = {
-        "split-at-borders", "fill-rest",        "block-contractions",  "fuse-panels",
-        "flatten-maps",     "unroll-last-axes", "store-behind-checks", "vectorize-loops",
+        "split-at-borders", "split-nests",      "fill-rest",           "block-contractions",
+        "fuse-panels",      "flatten-maps",     "unroll-last-axes", "store-behind-checks", "vectorize-loops",
         "flatten-lanes",    "join-lanes",       "hoist-loads",         "prefetch-streams",
         "branch-checks",    "even-costs",       "write-one-by-one"};
     auto* passes = new std::vector<std::string_view>;
