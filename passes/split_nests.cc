@@ -38,8 +38,7 @@ using ir::Var;
 constexpr int kLongestSplit = 150;      // operations of a nest
 constexpr int kMostOperations = 600;    // of all its parts
 constexpr size_t kMostParts = 9;
-constexpr int64_t kNarrow = 64;         // Parts of so few indexes are not split again.
-constexpr int64_t kFewIterations = 16;  // Loops of so many are written out.
+constexpr int64_t kNarrow = 64;  // What has so few indexes along an axis is not split along it.
 
 int LengthOf(const Binding& nest) {
   int length = 0;
@@ -132,9 +131,7 @@ class NestSplitter : public LoopWriter {
   void Split(const Binding& nest, const Part& part, size_t axis, std::vector<Part>& parts) {
     const bool is_last = axis == IndexCount(nest);
     if (is_last || parts.size() + 3 > kMostParts) return parts.push_back(part);
-    const Operand& extent = nest.operands[axis];
-    const bool is_short = extent.IsConstant() && extent.constant().integer <= kFewIterations;
-    const auto borders = is_short ? std::nullopt : BordersOf(nest, part, axis);
+    const auto borders = IsNarrow(part, axis) ? std::nullopt : BordersOf(nest, part, axis);
     if (!borders || LengthOf(nest) * static_cast<int>(parts.size() + 3) > kMostOperations) {
       Part whole = part;
       whole.cuts.clear();
@@ -188,21 +185,28 @@ class NestSplitter : public LoopWriter {
     return borders;
   }
 
+  // Of few indexes along the axis.
+  static bool IsNarrow(const Part& part, size_t axis) {
+    const LinearForm width = Difference(part.ends[axis].last, part.ends[axis].first);
+    return width.IsConstant() && width.constant <= kNarrow;
+  }
+
   // A narrow part is as it is.
   void SplitFarther(const Binding& nest, const Part& part, size_t axis, std::vector<Part>& parts) {
-    const LinearForm width = Difference(part.ends[axis].last, part.ends[axis].first);
-    if (width.IsConstant() && width.constant <= kNarrow) return parts.push_back(part);
-    Split(nest, part, axis, parts);
+    IsNarrow(part, axis) ? parts.push_back(part) : Split(nest, part, axis, parts);
   }
 
   Operand ValueOf(const LinearForm& place) {
     return Written(builder(), place, [&](const Var* var) { return Apply(Operand(var)); });
   }
 
-  Operands ExtentsOf(const Part& part) {
+  Operands ExtentsOf(const Binding& nest, const Part& part) {
     Operands extents;
-    for (const auto& [lo, hi] : part.values) {
-      extents.push_back(lo.IsInt(0) ? hi : Max(Int(0), builder().Sub(hi, lo)));
+    for (size_t axis = 0; axis < part.values.size(); ++axis) {
+      const auto& [lo, hi] = part.values[axis];
+      const Operand whole = Apply(nest.operands[axis]);
+      const bool is_whole = lo.IsInt(0) && hi == whole;
+      extents.push_back(is_whole ? whole : Max(Int(0), builder().Sub(hi, lo)));
     }
     return extents;
   }
@@ -219,9 +223,18 @@ class NestSplitter : public LoopWriter {
     return {params, index};
   }
 
-  static ir::Attributes PartOf(const Binding& nest, size_t number) {
+  // The first one that is wide stands for the nest in reports.
+  static ir::Attributes PartOf(const Binding& nest, const std::vector<Part>& parts, size_t number) {
+    const auto is_wide = [](const Part& part) {
+      for (size_t axis = 0; axis < part.ends.size(); ++axis) {
+        if (IsNarrow(part, axis)) return false;
+      }
+      return true;
+    };
+    const size_t wide = std::find_if(parts.begin(), parts.end(), is_wide) - parts.begin();
+    const bool stands_for_all = number == (wide == parts.size() ? 0 : wide);
     const ir::Attributes attrs = nest.attrs.Without(Attr::kFortran);
-    return number == 0 ? attrs : attrs.With(Attr::kPart, int64_t{1});
+    return stands_for_all ? attrs : attrs.With(Attr::kPart, int64_t{1});
   }
 
   void WriteNests(const Binding& nest, const std::vector<Part>& parts) {
@@ -237,7 +250,7 @@ class NestSplitter : public LoopWriter {
       const auto [params, index] = Indexes(body, nest, parts[number]);
       const Operands values = ir::InlineBlock(body, *block, index);
       for (size_t k = 0; k < values.size(); ++k) body.Store(nest.results[k], index, values[k]);
-      builder().Emit(OpCode::kForeach, {}, ExtentsOf(parts[number]), PartOf(nest, number),
+      builder().Emit(OpCode::kForeach, {}, ExtentsOf(nest, parts[number]), PartOf(nest, parts, number),
                      {body.Finish(params, {})});
     }
   }
@@ -254,7 +267,7 @@ class NestSplitter : public LoopWriter {
       ir::Builder body = builder().Nested();
       const auto [params, index] = Indexes(body, nest, parts[number]);
       const Operands values = ir::InlineBlock(body, *block, index);
-      Operands operands = ExtentsOf(parts[number]);
+      Operands operands = ExtentsOf(nest, parts[number]);
       std::vector<const Var*> results;
       for (size_t k = 0; k < count; ++k) {
         const bool is_first = number == 0 && has_inits;
@@ -262,7 +275,7 @@ class NestSplitter : public LoopWriter {
                                     : Operand(*IdentityOf(nest, k)));
         results.push_back(builder().NewVar(nest.results[k]->type, nest.results[k]->hint));
       }
-      builder().Emit(OpCode::kIreduce, results, operands, PartOf(nest, number),
+      builder().Emit(OpCode::kIreduce, results, operands, PartOf(nest, parts, number),
                      {body.Finish(params, values), ir::CloneBlock(arena(), *combine)});
       if (number == 0) {
         totals.assign(results.begin(), results.end());
