@@ -497,7 +497,7 @@ class FilterFuser : public ir::Mutator {
   Roots roots_;
   std::unordered_map<const Var*, const Binding*> definitions_;
   bool may_overlap_;
-  std::unordered_set<const Binding*> refused_;  // maps
+  std::unordered_set<const Binding*> refused_;     // maps
   std::unordered_map<const Var*, int64_t> reads_;  // by value: how often it is an operand or result
   Context& context_;
 };

@@ -243,8 +243,8 @@ class SiblingFuser : public ir::Mutator {
     bool reads = false;
     ir::ForEachBinding(*mover.blocks[0], [&](const Binding& b) {
       if (b.op == OpCode::kIf || ir::IsScalarOp(b.op)) return;
-      reads |= b.op != OpCode::kLoad || !(IsInRange(members, first, mover, b) ||
-                                          HasLoad(*members[first].binding, mover, b));
+      reads |= b.op != OpCode::kLoad ||
+               !(IsInRange(members, first, mover, b) || HasLoad(*members[first].binding, mover, b));
     });
     return !reads;
   }

@@ -14,7 +14,8 @@
 // Lanes would read both arrays, or gather. A reduction is one of each part, combined in order.
 //
 // Assumes: behind fusion. The parts make up the nest wherever the borders are.
-// Refuses: nests inside others, but for reductions; long ones; more parts than a few; reductions
+// Refuses: nests inside others, but for reductions; those that may raise, whose first error another
+// order would hide; long ones; more parts than a few; reductions
 // whose combine is no single operation; borders that depend on other indexes of the nest, or on
 // what it computes.
 #include <algorithm>
@@ -22,6 +23,7 @@
 
 #include "ir/uses.h"
 #include "passes/analyses/find_borders.h"
+#include "passes/analyses/find_effects.h"
 #include "passes/lowering/loop_writer.h"
 #include "passes/pass.h"
 
@@ -35,8 +37,8 @@ using ir::OpCode;
 using ir::Operand;
 using ir::Var;
 
-constexpr int kLongestSplit = 150;      // operations of a nest
-constexpr int kMostOperations = 600;    // of all its parts
+constexpr int kLongestSplit = 150;    // operations of a nest
+constexpr int kMostOperations = 600;  // of all its parts
 constexpr size_t kMostParts = 9;
 constexpr int64_t kNarrow = 64;  // What has so few indexes along an axis is not split along it.
 
@@ -64,7 +66,11 @@ struct Part {
 class NestSplitter : public LoopWriter {
  public:
   NestSplitter(ir::Arena* arena, const ir::Function& function, Context& context)
-      : LoopWriter(arena), forms_(function), finder_(function), context_(context) {}
+      : LoopWriter(arena),
+        roots_(function),
+        forms_(function),
+        finder_(function),
+        context_(context) {}
 
  protected:
   void Visit(const Binding* b) override {
@@ -101,7 +107,8 @@ class NestSplitter : public LoopWriter {
       if (b.op == OpCode::kImap && result->type.rank() != static_cast<int>(IndexCount(b)))
         return false;
     }
-    return HasChoice(*b.blocks[0]) && LengthOf(b) <= kLongestSplit;
+    return HasChoice(*b.blocks[0]) && LengthOf(b) <= kLongestSplit &&
+           !EffectsOf(b, roots_).may_fail;
   }
 
   // Whether anything of the block may have borders at all.
@@ -250,8 +257,8 @@ class NestSplitter : public LoopWriter {
       const auto [params, index] = Indexes(body, nest, parts[number]);
       const Operands values = ir::InlineBlock(body, *block, index);
       for (size_t k = 0; k < values.size(); ++k) body.Store(nest.results[k], index, values[k]);
-      builder().Emit(OpCode::kForeach, {}, ExtentsOf(nest, parts[number]), PartOf(nest, parts, number),
-                     {body.Finish(params, {})});
+      builder().Emit(OpCode::kForeach, {}, ExtentsOf(nest, parts[number]),
+                     PartOf(nest, parts, number), {body.Finish(params, {})});
     }
   }
 
@@ -288,6 +295,7 @@ class NestSplitter : public LoopWriter {
     for (size_t k = 0; k < count; ++k) Replace(nest.results[k], totals[k]);
   }
 
+  const Roots roots_;
   const WrappingForms forms_;
   BorderFinder finder_;
   Context& context_;
@@ -305,7 +313,7 @@ ir::Program SplitNests(const ir::Program& program, Context& context) {
     return result;
   });
   // What is so between the borders is seen where there are any.
-  return has_split ? Simplify(ProveBounds(split, context), context) : program;
+  return has_split ? ProveBounds(split, context) : program;
 }
 
 }  // namespace parakeet::passes

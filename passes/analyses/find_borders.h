@@ -46,7 +46,6 @@ class BorderFinder {
                                 size_t axis);
 
  private:
-
   void FindDear(const ir::Block& block);
   void AddMakers(const ir::Operand& value, ir::VarSet& set);
 

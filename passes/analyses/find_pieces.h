@@ -27,8 +27,9 @@ struct Piece {
 
 // An array that a block makes piece by piece, all of it before any of it is read.
 struct PiecewiseArray {
-  const ir::Binding* maker = nullptr;  // an alloc, of which the pieces leave nothing out, or an imap
-  std::vector<Piece> pieces;           // in the order in which they are stored, one at least
+  const ir::Binding* maker =
+      nullptr;                // an alloc, of which the pieces leave nothing out, or an imap
+  std::vector<Piece> pieces;  // in the order in which they are stored, one at least
 };
 
 // Finds arrays that are made piece by piece, and whose pieces could as well be made where the last
