@@ -20,7 +20,6 @@
 // registers hold well; maps that read nothing in common, or of which one makes its result in
 // Fortran order only.
 #include <algorithm>
-#include <limits>
 #include <optional>
 
 #include "ir/mutator.h"
@@ -163,11 +162,7 @@ class SiblingFuser : public ir::Mutator {
   static std::optional<ir::Constant> IdentityOf(const Binding& reduction, size_t k) {
     const auto op = ir::CombineOp(*reduction.blocks[1], static_cast<int>(k));
     const ir::Type& type = reduction.results[k]->type;
-    if (!op || !type.IsScalar()) return std::nullopt;
-    // Of floats, what leaves out nan.
-    if ((*op == OpCode::kFmin || *op == OpCode::kFmax) && ir::IsFloat(type.dtype()))
-      return ir::Constant::Float(std::numeric_limits<double>::quiet_NaN(), type.dtype());
-    return ir::IdentityOf(*op, type.dtype());
+    return op && type.IsScalar() ? ir::IdentityOf(*op, type.dtype()) : std::nullopt;
   }
 
   static bool HasIdentities(const Binding& reduction) {

@@ -1,4 +1,4 @@
-"""Arrays that are made piece by piece and read where they would be: joined, padded, filled inside."""
+"""Arrays that are made piece by piece, and read where they would be: joined, padded, filled."""
 
 import numpy as np
 import pytest

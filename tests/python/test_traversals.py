@@ -33,7 +33,6 @@ COUNTS = {
     "two means": (lambda x: (x.mean(), (x * x).mean()), (V,), 1, 0),
     "extremes": (lambda x: (x.min(), x.max(), x.sum(), x.mean()), (V,), 1, 0),
     "sum, then an extreme": (lambda x, y: (x.sum(), (x * y).sum(), y.max()), (V, W), 1, 0),
-    "without nan": (lambda x: (np.nanmean(x), np.nanmax(x)), (V,), 1, 0),
     "weighted average": (lambda x, w: np.average(x, weights=w), (V, W), 1, 0),
     "extremes of columns": (lambda a: (a.max(axis=0), a.min(axis=0)), (M,), 1, 0),
     "mean and spread of rows": (lambda a: (a.mean(axis=1), a.std(axis=1)), (M,), 1, 0),
