@@ -18,9 +18,10 @@
 // Assumes: index form, and that filters which keep the same share one count
 // (eliminate_common_subexpressions.cc).
 // Refuses: maps that are dear, which would be made of what is not kept too, or that need what is
-// made behind the filter; what reads other arrays by the place among the kept; filters that do not keep the same;
-// combines without an identity; anything that may raise; elements that are dear and read elsewhere
-// too; what a filter reads that is written before, or by the loop itself but where it reads it.
+// made behind the filter; what reads other arrays by the place among the kept; filters that do not
+// keep the same; combines without an identity; anything that may raise; elements that are dear and
+// read elsewhere too; what a filter reads that is written before, or by the loop itself but where
+// it reads it.
 #include <algorithm>
 #include <optional>
 #include <unordered_set>

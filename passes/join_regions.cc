@@ -18,8 +18,11 @@
 //
 // Assumes: index form; pieces that follow one another to the end leave no place out.
 // Refuses: arrays that fuse-elements would leave where they are, or whose elements are read again
-// and again; pieces that may raise, or read the array or what is stored to in between.
+// and again, at many places, or by scans and filters, which would ask at each element; pieces that
+// may raise, or read the array or what is stored to in between.
+#include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "ir/mutator.h"
 #include "ir/uses.h"
@@ -174,6 +177,42 @@ class RegionJoiner : public ir::Mutator {
   std::vector<const Binding*> joined_;
 };
 
+constexpr size_t kMostOperations = 150;  // of an array's element, at all places that read it
+
+// How many indexes go around the load in the nest; 0 where it is not there.
+size_t IndexesAround(const Binding& nest, const Binding& load) {
+  for (const Block* block : nest.blocks) {
+    for (const Binding* b : block->bindings) {
+      if (b == &load) return block->params.size();
+      const size_t inside = b->blocks.empty() ? 0 : IndexesAround(*b, load);
+      if (inside > 0) return inside + block->params.size();
+    }
+  }
+  return 0;
+}
+
+// True where all that reads the array, each element once a load, are maps and reductions in the
+// end, which may be split.
+bool EndsInNests(const Var* array, const ReadFinder& reads, const ProducerChooser& chooser) {
+  const std::vector<Read>& loads = reads.Of(array).loads;
+  return std::all_of(loads.begin(), loads.end(), [&](const Read& read) {
+    if (read.reader == nullptr) return false;
+    const Binding& reader = *read.reader;
+    if (static_cast<int>(IndexesAround(reader, *read.load)) > array->type.rank()) return false;
+    if (reader.op == OpCode::kIreduce || reader.op == OpCode::kForeach) return true;
+    if (reader.op != OpCode::kImap) return false;
+    return !chooser.IsChosen(&reader) ||
+           std::all_of(reader.results.begin(), reader.results.end(),
+                       [&](const Var* result) { return EndsInNests(result, reads, chooser); });
+  });
+}
+
+size_t OperationsOf(const Binding& imap, const ReadFinder& reads) {
+  size_t operations = 0;
+  ir::ForEachBinding(*imap.blocks[0], [&](const Binding&) { ++operations; });
+  return operations * reads.Of(imap.result()).loads.size();
+}
+
 // Of the joined arrays, those that disappear into what reads them.
 VarSet FusedOf(const ir::Function& function, const std::vector<const Binding*>& joined) {
   const ReadFinder reads(function);
@@ -185,8 +224,10 @@ VarSet FusedOf(const ir::Function& function, const std::vector<const Binding*>& 
   });
   VarSet fused;
   for (const Binding* imap : joined) {
-    if (chooser.IsChosen(imap) && !reads.Of(imap->result()).recomputes)
-      fused.insert(imap->result());
+    const Var* array = imap->result();
+    if (chooser.IsChosen(imap) && !reads.Of(array).recomputes &&
+        OperationsOf(*imap, reads) <= kMostOperations && EndsInNests(array, reads, chooser))
+      fused.insert(array);
   }
   return fused;
 }

@@ -112,7 +112,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       // Behind all that looks for sums of columns, or makes less of a nest.
       "fuse-panels",
       "eliminate-dead-code",
-      // Behind all that asks which nests there are; before choose-trees, which gives each its order.
+      // Behind all that asks which nests there are; choose-trees gives each its order.
       "split-nests",
       "choose-trees",
       // Behind choose-trees: orders of sums follow from no lengths that only some calls have.

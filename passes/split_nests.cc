@@ -3,7 +3,8 @@
 // Before:
 //   %r: [%k]f64 = imap (%i) in (%k) {
 //     %ok = ge %i, %n
-//     %a = if %ok { %q = sub %i, %n  %b = load %y[%q]  yield %b } else { %c = load %x[%i]  yield %c }
+//     %a = if %ok { %q = sub %i, %n  %b = load %y[%q]  yield %b }
+//          else { %c = load %x[%i]  yield %c }
 //     %d = mul %a, 2.0  yield %d }
 // After:
 //   %r: [%k]f64 = alloc (%k)
@@ -111,12 +112,13 @@ class NestSplitter : public LoopWriter {
            !EffectsOf(b, roots_).may_fail;
   }
 
-  // Whether anything of the block may have borders at all.
+  // Whether anything of the block may have borders that are worth it. Lanes ask where a selected
+  // place lies, and mostly read whole vectors.
   static bool HasChoice(const Block& block) {
     bool has = false;
     ir::ForEachBinding(block, [&](const Binding& b) {
-      has |= b.op == OpCode::kIf || b.op == OpCode::kSelect || b.op == OpCode::kMin ||
-             b.op == OpCode::kMax;
+      const bool clips = b.op == OpCode::kMin || b.op == OpCode::kMax;
+      has |= b.op == OpCode::kIf || (clips && ir::TypeOf(b.result()) == ir::Type(ir::DType::kI64));
     });
     return has;
   }
