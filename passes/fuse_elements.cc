@@ -13,7 +13,8 @@
 // where recognize-contractions finds sums of products by themselves.
 //
 // Assumes: index form; a load of the producer's result is in range.
-// Refuses: what fuse-vertically refuses, and a producer that holds a reduction.
+// Refuses: what fuse-vertically refuses, and a producer that holds a reduction, unless a row or a
+// diagonal is all that is read of it.
 #include "passes/fusing/fuse_producers.h"
 
 namespace parakeet::passes {

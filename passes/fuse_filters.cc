@@ -4,10 +4,12 @@
 //   %k: i64, %y: [k]f64, %p: [k]i64 = ifilter (%i) in (%n) { ...  yield %keep, %a, %i }
 //   %s: f64 = ireduce (%j) in (%k) add from 0.0 { %b = load %y[%j]  yield %b }
 //   for %j in 0 to %k step 1 { %b = load %y[%j]  %q = load %p[%j]  store %x[%q], %b }
+//   %z: [k]f64 = imap (%j) in (%k) { %b = load %y[%j]  %c = mul %b, 2.0  yield %c }
 // After:
 //   %s: f64 = ireduce (%i) in (%n) add from 0.0 { ...  %b = if %keep { yield %a } else {
 //   yield -0.0 }  yield %b }
 //   foreach (%i) in (%n) { ...  if %keep { store %x[%i], %a } }
+//   %k: i64, ... %z: [k]f64 = ifilter (%i) in (%n) { ...  %c = mul %a, 2.0  yield %keep, ... %c }
 //
 // A filter of whose elements none is read any more counts.
 //
@@ -15,9 +17,11 @@
 //
 // Assumes: index form, and that filters which keep the same share one count
 // (eliminate_common_subexpressions.cc).
-// Refuses: what reads other arrays by the place among the kept; filters that do not keep the same;
-// combines without an identity; anything that may raise; elements that are dear and read elsewhere
-// too; what a filter reads that is written before, or by the loop itself but where it reads it.
+// Refuses: maps that are dear, which would be made of what is not kept too, or that need what is
+// made behind the filter; what reads other arrays by the place among the kept; filters that do not
+// keep the same; combines without an identity; anything that may raise; elements that are dear and
+// read elsewhere too; what a filter reads that is written before, or by the loop itself but where
+// it reads it.
 #include <algorithm>
 #include <optional>
 #include <unordered_set>
@@ -42,6 +46,11 @@ using ir::VarSet;
 
 // Elements that cost no more may be computed again by each that reads them.
 constexpr int kCheapCost = 8;
+// What a filter makes of each element, be it kept or not, may cost so much, one operation of it so
+// much: it takes no lanes, as a map of what is kept does.
+constexpr int kMostCost = 8;
+constexpr int kMostOfOne = 4;
+constexpr size_t kMostValues = 8;  // values of one filter
 
 // The block without the bindings that are left out.
 const Block* Without(ir::Arena* arena, const Block& block,
@@ -78,8 +87,8 @@ class FilterFuser : public ir::Mutator {
     const auto is_filter = [](const Binding* b) { return b->op == OpCode::kIfilter; };
     if (std::none_of(block->bindings.begin(), block->bindings.end(), is_filter))
       return Mutator::VisitBlock(block);
-    Seen seen{*block, {}};
-    for (const Binding* b : block->bindings) seen.effects.push_back(EffectsOf(*b, roots_));
+    while (const Block* fused = WithFusedMap(*block)) block = fused;
+    const Seen seen = See(*block);
     Block fused = *block;
     for (size_t at = 0; at < fused.bindings.size(); ++at) {
       if (const Binding* instead = Fused(seen, at)) fused.bindings[at] = instead;
@@ -103,6 +112,92 @@ class FilterFuser : public ir::Mutator {
     size_t result;
     std::vector<const Block*> updates;  // from the element, their parameter, to the new one
   };
+
+  Seen See(const Block& block) const {
+    Seen seen{block, {}};
+    for (const Binding* b : block.bindings) seen.effects.push_back(EffectsOf(*b, roots_));
+    return seen;
+  }
+
+  // The block with the first map whose elements a filter can make, among what it keeps; null where
+  // there is none.
+  const Block* WithFusedMap(const Block& block) {
+    const Seen seen = See(block);
+    for (size_t at = 0; at < block.bindings.size(); ++at) {
+      const Binding& map = *block.bindings[at];
+      if (map.op != OpCode::kImap || map.blocks[0]->params.size() != 1) continue;
+      if (!ir::TypeOf(map.blocks[0]->results[0]).IsScalar()) continue;
+      const auto filter = MakerOf(seen, at, map.operands[0]);
+      if (!filter) continue;
+      std::vector<Kept> kept;
+      std::string reason = WhyNotReadable(seen, at, *filter, kept);
+      const Binding* wider = nullptr;
+      if (reason.empty()) reason = WhyNotEarlier(seen, at, *filter, kept);
+      if (reason.empty()) wider = WithElements(map, *block.bindings[*filter], kept, reason);
+      if (wider == nullptr) {
+        if (refused_.insert(&map).second) Refuse(map, reason);
+        continue;
+      }
+      context_.Note(map.span, "fused with what it keeps", Topic::kFusion, Verdict::kDone,
+                    wider->span);
+      for (const Kept& read : kept) --reads_[read.filter->results[read.result]];
+      Block fused = block;
+      fused.bindings[*filter] = wider;
+      fused.bindings.erase(fused.bindings.begin() + at);
+      return arena()->New(std::move(fused));
+    }
+    return nullptr;
+  }
+
+  // Why what the map makes cannot be made where the filter stands.
+  std::string WhyNotEarlier(const Seen& seen, size_t at, size_t filter,
+                            const std::vector<Kept>& kept) const {
+    VarSet later;
+    VarSet written;
+    for (size_t between = filter; between < at; ++between) {
+      const Binding& b = *seen.block.bindings[between];
+      later.insert(b.results.begin(), b.results.end());
+      written.insert(seen.effects[between].writes.begin(), seen.effects[between].writes.end());
+    }
+    const auto needs = [&](VarSet free) {
+      return std::any_of(free.begin(), free.end(), [&](auto* var) { return later.contains(var); });
+    };
+    VarSet own = ir::FreeVars(*seen.block.bindings[at]->blocks[0]);
+    for (const Kept& read : kept) {
+      own.erase(read.load->operands[0].var());
+      if (!read.updates.empty()) return "what is kept is changed before";
+      if (needs(ir::FreeVars(*read.filter->blocks[0]))) return "it needs what is made behind";
+      if (Intersects(EffectsOf(*read.filter->blocks[0], roots_).reads, written))
+        return "what it reads is written before";
+    }
+    if (needs(own)) return "it needs what is made behind";
+    return Intersects(seen.effects[at].reads, written) ? "what it reads is written before" : "";
+  }
+
+  // The filter that makes the map's elements beside its own; null, with the reason, where that
+  // would take more than the map does.
+  const Binding* WithElements(const Binding& map, const Binding& filter,
+                              const std::vector<Kept>& kept, std::string& reason) const {
+    ir::Builder inner(arena());
+    inner.set_span(filter.span);
+    const Var* index = inner.NewVar(ir::DType::kI64, filter.blocks[0]->params[0]->hint);
+    std::vector<Operand> values =
+        ir::InlineBlock(inner, *filter.blocks[0], std::vector<Operand>{index});
+    for (const Operand& element : WriteBody(inner, *map.blocks[0], kept, index, {}))
+      values.push_back(element);
+    Binding wider = filter;
+    wider.results.insert(wider.results.end(), map.results.begin(), map.results.end());
+    wider.blocks[0] = inner.Finish({index}, std::move(values));
+    if (wider.results.size() > kMostValues + 1) reason = "the filter keeps many values already";
+    if (IsDear(*map.blocks[0])) reason = "it is dear, and would be made of what is not kept too";
+    return reason.empty() ? arena()->New(std::move(wider)) : nullptr;
+  }
+
+  static bool IsDear(const Block& body) {
+    bool is_dear = CostOf(body) > kMostCost;
+    ir::ForEachBinding(body, [&](const Binding& b) { is_dear |= InfoOf(b.op).cost > kMostOfOne; });
+    return is_dear;
+  }
 
   void CountResults(const Block& block) {
     for (const Operand& result : block.results) {
@@ -186,6 +281,9 @@ class FilterFuser : public ir::Mutator {
         reason = "the filters do not keep the same";
     });
     if (!reason.empty()) return reason;
+    size_t uses = 0;
+    ir::ForEachUse(*consumer.blocks[0], [&](const Var* used) { uses += used == place; });
+    if (uses != kept.size()) return "it makes something of the place among the kept";
     if (kept.empty()) return "it reads nothing that is kept";
     return WhyDear(kept);
   }
@@ -400,6 +498,7 @@ class FilterFuser : public ir::Mutator {
   Roots roots_;
   ir::DefinitionMap definitions_;
   bool may_overlap_;
+  std::unordered_set<const Binding*> refused_;     // maps
   std::unordered_map<const Var*, int64_t> reads_;  // by value: how often it is an operand or result
   Context& context_;
 };

@@ -7,16 +7,21 @@
 //   %sx: f64, %sy: f64 = ireduce (%i) in (%n) (add, add) from (0.0, 0.0) { %a = load %x[%i]  %b =
 //   load %y[%i]  yield %a, %b }
 //
+// A reduction that takes its first element for a start takes the combine's identity beside one that
+// has a start, where there is one.
+//
 // A map that reads what the first makes, each element at its own index, is a sibling too: it takes
 // the element as it is made. Filters that keep the same places become one filter of more values.
 //
 // Assumes: index form.
 // Refuses: a sibling that needs what stands between the two, or other elements of the first; memory
-// effects in between that conflict, and checks that may guard what it loads; more accumulators than
+// effects in between that conflict, and checks that may guard what it loads beside what the first
+// does, or what lies in its own extents; more accumulators than
 // registers hold well; maps that read nothing in common, or of which one makes its result in
 // Fortran order only.
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "ir/mutator.h"
 #include "ir/uses.h"
@@ -88,7 +93,8 @@ class SiblingFuser : public ir::Mutator {
   bool FuseWithEarlier(Members& members, size_t later) {
     if (!HasSiblings(*members[later]->binding)) return false;
     std::string stop;
-    size_t reach = ReachOf(members, later, stop);
+    const size_t farthest = ReachOf(members, later, true, stop);
+    size_t reach = ReachOf(members, later, false, stop);
     // What needs the other's result is a second traversal in any case.
     const Verdict verdict = reach > 0 && NeededBy(*members[reach - 1], *members[later]) != nullptr
                                 ? Verdict::kAside
@@ -100,11 +106,17 @@ class SiblingFuser : public ir::Mutator {
         TakesElements(*members[reach - 1], *members[later])) {
       --reach;
     }
-    if (std::any_of(members.begin(), members.begin() + reach, is_candidate)) {
-      Refuse(*members[later], stop, verdict);
+    const auto is_stopped = [&](size_t first) {
+      return first < reach && (first < farthest || !ReadsNoMore(members, first, later));
+    };
+    for (size_t first = 0; first < reach; ++first) {
+      if (is_candidate(members[first]) && is_stopped(first)) {
+        Refuse(*members[later], stop, verdict);
+        break;
+      }
     }
-    for (size_t first = reach; first < later; ++first) {
-      if (!is_candidate(members[first])) continue;
+    for (size_t first = std::min(farthest, reach); first < later; ++first) {
+      if (!is_candidate(members[first]) || is_stopped(first)) continue;
       const std::string reason = WhyNotOneTraversal(*members[first], *members[later]);
       if (!reason.empty()) {
         Refuse(*members[later], reason, Verdict::kRefused);
@@ -141,13 +153,37 @@ class SiblingFuser : public ir::Mutator {
     const Binding& b = *later.binding;
     if (a.op == OpCode::kIfilter) return first.kept == later.kept;
     if (!HasSiblings(a) || !SameExtents(a, b)) return false;
-    if (a.op == OpCode::kIreduce) {
-      // Both start from an init or neither does.
-      return (a.operands.size() == IndexCount(a)) == (b.operands.size() == IndexCount(b));
-    }
+    if (a.op == OpCode::kIreduce)
+      return HasInits(a) == HasInits(b) || HasIdentities(HasInits(a) ? b : a);
     return Intersects(first.effects.reads, later.effects.reads) ||
            std::any_of(a.results.begin(), a.results.end(),
                        [&](const Var* made) { return later.needs.contains(made); });
+  }
+
+  static bool HasInits(const Binding& reduction) {
+    return reduction.operands.size() > IndexCount(reduction);
+  }
+
+  static std::optional<ir::Constant> IdentityOf(const Binding& reduction, size_t k) {
+    const auto op = ir::CombineOp(*reduction.blocks[1], static_cast<int>(k));
+    const ir::Type& type = reduction.results[k]->type;
+    return op && type.IsScalar() ? ir::IdentityOf(*op, type.dtype()) : std::nullopt;
+  }
+
+  static bool HasIdentities(const Binding& reduction) {
+    for (size_t k = 0; k < reduction.results.size(); ++k) {
+      if (!IdentityOf(reduction, k)) return false;
+    }
+    return true;
+  }
+
+  // Its inits, of identities where it has none.
+  static std::vector<Operand> InitsOf(const Binding& reduction) {
+    std::vector<Operand> inits(reduction.operands.begin() + IndexCount(reduction),
+                               reduction.operands.end());
+    for (size_t k = 0; !HasInits(reduction) && k < reduction.results.size(); ++k)
+      inits.emplace_back(*IdentityOf(reduction, k));
+    return inits;
   }
 
   static std::string WhyNotOneTraversal(const Member& first, const Member& later) {
@@ -165,18 +201,23 @@ class SiblingFuser : public ir::Mutator {
     return first.binding->op == OpCode::kIreduce ? kMostTotals : kMostArrays;
   }
 
-  // The first place that the mover can move up to; `stop` is what stands before it.
-  static size_t ReachOf(const Members& members, size_t mover, std::string& stop) {
+  // The first place that the mover can move up to, past checks or not; `stop` is what stands before
+  // it.
+  static size_t ReachOf(const Members& members, size_t mover, bool past_checks,
+                        std::string& stop) {
     for (size_t reach = mover; reach > 0; --reach) {
-      stop = WhyNotPast(*members[reach - 1], *members[mover]);
+      stop = WhyNotPast(*members[reach - 1], *members[mover], past_checks);
       if (!stop.empty()) return reach;
     }
     return 0;
   }
 
-  static std::string WhyNotPast(const Member& other, const Member& mover) {
+  static std::string WhyNotPast(const Member& other, const Member& mover, bool past_checks) {
     if (const Var* needed = NeededBy(other, mover))
       return "it needs " + NameOf(needed) + ", made after the first begins";
+    const bool is_check = other.binding->op == OpCode::kCheck;
+    if (past_checks && is_check && !mover.effects.may_fail && mover.effects.writes.empty())
+      return "";
     return WhyNotBefore(other, mover);
   }
 
@@ -190,10 +231,68 @@ class SiblingFuser : public ir::Mutator {
 
   static std::string WhyNotBefore(const Member& other, const Member& mover) {
     if (Conflict(mover.effects, other.effects)) return "an effect stands between them";
-    if (other.effects.may_fail && !mover.effects.reads.empty()) {
+    if (other.effects.may_fail && !mover.effects.reads.empty())
       return "a check between them may guard what it reads";
-    }
     return "";
+  }
+
+  // True where the later one reads nothing that a check may guard: what the first reads too, in
+  // every iteration, and elements at its own index of arrays of its own extents.
+  static bool ReadsNoMore(const Members& members, size_t first, size_t later) {
+    const Binding& mover = *members[later]->binding;
+    bool reads = false;
+    ir::ForEachBinding(*mover.blocks[0], [&](const Binding& b) {
+      if (b.op == OpCode::kIf || ir::IsScalarOp(b.op)) return;
+      reads |= b.op != OpCode::kLoad ||
+               !(IsInRange(members, first, mover, b) || HasLoad(*members[first]->binding, mover, b));
+    });
+    return !reads;
+  }
+
+  static bool IsInRange(const Members& members, size_t before, const Binding& nest,
+                        const Binding& load) {
+    const std::vector<Operand>& dims = load.operands[0].var()->type.dims();
+    for (size_t axis = 0; axis < dims.size(); ++axis) {
+      const auto index = IndexAt(nest, load.operands[1 + axis]);
+      if (!index || !IsSameSize(members, before, dims[axis], nest.operands[*index])) return false;
+    }
+    return true;
+  }
+
+  // One value, or two that a check before that member found equal.
+  static bool IsSameSize(const Members& members, size_t before, const Operand& a,
+                         const Operand& b) {
+    if (a == b) return true;
+    VarSet checked;
+    for (size_t at = before; at-- > 0;) {
+      const Binding& made = *members[at]->binding;
+      if (made.op == OpCode::kCheck && made.operands[0].IsVar())
+        checked.insert(made.operands[0].var());
+      if (made.op != OpCode::kEq || !checked.contains(made.result())) continue;
+      const std::vector<Operand>& sides = made.operands;
+      if ((sides[0] == a && sides[1] == b) || (sides[0] == b && sides[1] == a)) return true;
+    }
+    return false;
+  }
+
+  static std::optional<size_t> IndexAt(const Binding& nest, const Operand& place) {
+    const std::vector<const Var*>& params = nest.blocks[0]->params;
+    for (size_t k = 0; k < params.size(); ++k) {
+      if (place == Operand(params[k])) return k;
+    }
+    return std::nullopt;
+  }
+
+  static bool HasLoad(const Binding& first, const Binding& mover, const Binding& load) {
+    const std::vector<const Binding*>& bindings = first.blocks[0]->bindings;
+    return std::any_of(bindings.begin(), bindings.end(), [&](const Binding* b) {
+      if (b->op != OpCode::kLoad || b->operands[0] != load.operands[0]) return false;
+      for (size_t axis = 1; axis < load.operands.size(); ++axis) {
+        const auto index = IndexAt(mover, load.operands[axis]);
+        if (!index || IndexAt(first, b->operands[axis]) != index) return false;
+      }
+      return true;
+    });
   }
 
   // True where what keeps the mover behind the first are elements that it takes as they are made.
@@ -229,8 +328,12 @@ class SiblingFuser : public ir::Mutator {
     if (a.op == OpCode::kIfilter) return MergeFilters(a, b);
     Binding merged = a;
     merged.results.insert(merged.results.end(), b.results.begin(), b.results.end());
-    merged.operands.insert(merged.operands.end(), b.operands.begin() + IndexCount(b),
-                           b.operands.end());
+    if (a.op == OpCode::kIreduce && (HasInits(a) || HasInits(b))) {
+      merged.operands.resize(IndexCount(a));
+      for (const Binding* each : {&a, &b}) {
+        for (const Operand& init : InitsOf(*each)) merged.operands.push_back(init);
+      }
+    }
     merged.blocks[0] = Join(a, *b.blocks[0]);
     if (a.op == OpCode::kIreduce) merged.blocks[1] = JoinCombines(*a.blocks[1], *b.blocks[1]);
     return arena()->New(std::move(merged));

@@ -50,6 +50,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       "reduce-by-blocks",
       // Before fusion: an array whose rows are reduced as wholes is not fused.
       "interchange-reductions",
+      "join-regions",
       "fuse-elements",
       "combine-nested-maps",
       "fuse-updates",
@@ -113,6 +114,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       // Behind all that looks for sums of columns, or makes less of a nest.
       "fuse-panels",
       "eliminate-dead-code",
+      // Behind all that asks which nests there are; choose-trees gives each its order.
+      "split-nests",
       "choose-trees",
       // Behind choose-trees: orders of sums follow from no lengths that only some calls have.
       "unroll-reductions",
@@ -164,10 +167,11 @@ const std::vector<std::string_view>& GpuPipeline() {
     // Each thread of a GPU makes one element: what is made for many in the caches of a core or in
     // lanes is made otherwise, and all of an array by one kernel.
     const std::set<std::string_view> left_out = {
-        "split-at-borders", "fill-rest",        "block-contractions",  "fuse-panels",
-        "flatten-maps",     "unroll-last-axes", "store-behind-checks", "vectorize-loops",
-        "flatten-lanes",    "join-lanes",       "hoist-loads",         "prefetch-streams",
-        "branch-checks",    "even-costs",       "write-one-by-one",    "stream-stores"};
+        "split-at-borders", "split-nests",   "fill-rest",        "block-contractions",
+        "fuse-panels",      "flatten-maps",  "unroll-last-axes", "store-behind-checks",
+        "vectorize-loops",  "flatten-lanes", "join-lanes",       "hoist-loads",
+        "prefetch-streams", "branch-checks", "even-costs",       "write-one-by-one",
+        "stream-stores"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       // Behind all that fuses, and before arrays share memory.

@@ -13,7 +13,8 @@
 // Assumes: index form, where equal indexes are one value. Nobody sees behind an error what an array
 // holds that the function has made.
 // Refuses: places between which something is stored that may be the same; stores of an array that
-// the function is given, where something between may raise; what lies in different blocks.
+// the function is given, where something between may raise; what is stored in a block and read
+// behind it.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -37,7 +38,7 @@ using ir::Var;
 class StoredValues {
  public:
   explicit StoredValues(const ir::Function& function) : roots_(function), forms_(function) {
-    Walk(*function.body);
+    Walk(*function.body, {});
   }
 
   // The value that the load gives; null where that is not known.
@@ -58,14 +59,24 @@ class StoredValues {
     bool is_seen = false;
   };
 
-  void Walk(const Block& block) {
-    std::vector<Stored> stored;
+  // `stored` is what holds before the block and is changed nowhere in it.
+  void Walk(const Block& block, std::vector<Stored> stored) {
     for (const Binding* b : block.bindings) {
-      for (const Block* inner : b->blocks) Walk(*inner);
+      if (!b->blocks.empty()) WalkInside(*b, stored);
       if (b->op == OpCode::kLoad) SeeLoad(*b, stored);
       else if (b->op == OpCode::kStore) SeeStore(*b, stored);
       else SeeOther(*b, stored);
     }
+  }
+
+  void WalkInside(const Binding& b, std::vector<Stored> stored) {
+    const Effects effects = EffectsOf(b, roots_);
+    std::erase_if(stored, [&](const Stored& earlier) {
+      return Intersects(roots_.Of(ArrayOf(*earlier.store)), effects.writes);
+    });
+    // What stores over it does so inside only, where it may not run.
+    for (Stored& earlier : stored) earlier.is_seen = true;
+    for (const Block* inner : b.blocks) Walk(*inner, stored);
   }
 
   void SeeLoad(const Binding& load, std::vector<Stored>& stored) {

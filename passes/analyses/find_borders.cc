@@ -97,6 +97,22 @@ std::optional<Borders> BorderFinder::Of(const Binding& loop) {
   return std::nullopt;
 }
 
+std::optional<Borders> BorderFinder::OfPart(const Binding& nest, const std::vector<Ends>& part,
+                                            size_t axis) {
+  const Block& body = *nest.blocks[0];
+  index_ = body.params[axis];
+  inside_ = ir::DefinedVars(body);
+  inner_.clear();
+  known_.clear();
+  chosen_.clear();
+  borders_ = {};
+  fails_ = false;
+  ends_ = part[axis];
+  Walk(body);
+  if (fails_ || borders_.lower.size() + borders_.upper.size() == 0) return std::nullopt;
+  return borders_;
+}
+
 bool BorderFinder::IsLoaded(const LinearForm& end) const {
   return std::any_of(end.terms.begin(), end.terms.end(), [&](const auto& term) {
     auto made = definitions_.find(term.first);

@@ -34,13 +34,17 @@ class BorderFinder {
   // are none of a loop inside that is asked for behind it.
   std::optional<Borders> Of(const ir::Binding& loop);
 
- private:
-  // The first and the last index of a loop inside.
+  // Between which indexes a loop runs.
   struct Ends {
     LinearForm first;
-    LinearForm last;
+    LinearForm last;  // of a loop inside; else behind the last
   };
+  // The borders of a part of a nest along one of its indexes, each index of which runs between its
+  // ends; places that depend on other indexes are none. Nothing is kept of what it answers.
+  std::optional<Borders> OfPart(const ir::Binding& nest, const std::vector<Ends>& part,
+                                size_t axis);
 
+ private:
   void FindDear(const ir::Block& block);
   void AddMakers(const ir::Operand& value, ir::VarSet& set);
 

@@ -165,7 +165,7 @@ std::string ReuseFinder::WhyNotOwned(const Var* array) const {
     const auto made = definitions_.find(root);
     if (made != definitions_.end() && made->second->op == OpCode::kCall)
       return name + " may be what a call returned";
-    if (!Makes(root)) return name + " is not made by an imap or alloc";
+    if (!Makes(root)) return name + " is not made by an imap, filter or alloc";
   }
   return IsWithinReach(array) ? "" : name + " is read by other iterations";
 }
@@ -175,7 +175,7 @@ bool ReuseFinder::Makes(const Var* value) const {
   const auto made = definitions_.find(value);
   if (made == definitions_.end()) return false;
   const Binding& b = *made->second;
-  return b.op == OpCode::kImap || b.op == OpCode::kAlloc;
+  return b.op == OpCode::kImap || b.op == OpCode::kIfilter || b.op == OpCode::kAlloc;
 }
 
 // True where the array is whole and in the order of the imap's result, whichever of the arrays it

@@ -49,6 +49,20 @@ bool HoldsReduction(const Binding& imap) {
   return holds;
 }
 
+// True for a comparison of indexes, or what is made of such as `places` holds, where it then is.
+bool IsConditionOfPlaces(const Binding& b, VarSet& places) {
+  const bool compares = ir::IsComparison(b.op);
+  if (!compares && b.op != OpCode::kAnd && b.op != OpCode::kOr && b.op != OpCode::kNot)
+    return false;
+  for (const Operand& operand : b.operands) {
+    const bool is_place = compares ? ir::TypeOf(operand) == ir::Type(ir::DType::kI64)
+                                   : operand.IsConstant() || places.contains(operand.var());
+    if (!is_place) return false;
+  }
+  places.insert(b.result());
+  return true;
+}
+
 bool ReadsResultOf(const Binding& producer, const Binding& b) {
   const VarSet free = ir::FreeVars(b);
   return std::any_of(producer.results.begin(), producer.results.end(),
@@ -143,12 +157,27 @@ bool ProducerChooser::IsRead(const Binding& imap) const {
   });
 }
 
-// Reductions stay by themselves until contractions have been looked for. A nest that only copies
-// what they make to an array that is made here is none of its own.
+// Reductions stay by themselves until contractions have been looked for, but for those of which
+// few are read. A nest that only copies what they make to an array that is made here is none of its
+// own.
 bool ProducerChooser::IsLeftForLater(const Binding& imap) const {
   if (!elements_only_ || !HoldsReduction(imap)) return false;
   return !std::all_of(imap.results.begin(), imap.results.end(),
-                      [&](const Var* result) { return IsCopied(result); });
+                      [&](const Var* result) { return IsCopied(result) || IsReadInPart(result); });
+}
+
+// True for an array of which one nest reads a part of fewer axes, as a diagonal or a row: most of
+// it need not be made.
+bool ProducerChooser::IsReadInPart(const Var* array) const {
+  const Reads& reads = finder_.Of(array);
+  if (reads.loads.size() != 1 || reads.is_result || reads.other != nullptr || reads.recomputes)
+    return false;
+  const Read& read = reads.loads[0];
+  if (read.reader == nullptr) return false;
+  const Binding& nest = *read.reader;
+  const bool is_nest = ir::InfoOf(nest.op).format == ir::OpFormat::kIndices;
+  return is_nest && read.block == nest.blocks[0] &&
+         static_cast<int>(read.block->params.size()) < array->type.rank();
 }
 
 // True for an array that one nest stores to an array that is made here, or copies for such a nest.
@@ -213,8 +242,10 @@ ProducerChooser::Candidate ProducerChooser::CandidateOf(const Binding& imap) con
   candidate.imap = &imap;
   const Block& body = *imap.blocks[0];
   const std::unordered_set<const Binding*> own(body.bindings.begin(), body.bindings.end());
+  VarSet places;  // conditions of indexes
   candidate.own_cost = CostOf(body, [&](const Binding& inner) -> int {
     if (forms_.IsKnown(inner)) return 0;  // Indexes are computed beside the lanes, if at all.
+    if (IsConditionOfPlaces(inner, places)) return 0;  // Likewise, or nests are split there.
     const Candidate* read = CandidateFor(inner);
     candidate.holds_function |=
         read == nullptr ? InfoOf(inner.op).cost >= kFunctionCost : read->holds_function;

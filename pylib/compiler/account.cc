@@ -187,9 +187,10 @@ class Accountant {
   // Whether the first block of a branch is nearly always the one: it is what is told.
   static bool IsLikely(const Binding& b) { return b.attrs.Int(Attr::kLikely) != 0; }
 
-  // Not of a fixed few elements, which are no array's.
+  // Not of a fixed few elements, which are no array's; nor of another part of what is counted.
   static bool IsTraversal(const Binding& nest) {
     if (IsSequentialLoop(nest.op) || nest.op == OpCode::kCall) return false;
+    if (nest.attrs.Int(Attr::kPart) != 0) return false;
     if (ir::InfoOf(nest.op).format != ir::OpFormat::kIndices) return true;
     const size_t rank = nest.blocks[0]->params.size();
     return !std::all_of(nest.operands.begin(), nest.operands.begin() + rank, [](const auto& n) {

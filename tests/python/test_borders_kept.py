@@ -82,8 +82,13 @@ def test_borders_stay_as_they_were(program, arguments):
         check_agreement(jitted, program, deep_copies(each), EXACT)
 
 
-@pytest.mark.parametrize("program", [heat, waves, life])
+@pytest.mark.parametrize("program", [heat, waves])
 def test_only_the_borders_are_made_first(program):
     arguments = next(case[1] for case in CASES if case[0] is program)
     report = jit(program).explain(*arguments, target="serial")
     assert any("makes only what is not stored over" in note.text for note in report.notes)
+
+
+def test_what_is_read_once_is_not_made():
+    report = jit(life).explain(*next(case[1] for case in CASES if case[0] is life), target="serial")
+    assert any(note.text == "made where it is read" for note in report.notes)

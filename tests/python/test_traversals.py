@@ -31,7 +31,12 @@ COUNTS = {
     "dot": (lambda x, y: np.dot(x * 2.0, y + 1.0), (V, W), 1, 0),
     "norm": (lambda x: np.sqrt((x * x).sum()), (V,), 1, 0),
     "two means": (lambda x: (x.mean(), (x * x).mean()), (V,), 1, 0),
-    "extremes": (lambda x: (x.min(), x.max(), x.mean()), (V,), 2, 0),  # the second may raise
+    "extremes": (lambda x: (x.min(), x.max(), x.sum(), x.mean()), (V,), 1, 0),
+    "sum, then an extreme": (lambda x, y: (x.sum(), (x * y).sum(), y.max()), (V, W), 1, 0),
+    "weighted average": (lambda x, w: np.average(x, weights=w), (V, W), 1, 0),
+    "extremes of columns": (lambda a: (a.max(axis=0), a.min(axis=0)), (M,), 1, 0),
+    "mean and spread of rows": (lambda a: (a.mean(axis=1), a.std(axis=1)), (M,), 1, 0),
+    "range": (lambda x: np.ptp(x), (V,), 1, 0),
     "variance": (lambda x: x.var(), (V,), 1, 0),
     "correlation": (lambda x, y: ((x - x.mean()) * (y - y.mean())).mean(), (V, W), 1, 0),
     "regression": (lambda x, y: _slope(x, y), (V, W), 1, 0),
@@ -43,11 +48,47 @@ COUNTS = {
     "running sum of a chain": (lambda x: np.cumsum(x * 2.0), (V,), 1, 0),
     "sum under a mask": (lambda x, m: x[m].sum(), (V, MASK), 1, 0),
     "mean under a mask": (lambda x, y, m: (x[m] * y[m]).mean(), (V, W, MASK), 1, 0),
+    "chain under a mask": (lambda x, m: x[m] * 2.0 + 1.0, (V, MASK), 1, 0),
+    "two under a mask": (lambda x, y, m: x[m] - y[m], (V, W, MASK), 1, 0),
+    "matrix under a mask": (lambda a: a[a > 0.5] * 2.0 + 1.0, (M,), 1, 0),
+    "largest under a mask": (lambda x, m: x[m].max(), (V, MASK), 1, 0),
+    "functions under a mask": (lambda x: np.exp(x[x > 0.5]).sum(), (V,), 1, 0),
+    "function of what is kept": (lambda x, m: np.exp(x[m]), (V, MASK), 2, 0),  # in its place
     "count": (lambda x: np.count_nonzero(x > 0.5), (V,), 1, 0),
     "product with what follows": (lambda a, b: np.tanh(a @ b.T + 1.0), (M, N), 1, 0),
     "iterated where": (lambda x: _iterated(x), (V,), 1, 0),
     "fill and add": (lambda x: np.zeros(x.shape) + np.arange(x.size) * x, (V,), 1, 0),
+    "joined and summed": (lambda x, y: np.concatenate((x, y)).sum(), (V, W), 1, 0),
+    "chain of joined": (lambda x, y: np.concatenate((x, y)) * 2.0 + 1.0, (V, W), 1, 0),
+    "differences of joined": (lambda x, y: np.diff(np.concatenate((x, y))), (V, W), 1, 0),
+    "joined along rows": (lambda a, b: np.concatenate((a, b), axis=1).sum(axis=1), (M, N), 1, 0),
+    "mean of a stack": (lambda x, y: np.stack((x, y, x)).mean(axis=0), (V, W), 1, 0),
+    "rows under rows": (lambda a, b: np.vstack((a, b)) * 2.0, (M, N), 1, 0),
+    "padded and cut": (lambda x: np.pad(x, 1)[1:-1] * 2.0, (V,), 1, 0),
+    "neighbours of padded": (lambda a: _laplace(np.pad(a, 1)), (M,), 1, 0),
+    "edges repeated": (lambda x: _smooth(np.pad(x, 1, mode="edge")), (V,), 1, 0),
+    "ramps at the ends": (lambda x: np.pad(x, 5, mode="linear_ramp").sum(), (V,), 1, 0),
+    "size of slopes": (lambda x: (np.gradient(x) ** 2).sum(), (V,), 1, 0),
+    "slopes along both axes": (lambda a: _steepness(*np.gradient(a)), (M,), 1, 0),
+    "appended": (lambda x: np.diff(np.append(x, 0.0)), (V,), 1, 0),
+    "prepended": (lambda x: np.diff(x, prepend=0.0) * 2.0, (V,), 1, 0),
+    "inserted": (lambda x: np.insert(x, 3, 1.0) * 2.0, (V,), 1, 0),
+    "an inside, then a sum": (lambda a: _sum_of_inside(a), (V,), 1, 0),
 }
+
+
+def _smooth(x):
+    return x[:-2] * 0.25 + x[1:-1] * 0.5 + x[2:] * 0.25
+
+
+def _steepness(down, along):
+    return np.sqrt(down**2 + along**2)
+
+
+def _sum_of_inside(a):
+    out = np.zeros_like(a)
+    out[1:-1] = np.sqrt(a[1:-1]) + a[2:]
+    return np.abs(out).sum()
 
 
 def _laplace(a):
