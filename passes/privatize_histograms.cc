@@ -65,6 +65,7 @@
 #include "passes/analyses/kernel_legality.h"
 #include "passes/analyses/needed_bindings.h"
 #include "passes/analyses/vector_legality.h"
+#include "passes/lowering/checks_alone.h"
 #include "passes/lowering/shared_histograms.h"
 #include "passes/pass.h"
 
@@ -186,12 +187,14 @@ class Privatizer : public SharedHistograms {
   };
 
   void Write(const HistogramLoop& histograms) {
-    const Binding& loop = histograms.loop();
+    const ChecksAlone checks(histograms.loop(), roots_, ChecksAlone::Form::kReduction);
+    const Binding& loop =
+        histograms.must_check_first() ? *Unchecked(histograms, checks) : histograms.loop();
     const std::vector<Histogram>& found = histograms.found();
     const bool is_atomic = context_.options.kernels && CanBeAtomic(histograms);
     const Parts parts = is_atomic ? Parts{} : Divide(loop, found);
     const auto as_before = [&] {
-      builder().Append(&loop);
+      builder().Append(&histograms.loop());
       return Operands{};
     };
     const bool may_share = context_.options.kernels && !is_atomic && CanBeShared(histograms);
@@ -215,7 +218,7 @@ class Privatizer : public SharedHistograms {
       if (may_share) Choose(shares, in_blocks, in_parts);
       return Operands{};
     };
-    const auto check_first = [&] { return Operands{CheckFirst(histograms)}; };
+    const auto check_first = [&] { return Operands{checks.Write(builder())}; };
     if (is_atomic && !histograms.must_check_first()) return void(in_copies());
     if (is_atomic) return void(Choose(check_first()[0], in_copies, as_before));
     Operand condition = builder().Scalar(
@@ -225,6 +228,13 @@ class Privatizer : public SharedHistograms {
       condition = Choose(condition, check_first, no)[0];
     }
     Choose(condition, in_copies, as_before);
+  }
+
+  // The loop as it is once it is known that nothing raises.
+  const Binding* Unchecked(const HistogramLoop& histograms, const ChecksAlone& checks) {
+    Binding unchecked = histograms.loop();
+    unchecked.blocks = {checks.Unchecked(arena())};
+    return arena()->New(std::move(unchecked));
   }
 
   Parts Divide(const Binding& loop, const std::vector<Histogram>& found) {
@@ -489,23 +499,6 @@ class Privatizer : public SharedHistograms {
     const Operand middle = builder().Scalar(OpCode::kFloorDiv, {ends, Int(2)});
     const ir::Substitution at = {{loop.blocks[0]->params[0], middle}};
     return ir::InlineBlock(builder(), bounds, at);
-  }
-
-  // Whether no iteration raises.
-  Operand CheckFirst(const HistogramLoop& histograms) {
-    const Binding& loop = histograms.loop();
-    const Operand trips = Max(builder().Sub(loop.operands[1], loop.operands[0]), Int(0));
-    const Var* k = builder().NewVar(ir::DType::kI64, "k");
-    const Block* element = BlockOf({k}, [&] {
-      const Operand index = builder().Add(loop.operands[0], k);
-      Operand all = Operand::Bool(true);
-      for (const Operand& ok : VisitBody(*ir::CloneBlock(arena(), histograms.Checks()), {index}))
-        all = builder().Scalar(OpCode::kAnd, {all, ok});
-      return Operands{all};
-    });
-    return builder().EmitOne(OpCode::kIreduce, ir::DType::kBool, {trips, Operand::Bool(true)}, {},
-                             {element, ir::CombineBlock(arena(), OpCode::kAnd, ir::DType::kBool)},
-                             "ok");
   }
 
   void WriteParts(const Binding& loop, const std::vector<Histogram>& found, const Parts& parts) {

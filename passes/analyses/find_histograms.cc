@@ -6,6 +6,7 @@
 
 #include "ir/builder.h"
 #include "ir/uses.h"
+#include "passes/lowering/checks_alone.h"
 
 namespace parakeet::passes {
 
@@ -111,40 +112,11 @@ std::string HistogramLoop::WhyNot() const {
     if (b.op == OpCode::kCall) reason = "it calls @" + b.attrs.Text(ir::Attr::kCallee);
   });
   if (!reason.empty()) return reason;
+  if (must_check_first_) {
+    return ChecksAlone(loop_, roots_).is_possible() ? "" : "stores would show after one that raises";
+  }
   if (!HasRisingPlaces(body)) return "the places of its checks are computed";
-  if (must_check_first_ && !CanCheckFirst()) return "stores would show after one that raises";
   return "";
-}
-
-// True where no check guards what a later one needs.
-bool HistogramLoop::CanCheckFirst() const {
-  bool checked = false;
-  for (const Binding* b : loop_.blocks[0]->bindings) {
-    if (!b->blocks.empty()) return false;
-    checked |= b->op == OpCode::kCheck;
-    if (checked && b->op == OpCode::kLoad && !IsOfFound(*b)) return false;
-  }
-  return true;
-}
-
-bool HistogramLoop::IsOfFound(const Binding& access) const {
-  return std::any_of(found_.begin(), found_.end(),
-                     [&](const Histogram& h) { return access.operands[0] == Operand(h.array); });
-}
-
-Block HistogramLoop::Checks() const {
-  Block checks = *loop_.blocks[0];
-  for (const Binding* b : checks.bindings) {
-    if (b->op == OpCode::kCheck) checks.results.push_back(b->operands[0]);
-  }
-  std::erase_if(checks.bindings, [&](const Binding* b) {
-    const bool is_step = std::any_of(found_.begin(), found_.end(), [&](const Histogram& h) {
-      return std::count(h.steps.begin(), h.steps.end(), b) > 0;
-    });
-    const bool loads = b->op == OpCode::kLoad && IsOfFound(*b);
-    return is_step || loads || b->op == OpCode::kStore || b->op == OpCode::kCheck;
-  });
-  return checks;
 }
 
 std::optional<Histogram> HistogramLoop::Find(const Var* root) const {
