@@ -169,8 +169,9 @@ const std::vector<std::string_view>& GpuPipeline() {
       // Behind all that fuses, and before arrays share memory.
       if (pass == "place-results")
         passes->insert(passes->end(), {"merge-regions", "separate-scans"});
-      // Rows that are sorted are made by what fuses from here on.
-      if (pass == "fuse-filters") passes->push_back("sort-on-device");
+      // Rows that are sorted are made by what fuses from here on; scatters may sort their places.
+      if (pass == "fuse-filters")
+        passes->insert(passes->end(), {"share-scatters", "sort-on-device"});
       if (pass == "plan-memory") {
         passes->insert(passes->end(), {"extract-kernels", "keep-scalars-on-device"});
       }
