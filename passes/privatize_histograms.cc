@@ -228,8 +228,8 @@ class Privatizer : public SharedHistograms {
     const auto check_first = [&] { return Operands{checks.Write(builder())}; };
     if (is_atomic && !histograms.must_check_first()) return void(in_copies());
     if (is_atomic) return void(Choose(check_first()[0], in_copies, as_before));
-    const Operand in_several = is_grouped ? Operand::Bool(false)
-                                          : builder().Scalar(OpCode::kGt, {parts.count, Int(1)});
+    const Operand in_several =
+        is_grouped ? Operand::Bool(false) : builder().Scalar(OpCode::kGt, {parts.count, Int(1)});
     Operand condition = builder().Scalar(OpCode::kOr, {shares, in_several});
     if (histograms.must_check_first()) {
       const auto no = [] { return Operands{Operand::Bool(false)}; };
@@ -430,8 +430,7 @@ class Privatizer : public SharedHistograms {
     const Block* body = BlockOf({trip}, [&] {
       for (const Histogram& h : found) rows_[h.array] = {h.array, std::nullopt, h.combine};
       is_atomic_ = true;
-      VisitBody(*ir::CloneBlock(arena(), *loop.blocks[0]),
-                {builder().Add(loop.operands[0], trip)});
+      VisitBody(*ir::CloneBlock(arena(), *loop.blocks[0]), {builder().Add(loop.operands[0], trip)});
       is_atomic_ = false;
       rows_.clear();
       return Operands{};

@@ -113,7 +113,8 @@ std::string HistogramLoop::WhyNot() const {
   });
   if (!reason.empty()) return reason;
   if (must_check_first_) {
-    return ChecksAlone(loop_, roots_).is_possible() ? "" : "stores would show after one that raises";
+    return ChecksAlone(loop_, roots_).is_possible() ? ""
+                                                    : "stores would show after one that raises";
   }
   if (!HasRisingPlaces(body)) return "the places of its checks are computed";
   return "";

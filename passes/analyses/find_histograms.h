@@ -34,7 +34,7 @@ class HistogramLoop {
   // Why iterations may not run in another order although there are such arrays; else empty.
   const std::string& reason() const { return reason_; }
   // True where an iteration may raise and the arrays show what was stored before: its checks are
-  // to be made before it runs (lowering/checks_alone.h), which is possible where there is no reason.
+  // to be made before it runs (lowering/checks_alone.h), as they can be where there is no reason.
   bool must_check_first() const { return must_check_first_; }
 
  private:

@@ -18,9 +18,8 @@ bool StoredArray::IsRead() const {
 
 std::optional<Operand> StoredArray::IndexOn(int axis) const {
   const Operand& first = accesses[0]->operands[1 + axis];
-  const bool is_one = std::all_of(accesses.begin(), accesses.end(), [&](const Binding* b) {
-    return b->operands[1 + axis] == first;
-  });
+  const bool is_one = std::all_of(accesses.begin(), accesses.end(),
+                                  [&](const Binding* b) { return b->operands[1 + axis] == first; });
   return is_one ? std::optional(first) : std::nullopt;
 }
 
@@ -105,7 +104,8 @@ std::optional<MeetingPlaces> PlacesOf(const VarSet& inside, const StoredArray& s
 }
 
 // True where the value is computed of no element that the block stores to, nor in a loop of it.
-bool IsKnownBefore(const Block& block, const std::vector<StoredArray>& stored, const Operand& value) {
+bool IsKnownBefore(const Block& block, const std::vector<StoredArray>& stored,
+                   const Operand& value) {
   const auto makers = ir::Definitions(block);
   std::vector<const Var*> left = {value.var()};
   VarSet seen;

@@ -83,9 +83,8 @@ bool GroupedIterations::WriteKey(const Block& block, const MeetingPlaces& places
   for (const Binding* b : block.bindings) {
     const VarSet used = ir::FreeVars(*b);
     const bool is_left_out =
-        b->op == OpCode::kStore || std::any_of(used.begin(), used.end(), [&](const Var* v) {
-          return left_out.contains(v);
-        });
+        b->op == OpCode::kStore ||
+        std::any_of(used.begin(), used.end(), [&](const Var* v) { return left_out.contains(v); });
     const bool holds = std::any_of(b->blocks.begin(), b->blocks.end(),
                                    [&](const Block* inner) { return defines(*inner); });
     if (holds) branch = b;
@@ -138,8 +137,7 @@ void GroupedIterations::WriteGroup(const LoopNest& nest, const Groups& groups, c
   };
   const auto is_key_at = [&](const Operand& is_there, const Operand& at, const Operand& key) {
     return Choose(
-        is_there,
-        [&] { return Operands{builder().Scalar(OpCode::kEq, {key_at(at), key})}; },
+        is_there, [&] { return Operands{builder().Scalar(OpCode::kEq, {key_at(at), key})}; },
         [] { return Operands{Operand::Bool(false)}; })[0];
   };
   std::vector<const Var*> params = {builder().NewVar(ir::DType::kI64, "at")};
@@ -195,8 +193,7 @@ class GroupFinder : public GroupedIterations {
     Binding unchecked = loop;
     unchecked.blocks = {checks.Unchecked(arena())};
     const LoopNest nest = NestOf(builder(), *arena()->New(std::move(unchecked)), roots);
-    const std::vector<StoredArray> stored =
-        StoredArraysOf(*nest.body, roots, arrays, overlapping);
+    const std::vector<StoredArray> stored = StoredArraysOf(*nest.body, roots, arrays, overlapping);
     return !stored.empty() && FindGroups(nest, stored, ApartByPlace(nest, stored)).has_value();
   }
 };

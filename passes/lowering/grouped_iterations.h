@@ -18,8 +18,8 @@ class GroupedIterations : public LastStores {
   struct Groups {
     std::vector<const ir::Var*> ordered;  // Indexes of the nest, whose iterations are sorted.
     Operands extents;
-    Operands places;            // How many there are, on each axis on which iterations meet.
-    const ir::Block* key;       // From the ordered indexes to where an iteration meets others.
+    Operands places;       // How many there are, on each axis on which iterations meet.
+    const ir::Block* key;  // From the ordered indexes to where an iteration meets others.
   };
 
   // The indexes along which iterations never meet: threads share them.

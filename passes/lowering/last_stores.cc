@@ -33,9 +33,8 @@ bool IsStoredWithout(const Block& block, const std::vector<StoredArray>& stored,
     if (!Holds(*b, stored)) return true;
     if (b->op != OpCode::kIf || !b->results.empty() || made.contains(b->operands[0].var()))
       return false;
-    return std::all_of(b->blocks.begin(), b->blocks.end(), [&](const Block* inner) {
-      return IsStoredWithout(*inner, stored, made);
-    });
+    return std::all_of(b->blocks.begin(), b->blocks.end(),
+                       [&](const Block* inner) { return IsStoredWithout(*inner, stored, made); });
   });
 }
 
@@ -64,8 +63,8 @@ LastStores::Claims LastStores::MakeClaims(const StoredArray& stored, const VarSe
   std::vector<const Var*> index;
   for (size_t k = 0; k < extents.size(); ++k)
     index.push_back(builder().NewVar(ir::DType::kI64, "i"));
-  const Block* none = BlockOf(
-      index, [&] { return Operands{Operand(ir::Constant::Int(-1, ir::DType::kI32))}; });
+  const Block* none =
+      BlockOf(index, [&] { return Operands{Operand(ir::Constant::Int(-1, ir::DType::kI32))}; });
   claims.last = builder().EmitOne(OpCode::kImap, ir::Type::Array(ir::DType::kI32, extents), extents,
                                   {}, {none}, "last");
   return claims;
@@ -128,11 +127,10 @@ bool LastStores::VisitStore(const Binding& b) {
   const bool stores = b.op == OpCode::kStore && claims_.contains(b.operands[0].var());
   if (!stores) {
     const VarSet used = ir::FreeVars(b);
-    const bool is_left_out =
-        b.op != OpCode::kIf || !b.results.empty()
-            ? std::any_of(used.begin(), used.end(),
-                          [&](const Var* v) { return left_out_.contains(v); })
-            : left_out_.contains(b.operands[0].var());
+    const bool is_left_out = b.op != OpCode::kIf || !b.results.empty()
+                                 ? std::any_of(used.begin(), used.end(),
+                                               [&](const Var* v) { return left_out_.contains(v); })
+                                 : left_out_.contains(b.operands[0].var());
     if (is_left_out) left_out_.insert(b.results.begin(), b.results.end());
     return is_left_out;
   }
@@ -143,8 +141,7 @@ bool LastStores::VisitStore(const Binding& b) {
     return true;
   }
   const Operand last = builder().Load(claims.last, place);
-  If(builder().Scalar(OpCode::kEq, {last, number_}),
-     [&] { builder().Append(Rewrite(&b)); });
+  If(builder().Scalar(OpCode::kEq, {last, number_}), [&] { builder().Append(Rewrite(&b)); });
   return true;
 }
 

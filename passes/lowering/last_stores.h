@@ -44,7 +44,7 @@ class LastStores : public LoopWriter {
   std::unordered_map<const ir::Var*, Claims> claims_;  // by array
   ir::VarSet apart_;
   Phase phase_ = Phase::kNone;
-  ir::VarSet left_out_;     // What the first foreach does not compute.
+  ir::VarSet left_out_;      // What the first foreach does not compute.
   ir::Operand number_ = {};  // Of the iteration.
 };
 

@@ -55,9 +55,9 @@ class NestFinder {
                                       [&](const Operand& o) { return inside_.contains(o.var()); });
     const auto may_be_again = [&](const Binding* b) {
       const Effects effects = EffectsOf(*b, roots_);
-      return b == loop || (b->blocks.empty() && b->results.size() == 1 &&
-                           !b->result()->type.IsArray() && effects.IsPure() &&
-                           !Intersects(effects.reads, written_));
+      return b == loop ||
+             (b->blocks.empty() && b->results.size() == 1 && !b->result()->type.IsArray() &&
+              effects.IsPure() && !Intersects(effects.reads, written_));
     };
     const bool is_all = std::all_of(block.bindings.begin(), block.bindings.end(), may_be_again);
     return is_even && is_all ? loop : nullptr;
