@@ -63,6 +63,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "combine-nested-maps",
       // Behind fuse-elements: rows that are added to are not made first.
       "privatize-histograms",
+      // Of what parallelize-loops has left.
+      "recognize-filters",
       // Behind fuse-elements: a loop reads what is kept, not arrays made of it.
       "fuse-filters",
       // Of what elements are still made for: recognize-contractions would keep it.

@@ -18,8 +18,7 @@ namespace {
 
 bool IsLoop(const Binding& b) {
   if (b.op == OpCode::kForeach) return true;
-  return b.op == OpCode::kFor && b.results.empty() && b.operands[2].IsInt(1) &&
-         b.attrs.Text(ir::Attr::kKind).empty();
+  return b.op == OpCode::kFor && b.operands[2].IsInt(1) && b.attrs.Text(ir::Attr::kKind).empty();
 }
 
 class NestFinder {
@@ -51,8 +50,16 @@ class NestFinder {
   const Binding* OnlyLoop(const Block& block) const {
     if (block.bindings.empty() || !IsLoop(*block.bindings.back())) return nullptr;
     const Binding* loop = block.bindings.back();
-    const bool is_even = std::none_of(loop->operands.begin(), loop->operands.end(),
-                                      [&](const Operand& o) { return inside_.contains(o.var()); });
+    const bool is_for = loop->op == OpCode::kFor;
+    const auto inits = is_for ? loop->operands.begin() + 3 : loop->operands.end();
+    const bool is_even = std::none_of(loop->operands.begin(), inits, [&](const Operand& o) {
+      return inside_.contains(o.var());
+    });
+    const auto carried = block.params.end() - (loops_.back()->results.size());
+    const bool hands_on =
+        std::equal(inits, loop->operands.end(), carried, block.params.end()) &&
+        std::equal(block.results.begin(), block.results.end(), loop->results.begin(),
+                   loop->results.end());
     const auto may_be_again = [&](const Binding* b) {
       const Effects effects = EffectsOf(*b, roots_);
       return b == loop ||
@@ -60,7 +67,7 @@ class NestFinder {
               effects.IsPure() && !Intersects(effects.reads, written_));
     };
     const bool is_all = std::all_of(block.bindings.begin(), block.bindings.end(), may_be_again);
-    return is_even && is_all ? loop : nullptr;
+    return is_even && hands_on && is_all ? loop : nullptr;
   }
 
   const Roots& roots_;
@@ -79,15 +86,24 @@ LoopNest NestOf(ir::Builder& builder, const Binding& loop, const Roots& roots) {
   ir::Substitution places;
   for (const Binding* each : found.loops()) {
     const bool is_for = each->op == OpCode::kFor;
-    for (size_t k = 0; k < each->blocks[0]->params.size(); ++k) {
+    for (size_t k = 0; k + each->results.size() < each->blocks[0]->params.size(); ++k) {
       const Var* index = inner.NewVar(ir::DType::kI64, each->blocks[0]->params[k]->hint);
       nest.indexes.push_back(index);
       nest.extents.push_back(is_for ? TripCount(builder, *each) : each->operands[k]);
       places[each->blocks[0]->params[k]] = is_for ? inner.Add(each->operands[0], index) : index;
     }
   }
-  ir::InlineBlock(inner, Block{{}, found.bindings(), {}}, std::move(places));
-  nest.body = inner.Finish(nest.indexes, {});
+  const Block& innermost = *found.loops().back()->blocks[0];
+  std::vector<const Var*> params = nest.indexes;
+  for (size_t k = innermost.params.size() - loop.results.size(); k < innermost.params.size(); ++k) {
+    const Var* carried = innermost.params[k];
+    nest.carried.push_back(inner.NewVar(carried->type, carried->hint));
+    params.push_back(nest.carried.back());
+    places[carried] = params.back();
+  }
+  const std::vector<Operand> results =
+      ir::InlineBlock(inner, Block{{}, found.bindings(), innermost.results}, std::move(places));
+  nest.body = inner.Finish(params, results);
   return nest;
 }
 

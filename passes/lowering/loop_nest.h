@@ -13,14 +13,15 @@ namespace parakeet::passes {
 struct LoopNest {
   std::vector<const ir::Var*> indexes;  // From 0; they are the body's parameters.
   std::vector<ir::Operand> extents;
+  std::vector<const ir::Var*> carried;  // Its further parameters: what each iteration hands on.
   // Everything is done in the innermost iteration: what loops around it compute for all of theirs
   // is computed there again.
   const ir::Block* body = nullptr;
 };
 
-// The nest of a `for` by 1 that carries nothing and checks nothing; extents are appended. Goes no
-// further in than loops run as often in every iteration, and what stands around them reads nothing
-// that the loop stores.
+// The nest of a `for` by 1; extents are appended. Goes no further in than loops run as often in
+// every iteration and hand on what the one around them does, and what stands around them reads
+// nothing that the loop stores, and checks nothing.
 LoopNest NestOf(ir::Builder& builder, const ir::Binding& loop, const Roots& roots);
 
 }  // namespace parakeet::passes
