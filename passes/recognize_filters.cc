@@ -15,8 +15,8 @@
 //     foreach (%j) in (%count) { %b = load %kept[%j]  store %y[%j], %b }
 //     yield %count } else { ... the loop as it was ... }
 //
-// Loops in loops that hand on the count are one. What is kept is written twice by that; threads
-// share both times, where the loop had one thread.
+// Loops in loops that hand on the count are one. On the host, lower-to-loops writes what is kept
+// straight to where the foreach stores it (find_filter_copies.h).
 //
 // Assumes: index form, behind parallelize_loops, which has left what depends on other iterations.
 // Refuses: loops inside operators, or of which elements say how often they run within another;
@@ -28,6 +28,7 @@
 #include "ir/uses.h"
 #include "passes/analyses/kernel_legality.h"
 #include "passes/analyses/stored_places.h"
+#include "passes/lowering/loop_counts.h"
 #include "passes/lowering/loop_nest.h"
 #include "passes/lowering/loop_writer.h"
 #include "passes/lowering/serial_loops.h"
@@ -53,7 +54,7 @@ struct Compaction {
   const Block* keeps;                  // one of its blocks.
   std::vector<const Binding*> stores;  // There,
   std::vector<const Binding*> made;    // and what else is computed there of the element.
-  std::vector<Operand> limits;                     // What the count is to be less than at each store.
+  std::vector<Operand> limits;         // What the count is to be less than at each store.
 };
 
 class CompactionFinder {
@@ -232,6 +233,10 @@ class FilterRecognizer : public LoopWriter {
     const auto in_two = [&] { return WriteFilter(loop, nest, *found, as_before); };
     const Operand count = Choose(is_worth, in_two, as_before, {{Attr::kLikely, int64_t{1}}})[0];
     Replace(original.result(), count);
+    std::erase_if(context_.remarks, [&](const Remark& remark) {
+      return remark.span == loop.span && remark.topic == Topic::kThreads &&
+             remark.verdict == Verdict::kRefused;
+    });
     context_.Note(loop.span, "made a filter", Topic::kThreads, Verdict::kDone);
     return true;
   }
@@ -251,8 +256,7 @@ class FilterRecognizer : public LoopWriter {
     std::vector<const Var*> results = {count};
     for (const Operand& value : values)
       results.push_back(builder().NewVar(Type::Array(ir::DTypeOf(value), {count}), "kept"));
-    builder().Emit(OpCode::kIfilter, results, {total}, {},
-                   {ElementBlock(nest, found, values)});
+    builder().Emit(OpCode::kIfilter, results, {total}, {}, {ElementBlock(nest, found, values)});
     const Operand& first = loop.operands[3];
     const Operand end = builder().Add(first, count);
     Operand fits = Operand::Bool(true);
@@ -343,7 +347,8 @@ class FilterRecognizer : public LoopWriter {
 
 ir::Program RecognizeFilters(const ir::Program& program, Context& context) {
   return ForEachFunction(program, [&](const ir::Function* function) {
-    return FilterRecognizer(program.arena.get(), *function, context).Run(function);
+    const ir::Function* counted = CountLoops(program.arena.get(), function);
+    return FilterRecognizer(program.arena.get(), *counted, context).Run(counted);
   });
 }
 

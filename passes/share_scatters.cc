@@ -27,12 +27,14 @@
 //
 // Assumes: index form, behind privatize-histograms, which has made less of integers and of what
 // few places hold; before sort-on-device.
-// Refuses: loops inside operators, and those that carry values, call or make arrays; arrays of
+// Refuses: loops inside operators, or of which a loop around says how often they run, and those
+// that carry values, call or make arrays; arrays of
 // which other elements are read than are stored, and checks that cannot be made before the loop.
 #include <algorithm>
 
 #include "passes/lowering/checks_alone.h"
 #include "passes/lowering/grouped_iterations.h"
+#include "passes/lowering/loop_counts.h"
 #include "passes/lowering/serial_loops.h"
 #include "passes/pass.h"
 
@@ -70,8 +72,14 @@ class ScatterSharer : public GroupedIterations {
     if (!inside_ && Share(*b)) return;
     const bool is_operator = ir::InfoOf(b->op).format == ir::OpFormat::kIndices;
     const bool is_kernel = b->op == OpCode::kFor && b->attrs.Has(Attr::kKind);
+    const bool is_loop = b->op == OpCode::kFor || b->op == OpCode::kWhile;
     const bool outer = std::exchange(inside_, inside_ || is_operator || is_kernel);
+    const VarSet around = around_;
+    for (const Block* block : b->blocks) {
+      if (is_loop) around_.merge(ir::DefinedVars(*block));
+    }
     Mutator::Visit(b);
+    around_ = around;
     inside_ = outer;
   }
 
@@ -82,6 +90,9 @@ class ScatterSharer : public GroupedIterations {
 
   bool Share(const Binding& loop) {
     if (!IsScatterLoop(loop)) return false;
+    // Rows of lengths of their own, one after the other, are short: one thread does all of them.
+    if (around_.contains(loop.operands[0].var()) || around_.contains(loop.operands[1].var()))
+      return false;
     if (StoredArraysOf(*loop.blocks[0], roots_, arrays_, overlapping_).empty()) return false;
     const ChecksAlone checks(loop, roots_, ChecksAlone::Form::kReduction);
     const bool may_fail = EffectsOf(*loop.blocks[0], roots_).may_fail;
@@ -155,6 +166,7 @@ class ScatterSharer : public GroupedIterations {
   Context& context_;
   std::vector<const Var*> arrays_;
   VarSet overlapping_;
+  VarSet around_;        // What is defined in the loops around.
   bool inside_ = false;  // An operator, which may run on several threads itself.
 };
 
@@ -162,7 +174,8 @@ class ScatterSharer : public GroupedIterations {
 
 ir::Program ShareScatters(const ir::Program& program, Context& context) {
   return ForEachFunction(program, [&](const ir::Function* function) {
-    return ScatterSharer(program.arena.get(), *function, context).Run(function);
+    const ir::Function* counted = CountLoops(program.arena.get(), function);
+    return ScatterSharer(program.arena.get(), *counted, context).Run(counted);
   });
 }
 

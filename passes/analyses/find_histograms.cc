@@ -21,7 +21,7 @@ namespace {
 
 bool Touches(const Block& block, const Var* array) { return ir::FreeVars(block).contains(array); }
 
-bool Reads(const Binding& b, const Var* value) { return ir::FreeVars(b).contains(value); }
+bool UsesValue(const Binding& b, const Var* value) { return ir::FreeVars(b).contains(value); }
 
 // Taking away is adding what has the other sign; every step is to have one combine.
 bool IsStep(const Binding& b, const Binding& load, Histogram& h) {
@@ -55,7 +55,7 @@ bool PairUp(const Block& block, const std::unordered_map<const Var*, int>& uses,
       if (!std::equal(load->operands.begin(), load->operands.end(), b->operands.begin()))
         return false;
       load = step = nullptr;
-    } else if (load != nullptr && Reads(*b, load->result())) {
+    } else if (load != nullptr && UsesValue(*b, load->result())) {
       if (!IsStep(*b, *load, h) || uses.at(b->result()) != 1) return false;
       step = b;
     }

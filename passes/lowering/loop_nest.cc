@@ -52,14 +52,12 @@ class NestFinder {
     const Binding* loop = block.bindings.back();
     const bool is_for = loop->op == OpCode::kFor;
     const auto inits = is_for ? loop->operands.begin() + 3 : loop->operands.end();
-    const bool is_even = std::none_of(loop->operands.begin(), inits, [&](const Operand& o) {
-      return inside_.contains(o.var());
-    });
+    const bool is_even = std::none_of(loop->operands.begin(), inits,
+                                      [&](const Operand& o) { return inside_.contains(o.var()); });
     const auto carried = block.params.end() - (loops_.back()->results.size());
-    const bool hands_on =
-        std::equal(inits, loop->operands.end(), carried, block.params.end()) &&
-        std::equal(block.results.begin(), block.results.end(), loop->results.begin(),
-                   loop->results.end());
+    const bool hands_on = std::equal(inits, loop->operands.end(), carried, block.params.end()) &&
+                          std::equal(block.results.begin(), block.results.end(),
+                                     loop->results.begin(), loop->results.end());
     const auto may_be_again = [&](const Binding* b) {
       const Effects effects = EffectsOf(*b, roots_);
       return b == loop ||
@@ -89,7 +87,9 @@ LoopNest NestOf(ir::Builder& builder, const Binding& loop, const Roots& roots) {
     for (size_t k = 0; k + each->results.size() < each->blocks[0]->params.size(); ++k) {
       const Var* index = inner.NewVar(ir::DType::kI64, each->blocks[0]->params[k]->hint);
       nest.indexes.push_back(index);
-      nest.extents.push_back(is_for ? TripCount(builder, *each) : each->operands[k]);
+      const bool is_count = !is_for || each->operands[0].IsInt(0);
+      const Operand& end = each->operands[is_for ? 1 : k];
+      nest.extents.push_back(is_count ? end : TripCount(builder, *each));
       places[each->blocks[0]->params[k]] = is_for ? inner.Add(each->operands[0], index) : index;
     }
   }
