@@ -19,9 +19,9 @@ struct LoopNest {
   const ir::Block* body = nullptr;
 };
 
-// The nest of a `for` by 1, of which those from 0 go to counts (CountLoops); extents are appended. Goes no further in than loops run as often in
-// every iteration and hand on what the one around them does, and what stands around them reads
-// nothing that the loop stores, and checks nothing.
+// The nest of a `for` by 1; extents are appended. Loops from 0 go to counts (CountLoops). Goes no
+// further in than loops run as often in every iteration and hand on what the one around them does,
+// and what stands around them reads nothing that the loop stores, and checks nothing.
 LoopNest NestOf(ir::Builder& builder, const ir::Binding& loop, const Roots& roots);
 
 }  // namespace parakeet::passes
