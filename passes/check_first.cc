@@ -24,6 +24,7 @@
 #include "passes/analyses/loop_independence.h"
 #include "passes/lowering/checks_alone.h"
 #include "passes/lowering/loop_counts.h"
+#include "passes/lowering/serial_loops.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -34,22 +35,6 @@ using ir::Binding;
 using ir::Block;
 using ir::OpCode;
 using ir::Operand;
-
-// The loops inside too stay what they are: they hardly ever run.
-class SerialLoops : public ir::Mutator {
- public:
-  using Mutator::Mutator;
-  const Binding* Turn(const Binding& loop) {
-    Binding turned = *Rewrite(&loop);
-    turned.attrs = turned.attrs.With(Attr::kKind, std::string("serial"));
-    return arena()->New(std::move(turned));
-  }
-
- protected:
-  void Visit(const Binding* b) override {
-    b->op == OpCode::kFor ? builder().Append(Turn(*b)) : Mutator::Visit(b);
-  }
-};
 
 class CheckFirstWriter : public ir::Mutator {
  public:

@@ -88,6 +88,7 @@ class Lowering : public ProductCallLowering {
   }
 
   void LowerForeach(const Binding& b) {
+    if (WriteCopied(b)) return;
     const bool is_grid = for_kernels_ && b.attrs.Int(Attr::kParallel) != 0;
     if (is_grid && FindRowScan(b, roots())) return WriteRowScans(b);
     const Finish nothing = [](const Operands&, const Operands&) {};

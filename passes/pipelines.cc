@@ -66,6 +66,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "combine-nested-maps",
       // Behind fuse-elements: rows that are added to are not made first.
       "privatize-histograms",
+      // Of what parallelize-loops has left.
+      "recognize-filters",
       // Behind fuse-elements: a loop reads what is kept, not arrays made of it.
       "fuse-filters",
       // Of what elements are still made for: recognize-contractions would keep it.
@@ -177,8 +179,9 @@ const std::vector<std::string_view>& GpuPipeline() {
       // Behind all that fuses, and before arrays share memory.
       if (pass == "place-results")
         passes->insert(passes->end(), {"merge-regions", "separate-scans"});
-      // Rows that are sorted are made by what fuses from here on.
-      if (pass == "fuse-filters") passes->push_back("sort-on-device");
+      // Rows that are sorted are made by what fuses from here on; scatters may sort their places.
+      if (pass == "fuse-filters")
+        passes->insert(passes->end(), {"share-scatters", "sort-on-device"});
       if (pass == "plan-memory") {
         passes->insert(passes->end(), {"extract-kernels", "keep-scalars-on-device"});
       }

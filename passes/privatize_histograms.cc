@@ -37,7 +37,7 @@
 //   block for %b in 0 to %blocks step 1 {
 //     %counts: [4096]i32 = alloc (4096)
 //     its threads clear it, count the block's trips in it by atomics, eight at a time so that as
-//     many loads are under way, and add it to the array itself, where that is new, or to %copies
+//     many loads are under way, and add it to the array itself
 // What depends on the order is combined in copies in shared memory, where one fits a block:
 //   block for %b in 0 to %blocks step 1 {
 //     %copies: [5632]f64 = alloc (5632)      // %c copies of %m places
@@ -65,6 +65,9 @@
 #include "passes/analyses/kernel_legality.h"
 #include "passes/analyses/needed_bindings.h"
 #include "passes/analyses/vector_legality.h"
+#include "passes/lowering/checks_alone.h"
+#include "passes/lowering/grouped_iterations.h"
+#include "passes/lowering/serial_loops.h"
 #include "passes/lowering/shared_histograms.h"
 #include "passes/pass.h"
 
@@ -139,7 +142,7 @@ class Privatizer : public SharedHistograms {
   // A row of the copies of one array.
   struct Row {
     const Var* copies;
-    Operand row;
+    std::optional<Operand> row;  // Nothing for the array itself.
     OpCode combine;
     Operands dims = {};  // Of shared counts, which have one axis: the histogram's.
   };
@@ -186,12 +189,16 @@ class Privatizer : public SharedHistograms {
   };
 
   void Write(const HistogramLoop& histograms) {
-    const Binding& loop = histograms.loop();
+    const ChecksAlone checks(histograms.loop(), roots_, ChecksAlone::Form::kReduction);
+    const Binding& loop =
+        histograms.must_check_first() ? *Unchecked(histograms, checks) : histograms.loop();
     const std::vector<Histogram>& found = histograms.found();
     const bool is_atomic = context_.options.kernels && CanBeAtomic(histograms);
     const Parts parts = is_atomic ? Parts{} : Divide(loop, found);
+    // On a GPU, what is not in copies is grouped by place, but not where something raises.
     const auto as_before = [&] {
-      builder().Append(&loop);
+      builder().Append(is_atomic ? SerialLoops(arena()).Turn(histograms.loop())
+                                 : &histograms.loop());
       return Operands{};
     };
     const bool may_share = context_.options.kernels && !is_atomic && CanBeShared(histograms);
@@ -200,6 +207,9 @@ class Privatizer : public SharedHistograms {
     const Operand inside = may_share ? TripsInside(loop) : Int(1);
     const Operand shares =
         may_share ? IsWorthSharing(loop, found, trips, inside) : Operand::Bool(false);
+    // Threads take places then, in order.
+    const bool is_grouped = context_.options.kernels && !is_atomic &&
+                            CanBeGrouped(arena(), histograms.loop(), roots_, arrays_, overlapping_);
     const auto in_blocks = [&] {
       const std::vector<const Var*> sums = WriteInBlocks(loop, found, trips, inside);
       for (size_t k = 0; k < found.size(); ++k) Combine(found[k], sums[k], sums[k]->type.dims()[0]);
@@ -212,19 +222,27 @@ class Privatizer : public SharedHistograms {
     const auto in_copies = [&] {
       if (is_atomic) WriteAtomics(loop, found);
       if (!is_atomic && !may_share) WriteParts(loop, found, parts);
-      if (may_share) Choose(shares, in_blocks, in_parts);
+      if (may_share) is_grouped ? in_blocks() : Choose(shares, in_blocks, in_parts);
       return Operands{};
     };
-    const auto check_first = [&] { return Operands{CheckFirst(histograms)}; };
+    const auto check_first = [&] { return Operands{checks.Write(builder())}; };
     if (is_atomic && !histograms.must_check_first()) return void(in_copies());
     if (is_atomic) return void(Choose(check_first()[0], in_copies, as_before));
-    Operand condition = builder().Scalar(
-        OpCode::kOr, {shares, builder().Scalar(OpCode::kGt, {parts.count, Int(1)})});
+    const Operand in_several =
+        is_grouped ? Operand::Bool(false) : builder().Scalar(OpCode::kGt, {parts.count, Int(1)});
+    Operand condition = builder().Scalar(OpCode::kOr, {shares, in_several});
     if (histograms.must_check_first()) {
       const auto no = [] { return Operands{Operand::Bool(false)}; };
       condition = Choose(condition, check_first, no)[0];
     }
     Choose(condition, in_copies, as_before);
+  }
+
+  // The loop as it is once it is known that nothing raises.
+  const Binding* Unchecked(const HistogramLoop& histograms, const ChecksAlone& checks) {
+    Binding unchecked = histograms.loop();
+    unchecked.blocks = {checks.Unchecked(arena())};
+    return arena()->New(std::move(unchecked));
   }
 
   Parts Divide(const Binding& loop, const std::vector<Histogram>& found) {
@@ -277,13 +295,20 @@ class Privatizer : public SharedHistograms {
 
   void WriteAtomics(const Binding& loop, const std::vector<Histogram>& found) {
     const Operand trips = Max(builder().Sub(loop.operands[1], loop.operands[0]), Int(0));
-    if (!AreCounts(loop, found))
-      return WriteInGlobal(loop, found, trips, CountCopies(trips, found));
-    // What is too much for shared memory has so many places that threads seldom meet.
-    const auto in_global = [&] {
-      WriteInGlobal(loop, found, trips, Int(1));
+    // Where there are many places, threads seldom meet.
+    const auto in_place = [&] {
+      WriteInPlace(loop, found, trips);
       return Operands{};
     };
+    if (!AreCounts(loop, found)) {
+      const Operand copies = CountCopies(trips, found);
+      const auto in_global = [&] {
+        WriteInGlobal(loop, found, trips, copies);
+        return Operands{};
+      };
+      const Operand are_several = builder().Scalar(OpCode::kGt, {copies, Int(1)});
+      return void(Choose(are_several, in_global, in_place));
+    }
     const Operand blocks = Min(CeilDiv(trips, Int(kLeastTripsOfBlock)), Int(kMostBlocks));
     const Operand length = CeilDiv(trips, Max(blocks, Int(1)));
     Operand fits = builder().Scalar(OpCode::kLe, {length, Int(kMostTripsInShared)});
@@ -296,7 +321,7 @@ class Privatizer : public SharedHistograms {
       WriteInShared(loop, found, blocks, length);
       return Operands{};
     };
-    Choose(fits, in_shared, in_global);
+    Choose(fits, in_shared, in_place);
   }
 
   // True where a trip adds a small constant to a place of each histogram, or none.
@@ -316,9 +341,6 @@ class Privatizer : public SharedHistograms {
 
   void WriteInShared(const Binding& loop, const std::vector<Histogram>& found,
                      const Operand& blocks, const Operand& length) {
-    std::vector<const Var*> totals;
-    for (const Histogram& h : found)
-      totals.push_back(roots_.IsFresh(h.array) ? nullptr : StartRows(h, Int(1)));
     Blocks(blocks, [&](const Operand& block) {
       std::vector<const Var*> counts;
       for (size_t k = 0; k < found.size(); ++k) {
@@ -333,15 +355,11 @@ class Privatizer : public SharedHistograms {
       CountByThreads(loop, found, counts, lo, hi);
       EachByThreads(found, [&](size_t k, const Operand& place) {
         const Operand count = builder().Load(counts[k], {place});
-        Operands at = Delinear(place, found[k].array->type.dims());
-        if (totals[k] != nullptr) at.insert(at.begin(), Int(0));
-        builder().Atomic(OpCode::kAdd, totals[k] != nullptr ? totals[k] : found[k].array, at,
+        const Operands at = Delinear(place, found[k].array->type.dims());
+        builder().Atomic(OpCode::kAdd, found[k].array, at,
                          builder().Cast(count, found[k].array->type.dtype()));
       });
     });
-    for (size_t k = 0; k < found.size(); ++k) {
-      if (totals[k] != nullptr) Combine(found[k], totals[k], Int(1));
-    }
   }
 
   // Trips from lo to hi, neighbours by neighbouring threads, each of which does several at a time.
@@ -406,6 +424,20 @@ class Privatizer : public SharedHistograms {
     }
   }
 
+  void WriteInPlace(const Binding& loop, const std::vector<Histogram>& found,
+                    const Operand& trips) {
+    const Var* trip = builder().NewVar(ir::DType::kI64, "i");
+    const Block* body = BlockOf({trip}, [&] {
+      for (const Histogram& h : found) rows_[h.array] = {h.array, std::nullopt, h.combine};
+      is_atomic_ = true;
+      VisitBody(*ir::CloneBlock(arena(), *loop.blocks[0]), {builder().Add(loop.operands[0], trip)});
+      is_atomic_ = false;
+      rows_.clear();
+      return Operands{};
+    });
+    builder().Emit(OpCode::kForeach, {}, {trips}, {}, {body});
+  }
+
   void WriteInGlobal(const Binding& loop, const std::vector<Histogram>& found, const Operand& trips,
                      const Operand& copies) {
     std::vector<Shared> all;
@@ -447,8 +479,8 @@ class Privatizer : public SharedHistograms {
                        builder().Cast(added, ir::DType::kI32));
       return;
     }
-    Operands index = {row.row};
-    index.insert(index.end(), place.begin(), place.end());
+    Operands index = place;
+    if (row.row) index.insert(index.begin(), *row.row);
     builder().Atomic(row.combine, row.copies, index, added);
   }
 
@@ -489,23 +521,6 @@ class Privatizer : public SharedHistograms {
     const Operand middle = builder().Scalar(OpCode::kFloorDiv, {ends, Int(2)});
     const ir::Substitution at = {{loop.blocks[0]->params[0], middle}};
     return ir::InlineBlock(builder(), bounds, at);
-  }
-
-  // Whether no iteration raises.
-  Operand CheckFirst(const HistogramLoop& histograms) {
-    const Binding& loop = histograms.loop();
-    const Operand trips = Max(builder().Sub(loop.operands[1], loop.operands[0]), Int(0));
-    const Var* k = builder().NewVar(ir::DType::kI64, "k");
-    const Block* element = BlockOf({k}, [&] {
-      const Operand index = builder().Add(loop.operands[0], k);
-      Operand all = Operand::Bool(true);
-      for (const Operand& ok : VisitBody(*ir::CloneBlock(arena(), histograms.Checks()), {index}))
-        all = builder().Scalar(OpCode::kAnd, {all, ok});
-      return Operands{all};
-    });
-    return builder().EmitOne(OpCode::kIreduce, ir::DType::kBool, {trips, Operand::Bool(true)}, {},
-                             {element, ir::CombineBlock(arena(), OpCode::kAnd, ir::DType::kBool)},
-                             "ok");
   }
 
   void WriteParts(const Binding& loop, const std::vector<Histogram>& found, const Parts& parts) {
@@ -667,8 +682,7 @@ class Privatizer : public SharedHistograms {
   void TouchCopy(const Binding& b, const Row& row) {
     if (is_atomic_) return TouchAtomically(b, row);
     Operands index = Apply(b.operands);
-    index.erase(index.begin());
-    index.insert(index.begin(), row.row);
+    index[0] = *row.row;
     if (b.op == OpCode::kLoad)
       return Replace(b.result(), builder().Load(row.copies, index, b.result()->hint));
     const Operand value = index.back();

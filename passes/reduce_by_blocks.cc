@@ -41,7 +41,7 @@ using ir::OpCode;
 using ir::Operand;
 using ir::Var;
 
-using Definitions = std::unordered_map<const Var*, const Binding*>;
+using Definitions = ir::DefinitionMap;
 
 // An element of a reduction may be taken again, and elements in any order.
 std::optional<OpCode> IdempotentOp(const Binding& b) {

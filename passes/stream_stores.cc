@@ -23,7 +23,6 @@
 // Refuses: arrays that were not made here, or are read in the nest; stores in lanes that are no
 // whole lines, or whose lanes are no neighbours; loops that hold others, and those that wait for
 // their arithmetic.
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -264,7 +263,7 @@ class Streamer : public ir::Mutator {
 
   Context& context_;
   const Roots roots_;
-  const std::unordered_map<const Var*, const Binding*> definitions_;
+  const ir::DefinitionMap definitions_;
   std::vector<std::pair<const Var*, Operand>> large_;  // of the nest that is being written
   bool in_nest_ = false;
   const Block* drains_ = nullptr;  // the block at whose end it waits

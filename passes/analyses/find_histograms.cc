@@ -6,6 +6,7 @@
 
 #include "ir/builder.h"
 #include "ir/uses.h"
+#include "passes/lowering/checks_alone.h"
 
 namespace parakeet::passes {
 
@@ -20,7 +21,7 @@ namespace {
 
 bool Touches(const Block& block, const Var* array) { return ir::FreeVars(block).contains(array); }
 
-bool Reads(const Binding& b, const Var* value) { return ir::FreeVars(b).contains(value); }
+bool UsesValue(const Binding& b, const Var* value) { return ir::FreeVars(b).contains(value); }
 
 // Taking away is adding what has the other sign; every step is to have one combine.
 bool IsStep(const Binding& b, const Binding& load, Histogram& h) {
@@ -54,7 +55,7 @@ bool PairUp(const Block& block, const std::unordered_map<const Var*, int>& uses,
       if (!std::equal(load->operands.begin(), load->operands.end(), b->operands.begin()))
         return false;
       load = step = nullptr;
-    } else if (load != nullptr && Reads(*b, load->result())) {
+    } else if (load != nullptr && UsesValue(*b, load->result())) {
       if (!IsStep(*b, *load, h) || uses.at(b->result()) != 1) return false;
       step = b;
     }
@@ -111,40 +112,12 @@ std::string HistogramLoop::WhyNot() const {
     if (b.op == OpCode::kCall) reason = "it calls @" + b.attrs.Text(ir::Attr::kCallee);
   });
   if (!reason.empty()) return reason;
+  if (must_check_first_) {
+    return ChecksAlone(loop_, roots_).is_possible() ? ""
+                                                    : "stores would show after one that raises";
+  }
   if (!HasRisingPlaces(body)) return "the places of its checks are computed";
-  if (must_check_first_ && !CanCheckFirst()) return "stores would show after one that raises";
   return "";
-}
-
-// True where no check guards what a later one needs.
-bool HistogramLoop::CanCheckFirst() const {
-  bool checked = false;
-  for (const Binding* b : loop_.blocks[0]->bindings) {
-    if (!b->blocks.empty()) return false;
-    checked |= b->op == OpCode::kCheck;
-    if (checked && b->op == OpCode::kLoad && !IsOfFound(*b)) return false;
-  }
-  return true;
-}
-
-bool HistogramLoop::IsOfFound(const Binding& access) const {
-  return std::any_of(found_.begin(), found_.end(),
-                     [&](const Histogram& h) { return access.operands[0] == Operand(h.array); });
-}
-
-Block HistogramLoop::Checks() const {
-  Block checks = *loop_.blocks[0];
-  for (const Binding* b : checks.bindings) {
-    if (b->op == OpCode::kCheck) checks.results.push_back(b->operands[0]);
-  }
-  std::erase_if(checks.bindings, [&](const Binding* b) {
-    const bool is_step = std::any_of(found_.begin(), found_.end(), [&](const Histogram& h) {
-      return std::count(h.steps.begin(), h.steps.end(), b) > 0;
-    });
-    const bool loads = b->op == OpCode::kLoad && IsOfFound(*b);
-    return is_step || loads || b->op == OpCode::kStore || b->op == OpCode::kCheck;
-  });
-  return checks;
 }
 
 std::optional<Histogram> HistogramLoop::Find(const Var* root) const {

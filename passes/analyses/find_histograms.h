@@ -33,16 +33,13 @@ class HistogramLoop {
   const std::vector<Histogram>& found() const { return found_; }
   // Why iterations may not run in another order although there are such arrays; else empty.
   const std::string& reason() const { return reason_; }
-  // True where an iteration may raise and the arrays show what was stored before.
+  // True where an iteration may raise and the arrays show what was stored before: its checks are
+  // to be made before it runs (lowering/checks_alone.h), as they can be where there is no reason.
   bool must_check_first() const { return must_check_first_; }
-  // The checks of an iteration alone, as a block that yields whether each holds.
-  ir::Block Checks() const;
 
  private:
   std::optional<Histogram> Find(const ir::Var* root) const;
   std::string WhyNot() const;
-  bool CanCheckFirst() const;
-  bool IsOfFound(const ir::Binding& access) const;
 
   const ir::Binding& loop_;
   const Roots& roots_;

@@ -6,6 +6,7 @@
 
 #include "ir/mutator.h"
 #include "passes/analyses/needed_bindings.h"
+#include "passes/lowering/loop_counts.h"
 
 namespace parakeet::passes {
 
@@ -88,6 +89,14 @@ class IndexFollower {
   ir::DefinitionMap makers_;
 };
 
+// Whether the element is true at every index.
+Operand Conjunction(Builder& builder, std::vector<Operand> extents, const Block* element) {
+  extents.push_back(Operand::Bool(true));
+  return builder.EmitOne(
+      OpCode::kIreduce, ir::DType::kBool, std::move(extents), {},
+      {element, ir::CombineBlock(builder.arena(), OpCode::kAnd, ir::DType::kBool)});
+}
+
 class CheckRemover : public ir::Mutator {
  public:
   using Mutator::Mutator;
@@ -102,9 +111,10 @@ class CheckRemover : public ir::Mutator {
 
 }  // namespace
 
-ChecksAlone::ChecksAlone(const Binding& loop, const Roots& roots)
+ChecksAlone::ChecksAlone(const Binding& loop, const Roots& roots, Form form)
     : loop_(loop),
       roots_(roots),
+      form_(form),
       written_(EffectsOf(*loop.blocks[0], roots).writes),
       makers_(ir::Definitions(*loop.blocks[0])) {
   const auto carries = [&](const Binding& b) {
@@ -266,20 +276,27 @@ Operand ChecksAlone::WriteEach(Builder& builder, const Binding& b) const {
     return builder.EmitOne(OpCode::kIf, ir::DType::kBool, {b.operands[0]}, {},
                            {inner.Finish({}, {holds}), other.Finish({}, {otherwise})});
   }
-  std::vector<const Var*> params = b.blocks[0]->params;
-  if (b.op == OpCode::kFor) {
-    const Var* before = builder.NewVar(ir::DType::kBool, "before");
-    params = {params[0], before};
-    holds = inner.Scalar(OpCode::kAnd, {before, holds});
-    return builder.EmitOne(OpCode::kFor, ir::DType::kBool,
-                           {b.operands[0], b.operands[1], b.operands[2], Operand::Bool(true)}, {},
-                           {inner.Finish(params, {holds})});
+  if (b.op == OpCode::kFor) return WriteLoop(builder, b, inner, holds);
+  const std::vector<const Var*>& params = b.blocks[0]->params;
+  return Conjunction(builder, {b.operands.begin(), b.operands.begin() + params.size()},
+                     inner.Finish(params, {holds}));
+}
+
+// The same of a `for`, whose block `inner` has so far.
+Operand ChecksAlone::WriteLoop(Builder& builder, const Binding& loop, Builder& inner,
+                               const Operand& holds) const {
+  const Var* index = loop.blocks[0]->params[0];
+  if (form_ == Form::kReduction) {
+    const Block* element = inner.Finish({index}, {holds});
+    const Operand trips = TripCount(builder, loop);
+    return Conjunction(builder, {trips}, CountedBlock(builder, loop, *element));
   }
-  std::vector<Operand> operands(b.operands.begin(), b.operands.begin() + params.size());
-  operands.push_back(Operand::Bool(true));
-  return builder.EmitOne(OpCode::kIreduce, ir::DType::kBool, std::move(operands), {},
-                         {inner.Finish(params, {holds}),
-                          ir::CombineBlock(builder.arena(), OpCode::kAnd, ir::DType::kBool)});
+  const Var* before = builder.NewVar(ir::DType::kBool, "before");
+  const Operand both = inner.Scalar(OpCode::kAnd, {before, holds});
+  return builder.EmitOne(
+      OpCode::kFor, ir::DType::kBool,
+      {loop.operands[0], loop.operands[1], loop.operands[2], Operand::Bool(true)}, {},
+      {inner.Finish({index, before}, {both})});
 }
 
 const Block* ChecksAlone::Unchecked(ir::Arena* arena) const {

@@ -18,14 +18,18 @@ namespace parakeet::passes {
 // end: a loop of which that is not true is one whose checks may fail.
 class ChecksAlone {
  public:
+  // What says of all iterations of a `for` whether their checks hold: a loop that carries it, for
+  // passes that come before parallelize-loops, or a reduction.
+  enum class Form { kLoop, kReduction };
+
   // The loop is one of the function that `roots` is of.
-  ChecksAlone(const ir::Binding& loop, const Roots& roots);
+  ChecksAlone(const ir::Binding& loop, const Roots& roots, Form form = Form::kLoop);
 
   // Whether all checks are made of scalar code alone, and of elements that the loop does not store
   // to: of nothing that it carries, nor in loops that end when they like.
   bool is_possible() const { return is_possible_; }
 
-  // Appends a loop that carries whether all checks hold; returns that.
+  // Appends what finds out whether all checks hold; returns that.
   ir::Operand Write(ir::Builder& builder) const;
   // The loop's block where they do, without them; every definition is made new.
   const ir::Block* Unchecked(ir::Arena* arena) const;
@@ -41,10 +45,13 @@ class ChecksAlone {
   ir::Operand WriteBlock(ir::Builder& builder, const ir::Block& block, size_t from) const;
   ir::Operand WriteWithin(ir::Builder& builder, const ir::Binding& b) const;
   ir::Operand WriteEach(ir::Builder& builder, const ir::Binding& b) const;
+  ir::Operand WriteLoop(ir::Builder& builder, const ir::Binding& loop, ir::Builder& inner,
+                        const ir::Operand& holds) const;
   const ir::Block* WithoutChecks(ir::Arena* arena, const ir::Block& block) const;
 
   const ir::Binding& loop_;
   const Roots& roots_;
+  const Form form_;
   const ir::VarSet written_;                            // roots
   const ir::DefinitionMap makers_;                      // in the loop
   std::unordered_set<const ir::Binding*> with_checks_;  // or checks

@@ -16,7 +16,7 @@ class ContractionSides : public FilterLowering {
  public:
   // `vector_bytes`: of a register.
   ContractionSides(ir::Arena* arena, const ir::Function& function, int vector_bytes)
-      : FilterLowering(arena), patterns_(function), vector_bytes_(vector_bytes) {}
+      : FilterLowering(arena, function), patterns_(function), vector_bytes_(vector_bytes) {}
 
  protected:
   using Index = Operands;

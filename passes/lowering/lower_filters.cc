@@ -36,6 +36,9 @@ bool MayRaise(const ir::Block& block) {
 
 }  // namespace
 
+FilterLowering::FilterLowering(ir::Arena* arena, const ir::Function& function)
+    : DeviceFilterLowering(arena), copies_(FindFilterCopies(function, Roots(function))) {}
+
 void FilterLowering::LowerFilter(const Binding& b) {
   Filter filter{b, Apply(b.operands), {}, {}};
   filter.size = Product(filter.extents);
@@ -93,18 +96,55 @@ Operand FilterLowering::PlaceBlocks(const Filter& filter) {
 // An element that is not kept is stored too, and the next one over it: no branch depends on the
 // data. Behind the block's last kept one is another block's place, where nothing is stored.
 void FilterLowering::CountThenWrite(const Filter& filter) {
+  CountBlocks(filter);
+  const Operand total = PlaceBlocks(filter);
+  if (const auto copy = copies_.find(&filter.binding); copy != copies_.end()) {
+    Replace(filter.binding.results[0], total);
+    counted_.emplace(copy->second, filter);
+    return;
+  }
+  const Arrays kept = Allocate(filter, total);
+  WriteKept(filter, [&](const Operand& place, const Operands& values) {
+    for (size_t k = 0; k < kept.size(); ++k) builder().Store(kept[k], {place}, values[k + 1]);
+  });
+  GiveResults(filter, total, kept);
+}
+
+bool FilterLowering::WriteCopied(const Binding& foreach) {
+  const auto counted = counted_.find(&foreach);
+  if (counted == counted_.end()) return false;
+  const Filter& filter = counted->second;
+  WriteKept(filter, [&](const Operand& place, const Operands& values) {
+    const ir::Block body = *ir::CloneBlock(arena(), *foreach.blocks[0]);
+    Replace(body.params[0], place);
+    for (const Binding* b : body.bindings) {
+      if (b->op != OpCode::kLoad) {
+        Visit(b);
+        continue;
+      }
+      const auto& results = filter.binding.results;
+      const auto kept = std::find(results.begin(), results.end(), b->operands[0].var());
+      Replace(b->result(), values[kept - results.begin()]);
+    }
+  });
+  return true;
+}
+
+void FilterLowering::CountBlocks(const Filter& filter) {
   const int64_t cost = CostOf(*filter.binding.blocks[0]);
   EachBlock(filter, std::max<int64_t>(1, cost / kUsualLanes),
             [&](const Operand& block, const Operand& lo, const Operand& hi) {
               builder().Store(filter.starts, {block}, CountKept(filter, lo, hi));
             });
-  const Operand total = PlaceBlocks(filter);
-  const Arrays kept = Allocate(filter, total);
+}
+
+void FilterLowering::WriteKept(const Filter& filter, const Store& write) {
+  const int64_t cost = CostOf(*filter.binding.blocks[0]);
   EachBlock(filter, cost, [&](const Operand& block, const Operand& lo, const Operand& hi) {
     const Operand start = builder().Load(filter.starts, {block});
     const Operand end = builder().Load(filter.starts, {builder().Add(block, Int(1))});
     const auto store = [&](const Operands& place, const Operands& values) {
-      for (size_t k = 0; k < kept.size(); ++k) builder().Store(kept[k], place, values[k + 1]);
+      write(place[0], values);
       return Operands{};
     };
     const auto step = [&](const Operand& i, const Operands& place, bool has_room) {
@@ -135,7 +175,6 @@ void FilterLowering::CountThenWrite(const Filter& filter) {
     const Operand whole = builder().Sub(hi, rest);
     Carry(whole, hi, Carry(lo, whole, {start}, several, kAtOnce), single);
   });
-  GiveResults(filter, total, kept);
 }
 
 void FilterLowering::WriteThenCopy(const Filter& filter) {

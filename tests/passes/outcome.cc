@@ -189,6 +189,12 @@ ir::Values CopyArguments(const ir::Values& arguments) {
   return result;
 }
 
+template <typename Less>
+void SortPlaces(const std::vector<uint64_t>& operands, Less is_less) {
+  auto* places = reinterpret_cast<int64_t*>(operands[2]);
+  std::stable_sort(places, places + operands[3], is_less);
+}
+
 // Stands for the libraries: sorts numbers of 64 bits as NumPy does, all of them stably.
 int64_t SortDoubles(const std::string& symbol, const std::string&,
                     const std::vector<uint64_t>& operands) {
@@ -197,9 +203,12 @@ int64_t SortDoubles(const std::string& symbol, const std::string&,
   };
   auto* numbers = reinterpret_cast<double*>(operands[0]);
   if (symbol == "pk_numpy_argsort_f64") {
-    auto* places = reinterpret_cast<int64_t*>(operands[2]);
-    std::stable_sort(places, places + operands[3],
-                     [&](int64_t a, int64_t b) { return is_less(numbers[a], numbers[b]); });
+    SortPlaces(operands, [&](int64_t a, int64_t b) { return is_less(numbers[a], numbers[b]); });
+    return 0;
+  }
+  if (symbol == "pk_numpy_argsort_i64") {
+    const auto* integers = reinterpret_cast<const int64_t*>(operands[0]);
+    SortPlaces(operands, [&](int64_t a, int64_t b) { return integers[a] < integers[b]; });
     return 0;
   }
   if (symbol != "pk_numpy_sort_f64" && symbol != "pk_numpy_stable_sort_f64")

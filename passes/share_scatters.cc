@@ -1,0 +1,182 @@
+// Lets the threads of a GPU share a loop that stores at places which elements of arrays say.
+//
+// Before:
+//   for %i in 0 to %n step 1 { %k = load %p[%i]  %v = load %x[%i]  store %y[%k], %v }
+// After: (where no iteration raises, and there are some; else the loop as it was)
+//   %last: [m]i32 = imap (%j) in (%m) { yield -1 }
+//   foreach (%i) in (%n) { %k = load %p[%i]  %old = atomic %last[%k], %i {combine = "max"} }
+//   foreach (%i) in (%n) {
+//     %k = load %p[%i]  %v = load %x[%i]  %l = load %last[%k]
+//     %is_last = eq %l, %i  if %is_last { store %y[%k], %v } }
+//
+// Where elements are read too:
+//   for %i in 0 to %n step 1 { %k = load %p[%i]  %a = load %y[%k]  %v = load %x[%i]
+//   %b = add %a, %v  store %y[%k], %b }
+// After:
+//   %keys: [n]i64 = imap (%i) in (%n) { %k = load %p[%i]  yield %k }
+//   %order: [n]i64 = imap (%i) in (%n) { yield %i }
+//   %s = library_call @argsort(%keys, %order)
+//   foreach (%j) in (%n) {
+//     // where %keys[%order[%j]] is another than that of %j - 1: the iterations with this key, in
+//     // order, as %order has them
+//   }
+//
+// So places see what they would have seen, in the same order: results are those of the loop, bit
+// by bit. Of loops in loops, all are one, but for those along which iterations never meet (rows
+// that are stored or added to), which threads share too.
+//
+// Assumes: index form, behind privatize-histograms, which has made less of integers and of what
+// few places hold; before sort-on-device.
+// Refuses: loops inside operators, or of which a loop around says how often they run, and those
+// that carry values, call or make arrays; arrays of
+// which other elements are read than are stored, and checks that cannot be made before the loop.
+#include <algorithm>
+
+#include "passes/lowering/checks_alone.h"
+#include "passes/lowering/grouped_iterations.h"
+#include "passes/lowering/loop_counts.h"
+#include "passes/lowering/serial_loops.h"
+#include "passes/pass.h"
+
+namespace parakeet::passes {
+namespace {
+
+using ir::Attr;
+using ir::Binding;
+using ir::Block;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+using ir::VarSet;
+
+// One thread is sooner done with fewer.
+constexpr int64_t kLeastTrips = 64;
+constexpr int64_t kMostNumbers = (int64_t{1} << 31) - 1;
+
+class ScatterSharer : public GroupedIterations {
+ public:
+  ScatterSharer(ir::Arena* arena, const ir::Function& function, Context& context)
+      : GroupedIterations(arena), roots_(function), context_(context) {
+    for (const ir::Param& param : function.params) {
+      AddRoot(param.var);
+      if (function.may_overlap) overlapping_.insert(param.var);
+    }
+    ir::ForEachBinding(*function.body, [&](const Binding& b) {
+      for (const Var* result : b.results) AddRoot(result);
+    });
+  }
+
+ protected:
+  void Visit(const Binding* b) override {
+    if (VisitStore(*b)) return;
+    if (!inside_ && Share(*b)) return;
+    const bool is_operator = ir::InfoOf(b->op).format == ir::OpFormat::kIndices;
+    const bool is_kernel = b->op == OpCode::kFor && b->attrs.Has(Attr::kKind);
+    const bool is_loop = b->op == OpCode::kFor || b->op == OpCode::kWhile;
+    const bool outer = std::exchange(inside_, inside_ || is_operator || is_kernel);
+    const VarSet around = around_;
+    for (const Block* block : b->blocks) {
+      if (is_loop) around_.merge(ir::DefinedVars(*block));
+    }
+    Mutator::Visit(b);
+    around_ = around;
+    inside_ = outer;
+  }
+
+ private:
+  void AddRoot(const Var* var) {
+    if (var->type.IsArray()) arrays_.push_back(var);
+  }
+
+  bool Share(const Binding& loop) {
+    if (!IsScatterLoop(loop)) return false;
+    // Rows of lengths of their own, one after the other, are short: one thread does all of them.
+    if (around_.contains(loop.operands[0].var()) || around_.contains(loop.operands[1].var()))
+      return false;
+    if (StoredArraysOf(*loop.blocks[0], roots_, arrays_, overlapping_).empty()) return false;
+    const ChecksAlone checks(loop, roots_, ChecksAlone::Form::kReduction);
+    const bool may_fail = EffectsOf(*loop.blocks[0], roots_).may_fail;
+    if (may_fail && !checks.is_possible()) return false;
+    Binding unchecked = loop;
+    if (may_fail) unchecked.blocks = {checks.Unchecked(arena())};
+    std::vector<const Binding*> outer;
+    std::swap(outer, builder().bindings());
+    const bool is_shared = Write(loop, *arena()->New(std::move(unchecked)), checks, may_fail);
+    std::swap(outer, builder().bindings());
+    if (is_shared)
+      builder().bindings().insert(builder().bindings().end(), outer.begin(), outer.end());
+    return is_shared;
+  }
+
+  // Appends what stands for the loop; false where it has none.
+  bool Write(const Binding& loop, const Binding& unchecked, const ChecksAlone& checks,
+             bool may_fail) {
+    const LoopNest nest = NestOf(builder(), unchecked, roots_);
+    const std::vector<StoredArray> stored =
+        StoredArraysOf(*nest.body, roots_, arrays_, overlapping_);
+    const bool reads = std::any_of(stored.begin(), stored.end(),
+                                   [](const StoredArray& each) { return each.IsRead(); });
+    const VarSet apart = reads ? ApartByPlace(nest, stored) : ApartIn(nest, stored);
+    if (apart.size() == nest.indexes.size()) return false;
+    const auto groups = reads ? FindGroups(nest, stored, apart) : std::nullopt;
+    if (reads && !groups) return false;
+    const auto share = [&] {
+      reads ? WriteGroups(nest, *groups, apart) : WriteLastStores(nest, stored, apart);
+      return Operands{};
+    };
+    const auto as_before = [&] {
+      builder().Append(SerialLoops(arena()).Turn(loop));
+      return Operands{};
+    };
+    Operand is_worth = IsWorth(nest, apart);
+    if (may_fail) {
+      const auto check = [&] { return Operands{checks.Write(builder())}; };
+      const auto no = [] { return Operands{Operand::Bool(false)}; };
+      is_worth = Choose(is_worth, check, no)[0];
+    }
+    Choose(is_worth, share, as_before, {{Attr::kLikely, int64_t{1}}});
+    Tell(loop, reads);
+    return true;
+  }
+
+  // Whether there are enough iterations, and no more than are numbered.
+  Operand IsWorth(const LoopNest& nest, const VarSet& apart) {
+    Operand trips = Int(1);
+    for (size_t k = 0; k < nest.indexes.size(); ++k) {
+      if (!apart.contains(nest.indexes[k])) trips = builder().Mul(trips, nest.extents[k]);
+    }
+    return builder().Scalar(OpCode::kAnd,
+                            {builder().Scalar(OpCode::kGe, {trips, Int(kLeastTrips)}),
+                             builder().Scalar(OpCode::kLe, {trips, Int(kMostNumbers)})});
+  }
+
+  // What earlier passes said of the loop does not hold any more.
+  void Tell(const Binding& loop, bool reads) {
+    std::erase_if(context_.remarks, [&](const Remark& remark) {
+      return remark.span == loop.span && remark.topic == Topic::kThreads &&
+             remark.verdict == Verdict::kRefused;
+    });
+    context_.Note(loop.span,
+                  reads ? "grouped by place, spread over threads"
+                        : "the last store at each place, spread over threads",
+                  Topic::kThreads, Verdict::kDone);
+  }
+
+  Roots roots_;
+  Context& context_;
+  std::vector<const Var*> arrays_;
+  VarSet overlapping_;
+  VarSet around_;        // What is defined in the loops around.
+  bool inside_ = false;  // An operator, which may run on several threads itself.
+};
+
+}  // namespace
+
+ir::Program ShareScatters(const ir::Program& program, Context& context) {
+  return ForEachFunction(program, [&](const ir::Function* function) {
+    const ir::Function* counted = CountLoops(program.arena.get(), function);
+    return ScatterSharer(program.arena.get(), *counted, context).Run(counted);
+  });
+}
+
+}  // namespace parakeet::passes

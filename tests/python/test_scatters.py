@@ -1,0 +1,209 @@
+"""Loops that store, or read and store, at places which elements of arrays say.
+
+On a GPU threads share them: the last store at a place stays, and what goes through several
+iterations at one place goes through them in order. So every target has the bits of one core, and
+an error leaves what plain Python leaves.
+"""
+
+import copy
+
+import numpy as np
+import pytest
+from agreement import HERE
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parakeet import jit
+
+TARGETS = ["serial", "parallel", HERE]
+
+
+def last_ones(y, p, x):
+    for i in range(len(p)):
+        y[p[i]] = x[i]
+
+
+def by_index_array(y, p, x):
+    y[p] = x
+
+
+def put(y, p, x):
+    np.put(y, p, x)
+
+
+def last_of_chosen(y, p, x):
+    for i in range(len(p)):
+        if x[i] > 0:
+            y[p[i]] = x[i]
+
+
+def last_of_two(y, p, x):
+    for i in range(len(p)):
+        y[p[i]] = x[i]
+        y[p[len(p) - 1 - i]] = 2 * x[i]
+
+
+def numbers_of_the_last(y, p, x):
+    first = np.full(len(y), -1)
+    for i in range(len(p)):
+        first[p[i]] = i
+        y[p[i]] = x[i]
+    return first
+
+
+def added(y, p, x):
+    np.add.at(y, p, x)
+
+
+def taken_away(y, p, x):
+    np.subtract.at(y, p, x)
+
+
+def largest(y, p, x):
+    np.maximum.at(y, p, x)
+
+
+def smallest(y, p, x):
+    for i in range(len(p)):
+        y[p[i]] = min(y[p[i]], x[i])
+
+
+def larger(y, p, x):
+    for i in range(len(p)):
+        if x[i] > y[p[i]]:
+            y[p[i]] = x[i]
+
+
+def faded(y, p, x):
+    for i in range(len(p)):
+        y[p[i]] = y[p[i]] // 2 + x[i]
+
+
+def ranks(y, p, x):
+    rank = np.empty(len(p), np.int64)
+    count = np.zeros(len(y), np.int64)
+    for i in range(len(p)):
+        rank[i] = count[p[i]]
+        count[p[i]] += 1
+        if x[i] > 0:
+            y[p[i]] += x[i]
+    return rank, count
+
+
+OF_ELEMENTS = [last_ones, by_index_array, put, last_of_chosen, last_of_two, numbers_of_the_last,
+               added, taken_away, largest, smallest, larger, faded, ranks]  # fmt: skip
+compiled = {}
+
+
+def outcome(f, arguments, target):
+    arguments = copy.deepcopy(arguments)
+    try:
+        result = compiled.setdefault(f, jit(f))(*arguments, target=target)
+    except Exception as error:
+        result = type(error), str(error)
+    return [bits(value) for value in (result, *arguments)]
+
+
+def bits(value):
+    if isinstance(value, tuple):
+        return [bits(each) for each in value]
+    return (value.dtype, value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value
+
+
+def check(f, *arguments, expected="python"):
+    """Sums of floats that a GPU makes in blocks are not among what is checked."""
+    wanted = outcome(f, arguments, expected)
+    for target in TARGETS:
+        assert outcome(f, arguments, target) == wanted, target
+
+
+def numbers(r, dtype, count):
+    made = r.integers(-100, 100, count)
+    return made % 2 == 0 if dtype == "?" else made.astype(dtype)
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize("f", OF_ELEMENTS)
+@settings(max_examples=12, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from([0, 1, 63, 64, 65, 700, 3000]),
+       st.sampled_from([1, 2, 50, 3000]), st.sampled_from(["f8", "f4", "i8", "i4", "u1", "i2"]))
+def test_every_place_sees_its_iterations_in_order(f, seed, trips, places, dtype):
+    r = np.random.default_rng(seed)
+    p = r.integers(-places, places, trips)
+    check(f, numbers(r, dtype, places), p, numbers(r, dtype, trips))
+
+
+@pytest.mark.parametrize("f", OF_ELEMENTS)
+def test_the_first_index_that_is_wrong(f):
+    r = np.random.default_rng(3)
+    p = r.integers(-50, 50, 300)
+    p[200], p[150] = 50, -51
+    # NumPy looks at all indexes before it begins; for `at` we do not.
+    is_at = f in (added, taken_away, largest)
+    check(f, numbers(r, "f8", 50), p, numbers(r, "f8", 300),
+          expected="serial" if is_at else "python")
+
+
+def rows(y, p, x):
+    y[p] = x
+
+
+def rows_added(y, p, x):
+    for i in range(len(p)):
+        for j in range(x.shape[1]):
+            y[p[i], j] = y[p[i], j] * 0.5 + x[i, j]
+
+
+def at_pairs(y, p, x):
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            y[p[i], p[j] % y.shape[1]] = x[i, j]
+
+
+def columns(y, p, x):
+    for j in range(x.shape[1]):
+        for i in range(len(p)):
+            y[p[i], j] = x[i, j]
+
+
+def part_of_rows(y, p, x):
+    for i in range(len(p)):
+        for j in range(x.shape[1]):
+            if x[i, j] > 0:
+                y[p[i], j] = x[i, j]
+
+
+def rows_of_lengths(y, p, x):
+    for i in range(len(p)):
+        for j in range(p[i] % x.shape[1]):
+            y[p[i], j] = x[i, j]
+
+
+@pytest.mark.parametrize("f", [rows, rows_added, at_pairs, columns, part_of_rows, rows_of_lengths])
+@pytest.mark.parametrize("trips", [5, 64, 500])
+@pytest.mark.parametrize("places", [1, 30, 700])
+@pytest.mark.parametrize("width", [1, 3, 40])
+def test_rows(f, trips, places, width):
+    r = np.random.default_rng(trips)
+    p = r.integers(0, places, trips)
+    check(f, r.standard_normal((places, width)), p, r.standard_normal((trips, width)))
+
+
+def test_rows_with_an_index_that_is_wrong():
+    r = np.random.default_rng(4)
+    p = r.integers(0, 30, 100)
+    p[50] = 30
+    for f in (rows, rows_added, columns):
+        check(f, r.standard_normal((30, 5)), p, r.standard_normal((100, 5)))
+
+
+def test_arrays_that_share_memory():
+    for shift in (0, 1):
+        for f in (last_ones, faded):
+            made = []
+            for target in ("python", *TARGETS):
+                x = np.arange(400.0)
+                p = np.arange(300) * 7 % 100
+                jit(f)(x[shift:shift + 300], p, x[:300], target=target)
+                made.append(x.tobytes())
+            assert len(set(made)) == 1
