@@ -35,12 +35,11 @@ class Floats {
     return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, sign);
   }
 
-  bool AreLanesOfFloat() const {
-    return emission_.is_x86 && type_->isVectorTy() && type_->getScalarType()->isFloatTy();
-  }
+  bool AreLanes() const { return emission_.is_x86 && type_->isVectorTy(); }
+  bool AreLanesOfFloat() const { return AreLanes() && type_->getScalarType()->isFloatTy(); }
 
   Value* Power() {
-    if (AreLanesOfFloat()) return EmitLanePower(emission_, a_, b_);
+    if (AreLanes()) return EmitLanePower(emission_, a_, b_);
     return emission_.math->Call(emission_, "pow", {a_, b_});
   }
 
