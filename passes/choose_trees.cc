@@ -85,6 +85,7 @@ class TreeChooser : public LoopWriter {
       case OpCode::kIreduce: {
         const int64_t block = TreeBlockOf(*b);
         if (context_.options.kernels && OnDevice(*b)) return SetFlat(*b);
+        if (const Binding* flat = Flattened(*b)) return Set(*flat, kReductionBlock, LanesOf(*flat));
         if (HasLongColumns(*b)) return Set(*b, 0, LanesOf(*b), 1, kRunOfRows);
         const int64_t lanes = LanesOf(*b);
         const bool is_of_row = context_.options.kernels && lanes > 1;
@@ -217,6 +218,48 @@ class TreeChooser : public LoopWriter {
     }
     flat.attrs = flat.attrs.With(Attr::kMostBlock, MostDeviceBlock(flat));
     Set(*arena()->New(std::move(flat)), kDeviceBlock, kDeviceLanes);
+  }
+
+  // What is combined of all elements of arrays in C order goes along one index, since rows of a few
+  // elements fill no lanes; null where anything else depends on the indexes, or in a nest.
+  const Binding* Flattened(const Binding& b) {
+    const Block& element = *b.blocks[0];
+    const size_t rank = element.params.size();
+    if (depth_ > 0 || rank < 2 || HoldsArrays(b)) return nullptr;
+    const Operands all = Apply(b.operands);
+    const Operand count = Product({all.begin(), all.begin() + rank});
+    const auto views = FlatViews(b, count);
+    if (!FollowsOnly(element, views)) return nullptr;
+    const Var* place = builder().NewVar(ir::DType::kI64, "k");
+    Binding flat = b;
+    flat.blocks[0] = BlockOf({place}, [&] {
+      ir::Substitution values;
+      for (const Var* param : element.params) values.emplace(param, Int(0));
+      Block rest = element;
+      for (const auto& [load, view] : views) {
+        std::erase(rest.bindings, load);
+        values.emplace(load->result(), builder().Load(view, {place}, load->result()->hint));
+      }
+      return ir::InlineBlock(builder(), rest, values);
+    });
+    flat.operands = {count};
+    flat.operands.insert(flat.operands.end(), all.begin() + rank, all.end());
+    return arena()->New(std::move(flat));
+  }
+
+  // True where the loads alone depend on the block's indexes.
+  static bool FollowsOnly(const Block& element,
+                          const std::vector<std::pair<const Binding*, const Var*>>& loads) {
+    const ir::VarSet indexes(element.params.begin(), element.params.end());
+    bool follows = false;
+    const auto see = [&](const Var* used) { follows |= indexes.contains(used); };
+    for (const Binding* b : element.bindings) {
+      const bool is_load = std::any_of(loads.begin(), loads.end(),
+                                       [&](const auto& load) { return load.first == b; });
+      if (!is_load) ir::ForEachUse(*b, see);
+    }
+    for (const Operand& result : element.results) follows |= indexes.contains(result.var());
+    return !follows && !loads.empty();
   }
 
   // Blocks of elements that loops make are as small as they can be, since some take longer.

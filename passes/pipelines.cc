@@ -114,6 +114,11 @@ const std::vector<std::string_view>& CpuPipeline() {
       "choose-trees",
       // Behind choose-trees: orders of sums follow from no lengths that only some calls have.
       "unroll-reductions",
+      // Behind all that looks for maps.
+      "split-maps-at-borders",
+      "simplify",
+      "prove-bounds",
+      "simplify",
       // Of what no reduction is left in.
       "flatten-maps",
       "unroll-last-axes",
@@ -160,7 +165,7 @@ const std::vector<std::string_view>& GpuPipeline() {
     // Each thread of a GPU makes one element: what is made for many in the caches of a core or in
     // lanes is made otherwise, and all of an array by one kernel.
     const std::set<std::string_view> left_out = {
-        "split-at-borders", "fill-rest",        "block-contractions",  "fuse-panels",
+        "split-at-borders", "split-maps-at-borders", "fill-rest",        "block-contractions",  "fuse-panels",
         "flatten-maps",     "unroll-last-axes", "store-behind-checks", "vectorize-loops",
         "flatten-lanes",    "join-lanes",       "hoist-loads",         "prefetch-streams",
         "branch-checks",    "even-costs",       "write-one-by-one"};

@@ -36,7 +36,7 @@ class Floats {
   }
 
   bool AreLanes() const { return emission_.is_x86 && type_->isVectorTy(); }
-  bool AreLanesOfFloat() const { return AreLanes() && type_->getScalarType()->isFloatTy(); }
+  bool AreLanesOfDouble() const { return AreLanes() && type_->getScalarType()->isDoubleTy(); }
 
   Value* Power() {
     if (AreLanes()) return EmitLanePower(emission_, a_, b_);
@@ -64,7 +64,8 @@ class Floats {
       case OpCode::kImag: return Float(0.0);
       default: break;
     }
-    if (op == OpCode::kExpm1 && AreLanesOfFloat()) return EmitLaneExpm1(emission_, a_);
+    if (op == OpCode::kExpm1 && AreLanes()) return EmitLaneExpm1(emission_, a_);
+    if (op == OpCode::kTanh && AreLanesOfDouble()) return EmitLaneTanh(emission_, a_);
     const bool is_named = op >= OpCode::kCbrt && op <= OpCode::kErfc;
     return is_named ? emission_.math->Call(emission_, ir::Name(op), {a_}) : nullptr;
   }

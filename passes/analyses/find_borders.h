@@ -34,6 +34,8 @@ class BorderFinder {
   // The borders of a `for` by 1; none where it has none, or too many. Conditions that it answers
   // are none of a loop inside that is asked for behind it.
   std::optional<Borders> Of(const ir::Binding& loop);
+  // The same of an axis of an imap or foreach.
+  std::optional<Borders> Of(const ir::Binding& nest, size_t axis);
 
  private:
   // The first and the last index of a loop inside.
@@ -42,6 +44,7 @@ class BorderFinder {
     LinearForm last;
   };
 
+  std::optional<Borders> Find(const ir::Block& body);
   void FindDear(const ir::Block& block);
   void AddMakers(const ir::Operand& value, ir::VarSet& set);
 

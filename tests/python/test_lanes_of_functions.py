@@ -191,3 +191,25 @@ def test_exponentials_of_float32_less_one():
     assert made.dtype == np.float32
     np.testing.assert_allclose(made, expected, rtol=4 * 1.2e-7, atol=1e-45)
     np.testing.assert_array_equal(np.signbit(made[x == 0]), np.signbit(x[x == 0]))
+
+
+@jit
+def hyperbolic(x):
+    return np.expm1(x), np.tanh(x)
+
+
+def test_what_is_made_of_exponentials_of_float64():
+    random = np.random.default_rng(6)
+    x = np.concatenate((random.uniform(-1, 1, 4000), random.uniform(-50, 50, 4000),
+                        random.uniform(-800, 800, 4000), 10.0 ** random.uniform(-320, 0, 4000),
+                        -(10.0 ** random.uniform(-320, 0, 99)),
+                        (0.0, -0.0, 0.5, -0.5, 700.0, 701.0, -700.0, np.inf, -np.inf, np.nan)))
+    with np.errstate(all="ignore"):
+        expected = [f(x.astype(np.longdouble)).astype("f8") for f in (np.expm1, np.tanh)]
+    for made, wanted in zip(hyperbolic(x), expected):
+        np.testing.assert_allclose(made, wanted, rtol=4 * 2.3e-16, atol=1e-323)
+        np.testing.assert_array_equal(np.signbit(made[x == 0]), np.signbit(x[x == 0]))
+    alone = hyperbolic(x)
+    x[::5] = 750
+    for made, wanted in zip(hyperbolic(x), alone):
+        np.testing.assert_array_equal(made[1::5], wanted[1::5])

@@ -5,7 +5,9 @@ import numpy as np
 from parakeet.library.intrinsics import (
     asarray,
     can_cast,
+    copy,
     expand_dims,
+    memory_order,
     moveaxis,
     normalize_axes,
     reshape,
@@ -60,7 +62,12 @@ def roll_first(x, shift):
 
 
 def roll_along(x, shift, axis):
-    return moveaxis(roll_first(moveaxis(x, axis, 0), shift), 0, axis)
+    """In the order of memory that x has."""
+    (k,) = normalize_axes(axis, x.ndim)
+    if memory_order(x) == "F":
+        return roll_along(x.T, shift, x.ndim - 1 - k).T
+    rolled = roll_first(moveaxis(x, k, 0), shift)
+    return rolled if k == 0 else copy(moveaxis(rolled, 0, k), "C")
 
 
 @overload(np.roll)
@@ -172,6 +179,14 @@ def require_alike(arrays, axis):
                 )
 
 
+def are_turned(arrays):
+    """Whether all lie in Fortran order, which what is made of them then keeps."""
+    for array in arrays:
+        if memory_order(array) != "F":
+            return False
+    return True
+
+
 def require_castable(arrays, dtype, casting):
     if not can_cast(joined_type(arrays), dtype, casting):
         raise TypeError(f"Cannot cast array data according to the rule '{casting}'")
@@ -208,6 +223,8 @@ def concatenate(arrays, axis=0, out=None, dtype=None, casting="same_kind"):
         raise ValueError("zero-dimensional arrays cannot be concatenated")
     axis = normalize_axes(axis, parts[0].ndim)[0]
     require_alike(parts, axis)
+    if out is None and are_turned(parts):
+        return concatenate(tuple([part.T for part in parts]), -1 - axis, None, kind, "unsafe").T
     shape = parts[0].shape
     shape = shape[:axis] + (total_length(parts, axis),) + shape[axis + 1 :]
     joined = np.empty(shape, kind)
