@@ -85,7 +85,8 @@ class TreeChooser : public LoopWriter {
       case OpCode::kIreduce: {
         const int64_t block = TreeBlockOf(*b);
         if (context_.options.kernels && OnDevice(*b)) return SetFlat(*b);
-        if (const Binding* flat = Flattened(*b)) return Set(*flat, kReductionBlock, LanesOf(*flat));
+        if (const Binding* flat = Flattened(*b))
+          return Set(*flat, IsOneBlock(*flat, block) ? 0 : block, LanesOf(*flat));
         if (HasLongColumns(*b)) return Set(*b, 0, LanesOf(*b), 1, kRunOfRows);
         const int64_t lanes = LanesOf(*b);
         const bool is_of_row = context_.options.kernels && lanes > 1;
@@ -225,11 +226,11 @@ class TreeChooser : public LoopWriter {
   const Binding* Flattened(const Binding& b) {
     const Block& element = *b.blocks[0];
     const size_t rank = element.params.size();
-    if (depth_ > 0 || rank < 2 || HoldsArrays(b)) return nullptr;
+    if (depth_ > 0 || rank < 2 || HoldsArrays(b) || !FollowsOnly(element, WholeLoads(b)))
+      return nullptr;
     const Operands all = Apply(b.operands);
     const Operand count = Product({all.begin(), all.begin() + rank});
     const auto views = FlatViews(b, count);
-    if (!FollowsOnly(element, views)) return nullptr;
     const Var* place = builder().NewVar(ir::DType::kI64, "k");
     Binding flat = b;
     flat.blocks[0] = BlockOf({place}, [&] {
@@ -248,15 +249,12 @@ class TreeChooser : public LoopWriter {
   }
 
   // True where the loads alone depend on the block's indexes.
-  static bool FollowsOnly(const Block& element,
-                          const std::vector<std::pair<const Binding*, const Var*>>& loads) {
+  static bool FollowsOnly(const Block& element, const std::vector<const Binding*>& loads) {
     const ir::VarSet indexes(element.params.begin(), element.params.end());
     bool follows = false;
     const auto see = [&](const Var* used) { follows |= indexes.contains(used); };
     for (const Binding* b : element.bindings) {
-      const bool is_load = std::any_of(loads.begin(), loads.end(),
-                                       [&](const auto& load) { return load.first == b; });
-      if (!is_load) ir::ForEachUse(*b, see);
+      if (std::find(loads.begin(), loads.end(), b) == loads.end()) ir::ForEachUse(*b, see);
     }
     for (const Operand& result : element.results) follows |= indexes.contains(result.var());
     return !follows && !loads.empty();
@@ -274,12 +272,10 @@ class TreeChooser : public LoopWriter {
     return combined > read ? kMostDeviceBlockOfMore : kMostDeviceBlock;
   }
 
-  // The loads of the element that are of a whole array in C order at the element's index, with the
-  // array as one of a single axis.
-  std::vector<std::pair<const Binding*, const Var*>> FlatViews(const Binding& b,
-                                                               const Operand& size) {
+  // The loads of the element that are of a whole array in C order at the element's index.
+  std::vector<const Binding*> WholeLoads(const Binding& b) const {
     const Block& element = *b.blocks[0];
-    std::vector<std::pair<const Binding*, const Var*>> views;
+    std::vector<const Binding*> loads;
     for (const Binding* load : element.bindings) {
       if (load->op != OpCode::kLoad || !patterns_.LiesNext(*load, element.params.back())) continue;
       const Var* array = load->operands[0].var();
@@ -289,7 +285,17 @@ class TreeChooser : public LoopWriter {
           std::equal(dims.begin(), dims.end(), b.operands.begin()) &&
           std::equal(element.params.begin(), element.params.end(), load->operands.begin() + 1,
                      [](const Var* param, const Operand& at) { return at == Operand(param); });
-      if (!is_whole || ir::DefinedVars(element).contains(array)) continue;
+      if (is_whole && !ir::DefinedVars(element).contains(array)) loads.push_back(load);
+    }
+    return loads;
+  }
+
+  // The same, with the array as one of a single axis.
+  std::vector<std::pair<const Binding*, const Var*>> FlatViews(const Binding& b,
+                                                               const Operand& size) {
+    std::vector<std::pair<const Binding*, const Var*>> views;
+    for (const Binding* load : WholeLoads(b)) {
+      const Var* array = load->operands[0].var();
       const ir::Type type = ir::Type::Array(array->type.dtype(), {size});
       views.emplace_back(load, builder().EmitOne(OpCode::kView, type, {array, Int(0), Int(1)},
                                                  {{Attr::kFlat, int64_t{1}}}, {}, array->hint));

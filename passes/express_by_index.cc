@@ -15,7 +15,6 @@
 // Refuses: a reshape, stored to, of what may or may not be contiguous: whether NumPy copies there
 // depends on strides that only the call knows. A view that is returned, joined or passed to a call
 // stays, as `view` of its root; a reshape that does so is copied where its root is not contiguous.
-#include <algorithm>
 #include <unordered_set>
 #include <utility>
 
@@ -128,28 +127,7 @@ class IndexForm : public ir::Mutator {
   }
 
   void VisitMap(const Binding& b) {
-    const Block* element = ElementBlock(b, /*by_index=*/true);
-    if (b.attrs.Int(Attr::kFortran) != 0) return WriteTurned(b, *element);
-    EmitLike(b, OpCode::kImap, Extents(b), {element});
-  }
-
-  // Arrays in Fortran order are made in C order by the axes the other way round, and seen turned:
-  // what goes through memory in order is then one thing to all passes.
-  void WriteTurned(const Binding& b, const Block& element) {
-    Index extents = Extents(b);
-    std::reverse(extents.begin(), extents.end());
-    Block turned = element;
-    std::reverse(turned.params.begin(), turned.params.end());
-    std::vector<const Var*> made;
-    for (const Var* result : b.results)
-      made.push_back(builder().NewVar(ir::Type::Array(result->type.dtype(), extents), result->hint));
-    builder().Emit(OpCode::kImap, made, extents, b.attrs.Without(Attr::kFortran),
-                   {arena()->New(std::move(turned))});
-    std::vector<int64_t> perm(extents.size());
-    for (size_t k = 0; k < perm.size(); ++k) perm[k] = int64_t(perm.size() - 1 - k);
-    for (size_t k = 0; k < made.size(); ++k) {
-      DefineView({OpCode::kTranspose, {b.results[k]}, {made[k]}, {}, {{Attr::kPerm, perm}}, b.span});
-    }
+    EmitLike(b, OpCode::kImap, Extents(b), {ElementBlock(b, /*by_index=*/true)});
   }
 
   void VisitReduction(const Binding& b, OpCode op) {

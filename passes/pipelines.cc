@@ -22,6 +22,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       "simplify",
       "prove-bounds",
       "simplify",
+      "turn-maps",
       "express-by-index",
       "simplify",
       // Before prove-bounds, which sees what is so between the borders.

@@ -193,3 +193,15 @@ def test_sorts_of_short_rows(dtype):
 
 def by_index(x):
     return np.argsort(x, axis=0), np.argsort(x, axis=1)
+
+
+def reshaped(x):
+    y = -x
+    v = y.reshape(-1)
+    v[:] = 1
+    return y, v.sum()
+
+
+def test_a_reshape_is_a_copy_where_numpy_copies():
+    for order in "CF":
+        check(reshaped, np.arange(21.0).reshape(7, 3).copy(order))
