@@ -166,10 +166,10 @@ const std::vector<std::string_view>& GpuPipeline() {
     // Each thread of a GPU makes one element: what is made for many in the caches of a core or in
     // lanes is made otherwise, and all of an array by one kernel.
     const std::set<std::string_view> left_out = {
-        "split-at-borders", "split-maps-at-borders", "fill-rest",        "block-contractions",  "fuse-panels",
-        "flatten-maps",     "unroll-last-axes", "store-behind-checks", "vectorize-loops",
-        "flatten-lanes",    "join-lanes",       "hoist-loads",         "prefetch-streams",
-        "branch-checks",    "even-costs",       "write-one-by-one"};
+        "split-at-borders", "split-maps-at-borders", "fill-rest",        "block-contractions",
+        "fuse-panels",      "flatten-maps",          "unroll-last-axes", "store-behind-checks",
+        "vectorize-loops",  "flatten-lanes",         "join-lanes",       "hoist-loads",
+        "prefetch-streams", "branch-checks",         "even-costs",       "write-one-by-one"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       // Behind all that fuses, and before arrays share memory.

@@ -19,10 +19,9 @@ inline constexpr uint64_t kGatherFromBottom = 0x0102040810204080;
 __attribute__((target("avx2"))) inline int64_t PackRuns(const uint8_t* bits, int64_t count,
                                                         bool is_little, uint8_t* packed) {
   const int64_t flip = is_little ? 0 : 0x0707070707070707;  // the place among eight
-  const __m256i order = _mm256_xor_si256(
-      _mm256_setr_epi64x(0x0706050403020100, 0x0F0E0D0C0B0A0908, 0x0706050403020100,
-                         0x0F0E0D0C0B0A0908),
-      _mm256_set1_epi64x(flip));
+  const __m256i order = _mm256_xor_si256(_mm256_setr_epi64x(0x0706050403020100, 0x0F0E0D0C0B0A0908,
+                                                            0x0706050403020100, 0x0F0E0D0C0B0A0908),
+                                         _mm256_set1_epi64x(flip));
   int64_t done = 0;
   for (; done + 32 <= count; done += 32) {
     const __m256i given = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bits + done));

@@ -31,8 +31,7 @@ Value* Series(llvm::IRBuilder<>& builder, Value* x) {
 Value* Expm1OfDoubles(Emission& emission, Value* x) {
   llvm::IRBuilder<>& builder = emission.builder;
   Value* size = builder.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
-  Value* is_near =
-      builder.CreateFCmpOLE(size, llvm::ConstantFP::get(x->getType(), kMostOfExpm1));
+  Value* is_near = builder.CreateFCmpOLE(size, llvm::ConstantFP::get(x->getType(), kMostOfExpm1));
   Value* made = EmitDoubleExpm1(builder, x);
   return ChooseWay(
       emission, builder.CreateAndReduce(is_near), [&] { return made; },

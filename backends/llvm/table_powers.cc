@@ -152,13 +152,11 @@ class TablePower {
     Value* shifted = builder_.CreateShl(exponent, Word(Traits::kMantissaBits));
     Value* m = AsReals(builder_.CreateSub(bits, shifted));
     Value* scaled = builder_.CreateFMul(m, LookUp(tables_.reciprocals, index));
-    const Pair f = {
-        builder_.CreateFSub(scaled, Number(1)),
-        Fma(m, LookUp(tables_.reciprocals, index), builder_.CreateFNeg(scaled))};
+    const Pair f = {builder_.CreateFSub(scaled, Number(1)),
+                    Fma(m, LookUp(tables_.reciprocals, index), builder_.CreateFNeg(scaled))};
     const Pair series = Series(f);
     Value* whole = builder_.CreateFAdd(AsReal(exponent), LookUp(tables_.high, index));
-    return Plus(whole, series.high,
-                builder_.CreateFAdd(series.low, LookUp(tables_.low, index)));
+    return Plus(whole, series.high, builder_.CreateFAdd(series.low, LookUp(tables_.low, index)));
   }
 
   Value* AsReal(Value* exponent) {

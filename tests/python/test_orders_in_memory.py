@@ -60,8 +60,8 @@ def test_what_is_made_lies_as_in_numpy(f, order):
 
 
 def totals(x):
-    return (np.sum(x), np.mean(x), np.std(x), np.sum(x * x), np.count_nonzero(x > 1), np.any(x > 30),
-            np.all(x >= 0), np.sum(x, where=x > 2), np.array_equal(x, x + 0))
+    return (np.sum(x), np.mean(x), np.std(x), np.sum(x * x), np.count_nonzero(x > 1),
+            np.any(x > 30), np.all(x >= 0), np.sum(x, where=x > 2), np.array_equal(x, x + 0))
 
 
 def ends(x):

@@ -58,7 +58,8 @@ def rot90(m, k=1, axes=(0, 1)):
 def roll_first(x, shift):
     """Elements of the first axis move `shift` places on; those that fall off come in again."""
     n = x.shape[0]
-    return imap(lambda i: x[(i - shift % n) % n], n)
+    places = shift % max(n, 1)
+    return imap(lambda i: x[(i - places) % n], n)
 
 
 def roll_along(x, shift, axis):
