@@ -55,6 +55,11 @@ def rot90(m, k=1, axes=(0, 1)):
     return flip(np.swapaxes(x, first, second), second)
 
 
+def lies_turned(x):
+    """Whether it lies in Fortran order, and turned in C order: one of several columns."""
+    return memory_order(x) == "F" and memory_order(x.T) == "C"
+
+
 def roll_first(x, shift):
     """Elements of the first axis move `shift` places on; those that fall off come in again."""
     n = x.shape[0]
@@ -65,7 +70,7 @@ def roll_first(x, shift):
 def roll_along(x, shift, axis):
     """In the order of memory that x has."""
     (k,) = normalize_axes(axis, x.ndim)
-    if memory_order(x) == "F":
+    if lies_turned(x):
         return roll_along(x.T, shift, x.ndim - 1 - k).T
     rolled = roll_first(moveaxis(x, k, 0), shift)
     return rolled if k == 0 else copy(moveaxis(rolled, 0, k), "C")
@@ -183,7 +188,7 @@ def require_alike(arrays, axis):
 def are_turned(arrays):
     """Whether all lie in Fortran order, which what is made of them then keeps."""
     for array in arrays:
-        if memory_order(array) != "F":
+        if not lies_turned(array):
             return False
     return True
 

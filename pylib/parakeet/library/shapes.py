@@ -6,11 +6,11 @@ from parakeet.library.intrinsics import (
     asarray,
     astype,
     broadcast_to,
-    memory_order,
     moveaxis,
     normalize_axes,
     reshape,
 )
+from parakeet.library.rearrangements import lies_turned
 from parakeet.library.registry import overload
 
 
@@ -72,7 +72,7 @@ def joined_along(parts, axis):
 def delete(arr, obj, axis=None):
     x = reshape(asarray(arr), -1) if axis is None else asarray(arr)
     k = 0 if axis is None else axis
-    if memory_order(x) == "F":
+    if lies_turned(x):
         return delete(x.T, obj, -1 - normalize_axes(k, x.ndim)[0]).T
     rows = moveaxis(x, k, 0)
     if isinstance(obj, int):
@@ -93,7 +93,7 @@ def insert(arr, obj, values, axis=None):
     if not isinstance(obj, int):
         raise NotImplementedError("insert before one place, an int")
     k = 0 if axis is None else axis
-    if memory_order(x) == "F" and asarray(values).ndim == 0:
+    if lies_turned(x) and asarray(values).ndim == 0:
         return insert(x.T, obj, values, -1 - normalize_axes(k, x.ndim)[0]).T
     rows = moveaxis(x, k, 0)
     n = rows.shape[0]
