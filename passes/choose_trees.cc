@@ -85,6 +85,8 @@ class TreeChooser : public LoopWriter {
       case OpCode::kIreduce: {
         const int64_t block = TreeBlockOf(*b);
         if (context_.options.kernels && OnDevice(*b)) return SetFlat(*b);
+        if (const Binding* flat = Flattened(*b))
+          return Set(*flat, IsOneBlock(*flat, block) ? 0 : block, LanesOf(*flat));
         if (HasLongColumns(*b)) return Set(*b, 0, LanesOf(*b), 1, kRunOfRows);
         const int64_t lanes = LanesOf(*b);
         const bool is_of_row = context_.options.kernels && lanes > 1;
@@ -219,6 +221,45 @@ class TreeChooser : public LoopWriter {
     Set(*arena()->New(std::move(flat)), kDeviceBlock, kDeviceLanes);
   }
 
+  // What is combined of all elements of arrays in C order goes along one index, since rows of a few
+  // elements fill no lanes; null where anything else depends on the indexes, or in a nest.
+  const Binding* Flattened(const Binding& b) {
+    const Block& element = *b.blocks[0];
+    const size_t rank = element.params.size();
+    if (depth_ > 0 || rank < 2 || HoldsArrays(b) || !FollowsOnly(element, WholeLoads(b)))
+      return nullptr;
+    const Operands all = Apply(b.operands);
+    const Operand count = Product({all.begin(), all.begin() + rank});
+    const auto views = FlatViews(b, count);
+    const Var* place = builder().NewVar(ir::DType::kI64, "k");
+    Binding flat = b;
+    flat.blocks[0] = BlockOf({place}, [&] {
+      ir::Substitution values;
+      for (const Var* param : element.params) values.emplace(param, Int(0));
+      Block rest = element;
+      for (const auto& [load, view] : views) {
+        std::erase(rest.bindings, load);
+        values.emplace(load->result(), builder().Load(view, {place}, load->result()->hint));
+      }
+      return ir::InlineBlock(builder(), rest, values);
+    });
+    flat.operands = {count};
+    flat.operands.insert(flat.operands.end(), all.begin() + rank, all.end());
+    return arena()->New(std::move(flat));
+  }
+
+  // True where the loads alone depend on the block's indexes.
+  static bool FollowsOnly(const Block& element, const std::vector<const Binding*>& loads) {
+    const ir::VarSet indexes(element.params.begin(), element.params.end());
+    bool follows = false;
+    const auto see = [&](const Var* used) { follows |= indexes.contains(used); };
+    for (const Binding* b : element.bindings) {
+      if (std::find(loads.begin(), loads.end(), b) == loads.end()) ir::ForEachUse(*b, see);
+    }
+    for (const Operand& result : element.results) follows |= indexes.contains(result.var());
+    return !follows && !loads.empty();
+  }
+
   // Blocks of elements that loops make are as small as they can be, since some take longer.
   static int64_t MostDeviceBlock(const Binding& b) {
     int64_t read = 0;
@@ -231,12 +272,10 @@ class TreeChooser : public LoopWriter {
     return combined > read ? kMostDeviceBlockOfMore : kMostDeviceBlock;
   }
 
-  // The loads of the element that are of a whole array in C order at the element's index, with the
-  // array as one of a single axis.
-  std::vector<std::pair<const Binding*, const Var*>> FlatViews(const Binding& b,
-                                                               const Operand& size) {
+  // The loads of the element that are of a whole array in C order at the element's index.
+  std::vector<const Binding*> WholeLoads(const Binding& b) const {
     const Block& element = *b.blocks[0];
-    std::vector<std::pair<const Binding*, const Var*>> views;
+    std::vector<const Binding*> loads;
     for (const Binding* load : element.bindings) {
       if (load->op != OpCode::kLoad || !patterns_.LiesNext(*load, element.params.back())) continue;
       const Var* array = load->operands[0].var();
@@ -246,7 +285,17 @@ class TreeChooser : public LoopWriter {
           std::equal(dims.begin(), dims.end(), b.operands.begin()) &&
           std::equal(element.params.begin(), element.params.end(), load->operands.begin() + 1,
                      [](const Var* param, const Operand& at) { return at == Operand(param); });
-      if (!is_whole || ir::DefinedVars(element).contains(array)) continue;
+      if (is_whole && !ir::DefinedVars(element).contains(array)) loads.push_back(load);
+    }
+    return loads;
+  }
+
+  // The same, with the array as one of a single axis.
+  std::vector<std::pair<const Binding*, const Var*>> FlatViews(const Binding& b,
+                                                               const Operand& size) {
+    std::vector<std::pair<const Binding*, const Var*>> views;
+    for (const Binding* load : WholeLoads(b)) {
+      const Var* array = load->operands[0].var();
       const ir::Type type = ir::Type::Array(array->type.dtype(), {size});
       views.emplace_back(load, builder().EmitOne(OpCode::kView, type, {array, Int(0), Int(1)},
                                                  {{Attr::kFlat, int64_t{1}}}, {}, array->hint));

@@ -170,7 +170,10 @@ class RestFiller : public LoopWriter {
     const Block* body = BlockOf(params, [&] {
       Operands index(params.begin(), params.end());
       for (size_t k = 0; k < axis; ++k) index[k] = builder().Add(begin[k], index[k]);
-      const Operand is_behind = builder().Scalar(OpCode::kGe, {index[axis], begin[axis]});
+      // Where nothing is before it, all of the rest is behind.
+      const Operand is_behind = begin[axis].IsInt(0)
+                                    ? Operand::Bool(true)
+                                    : builder().Scalar(OpCode::kGe, {index[axis], begin[axis]});
       const Operand gap = builder().Scalar(OpCode::kSelect, {is_behind, inner[axis], Int(0)});
       index[axis] = builder().Add(index[axis], gap);
       const Operands made =

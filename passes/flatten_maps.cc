@@ -12,15 +12,15 @@
 //   foreach (%i) in (%all) { %a = load %line[%i]  %b = mul %a, 2.0:f32  store %line.1[%i], %b }
 //
 // Where accesses are to neighbours along the axis before the last, or not all of that axis is gone
-// along, these two become one:
+// along, these two become one, whether that axis is short or nobody knows:
 //
 //   foreach (%i, %j, %k) in (%n, %m, 3) { %j.1 = add %j, 1  %a = load %x[%i, %j.1, %k]  ... }
 //   => foreach (%i, %t) in (%n, %m * 3) { %at = (%i * %w + 1) * 3 + %t  %a = load %line[%at]  ... }
 //
 // Assumes: index form, behind all that looks for maps and arrays by their names.
 // Refuses: arrays in another order, of other sizes, or read elsewhere than at the element's own
-// index, beside it, or at one place for all; elements that hold loops or may raise; maps over two
-// axes, or over long ones, whose rows fill lanes.
+// index, beside it, or at one place for all; elements that hold loops or may raise; rows that are
+// known to be long, which fill lanes.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -80,7 +80,7 @@ class MapFlattener : public LoopWriter {
       return false;
     const size_t rank = b.operands.size();
     const Operand& row = b.operands.back();
-    return row.IsConstant() ? rank > 1 && row.constant().integer <= kLongestShortRow : rank > 2;
+    return rank > 1 && !(row.IsConstant() && row.constant().integer > kLongestShortRow);
   }
 
   // True where every access is to the element of its own index, or to one for all, and nothing
@@ -146,14 +146,14 @@ class MapFlattener : public LoopWriter {
     if (rank < 2 || rank != nest.blocks[0]->params.size() || nest.attrs.Int(Attr::kFortran) != 0)
       return false;
     const std::optional<int64_t> length = lengths_.Of(nest.operands.back());
-    if (!length || *length < 2 || *length > kLongestShortRow) return false;
+    if (length && (*length < 2 || *length > kLongestShortRow)) return false;
     const auto& params = nest.blocks[0]->params;
     ir::VarSet moved = {params[rank - 2], params[rank - 1]};  // and what is computed of them
     std::vector<const Binding*> accesses;
     for (const Binding* b : nest.blocks[0]->bindings) {
       bool moves = false;
       ir::ForEachUse(*b, [&](const Var* value) { moves |= moved.contains(value); });
-      if (IsAccess(*b) && IsBeside(*b, nest, moved, *length)) {
+      if (IsAccess(*b) && IsBeside(*b, nest, moved)) {
         accesses.push_back(b);
       } else if (ir::IsScalarOp(b->op)) {
         if (moves) moved.insert(b->results.begin(), b->results.end());
@@ -168,14 +168,19 @@ class MapFlattener : public LoopWriter {
     return true;
   }
 
-  bool IsBeside(const Binding& access, const Binding& nest, const ir::VarSet& moved,
-                int64_t length) const {
+  // True for lengths that are one value, or known to be one number.
+  bool AreAlike(const Operand& row, const Operand& other) const {
+    const std::optional<int64_t> length = lengths_.Of(row);
+    return row == other || (length && length == lengths_.Of(other));
+  }
+
+  bool IsBeside(const Binding& access, const Binding& nest, const ir::VarSet& moved) const {
     const Var* array = access.operands[0].var();
     const std::vector<Operand> index = IndexOf(access);
     const auto& params = nest.blocks[0]->params;
     const size_t rank = index.size();
-    if (rank < 2 || !patterns_.LiesInC(array) || lengths_.Of(array->type.dims().back()) != length)
-      return false;
+    if (rank < 2 || !patterns_.LiesInC(array)) return false;
+    if (!AreAlike(nest.operands.back(), array->type.dims().back())) return false;
     if (index.back() != Operand(params.back())) return false;
     if (access.op == OpCode::kStore && moved.contains(access.operands.back().var())) return false;
     for (size_t axis = 0; axis + 2 < rank; ++axis) {

@@ -22,6 +22,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       "simplify",
       "prove-bounds",
       "simplify",
+      "turn-maps",
       "express-by-index",
       "simplify",
       // Before prove-bounds, which sees what is so between the borders.
@@ -121,6 +122,11 @@ const std::vector<std::string_view>& CpuPipeline() {
       "choose-trees",
       // Behind choose-trees: orders of sums follow from no lengths that only some calls have.
       "unroll-reductions",
+      // Behind all that looks for maps.
+      "split-maps-at-borders",
+      "simplify",
+      "prove-bounds",
+      "simplify",
       // Of what no reduction is left in.
       "flatten-maps",
       "unroll-last-axes",
@@ -169,11 +175,11 @@ const std::vector<std::string_view>& GpuPipeline() {
     // Each thread of a GPU makes one element: what is made for many in the caches of a core or in
     // lanes is made otherwise, and all of an array by one kernel.
     const std::set<std::string_view> left_out = {
-        "split-at-borders", "split-nests",   "fill-rest",        "block-contractions",
-        "fuse-panels",      "flatten-maps",  "unroll-last-axes", "store-behind-checks",
-        "vectorize-loops",  "flatten-lanes", "join-lanes",       "hoist-loads",
-        "prefetch-streams", "branch-checks", "even-costs",       "write-one-by-one",
-        "stream-stores"};
+        "split-at-borders", "split-nests",     "split-maps-at-borders", "fill-rest",
+        "fuse-panels",      "flatten-maps",    "block-contractions",    "unroll-last-axes",
+        "vectorize-loops",  "flatten-lanes",   "store-behind-checks",   "join-lanes",
+        "hoist-loads",      "branch-checks",   "prefetch-streams",      "even-costs",
+        "write-one-by-one", "stream-stores"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       // Behind all that fuses, and before arrays share memory.

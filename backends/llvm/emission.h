@@ -43,6 +43,12 @@ class MathLibrary {
                                      llvm::Value*) const {
     return nullptr;
   }
+  // Of a table of 16 numbers, floats or doubles, those at the last four bits of each index; null
+  // where no instruction finds them.
+  virtual llvm::Value* LookUp(Emission&, llvm::Constant* /*table*/,
+                              llvm::Value* /*indexes*/) const {
+    return nullptr;
+  }
   // C's functions of complex numbers, by the name for double ("cexp", "cpow").
   virtual Number CallComplex(Emission& emission, std::string_view name,
                              llvm::ArrayRef<Number> operands) const = 0;

@@ -35,12 +35,11 @@ class Floats {
     return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, sign);
   }
 
-  bool AreLanesOfFloat() const {
-    return emission_.is_x86 && type_->isVectorTy() && type_->getScalarType()->isFloatTy();
-  }
+  bool AreLanes() const { return emission_.is_x86 && type_->isVectorTy(); }
+  bool AreLanesOfDouble() const { return AreLanes() && type_->getScalarType()->isDoubleTy(); }
 
   Value* Power() {
-    if (AreLanesOfFloat()) return EmitLanePower(emission_, a_, b_);
+    if (AreLanes()) return EmitLanePower(emission_, a_, b_);
     return emission_.math->Call(emission_, "pow", {a_, b_});
   }
 
@@ -65,7 +64,8 @@ class Floats {
       case OpCode::kImag: return Float(0.0);
       default: break;
     }
-    if (op == OpCode::kExpm1 && AreLanesOfFloat()) return EmitLaneExpm1(emission_, a_);
+    if (op == OpCode::kExpm1 && AreLanes()) return EmitLaneExpm1(emission_, a_);
+    if (op == OpCode::kTanh && AreLanesOfDouble()) return EmitLaneTanh(emission_, a_);
     const bool is_named = op >= OpCode::kCbrt && op <= OpCode::kErfc;
     return is_named ? emission_.math->Call(emission_, ir::Name(op), {a_}) : nullptr;
   }

@@ -32,11 +32,15 @@ Number EmitBitcast(Emission& emission, const Number& operand, ir::DType to);
 llvm::Value* EmitLaneDivision(Emission& emission, llvm::Value* a, llvm::Value* b, bool is_signed,
                               bool is_remainder);
 
-// Lanes of float, x to the y.
+// Lanes of float or double, x to the y.
 llvm::Value* EmitLanePower(Emission& emission, llvm::Value* x, llvm::Value* y);
+// Null where the processor does not look numbers up in tables.
+llvm::Value* EmitTablePower(Emission& emission, llvm::Value* x, llvm::Value* y);
 
-// Lanes of float, exp(x) - 1.
+// Lanes of float or double, exp(x) - 1.
 llvm::Value* EmitLaneExpm1(Emission& emission, llvm::Value* x);
+// Lanes of double.
+llvm::Value* EmitLaneTanh(Emission& emission, llvm::Value* x);
 
 // Integers by squaring: a ** b, wrapping, with b unsigned.
 llvm::Value* EmitIntegerPower(Emission& emission, llvm::Value* base, llvm::Value* exponent);

@@ -27,7 +27,7 @@ class LanePower {
         doubles_(WithElement(x->getType(), builder_.getDoubleTy())),
         words_(WithElement(x->getType(), builder_.getInt64Ty())) {}
 
-  // All bases are positive normal numbers, all exponents finite.
+  // Which bases are positive normal numbers, and their exponents finite.
   Value* AreOrdinary() {
     const auto limit = [&](double value) { return llvm::ConstantFP::get(x_->getType(), value); };
     Value* infinity = llvm::ConstantFP::getInfinity(x_->getType());
@@ -35,8 +35,7 @@ class LanePower {
     Value* is_finite = builder_.CreateFCmpOLT(x_, infinity);
     Value* size = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, y_);
     Value* is_number = builder_.CreateFCmpOLT(size, infinity);
-    return builder_.CreateAndReduce(
-        builder_.CreateAnd(builder_.CreateAnd(is_normal, is_finite), is_number));
+    return builder_.CreateAnd(builder_.CreateAnd(is_normal, is_finite), is_number);
   }
 
   Value* Make() {
@@ -102,13 +101,23 @@ class LanePower {
 
 }  // namespace
 
+// A lane's value does not depend on whether others are ordinary.
 Value* EmitLanePower(Emission& emission, Value* x, Value* y) {
-  const llvm::IRBuilder<>::FastMathFlagGuard guard(emission.builder);
-  emission.builder.clearFastMathFlags();
+  if (Value* made = EmitTablePower(emission, x, y)) return made;
+  if (x->getType()->getScalarType()->isDoubleTy()) {
+    return emission.math->Call(emission, "pow", {x, y});
+  }
+  llvm::IRBuilder<>& builder = emission.builder;
+  const llvm::IRBuilder<>::FastMathFlagGuard guard(builder);
+  builder.clearFastMathFlags();
   LanePower power(emission, x, y);
+  Value* are_ordinary = power.AreOrdinary();
   return ChooseWay(
-      emission, power.AreOrdinary(), [&] { return power.Make(); },
-      [&] { return emission.math->Call(emission, "pow", {x, y}); });
+      emission, builder.CreateAndReduce(are_ordinary), [&] { return power.Make(); },
+      [&] {
+        Value* other = emission.math->Call(emission, "pow", {x, y});
+        return builder.CreateSelect(are_ordinary, power.Make(), other);
+      });
 }
 
 }  // namespace parakeet::backends

@@ -181,6 +181,23 @@ Value* HostMath::FirstIfBeyond(Emission& emission, bool is_least, Value* a, Valu
       });
 }
 
+// Registers of 512 bits hold the table: one of floats, two of doubles.
+Value* HostMath::LookUp(Emission& emission, llvm::Constant* table, Value* indexes) const {
+  if (vector_bits_ != 512) return nullptr;
+  llvm::IRBuilder<>& builder = emission.builder;
+  const bool is_double = table->getType()->getScalarType()->isDoubleTy();
+  auto* in_register = FixedVectorType::get(table->getType()->getScalarType(), is_double ? 8 : 16);
+  return EmitInRegisters(emission, in_register, {indexes}, [&](llvm::ArrayRef<Value*> parts) {
+    if (!is_double) {
+      return builder.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_sf_512, {},
+                                     {table, parts[0]});
+    }
+    return builder.CreateIntrinsic(
+        llvm::Intrinsic::x86_avx512_vpermi2var_pd_512, {},
+        {TakeLanes(emission, table, 0, 8), parts[0], TakeLanes(emission, table, 8, 8)});
+  });
+}
+
 Number HostMath::CallComplex(Emission& emission, std::string_view name,
                              llvm::ArrayRef<Number> operands) const {
   if (!operands[0].value->getType()->isVectorTy()) {

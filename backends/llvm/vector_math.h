@@ -22,6 +22,8 @@ class HostMath : public MathLibrary {
                     llvm::ArrayRef<llvm::Value*> operands) const override;
   llvm::Value* FirstIfBeyond(Emission& emission, bool is_least, llvm::Value* a,
                              llvm::Value* b) const override;
+  llvm::Value* LookUp(Emission& emission, llvm::Constant* table,
+                      llvm::Value* indexes) const override;
   Number CallComplex(Emission& emission, std::string_view name,
                      llvm::ArrayRef<Number> operands) const override;
 

@@ -75,12 +75,27 @@ void BorderFinder::AddMakers(const Operand& value, ir::VarSet& set) {
 std::optional<Borders> BorderFinder::Of(const Binding& loop) {
   const Block& body = *loop.blocks[0];
   index_ = body.params[0];
-  inside_ = ir::DefinedVars(body);
   inner_.clear();
   borders_ = {};
-  fails_ = false;
   ends_ = {FormOf(loop.operands[0]), FormOf(loop.operands[1])};
   borders_.is_likely_all = IsLoaded(ends_.first) || IsLoaded(ends_.last);
+  return Find(body);
+}
+
+std::optional<Borders> BorderFinder::Of(const Binding& nest, size_t axis) {
+  const Block& body = *nest.blocks[0];
+  inner_.clear();
+  BoundIndexes(nest);
+  index_ = body.params[axis];
+  inner_.erase(index_);
+  borders_ = {};
+  ends_ = {LinearForm::Of(int64_t{0}), FormOf(nest.operands[axis])};
+  return Find(body);
+}
+
+std::optional<Borders> BorderFinder::Find(const Block& body) {
+  inside_ = ir::DefinedVars(body);
+  fails_ = false;
   const auto known = known_;
   const auto chosen = chosen_;
   Walk(body);

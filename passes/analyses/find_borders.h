@@ -33,6 +33,8 @@ class BorderFinder {
   // The borders of a `for` by 1; none where it has none, or too many. Conditions that it answers
   // are none of a loop inside that is asked for behind it.
   std::optional<Borders> Of(const ir::Binding& loop);
+  // The same of an axis of an imap or foreach.
+  std::optional<Borders> Of(const ir::Binding& nest, size_t axis);
 
   // Between which indexes a loop runs.
   struct Ends {
@@ -45,6 +47,7 @@ class BorderFinder {
                                 size_t axis);
 
  private:
+  std::optional<Borders> Find(const ir::Block& body);
   void FindDear(const ir::Block& block);
   void AddMakers(const ir::Operand& value, ir::VarSet& set);
 

@@ -56,7 +56,7 @@ ArgSort ArgSortOf(int type, FunctionIndex place) {
 }
 
 // Of fewer elements NumPy's stable kernel is as fast.
-constexpr intptr_t kMany = 1024;
+constexpr intptr_t kMany = 32;
 
 // NumPy's vectorised kernel for numbers of 32 and 64 bits is not stable: equal elements, and nans,
 // stand beside one another, and their indexes are sorted after it.

@@ -1,4 +1,4 @@
-"""What lanes make by parts and by bits: complex functions, powers of float32, exponents."""
+"""What lanes make by parts and by bits: complex functions, powers, exponents."""
 
 import numpy as np
 import pytest
@@ -54,32 +54,66 @@ def test_logarithms_near_one_keep_their_digits():
 
 @jit
 def powers(x, y):
-    return np.power(x, y), x ** np.float32(1.7), x ** np.float32(-3.0)
+    return np.power(x, y), x ** x.dtype.type(1.7), x ** x.dtype.type(-3.0)
 
 
 def check_powers(x, y):
+    kind = x.dtype.type
     with np.errstate(all="ignore"):
-        expected = np.power(x, y), x ** np.float32(1.7), x ** np.float32(-3.0)
+        expected = np.power(x, y), x ** kind(1.7), x ** kind(-3.0)
     for made, wanted in zip(powers(x, y), expected):
-        assert made.dtype == np.float32
-        np.testing.assert_allclose(made, wanted, rtol=4 * 1.2e-7, atol=3e-45)
+        assert made.dtype == x.dtype
+        limits = np.finfo(x.dtype)
+        np.testing.assert_allclose(made, wanted, rtol=4 * limits.eps,
+                                   atol=2 * limits.smallest_subnormal)
+        is_zero = wanted == 0
+        np.testing.assert_array_equal(np.signbit(made[is_zero]), np.signbit(wanted[is_zero]))
 
 
-def test_powers_of_float32():
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_powers(dtype):
     random = np.random.default_rng(2)
-    x = (10.0 ** random.uniform(-38, 38, 5000)).astype("f4")
-    check_powers(x, random.uniform(-4, 4, 5000).astype("f4"))
-    near = (1 + random.uniform(-1e-3, 1e-3, 5000)).astype("f4")
-    check_powers(near, random.uniform(-1e5, 1e5, 5000).astype("f4"))
-    special = np.array([0, -0.0, 1, -1, 2, -2, np.inf, -np.inf, np.nan, 1e-45, 1e-39, 3e38], "f4")
+    most = np.log10(np.finfo(dtype).max) - 1
+    x = (10.0 ** random.uniform(-most, most, 5000)).astype(dtype)
+    check_powers(x, random.uniform(-4, 4, 5000).astype(dtype))
+    near = (1 + random.uniform(-1e-3, 1e-3, 5000)).astype(dtype)
+    check_powers(near, random.uniform(-1e5, 1e5, 5000).astype(dtype))
+    nearer = (1 + random.uniform(-1e-6, 1e-6, 5000)).astype(dtype)
+    check_powers(nearer, random.uniform(-5e7, 5e7, 5000).astype(dtype))
+    special = np.array([0, -0.0, 1, -1, 2, -2, 0.5, 1 / 3, np.inf, -np.inf, np.nan, 1e-45, 1e-39,
+                        3e38, np.finfo(dtype).max, np.finfo(dtype).smallest_subnormal], dtype)
     check_powers(*(part.ravel().copy() for part in np.meshgrid(special, special)))
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_bounds_between_entries_of_tables(dtype):
+    """Mantissas at which another entry is taken, and those beside them."""
+    steps = np.arange(0.5, 2.0, 1 / 256).astype(dtype)
+    x = np.concatenate((steps, np.nextafter(steps, np.dtype(dtype).type(0)),
+                        np.nextafter(steps, np.dtype(dtype).type(4))))
+    for exponent in (1.0, 31.0, -100.0, 0.03125, 100.5):
+        check_powers(x, np.full(x.size, exponent, dtype))
+
+
 @settings(max_examples=80, deadline=None)
-@given(st.lists(st.floats(0, width=32), min_size=1, max_size=40), st.floats(-50, 50, width=32))
-def test_any_powers_of_float32(numbers, exponent):
-    x = np.array(numbers, "f4")
-    check_powers(x, np.full(x.size, exponent, "f4"))
+@given(st.sampled_from([32, 64]), st.data())
+def test_any_powers(width, data):
+    numbers = data.draw(st.lists(st.floats(width=width), min_size=1, max_size=40))
+    x = np.array(numbers, f"f{width // 8}")
+    exponent = data.draw(st.floats(-50, 50, width=32) | st.floats(width=width))
+    check_powers(x, np.full(x.size, exponent, x.dtype))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_a_power_depends_on_no_other_lane(dtype):
+    random = np.random.default_rng(5)
+    x = random.uniform(0.1, 9, 1000).astype(dtype)
+    y = random.uniform(-9, 9, 1000).astype(dtype)
+    alone = powers(x, y)
+    x[::3] = -1
+    for made, wanted in zip(powers(x, y), alone):
+        np.testing.assert_array_equal(made[1::3], wanted[1::3])
+        np.testing.assert_array_equal(made[2::3], wanted[2::3])
 
 
 @jit
@@ -158,3 +192,25 @@ def test_exponentials_of_float32_less_one():
     assert made.dtype == np.float32
     np.testing.assert_allclose(made, expected, rtol=4 * 1.2e-7, atol=1e-45)
     np.testing.assert_array_equal(np.signbit(made[x == 0]), np.signbit(x[x == 0]))
+
+
+@jit
+def hyperbolic(x):
+    return np.expm1(x), np.tanh(x)
+
+
+def test_what_is_made_of_exponentials_of_float64():
+    random = np.random.default_rng(6)
+    x = np.concatenate((random.uniform(-1, 1, 4000), random.uniform(-50, 50, 4000),
+                        random.uniform(-800, 800, 4000), 10.0 ** random.uniform(-320, 0, 4000),
+                        -(10.0 ** random.uniform(-320, 0, 99)),
+                        (0.0, -0.0, 0.5, -0.5, 700.0, 701.0, -700.0, np.inf, -np.inf, np.nan)))
+    with np.errstate(all="ignore"):
+        expected = [f(x.astype(np.longdouble)).astype("f8") for f in (np.expm1, np.tanh)]
+    for made, wanted in zip(hyperbolic(x), expected):
+        np.testing.assert_allclose(made, wanted, rtol=4 * 2.3e-16, atol=1e-323)
+        np.testing.assert_array_equal(np.signbit(made[x == 0]), np.signbit(x[x == 0]))
+    alone = hyperbolic(x)
+    x[::5] = 750
+    for made, wanted in zip(hyperbolic(x), alone):
+        np.testing.assert_array_equal(made[1::5], wanted[1::5])

@@ -2,9 +2,17 @@
 
 import numpy as np
 
-from parakeet.library.intrinsics import asarray, astype, moveaxis
+from parakeet.library.intrinsics import (
+    asarray,
+    astype,
+    copy,
+    memory_order,
+    moveaxis,
+    select,
+)
 from parakeet.library.registry import overload
 from parakeet.operators import imap
+from parakeet.primitives import maximum, minimum
 
 
 def pair_of(given, axis):
@@ -34,7 +42,7 @@ def with_constants(x, pad_width, constants):
         before, after = pair_of(pad_width, axis)
         shape = shape + (before + x.shape[axis] + after,)
         inside = inside + (slice(before, before + x.shape[axis]),)
-    made = np.empty(shape, x.dtype)
+    made = np.empty(shape, x.dtype, order=memory_order(x))
     made[inside] = x
     for axis in range(x.ndim):
         before, _ = pair_of(pad_width, axis)
@@ -49,6 +57,13 @@ def source_of(i, n, mode):
     """Where in an axis of n elements the element i places from its start comes from."""
     if mode == "edge":
         return min(max(i, 0), n - 1)
+    # All but a few are inside, where nothing is to be divided.
+    place = select((i >= 0) & (i < n), i, turned(i, n, mode))
+    return minimum(maximum(place, 0), n - 1)
+
+
+def turned(i, n, mode):
+    """The same by the period with which elements come again."""
     if mode == "wrap":
         return i % n
     if mode == "symmetric":
@@ -153,5 +168,5 @@ def pad(array, pad_width, mode="constant", *, constant_values=0, end_values=0, s
         before, after = pair_of(pad_width, axis)
         rows = padded(moveaxis(x, axis, 0), before, after, mode, pair_of(end_values, axis),
                       pair_of(stat_length, axis), reflect_type)
-        x = moveaxis(rows, 0, axis)
+        x = rows if axis == 0 else copy(moveaxis(rows, 0, axis), "C")
     return x

@@ -5,7 +5,9 @@ import numpy as np
 from parakeet.library.intrinsics import (
     asarray,
     can_cast,
+    copy,
     expand_dims,
+    memory_order,
     moveaxis,
     normalize_axes,
     reshape,
@@ -53,14 +55,25 @@ def rot90(m, k=1, axes=(0, 1)):
     return flip(np.swapaxes(x, first, second), second)
 
 
+def lies_turned(x):
+    """Whether it lies in Fortran order, and turned in C order: one of several columns."""
+    return memory_order(x) == "F" and memory_order(x.T) == "C"
+
+
 def roll_first(x, shift):
     """Elements of the first axis move `shift` places on; those that fall off come in again."""
     n = x.shape[0]
-    return imap(lambda i: x[(i - shift % n) % n], n)
+    places = shift % max(n, 1)
+    return imap(lambda i: x[(i - places) % n], n)
 
 
 def roll_along(x, shift, axis):
-    return moveaxis(roll_first(moveaxis(x, axis, 0), shift), 0, axis)
+    """In the order of memory that x has."""
+    (k,) = normalize_axes(axis, x.ndim)
+    if lies_turned(x):
+        return roll_along(x.T, shift, x.ndim - 1 - k).T
+    rolled = roll_first(moveaxis(x, k, 0), shift)
+    return rolled if k == 0 else copy(moveaxis(rolled, 0, k), "C")
 
 
 @overload(np.roll)
@@ -172,6 +185,14 @@ def require_alike(arrays, axis):
                 )
 
 
+def are_turned(arrays):
+    """Whether all lie in Fortran order, which what is made of them then keeps."""
+    for array in arrays:
+        if not lies_turned(array):
+            return False
+    return True
+
+
 def require_castable(arrays, dtype, casting):
     if not can_cast(joined_type(arrays), dtype, casting):
         raise TypeError(f"Cannot cast array data according to the rule '{casting}'")
@@ -208,6 +229,8 @@ def concatenate(arrays, axis=0, out=None, dtype=None, casting="same_kind"):
         raise ValueError("zero-dimensional arrays cannot be concatenated")
     axis = normalize_axes(axis, parts[0].ndim)[0]
     require_alike(parts, axis)
+    if out is None and are_turned(parts):
+        return concatenate(tuple([part.T for part in parts]), -1 - axis, None, kind, "unsafe").T
     shape = parts[0].shape
     shape = shape[:axis] + (total_length(parts, axis),) + shape[axis + 1 :]
     joined = np.empty(shape, kind)

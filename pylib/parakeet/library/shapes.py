@@ -10,6 +10,7 @@ from parakeet.library.intrinsics import (
     normalize_axes,
     reshape,
 )
+from parakeet.library.rearrangements import lies_turned
 from parakeet.library.registry import overload
 
 
@@ -62,20 +63,27 @@ def resize(a, new_shape):
     return reshape(made, sizes)
 
 
+def joined_along(parts, axis):
+    """Joined along an axis, which comes first in the parts."""
+    return np.concatenate(tuple([moveaxis(part, 0, axis) for part in parts]), axis)
+
+
 @overload(np.delete)
 def delete(arr, obj, axis=None):
     x = reshape(asarray(arr), -1) if axis is None else asarray(arr)
     k = 0 if axis is None else axis
+    if lies_turned(x):
+        return delete(x.T, obj, -1 - normalize_axes(k, x.ndim)[0]).T
     rows = moveaxis(x, k, 0)
     if isinstance(obj, int):
         n = rows.shape[0]
         if obj < -n or obj >= n:
             raise IndexError(f"index {obj} is out of bounds for axis {k} with size {n}")
         place = obj + n if obj < 0 else obj
-        return moveaxis(np.concatenate((rows[:place], rows[place + 1 :])), 0, k)
+        return joined_along((rows[:place], rows[place + 1 :]), k)
     kept = np.ones(rows.shape[0], bool)
     kept[obj] = False
-    return moveaxis(rows[np.flatnonzero(kept)], 0, k)
+    return np.take(x, np.flatnonzero(kept), axis=k)
 
 
 @overload(np.insert)
@@ -85,6 +93,8 @@ def insert(arr, obj, values, axis=None):
     if not isinstance(obj, int):
         raise NotImplementedError("insert before one place, an int")
     k = 0 if axis is None else axis
+    if lies_turned(x) and asarray(values).ndim == 0:
+        return insert(x.T, obj, values, -1 - normalize_axes(k, x.ndim)[0]).T
     rows = moveaxis(x, k, 0)
     n = rows.shape[0]
     if obj < -n or obj > n:
@@ -94,4 +104,4 @@ def insert(arr, obj, values, axis=None):
     between = given[(None,) * (rows.ndim - given.ndim)] if given.ndim < rows.ndim else given
     if between.ndim > 1:
         between = broadcast_to(between, (between.shape[0],) + rows.shape[1:])
-    return moveaxis(np.concatenate((rows[:place], between, rows[place:])), 0, k)
+    return joined_along((rows[:place], between, rows[place:]), k)
