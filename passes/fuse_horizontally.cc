@@ -203,8 +203,7 @@ class SiblingFuser : public ir::Mutator {
 
   // The first place that the mover can move up to, past checks or not; `stop` is what stands before
   // it.
-  static size_t ReachOf(const Members& members, size_t mover, bool past_checks,
-                        std::string& stop) {
+  static size_t ReachOf(const Members& members, size_t mover, bool past_checks, std::string& stop) {
     for (size_t reach = mover; reach > 0; --reach) {
       stop = WhyNotPast(*members[reach - 1], *members[mover], past_checks);
       if (!stop.empty()) return reach;
@@ -243,8 +242,8 @@ class SiblingFuser : public ir::Mutator {
     bool reads = false;
     ir::ForEachBinding(*mover.blocks[0], [&](const Binding& b) {
       if (b.op == OpCode::kIf || ir::IsScalarOp(b.op)) return;
-      reads |= b.op != OpCode::kLoad ||
-               !(IsInRange(members, first, mover, b) || HasLoad(*members[first]->binding, mover, b));
+      reads |= b.op != OpCode::kLoad || !(IsInRange(members, first, mover, b) ||
+                                          HasLoad(*members[first]->binding, mover, b));
     });
     return !reads;
   }

@@ -175,10 +175,10 @@ const std::vector<std::string_view>& GpuPipeline() {
     // Each thread of a GPU makes one element: what is made for many in the caches of a core or in
     // lanes is made otherwise, and all of an array by one kernel.
     const std::set<std::string_view> left_out = {
-        "split-at-borders", "split-nests",     "split-maps-at-borders", "fill-rest",
-        "fuse-panels",      "flatten-maps",    "block-contractions",    "unroll-last-axes",
-        "vectorize-loops",  "flatten-lanes",   "store-behind-checks",   "join-lanes",
-        "hoist-loads",      "branch-checks",   "prefetch-streams",      "even-costs",
+        "split-at-borders", "split-nests",   "split-maps-at-borders", "fill-rest",
+        "fuse-panels",      "flatten-maps",  "block-contractions",    "unroll-last-axes",
+        "vectorize-loops",  "flatten-lanes", "store-behind-checks",   "join-lanes",
+        "hoist-loads",      "branch-checks", "prefetch-streams",      "even-costs",
         "write-one-by-one", "stream-stores"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {

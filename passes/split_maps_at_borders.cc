@@ -38,7 +38,7 @@ using ir::OpCode;
 using ir::Operand;
 using ir::Var;
 
-constexpr int kLongestSplit = 60;  // operations
+constexpr int kLongestSplitMap = 60;  // operations
 constexpr size_t kMostAxes = 3;
 
 // A map's elements along an axis, from one on and so many.
@@ -82,7 +82,7 @@ class MapSplitter : public LoopWriter {
       is_plain &= ir::IsScalarOp(inner.op) || inner.op == OpCode::kLoad ||
                   inner.op == OpCode::kStore || inner.op == OpCode::kIf;
     });
-    return is_plain && operations <= kLongestSplit &&
+    return is_plain && operations <= kLongestSplitMap &&
            std::all_of(body.results.begin(), body.results.end(),
                        [](const Operand& result) { return ir::TypeOf(result).IsScalar(); });
   }

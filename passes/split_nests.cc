@@ -38,8 +38,8 @@ using ir::OpCode;
 using ir::Operand;
 using ir::Var;
 
-constexpr int kLongestSplit = 150;    // operations of a nest
-constexpr int kMostOperations = 600;  // of all its parts
+constexpr int kLongestSplit = 150;          // operations of a nest
+constexpr int kMostOperationsOfNest = 600;  // of all its parts
 constexpr size_t kMostParts = 9;
 constexpr int64_t kNarrow = 64;  // What has so few indexes along an axis is not split along it.
 
@@ -141,7 +141,7 @@ class NestSplitter : public LoopWriter {
     const bool is_last = axis == IndexCount(nest);
     if (is_last || parts.size() + 3 > kMostParts) return parts.push_back(part);
     const auto borders = IsNarrow(part, axis) ? std::nullopt : BordersOf(nest, part, axis);
-    if (!borders || LengthOf(nest) * static_cast<int>(parts.size() + 3) > kMostOperations) {
+    if (!borders || LengthOf(nest) * static_cast<int>(parts.size() + 3) > kMostOperationsOfNest) {
       Part whole = part;
       whole.cuts.clear();
       return Split(nest, whole, axis + 1, parts);
