@@ -111,13 +111,18 @@ class ScatterSharer : public GroupedIterations {
   // Appends what stands for the loop; false where it has none.
   bool Write(const Binding& loop, const Binding& unchecked, const ChecksAlone& checks,
              bool may_fail) {
-    const LoopNest nest = NestOf(builder(), unchecked, roots_);
+    LoopNest nest = NestOf(builder(), unchecked, roots_);
     const std::vector<StoredArray> stored =
         StoredArraysOf(*nest.body, roots_, arrays_, overlapping_);
     const bool reads = std::any_of(stored.begin(), stored.end(),
                                    [](const StoredArray& each) { return each.IsRead(); });
     const VarSet apart = reads ? ApartByPlace(nest, stored) : ApartIn(nest, stored);
     if (apart.size() == nest.indexes.size()) return false;
+    Operand is_worth = IsWorth(nest, apart);
+    // Kernels may be started whatever comes of the checks (keep_scalars_on_device.cc).
+    for (Operand& extent : nest.extents) {
+      if (may_fail) extent = builder().Scalar(OpCode::kSelect, {is_worth, extent, Int(0)});
+    }
     const auto groups = reads ? FindGroups(nest, stored, apart) : std::nullopt;
     if (reads && !groups) return false;
     const auto share = [&] {
@@ -128,7 +133,6 @@ class ScatterSharer : public GroupedIterations {
       builder().Append(SerialLoops(arena()).Turn(loop));
       return Operands{};
     };
-    Operand is_worth = IsWorth(nest, apart);
     if (may_fail) {
       const auto check = [&] { return Operands{checks.Write(builder())}; };
       const auto no = [] { return Operands{Operand::Bool(false)}; };
@@ -139,15 +143,23 @@ class ScatterSharer : public GroupedIterations {
     return true;
   }
 
-  // Whether there are enough iterations, and no more than are numbered.
+  // Whether there are enough iterations, and no more than are numbered: all of them are checked
+  // before the first one runs, and a loop that soon fails may have any number. What wraps around
+  // has had a product before it that is too large.
   Operand IsWorth(const LoopNest& nest, const VarSet& apart) {
-    Operand trips = Int(1);
+    Operand trips = Int(1), all = Int(1), is_worth = Operand::Bool(true);
+    const auto require = [&](OpCode op, const Operand& count, int64_t limit) {
+      const Operand holds = builder().Scalar(op, {count, Int(limit)});
+      is_worth = builder().Scalar(OpCode::kAnd, {is_worth, holds});
+    };
     for (size_t k = 0; k < nest.indexes.size(); ++k) {
       if (!apart.contains(nest.indexes[k])) trips = builder().Mul(trips, nest.extents[k]);
+      all = builder().Mul(all, nest.extents[k]);
+      if (k > 0) require(OpCode::kLe, nest.extents[k], kMostNumbers);
+      require(OpCode::kLe, all, kMostNumbers);
     }
-    return builder().Scalar(OpCode::kAnd,
-                            {builder().Scalar(OpCode::kGe, {trips, Int(kLeastTrips)}),
-                             builder().Scalar(OpCode::kLe, {trips, Int(kMostNumbers)})});
+    require(OpCode::kGe, trips, kLeastTrips);
+    return is_worth;
   }
 
   // What earlier passes said of the loop does not hold any more.

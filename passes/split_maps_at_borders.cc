@@ -91,7 +91,7 @@ class MapSplitter : public LoopWriter {
   // between them.
   void WriteParts(const Binding& map, const std::vector<std::optional<Borders>>& borders,
                   const std::vector<Range>& ranges, size_t axis) {
-    if (axis == ranges.size()) return WritePart(map, ranges);
+    if (axis == ranges.size()) return WritePart(map, ranges, map.attrs);
     if (!borders[axis]) return WriteParts(map, borders, ranges, axis + 1);
     // Borders may lie anywhere, as far behind each other as numbers go.
     const Operand end = ranges[axis].size;
@@ -104,12 +104,15 @@ class MapSplitter : public LoopWriter {
       some[axis] = {from, builder().Sub(to, from)};
       return some;
     };
-    if (!borders[axis]->lower.empty()) WritePart(map, part(Int(0), done));
+    // What is between stands for the map in reports.
+    const ir::Attributes beside = map.attrs.With(ir::Attr::kPart, int64_t{1});
+    if (!borders[axis]->lower.empty()) WritePart(map, part(Int(0), done), beside);
     WriteParts(map, borders, part(first, Max(first, last)), axis + 1);
-    if (!borders[axis]->upper.empty()) WritePart(map, part(Max(done, last), end));
+    if (!borders[axis]->upper.empty()) WritePart(map, part(Max(done, last), end), beside);
   }
 
-  void WritePart(const Binding& map, const std::vector<Range>& ranges) {
+  void WritePart(const Binding& map, const std::vector<Range>& ranges,
+                 const ir::Attributes& attrs) {
     Operands extents;
     std::vector<const Var*> params;
     for (size_t axis = 0; axis < ranges.size(); ++axis) {
@@ -124,7 +127,7 @@ class MapSplitter : public LoopWriter {
       for (size_t k = 0; k < made.size(); ++k) builder().Store(map.results[k], index, made[k]);
       return Operands{};
     });
-    builder().Emit(OpCode::kForeach, {}, std::move(extents), map.attrs, {body});
+    builder().Emit(OpCode::kForeach, {}, std::move(extents), attrs, {body});
   }
 
   Operand PlaceOf(const LinearForm& place) {

@@ -20,8 +20,8 @@
 // the first one.
 //
 // Assumes: loops over buffers, behind all passes that look for stores or put loops elsewhere.
-// Refuses: arrays that were not made here, or are read in the nest; stores in lanes that are no
-// whole lines, or whose lanes are no neighbours; loops that hold others, and those that wait for
+// Refuses: arrays that were not made here, or are read in the nest; edges; stores in lanes that are
+// no whole lines, or whose lanes are no neighbours; loops that hold others, and those that wait for
 // their arithmetic.
 #include <utility>
 #include <vector>
@@ -51,11 +51,19 @@ constexpr int64_t kBytesOfLine = 64;
 // caches, and 5.7 through them.
 constexpr int kMostArithmetic = 40;
 constexpr int kMostOfOneStep = 9;
+constexpr int64_t kFewest = 4096;  // elements
 // Where nothing is read, many threads fill a cache that is shared by all faster than memory.
 constexpr int64_t kSharesOfFilled = 4;
 
 bool IsParallel(const Binding& b) {
   return b.op == OpCode::kFor && b.attrs.Text(Attr::kKind) == "parallel";
+}
+
+// True for the edges of an array, a few elements however large it is, some of them a step.
+bool IsShort(const Binding& loop) {
+  const Operand &lo = loop.operands[0], &hi = loop.operands[1];
+  return lo.IsConstant() && hi.IsConstant() && loop.operands[2].constant().integer > 1 &&
+         hi.constant().integer - lo.constant().integer < kFewest;
 }
 
 bool HoldsParallel(const Block& block) {
@@ -76,7 +84,7 @@ class Streamer : public ir::Mutator {
   void Visit(const Binding* b) override {
     if (in_nest_) return VisitInside(*b);
     in_nest_ = b->op == OpCode::kFor && (IsParallel(*b) || !HoldsParallel(*b->blocks[0]));
-    if (in_nest_ && FindLarge(*b)) {
+    if (in_nest_ && !IsShort(*b) && FindLarge(*b)) {
       WriteNest(*b);
     } else {
       Mutator::Visit(b);

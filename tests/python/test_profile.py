@@ -69,12 +69,12 @@ def test_a_loop_enters_its_region_each_time():
         f(X.copy(), 7, target="serial")
     (called,) = p.functions
     region = region_of(called, "x[1:-1]")
-    # The edges of the other array are made once, by a nest of their own.
-    assert region.entries == 1 + 7 and called.target == "serial"
+    # The edges of the other array are made once, each by a nest of its own.
+    assert region.entries == 2 + 7 and called.target == "serial"
     with parakeet.profile(show=False) as again:
         f(X.copy(), 2, target="serial")
     assert again.functions[0].calls == 1  # a profile begins anew
-    assert region_of(again.functions[0], "x[1:-1]").entries == 1 + 2
+    assert region_of(again.functions[0], "x[1:-1]").entries == 2 + 2
 
 
 def test_errors_threads_and_several_functions():

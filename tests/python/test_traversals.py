@@ -26,8 +26,7 @@ COUNTS = {
     "reversed and strided": (lambda x: x[::-2] * 0.5 + x[::2], (V,), 1, 0),
     "concatenation of a chain": (lambda x: (x * 2.0).reshape(50, 100).ravel() + 1.0, (V,), 1, 0),
     "rolled neighbours": (
-        lambda a: np.roll(a, 1, axis=0) + np.roll(a, -1, axis=1) - 2.0 * a, (M,),
-        3, 0),  # Before, between and behind the borders: together they go through memory once.
+        lambda a: np.roll(a, 1, axis=0) + np.roll(a, -1, axis=1) - 2.0 * a, (M,), 1, 0),
     "sum of a chain": (lambda x, y: ((x - y) ** 2).sum(), (V, W), 1, 0),
     "dot": (lambda x, y: np.dot(x * 2.0, y + 1.0), (V, W), 1, 0),
     "norm": (lambda x: np.sqrt((x * x).sum()), (V,), 1, 0),
