@@ -16,9 +16,9 @@
 //
 // Assumes: behind fusion. The parts make up the nest wherever the borders are.
 // Refuses: nests inside others, but for reductions; those that may raise, whose first error another
-// order would hide; long ones; more parts than a few; reductions
-// whose combine is no single operation; borders that depend on other indexes of the nest, or on
-// what it computes.
+// order would hide; long ones; more parts than a few; reductions whose combine is no single
+// operation; borders that are not counted from lengths of arrays, that depend on other indexes of
+// the nest, or on what it computes.
 #include <algorithm>
 #include <optional>
 
@@ -42,6 +42,10 @@ constexpr int kLongestSplit = 150;          // operations of a nest
 constexpr int kMostOperationsOfNest = 600;  // of all its parts
 constexpr size_t kMostParts = 9;
 constexpr int64_t kNarrow = 64;  // What has so few indexes along an axis is not split along it.
+
+// Lengths are far from where i64 wraps around, and so are some of them together.
+constexpr int64_t kFarthest = int64_t{1} << 40;
+constexpr int64_t kMostTimes = 1024;
 
 int LengthOf(const Binding& nest) {
   int length = 0;
@@ -71,7 +75,15 @@ class NestSplitter : public LoopWriter {
         roots_(function),
         forms_(function),
         finder_(function),
-        context_(context) {}
+        context_(context) {
+    for (const ir::Param& param : function.params) {
+      if (!param.var->type.IsArray()) continue;
+      for (const Operand& size : param.var->type.dims()) lengths_.insert(size.var());
+    }
+    ir::ForEachBinding(*function.body, [&](const Binding& b) {
+      if (b.op == OpCode::kIfilter) lengths_.insert(b.result());
+    });
+  }
 
  protected:
   void Visit(const Binding* b) override {
@@ -183,7 +195,7 @@ class NestSplitter : public LoopWriter {
     if (!borders) return std::nullopt;
     const BorderFinder::Ends& ends = part.ends[axis];
     const auto is_outside = [&](const LinearForm& place) {
-      return IsSurelyNone(Difference(place, ends.first)) ||
+      return !IsNear(place) || IsSurelyNone(Difference(place, ends.first)) ||
              IsSurelyNone(Difference(ends.last, place)) ||
              std::any_of(part.cuts.begin(), part.cuts.end(),
                          [&](const LinearForm& cut) { return SameForm(cut, place); });
@@ -192,6 +204,15 @@ class NestSplitter : public LoopWriter {
     std::erase_if(borders->upper, is_outside);
     if (borders->lower.empty() && borders->upper.empty()) return std::nullopt;
     return borders;
+  }
+
+  // True for a place that is counted from lengths of arrays: what else a call gives may lie so far
+  // that the place wraps around, and what the border divides would not be what it decides.
+  bool IsNear(const LinearForm& place) const {
+    return std::abs(place.constant) <= kFarthest &&
+           std::all_of(place.terms.begin(), place.terms.end(), [&](const auto& term) {
+             return lengths_.contains(term.first) && std::abs(term.second) <= kMostTimes;
+           });
   }
 
   // Of few indexes along the axis.
@@ -300,6 +321,7 @@ class NestSplitter : public LoopWriter {
   const Roots roots_;
   const WrappingForms forms_;
   BorderFinder finder_;
+  ir::VarSet lengths_;  // of arguments, and of what filters keep
   Context& context_;
   int depth_ = 0;  // of nests around what is visited
 };

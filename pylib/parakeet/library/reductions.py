@@ -184,9 +184,6 @@ def count_nonzero(a, axis=None, keepdims=False):
 
 
 PLACES_AT_ONCE = 8192
-# Rows of so many elements are looked through in parts, until one has the place.
-LONG_ROW = 128
-PART_OF_ROW = 64
 # On an H200, of 10 million float32 pairs take 20 us and blocks as long, of 100 million 158 and 107;
 # of a million 8 and 12. Of float64 pairs take no longer than memory.
 MOST_SMALL_PAIRS = 10_000_000
@@ -206,22 +203,9 @@ def first_place(x, best):
     if x.dtype.kind == "f" or x.dtype.kind == "c":
         found = found | (x != x)
     n = x.shape[-1]
-    return reduce(minimum, select(found, np.arange(n), n - 1), axis=-1, init=n - 1)
-
-
-def is_found(x, best):
-    return (x == best) | (x != x) if x.dtype.kind == "f" else x == best
-
-
-def first_place_in_row(x, best):
-    """The same of a long vector, of which some elements are looked at together."""
-    n = x.shape[0]
-    start = 0
-    while start + PART_OF_ROW < n and not reduce(
-        logical_or, is_found(x[start : start + PART_OF_ROW], best), init=False
-    ):
-        start += PART_OF_ROW
-    return start + first_place(x[start : minimum(start + PART_OF_ROW, n)], best)
+    # A part of a vector is not known to have elements.
+    init = n - 1 if x.ndim == 1 else None
+    return reduce(minimum, select(found, np.arange(n), n - 1), axis=-1, init=init)
 
 
 def found_place(f, is_better, x, axis, keepdims, out):
@@ -308,16 +292,8 @@ def extreme(f, x, axis, keepdims, out, initial, where):
     return combine(f, x, axis, keepdims, out, initial, where)
 
 
-def lies_along(x, axis):
-    """Whether neighbours along the axis are neighbours in memory."""
-    if axis is None or x.ndim < 2:
-        return False
-    return normalize_axes(axis, x.ndim)[0] == (0 if memory_order(x) == "F" else x.ndim - 1)
-
-
 def place_along(f, is_better, x, axis):
     """The place of what f, minimum or maximum, gives along an axis that has elements."""
-    has_rows = lies_along(x, axis)
     x = reshape(x, -1) if axis is None or x.ndim == 0 else moveaxis(x, axis, -1)
     if x.dtype == bool and not on_device():
         value = is_better(True, False)
@@ -332,11 +308,7 @@ def place_along(f, is_better, x, axis):
             return place_by_pairs(is_better, x)
     if x.ndim == 1:
         return place_in_blocks(f, x, PLACES_AT_ONCE)
-    best = reduce(f, x, axis=-1)
-    if has_rows and x.dtype.kind != "c" and not on_device() and x.shape[-1] >= LONG_ROW:
-        rows = reshape(x, (count_of(x.shape[:-1]), x.shape[-1]))
-        return reshape(map(first_place_in_row, rows, reshape(best, -1)), x.shape[:-1])
-    return first_place(x, expand_dims(best, -1))
+    return first_place(x, expand_dims(reduce(f, x, axis=-1), -1))
 
 
 @overload(np.argmin, method="argmin")
