@@ -45,28 +45,10 @@ void PutNegativeZerosFirst(T* sorted, int64_t count) {
   std::fill(begin + negative, end, T(0));
 }
 
-// Rows of so few elements are sorted sooner than a kernel of NumPy's begins.
-constexpr int64_t kFewToSort = 12;
-
-// By insertion, which keeps equal elements in order.
-template <typename T, typename ComesFirst>
-void SortFew(T* data, int64_t count, const ComesFirst& comes_first) {
-  for (int64_t i = 1; i < count; ++i) {
-    const T moved = data[i];
-    int64_t place = i;
-    for (; place > 0 && comes_first(moved, data[place - 1]); --place) data[place] = data[place - 1];
-    data[place] = moved;
-  }
-}
-
 template <typename T>
 int64_t RunStableSort(PkCall* call, const void* kernel, const uint64_t* operands) {
   T* data = ArrayAt<T>(operands[0]);
   const auto count = int64_t(operands[1]);
-  if (count <= kFewToSort) {
-    SortFew(data, count, [](T a, T b) { return ComesBefore(a, b); });
-    return 0;
-  }
   if constexpr (std::is_integral_v<T>) {
     if (SortByCounting(data, count)) return 0;
   }
@@ -87,10 +69,6 @@ int64_t RunArgSort(PkCall* call, const void* kernel, const uint64_t* operands) {
   T* const data = ArrayAt<T>(operands[0]);
   int64_t* const places = ArrayAt<int64_t>(operands[2]);
   const auto count = int64_t(operands[1]);
-  if (count <= kFewToSort) {
-    SortFew(places, count, [&](int64_t a, int64_t b) { return ComesBefore(data[a], data[b]); });
-    return 0;
-  }
   if constexpr (std::is_integral_v<T>) {
     if (ArgSortByCounting(data, places, count)) return 0;
   }

@@ -298,6 +298,7 @@ fn @f(%x: [h][w]i64) -> (i64, i64, i64, i64, [h][w]i64) {
   %backwards: i64x2 = load_lanes %x[1, 2], %m {axis = 1, step = -2, masked = 1}
   %gathered: i64x2 = gather_lanes %x[%i, 2]
   prefetch %x[0, 99]
+  drain
   scatter_lanes %x[0, 0], %gathered
   store_lanes %x[1, 2], %column, %m {axis = 1, masked = 1}
   %a: i64 = extract %column, 1

@@ -134,7 +134,9 @@ TEST(Printer, SourcesThatTextCannotTellApartAreOne) {
   program.sources->Add({"<stdin>", {"x = 1"}});
   program.sources->Add({"<stdin>", {"x = 2"}});
   program.sources->Add({"demo.py", {}});
-  program.sites[0].span = {2, 1, 0, 1, 1};
+  Site site = program.sites[0];
+  site.span = {2, 1, 0, 1, 1};
+  program.sites = Sites({site});
   const std::string text = Print(program, {.spans = true});
   EXPECT_EQ(text.substr(0, text.find("\n\n")),
             "source 0 \"<stdin>\"\nsource 1 \"demo.py\"\nsite 0 IndexError \"\" @1:1:0-1:1");
