@@ -13,6 +13,7 @@
 #include "backends/llvm/vector_math.h"
 #include "backends/nvvm/cuda_runner.h"
 #include "backends/openmp/emit_parallel.h"
+#include "backends/prepare.h"
 #include "ir/diagnostics.h"
 #include "ir/library_routines.h"
 #include "ir/uses.h"
@@ -88,9 +89,9 @@ using Object = llvm::SmallVector<char, 0>;
 Object CompilePiece(const Piece& piece, const CompileOptions& options) {
   llvm::LLVMContext context;
   const std::unique_ptr<llvm::Module> module = ReadPiece(piece, context);
-  const Target target(options.cpu, options.features);
+  Target target(options.cpu, options.features);
   Optimize(*module, target.machine());
-  return EmitObject(*module, target.machine());
+  return target.WriteObject(*module);
 }
 
 // By a thread if there is one to be had, else when the result is asked for. Both are borrowed.
@@ -101,15 +102,14 @@ std::future<Object> CompileAside(const Piece& piece, const CompileOptions& optio
 
 }  // namespace
 
-void Prepare() { Target("", "").MakeTables(); }
+int HostVectorBytes() { return HostProcessor().vector_bits / 8; }
 
-int HostVectorBytes() { return Target("", "").vector_bits() / 8; }
-
-bool HostGathersFast() { return Target("", "").gathers_fast(); }
+bool HostGathersFast() { return HostProcessor().gathers_fast; }
 
 Compiled Compile(const ir::Program& program, const CompileOptions& options) {
   Compiled compiled;
-  const Target target(options.cpu, options.features);
+  WaitUntilPrepared();
+  Target target(options.cpu, options.features);
   llvm::LLVMContext context;
   const bool reads_text = options.kernels == KernelTarget::kCuda;  // Device functions.
   context.setDiscardValueNames(!options.keep_ir && !reads_text);
@@ -143,7 +143,7 @@ Compiled Compile(const ir::Program& program, const CompileOptions& options) {
     compiled.assembly.assign(text.begin(), text.end());
   }
   const std::vector<Object> objects = Timed(compiled.phases, "generate", [&] {
-    std::vector<Object> all = {EmitObject(module, target.machine())};
+    std::vector<Object> all = {target.WriteObject(module)};
     for (auto& other : others) all.push_back(other.get());
     return all;
   });

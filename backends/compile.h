@@ -53,7 +53,8 @@ int HostVectorBytes();
 // Whether the host reads a vector of places faster than as many places one by one.
 bool HostGathersFast();
 
-// Makes what the first compilation for the host would have to make. Any thread may call it.
+// Has a thread make what the first compilation for the host would have to make, and returns. A
+// process that forks or ends waits for that thread. Any thread may call it, any number of times.
 void Prepare();
 
 // One phase of a compilation and its wall time in milliseconds.

@@ -44,7 +44,8 @@ enum PkCompileStatus : int32_t {
 // different builds.
 typedef int32_t (*PkCompilerInit)(const PkRuntime* runtime, const char* build_id);
 
-// Makes what the first compilation would have to make; any thread may call it, without the GIL.
+// Has a thread make what the first compilation would have to make, and returns; any thread may call
+// it, without the GIL.
 typedef void (*PkCompilerPrepare)(void);
 
 // Returns a PkCompileStatus. May give up the GIL in between.

@@ -20,15 +20,37 @@
 namespace parakeet::backends {
 namespace {
 
+// A machine and what was made ready for its next object.
+struct Ready {
+  std::unique_ptr<llvm::TargetMachine> machine;
+  std::unique_ptr<ObjectWriter> writer;
+};
+
 struct Pool {
   std::mutex mutex;
-  std::map<std::string, std::vector<std::unique_ptr<llvm::TargetMachine>>> idle;
+  std::map<std::string, std::vector<Ready>> idle;
 };
 
 // Never destroyed: a thread may still compile while the process ends.
 Pool& ThePool() {
   static Pool* const pool = new Pool;
   return *pool;
+}
+
+Ready TakeIdle(const std::string& key) {
+  Pool& pool = ThePool();
+  const std::lock_guard lock(pool.mutex);
+  auto& idle = pool.idle[key];
+  if (idle.empty()) return {};
+  Ready last = std::move(idle.back());
+  idle.pop_back();
+  return last;
+}
+
+void GiveBack(const std::string& key, Ready ready) {
+  Pool& pool = ThePool();
+  const std::lock_guard lock(pool.mutex);
+  pool.idle[key].push_back(std::move(ready));
 }
 
 // Steps of the code generator that search much and have found nothing in our code. LLVM has no
@@ -103,76 +125,91 @@ const std::string& HostFeatures() {
 // Processors that divide 64 bits nearly as fast as 32 (Intel's since Ice Lake, AMD's since Zen 3:
 // those with vaes) need no branch to narrow divisions for small numbers, of which LLVM's tuning of
 // some still makes one each.
-std::string WithWholeDivision(const std::string& cpu, const std::string& features) {
-  const std::unique_ptr<llvm::MCSubtargetInfo> info(
-      TheTarget().createMCSubtargetInfo(kTriple, cpu, features));
-  if (!info->checkFeatures("+vaes,+idivq-to-divl")) return features;
+std::string WithWholeDivision(const llvm::MCSubtargetInfo& info, const std::string& features) {
+  if (!info.checkFeatures("+vaes,+idivq-to-divl")) return features;
   return features + (features.empty() ? "" : ",") + "-idivq-to-divl";
 }
 
-std::unique_ptr<llvm::TargetMachine> MakeMachine(const std::string& cpu,
-                                                 const std::string& features) {
-  const llvm::Target& target = TheTarget();
-  const std::unique_ptr<llvm::MCSubtargetInfo> known(target.createMCSubtargetInfo(kTriple, "", ""));
-  if (!known->isCPUStringValid(cpu)) ir::FailBug("no processor is called " + cpu);
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
-  return std::unique_ptr<llvm::TargetMachine>(target.createTargetMachine(
-      kTriple, cpu, WithWholeDivision(cpu, features), options, llvm::Reloc::PIC_,
-      llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
-}
-
-int VectorBitsOf(const llvm::TargetMachine& machine) {
-  const llvm::MCSubtargetInfo& info = *machine.getMCSubtargetInfo();
+int VectorBitsOf(const llvm::MCSubtargetInfo& info) {
   if (info.checkFeatures("+avx512f,+avx512vl,+avx512dq,+avx512bw")) return 512;
   return info.checkFeatures("+avx2") ? 256 : 128;
 }
 
-}  // namespace
+Processor Describe(const std::string& cpu, const std::string& features) {
+  const llvm::Target& target = TheTarget();
+  const std::unique_ptr<llvm::MCSubtargetInfo> known(target.createMCSubtargetInfo(kTriple, "", ""));
+  if (!known->isCPUStringValid(cpu)) ir::FailBug("no processor is called " + cpu);
+  const std::unique_ptr<llvm::MCSubtargetInfo> info(
+      target.createMCSubtargetInfo(kTriple, cpu, features));
+  return {cpu, WithWholeDivision(*info, features), VectorBitsOf(*info),
+          info->checkFeatures("+fast-gather")};
+}
 
-Target::Target(const std::string& cpu, const std::string& features) {
-  const std::string real_cpu = cpu.empty() ? HostCpu() : cpu;
+Processor Find(const std::string& cpu, const std::string& features) {
   // The features of a named processor are its own, not the host's.
-  const std::string real_features = features.empty() && cpu.empty() ? HostFeatures() : features;
-  key_ = real_cpu + ' ' + real_features;
-  Pool& pool = ThePool();
-  {
-    const std::lock_guard lock(pool.mutex);
-    auto& idle = pool.idle[key_];
-    if (!idle.empty()) {
-      machine_ = std::move(idle.back());
-      idle.pop_back();
-    }
-  }
-  if (machine_ == nullptr) machine_ = MakeMachine(real_cpu, real_features);
-  vector_bits_ = VectorBitsOf(*machine_);
+  if (!cpu.empty()) return Describe(cpu, features);
+  return features.empty() ? HostProcessor() : Describe(HostCpu(), features);
 }
 
-bool Target::gathers_fast() const {
-  return machine_->getMCSubtargetInfo()->checkFeatures("+fast-gather");
+std::unique_ptr<llvm::TargetMachine> MakeMachine(const Processor& processor) {
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  return std::unique_ptr<llvm::TargetMachine>(TheTarget().createTargetMachine(
+      kTriple, processor.cpu, processor.features, options, llvm::Reloc::PIC_,
+      llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
 }
 
-void Target::Mark(llvm::Function& function) const {
-  function.addFnAttr("target-cpu", machine_->getTargetCPU());
-  function.addFnAttr("target-features", machine_->getTargetFeatureString());
-  function.addFnAttr("prefer-vector-width", std::to_string(vector_bits_));
+std::string KeyOf(const Processor& processor) { return processor.cpu + ' ' + processor.features; }
+
+void MarkFor(const Processor& processor, llvm::Function* function) {
+  function->addFnAttr("target-cpu", processor.cpu);
+  function->addFnAttr("target-features", processor.features);
+  function->addFnAttr("prefer-vector-width", std::to_string(processor.vector_bits));
 }
 
-void Target::MakeTables() const {
+// The tables that LLVM makes when it is first asked about a function for the machine.
+void MakeTables(const Processor& processor, const llvm::TargetMachine& machine) {
   llvm::LLVMContext context;
   llvm::Module module("", context);
   auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), false);
   auto* function =
       llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, "marked", &module);
-  Mark(*function);
-  const llvm::TargetInstrInfo* info = machine_->getSubtargetImpl(*function)->getInstrInfo();
+  MarkFor(processor, function);
+  const llvm::TargetInstrInfo* info = machine.getSubtargetImpl(*function)->getInstrInfo();
   info->getOpcodeAfterMemoryUnfold(/*Opc=*/0, /*UnfoldLoad=*/true, /*UnfoldStore=*/false);
 }
 
-Target::~Target() {
-  Pool& pool = ThePool();
-  const std::lock_guard lock(pool.mutex);
-  pool.idle[key_].push_back(std::move(machine_));
+}  // namespace
+
+const Processor& HostProcessor() {
+  static const auto* const host = new Processor(Describe(HostCpu(), HostFeatures()));
+  return *host;
 }
+
+void PrepareHost() {
+  const Processor& host = HostProcessor();
+  Ready ready = {MakeMachine(host), nullptr};
+  MakeTables(host, *ready.machine);
+  ready.writer = std::make_unique<ObjectWriter>(*ready.machine);
+  GiveBack(KeyOf(host), std::move(ready));
+}
+
+Target::Target(const std::string& cpu, const std::string& features)
+    : processor_(Find(cpu, features)) {
+  Ready ready = TakeIdle(KeyOf(processor_));
+  if (ready.machine == nullptr) ready.machine = MakeMachine(processor_);
+  machine_ = std::move(ready.machine);
+  writer_ = std::move(ready.writer);
+}
+
+void Target::Mark(llvm::Function& function) const { MarkFor(processor_, &function); }
+
+llvm::SmallVector<char, 0> Target::WriteObject(llvm::Module& module) {
+  std::unique_ptr<ObjectWriter> writer = std::move(writer_);
+  if (writer == nullptr) writer = std::make_unique<ObjectWriter>(*machine_);
+  return writer->Write(module);
+}
+
+Target::~Target() { GiveBack(KeyOf(processor_), {std::move(machine_), std::move(writer_)}); }
 
 }  // namespace parakeet::backends

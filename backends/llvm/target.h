@@ -5,9 +5,24 @@
 #include <memory>
 #include <string>
 
+#include "backends/llvm/emit_object.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
 
 namespace parakeet::backends {
+
+struct Processor {
+  std::string cpu;       // LLVM's name
+  std::string features;  // beside what the name says, as LLVM writes them
+  int vector_bits;       // of the widest vector register: 512, 256 or 128
+  bool gathers_fast;     // what LLVM's tuning says of its gather instructions
+};
+
+const Processor& HostProcessor();
+
+// Makes what the first Target for the host needs, and the first object. Any thread may call it.
+void PrepareHost();
 
 // A target machine on loan from a pool of the process: making one costs as much as compiling a
 // small kernel, and LLVM's may serve one thread at a time. Any thread may take one.
@@ -22,17 +37,14 @@ class Target {
   llvm::TargetMachine& machine() const { return *machine_; }
   // Says in the function's attributes that it is for this machine.
   void Mark(llvm::Function& function) const;
-  // Makes the tables that LLVM makes when it is first asked about such a function.
-  void MakeTables() const;
-  // Bits of the widest vector register: 512, 256 or 128.
-  int vector_bits() const { return vector_bits_; }
-  // What LLVM's tuning of the processor says of its gather instructions.
-  bool gathers_fast() const;
+  // An ELF object from an optimised module, which is used up.
+  llvm::SmallVector<char, 0> WriteObject(llvm::Module& module);
+  int vector_bits() const { return processor_.vector_bits; }
 
  private:
-  std::string key_;
+  const Processor processor_;
   std::unique_ptr<llvm::TargetMachine> machine_;
-  int vector_bits_;
+  std::unique_ptr<ObjectWriter> writer_;  // null, or made ready for the next object
 };
 
 }  // namespace parakeet::backends

@@ -6,7 +6,6 @@
 #include <bit>
 #include <string>
 
-#include "backends/llvm/emit_object.h"
 #include "backends/llvm/target.h"
 #include "ir/diagnostics.h"
 #include "llvm/AsmParser/Parser.h"
@@ -25,10 +24,10 @@ Object Assemble(const std::string& text) {
   llvm::SMDiagnostic problem;
   const auto module = llvm::parseAssemblyString(text, problem, context);
   if (module == nullptr) throw std::runtime_error(problem.getMessage().str());
-  const Target target("", "");
+  Target target("", "");
   module->setDataLayout(target.machine().createDataLayout());
   module->setTargetTriple(target.machine().getTargetTriple().str());
-  return EmitObject(*module, target.machine());
+  return target.WriteObject(*module);
 }
 
 llvm::StringRef View(const Object& object) { return {object.data(), object.size()}; }

@@ -103,6 +103,36 @@ def test_a_fork_while_another_thread_compiles():
             function._clear()
 
 
+FIRST_CALL_IS_REFUSED = """
+import os
+import numpy as np
+from parakeet import jit
+
+@jit
+def f(x):
+    return np.sqrt(x) + 1
+
+try:
+    f("text")
+except TypeError:
+    pass
+if {forks} and os.fork():
+    os._exit(os.waitstatus_to_exitcode(os.wait()[1]))
+elif {forks}:
+    assert f(np.ones(3)).tolist() == [2.0] * 3
+"""
+
+
+@pytest.mark.parametrize("forks", [True, False])
+def test_the_process_forks_or_ends_while_the_compiler_prepares(forks, tmp_path):
+    """The front end refuses before the thread has come far that makes LLVM's tables."""
+    program = tmp_path / "refused.py"
+    program.write_text(FIRST_CALL_IS_REFUSED.format(forks=forks))
+    for _ in range(5):
+        run = subprocess.run([sys.executable, program], capture_output=True, timeout=120)
+        assert run.returncode == 0, run.stderr.decode()
+
+
 def test_results_of_the_parent_are_the_childs_too():
     result = jit(lambda x: x + 1)(np.zeros(100_000))
 

@@ -403,4 +403,4 @@ def power_modulo(base, exp, mod):
     return power - size if mod < 0 and power != 0 else power
 
 
-functions["power_modulo"] = power_modulo
+functions.update(power_modulo=power_modulo)

@@ -22,9 +22,11 @@ ufunc_methods = {}
 # Entries of the methods of arrays and NumPy scalars; they take the array first.
 methods = {}
 # The modules, by name, that register what is not registered yet: for tables of names, and by the
-# identity of objects, which are kept. Where nothing is known, everything is imported.
+# identity of objects. Where nothing is known, everything is imported.
 _places = {"methods": {}, "functions": {}, "composed": {}, "ufunc_methods": {}}
 _object_places = {}
+# These objects, in one list: as many tuples would make Python look for garbage.
+_kept = []
 
 
 def expect(places):
@@ -39,7 +41,8 @@ def expect(places):
         # What a module makes when it is asked for is a deprecated name; and some NumPys have less.
         obj = holders[home].get(name)
         if obj is not None:
-            _object_places[id(obj)] = (obj, module)
+            _object_places[id(obj)] = module
+            _kept.append(obj)
 
 
 def _members(home):
@@ -62,8 +65,7 @@ def named(table, name):
 
 
 def _by_identity(table, obj):
-    place = _object_places.get(id(obj))
-    found = _find(table, id(obj), None if place is None else place[1])
+    found = _find(table, id(obj), _object_places.get(id(obj)))
     return None if found is None else found[1]
 
 

@@ -64,7 +64,7 @@ def round_float(x, ndigits):
     return float(whole / unit if digits >= 0 else whole * unit)
 
 
-functions["round_float"] = round_float
+functions.update(round_float=round_float)
 
 
 @overload(np.fix)
