@@ -255,6 +255,18 @@ PyObject* DeviceStream(PyObject*, PyObject* number) {
   return device == nullptr ? nullptr : PyLong_FromVoidPtr(device->Stream());
 }
 
+PyObject* DeviceDuring(PyObject*, PyObject* args) {
+  int number = 0;
+  PyObject* function = nullptr;
+  if (!PyArg_ParseTuple(args, "iO", &number, &function)) return nullptr;
+  runtime::Device* device = OpenDeviceOf(number);
+  if (device == nullptr) return nullptr;
+  void* before = device->Enter();
+  PyObject* result = PyObject_CallNoArgs(function);
+  device->Leave(before);
+  return result;
+}
+
 PyObject* DeviceWait(PyObject*, PyObject* number) {
   const long target = PyLong_AsLong(number);
   if (target == -1 && PyErr_Occurred()) return nullptr;

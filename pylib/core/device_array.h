@@ -71,6 +71,9 @@ PyObject* DeviceCopy(PyObject*, PyObject* args);
 
 // device_stream(number): the driver's handle of this thread's stream; 0 of the emulated device.
 PyObject* DeviceStream(PyObject*, PyObject* number);
+// device_during(number, function): what the function returns, called while the device is the
+// driver's current one of this thread.
+PyObject* DeviceDuring(PyObject*, PyObject* args);
 // device_wait(number): until this thread's work is done.
 PyObject* DeviceWait(PyObject*, PyObject* number);
 // device_of_address(address): the number of the target whose memory it is in, or None.

@@ -253,6 +253,7 @@ PyMethodDef functions[] = {
     {"device_copy", DeviceCopy, METH_VARARGS, nullptr},
     {"device_item", DeviceItem, METH_O, nullptr},
     {"device_of_address", DeviceOfAddress, METH_O, nullptr},
+    {"device_during", DeviceDuring, METH_VARARGS, nullptr},
     {"device_order", DeviceOrder, METH_VARARGS, nullptr},
     {"device_stream", DeviceStream, METH_O, nullptr},
     {"device_wait", DeviceWait, METH_O, nullptr},

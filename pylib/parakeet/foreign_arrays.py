@@ -115,7 +115,7 @@ def _from_tensor(x, protocols, lender):
     if kind not in (_CUDA, _CUDA_MANAGED):
         return _from_host(x, protocols, lender) if kind == _CPU else None
     number = number_of(f"gpu:{device}")
-    capsule = _exported(x, protocols, stream=_core.device_stream(number))
+    capsule = _exported_there(x, protocols, number)
     stream = protocols.stream_of(device) or _LEGACY_STREAM if protocols.stream_of else _ANY
     return _core.DeviceArray(_from_capsule(capsule, protocols), number, stream, lender)
 
@@ -127,6 +127,15 @@ def _from_host(x, protocols, lender):
     addresses = _from_capsule(_exported(x, protocols), protocols)
     number = _core.device_of_address(address_of(addresses))
     return None if number is None else _core.DeviceArray(addresses, number, _ANY, lender)
+
+
+def _exported_there(x, protocols, number):
+    stream = _core.device_stream(number)
+    try:
+        return _exported(x, protocols, stream=stream)
+    except BufferError:
+        # PyTorch refuses while another device is the current one.
+        return _core.device_during(number, lambda: _exported(x, protocols, stream=stream))
 
 
 def _exported(x, protocols, **stream):

@@ -19,7 +19,7 @@ from parakeet.targets import has_device, name_of, number_of
 HERE = next((f"gpu:{number_of(name) >> 8}" for name in ADDED
              if name_of(number_of(name)).startswith("gpu")), "emulated_gpu")  # fmt: skip
 # What signatures and reports call it.
-HERE_AS_TARGET = name_of(number_of(HERE))
+HERE_AS_TARGET = HERE.partition(":")[0]
 DEVICES = tuple(name for name in ADDED if has_device(number_of(name)))
 IS_EMULATED = HERE == "emulated_gpu"
 # Why a test is left out where that is not so.

@@ -17,6 +17,8 @@ from parakeet.errors import DeviceError
 from parakeet.foreign_arrays import address_of
 from parakeet.targets import number_of
 
+ELSEWHERE = "gpu:0" if HERE == "gpu:1" else "gpu:1"
+
 
 def there(x):
     return parakeet.to_gpu(x, HERE)
@@ -306,8 +308,8 @@ def test_lists_of_device_arrays_that_are_no_array():
     with pytest.raises(TypeError, match="a list that is no array of numbers as parameter 'x'"):
         f([there(np.ones(2)), "ab"])
     here = there(table())
-    elsewhere = parakeet.DeviceArray(here._addresses, number_of("gpu:1"))
-    with pytest.raises(ValueError, match=rf"on gpu:1 .* of a call on {HERE}; .*asarray"):
+    elsewhere = parakeet.DeviceArray(here._addresses, number_of(ELSEWHERE))
+    with pytest.raises(ValueError, match=rf"on {ELSEWHERE} .* of a call on {HERE}; .*asarray"):
         f([here, elsewhere])
     parakeet.set_memory_limit(parakeet.memory_info(HERE).in_use + 100, HERE)
     try:
@@ -441,9 +443,9 @@ def test_memory_over_the_limit():
 
 def test_arrays_on_several_devices_are_refused():
     here = there(table())
-    elsewhere = parakeet.DeviceArray(here._addresses, number_of("gpu:1"))
+    elsewhere = parakeet.DeviceArray(here._addresses, number_of(ELSEWHERE))
     for call in (lambda: scaled(here, elsewhere), lambda: scaled(elsewhere, 2.0, target=HERE)):
-        with pytest.raises(ValueError, match=rf"on gpu:1 .* of a call on {HERE}; .*asarray"):
+        with pytest.raises(ValueError, match=rf"on {ELSEWHERE} .* of a call on {HERE}; .*asarray"):
             call()
 
 

@@ -10,6 +10,7 @@ from agreement import HERE, HERE_AS_TARGET, IS_EMULATED
 import parakeet
 from parakeet import _core, foreign_arrays, jit
 from parakeet.errors import DeviceError
+from parakeet.targets import number_of
 
 # A stream that another library works on: the emulated GPU takes any number, a real one those that
 # there are, as the legacy default stream always is.
@@ -234,6 +235,33 @@ def test_of_an_interface_that_has_tensors_too_the_one_with_the_stream_is_taken()
         x = Both(table(), stream=stream)
         np.testing.assert_array_equal(scaled(x, 2.0).to_host(), table() * 2 + 1)
         assert (x.reads, x.exports) == (1, exports)
+
+
+def test_a_tensor_that_wants_its_device_to_be_the_current_one():
+    """PyTorch's refuse otherwise; what refuses there too is refused."""
+
+    class Choosy(OfTensor):
+        refusals = 1
+
+        def __dlpack__(self, stream=None):
+            self.refusals -= 1
+            if self.refusals >= 0:
+                raise BufferError("another device is the current one")
+            return super().__dlpack__(stream=stream)
+
+    protocols = foreign_arrays._protocols_of(Choosy)
+
+    def exported(x):
+        return foreign_arrays._exported_there(x, protocols, number_of(HERE))
+
+    x = Choosy(table())
+    assert "dltensor" in repr(exported(x))
+    x.refusals = 2
+    with pytest.raises(BufferError, match="another device"):
+        exported(x)
+    if not IS_EMULATED:  # Whose memory is the host's, where no device is the current one.
+        x.refusals = 1
+        np.testing.assert_array_equal(scaled(x, 2.0).to_host(), table() * 2 + 1)
 
 
 def test_an_interface_of_an_instance_alone_is_seen():
