@@ -25,6 +25,9 @@ constexpr int64_t kFewRowSums = 1 << 16;
 constexpr int64_t kLongSum = 512;
 constexpr int64_t kManyThreads = 1 << 17;
 constexpr int64_t kLeastPart = 64;
+// Of more parts than a thread sums in the time that a kernel takes to begin, as many become one.
+constexpr int64_t kManyParts = 256;
+constexpr int64_t kJoinedParts = 128;
 
 }  // namespace
 
@@ -80,6 +83,9 @@ void BlockRowLowering::WriteInParts(const Binding& nest, const Operands& extents
     const Operands place = Delinear(at, {parts.count, elements});
     MakePart(nest, parts, place[0], place[1], length);
   });
+  const Operand are_many = builder().Scalar(OpCode::kGt, {parts.count, Int(kManyParts)});
+  parts.step = builder().Scalar(OpCode::kSelect, {are_many, Int(kJoinedParts), Int(1)});
+  If(are_many, [&] { JoinParts(nest, parts); });
   parts_ = parts;
   nest_again();
   parts_ = {};
@@ -109,8 +115,36 @@ void BlockRowLowering::MakePart(const Binding& nest, const Parts& parts, const O
   const Operands total =
       Carry(peel ? builder().Add(lo, Int(1)) : lo, hi, peel ? make(lo) : r.starts,
             [&](const Operand& i, const Operands& so_far) { return Combine(r, so_far, make(i)); });
+  StorePart(parts, part, element, total);
+}
+
+LoopWriter::Operands BlockRowLowering::PartAt(const Parts& parts, const Operand& part,
+                                              const Operand& element) {
+  Operands values;
+  for (const Var* array : parts.arrays) values.push_back(builder().Load(array, {part, element}));
+  return values;
+}
+
+void BlockRowLowering::StorePart(const Parts& parts, const Operand& part, const Operand& element,
+                                 const Operands& total) {
   for (size_t k = 0; k < total.size(); ++k)
     builder().Store(parts.arrays[k], {part, element}, total[k]);
+}
+
+// Neighbours, to where the first of them is.
+void BlockRowLowering::JoinParts(const Binding& nest, const Parts& parts) {
+  const Operands groups = {CeilDiv(parts.count, parts.step), Product(parts.extents)};
+  Loop(Int(0), Product(groups), OverThreads(), [&](const Operand& at) {
+    const Operands place = Delinear(at, groups);
+    const Reduction r = Describe(BeginElement(nest, Delinear(place[1], parts.extents)));
+    const Operand first = builder().Mul(place[0], parts.step);
+    const Operand last = Min(builder().Add(first, parts.step), parts.count);
+    const Operands total = Carry(builder().Add(first, Int(1)), last, PartAt(parts, first, place[1]),
+                                 [&](const Operand& part, const Operands& so_far) {
+                                   return Combine(r, so_far, PartAt(parts, part, place[1]));
+                                 });
+    StorePart(parts, first, place[1], total);
+  });
 }
 
 bool BlockRowLowering::SumParts(const Binding& reduction) {
@@ -118,14 +152,13 @@ bool BlockRowLowering::SumParts(const Binding& reduction) {
   const Parts parts = std::exchange(parts_, {});
   const Reduction r = Describe(reduction);
   const Operand element = Linear(row_, parts.extents);
-  const auto load = [&](const Operand& part) {
-    Operands values;
-    for (const Var* array : parts.arrays) values.push_back(builder().Load(array, {part, element}));
-    return values;
+  const auto load = [&](const Operand& group) {
+    return PartAt(parts, builder().Mul(group, parts.step), element);
   };
-  const Operands sums = Carry(
-      Int(1), parts.count, load(Int(0)),
-      [&](const Operand& part, const Operands& so_far) { return Combine(r, so_far, load(part)); });
+  const Operands sums = Carry(Int(1), CeilDiv(parts.count, parts.step), load(Int(0)),
+                              [&](const Operand& group, const Operands& so_far) {
+                                return Combine(r, so_far, load(group));
+                              });
   const Operands total = AfterInits(r, sums);
   for (size_t k = 0; k < reduction.results.size(); ++k) Replace(reduction.results[k], total[k]);
   return true;

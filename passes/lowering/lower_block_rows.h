@@ -90,6 +90,7 @@ class BlockRowLowering : public RowLowering {
     ir::Operand count = {};
     Operands extents = {};  // Of the elements.
     std::vector<const ir::Var*> arrays = {};
+    ir::Operand step = {};  // From each that is left to the next.
   };
   // True where the sizes of what the binding makes and goes through are known around the element.
   static bool KnowsSizesOf(const ir::Binding& b, const ir::VarSet& inside);
@@ -97,6 +98,10 @@ class BlockRowLowering : public RowLowering {
   const ir::Binding& BeginElement(const ir::Binding& nest, const Operands& index);
   void MakePart(const ir::Binding& nest, const Parts& parts, const ir::Operand& part,
                 const ir::Operand& element, const ir::Operand& length);
+  Operands PartAt(const Parts& parts, const ir::Operand& part, const ir::Operand& element);
+  void StorePart(const Parts& parts, const ir::Operand& part, const ir::Operand& element,
+                 const Operands& total);
+  void JoinParts(const ir::Binding& nest, const Parts& parts);
 
   bool by_block_ = false;
   Parts parts_;

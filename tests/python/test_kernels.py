@@ -441,6 +441,19 @@ def test_sums_over_several_axes(rows, columns):
     check(differences, a, R.random(columns), R.random(rows), tolerance=REDUCED)
 
 
+def extremes_and_totals_of_columns(x):
+    return np.sum(x, axis=0), np.max(x, axis=0), np.min(x * 2, axis=0), np.sum(x * x, axis=0)
+
+
+# Parts of a sum, and parts of those where they are many: 16,384 rows are 256 parts.
+@pytest.mark.parametrize("rows", [511, 512, 16_384, 16_385, 24_577, 50_000])
+@pytest.mark.parametrize("columns", [2, 3, 17])
+@pytest.mark.parametrize("dtype", ["f8", "i8", "i4"])
+def test_long_columns(rows, columns, dtype):
+    x = R.integers(-1000, 1000, (rows, columns)).astype(dtype)
+    check(extremes_and_totals_of_columns, x)  # Of whole numbers, which sums of floats hold.
+
+
 # --- What threads read instead of the host ---
 
 def driven(e, source):
