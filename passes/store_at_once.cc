@@ -39,10 +39,7 @@ using ir::Var;
 class StoresAtOnce : public ir::Mutator {
  public:
   StoresAtOnce(ir::Arena* arena, const ir::Function& function)
-      : Mutator(arena),
-        roots_(function),
-        forms_(function),
-        may_overlap_(function.may_overlap) {
+      : Mutator(arena), roots_(function), forms_(function), may_overlap_(function.may_overlap) {
     ir::ForEachUse(*function.body, [&](const Var* var) { ++uses_[var]; });
   }
 

@@ -94,8 +94,11 @@ int64_t InsertNumbers(const T* data, int64_t count, Element* sorted, const MakeE
 
 template <typename T>
 int64_t SortShortRow(PkCall* call, SortKernel sort, const T* data, int64_t count, T* sorted) {
-  if (count <= kShortestRow)
-    return InsertNumbers(data, count, sorted, [&](int64_t i) { return data[i]; });
+  if (count <= kShortestRow) {
+    const int64_t numbers = InsertNumbers(data, count, sorted, [&](int64_t i) { return data[i]; });
+    Selector<T, T>::PutZerosInOrder(sorted, numbers);
+    return numbers;
+  }
   T* const end = std::copy_if(data, data + count, sorted, [](T key) { return !IsNan(key); });
   Selector<T, T>(call, sort).Sort(sorted, end - sorted);
   return end - sorted;

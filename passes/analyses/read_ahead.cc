@@ -38,8 +38,7 @@ std::optional<int64_t> DistanceAhead(const WrappingForms& forms, const Binding& 
   std::optional<int64_t> distance;
   for (size_t axis = 1; axis < load.operands.size(); ++axis) {
     const LinearForm place = forms.Of(store.operands[axis]);
-    const LinearForm gap =
-        Difference(Renamed(forms.Of(load.operands[axis]), other, index), place);
+    const LinearForm gap = Difference(Renamed(forms.Of(load.operands[axis]), other, index), place);
     const int64_t moves = place.Coefficient(index) * StepOf(storing);
     const bool is_fixed = std::all_of(place.terms.begin(), place.terms.end(), [&](auto& term) {
       return term.first == index || !inside.contains(term.first);
