@@ -17,8 +17,8 @@
 // Sums over all other bodies, neighbours other than the point itself: `if j == i: continue`.
 //
 // Assumes: index form, behind all that looks for reductions and contractions.
-// Refuses: places that are not indexes of loops over the array's own axes, or numbers below a length
-// that is known; arrays that the loop stores to; more than kMostLoads of one loop.
+// Refuses: places that are not indexes of loops over the array's own axes, or numbers below a known
+// length; arrays that the loop stores to; more than kMostLoads of one loop.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>

@@ -12,7 +12,7 @@
 //
 // Trees of options, in place, are a step of a loop whose other one goes over the options.
 //
-// Assumes: index form, behind schedule, and nothing behind it that runs iterations in another order.
+// Assumes: index form, behind schedule, where nothing behind it changes the order of iterations.
 // Refuses: nests that threads share; what is made and read elsewhere too; several stores; loads of
 // the array whose distance from the store is not one number, or of what is stored before.
 #include <algorithm>
