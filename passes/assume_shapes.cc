@@ -424,6 +424,7 @@ class ShapeAssumer {
     }
     const Binding* below = DefinitionOf(condition, OpCode::kLt);
     if (below == nullptr || ir::DTypeOf(below->operands[0]) != ir::DType::kI64) return;
+    AssumeClipped(check, below->operands[0]);
     const std::optional<LinearForm> index = Likely(below->operands[0]);
     const bool is_plain =
         index && (index->IsConstant() || GoesOneWay(*index) || IsNeverNegative(*index));
@@ -442,6 +443,31 @@ class ShapeAssumer {
         builder_.Emit(OpCode::kCheck, {}, {holds}, {{Attr::kSite, site_}, {Attr::kAt, 0}});
     }
     context_.Note(check.span, "an index taken to be in range, which a call checks first");
+  }
+
+  // Of min(x, size - 1), however x is found: the last place is one.
+  void AssumeClipped(const Binding& check, const Operand& index) {
+    const auto found = index.IsVar() ? definitions_.find(index.var()) : definitions_.end();
+    if (found == definitions_.end() || !IsIndexExpression(*found->second)) return;
+    const Binding& b = *found->second;
+    if (b.op == OpCode::kSelect && IsFromTheEnd(b)) return AssumeClipped(check, b.operands[2]);
+    if (b.op != OpCode::kMin && b.op != OpCode::kMax && b.op != OpCode::kAdd) return;
+    for (const Operand& part : b.operands) {
+      AssumeClipped(check, part);
+      if (b.op == OpCode::kMin) AssumeIsPlace(check, part);
+    }
+  }
+
+  // Of a size less a number that it is not negative.
+  void AssumeIsPlace(const Binding& check, const Operand& last) {
+    const std::optional<LinearForm> form = Likely(last);
+    if (!form || form->constant >= 0 || !IsLikelyNatural(*form)) return;
+    if (form->terms.size() != 1 || form->terms[0].second != 1) return;
+    if (!seen_.insert(last.var()).second) return;
+    builder_.set_span(check.span);
+    const Operand holds = builder_.Scalar(OpCode::kLe, {Operand::Int(0), WriteScalar(*form)});
+    builder_.Emit(OpCode::kCheck, {}, {holds}, {{Attr::kSite, site_}, {Attr::kAt, 0}});
+    context_.Note(check.span, "an array taken not to be empty, which a call checks first");
   }
 
   // --- Elements that turn what nests of loops store or read around an edge. ---
@@ -744,7 +770,7 @@ class ShapeAssumer {
   std::unordered_map<const Var*, std::optional<LinearForm>> likely_;
   std::unordered_map<const Var*, Operand> made_;  // in front of everything
   IndexScalars scalars_{definitions_, loops_};
-  ir::VarSet seen_;  // arrays whose elements are taken to be near
+  ir::VarSet seen_;  // arrays whose elements are taken to be near, last places taken to be some
   int cost_ = 0;
 };
 

@@ -133,7 +133,11 @@ const std::vector<std::string_view>& CpuPipeline() {
       // Again: sums that have been written out.
       "narrow-integers",
       "store-behind-checks",
+      // Behind all that looks for reductions; before schedule, which asks what lanes read.
+      "load-before-branches",
       "schedule",
+      // Of what schedule leaves to one thread.
+      "store-at-once",
       "lower-to-loops",
       // Again: sums of what is small.
       "narrow-integers",
@@ -179,7 +183,7 @@ const std::vector<std::string_view>& GpuPipeline() {
         "fuse-panels",      "flatten-maps",  "block-contractions",    "unroll-last-axes",
         "vectorize-loops",  "flatten-lanes", "store-behind-checks",   "join-lanes",
         "hoist-loads",      "branch-checks", "prefetch-streams",      "even-costs",
-        "write-one-by-one", "stream-stores"};
+        "write-one-by-one", "stream-stores", "load-before-branches",  "store-at-once"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       // Behind all that fuses, and before arrays share memory.

@@ -14,13 +14,13 @@
 // places that an iteration before stores to, or whose distance from the store is not one number;
 // arrays that overlap, or have two names.
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 
 #include "ir/mutator.h"
 #include "ir/uses.h"
 #include "passes/analyses/find_effects.h"
 #include "passes/analyses/linear_forms.h"
+#include "passes/analyses/read_ahead.h"
 #include "passes/lowering/loop_counts.h"
 #include "passes/pass.h"
 
@@ -34,8 +34,6 @@ using ir::OpCode;
 using ir::Operand;
 using ir::Var;
 using ir::VarSet;
-
-constexpr int64_t kLargestDistance = 1 << 15;
 
 class StoreSeparator : public ir::Mutator {
  public:
@@ -91,35 +89,13 @@ class StoreSeparator : public ir::Mutator {
                              roots_.MayShare(operand.var(), array);
         if (!touches) continue;
         const auto distance = b.op == OpCode::kLoad && operand == store.operands[0]
-                                  ? DistanceAhead(loop, store, b)
+                                  ? DistanceAhead(forms_, loop, store, loop, b)
                                   : std::nullopt;
         may_be &= distance && *distance >= 0;
         is_ahead |= distance && *distance > 0;
       }
     });
     return may_be && is_ahead;
-  }
-
-  // How many iterations later the store is to the place of the load.
-  std::optional<int64_t> DistanceAhead(const Binding& loop, const Binding& store,
-                                       const Binding& load) const {
-    const Var* index = loop.blocks[0]->params[0];
-    const VarSet inside = ir::DefinedVars(*loop.blocks[0]);
-    std::optional<int64_t> distance;
-    for (size_t axis = 1; axis < load.operands.size(); ++axis) {
-      const LinearForm place = forms_.Of(store.operands[axis]);
-      const LinearForm gap = Difference(forms_.Of(load.operands[axis]), place);
-      const int64_t moves = place.Coefficient(index) * loop.operands[2].constant().integer;
-      const bool is_fixed = std::all_of(place.terms.begin(), place.terms.end(), [&](auto& term) {
-        return term.first == index || !inside.contains(term.first);
-      });
-      if (!is_fixed || !gap.IsConstant()) return std::nullopt;
-      if (moves == 0 && gap.constant == 0) continue;
-      const bool is_whole = std::abs(moves) == 1 && std::abs(gap.constant) <= kLargestDistance;
-      if (!is_whole || distance) return std::nullopt;
-      distance = gap.constant / moves;
-    }
-    return distance;
   }
 
   void Separate(const Binding& loop, const Binding& store) {

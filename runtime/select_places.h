@@ -118,7 +118,6 @@ class Selector {
     }
   }
 
- private:
   // -0 before 0, which are alike to the kernels.
   static void PutZerosInOrder(Element* sorted, int64_t count) {
     if constexpr (std::is_same_v<T, Element> && std::is_floating_point_v<T>) {
@@ -129,6 +128,7 @@ class Selector {
     }
   }
 
+ private:
   static constexpr T Least() {
     if constexpr (std::is_floating_point_v<T>) return -std::numeric_limits<T>::infinity();
     return std::numeric_limits<T>::lowest();

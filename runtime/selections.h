@@ -71,11 +71,55 @@ bool SelectNumbers(PkCall* call, SortKernel sort, const T* numbers, int64_t coun
   return true;
 }
 
+// Rows of so few elements are sorted sooner than memory for a selection is found.
+constexpr int64_t kShortRow = 16;
+// And so few sooner than a kernel of NumPy's begins.
+constexpr int64_t kShortestRow = 6;
+
+// Writes to `sorted` what is made of the elements that are not nan, by insertion, which keeps equal
+// ones in order; gives how many they are.
+template <typename Element, typename T, typename MakeElement>
+int64_t InsertNumbers(const T* data, int64_t count, Element* sorted, const MakeElement& make) {
+  int64_t numbers = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    if (IsNan(data[i])) continue;
+    const Element moved = make(i);
+    int64_t place = numbers++;
+    for (; place > 0 && ComesBefore(moved, sorted[place - 1]); --place)
+      sorted[place] = sorted[place - 1];
+    sorted[place] = moved;
+  }
+  return numbers;
+}
+
+template <typename T>
+int64_t SortShortRow(PkCall* call, SortKernel sort, const T* data, int64_t count, T* sorted) {
+  if (count <= kShortestRow) {
+    const int64_t numbers = InsertNumbers(data, count, sorted, [&](int64_t i) { return data[i]; });
+    Selector<T, T>::PutZerosInOrder(sorted, numbers);
+    return numbers;
+  }
+  T* const end = std::copy_if(data, data + count, sorted, [](T key) { return !IsNan(key); });
+  Selector<T, T>(call, sort).Sort(sorted, end - sorted);
+  return end - sorted;
+}
+
+template <typename T>
+int64_t SelectInShortRow(PkCall* call, SortKernel sort, const T* data, int64_t count,
+                         const int64_t* asked, int64_t size, T* values) {
+  T sorted[kShortRow];
+  const int64_t numbers = SortShortRow(call, sort, data, count, sorted);
+  for (int64_t i = 0; i < size; ++i)
+    values[i] = asked[i] < numbers ? sorted[asked[i]] : std::numeric_limits<T>::quiet_NaN();
+  return count - numbers;
+}
+
 // Operands: the elements, places, and what stands there. Gives how many elements are nan, or -1
 // without memory.
 template <typename T>
 int64_t RunSelect(PkCall* call, SortKernel sort, const T* data, int64_t count, const int64_t* asked,
                   int64_t size, T* values) {
+  if (count <= kShortRow) return SelectInShortRow(call, sort, data, count, asked, size, values);
   const int64_t nans = CountNans(call, data, count);
   const int64_t numbers = count - nans;
   const PooledArray<T> kept(nans > 0 ? numbers : 0);
@@ -97,6 +141,11 @@ int64_t RunSelect(PkCall* call, SortKernel sort, const T* data, int64_t count, c
 template <typename T>
 int64_t RunPartition(PkCall* call, SortKernel sort, const T* data, int64_t count,
                      const int64_t* asked, int64_t size, T* made) {
+  if (count <= kShortRow && size > 0) {
+    const int64_t numbers = SortShortRow(call, sort, data, count, made);
+    std::copy_if(data, data + count, made + numbers, IsNan<T>);
+    return 0;
+  }
   const int64_t nans = CountNans(call, data, count);
   const int64_t numbers = count - nans;
   const PooledArray<T> spare(numbers);
@@ -112,10 +161,27 @@ int64_t RunPartition(PkCall* call, SortKernel sort, const T* data, int64_t count
   return 0;
 }
 
+// Behind the places of numbers stand those of nans, in order.
+template <typename T>
+void ArgSortShortRow(const T* data, int64_t count, int64_t* made) {
+  Placed<T> sorted[kShortRow];
+  const int64_t numbers =
+      InsertNumbers(data, count, sorted, [&](int64_t i) { return Placed<T>{data[i], i}; });
+  for (int64_t i = 0; i < numbers; ++i) made[i] = sorted[i].place;
+  int64_t* next_nan = made + numbers;
+  for (int64_t i = 0; i < count; ++i) {
+    if (IsNan(data[i])) *next_nan++ = i;
+  }
+}
+
 // Operands: the elements, places, and the indexes of the elements partitioned there.
 template <typename T>
 int64_t RunArgPartition(PkCall* call, SortKernel sort, const T* data, int64_t count,
                         const int64_t* asked, int64_t size, int64_t* made) {
+  if (count <= kShortRow && size > 0) {
+    ArgSortShortRow(data, count, made);
+    return 0;
+  }
   const int64_t numbers = count - CountNans(call, data, count);
   const PooledArray<Placed<T>> from(numbers), to(numbers);
   if (from.get() == nullptr || to.get() == nullptr) return -1;

@@ -33,7 +33,8 @@ class Finder {
       if (b->op == OpCode::kAlloc && repeats) Add(b->result());
       const bool is_access = ir::InfoOf(b->op).format == ir::OpFormat::kAccess;
       for (size_t k = 0; k < b->operands.size(); ++k) {
-        if (is_access && k == 0) continue;
+        // Routines keep nothing of what they are given.
+        if (b->op == OpCode::kLibraryCall || (is_access && k == 0)) continue;
         if (b->op == OpCode::kFree && k == 0 && b->operands.size() == 1) continue;
         found_.erase(b->operands[k].var());
       }

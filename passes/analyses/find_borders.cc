@@ -282,9 +282,9 @@ std::optional<LinearForm> BorderFinder::ExtremeOf(const LinearForm& form, bool l
 
 // True where the place is rather where the loop begins than where it ends.
 bool BorderFinder::IsNearFirst(const LinearForm& place) const {
-  // Of numbers that nothing is known of: from 0 on, and below a size.
-  if (borders_.is_likely_all) return place.IsConstant();
   const LinearForm from_first = Difference(place, ends_.first);
+  // Of numbers that nothing is known of: from 0 on, and below a size.
+  if (borders_.is_likely_all) return place.IsConstant() || from_first.IsConstant();
   const LinearForm to_last = Difference(ends_.last, place);
   if (from_first.IsConstant() && to_last.IsConstant())
     return from_first.constant <= to_last.constant;

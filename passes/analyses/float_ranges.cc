@@ -48,6 +48,11 @@ FloatRange AtEnds(const FloatRange& x, const FloatRange& y, DType dtype, Operati
   return Rounded(*std::min_element(ends, ends + 4), *std::max_element(ends, ends + 4), dtype);
 }
 
+FloatRange Quotient(const FloatRange& x, const FloatRange& y, DType dtype) {
+  if (y.lo <= 0.0 && y.hi >= 0.0) return {};
+  return AtEnds(x, y, dtype, [](double a, double c) { return a / c; });
+}
+
 // `a op b` as `b op a`.
 OpCode Turned(OpCode op) {
   switch (op) {
@@ -72,6 +77,7 @@ void FloatRanges::Define(const Binding& b, const Ranges& integers) {
   }
   if (!ir::IsScalarOp(b.op) || b.results.size() != 1) return;
   if (b.result()->type == ir::Type(DType::kBool)) conditions_[b.result()] = &b;
+  if (b.op == OpCode::kCast) casts_[b.result()] = &b;
   if (IsFloat(b.result()->type)) ranges_[b.result()] = RangeOf(b, integers);
 }
 
@@ -116,15 +122,24 @@ FloatRange FloatRanges::RangeOf(const Binding& b, const Ranges& integers) const 
     case OpCode::kAdd: return AtEnds(x, y, dtype, [](double a, double c) { return a + c; });
     case OpCode::kSub: return AtEnds(x, y, dtype, [](double a, double c) { return a - c; });
     case OpCode::kMul: return AtEnds(x, y, dtype, [](double a, double c) { return a * c; });
-    case OpCode::kDiv:
-      if (y.lo <= 0.0 && y.hi >= 0.0) return {};
-      return AtEnds(x, y, dtype, [](double a, double c) { return a / c; });
+    case OpCode::kDiv: return Quotient(x, OfDivisor(b.operands[1], integers), dtype);
     case OpCode::kMin:
       return {std::min(x.lo, y.lo), std::min(x.hi, y.hi), x.may_be_nan || y.may_be_nan};
     case OpCode::kMax:
       return {std::max(x.lo, y.lo), std::max(x.hi, y.hi), x.may_be_nan || y.may_be_nan};
     default: return {};
   }
+}
+
+// What a divisor is made of may be known to be positive only here: a size, where its loop runs.
+FloatRange FloatRanges::OfDivisor(const Operand& divisor, const Ranges& integers) const {
+  FloatRange range = Of(divisor);
+  const auto cast = divisor.IsVar() ? casts_.find(divisor.var()) : casts_.end();
+  if (cast == casts_.end()) return range;
+  const Operand& from = cast->second->operands[0];
+  if (ir::TypeOf(from) == ir::Type(DType::kI64) && integers.ProvesLe(Operand::Int(1), from))
+    range.lo = std::max(range.lo, 1.0);
+  return range;
 }
 
 FloatRange FloatRanges::OfCast(const Binding& b, const Ranges& integers) const {

@@ -42,6 +42,7 @@ class FloatRanges {
  private:
   FloatRange RangeOf(const ir::Binding& b, const Ranges& integers) const;
   FloatRange OfCast(const ir::Binding& b, const Ranges& integers) const;
+  FloatRange OfDivisor(const ir::Operand& divisor, const Ranges& integers) const;
   FloatRange OfChoice(const ir::Operand& condition, const ir::Operand& then,
                       const ir::Operand& otherwise) const;
   // The range of the value where the condition is `sense`.
@@ -51,6 +52,7 @@ class FloatRanges {
   bool fastmath_;
   std::unordered_map<const ir::Var*, FloatRange> ranges_;
   ir::DefinitionMap conditions_;  // what makes bools
+  ir::DefinitionMap casts_;
 };
 
 }  // namespace parakeet::passes

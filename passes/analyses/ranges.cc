@@ -196,6 +196,9 @@ void Ranges::Assume(const Operand& condition, bool value, const Renames& renames
       for (const int side : {0, 1}) {
         if (b.blocks[1 - side]->results[0] != Operand::Bool(!value)) continue;
         Assume(b.operands[0], side == 0, renames);
+        for (const Binding* inner : b.blocks[side]->bindings) {
+          if (inner->op == OpCode::kCheck) Assume(inner->operands[0], true, renames);
+        }
         Assume(b.blocks[side]->results[0], value, renames);
       }
       return;

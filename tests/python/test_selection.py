@@ -148,3 +148,48 @@ def test_any_numbers(numbers, place, repeats):
     x = np.array(numbers * (7 if repeats else 1))
     kth = place % x.size
     check_partition(x, kth, *partitions(x, kth, target="serial"))
+
+
+@jit
+def of_short_rows(x):
+    middle = x.shape[1] // 2
+    return (np.partition(x, middle, axis=1), np.median(x, axis=1), np.sort(x, axis=1),
+            np.quantile(x, 0.3, axis=1, method="lower"))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 6, 7, 12, 16, 17])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int8", "bool"])
+def test_short_rows(n, dtype):
+    """By insertion, by a kernel and by selection: the same bits, and -0 before 0."""
+    draw = np.random.default_rng(n)
+    values = np.array([-0.0, 0.0, -1.0, 2.5]) if dtype[0] == "f" else np.array([0, 1, 1, 0])
+    x = draw.choice(values, (60, n)).astype(dtype)
+    expected = of_short_rows.__wrapped__(x)
+    for target in TARGETS:
+        partitioned, medians, in_order, lower = of_short_rows(x, target=target)
+        np.testing.assert_array_equal(partitioned[:, n // 2], in_order[:, n // 2])
+        np.testing.assert_array_equal(np.sort(partitioned, axis=1), expected[2])
+        np.testing.assert_array_equal(medians, expected[1], strict=True)
+        np.testing.assert_array_equal(in_order, expected[2], strict=True)
+        np.testing.assert_array_equal(lower, expected[3], strict=True)
+        if dtype[0] == "f":
+            zero = in_order == 0
+            signs = np.where(zero, np.signbit(in_order), 0)
+            assert (np.diff(np.where(zero, 1 - signs, 2), axis=1)[zero[:, 1:] & zero[:, :-1]]
+                    >= 0).all()
+            middle = partitioned[:, n // 2]
+            assert (np.signbit(middle) == np.signbit(in_order[:, n // 2])).all()
+
+
+@pytest.mark.parametrize("n", [3, 6, 7, 16])
+def test_short_rows_with_nans(n):
+    x = np.random.default_rng(n).random((50, n))
+    x[x < 0.3] = np.nan
+    expected = np.median(x, axis=1), np.nanmedian(np.vstack((x, np.ones(n))), axis=1)
+    for target in TARGETS:
+        made = jit(lambda a: np.median(a, axis=1))(x, target=target)
+        np.testing.assert_array_equal(made, expected[0], strict=True)
+        places = jit(lambda a: np.argpartition(a, 1, axis=1))(x, target=target)
+        chosen = np.take_along_axis(x, places, axis=1)
+        np.testing.assert_array_equal(chosen[:, 1], np.sort(x, axis=1)[:, 1])
+        np.testing.assert_array_equal(np.sort(places, axis=1), np.tile(np.arange(n), (50, 1)))

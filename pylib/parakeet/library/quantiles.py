@@ -61,7 +61,8 @@ def middle(row, n):
     values, nans = values_at(row, np.array([(n - 1) // 2, n // 2]))
     if may_be_nan(row) and row.shape[0] - nans < n:
         return astype(np.nan, row.dtype)
-    return np.mean(values[: 1 + (n + 1) % 2])
+    lower = values[0] / 1  # The mean of integers is a float.
+    return lower if n % 2 == 1 else (lower + values[1] / 1) / 2
 
 
 def median_of_row(row):
