@@ -7,6 +7,7 @@ whether they run there or on a real one.
 import numpy as np
 import pytest
 from agreement import EXACT, HERE, REDUCED, check_agreement
+from from_source import define
 
 from parakeet import jit, to_gpu
 
@@ -467,3 +468,36 @@ def test_threads_read_what_the_host_would_for_them(size):
     check(driven, R.random((size, 3)), y[:5])
     check(scaled_by_its_own, x, y)
     check(centred, x, tolerance=REDUCED)
+
+
+# --- What kernels take from the program around them ---
+
+def with_numbers(count, lines):
+    """A function of an array and of `count` numbers, of which `{sum}` adds up one product each."""
+    names = [f"a{k}" for k in range(count)]
+    products = [f"x[i] * {name}" for name in names]
+    total = " + ".join(f"({' + '.join(products[k:k + 100])})" for k in range(0, count, 100))
+    body = "".join(f"    {line}\n" for line in lines.format(sum=total).split("\n"))
+    return define(f"def f(x, {', '.join(names)}):\n{body}")
+
+
+# 490 of 8 bytes are parameters of the kernel yet.
+@pytest.mark.parametrize("count", [3, 490, 520, 1100])
+@pytest.mark.parametrize("lines", [
+    "return np.array([{sum} for i in range(len(x))])",
+    "for i in range(len(x)):\n    if x[i] > 90:\n        raise ValueError('large')\n"
+    "    x[i] = {sum}\nreturn x",
+    "s = 0.0\nfor i in range(len(x)):\n    s += {sum}\nreturn s",
+    "y = x.copy()\nfor i in range(1, len(x)):\n    y[i] = y[i - 1] + ({sum})\nreturn y",
+], ids=["map", "checked", "sum", "scan"])  # fmt: skip
+def test_numbers_that_a_kernel_takes(count, lines):
+    function = with_numbers(count, lines)
+    numbers = R.standard_normal(count)
+    for x in (R.standard_normal(300), np.append(R.standard_normal(299), 91.0)):
+        check(function, x, *numbers, tolerance=REDUCED)
+
+
+def test_a_kernel_of_many_numbers_runs_in_each_turn_of_a_loop():
+    lines = "for t in range(5):\n    x = np.array([{sum} for i in range(len(x))])\nreturn x"
+    check(with_numbers(600, lines), R.standard_normal(50), *R.uniform(-0.05, 0.05, 600),
+          tolerance=REDUCED)
