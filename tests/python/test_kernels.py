@@ -9,6 +9,7 @@ import pytest
 from agreement import EXACT, HERE, REDUCED, check_agreement
 from from_source import define
 
+import parakeet
 from parakeet import jit, to_gpu
 
 R = np.random.default_rng(5)
@@ -468,6 +469,66 @@ def test_threads_read_what_the_host_would_for_them(size):
     check(driven, R.random((size, 3)), y[:5])
     check(scaled_by_its_own, x, y)
     check(centred, x, tolerance=REDUCED)
+
+
+# --- Reductions whose elements are combined in their order ---
+
+def folded(x):
+    return parakeet.reduce(lambda a, b: a + b + a * b, x)
+
+
+def folded_from(x):
+    return parakeet.reduce(lambda a, b: a * b + (a + b), x * 2.0, init=0.25)
+
+
+def last_of(x):
+    return parakeet.reduce(lambda a, b: b, x)
+
+
+def longest_step(x):
+    return parakeet.reduce(lambda a, b: a if abs(a) >= abs(b) else b, x[1:] - x[:-1], init=0.0)
+
+
+def product_of_complex(x):
+    return np.prod(np.exp(1j * x))
+
+
+def product_of_rows(x):
+    return np.prod(np.exp(1j * x)[: x.size // 3 * 3].reshape(-1, 3))
+
+
+ORDERED = [folded, folded_from, last_of, longest_step, product_of_complex, product_of_rows]
+
+
+# A thread takes 64 elements, a block of threads 16384.
+@pytest.mark.parametrize("function", ORDERED)
+@pytest.mark.parametrize("n", [1, 2, 64, 65, 1000, 16384, 16449, 70000])
+def test_elements_are_combined_in_their_order(function, n):
+    check(function, R.standard_normal(n) * 1e-3, tolerance=REDUCED)
+
+
+@pytest.mark.parametrize("function", ORDERED)
+def test_what_combines_in_order_is_two_kernels(function):
+    ir = str(jit(function).ir(np.ones(9), stage="scheduled", target="emulated_gpu"))
+    assert ir.count("block for") == 2
+
+
+def folded_integers(x, by):
+    return parakeet.reduce(lambda a, b: (a + b) // by, x, init=1)
+
+
+@pytest.mark.parametrize("by", [1, 0])
+def test_a_combine_that_raises(by):
+    check(folded_integers, np.arange(1000), by)
+
+
+def test_elements_that_raise_are_combined_in_order():
+    def chosen(x, places):
+        return parakeet.reduce(lambda a, b: a + b + a * b, x[places])
+
+    places = R.integers(0, 300, 20000)
+    check(chosen, R.standard_normal(300) * 1e-3, places, tolerance=REDUCED)
+    check(chosen, R.standard_normal(300), np.append(places, [300, 500]), tolerance=REDUCED)
 
 
 # --- What kernels take from the program around them ---
