@@ -531,6 +531,66 @@ def test_elements_that_raise_are_combined_in_order():
     check(chosen, R.standard_normal(300), np.append(places, [300, 500]), tolerance=REDUCED)
 
 
+# --- Columns, which are read once ---
+
+def places_of_extremes(x):
+    return np.argmax(x, axis=0), np.argmin(x, axis=0)
+
+
+def places_in_the_middle(x):
+    return np.argmin(x, axis=1)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "uint64", "float16"])
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (700, 3), (5, 0), (2000, 40)])
+def test_places_of_extremes_of_columns(dtype, shape):
+    x = R.integers(0, 50, shape).astype(dtype)
+    check(places_of_extremes, x)
+    check(places_of_extremes, np.asfortranarray(x))
+    if dtype.startswith("float"):
+        x[R.random(shape) < 0.01] = np.nan
+        x[:, ::2][R.random(x[:, ::2].shape) < 0.1] = -np.inf
+        check(places_of_extremes, x)
+
+
+def test_places_of_extremes_along_a_middle_axis():
+    check(places_in_the_middle, R.integers(0, 30, (3, 600, 4)))
+
+
+def variances(x):
+    return np.var(x, axis=0), np.std(x, axis=0, ddof=1, keepdims=True)
+
+
+# From 1024 rows on, of differences from another number than the mean.
+@pytest.mark.parametrize("rows", [2, 1023, 1024, 1500])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int32"])
+def test_variances_of_columns(rows, dtype):
+    spread = 100 * R.standard_normal((rows, 7))
+    check(variances, spread.astype(dtype), tolerance=REDUCED)
+    check(variances, (spread + 500).astype(dtype), tolerance=REDUCED)
+
+
+def test_variances_of_columns_far_from_what_is_subtracted():
+    """The elements that are looked at first lie apart from all others."""
+    x = R.standard_normal((1500, 5))
+    x[:: 1500 // 32, :3] += 1e5
+    x[:, 4] = 0.1
+    check(variances, x, tolerance=REDUCED)
+    odd = x.copy()
+    odd[7, 1], odd[0, 2], odd[1499, 3] = np.nan, np.inf, -np.inf
+    check(variances, odd, tolerance=REDUCED)
+    check(lambda x: np.var(x, axis=1), x.reshape(1, 1500, 5), tolerance=REDUCED)
+
+
+@pytest.mark.parametrize("function, sums", [(lambda x: np.var(x, axis=0), 4),
+                                            (lambda x: np.argmax(x, axis=0), 1)])
+def test_columns_are_gone_through_once(function, sums):
+    """Some samples and one traversal, or, of few rows, two."""
+    ir = str(jit(function).ir(np.ones((9, 9)), stage="schedule", target="emulated_gpu"))
+    assert len([line for line in ir.splitlines() if "= ireduce" in line and
+                line.startswith(("    %", "      %"))]) == sums
+
+
 # --- What kernels take from the program around them ---
 
 def with_numbers(count, lines):
