@@ -56,8 +56,7 @@ void Captures::PlaceFrom(uint64_t first) {
 void Captures::ReadElsewhere() {
   are_elsewhere_ = true;
   llvm::IRBuilder<> builder(entry_, entry_->begin());
-  llvm::Value* place =
-      builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), memory_, reserved_);
+  llvm::Value* place = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), memory_, reserved_);
   llvm::Value* memory = builder.CreateLoad(builder.getPtrTy(), place);
   llvm::MDNode* none = llvm::MDNode::get(emission_.context(), {});
   for (Entry& entry : entries_) {

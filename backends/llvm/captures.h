@@ -16,7 +16,11 @@ class Captures {
   // `body` reads them from `memory`, its argument, in the block `entry`, which is still open. They
   // begin behind `reserved` bytes.
   Captures(Emission& emission, llvm::BasicBlock* entry, llvm::Value* memory, uint64_t reserved)
-      : emission_(emission), entry_(entry), memory_(memory), reserved_(reserved), bytes_(reserved) {}
+      : emission_(emission),
+        entry_(entry),
+        memory_(memory),
+        reserved_(reserved),
+        bytes_(reserved) {}
 
   // The outer value inside the body.
   llvm::Value* Take(llvm::Value* outer);

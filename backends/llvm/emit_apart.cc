@@ -37,7 +37,8 @@ FunctionEmitter::CaptureMemory FunctionEmitter::WriteInside(llvm::Function* func
   llvm::AllocaInst* memory = OnStack(llvm::ArrayType::get(builder_.getInt8Ty(), captures.bytes()));
   memory->setAlignment(captures.alignment());
   captures.Store(builder_, memory, [&](Value* value) { return Local(value); });
-  return {memory, int64_t(captures.bytes()), int64_t(captures.own_bytes()), captures.are_elsewhere()};
+  return {memory, int64_t(captures.bytes()), int64_t(captures.own_bytes()),
+          captures.are_elsewhere()};
 }
 
 void FunctionEmitter::EmitApart(const ir::Binding& binding) {

@@ -139,10 +139,10 @@ void FunctionEmitter::EmitLaunch(const Binding& grid) {
   traits.capture_bytes = captures.own_bytes;
   traits.captures_elsewhere = captures.are_elsewhere;
   llvm::Constant* described = runner.Describe(emission_, kernel, traits);
-  Value* failed = builder_.CreateCall(
-      PkDeviceLaunch(emission_),
-      {Local(call_), described, blocks, builder_.getInt32(traits.threads), captures.memory,
-       I64(captures.bytes)});
+  Value* failed =
+      builder_.CreateCall(PkDeviceLaunch(emission_),
+                          {Local(call_), described, blocks, builder_.getInt32(traits.threads),
+                           captures.memory, I64(captures.bytes)});
   ContinueUnless(builder_.CreateIsNotNull(failed));
 }
 

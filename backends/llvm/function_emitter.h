@@ -111,6 +111,7 @@ class FunctionEmitter {
   // emit_parallel_loops.cc
   void EmitParallel(const ir::Binding& loop);
   void EmitTeam(const ir::Binding& team);
+  void EmitAligned(const ir::Binding& aligned);
   void EmitForked(const ir::Binding& loop, llvm::AllocaInst* flag);
   ParallelRunner::Body Outlined(const ir::Binding& loop, llvm::AllocaInst* flag);
   void EmitTrips(const ir::Binding& loop, llvm::Value* begin, llvm::Value* end, llvm::Value* flag);

@@ -57,8 +57,8 @@ const Binding* BlockRowLowering::OnlyReduction(const Binding& nest) {
     const bool is_reduction = b->op == OpCode::kIreduce && only == nullptr;
     if (is_reduction) only = b;
     const bool is_behind = b->op == OpCode::kStore || (b->op == OpCode::kIf && IsScalarChoice(*b));
-    const bool is_plain = ir::IsScalarOp(b->op) || b->op == OpCode::kLoad ||
-                          (is_behind && only != nullptr);
+    const bool is_plain =
+        ir::IsScalarOp(b->op) || b->op == OpCode::kLoad || (is_behind && only != nullptr);
     if (!is_reduction && !is_plain) return nullptr;
   }
   if (only == nullptr || !KnowsSizesOf(*only, inside)) return nullptr;

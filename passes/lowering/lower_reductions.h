@@ -113,9 +113,9 @@ class ReductionLowering : public IndexWriter {
   // elements a block brings to shared memory, and which blocks combine as neighbours.
   struct Ordered {
     const Reduction& r;
-    int64_t run;         // elements of a part
-    int64_t tile;        // of them, as many as are in shared memory at a time
-    ir::Operand parts;   // how many there are
+    int64_t run;        // elements of a part
+    int64_t tile;       // of them, as many as are in shared memory at a time
+    ir::Operand parts;  // how many there are
     PartArrays elements = {}, own = {}, shared = {};
   };
   // How many elements of a part shared memory holds at a time; 0 where it is not to be done so.

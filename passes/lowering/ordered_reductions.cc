@@ -139,8 +139,7 @@ void ReductionLowering::BringTile(const Ordered& ordered, const Operand& first,
       places.push_back(place(builder().Add(k, Int(j * kThreads))));
       values.push_back(Element(r, {places.back().element}));
     }
-    for (int64_t j = 0; j < together; ++j)
-      StoreAll(ordered.elements, places[j].shared, values[j]);
+    for (int64_t j = 0; j < together; ++j) StoreAll(ordered.elements, places[j].shared, values[j]);
   };
   const auto some = [&](const Operand& k) {
     const Place at = place(k);
@@ -160,8 +159,8 @@ void ReductionLowering::BringTile(const Ordered& ordered, const Operand& first,
 }
 
 // A thread's own part, as far as it is in shared memory.
-void ReductionLowering::FoldTile(const Ordered& ordered, const Operand& part,
-                                 const Operand& thread, const Operand& tile) {
+void ReductionLowering::FoldTile(const Ordered& ordered, const Operand& part, const Operand& thread,
+                                 const Operand& tile) {
   const Reduction& r = ordered.r;
   const Operand lo = builder().Add(builder().Mul(part, Int(ordered.run)), tile);
   const Operand left = builder().Sub(r.extents[0], lo);
@@ -174,11 +173,11 @@ void ReductionLowering::FoldTile(const Ordered& ordered, const Operand& part,
     const Operands begun = Choose(
         is_first, [&] { return r.starts.empty() ? element(Int(0)) : r.starts; },
         [&] { return Combine(r, LoadAll(ordered.own, thread), element(Int(0))); });
-    const Operands first =
-        r.starts.empty()
-            ? begun
-            : Choose(is_first, [&] { return Combine(r, begun, element(Int(0))); },
-                     [&] { return begun; });
+    const Operands first = r.starts.empty()
+                               ? begun
+                               : Choose(
+                                     is_first, [&] { return Combine(r, begun, element(Int(0))); },
+                                     [&] { return begun; });
     return Carry(Int(1), count, first, [&](const Operand& k, const Operands& so_far) {
       return Combine(r, so_far, element(k));
     });
@@ -202,9 +201,8 @@ void ReductionLowering::CombineNeighbours(const Reduction& r, const PartArrays& 
     const auto combine = [&](const Operand& pair) {
       const Operand left = builder().Mul(pair, twice);
       const Operand right = builder().Add(left, step);
-      If(builder().Scalar(OpCode::kLt, {right, count}), [&] {
-        StoreAll(parts, left, Combine(r, LoadAll(parts, left), LoadAll(parts, right)));
-      });
+      If(builder().Scalar(OpCode::kLt, {right, count}),
+         [&] { StoreAll(parts, left, Combine(r, LoadAll(parts, left), LoadAll(parts, right))); });
     };
     if (is_whole) return Threads(kThreads / 2, combine);
     const Operand pairs = CeilDiv(builder().Sub(count, step), twice);

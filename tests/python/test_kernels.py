@@ -591,6 +591,62 @@ def test_columns_are_gone_through_once(function, sums):
                 line.startswith(("    %", "      %"))]) == sums
 
 
+# --- Maps, of which a thread makes neighbours where all arrays begin at multiples of 16 bytes ---
+
+def halved(x, y):
+    return np.where(x > y, x, y) + x
+
+
+def halved_in_place(x, y):
+    x[:] = np.minimum(x, y)
+    return x > y
+
+
+def of_one_element(x, y):
+    return x + y[0], x > y[-1]
+
+
+def between_neighbours(x, y):
+    return x[1:] - x[:-1], y[::-1] + x
+
+
+MAPS = [halved, halved_in_place, of_one_element, between_neighbours]
+
+
+@pytest.mark.parametrize("function", MAPS)
+@pytest.mark.parametrize("dtype", ["?", "i1", "u2", "i4", "f2", "f4", "f8", "F", "i8"])
+def test_maps_of_neighbours(function, dtype):
+    """From anywhere in memory on, and of any length."""
+    if dtype == "?" and function is between_neighbours:
+        return
+    memory = R.integers(-50, 50, (2, 2070)).astype(dtype)
+    for begin_x, begin_y, n in [(0, 0, 2048), (1, 0, 2047), (4, 1, 1024), (0, 2, 1030), (0, 0, 5)]:
+        jitted = jit(function)
+        for target in ("serial", HERE):
+            arguments = memory.copy()
+            own_x = arguments[0, begin_x : begin_x + n]
+            own_y = arguments[1, begin_y : begin_y + n]
+            found = jitted(own_x, own_y, target=target)
+            copied = memory.copy()
+            wanted = function(copied[0, begin_x : begin_x + n], copied[1, begin_y : begin_y + n])
+            np.testing.assert_equal(found, wanted)
+            assert copied.tobytes() == arguments.tobytes()
+
+
+def test_maps_of_matrices_are_along_one_line():
+    for shape in [(8, 256), (3, 5, 7), (1, 4096)]:
+        x = R.standard_normal(shape).astype("f4")
+        check(halved, x, -x)
+
+
+def test_what_is_read_and_stored_as_one():
+    x = np.ones(9, "f4")
+    ptx = jit(halved).ptx(x, x)
+    assert ptx.count("ld.global.nc.v4.f32") == 2 and ptx.count("st.global.v4.f32") == 1
+    assert "v2.f64" in jit(halved).ptx(np.ones(9), np.ones(9))
+    assert ".v4" not in jit(lambda x: x[1:] - x[:-1]).ptx(x)
+
+
 # --- What kernels take from the program around them ---
 
 def with_numbers(count, lines):
