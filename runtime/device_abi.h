@@ -118,11 +118,12 @@ int32_t pk_device_write(PkCall* call, void* device, const void* host, int64_t by
 
 // Runs `kernel` with `blocks` blocks of `threads` threads (1 to 1024), in the order of the call's
 // launches. `blocks` <= 0 runs nothing. `captures` are `bytes` bytes (at most 4000, unless they are
-// elsewhere: PkKernelFlag) that every thread sees a copy of, whose first 16 are the runtime's: the device's address of the launch's
-// PkErrorRecord, null where it cannot fail, and of the one of the launch before, null where that
-// has not failed. Returns 0, or 1 with the error slot set: to kPkSiteDevice, or to what a thread of
-// an earlier launch recorded, the least place of all. The kernel may still be running afterwards,
-// and what it records comes with a later function here, or at the end of the call.
+// elsewhere: PkKernelFlag) that every thread sees a copy of, whose first 16 are the runtime's: the
+// device's address of the launch's PkErrorRecord, null where it cannot fail, and of the one of the
+// launch before, null where that has not failed. Returns 0, or 1 with the error slot set: to
+// kPkSiteDevice, or to what a thread of an earlier launch recorded, the least place of all. The
+// kernel may still be running afterwards, and what it records comes with a later function here, or
+// at the end of the call.
 int32_t pk_device_launch(PkCall* call, const PkKernel* kernel, int64_t blocks, int32_t threads,
                          void* captures, int64_t bytes);
 

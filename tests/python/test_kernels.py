@@ -471,6 +471,23 @@ def test_threads_read_what_the_host_would_for_them(size):
     check(centred, x, tolerance=REDUCED)
 
 
+# --- Rows of less elements than a block has threads: several of them are one block's ---
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i2"])
+@pytest.mark.parametrize("function", [
+    lambda x: np.sum(x, axis=1), lambda x: np.max(x, axis=1), lambda x: np.argmax(x, axis=1),
+    lambda x: np.argmin(x, axis=1), lambda x: np.var(x, axis=1), softmax,
+])  # fmt: skip
+def test_short_rows_share_blocks(function, dtype):
+    """What an element has once, as the place of a maximum, is as wide as it is."""
+    jitted = jit(function)
+    ir = str(jitted.ir(np.ones((9, 64), dtype), stage="scheduled", target="emulated_gpu"))
+    assert ", 2048" in ir, "a block for each row, however short"
+    for columns in (1, 31, 64, 100, 256):
+        x = R.integers(-40, 40, (70, columns)).astype(dtype)
+        check(function, x, tolerance=REDUCED)
+
+
 # --- Reductions whose elements are combined in their order ---
 
 def folded(x):
