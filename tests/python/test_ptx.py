@@ -135,7 +135,8 @@ def test_every_dtype_by_both(assembled_by, tmp_path):
 
 def test_more_values_than_a_kernel_has_parameters_for(assembled_by, tmp_path):
     names = [f"a{k}" for k in range(600)]
-    total = " + ".join(f"({' + '.join(names[k:k + 100])}) * v" for k in range(0, 600, 100))
+    products = [f"v * {name}" for name in names]
+    total = " + ".join(f"({' + '.join(products[k:k + 100])})" for k in range(0, 600, 100))
     source = f"def f(x, {', '.join(names)}):\n    return np.array([{total} for v in x])\n"
     function = jit(define(source))
     for assembler in GPU_ASSEMBLERS:
