@@ -132,6 +132,7 @@ void Machine::Execute(const Step& step) {
     case OpCode::kPrefetch:
     case OpCode::kDrain: return;
     case OpCode::kTeam: return Team(step);
+    case OpCode::kAligned: return Set(step, 0, ConstantOf(DType::kBool, 1));
     case OpCode::kFor: return For(step);
     case OpCode::kWhile: return While(step);
     case OpCode::kForeach: return Foreach(step);

@@ -69,6 +69,7 @@ Counts CountsOf(OpCode op) {
     case OpCode::kLanes: return {2, kAny, 2, true, true};
     case OpCode::kTeam:
     case OpCode::kIota: return {0, 1, 0};
+    case OpCode::kAligned: return {1, 1, 0};
     case OpCode::kExtract: return {2, 1, 0};
     default: return {kAny, 1, 0};
   }
@@ -210,6 +211,7 @@ void BindingVerifier::Dispatch() {
     case OpCode::kAny:
     case OpCode::kAllLanes: return VectorOperation();
     case OpCode::kTeam: RequireType(ResultType(), DType::kI64, "the result"); return;
+    case OpCode::kAligned: RequireType(ResultType(), DType::kBool, "the result"); return;
     default: return Scalar();
   }
 }

@@ -85,6 +85,10 @@ class TreeChooser : public LoopWriter {
       case OpCode::kIreduce: {
         const int64_t block = TreeBlockOf(*b);
         if (context_.options.kernels && OnDevice(*b)) return SetFlat(*b);
+        if (context_.options.kernels && IsOrdered(*b)) {
+          const Binding& flat = Flat(*b);
+          return Set(flat, IsOneBlock(flat, block) ? 0 : block, 1);
+        }
         if (const Binding* flat = Flattened(*b))
           return Set(*flat, IsOneBlock(*flat, block) ? 0 : block, LanesOf(*flat));
         if (HasLongColumns(*b)) return Set(*b, 0, LanesOf(*b), 1, kRunOfRows);
@@ -193,9 +197,20 @@ class TreeChooser : public LoopWriter {
     return block;
   }
 
+  // Whether threads of a GPU's blocks take its elements in order.
+  bool IsOrdered(const Binding& b) const {
+    return depth_ == 0 && !HoldsArrays(b) && !NeedsHost(*b.blocks[0]) && !NeedsHost(*b.blocks[1]);
+  }
+
   // With one index for all, so that no thread is idle where rows are short. Arrays in C order that
   // are read at the very index are read along one axis too.
   void SetFlat(const Binding& b) {
+    Binding flat = Flat(b);
+    flat.attrs = flat.attrs.With(Attr::kMostBlock, MostDeviceBlock(flat));
+    Set(*arena()->New(std::move(flat)), kDeviceBlock, kDeviceLanes);
+  }
+
+  const Binding& Flat(const Binding& b) {
     Binding flat = b;
     const size_t rank = b.blocks[0]->params.size();
     if (rank > 1) {
@@ -217,8 +232,7 @@ class TreeChooser : public LoopWriter {
       flat.operands = {Product(extents)};
       flat.operands.insert(flat.operands.end(), all.begin() + rank, all.end());
     }
-    flat.attrs = flat.attrs.With(Attr::kMostBlock, MostDeviceBlock(flat));
-    Set(*arena()->New(std::move(flat)), kDeviceBlock, kDeviceLanes);
+    return *arena()->New(std::move(flat));
   }
 
   // What is combined of all elements of arrays in C order goes along one index, since rows of a few

@@ -11,7 +11,12 @@
 //
 // Where the iteration is short, a thread takes as many iterations as make 16 bytes, 256 apart:
 // neighbouring threads read neighbours, and what a thread reads for one iteration does not wait for
-// what it does in another.
+// what it does in another. Where an iteration reads and stores the elements of its own index alone
+// (analyses/neighbour_accesses.h), a thread takes neighbours, which are read and stored as one:
+//
+//   %lies = aligned %x and aligned %r
+//   ... %whole = all of the block's iterations are there, and %lies
+//       if %whole { %four = load_lanes %x[%first] {whole = 1}  ... } else { ... as above ... }
 //
 // Divisions by a value that the host knows are products with its reciprocal, in threads whose
 // numbers are small enough (lowering/index_writer.h):
@@ -42,6 +47,7 @@
 #include "passes/analyses/find_cost.h"
 #include "passes/analyses/find_effects.h"
 #include "passes/analyses/kernel_legality.h"
+#include "passes/analyses/neighbour_accesses.h"
 #include "passes/lowering/index_writer.h"
 #include "passes/lowering/sink_loads.h"
 #include "passes/pass.h"
@@ -72,7 +78,11 @@ bool IsKernel(const Binding& b) { return HasKind(b, "block"); }
 
 class KernelExtractor : public LoopWriter {
  public:
-  KernelExtractor(ir::Arena* arena, Context& context) : LoopWriter(arena), context_(context) {}
+  KernelExtractor(ir::Arena* arena, const ir::Function& function, Context& context)
+      : LoopWriter(arena),
+        context_(context),
+        patterns_(function),
+        definitions_(ir::Definitions(*function.body)) {}
 
  protected:
   void Visit(const Binding* b) override {
@@ -116,13 +126,110 @@ class KernelExtractor : public LoopWriter {
     const auto iterate = [&](const Operand& at) {
       Inside(*loop.blocks[0], builder().Add(range[0], builder().Mul(at, Int(step))));
     };
+    const std::optional<Neighbours> neighbours = NeighboursOf(loop, several);
     Blocks(CeilDiv(trips, Int(kThreads * several)), [&](const Operand& block) {
+      const OwnArrays own = neighbours ? AllocateOwn(*neighbours) : OwnArrays{};
       Threads(kThreads, [&](const Operand& thread) {
-        const Operand first = builder().Add(builder().Mul(block, Int(kThreads * several)), thread);
-        several == 1 ? WriteTrip(first, trips, iterate)
-                     : WriteTrips(first, several, trips, iterate);
+        const Operand begin = builder().Mul(block, Int(kThreads * several));
+        const Operand first = builder().Add(begin, thread);
+        if (several == 1) return WriteTrip(first, trips, iterate);
+        const auto apart = [&] {
+          WriteTrips(first, several, trips, iterate);
+          return Operands{};
+        };
+        if (!neighbours) return void(apart());
+        const auto side_by_side = [&] {
+          WriteNeighbours(*neighbours, own, thread,
+                          builder().Add(begin, builder().Mul(thread, Int(several))));
+          return Operands{};
+        };
+        const Operand end = builder().Add(begin, Int(kThreads * several));
+        const Operand is_whole = builder().Scalar(OpCode::kLe, {end, trips});
+        Choose(builder().Scalar(OpCode::kAnd, {neighbours->lies, is_whole}), side_by_side, apart);
       });
     });
+  }
+
+  // Iterations that have accesses to neighbours at these places in the body of their loop, as one
+  // where `lies`, a bool of the host's, says so.
+  struct Neighbours {
+    const Block& body;
+    int64_t count;
+    std::set<size_t> accesses;
+    Operand lies;
+  };
+  // What a thread has of its own for each access.
+  using OwnArrays = std::unordered_map<size_t, const Var*>;
+
+  std::optional<Neighbours> NeighboursOf(const Binding& loop, int64_t count) {
+    if (count == 1 || !loop.operands[0].IsInt(0) || !loop.operands[2].IsInt(1)) return std::nullopt;
+    const Block& body = *loop.blocks[0];
+    const auto accesses = NeighbourAccesses(body, patterns_, definitions_);
+    if (!accesses) return std::nullopt;
+    Operand lies = Operand::Bool(true);
+    ir::VarSet asked;
+    for (const size_t at : *accesses) {
+      const Operand& array = body.bindings[at]->operands[0];
+      if (asked.contains(array.var())) continue;
+      asked.insert(array.var());
+      const Var* own = builder().EmitOne(OpCode::kAligned, ir::DType::kBool, {Apply(array)});
+      lies = builder().Scalar(OpCode::kAnd, {lies, own});
+    }
+    return Neighbours{body, count, *accesses, lies};
+  }
+
+  OwnArrays AllocateOwn(const Neighbours& neighbours) {
+    OwnArrays own;
+    for (const size_t at : neighbours.accesses) {
+      const Operand& array = neighbours.body.bindings[at]->operands[0];
+      const Operands dims = {Int(kThreads), Int(neighbours.count)};
+      own[at] = builder().EmitOne(OpCode::kAlloc, ir::Type::Array(ir::DTypeOf(array), dims), dims,
+                                  {{Attr::kPrivate, int64_t{1}}}, {}, "own");
+    }
+    return own;
+  }
+
+  // Reads all, makes all, stores all.
+  void WriteNeighbours(const Neighbours& neighbours, const OwnArrays& own, const Operand& thread,
+                       const Operand& first) {
+    MoveNeighbours(OpCode::kLoad, neighbours, own, thread, first);
+    in_kernel_ = true;
+    for (int64_t k = 0; k < neighbours.count; ++k) {
+      const Block& copy = *ir::CloneBlock(arena(), neighbours.body);
+      Replace(copy.params[0], builder().Add(first, Int(k)));
+      for (size_t at = 0; at < copy.bindings.size(); ++at) {
+        const Binding& b = *copy.bindings[at];
+        builder().set_span(b.span);
+        if (!neighbours.accesses.contains(at)) {
+          Visit(&b);
+        } else if (b.op == OpCode::kLoad) {
+          Replace(b.result(), builder().Load(own.at(at), {thread, Int(k)}, b.result()->hint));
+        } else {
+          builder().Store(own.at(at), {thread, Int(k)}, Apply(b.operands.back()));
+        }
+      }
+    }
+    in_kernel_ = false;
+    MoveNeighbours(OpCode::kStore, neighbours, own, thread, first);
+  }
+
+  void MoveNeighbours(OpCode op, const Neighbours& neighbours, const OwnArrays& own,
+                      const Operand& thread, const Operand& first) {
+    const Attributes of_own{{Attr::kAxis, int64_t{1}}};
+    const Attributes of_memory{{Attr::kAxis, int64_t{0}}, {Attr::kWhole, int64_t{1}}};
+    for (const size_t at : neighbours.accesses) {
+      const Binding& b = *neighbours.body.bindings[at];
+      if (b.op != op) continue;
+      const bool loads = op == OpCode::kLoad;
+      const Operands memory = {Apply(b.operands[0]), first};
+      const Operands mine = {own.at(at), thread, Int(0)};
+      const ir::Type type = ir::Type::Vector(ir::DTypeOf(b.operands[0]), int(neighbours.count));
+      const Var* lanes = builder().EmitOne(OpCode::kLoadLanes, type, loads ? memory : mine,
+                                           loads ? of_memory : of_own);
+      Operands to = loads ? mine : memory;
+      to.push_back(lanes);
+      builder().Emit(OpCode::kStoreLanes, {}, to, loads ? of_own : of_memory);
+    }
   }
 
   using Iterate = std::function<void(const Operand& at)>;
@@ -209,6 +316,8 @@ class KernelExtractor : public LoopWriter {
 
   Context& context_;
   bool in_kernel_ = false;
+  AccessPatterns patterns_;
+  ir::DefinitionMap definitions_;
 };
 
 // Divides by products in kernels.
@@ -328,7 +437,7 @@ class ReadMarker : public ir::Mutator {
 
 ir::Program ExtractKernels(const ir::Program& program, Context& context) {
   const ir::Program extracted = ForEachFunction(program, [&](const ir::Function* function) {
-    return KernelExtractor(program.arena.get(), context).Run(function);
+    return KernelExtractor(program.arena.get(), *function, context).Run(function);
   });
   return ForEachFunction(extracted, [&](const ir::Function* function) {
     const ir::Function* sunk = SinkLoads(program.arena.get(), function);

@@ -69,6 +69,7 @@
 #include "passes/lowering/grouped_iterations.h"
 #include "passes/lowering/serial_loops.h"
 #include "passes/lowering/shared_histograms.h"
+#include "passes/lowering/storing_loops.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -110,18 +111,9 @@ constexpr int64_t kTripsAtOnce = 8;  // of a thread
 constexpr int64_t kMostThreads = 4096;
 constexpr int kMostCostInCopies = 40;  // A dearer iteration hides that they do.
 
-class Privatizer : public SharedHistograms {
+class Privatizer : public StoringLoops<SharedHistograms> {
  public:
-  Privatizer(ir::Arena* arena, const ir::Function& function, Context& context)
-      : SharedHistograms(arena), roots_(function), context_(context) {
-    for (const ir::Param& param : function.params) {
-      AddRoot(param.var);
-      if (function.may_overlap) overlapping_.insert(param.var);
-    }
-    ir::ForEachBinding(*function.body, [&](const Binding& b) {
-      for (const Var* result : b.results) AddRoot(result);
-    });
-  }
+  using StoringLoops::StoringLoops;
 
  protected:
   void Visit(const Binding* b) override {
@@ -133,9 +125,7 @@ class Privatizer : public SharedHistograms {
     if (is_atomic_ && TakeStep(*b)) return;
     const bool writes = !rows_.empty() || WritesShared();
     if (!writes && !inside_ && b->op == OpCode::kFor && Privatize(*b)) return;
-    const bool outer = std::exchange(inside_, inside_ || IsOperator(*b));
-    Mutator::Visit(b);
-    inside_ = outer;
+    VisitWithin(*b, IsOperator(*b));
   }
 
  private:
@@ -146,14 +136,6 @@ class Privatizer : public SharedHistograms {
     OpCode combine;
     Operands dims = {};  // Of shared counts, which have one axis: the histogram's.
   };
-
-  static bool IsOperator(const Binding& b) {
-    return ir::InfoOf(b.op).format == ir::OpFormat::kIndices;
-  }
-
-  void AddRoot(const Var* var) {
-    if (var->type.IsArray()) arrays_.push_back(var);
-  }
 
   bool Privatize(const Binding& b) {
     const HistogramLoop loop(b, roots_, arrays_, overlapping_);
@@ -715,12 +697,7 @@ class Privatizer : public SharedHistograms {
     builder().Emit(OpCode::kForeach, {}, h.array->type.dims(), {}, {body});
   }
 
-  Roots roots_;
-  Context& context_;
-  std::vector<const Var*> arrays_;
-  VarSet overlapping_;
-  bool inside_ = false;     // an operator, which may run on several threads itself
-  bool is_atomic_ = false;  // whether the iteration that is written combines so
+  bool is_atomic_ = false;                    // whether the iteration that is written combines so
   std::unordered_map<const Var*, Row> rows_;  // by array, while a part's iteration is written
 };
 

@@ -32,6 +32,7 @@
 #include "passes/lowering/loop_nest.h"
 #include "passes/lowering/loop_writer.h"
 #include "passes/lowering/serial_loops.h"
+#include "passes/lowering/storing_loops.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -151,39 +152,17 @@ class CompactionFinder {
   Compaction found_{};
 };
 
-class FilterRecognizer : public LoopWriter {
+class FilterRecognizer : public StoringLoops<LoopWriter> {
  public:
-  FilterRecognizer(ir::Arena* arena, const ir::Function& function, Context& context)
-      : LoopWriter(arena), roots_(function), context_(context) {
-    for (const ir::Param& param : function.params) {
-      AddRoot(param.var);
-      if (function.may_overlap) overlapping_.insert(param.var);
-    }
-    ir::ForEachBinding(*function.body, [&](const Binding& b) {
-      for (const Var* result : b.results) AddRoot(result);
-    });
-  }
+  using StoringLoops::StoringLoops;
 
  protected:
   void Visit(const Binding* b) override {
     if (Recognize(*b)) return;
-    const bool is_operator = ir::InfoOf(b->op).format == ir::OpFormat::kIndices;
-    const bool is_loop = b->op == OpCode::kFor || b->op == OpCode::kWhile;
-    const bool outer = std::exchange(inside_, inside_ || is_operator);
-    const VarSet around = around_;
-    for (const Block* block : b->blocks) {
-      if (is_loop) around_.merge(ir::DefinedVars(*block));
-    }
-    Mutator::Visit(b);
-    around_ = around;
-    inside_ = outer;
+    VisitWithin(*b, IsOperator(*b));
   }
 
  private:
-  void AddRoot(const Var* var) {
-    if (var->type.IsArray()) arrays_.push_back(var);
-  }
-
   bool IsCandidate(const Binding& b) const {
     return b.op == OpCode::kFor && !inside_ && b.results.size() == 1 &&
            b.results[0]->type == Type(ir::DType::kI64) && b.operands[2].IsInt(1) &&
@@ -334,13 +313,6 @@ class FilterRecognizer : public LoopWriter {
     const Block& other = *found.branch->blocks[found.keeps == found.branch->blocks[0] ? 1 : 0];
     return value == other.results[0];
   }
-
-  Roots roots_;
-  Context& context_;
-  std::vector<const Var*> arrays_;
-  VarSet overlapping_;
-  VarSet around_;        // What is defined in the loops around.
-  bool inside_ = false;  // An operator, which may run on several threads itself.
 };
 
 }  // namespace

@@ -17,8 +17,11 @@
 //   %order: [n]i64 = imap (%i) in (%n) { yield %i }
 //   %s = library_call @argsort(%keys, %order)
 //   foreach (%j) in (%n) {
-//     // where %keys[%order[%j]] is another than that of %j - 1: the iterations with this key, in
-//     // order, as %order has them
+//     %i = load %order[%j]  %k = load %p[%i]  %v = load %x[%i]
+//     store %sorted[%j], %k  store %values[%j], %v }
+//   foreach (%j) in (%n) {
+//     // where %sorted[%j] is another than that of %j - 1: what the iterations with this key do to
+//     // %y[%k], in order, with their %values
 //   }
 //
 // So places see what they would have seen, in the same order: results are those of the loop, bit
@@ -36,6 +39,7 @@
 #include "passes/lowering/grouped_iterations.h"
 #include "passes/lowering/loop_counts.h"
 #include "passes/lowering/serial_loops.h"
+#include "passes/lowering/storing_loops.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -53,41 +57,19 @@ using ir::VarSet;
 constexpr int64_t kLeastTrips = 64;
 constexpr int64_t kMostNumbers = (int64_t{1} << 31) - 1;
 
-class ScatterSharer : public GroupedIterations {
+class ScatterSharer : public StoringLoops<GroupedIterations> {
  public:
-  ScatterSharer(ir::Arena* arena, const ir::Function& function, Context& context)
-      : GroupedIterations(arena), roots_(function), context_(context) {
-    for (const ir::Param& param : function.params) {
-      AddRoot(param.var);
-      if (function.may_overlap) overlapping_.insert(param.var);
-    }
-    ir::ForEachBinding(*function.body, [&](const Binding& b) {
-      for (const Var* result : b.results) AddRoot(result);
-    });
-  }
+  using StoringLoops::StoringLoops;
 
  protected:
   void Visit(const Binding* b) override {
     if (VisitStore(*b)) return;
     if (!inside_ && Share(*b)) return;
-    const bool is_operator = ir::InfoOf(b->op).format == ir::OpFormat::kIndices;
     const bool is_kernel = b->op == OpCode::kFor && b->attrs.Has(Attr::kKind);
-    const bool is_loop = b->op == OpCode::kFor || b->op == OpCode::kWhile;
-    const bool outer = std::exchange(inside_, inside_ || is_operator || is_kernel);
-    const VarSet around = around_;
-    for (const Block* block : b->blocks) {
-      if (is_loop) around_.merge(ir::DefinedVars(*block));
-    }
-    Mutator::Visit(b);
-    around_ = around;
-    inside_ = outer;
+    VisitWithin(*b, is_kernel || IsOperator(*b));
   }
 
  private:
-  void AddRoot(const Var* var) {
-    if (var->type.IsArray()) arrays_.push_back(var);
-  }
-
   bool Share(const Binding& loop) {
     if (!IsScatterLoop(loop)) return false;
     // Rows of lengths of their own, one after the other, are short: one thread does all of them.
@@ -126,7 +108,7 @@ class ScatterSharer : public GroupedIterations {
     const auto groups = reads ? FindGroups(nest, stored, apart) : std::nullopt;
     if (reads && !groups) return false;
     const auto share = [&] {
-      reads ? WriteGroups(nest, *groups, apart) : WriteLastStores(nest, stored, apart);
+      reads ? WriteGroups(nest, stored, *groups, apart) : WriteLastStores(nest, stored, apart);
       return Operands{};
     };
     const auto as_before = [&] {
@@ -173,13 +155,6 @@ class ScatterSharer : public GroupedIterations {
                         : "the last store at each place, spread over threads",
                   Topic::kThreads, Verdict::kDone);
   }
-
-  Roots roots_;
-  Context& context_;
-  std::vector<const Var*> arrays_;
-  VarSet overlapping_;
-  VarSet around_;        // What is defined in the loops around.
-  bool inside_ = false;  // An operator, which may run on several threads itself.
 };
 
 }  // namespace

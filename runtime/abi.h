@@ -19,7 +19,7 @@
 // Version
 // ---------------------------------------------------------------------------------------------
 
-inline constexpr uint32_t kPkAbiVersion = 6;
+inline constexpr uint32_t kPkAbiVersion = 7;
 
 // A build may define PARAKEET_BUILD_ID as a string literal, so that a compiler library and a
 // `_core` of different builds refuse each other even where nobody raised the version.

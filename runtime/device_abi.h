@@ -32,6 +32,9 @@ enum PkKernelFlag : int32_t {
   kPkKernelMayFail = 1,   // a thread may record an error
   kPkKernelBarriers = 2,  // threads of a block wait for one another, so all of them must run
   kPkKernelAnyOrder = 4,  // no block waits for another, and captures have a PkBlockOrder
+  // A launch takes more values than a kernel's parameters hold: these are the runtime's part of the
+  // captures, and the device's address of a copy of them all.
+  kPkKernelCapturesElsewhere = 8,
 };
 
 // From this architecture on a CUDA kernel waits by itself for those launched before it, and so may
@@ -114,12 +117,13 @@ int32_t pk_device_read(PkCall* call, void* host, const void* device, int64_t byt
 int32_t pk_device_write(PkCall* call, void* device, const void* host, int64_t bytes);
 
 // Runs `kernel` with `blocks` blocks of `threads` threads (1 to 1024), in the order of the call's
-// launches. `blocks` <= 0 runs nothing. `captures` are `bytes` bytes (at most 4000) that every
-// thread sees a copy of, whose first 16 are the runtime's: the device's address of the launch's
-// PkErrorRecord, null where it cannot fail, and of the one of the launch before, null where that
-// has not failed. Returns 0, or 1 with the error slot set: to kPkSiteDevice, or to what a thread of
-// an earlier launch recorded, the least place of all. The kernel may still be running afterwards,
-// and what it records comes with a later function here, or at the end of the call.
+// launches. `blocks` <= 0 runs nothing. `captures` are `bytes` bytes (at most 4000, unless they are
+// elsewhere: PkKernelFlag) that every thread sees a copy of, whose first 16 are the runtime's: the
+// device's address of the launch's PkErrorRecord, null where it cannot fail, and of the one of the
+// launch before, null where that has not failed. Returns 0, or 1 with the error slot set: to
+// kPkSiteDevice, or to what a thread of an earlier launch recorded, the least place of all. The
+// kernel may still be running afterwards, and what it records comes with a later function here, or
+// at the end of the call.
 int32_t pk_device_launch(PkCall* call, const PkKernel* kernel, int64_t blocks, int32_t threads,
                          void* captures, int64_t bytes);
 

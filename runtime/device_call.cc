@@ -323,7 +323,24 @@ int32_t DeviceCall::Launch(const PkKernel& kernel, int64_t blocks, int32_t threa
     const PkBlockOrder order = TakeOrder(blocks);
     std::memcpy(static_cast<char*>(captures) + sizeof words, &order, sizeof order);
   }
+  if ((kernel.flags & kPkKernelCapturesElsewhere) != 0)
+    return LaunchWithCopy(kernel, blocks, threads, captures, bytes);
   return Succeeds(device_.Launch(kernel, blocks, threads, captures, bytes)) ? 0 : 1;
+}
+
+// The device frees the copy in its turn, behind the kernel.
+int32_t DeviceCall::LaunchWithCopy(const PkKernel& kernel, int64_t blocks, int32_t threads,
+                                   void* captures, int64_t bytes) {
+  const bool has_order = (kernel.flags & kPkKernelAnyOrder) != 0;
+  const int64_t own = kPkRuntimeBytes + (has_order ? int64_t(sizeof(PkBlockOrder)) : 0);
+  void* copy = AllocateBuffer(bytes);
+  if (copy == nullptr) return 1;
+  std::memcpy(static_cast<char*>(captures) + own, &copy, sizeof copy);
+  const bool is_well =
+      Succeeds(device_.CopyUp(copy, captures, bytes)) &&
+      Succeeds(device_.Launch(kernel, blocks, threads, captures, own + int64_t(sizeof copy)));
+  FreeBuffer(copy);
+  return is_well ? 0 : 1;
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -96,6 +96,8 @@ class DeviceCall {
   bool GiveBack(const ArgumentCopy& copy, const ElementRuns& runs);
   bool TakeRecords(bool may_fail, void** words);
   PkBlockOrder TakeOrder(int64_t blocks);
+  int32_t LaunchWithCopy(const PkKernel& kernel, int64_t blocks, int32_t threads, void* captures,
+                         int64_t bytes);
   void* ErrorRecordsOnDevice();
 
   Call& call_;

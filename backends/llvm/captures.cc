@@ -1,7 +1,7 @@
 #include "backends/llvm/captures.h"
 
 #include <algorithm>
-#include <utility>
+#include <vector>
 
 #include "llvm/IR/DataLayout.h"
 
@@ -21,15 +21,27 @@ llvm::Value* Captures::Take(llvm::Value* outer) {
   return inner = load;
 }
 
-void Captures::Finish() {
+void Captures::Finish(uint64_t most) {
+  DropUnused();
+  PlaceFrom(reserved_);
+  if (bytes_ <= most) return;
+  PlaceFrom(reserved_ + sizeof(void*));
+  ReadElsewhere();
+}
+
+void Captures::DropUnused() {
+  std::erase_if(entries_, [](Entry& entry) {
+    if (!entry.inner->use_empty()) return false;
+    entry.inner->eraseFromParent();
+    entry.address->eraseFromParent();
+    return true;
+  });
+}
+
+void Captures::PlaceFrom(uint64_t first) {
   const llvm::DataLayout& layout = emission_.module.getDataLayout();
-  std::vector<Entry> used;
+  bytes_ = first;
   for (Entry& entry : entries_) {
-    if (entry.inner->use_empty()) {
-      entry.inner->eraseFromParent();
-      entry.address->eraseFromParent();
-      continue;
-    }
     llvm::Type* type = entry.outer->getType();
     const llvm::Align alignment = layout.getABITypeAlign(type);
     alignment_ = std::max(alignment_, alignment);
@@ -37,9 +49,20 @@ void Captures::Finish() {
     bytes_ = entry.offset + layout.getTypeAllocSize(type);
     entry.address->setOperand(1, emission_.builder.getInt64(entry.offset));
     entry.inner->setAlignment(alignment);
-    used.push_back(entry);
   }
-  entries_ = std::move(used);
+}
+
+// Nothing changes them while the body runs, and all of it reads the same ones.
+void Captures::ReadElsewhere() {
+  are_elsewhere_ = true;
+  llvm::IRBuilder<> builder(entry_, entry_->begin());
+  llvm::Value* place = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), memory_, reserved_);
+  llvm::Value* memory = builder.CreateLoad(builder.getPtrTy(), place);
+  llvm::MDNode* none = llvm::MDNode::get(emission_.context(), {});
+  for (Entry& entry : entries_) {
+    entry.address->setOperand(0, memory);
+    entry.inner->setMetadata(llvm::LLVMContext::MD_invariant_load, none);
+  }
 }
 
 void Captures::Store(llvm::IRBuilder<>& builder, llvm::Value* memory,

@@ -13,10 +13,11 @@ namespace parakeet::backends {
 using llvm::BasicBlock;
 using llvm::Value;
 
-llvm::AllocaInst* FunctionEmitter::WriteInside(llvm::Function* function,
-                                               llvm::function_ref<void()> write) {
+FunctionEmitter::CaptureMemory FunctionEmitter::WriteInside(llvm::Function* function,
+                                                            llvm::function_ref<void()> write) {
   BasicBlock* entry = BasicBlock::Create(emission_.context(), "entry", function);
-  Captures captures(emission_, entry, function->getArg(1), RuntimeBytes());
+  const uint64_t reserved = RuntimeBytes();
+  Captures captures(emission_, entry, function->getArg(1), reserved);
   const llvm::IRBuilder<>::InsertPoint here = builder_.saveIP();
   llvm::Function* const outer = std::exchange(function_, function);
   Value* const outer_call = std::exchange(call_, function->getArg(0));
@@ -32,11 +33,12 @@ llvm::AllocaInst* FunctionEmitter::WriteInside(llvm::Function* function,
   function_ = outer;
   builder_.restoreIP(here);
 
-  captures.Finish();
+  captures.Finish(reserved > 0 ? kPkMostCaptureBytes : UINT64_MAX);
   llvm::AllocaInst* memory = OnStack(llvm::ArrayType::get(builder_.getInt8Ty(), captures.bytes()));
   memory->setAlignment(captures.alignment());
   captures.Store(builder_, memory, [&](Value* value) { return Local(value); });
-  return memory;
+  return {memory, int64_t(captures.bytes()), int64_t(captures.own_bytes()),
+          captures.are_elsewhere()};
 }
 
 void FunctionEmitter::EmitApart(const ir::Binding& binding) {
@@ -47,7 +49,7 @@ void FunctionEmitter::EmitApart(const ir::Binding& binding) {
   for (const unsigned i : {1u, 2u}) part->addParamAttr(i, llvm::Attribute::NoAlias);
   part->addParamAttr(1, llvm::Attribute::ReadOnly);
   PartResults results;
-  Value* captures = WriteInside(part, [&] { results = WritePart(TakeConstants(binding)); });
+  Value* captures = WriteInside(part, [&] { results = WritePart(TakeConstants(binding)); }).memory;
   part = emission_.merger.Merged(part);
   Value* memory = OnStack(results.layout);
   Value* failed = builder_.CreateCall(part, {call_, captures, memory});

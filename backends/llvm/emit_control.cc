@@ -108,6 +108,7 @@ void FunctionEmitter::EmitBinding(const ir::Binding& binding) {
     case OpCode::kFor: return EmitFor(binding);
     case OpCode::kWhile: return EmitWhile(binding);
     case OpCode::kTeam: return EmitTeam(binding);
+    case OpCode::kAligned: return EmitAligned(binding);
     case OpCode::kSplat:
     case OpCode::kIota:
     case OpCode::kLoadLanes:

@@ -128,7 +128,7 @@ void FunctionEmitter::EmitLaunch(const Binding& grid) {
   emission_.is_of_kernel = true;
   kernel_ = {ThreadsOf(body), &body, {}, false, false, {}};
   kernel_.traits.any_order = !HasAtomics(body);
-  llvm::AllocaInst* captures = WriteInside(kernel, [&] { WriteKernel(grid); });
+  const CaptureMemory captures = WriteInside(kernel, [&] { WriteKernel(grid); });
   emission_.math = host_math;
   emission_.is_x86 = host_is_x86;
   emission_.is_of_kernel = false;
@@ -136,14 +136,13 @@ void FunctionEmitter::EmitLaunch(const Binding& grid) {
   traits.may_fail = MayFail(body, false);
   traits.threads = ThreadsOf(body);
   traits.group = launch_group_;
-  const auto bytes = int64_t(captures->getAllocatedType()->getArrayNumElements());
-  traits.capture_bytes = bytes;
+  traits.capture_bytes = captures.own_bytes;
+  traits.captures_elsewhere = captures.are_elsewhere;
   llvm::Constant* described = runner.Describe(emission_, kernel, traits);
-  if (bytes > kPkMostCaptureBytes)
-    ir::FailBug("a kernel takes " + std::to_string(bytes) + " bytes of values", grid.span);
-  Value* failed = builder_.CreateCall(
-      PkDeviceLaunch(emission_),
-      {Local(call_), described, blocks, builder_.getInt32(traits.threads), captures, I64(bytes)});
+  Value* failed =
+      builder_.CreateCall(PkDeviceLaunch(emission_),
+                          {Local(call_), described, blocks, builder_.getInt32(traits.threads),
+                           captures.memory, I64(captures.bytes)});
   ContinueUnless(builder_.CreateIsNotNull(failed));
 }
 

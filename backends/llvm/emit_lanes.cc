@@ -161,6 +161,12 @@ void FunctionEmitter::EmitLanes(const ir::Binding& binding) {
     return InKernel() && !kernel_.own.contains(first.var()) &&
            (op == OpCode::kLoadLanes || op == OpCode::kStoreLanes);
   };
+  // Of what lies at a multiple of its size nothing is asked.
+  const bool is_whole = binding.attrs.Int(Attr::kWhole) != 0;
+  const auto aligned = [&](MemoryTraits traits, const LanesPlace& place) {
+    traits.alignment = llvm::Align(ir::SizeInBytes(traits.dtype) * place.lanes);
+    return traits;
+  };
   const auto check = [&](const LanesPlace& place, int access) {
     for (int lane = 0; lane < place.lanes; ++lane)
       CheckAccess(first, LaneAddress(emission_, TraitsOf(first), place, lane), access);
@@ -170,6 +176,7 @@ void FunctionEmitter::EmitLanes(const ir::Binding& binding) {
     if (!is_neighbours()) return LoadLanes(emission_, traits, place);
     check(place, kPkAccessLoad);
     traits.unchanged = binding.attrs.Int(Attr::kUnchanged) != 0 && !emission_.is_x86;
+    if (is_whole) return LoadLanes(emission_, aligned(traits, place), place);
     return LoadNeighbours(emission_, traits, place);
   };
   if (IsStore(op)) {
@@ -182,6 +189,8 @@ void FunctionEmitter::EmitLanes(const ir::Binding& binding) {
       return StoreLanes(emission_, traits, place, NumberOf(value));
     }
     check(place, kPkAccessStore);
+    if (is_whole)
+      return StoreLanes(emission_, aligned(TraitsOf(first), place), place, NumberOf(value));
     return StoreNeighbours(emission_, TraitsOf(first), place, NumberOf(value));
   }
   const ir::Type& type = binding.result()->type;

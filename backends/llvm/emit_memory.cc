@@ -107,6 +107,14 @@ Value* FunctionEmitter::AddressOf(const Operand& array, llvm::ArrayRef<Operand> 
   return address;
 }
 
+void FunctionEmitter::EmitAligned(const ir::Binding& aligned) {
+  constexpr int64_t kBytes = 16;
+  Value* address =
+      builder_.CreatePtrToInt(ArrayOf(aligned.operands[0]).data, builder_.getInt64Ty());
+  Value* beyond = builder_.CreateAnd(address, I64(kBytes - 1));
+  numbers_[aligned.result()] = {builder_.CreateIsNull(beyond), nullptr};
+}
+
 void FunctionEmitter::EmitLoad(const ir::Binding& load) {
   const Operand& array = load.operands[0];
   Value* address = AddressOf(array, llvm::ArrayRef<Operand>(load.operands).drop_front(), true);

@@ -104,13 +104,13 @@ ParallelRunner::Body FunctionEmitter::Outlined(const ir::Binding& loop, llvm::Al
                                       function_->getName() + ".parallel", &emission_.module);
   body->addParamAttr(1, llvm::Attribute::NoAlias);
   body->addParamAttr(1, llvm::Attribute::ReadOnly);
-  Value* memory = WriteInside(body, [&] {
+  const CaptureMemory captures = WriteInside(body, [&] {
     in_parallel_ = true;
     EmitTrips(TakeConstants(loop), body->getArg(2), body->getArg(3), flag);
     builder_.CreateRetVoid();
     in_parallel_ = false;
   });
-  return {emission_.merger.Merged(body), memory};
+  return {emission_.merger.Merged(body), captures.memory};
 }
 
 }  // namespace parakeet::backends

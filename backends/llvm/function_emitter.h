@@ -111,6 +111,7 @@ class FunctionEmitter {
   // emit_parallel_loops.cc
   void EmitParallel(const ir::Binding& loop);
   void EmitTeam(const ir::Binding& team);
+  void EmitAligned(const ir::Binding& aligned);
   void EmitForked(const ir::Binding& loop, llvm::AllocaInst* flag);
   ParallelRunner::Body Outlined(const ir::Binding& loop, llvm::AllocaInst* flag);
   void EmitTrips(const ir::Binding& loop, llvm::Value* begin, llvm::Value* end, llvm::Value* flag);
@@ -118,9 +119,15 @@ class FunctionEmitter {
   void FailIfSet(llvm::AllocaInst* flag);
 
   // emit_apart.cc
+  struct CaptureMemory {
+    llvm::AllocaInst* memory;
+    int64_t bytes;
+    int64_t own_bytes;  // as far as a kernel is launched with them
+    bool are_elsewhere;
+  };
   // Lets `write` write the body of `function`, whose argument 0 is the call and 1 what it captures;
-  // then, in the function around it, fills memory with that and gives its address.
-  llvm::AllocaInst* WriteInside(llvm::Function* function, llvm::function_ref<void()> write);
+  // then, in the function around it, fills memory with that.
+  CaptureMemory WriteInside(llvm::Function* function, llvm::function_ref<void()> write);
   // What a part gives back: constants, and null for what its memory holds, in order.
   struct PartResults {
     Parts parts;

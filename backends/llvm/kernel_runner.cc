@@ -26,7 +26,8 @@ void DefineKernelConstant(Emission& emission, llvm::GlobalVariable* constant, in
   llvm::IRBuilder<>& builder = emission.builder;
   const int flags = (traits.may_fail ? kPkKernelMayFail : 0) |
                     (traits.has_barriers ? kPkKernelBarriers : 0) |
-                    (traits.any_order ? kPkKernelAnyOrder : 0);
+                    (traits.any_order ? kPkKernelAnyOrder : 0) |
+                    (traits.captures_elsewhere ? kPkKernelCapturesElsewhere : 0);
   auto* bytes = llvm::ConstantDataArray::getString(emission.context(), name);
   auto* text = new llvm::GlobalVariable(emission.module, bytes->getType(), /*isConstant=*/true,
                                         llvm::GlobalValue::PrivateLinkage, bytes);

@@ -17,8 +17,9 @@ struct KernelTraits {
   int group = 0;           // Kernels of one are launched together, if at all.
   bool any_order = false;  // No block waits for another.
   int64_t shared_bytes = 0;
-  int64_t capture_bytes = 0;
-  int64_t threads = 1;  // of a block, at most
+  int64_t capture_bytes = 0;        // that the kernel is launched with
+  bool captures_elsewhere = false;  // Behind the runtime's, they are in memory of the launch.
+  int64_t threads = 1;              // of a block, at most
 };
 
 // Threads of one warp, which are together at every step.

@@ -6,6 +6,7 @@
 
 #include "ir/builder.h"
 #include "ir/uses.h"
+#include "passes/analyses/stored_places.h"
 #include "passes/lowering/checks_alone.h"
 
 namespace parakeet::passes {
@@ -122,20 +123,9 @@ std::string HistogramLoop::WhyNot() const {
 
 std::optional<Histogram> HistogramLoop::Find(const Var* root) const {
   const Block& body = *loop_.blocks[0];
-  Histogram histogram{nullptr, OpCode::kAdd, {}};
-  bool plain = true;
-  ir::ForEachBinding(body, [&](const Binding& b) {
-    const Effects own = EffectsOf(b, roots_);
-    if (!b.blocks.empty() || (!own.reads.contains(root) && !own.writes.contains(root))) return;
-    const Var* array = b.operands[0].var();
-    plain &= b.op == OpCode::kLoad || b.op == OpCode::kStore;
-    plain &= roots_.Of(array).size() == 1;
-    plain &= histogram.array == nullptr || histogram.array == array;
-    histogram.array = array;
-  });
-  if (!plain || histogram.array == nullptr || histogram.array->type.rank() == 0)
-    return std::nullopt;
-  if (ir::DefinedVars(body).contains(histogram.array)) return std::nullopt;
+  const std::optional<StoredArray> stored = AccessesOf(body, roots_, root);
+  if (!stored) return std::nullopt;
+  Histogram histogram{stored->array, OpCode::kAdd, {}};
   std::unordered_map<const Var*, int> uses;
   ir::ForEachUse(loop_, [&](const Var* var) { ++uses[var]; });
   if (!PairUp(body, uses, histogram) || !histogram.Start()) return std::nullopt;

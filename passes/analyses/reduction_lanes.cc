@@ -47,10 +47,14 @@ int64_t RowNeighbours(const Binding* nest) {
   constexpr int64_t kMostNeighbours = 4;
   int64_t widest = kAccessBytes / kMostNeighbours;
   if (nest == nullptr) return 1;
-  ir::ForEachBinding(*nest->blocks[0], [&](const Binding& b) {
-    if (b.op == OpCode::kLoad || b.op == OpCode::kStore)
-      widest = std::max<int64_t>(widest, ir::SizeInBytes(ir::DTypeOf(b.operands[0])));
-  });
+  for (const Binding* b : nest->blocks[0]->bindings) {
+    for (const Block* inner : b->blocks) {
+      ir::ForEachBinding(*inner, [&](const Binding& access) {
+        if (access.op == OpCode::kLoad || access.op == OpCode::kStore)
+          widest = std::max<int64_t>(widest, ir::SizeInBytes(ir::DTypeOf(access.operands[0])));
+      });
+    }
+  }
   return std::max<int64_t>(kAccessBytes / widest, 1);
 }
 

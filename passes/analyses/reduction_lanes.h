@@ -14,7 +14,8 @@ inline constexpr int64_t kRowThreads = 256;
 inline constexpr int64_t kRowPlaces = 8;
 
 // How many neighbours along such rows a thread takes at a time: 16 bytes of the widest elements
-// that the nest around the reductions reads or writes. `nest` may be null.
+// that the nest around the reductions reads or writes in its operators; what an element has once,
+// be it yielded or stored, is as wide as it is. `nest` may be null.
 int64_t RowNeighbours(const ir::Binding* nest);
 inline int64_t RowNeighbours(const ir::Binding& nest) { return RowNeighbours(&nest); }
 

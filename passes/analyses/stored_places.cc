@@ -23,10 +23,8 @@ std::optional<Operand> StoredArray::IndexOn(int axis) const {
   return is_one ? std::optional(first) : std::nullopt;
 }
 
-namespace {
-
-// False where the block touches the root otherwise.
-bool FindAccesses(const Block& block, const Roots& roots, const Var* root, StoredArray& stored) {
+std::optional<StoredArray> AccessesOf(const Block& block, const Roots& roots, const Var* root) {
+  StoredArray stored{nullptr, {}};
   bool is_plain = true;
   ir::ForEachBinding(block, [&](const Binding& b) {
     const Effects own = EffectsOf(b, roots);
@@ -38,10 +36,10 @@ bool FindAccesses(const Block& block, const Roots& roots, const Var* root, Store
     stored.array = array;
     stored.accesses.push_back(&b);
   });
-  return is_plain && stored.array != nullptr && stored.array->type.rank() > 0;
+  if (!is_plain || stored.array == nullptr || stored.array->type.rank() == 0) return std::nullopt;
+  if (ir::DefinedVars(block).contains(stored.array)) return std::nullopt;
+  return stored;
 }
-
-}  // namespace
 
 std::vector<StoredArray> StoredArraysOf(const Block& block, const Roots& roots,
                                         const std::vector<const Var*>& arrays,
@@ -51,10 +49,10 @@ std::vector<StoredArray> StoredArraysOf(const Block& block, const Roots& roots,
   std::vector<StoredArray> all;
   for (const Var* root : arrays) {
     if (!written.contains(root) || local.contains(root)) continue;
-    StoredArray stored{nullptr, {}};
-    if (overlapping.contains(root) || !FindAccesses(block, roots, root, stored)) return {};
-    if (local.contains(stored.array)) return {};
-    all.push_back(std::move(stored));
+    if (overlapping.contains(root)) return {};
+    std::optional<StoredArray> stored = AccessesOf(block, roots, root);
+    if (!stored) return {};
+    all.push_back(std::move(*stored));
   }
   return all;
 }

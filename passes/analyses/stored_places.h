@@ -21,6 +21,11 @@ struct StoredArray {
   std::optional<ir::Operand> IndexOn(int axis) const;
 };
 
+// What a block does to the array whose memory is that root's; nothing where that is more than to
+// load and store elements by one name that was there before the block, or has no axis.
+std::optional<StoredArray> AccessesOf(const ir::Block& block, const Roots& roots,
+                                      const ir::Var* root);
+
 // All of them, in the order of `arrays`, which are the function's; none where the block does more
 // to one than to load and store elements by one name, or one is in `overlapping`.
 std::vector<StoredArray> StoredArraysOf(const ir::Block& block, const Roots& roots,

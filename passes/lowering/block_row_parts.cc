@@ -39,6 +39,19 @@ bool BlockRowLowering::KnowsSizesOf(const Binding& b, const ir::VarSet& inside) 
 
 // --- Sums in parts ---
 
+// What a thread does by itself behind the sum, be it another sum.
+bool BlockRowLowering::IsScalarChoice(const Binding& choice) {
+  bool is_scalar = true;
+  for (const ir::Block* block : choice.blocks) {
+    ir::ForEachBinding(*block, [&](const Binding& b) {
+      is_scalar &= ir::IsScalarOp(b.op) || b.op == OpCode::kLoad || b.op == OpCode::kIreduce ||
+                   b.op == OpCode::kIf;
+      for (const Var* result : b.results) is_scalar &= result->type.IsScalar();
+    });
+  }
+  return is_scalar;
+}
+
 const Binding* BlockRowLowering::OnlyReduction(const Binding& nest) {
   const Block& body = *nest.blocks[0];
   const ir::VarSet inside = ir::DefinedVars(body);
@@ -46,8 +59,9 @@ const Binding* BlockRowLowering::OnlyReduction(const Binding& nest) {
   for (const Binding* b : body.bindings) {
     const bool is_reduction = b->op == OpCode::kIreduce && only == nullptr;
     if (is_reduction) only = b;
-    const bool is_plain = ir::IsScalarOp(b->op) || b->op == OpCode::kLoad ||
-                          (b->op == OpCode::kStore && only != nullptr);
+    const bool is_behind = b->op == OpCode::kStore || (b->op == OpCode::kIf && IsScalarChoice(*b));
+    const bool is_plain =
+        ir::IsScalarOp(b->op) || b->op == OpCode::kLoad || (is_behind && only != nullptr);
     if (!is_reduction && !is_plain) return nullptr;
   }
   if (only == nullptr || !KnowsSizesOf(*only, inside)) return nullptr;
@@ -171,6 +185,9 @@ std::optional<Operand> BlockRowLowering::WorthRuns(const Binding& nest) {
   if (reduction == nullptr || reduction->attrs.Int(Attr::kLanes, 1) == 1 ||
       !reduction->attrs.Has(Attr::kRun))
     return std::nullopt;
+  // Blocks would take what other sums come to from the same runs.
+  for (const Binding* b : nest.blocks[0]->bindings)
+    if (b->op == OpCode::kIf) return std::nullopt;
   const Operand is_long = builder().Scalar(
       OpCode::kGt, {Product(Describe(*reduction).extents), Int(reduction->attrs.Int(Attr::kRun))});
   const Operand are_few =

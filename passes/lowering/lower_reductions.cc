@@ -396,11 +396,7 @@ Operands ReductionLowering::FoldOnDevice(const Reduction& r) {
     });
     Threads(1, [&](const Operand&) { StoreAll(parts, part, LoadAll(lanes, Int(0))); });
   });
-  PartArrays totals;
-  for (const Var* part : parts) {
-    totals.push_back(builder().NewVar(ir::Type::Array(part->type.dtype(), {}), "total"));
-    builder().Emit(OpCode::kAlloc, {totals.back()}, {});
-  }
+  const PartArrays totals = AllocateTotals(parts);
   // Also where there is no part but an init.
   Blocks(Int(1), [&](const Operand&) {
     const PartArrays lanes =
@@ -410,6 +406,15 @@ Operands ReductionLowering::FoldOnDevice(const Reduction& r) {
   Operands loaded;
   for (const Var* total : totals) loaded.push_back(builder().Load(total, {}));
   return loaded;
+}
+
+ReductionLowering::PartArrays ReductionLowering::AllocateTotals(const PartArrays& parts) {
+  PartArrays totals;
+  for (const Var* part : parts) {
+    totals.push_back(builder().NewVar(ir::Type::Array(part->type.dtype(), {}), "total"));
+    builder().Emit(OpCode::kAlloc, {totals.back()}, {});
+  }
+  return totals;
 }
 
 // In memory that a block's threads share, of which the first element is the whole.
@@ -553,6 +558,7 @@ Operands ReductionLowering::AfterInits(const Reduction& r, const Operands& total
 
 Operands ReductionLowering::FoldTree(const Reduction& r, int64_t block, bool parallel) {
   if (for_kernels_ && parallel && r.lanes > 1) return FoldOnDevice(r);
+  if (const int64_t tile = TileOf(r, parallel)) return FoldOrdered(r, tile);
   const auto fold = [&] {
     const Operand rows = Product({r.extents.begin(), r.extents.end() - 1});
     const Operands total =

@@ -105,8 +105,28 @@ class ReductionLowering : public IndexWriter {
                         const Operands& start);
   Operands FoldParts(const Reduction& r, const PartArrays& parts, const ir::Operand& first,
                      const ir::Operand& count);
+  PartArrays AllocateTotals(const PartArrays& parts);
   void StoreTotal(const Reduction& r, const PartArrays& combined, const ir::Operand& count,
                   const PartArrays& totals);
+
+  // The same of a reduction without lanes, in ordered_reductions.cc: a thread for each part, whose
+  // elements a block brings to shared memory, and which blocks combine as neighbours.
+  struct Ordered {
+    const Reduction& r;
+    int64_t run;        // elements of a part
+    int64_t tile;       // of them, as many as are in shared memory at a time
+    ir::Operand parts;  // how many there are
+    PartArrays elements = {}, own = {}, shared = {};
+  };
+  // How many elements of a part shared memory holds at a time; 0 where it is not to be done so.
+  int64_t TileOf(const Reduction& r, bool parallel) const;
+  Operands FoldOrdered(const Reduction& r, int64_t tile);
+  void FoldOrderedBlock(Ordered ordered, const ir::Operand& block, const PartArrays& totals);
+  void BringTile(const Ordered& ordered, const ir::Operand& block, const ir::Operand& tile);
+  void FoldTile(const Ordered& ordered, const ir::Operand& part, const ir::Operand& thread,
+                const ir::Operand& tile);
+  void CombineNeighbours(const Reduction& r, const PartArrays& parts, const ir::Operand& count,
+                         const ir::Operand& levels, bool is_whole);
   // Combines neighbours, then neighbours of neighbours, in place; the first part is the whole.
   void CombineParts(const Reduction& r, const std::vector<const ir::Var*>& parts,
                     const ir::Operand& count);

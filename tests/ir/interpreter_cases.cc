@@ -310,7 +310,8 @@ fn @f(%x: [h][w]i64) -> (i64, i64, i64, i64, [h][w]i64) {
 constexpr std::string_view kLanesLoop = R"ir(
 fn @f(%x: [n]i64) -> (i64, i64) {
   %t: i64 = team
-  %one: i64 = min %t, 1
+  %a: bool = aligned %x
+  %one: i64 = cast %a
   %s: i64, %l: i64 = lanes (%i) in %one to %n (add, max) from (0, -99) tree(lanes 4) {
     %e: i64 = load %x[%i]  yield %e, %i }
   return %s, %l })ir";

@@ -129,6 +129,7 @@ fn @loops(%x: [n]f64 c, %rounds: i64) -> ([n]f64, f64, i64) entry {
   %counts: [1]i64 = alloc (1)
   %old: i64 = atomic %counts[0], 1 {combine = "add", ordered = 1}
   %threads: i64 = team
+  %lies: bool = aligned %x
   block for %block in 0 to 1 step 1 {
     %own: [64][1]u8 = alloc (64, 1) {private = 1}
     thread for %lane in 0 to 64 step 1 {warp = 1} {

@@ -4,15 +4,11 @@ Short ones stay loops; where a count reaches the end of an array the exception i
 what it has stored before is there.
 """
 
-import copy
-
 import numpy as np
 import pytest
-from agreement import HERE
+from exact_outcomes import TARGETS, check
 
 from parakeet import jit
-
-TARGETS = ["serial", "parallel", HERE]
 
 
 def kept(x, y, z):
@@ -128,28 +124,6 @@ def again_and_again(x, y, z):
 
 ALL = [kept, kept_new, kept_between, dropped, one_then_another, by_places, in_place, pairs,
        of_a_grid, again_and_again]  # fmt: skip
-compiled = {}
-
-
-def outcome(f, arguments, target):
-    arguments = copy.deepcopy(arguments)
-    try:
-        result = compiled.setdefault(f, jit(f))(*arguments, target=target)
-    except Exception as error:
-        result = type(error), str(error)
-    return [bits(value) for value in (result, *arguments)]
-
-
-def bits(value):
-    if isinstance(value, tuple):
-        return [bits(each) for each in value]
-    return (value.dtype, value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value
-
-
-def check(f, *arguments):
-    wanted = outcome(f, arguments, "python")
-    for target in TARGETS:
-        assert outcome(f, arguments, target) == wanted, target
 
 
 @pytest.mark.parametrize("f", ALL)

@@ -7,7 +7,9 @@ whether they run there or on a real one.
 import numpy as np
 import pytest
 from agreement import EXACT, HERE, REDUCED, check_agreement
+from from_source import define
 
+import parakeet
 from parakeet import jit, to_gpu
 
 R = np.random.default_rng(5)
@@ -480,3 +482,229 @@ def test_threads_read_what_the_host_would_for_them(size):
     check(driven, R.random((size, 3)), y[:5])
     check(scaled_by_its_own, x, y)
     check(centred, x, tolerance=REDUCED)
+
+
+# --- Rows of less elements than a block has threads: several of them are one block's ---
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i2"])
+@pytest.mark.parametrize("function", [
+    lambda x: np.sum(x, axis=1), lambda x: np.max(x, axis=1), lambda x: np.argmax(x, axis=1),
+    lambda x: np.argmin(x, axis=1), lambda x: np.var(x, axis=1), softmax,
+])  # fmt: skip
+def test_short_rows_share_blocks(function, dtype):
+    """What an element has once, as the place of a maximum, is as wide as it is."""
+    jitted = jit(function)
+    ir = str(jitted.ir(np.ones((9, 64), dtype), stage="scheduled", target="emulated_gpu"))
+    assert ", 2048" in ir, "a block for each row, however short"
+    for columns in (1, 31, 64, 100, 256):
+        x = R.integers(-40, 40, (70, columns)).astype(dtype)
+        check(function, x, tolerance=REDUCED)
+
+
+# --- Reductions whose elements are combined in their order ---
+
+def folded(x):
+    return parakeet.reduce(lambda a, b: a + b + a * b, x)
+
+
+def folded_from(x):
+    return parakeet.reduce(lambda a, b: a * b + (a + b), x * 2.0, init=0.25)
+
+
+def last_of(x):
+    return parakeet.reduce(lambda a, b: b, x)
+
+
+def longest_step(x):
+    return parakeet.reduce(lambda a, b: a if abs(a) >= abs(b) else b, x[1:] - x[:-1], init=0.0)
+
+
+def product_of_complex(x):
+    return np.prod(np.exp(1j * x))
+
+
+def product_of_rows(x):
+    return np.prod(np.exp(1j * x)[: x.size // 3 * 3].reshape(-1, 3))
+
+
+ORDERED = [folded, folded_from, last_of, longest_step, product_of_complex, product_of_rows]
+
+
+# A thread takes 64 elements, a block of threads 16384.
+@pytest.mark.parametrize("function", ORDERED)
+@pytest.mark.parametrize("n", [1, 2, 64, 65, 1000, 16384, 16449, 70000])
+def test_elements_are_combined_in_their_order(function, n):
+    check(function, R.standard_normal(n) * 1e-3, tolerance=REDUCED)
+
+
+@pytest.mark.parametrize("function", ORDERED)
+def test_what_combines_in_order_is_two_kernels(function):
+    ir = str(jit(function).ir(np.ones(9), stage="scheduled", target="emulated_gpu"))
+    assert ir.count("block for") == 2
+
+
+def folded_integers(x, by):
+    return parakeet.reduce(lambda a, b: (a + b) // by, x, init=1)
+
+
+@pytest.mark.parametrize("by", [1, 0])
+def test_a_combine_that_raises(by):
+    check(folded_integers, np.arange(1000), by)
+
+
+def test_elements_that_raise_are_combined_in_order():
+    def chosen(x, places):
+        return parakeet.reduce(lambda a, b: a + b + a * b, x[places])
+
+    places = R.integers(0, 300, 20000)
+    check(chosen, R.standard_normal(300) * 1e-3, places, tolerance=REDUCED)
+    check(chosen, R.standard_normal(300), np.append(places, [300, 500]), tolerance=REDUCED)
+
+
+# --- Columns, which are read once ---
+
+def places_of_extremes(x):
+    return np.argmax(x, axis=0), np.argmin(x, axis=0)
+
+
+def places_in_the_middle(x):
+    return np.argmin(x, axis=1)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "uint64", "float16"])
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (700, 3), (5, 0), (2000, 40)])
+def test_places_of_extremes_of_columns(dtype, shape):
+    x = R.integers(0, 50, shape).astype(dtype)
+    check(places_of_extremes, x)
+    check(places_of_extremes, np.asfortranarray(x))
+    if dtype.startswith("float"):
+        x[R.random(shape) < 0.01] = np.nan
+        x[:, ::2][R.random(x[:, ::2].shape) < 0.1] = -np.inf
+        check(places_of_extremes, x)
+
+
+def test_places_of_extremes_along_a_middle_axis():
+    check(places_in_the_middle, R.integers(0, 30, (3, 600, 4)))
+
+
+def variances(x):
+    return np.var(x, axis=0), np.std(x, axis=0, ddof=1, keepdims=True)
+
+
+# From 1024 rows on, of differences from another number than the mean.
+@pytest.mark.parametrize("rows", [2, 1023, 1024, 1500])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int32"])
+def test_variances_of_columns(rows, dtype):
+    spread = 100 * R.standard_normal((rows, 7))
+    check(variances, spread.astype(dtype), tolerance=REDUCED)
+    check(variances, (spread + 500).astype(dtype), tolerance=REDUCED)
+
+
+def test_variances_of_columns_far_from_what_is_subtracted():
+    """The elements that are looked at first lie apart from all others."""
+    x = R.standard_normal((1500, 5))
+    x[:: 1500 // 32, :3] += 1e5
+    x[:, 4] = 0.1
+    check(variances, x, tolerance=REDUCED)
+    odd = x.copy()
+    odd[7, 1], odd[0, 2], odd[1499, 3] = np.nan, np.inf, -np.inf
+    check(variances, odd, tolerance=REDUCED)
+    check(lambda x: np.var(x, axis=1), x.reshape(1, 1500, 5), tolerance=REDUCED)
+
+
+@pytest.mark.parametrize("function, sums", [(lambda x: np.var(x, axis=0), 4),
+                                            (lambda x: np.argmax(x, axis=0), 1)])
+def test_columns_are_gone_through_once(function, sums):
+    """Some samples and one traversal, or, of few rows, two."""
+    ir = str(jit(function).ir(np.ones((9, 9)), stage="schedule", target="emulated_gpu"))
+    assert len([line for line in ir.splitlines() if "= ireduce" in line and
+                line.startswith(("    %", "      %"))]) == sums
+
+
+# --- Maps, of which a thread makes neighbours where all arrays begin at multiples of 16 bytes ---
+
+def halved(x, y):
+    return np.where(x > y, x, y) + x
+
+
+def halved_in_place(x, y):
+    x[:] = np.minimum(x, y)
+    return x > y
+
+
+def of_one_element(x, y):
+    return x + y[0], x > y[-1]
+
+
+def between_neighbours(x, y):
+    return x[1:] - x[:-1], y[::-1] + x
+
+
+MAPS = [halved, halved_in_place, of_one_element, between_neighbours]
+
+
+@pytest.mark.parametrize("function", MAPS)
+@pytest.mark.parametrize("dtype", ["?", "i1", "u2", "i4", "f2", "f4", "f8", "F", "i8"])
+def test_maps_of_neighbours(function, dtype):
+    """From anywhere in memory on, and of any length."""
+    if dtype == "?" and function is between_neighbours:
+        return
+    memory = R.integers(-50, 50, (2, 2070)).astype(dtype)
+    for begin_x, begin_y, n in [(0, 0, 2048), (1, 0, 2047), (4, 1, 1024), (0, 2, 1030), (0, 0, 5)]:
+        jitted = jit(function)
+        for target in ("serial", HERE):
+            arguments = memory.copy()
+            own_x = arguments[0, begin_x : begin_x + n]
+            own_y = arguments[1, begin_y : begin_y + n]
+            found = jitted(own_x, own_y, target=target)
+            copied = memory.copy()
+            wanted = function(copied[0, begin_x : begin_x + n], copied[1, begin_y : begin_y + n])
+            np.testing.assert_equal(found, wanted)
+            assert copied.tobytes() == arguments.tobytes()
+
+
+def test_maps_of_matrices_are_along_one_line():
+    for shape in [(8, 256), (3, 5, 7), (1, 4096)]:
+        x = R.standard_normal(shape).astype("f4")
+        check(halved, x, -x)
+
+
+def test_what_is_read_and_stored_as_one():
+    x = np.ones(9, "f4")
+    ptx = jit(halved).ptx(x, x)
+    assert ptx.count("ld.global.nc.v4.f32") == 2 and ptx.count("st.global.v4.f32") == 1
+    assert "v2.f64" in jit(halved).ptx(np.ones(9), np.ones(9))
+    assert ".v4" not in jit(lambda x: x[1:] - x[:-1]).ptx(x)
+
+
+# --- What kernels take from the program around them ---
+
+def with_numbers(count, lines):
+    """A function of an array and of `count` numbers, of which `{sum}` adds up one product each."""
+    names = [f"a{k}" for k in range(count)]
+    products = [f"x[i] * {name}" for name in names]
+    total = " + ".join(f"({' + '.join(products[k:k + 100])})" for k in range(0, count, 100))
+    body = "".join(f"    {line}\n" for line in lines.format(sum=total).split("\n"))
+    return define(f"def f(x, {', '.join(names)}):\n{body}")
+
+
+# 490 of 8 bytes are parameters of the kernel yet.
+@pytest.mark.parametrize("count", [3, 490, 520, 1100])
+@pytest.mark.parametrize("lines", [
+    "return np.array([{sum} for i in range(len(x))])",
+    "for i in range(len(x)):\n    if x[i] > 90:\n        raise ValueError('large')\n"
+    "    x[i] = {sum}\nreturn x",
+    "s = 0.0\nfor i in range(len(x)):\n    s += {sum}\nreturn s",
+    "y = x.copy()\nfor i in range(1, len(x)):\n    y[i] = y[i - 1] + ({sum})\nreturn y",
+], ids=["map", "checked", "sum", "scan"])  # fmt: skip
+def test_numbers_that_a_kernel_takes(count, lines):
+    function = with_numbers(count, lines)
+    numbers = R.standard_normal(count)
+    for x in (R.standard_normal(300), np.append(R.standard_normal(299), 91.0)):
+        check(function, x, *numbers, tolerance=REDUCED)
+
+
+def test_a_kernel_of_many_numbers_runs_in_each_turn_of_a_loop():
+    lines = "for t in range(5):\n    x = np.array([{sum} for i in range(len(x))])\nreturn x"
+    check(with_numbers(600, lines), R.standard_normal(50), *R.uniform(-0.05, 0.05, 600),
+          tolerance=REDUCED)

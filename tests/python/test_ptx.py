@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import test_programs
 import test_whole_programs
+from from_source import define
 
 import parakeet
 from parakeet import jit, libnvvm
@@ -128,6 +129,21 @@ def test_every_dtype_by_both(assembled_by, tmp_path):
         ptx = every_dtype.ptx(*arguments)
         assert ptx.count(".visible .entry") > 3
         assert "ld.global" in ptx, "addresses are known to be global"
+        if PTXAS is not None:
+            assemble(ptx, tmp_path)
+
+
+def test_more_values_than_a_kernel_has_parameters_for(assembled_by, tmp_path):
+    names = [f"a{k}" for k in range(600)]
+    products = [f"v * {name}" for name in names]
+    total = " + ".join(f"({' + '.join(products[k:k + 100])})" for k in range(0, 600, 100))
+    source = f"def f(x, {', '.join(names)}):\n    return np.array([{total} for v in x])\n"
+    function = jit(define(source))
+    for assembler in GPU_ASSEMBLERS:
+        assembled_by(assembler)
+        ptx = function.ptx(np.ones(9), *map(float, range(600)))
+        sizes = [int(size) for size in re.findall(r"\.param .*\[(\d+)\]", ptx)]
+        assert sizes and max(sizes) < 100
         if PTXAS is not None:
             assemble(ptx, tmp_path)
 

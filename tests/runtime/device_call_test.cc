@@ -93,6 +93,43 @@ TEST_F(OnEmulated, GridsOfManyBlocksTakeTurnsInUpwardsAndDownwards) {
   EXPECT_EQ(seen(5000), (Ends{0, 4999}));
 }
 
+struct ManyCaptures {
+  PkErrorRecord* records[2];
+  PkBlockOrder order;
+  const ManyCaptures* copy;
+  int64_t* sum;
+  int64_t numbers[1000];
+};
+
+void AddUp(PkThread*, const void* captures) {
+  const ManyCaptures& many = *static_cast<const ManyCaptures*>(captures)->copy;
+  *many.sum = std::accumulate(std::begin(many.numbers), std::end(many.numbers), int64_t{0});
+}
+
+TEST_F(OnEmulated, MoreCapturesThanAKernelTakesAreCopied) {
+  int64_t sum = 0;
+  const Array one = {{1}, {8}};
+  Call call(1);
+  DeviceCall on_device(&call, &Emulated());
+  DeviceArgument arguments[] = {one.Argument(&sum, true)};
+  ASSERT_TRUE(on_device.TakeArguments(arguments));
+  const PkKernel kernel = {kPkKernelEmulated,
+                           kPkKernelAnyOrder | kPkKernelCapturesElsewhere,
+                           0,
+                           reinterpret_cast<const void*>(AddUp),
+                           0,
+                           "test"};
+  ManyCaptures captures = {};
+  captures.sum = static_cast<int64_t*>(arguments[0].data);
+  std::iota(std::begin(captures.numbers), std::end(captures.numbers), 1);
+  static_assert(sizeof captures > kPkMostCaptureBytes);
+  const int64_t buffers = Emulated().Counters().live_buffers;
+  EXPECT_EQ(pk_device_launch(&call, &kernel, 1, 1, &captures, sizeof captures), 0);
+  EXPECT_EQ(Emulated().Counters().live_buffers, buffers);
+  EXPECT_TRUE(on_device.GiveBackArguments());
+  EXPECT_EQ(sum, 500500);
+}
+
 TEST_F(OnEmulated, ArgumentsGoUpAndWrittenOnesComeBack) {
   std::vector<int64_t> read = {1, 2, 3}, written = {4, 5, 6};
   const Array three = {{3}, {8}};

@@ -233,6 +233,13 @@ def place_by_pairs(is_better, x):
     return strong(select(odd < n, odd, place))
 
 
+def places_by_pairs(is_better, x):
+    """Along the last axis of an array."""
+    if x.ndim == 1:
+        return place_by_pairs(is_better, x)
+    return map(lambda row: places_by_pairs(is_better, row), x)
+
+
 def place_in_blocks(f, x, width):
     """Of a vector: each element is read once, and those of the first best block again."""
     n = x.shape[0]
@@ -294,6 +301,7 @@ def extreme(f, x, axis, keepdims, out, initial, where):
 
 def place_along(f, is_better, x, axis):
     """The place of what f, minimum or maximum, gives along an axis that has elements."""
+    passes_by = x.ndim > 1 and axis is not None and normalize_axes(axis, x.ndim) != (x.ndim - 1,)
     x = reshape(x, -1) if axis is None or x.ndim == 0 else moveaxis(x, axis, -1)
     if x.dtype == bool and not on_device():
         value = is_better(True, False)
@@ -308,6 +316,9 @@ def place_along(f, is_better, x, axis):
             return place_by_pairs(is_better, x)
     if x.ndim == 1:
         return place_in_blocks(f, x, PLACES_AT_ONCE)
+    # Rows that a GPU's threads hold in registers are gone through twice for nothing.
+    if passes_by and on_device() and x.dtype.kind in ("i", "u", "f"):
+        return places_by_pairs(is_better, x)
     return first_place(x, expand_dims(reduce(f, x, axis=-1), -1))
 
 

@@ -2,7 +2,14 @@
 
 import numpy as np
 
-from parakeet.library.intrinsics import asarray, expand_dims, normalize_axes
+from parakeet.library.intrinsics import (
+    asarray,
+    expand_dims,
+    moveaxis,
+    normalize_axes,
+    on_device,
+    select,
+)
 from parakeet.library.reductions import (
     count_where,
     finish,
@@ -16,8 +23,8 @@ from parakeet.library.reductions import (
     wide_type,
 )
 from parakeet.library.registry import overload
-from parakeet.operators import reduce
-from parakeet.primitives import add, sqrt, subtract
+from parakeet.operators import map, reduce
+from parakeet.primitives import add, isfinite, sqrt, subtract
 
 
 def squares_of(x):
@@ -42,11 +49,53 @@ def freedom_of(x, axis, where, ddof):
     return np.maximum(freedom, 0)
 
 
+# Fewer rows are as soon read twice.
+LEAST_ROWS_TO_SHIFT = 1024
+SAMPLES = 32
+
+
+def shifted_squares(y):
+    """The sum of the squares of what is centred on the mean, along the last axis, which is long and
+    which a GPU's threads go along side by side. As passes/shift_moments.cc: of differences from the
+    mean of some elements, in one traversal; again where that is far from the mean."""
+    n = y.shape[-1]
+    first = y[..., 0]
+    some = y[..., :: n // SAMPLES]
+    near = first + reduce(add, some - expand_dims(first, -1), axis=-1, init=0) / some.shape[-1]
+    shift = select(isfinite(near), near, first * 0)
+    moved = y - expand_dims(shift, -1)
+    total = reduce(add, moved, axis=-1, init=0)
+    squares = reduce(add, moved * moved, axis=-1, init=0)
+    return centred(y, squares, total * total / n)
+
+
+def centred(y, squares, excess):
+    """Without what the squares have too much, along the last axis."""
+    if y.ndim > 1:
+        return map(centred, y, squares, excess)
+    if excess > squares - excess:
+        center = reduce(add, y, init=0) / y.shape[0]
+        return reduce(add, squares_of(y - center), init=0)
+    return squares - excess
+
+
+def passes_by(x, axis):
+    """Whether threads of a GPU go along the axis side by side."""
+    if not on_device() or axis is None or x.dtype.kind != "f" or x.ndim < 2:
+        return False
+    axes = normalize_axes(axis, x.ndim)
+    return len(axes) == 1 and axes != (x.ndim - 1,)
+
+
 def variance_of(x, dtype, axis, ddof, mean, where):
     """The variance in the dtype that it accumulates in. Of complex numbers only the mean is taken
     in the dtype that was asked for: the deviations keep their imaginary parts."""
     inner = wide_type(x.dtype) if dtype is None else dtype
     values = asarray(x, inner)
+    if dtype is None and mean is None and where is None and passes_by(values, axis):
+        rows = moveaxis(values, axis, -1)
+        if rows.shape[-1] >= LEAST_ROWS_TO_SHIFT:
+            return shifted_squares(rows) / freedom_of(x, axis, where, ddof)
     center = center_of(values, axis, mean, where)
     squares = squares_of((x if x.dtype.kind == "c" else values) - center)
     if dtype is not None:

@@ -1,0 +1,71 @@
+#include "passes/analyses/neighbour_accesses.h"
+
+#include <algorithm>
+
+#include "ir/dtype.h"
+
+namespace parakeet::passes {
+namespace {
+
+using ir::Binding;
+using ir::Block;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+
+bool IsAccess(const Binding& b) { return b.op == OpCode::kLoad || b.op == OpCode::kStore; }
+
+// As an array along one axis, or seen as one.
+bool LiesSideBySide(const Var* array, const AccessPatterns& patterns,
+                    const ir::DefinitionMap& definitions) {
+  if (array->type.rank() != 1) return false;
+  const auto found = definitions.find(array);
+  if (found == definitions.end() || found->second->op != OpCode::kView)
+    return patterns.LiesInC(array);
+  const Binding& view = *found->second;
+  return view.attrs.Int(ir::Attr::kFlat) != 0 && view.operands[1].IsInt(0) &&
+         view.operands[2].IsInt(1) && patterns.LiesInC(view.operands[0].var());
+}
+
+// At one place, whatever the index.
+bool StaysWhereItIs(const Binding& load, const ir::VarSet& inside) {
+  return std::none_of(load.operands.begin(), load.operands.end(),
+                      [&](const Operand& operand) { return inside.contains(operand.var()); });
+}
+
+}  // namespace
+
+std::optional<std::set<size_t>> NeighbourAccesses(const Block& body, const AccessPatterns& patterns,
+                                                  const ir::DefinitionMap& definitions) {
+  const ir::VarSet inside = ir::DefinedVars(body);
+  std::set<size_t> accesses;
+  bool stores = false;
+  for (size_t at = 0; at < body.bindings.size(); ++at) {
+    const Binding& b = *body.bindings[at];
+    const bool is_store = b.op == OpCode::kStore;
+    if (stores && !is_store) return std::nullopt;
+    stores |= is_store;
+    if (!IsAccess(b)) {
+      if (!ir::IsScalarOp(b.op) && b.op != OpCode::kIf) return std::nullopt;
+      bool is_scalar = true;
+      for (const Block* block : b.blocks) {
+        ir::ForEachBinding(*block, [&](const Binding& inner) {
+          is_scalar &= ir::IsScalarOp(inner.op) || inner.op == OpCode::kIf;
+        });
+      }
+      if (!is_scalar) return std::nullopt;
+      continue;
+    }
+    if (!is_store && StaysWhereItIs(b, inside)) continue;
+    const Var* array = b.operands[0].var();
+    const bool is_own = b.operands[1] == Operand(body.params[0]) &&
+                        !ir::IsComplex(array->type.dtype()) &&
+                        LiesSideBySide(array, patterns, definitions);
+    if (!is_own) return std::nullopt;
+    accesses.insert(at);
+  }
+  if (accesses.empty()) return std::nullopt;
+  return accesses;
+}
+
+}  // namespace parakeet::passes
