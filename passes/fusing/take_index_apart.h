@@ -5,6 +5,7 @@
 
 #include "ir/mutator.h"
 #include "ir/node.h"
+#include "ir/uses.h"
 
 namespace parakeet::passes {
 

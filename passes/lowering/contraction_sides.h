@@ -51,7 +51,7 @@ class ContractionSides : public FilterLowering {
 
   struct Tiling {
     const ir::Binding& contract;
-    ir::OpCode combine;
+    ir::OpCode combine;         // a comparison says which of two stays
     ir::Operand start;          // what every sum begins with
     bool is_ordered;            // a min or max of floats, none nan where what is packed is finite
     Operands extents;           // of all free indices

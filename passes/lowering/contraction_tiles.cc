@@ -217,6 +217,10 @@ Operand ContractionTiles::Combined(const Tiling& tiling, bool finite, const Oper
     const Operand keeps = builder().Scalar(wins, {sum, element});
     return builder().Scalar(OpCode::kSelect, {keeps, sum, element});
   }
+  if (ir::IsComparison(tiling.combine)) {
+    const Operand takes = builder().Scalar(tiling.combine, {element, sum});
+    return builder().Scalar(OpCode::kSelect, {takes, element, sum});
+  }
   const auto fused = tiling.combine == OpCode::kAdd ? FuseMultiplyAdd(sum, element) : std::nullopt;
   return fused ? *fused : builder().Scalar(tiling.combine, {sum, element});
 }

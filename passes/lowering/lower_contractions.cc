@@ -6,6 +6,7 @@
 #include "ir/uses.h"
 #include "passes/analyses/find_nans.h"
 #include "passes/analyses/find_symmetry.h"
+#include "passes/analyses/settled_extremes.h"
 #include "passes/analyses/vector_legality.h"
 
 namespace parakeet::passes {
@@ -56,11 +57,12 @@ std::optional<ContractionLowering::Tiling> ContractionLowering::FindTiling(const
   const Block& element = *b.blocks[0];
   const DType dtype = ir::DTypeOf(element.results[0]);
   const size_t indices = element.params.size();
-  const auto combine = ir::CombineOp(*b.blocks[1]);
+  const auto order = OrderOf(*b.blocks[1]);
+  const auto combine = order ? order : ir::CombineOp(*b.blocks[1]);
   const Operands operands = Apply(b.operands);
   if (!combine || dtype == DType::kF16) return std::nullopt;
   if (indices == 0 || !WhyNotVector(element, element.params[0]).empty()) return std::nullopt;
-  const auto identity = ir::IdentityOf(*combine, dtype);
+  const auto identity = order ? std::nullopt : ir::IdentityOf(*combine, dtype);
   const bool has_init = operands.size() > indices;
   if (!identity && !has_init) return std::nullopt;
   const auto free = static_cast<size_t>(b.attrs.Int(Attr::kFree));
