@@ -6,6 +6,7 @@
 #include "ir/mutator.h"
 #include "ir/uses.h"
 #include "passes/analyses/needed_bindings.h"
+#include "passes/analyses/settled_extremes.h"
 
 namespace parakeet::passes {
 
@@ -36,8 +37,8 @@ Block ElementOf(const Binding& map, const Binding& reduction) {
 
 std::string WhyNotSummed(const Binding& map, const Binding& reduction, const Block& element) {
   if (reduction.results.size() != 1) return "more than one value goes through its reduction";
-  const auto combine = ir::CombineOp(*reduction.blocks[1]);
-  if (!combine) return "its combine is not one operation";
+  if (!ir::CombineOp(*reduction.blocks[1]) && !OrderOf(*reduction.blocks[1]))
+    return "its combine is not one operation";
   const VarSet free(map.blocks[0]->params.begin(), map.blocks[0]->params.end());
   const VarSet summed(reduction.blocks[0]->params.begin(), reduction.blocks[0]->params.end());
   for (const Operand& extent : reduction.operands) {
@@ -89,7 +90,8 @@ const Binding* OnlyReduction(const Block& body) {
 std::string WhyNoContraction(const Binding& map, const Binding& reduction) {
   const Block& body = *map.blocks[0];
   for (const Binding* b : body.bindings) {
-    const bool is_plain = ir::IsScalarOp(b->op) || b->op == OpCode::kLoad;
+    const bool is_plain = ir::IsScalarOp(b->op) || b->op == OpCode::kLoad ||
+                          (b->op == OpCode::kStore && map.op == OpCode::kForeach);
     if (!is_plain && b != &reduction) return "beside the sum it holds " + std::string(Name(b->op));
   }
   VarSet made = ir::DefinedVars(body);

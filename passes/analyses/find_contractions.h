@@ -8,18 +8,19 @@
 
 namespace parakeet::passes {
 
-// The one ireduce of the imap's block; null where there are none or several.
+// The one ireduce of the map's block; null where there are none or several.
 const ir::Binding* ReductionIn(const ir::Binding& map);
 // The ireduce that is all of a block that yields one value; null where there is none.
 const ir::Binding* OnlyReduction(const ir::Block& block);
 
-// Why an imap with that reduction is no contraction; empty where it is one. What the map makes
-// beside the reduction is scalar code, part of its elements or of what follows.
+// Why an imap or a foreach with that reduction is no contraction; empty where it is one. What the
+// map makes beside the reduction is scalar code, part of its elements or of what follows; whether a
+// foreach stores to what is summed is not asked.
 std::string WhyNoContraction(const ir::Binding& map, const ir::Binding& reduction);
 // True where two loads that follow what is summed each follow a free index which the other does
 // not.
 bool ReusesOperands(const ir::Binding& map, const ir::Binding& reduction);
-// Such an imap as a `contract`.
+// Such an imap or foreach as a `contract`.
 const ir::Binding* ContractionOf(ir::Arena* arena, const ir::Binding& map,
                                  const ir::Binding& reduction);
 

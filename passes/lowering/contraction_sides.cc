@@ -28,6 +28,8 @@ constexpr int kSteps = 128;
 // So many elements are not shared out.
 constexpr int kAlone = 1 << 14;
 
+Attributes AlongPanel() { return {{Attr::kAxis, int64_t{2}}}; }
+
 // How often the index stands among those of the load.
 int64_t TimesOf(const Var* index, const Binding& load) {
   return std::count(load.operands.begin() + 1, load.operands.end(), Operand(index));
@@ -130,8 +132,10 @@ void ContractionSides::Pack(const Tiling& tiling, Side& side, const Attributes& 
   const Operand batches = side.is_batched ? tiling.batches : Int(1);
   const Operand count = unless_direct(builder().Mul(batches, side.tiles));
   for (Packed& p : side.values) {
-    const Type type =
-        Type::Array(p.value->result()->type.dtype(), {count, tiling.depth, Int(side.width)});
+    const DType dtype = p.value->result()->type.dtype();
+    const bool by_parts = IsPackedByParts(side, p);
+    const Type type = Type::Array(by_parts ? ir::PartOf(dtype) : dtype,
+                                  {count, tiling.depth, Int(side.width * (by_parts ? 2 : 1))});
     p.buffer = builder().EmitOne(OpCode::kAlloc, type, type.dims(), {}, {}, "packed");
   }
   const Operand all_groups = unless_direct(builder().Mul(batches, groups));
@@ -154,6 +158,36 @@ void ContractionSides::Pack(const Tiling& tiling, Side& side, const Attributes& 
                 {lo, Min(builder().Add(lo, Int(kSteps)), tiling.depth)});
     });
   });
+}
+
+bool ContractionSides::IsPackedByParts(const Side& side, const Packed& packed) {
+  return side.which == kColumns && ir::IsComplex(packed.value->result()->type.dtype());
+}
+
+void ContractionSides::StorePacked(const Side& side, const Packed& packed, const Operands& place,
+                                   int within, const Operand& vector) {
+  const auto store = [&](int at, const Operand& lanes) {
+    Operands operands = place;
+    operands.insert(operands.end(), {Int(at), lanes});
+    builder().Emit(OpCode::kStoreLanes, {}, std::move(operands), AlongPanel());
+  };
+  if (!IsPackedByParts(side, packed)) return store(within, vector);
+  store(2 * within, builder().Scalar(OpCode::kReal, {vector}));
+  store(2 * within + side.lanes, builder().Scalar(OpCode::kImag, {vector}));
+}
+
+Operand ContractionSides::LoadPacked(const Side& side, const Packed& packed, const Operands& place,
+                                     const Operand& within, const LaneValues& lanes) {
+  const Type type = Type::Vector(packed.buffer->type.dtype(), lanes.lanes());
+  const auto load = [&](const Operand& at) {
+    Operands operands = place;
+    operands.push_back(at);
+    return builder().EmitOne(OpCode::kLoadLanes, type, std::move(operands), AlongPanel());
+  };
+  if (!IsPackedByParts(side, packed)) return load(within);
+  const Operand first = builder().Mul(within, Int(2));
+  const Operand real = load(first), imag = load(builder().Add(first, Int(side.lanes)));
+  return builder().Scalar(OpCode::kMakeComplex, {real, imag});
 }
 
 // Steps of the depth of one group of tiles, of all batches' groups.
@@ -198,8 +232,7 @@ LoopWriter::Operands ContractionSides::PackTile(const Tiling& tiling, const Side
     }
     for (const Packed& p : side.values) {
       const Operand value = lanes.Vector(builder(), lanes.Of(p.value->result()));
-      builder().Emit(OpCode::kStoreLanes, {}, {p.buffer, slot, k, Int(within), value},
-                     Attributes{{Attr::kAxis, int64_t{2}}});
+      StorePacked(side, p, {p.buffer, slot, k}, within, value);
       if (finite.empty() || !ir::IsFloat(ir::DTypeOf(value))) continue;
       const Operand is_finite = builder().Scalar(OpCode::kIsFinite, {value});
       const Operand counts =

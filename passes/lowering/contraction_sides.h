@@ -25,7 +25,8 @@ class ContractionSides : public FilterLowering {
   enum Follows : uint8_t { kNeither = 0, kRows = 1, kColumns = 2, kBoth = 3 };
 
   // A value that follows one tiled index and is used with what follows the other. It is packed, in
-  // the order [tile][depth][within the tile].
+  // the order [tile][depth][within the tile]. Of complex columns each vector is its real parts and
+  // then its imaginary ones, so that no lane has to be moved where it is read.
   struct Packed {
     const ir::Binding* value;
     const ir::Var* buffer = nullptr;
@@ -50,7 +51,7 @@ class ContractionSides : public FilterLowering {
 
   struct Tiling {
     const ir::Binding& contract;
-    ir::OpCode combine;
+    ir::OpCode combine;         // a comparison says which of two stays
     ir::Operand start;          // what every sum begins with
     bool is_ordered;            // a min or max of floats, none nan where what is packed is finite
     Operands extents;           // of all free indices
@@ -77,6 +78,13 @@ class ContractionSides : public FilterLowering {
 
   // The free indices with those of batch `batch`, the tiled ones unset.
   Index OuterIndex(const Tiling& tiling, const ir::Operand& batch);
+  // True of a value whose vectors are packed as real and as imaginary parts.
+  static bool IsPackedByParts(const Side& side, const Packed& packed);
+  // One vector of what is packed, which begins `within` its panel.
+  void StorePacked(const Side& side, const Packed& packed, const Operands& place, int within,
+                   const ir::Operand& vector);
+  ir::Operand LoadPacked(const Side& side, const Packed& packed, const Operands& place,
+                         const ir::Operand& within, const LaneValues& lanes);
   ir::Operand TileIn(const Side& side, const ir::Operand& batch, const ir::Operand& tile);
   ir::Operand AreFinite(const Side& side, const ir::Operand& batch, const ir::Operand& tile);
 

@@ -33,25 +33,61 @@ Operand FirstOf(const Operand& tile, int width, ir::Builder& builder) {
 
 // --- A tile and its parts ---
 
-// Most tiles are whole; of the last one, vectors are taken one by one.
 void ContractionTiles::WriteTile(const Tiling& tiling, const Results& results, const Place& at) {
+  Choose(
+      IsWholeTile(tiling, at.column_tile),
+      [&] {
+        WriteWholeTile(tiling, results, at);
+        return Operands{};
+      },
+      [&] {
+        WriteRestOfTile(tiling, results, at);
+        return Operands{};
+      });
+}
+
+Operand ContractionTiles::IsWholeTile(const Tiling& tiling, const Operand& column_tile) {
+  return builder().Scalar(OpCode::kGe, {LeftFrom(tiling, column_tile), Int(tiling.columns.width)});
+}
+
+Operand ContractionTiles::LeftFrom(const Tiling& tiling, const Operand& column_tile) {
   const Side& columns = tiling.columns;
-  const Operand first = FirstOf(at.column_tile, columns.width, builder());
-  const Operand left = builder().Sub(tiling.extents[columns.axis], first);
-  const auto write = [&](const Operand& column, int vectors, bool is_masked) {
-    const Part part{Int(0), tiling.rows.width, column, vectors, is_masked, false};
+  return builder().Sub(tiling.extents[columns.axis],
+                       FirstOf(column_tile, columns.width, builder()));
+}
+
+void ContractionTiles::WriteWholeTile(const Tiling& tiling, const Results& results,
+                                      const Place& at) {
+  WriteRows(tiling, results, at,
+            {Int(0), tiling.rows.width, Int(0), VectorsOfTile(), tiling.columns.lanes});
+}
+
+// Vectors are taken one by one. Where no more than half of one is left, and what is read lies in
+// place as that of few columns does, half a vector: a processor may make two in the time of one.
+void ContractionTiles::WriteRestOfTile(const Tiling& tiling, const Results& results,
+                                       const Place& at) {
+  const Operand left = LeftFrom(tiling, at.column_tile);
+  const int all = tiling.columns.lanes;
+  const auto write = [&](const Operand& column, int lanes, std::optional<bool> is_direct) {
+    Part part{Int(0), tiling.rows.width, column, 1, lanes, true};
+    part.is_direct = is_direct;
     WriteRows(tiling, results, at, part);
     return Operands{};
   };
-  Choose(
-      builder().Scalar(OpCode::kGe, {left, Int(columns.width)}),
-      [&] { return write(Int(0), VectorsOfTile(), false); },
-      [&] {
-        Loop(
-            Int(0), left, {}, [&](const Operand& column) { write(column, 1, true); },
-            columns.lanes);
-        return Operands{};
-      });
+  const auto is_half = [&](const Operand& column) {
+    const Operand is_left =
+        builder().Scalar(OpCode::kLe, {builder().Sub(left, column), Int(all / 2)});
+    return builder().Scalar(OpCode::kAnd, {is_left, tiling.is_direct});
+  };
+  Loop(
+      Int(0), left, {},
+      [&](const Operand& column) {
+        if (!MayHalve(tiling)) return void(write(column, all, std::nullopt));
+        Choose(
+            is_half(column), [&] { return write(column, all / 2, true); },
+            [&] { return write(column, all, std::nullopt); });
+      },
+      all);
 }
 
 // Row by row where a value may be nan.
@@ -81,7 +117,7 @@ void ContractionTiles::WriteRows(const Tiling& tiling, const Results& results, c
 
 void ContractionTiles::WritePart(const Tiling& tiling, const Results& results, const Place& at,
                                  const Part& part) {
-  const LaneValues lanes(tiling.columns.lanes);
+  const LaneValues lanes(part.lanes);
   const std::vector<Columns> columns = ColumnsOf(tiling, at, part);
   const Operands starts = Choose(
       builder().Scalar(OpCode::kEq, {at.lo, Int(0)}),
@@ -91,7 +127,9 @@ void ContractionTiles::WritePart(const Tiling& tiling, const Results& results, c
     return SumUp(tiling, at, part, columns, is_direct, starts);
   };
   const Operands values =
-      Choose(tiling.is_direct, [&] { return sum_up(true); }, [&] { return sum_up(false); });
+      part.is_direct
+          ? sum_up(*part.is_direct)
+          : Choose(tiling.is_direct, [&] { return sum_up(true); }, [&] { return sum_up(false); });
   const auto keep = [&] {
     StoreSlot(at, part, columns, values);
     return Operands{};
@@ -115,7 +153,7 @@ LoopWriter::Operands ContractionTiles::SumUp(const Tiling& tiling, const Place& 
     for (int r = 0; r < part.rows; ++r) {
       const Operand row = builder().Add(part.first_row, Int(r));
       for (const Columns& vector : columns) {
-        const Operand element = Element(tiling, at, k, row, vector, is_direct);
+        const Operand element = Element(tiling, at, k, row, part.lanes, vector, is_direct);
         next.push_back(Combined(tiling, part.is_finite, so_far[next.size()], element));
       }
     }
@@ -130,14 +168,23 @@ void ContractionTiles::PrefetchPanels(const Tiling& tiling, const Place& at, con
   const Operand ahead = builder().Add(k, Int(kStepsAhead));
   const auto prefetch = [&](const Side& side, const Operand& tile, const Operand& within) {
     for (const Packed& p : side.values) {
-      builder().Emit(OpCode::kPrefetch, {},
-                     {p.buffer, TileIn(side, at.batch, tile), ahead, within});
+      const Operand slot = TileIn(side, at.batch, tile);
+      const auto ask = [&](const Operand& place) {
+        builder().Emit(OpCode::kPrefetch, {}, {p.buffer, slot, ahead, place});
+      };
+      if (!IsPackedByParts(side, p)) {
+        ask(within);
+        continue;
+      }
+      const Operand first = builder().Mul(within, Int(2));
+      ask(first);
+      ask(builder().Add(first, Int(side.lanes)));
     }
   };
   if (!IsInPlace(tiling, tiling.rows, is_direct))
     prefetch(tiling.rows, at.row_tile, part.first_row);
   for (const Columns& vector : columns) {
-    if (!is_direct) {
+    if (!IsInPlace(tiling, tiling.columns, is_direct)) {
       prefetch(tiling.columns, at.column_tile, vector.within);
       continue;
     }
@@ -170,6 +217,10 @@ Operand ContractionTiles::Combined(const Tiling& tiling, bool finite, const Oper
     const Operand keeps = builder().Scalar(wins, {sum, element});
     return builder().Scalar(OpCode::kSelect, {keeps, sum, element});
   }
+  if (ir::IsComparison(tiling.combine)) {
+    const Operand takes = builder().Scalar(tiling.combine, {element, sum});
+    return builder().Scalar(OpCode::kSelect, {takes, element, sum});
+  }
   const auto fused = tiling.combine == OpCode::kAdd ? FuseMultiplyAdd(sum, element) : std::nullopt;
   return fused ? *fused : builder().Scalar(tiling.combine, {sum, element});
 }
@@ -177,9 +228,10 @@ Operand ContractionTiles::Combined(const Tiling& tiling, bool finite, const Oper
 // The element function on one row and one vector of columns. Read where it lies, the last row
 // stands for those beyond it.
 Operand ContractionTiles::Element(const Tiling& tiling, const Place& at, const Operand& k,
-                                  const Operand& row, const Columns& columns, bool is_direct) {
+                                  const Operand& row, int lane_count, const Columns& columns,
+                                  bool is_direct) {
   const Block& element = *tiling.contract.blocks[0];
-  LaneValues lanes(tiling.columns.lanes);
+  LaneValues lanes(lane_count);
   SetIndices(tiling, at.outer, k, lanes);
   const Operand last = builder().Sub(tiling.extents[tiling.rows.axis], Int(1));
   lanes.Set(element.params[tiling.rows.axis],
@@ -193,19 +245,18 @@ Operand ContractionTiles::Element(const Tiling& tiling, const Place& at, const O
       if (side.which == kRows) {
         lanes.Set(value, {LaneValue::kUniform, builder().Load(p.buffer, {slot, k, row}), 0});
       } else {
-        const Type type = Type::Vector(value->type.dtype(), lanes.lanes());
-        const Operand vector = builder().EmitOne(OpCode::kLoadLanes, type,
-                                                 {p.buffer, slot, k, columns.within}, AlongLast());
+        const Operand vector = LoadPacked(side, p, {p.buffer, slot, k}, columns.within, lanes);
         lanes.Set(value, {LaneValue::kVarying, vector, 0});
       }
     }
   };
   const bool has_rows = IsInPlace(tiling, tiling.rows, is_direct);
+  const bool has_columns = IsInPlace(tiling, tiling.columns, is_direct);
   if (!has_rows) read(tiling.rows);
-  if (!is_direct) read(tiling.columns);
+  if (!has_columns) read(tiling.columns);
   for (size_t b = 0; b < element.bindings.size(); ++b) {
-    const bool is_packed =
-        (tiling.follows[b] == kRows && !has_rows) || (tiling.follows[b] == kColumns && !is_direct);
+    const bool is_packed = (tiling.follows[b] == kRows && !has_rows) ||
+                           (tiling.follows[b] == kColumns && !has_columns);
     if (!is_packed) Write(*element.bindings[b], lanes, columns.mask);
   }
   return lanes.Vector(builder(), lanes.Of(Apply(element.results[0])));
@@ -220,11 +271,11 @@ std::vector<ContractionTiles::Columns> ContractionTiles::ColumnsOf(const Tiling&
   const Operand first = FirstOf(at.column_tile, side.width, builder());
   std::vector<Columns> columns;
   for (int v = 0; v < part.vectors; ++v) {
-    const Operand within = builder().Add(part.first_column, Int(int64_t{v} * side.lanes));
+    const Operand within = builder().Add(part.first_column, Int(int64_t{v} * part.lanes));
     const Operand start = builder().Add(first, within);
     columns.push_back({within, start, std::nullopt});
     if (part.is_masked)
-      columns.back().mask = MaskFrom(start, tiling.extents[side.axis], side.lanes);
+      columns.back().mask = MaskFrom(start, tiling.extents[side.axis], part.lanes);
   }
   return columns;
 }
@@ -236,7 +287,7 @@ Operand ContractionTiles::RowOf(const Tiling& tiling, const Place& at, const Ope
 LoopWriter::Operands ContractionTiles::LoadSlot(const Tiling& tiling, const Place& at,
                                                 const Part& part,
                                                 const std::vector<Columns>& columns) {
-  const Type type = Type::Vector(at.slots->type.dtype(), tiling.columns.lanes);
+  const Type type = Type::Vector(at.slots->type.dtype(), part.lanes);
   Operands values;
   for (int r = 0; r < part.rows; ++r) {
     const Operand row = builder().Add(part.first_row, Int(r));

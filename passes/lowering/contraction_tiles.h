@@ -39,19 +39,30 @@ class ContractionTiles : public ContractionSides {
   // Sums a tile on from its slot, or from the start where the depth begins. Where it ends, and
   // nothing follows, sums go to the result; else to the slot.
   void WriteTile(const Tiling& tiling, const Results& results, const Place& at);
+  // A tile all columns of which there are, and one of fewer.
+  void WriteWholeTile(const Tiling& tiling, const Results& results, const Place& at);
+  void WriteRestOfTile(const Tiling& tiling, const Results& results, const Place& at);
+  ir::Operand IsWholeTile(const Tiling& tiling, const ir::Operand& column_tile);
+  // True where a tile of few columns has code of its own.
+  bool MayHalve(const Tiling& tiling) const {
+    return vector_bytes() == 64 && !tiling.is_ordered && tiling.contract.blocks.size() < 3 &&
+           tiling.columns.lanes >= 4 && MayBeDirect(tiling, tiling.rows);
+  }
   // What follows the sums of a tile.
   void WriteEpilogue(const Tiling& tiling, const Results& results, const Place& at);
 
  private:
-  // A part of a tile: some rows, and some vectors of columns, all lanes of which there are unless
-  // they are masked. `finite`: no value is nan.
+  // A part of a tile: some rows, and some vectors of columns, of so many lanes, all of which there
+  // are unless they are masked. `finite`: no value is nan.
   struct Part {
     ir::Operand first_row;
     int rows;
     ir::Operand first_column;
     int vectors;
-    bool is_masked;
-    bool is_finite;
+    int lanes;
+    bool is_masked = false;
+    bool is_finite = false;
+    std::optional<bool> is_direct = std::nullopt;  // where that is known
   };
 
   // Where a vector of columns begins, in the tile and in all, and which of its lanes there are.
@@ -61,6 +72,8 @@ class ContractionTiles : public ContractionSides {
     std::optional<ir::Operand> mask;
   };
 
+  // How many columns there are from that tile on.
+  ir::Operand LeftFrom(const Tiling& tiling, const ir::Operand& column_tile);
   void WriteRows(const Tiling& tiling, const Results& results, const Place& at, Part part);
   void WritePart(const Tiling& tiling, const Results& results, const Place& at, const Part& part);
   Operands SumUp(const Tiling& tiling, const Place& at, const Part& part,
@@ -69,14 +82,14 @@ class ContractionTiles : public ContractionSides {
                       const std::vector<Columns>& columns, bool is_direct);
   void PrefetchInPlace(const Tiling& tiling, const Place& at, const Packed& column,
                        const ir::Operand& ahead, const Columns& vector);
-  // Whether a side is read where it lies, in code for columns that are, or in that for packed ones.
+  // Whether a side is read where it lies, in code for what is, or in that for packed ones.
   bool IsInPlace(const Tiling& tiling, const Side& side, bool is_direct) const {
     return is_direct && MayBeDirect(tiling, side);
   }
   ir::Operand Combined(const Tiling& tiling, bool finite, const ir::Operand& sum,
                        const ir::Operand& element);
   ir::Operand Element(const Tiling& tiling, const Place& at, const ir::Operand& k,
-                      const ir::Operand& row, const Columns& columns, bool is_direct);
+                      const ir::Operand& row, int lanes, const Columns& columns, bool is_direct);
 
   std::vector<Columns> ColumnsOf(const Tiling& tiling, const Place& at, const Part& part);
   ir::Operand RowOf(const Tiling& tiling, const Place& at, const ir::Operand& row);

@@ -111,25 +111,6 @@ std::optional<LoopWriter::Operands> LoopWriter::CombineEach(const ir::Block& com
   return results;
 }
 
-std::optional<Operand> LoopWriter::FuseMultiplyAdd(const Operand& sum, const Operand& product) {
-  const DType dtype = ir::DTypeOf(product);
-  if (dtype != DType::kF32 && dtype != DType::kF64) return std::nullopt;
-  const auto made_by = [&](const Operand& value, OpCode op) -> const ir::Binding* {
-    for (const ir::Binding* b : builder().bindings()) {
-      if (b->op == op && Operand(b->result()) == value) return b;
-    }
-    return nullptr;
-  };
-  // What is subtracted is the negative of a product.
-  const ir::Binding* const negative = made_by(product, OpCode::kNeg);
-  const ir::Binding* const made =
-      made_by(negative == nullptr ? product : negative->operands[0], OpCode::kMul);
-  if (made == nullptr) return std::nullopt;
-  Operand left = made->operands[0];
-  if (negative != nullptr) left = builder().Scalar(OpCode::kNeg, {left});
-  return builder().Scalar(OpCode::kFma, {left, made->operands[1], sum});
-}
-
 Operand LoopWriter::CeilDiv(const Operand& a, const Operand& b) {
   const Operand rounded = builder().Add(a, builder().Sub(b, Int(1)));
   return builder().Scalar(OpCode::kFloorDiv, {rounded, b});

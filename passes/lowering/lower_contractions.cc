@@ -6,6 +6,7 @@
 #include "ir/uses.h"
 #include "passes/analyses/find_nans.h"
 #include "passes/analyses/find_symmetry.h"
+#include "passes/analyses/settled_extremes.h"
 #include "passes/analyses/vector_legality.h"
 
 namespace parakeet::passes {
@@ -56,11 +57,12 @@ std::optional<ContractionLowering::Tiling> ContractionLowering::FindTiling(const
   const Block& element = *b.blocks[0];
   const DType dtype = ir::DTypeOf(element.results[0]);
   const size_t indices = element.params.size();
-  const auto combine = ir::CombineOp(*b.blocks[1]);
+  const auto order = OrderOf(*b.blocks[1]);
+  const auto combine = order ? order : ir::CombineOp(*b.blocks[1]);
   const Operands operands = Apply(b.operands);
   if (!combine || dtype == DType::kF16) return std::nullopt;
   if (indices == 0 || !WhyNotVector(element, element.params[0]).empty()) return std::nullopt;
-  const auto identity = ir::IdentityOf(*combine, dtype);
+  const auto identity = order ? std::nullopt : ir::IdentityOf(*combine, dtype);
   const bool has_init = operands.size() > indices;
   if (!identity && !has_init) return std::nullopt;
   const auto free = static_cast<size_t>(b.attrs.Int(Attr::kFree));
@@ -112,22 +114,31 @@ Operand ContractionLowering::IsSmall(const Tiling& tiling) {
   return builder().Scalar(OpCode::kLe, {terms, Int(kSmall)});
 }
 
-// Whether all columns stay in the second cache, packed or not.
+// Whether all columns stay in the second cache, packed or not, and are read at no cost: complex
+// lanes have to be taken apart wherever they are read.
 Operand ContractionLowering::AreNear(const Tiling& tiling) {
   int64_t size = 0;
+  if (std::any_of(tiling.columns.values.begin(), tiling.columns.values.end(),
+                  [&](const Packed& p) { return IsPackedByParts(tiling.columns, p); }))
+    return Operand::Bool(false);
   for (const Packed& p : tiling.columns.values)
     size += ir::SizeInBytes(p.value->result()->type.dtype());
   const Operand bytes = Product({Int(size), tiling.depth, tiling.extents[tiling.columns.axis]});
   return builder().Scalar(OpCode::kLe, {bytes, Int(kNearBytes)});
 }
 
-// Says whether packing columns costs more than it saves, and how far away they are then.
+// Says whether packing columns costs more than it saves, and how far away they are then. Rows go
+// with them; where columns have to be packed, rows by themselves that few columns read again.
 void ContractionLowering::ChooseWhereToRead(Tiling& tiling) {
   tiling.is_direct = tiling.is_streamed = Operand::Bool(false);
-  if (!MayBeDirect(tiling, tiling.columns)) return;
   const auto is_few = [&](const Side& side, int most) {
     return builder().Scalar(OpCode::kLe, {side.tiles, Int(most)});
   };
+  if (!MayBeDirect(tiling, tiling.columns)) {
+    if (MayBeDirect(tiling, tiling.rows))
+      tiling.is_direct = is_few(tiling.columns, kFewTilesOfColumns);
+    return;
+  }
   const Operand is_narrow = builder().Scalar(
       OpCode::kOr,
       {is_few(tiling.rows, kFewTilesOfRows), is_few(tiling.columns, kFewTilesOfColumns)});
@@ -310,28 +321,41 @@ void ContractionLowering::WriteRectangle(const Tiling& tiling, const Results& re
 
 void ContractionLowering::WriteBlock(const Tiling& tiling, const Results& results,
                                      const Place& block, const Rectangle& rectangle) {
-  const Range& rows = rectangle.rows;
   const Range& columns = rectangle.columns;
-  const Operand is_one = builder().Scalar(OpCode::kLe, {rectangle.blocks, Int(1)});
-  Loop(columns.begin, columns.end, {}, [&](const Operand& column) {
-    Loop(rows.begin, EndOfRows(tiling, rows, column), {}, [&](const Operand& row) {
-      const Operand above =
-          builder().Mul(builder().Sub(column, columns.begin), rectangle.rows_each);
-      const Operand own = builder().Add(above, builder().Sub(row, rows.begin));
-      Place place = block;
-      place.row_tile = row;
-      place.column_tile = column;
-      place.slot = builder().Scalar(OpCode::kSelect, {is_one, Int(0), own});
-      WriteTile(tiling, results, place);
-      if (tiling.contract.blocks.size() < 3) return;
-      Choose(
-          builder().Scalar(OpCode::kEq, {place.hi, tiling.depth}),
-          [&] {
-            WriteEpilogue(tiling, results, place);
-            return Operands{};
-          },
-          [] { return Operands{}; });
+  if (!MayHalve(tiling)) {
+    Loop(columns.begin, columns.end, {}, [&](const Operand& column) {
+      WriteColumn(tiling, results, block, rectangle, column, &ContractionLowering::WriteTile);
     });
+    return;
+  }
+  // Apart, since code for both is longer than what is compiled as one.
+  const Operand whole = builder().Scalar(
+      OpCode::kFloorDiv, {tiling.extents[tiling.columns.axis], Int(tiling.columns.width)});
+  Loop(columns.begin, Min(columns.end, whole), {}, [&](const Operand& column) {
+    WriteColumn(tiling, results, block, rectangle, column, &ContractionLowering::WriteWholeTile);
+  });
+  Loop(Max(columns.begin, whole), columns.end, {}, [&](const Operand& column) {
+    WriteColumn(tiling, results, block, rectangle, column, &ContractionLowering::WriteRestOfTile);
+  });
+}
+
+void ContractionLowering::WriteColumn(const Tiling& tiling, const Results& results,
+                                      const Place& block, const Rectangle& rectangle,
+                                      const Operand& column, TileWriter write_tile) {
+  const Range& rows = rectangle.rows;
+  const Operand is_one = builder().Scalar(OpCode::kLe, {rectangle.blocks, Int(1)});
+  Loop(rows.begin, EndOfRows(tiling, rows, column), {}, [&](const Operand& row) {
+    const Operand above =
+        builder().Mul(builder().Sub(column, rectangle.columns.begin), rectangle.rows_each);
+    const Operand own = builder().Add(above, builder().Sub(row, rows.begin));
+    Place place = block;
+    place.row_tile = row;
+    place.column_tile = column;
+    place.slot = builder().Scalar(OpCode::kSelect, {is_one, Int(0), own});
+    (this->*write_tile)(tiling, results, place);
+    if (tiling.contract.blocks.size() < 3) return;
+    If(builder().Scalar(OpCode::kEq, {place.hi, tiling.depth}),
+       [&] { WriteEpilogue(tiling, results, place); });
   });
 }
 

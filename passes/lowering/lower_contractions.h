@@ -64,6 +64,10 @@ class ContractionLowering : public ContractionTiles {
                       const Rectangle& rectangle);
   void WriteBlock(const Tiling& tiling, const Results& results, const Place& block,
                   const Rectangle& rectangle);
+  // The tiles of one column of tiles.
+  using TileWriter = void (ContractionLowering::*)(const Tiling&, const Results&, const Place&);
+  void WriteColumn(const Tiling& tiling, const Results& results, const Place& block,
+                   const Rectangle& rectangle, const ir::Operand& column, TileWriter write_tile);
 
   // A product of a matrix by itself transposed, and its like, is symmetric: it is made on and above
   // the diagonal, and copied to below it.

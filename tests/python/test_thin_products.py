@@ -1,0 +1,117 @@
+"""Products of few columns or rows, and of complex numbers: tiles of which only a part is there.
+
+What follows few columns lies in half vectors, rows beside them are read where they lie, and columns
+of complex numbers are packed as real and as imaginary parts. No bit depends on which it is.
+"""
+
+import numpy as np
+import pytest
+from tested_targets import COMPILED
+
+import parakeet
+from parakeet import jit
+
+DTYPES = [np.float64, np.float32, np.complex128, np.complex64, np.int64, np.int16]
+
+
+@pytest.fixture(autouse=True)
+def no_library(monkeypatch):
+    """What is tried is our own tiles, on a device too."""
+    monkeypatch.setattr(parakeet.config, "cublas", False)
+
+
+def product(a, b):
+    return a @ b
+
+
+def by_rows(a, b):
+    return a @ b.T
+
+
+def of_columns(a, b):
+    return a.T @ b
+
+
+def of_conjugates(a, b):
+    return np.conj(a) @ np.conj(b).T
+
+
+def subtracted(a, b):
+    return np.einsum("ij,kj->ik", -a, b)
+
+
+def numbers(rng, dtype, *shape):
+    values = rng.integers(-20, 20, shape)
+    if np.issubdtype(dtype, np.complexfloating):
+        values = values + 1j * rng.integers(-20, 20, shape)
+    return values.astype(dtype)
+
+
+def check_exact(function, a, b):
+    compiled = jit(function)
+    for target in COMPILED:
+        result = compiled(a, b, target=target)
+        np.testing.assert_array_equal(result, function(a, b))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("function", [product, by_rows, of_columns])
+def test_few_columns(function, dtype):
+    """One to a vector and one more; depths of one block and of several."""
+    rng = np.random.default_rng(1)
+    for columns in [2, 3, 4, 5, 8, 9, 16, 17]:
+        for rows, depth in [(9, 40), (64, 300), (17, 600)]:
+            a = numbers(rng, dtype, depth, rows) if function is of_columns else numbers(
+                rng, dtype, rows, depth)
+            b = numbers(rng, dtype, columns, depth) if function is by_rows else numbers(
+                rng, dtype, depth, columns)
+            check_exact(function, a, b)
+
+
+@pytest.mark.parametrize("dtype", [np.complex128, np.complex64])
+@pytest.mark.parametrize("function", [by_rows, of_conjugates, subtracted])
+def test_complex_columns_that_are_packed(function, dtype):
+    rng = np.random.default_rng(2)
+    for rows, columns, depth in [(30, 60, 20), (101, 130, 300), (7, 49, 513), (65, 23, 257)]:
+        check_exact(function, numbers(rng, dtype, rows, depth), numbers(rng, dtype, columns, depth))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128, np.complex64])
+@pytest.mark.parametrize("columns", [3, 40])
+def test_no_bit_depends_on_how_columns_are_read(dtype, columns):
+    """Where they lie, packed, in whole and in half vectors, by one core, all and a device's."""
+    rng = np.random.default_rng(columns)
+    parts = [rng.standard_normal((2, *shape)) for shape in [(50, 400), (400, columns)]]
+    a, b = (x.astype(dtype) if dtype is np.float64 else (x + 1j * y).astype(dtype)
+            for x, y in parts)
+    results = [jit(product)(a, b, target=target) for target in COMPILED]
+    results += [jit(by_rows)(a, b.T.copy(), target=target) for target in COMPILED]
+    results += [jit(product)(np.asfortranarray(a), b, target=target) for target in COMPILED]
+    in_pairs = [jit(product)(a[i:i + 2], b, target="serial") for i in range(0, len(a), 2)]
+    for result in [*results, np.concatenate(in_pairs)]:
+        assert result.tobytes() == results[0].tobytes()
+    # Sums of 400 products, one rounding each; NumPy's are by another order.
+    np.testing.assert_allclose(results[0], a @ b, rtol=0, atol=400 * np.finfo(dtype).eps * 4)
+
+
+def energy(a, b):
+    return np.vdot(a, b), (a * b).sum(), (a * b - b).sum()
+
+
+def test_sums_of_complex_products_are_rounded_once_a_product():
+    rng = np.random.default_rng(4)
+    for size in [0, 1, 31, 100, 5000]:
+        a, b = (numbers(rng, np.complex128, size) for _ in range(2))
+        for target in COMPILED:
+            np.testing.assert_array_equal(jit(energy)(a, b, target=target), energy(a, b))
+
+
+def test_infinities_of_complex_products():
+    """A finite row stays finite, and what holds no finite number holds none."""
+    a = np.array([[1 + 2j, 3 - 1j], [np.inf + 0j, 1j], [np.nan, 1]])
+    b = np.array([[1j, 2 + 1j, 1], [1, 1j, 2j]])
+    for target in COMPILED:
+        with np.errstate(all="ignore"):
+            result, expected = jit(product)(a, b, target=target), a @ b
+        np.testing.assert_array_equal(np.isfinite(result), np.isfinite(expected))
+        np.testing.assert_array_equal(result[0], expected[0])
