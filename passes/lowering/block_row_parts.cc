@@ -88,8 +88,15 @@ void BlockRowLowering::WriteInParts(const Binding& nest, const Operands& extents
       Min(CeilDiv(Int(kManyThreads), Max(elements, Int(1))), CeilDiv(size, Int(kLeastPart)));
   const Operand length = CeilDiv(size, wanted);
   Parts parts{CeilDiv(size, length), extents};
+  const Operand are_many = builder().Scalar(OpCode::kGt, {parts.count, Int(kManyParts)});
+  const auto if_many = [&](const Operand& many, const Operand& few) {
+    return builder().Scalar(OpCode::kSelect, {are_many, many, few});
+  };
+  const Operand joined = if_many(CeilDiv(parts.count, Int(kJoinedParts)), Int(0));
+  parts.first = if_many(parts.count, Int(0));
+  parts.behind = builder().Add(parts.count, joined);
   for (const Var* result : reduction.results) {
-    const ir::Type type = ir::Type::Array(result->type.dtype(), {parts.count, elements});
+    const ir::Type type = ir::Type::Array(result->type.dtype(), {parts.behind, elements});
     parts.arrays.push_back(builder().EmitOne(OpCode::kAlloc, type, type.dims(), {}, {}, "parts"));
   }
   const Attributes parallel = OverThreads();
@@ -97,8 +104,6 @@ void BlockRowLowering::WriteInParts(const Binding& nest, const Operands& extents
     const Operands place = Delinear(at, {parts.count, elements});
     MakePart(nest, parts, place[0], place[1], length);
   });
-  const Operand are_many = builder().Scalar(OpCode::kGt, {parts.count, Int(kManyParts)});
-  parts.step = builder().Scalar(OpCode::kSelect, {are_many, Int(kJoinedParts), Int(1)});
   If(are_many, [&] { JoinParts(nest, parts); });
   parts_ = parts;
   nest_again();
@@ -145,19 +150,19 @@ void BlockRowLowering::StorePart(const Parts& parts, const Operand& part, const 
     builder().Store(parts.arrays[k], {part, element}, total[k]);
 }
 
-// Neighbours, to where the first of them is.
+// Neighbours, to places behind them all.
 void BlockRowLowering::JoinParts(const Binding& nest, const Parts& parts) {
-  const Operands groups = {CeilDiv(parts.count, parts.step), Product(parts.extents)};
+  const Operands groups = {CeilDiv(parts.count, Int(kJoinedParts)), Product(parts.extents)};
   Loop(Int(0), Product(groups), OverThreads(), [&](const Operand& at) {
     const Operands place = Delinear(at, groups);
     const Reduction r = Describe(BeginElement(nest, Delinear(place[1], parts.extents)));
-    const Operand first = builder().Mul(place[0], parts.step);
-    const Operand last = Min(builder().Add(first, parts.step), parts.count);
+    const Operand first = builder().Mul(place[0], Int(kJoinedParts));
+    const Operand last = Min(builder().Add(first, Int(kJoinedParts)), parts.count);
     const Operands total = Carry(builder().Add(first, Int(1)), last, PartAt(parts, first, place[1]),
                                  [&](const Operand& part, const Operands& so_far) {
                                    return Combine(r, so_far, PartAt(parts, part, place[1]));
                                  });
-    StorePart(parts, first, place[1], total);
+    StorePart(parts, builder().Add(parts.count, place[0]), place[1], total);
   });
 }
 
@@ -166,13 +171,10 @@ bool BlockRowLowering::SumParts(const Binding& reduction) {
   const Parts parts = std::exchange(parts_, {});
   const Reduction r = Describe(reduction);
   const Operand element = Linear(row_, parts.extents);
-  const auto load = [&](const Operand& group) {
-    return PartAt(parts, builder().Mul(group, parts.step), element);
-  };
-  const Operands sums = Carry(Int(1), CeilDiv(parts.count, parts.step), load(Int(0)),
-                              [&](const Operand& group, const Operands& so_far) {
-                                return Combine(r, so_far, load(group));
-                              });
+  const auto load = [&](const Operand& part) { return PartAt(parts, part, element); };
+  const Operands sums = Carry(
+      builder().Add(parts.first, Int(1)), parts.behind, load(parts.first),
+      [&](const Operand& part, const Operands& so_far) { return Combine(r, so_far, load(part)); });
   const Operands total = AfterInits(r, sums);
   for (size_t k = 0; k < reduction.results.size(); ++k) Replace(reduction.results[k], total[k]);
   return true;

@@ -90,7 +90,8 @@ class BlockRowLowering : public RowLowering {
     ir::Operand count = {};
     Operands extents = {};  // Of the elements.
     std::vector<const ir::Var*> arrays = {};
-    ir::Operand step = {};  // From each that is left to the next.
+    ir::Operand first = {};   // Of those that are summed last,
+    ir::Operand behind = {};  // and where they end.
   };
   // True where the sizes of what the binding makes and goes through are known around the element.
   static bool KnowsSizesOf(const ir::Binding& b, const ir::VarSet& inside);

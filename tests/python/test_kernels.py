@@ -6,7 +6,7 @@ whether they run there or on a real one.
 
 import numpy as np
 import pytest
-from agreement import EXACT, HERE, REDUCED, check_agreement
+from agreement import EXACT, HERE, REDUCED, Tolerance, check_agreement
 from from_source import define
 
 import parakeet
@@ -527,6 +527,9 @@ def product_of_rows(x):
     return np.prod(np.exp(1j * x)[: x.size // 3 * 3].reshape(-1, 3))
 
 
+# Each of two is rounded on the way, and their errors add up.
+MULTIPLIED = Tolerance("products of numbers combine in a tree, NumPy's in order", ulps=4.0,
+                       of_sum=64.0)
 ORDERED = [folded, folded_from, last_of, longest_step, product_of_complex, product_of_rows]
 
 
@@ -534,7 +537,7 @@ ORDERED = [folded, folded_from, last_of, longest_step, product_of_complex, produ
 @pytest.mark.parametrize("function", ORDERED)
 @pytest.mark.parametrize("n", [1, 2, 64, 65, 1000, 16384, 16449, 70000])
 def test_elements_are_combined_in_their_order(function, n):
-    check(function, R.standard_normal(n) * 1e-3, tolerance=REDUCED)
+    check(function, R.standard_normal(n) * 1e-3, tolerance=MULTIPLIED)
 
 
 @pytest.mark.parametrize("function", ORDERED)
