@@ -45,25 +45,10 @@ void PutNegativeZerosFirst(T* sorted, int64_t count) {
   std::fill(begin + negative, end, T(0));
 }
 
-// Keeps equal elements in order.
-template <typename T>
-void InsertInOrder(T* data, int64_t count) {
-  for (int64_t i = 1; i < count; ++i) {
-    const T moved = data[i];
-    int64_t place = i;
-    for (; place > 0 && ComesBefore(moved, data[place - 1]); --place) data[place] = data[place - 1];
-    data[place] = moved;
-  }
-}
-
 template <typename T>
 int64_t RunStableSort(PkCall* call, const void* kernel, const uint64_t* operands) {
   T* data = ArrayAt<T>(operands[0]);
   const auto count = int64_t(operands[1]);
-  if (count <= kShortestRow) {
-    InsertInOrder(data, count);
-    return 0;
-  }
   if constexpr (std::is_integral_v<T>) {
     if (SortByCounting(data, count)) return 0;
   }
