@@ -153,51 +153,61 @@ bool IsStore(OpCode op) { return op == OpCode::kStoreLanes || op == OpCode::kSca
 
 }  // namespace
 
+// In memory that several threads of a kernel see: what a thread has of its own is in registers.
+bool FunctionEmitter::IsOfNeighbours(const ir::Binding& access) {
+  return InKernel() && !kernel_.own.contains(access.operands[0].var()) &&
+         (access.op == OpCode::kLoadLanes || access.op == OpCode::kStoreLanes);
+}
+
+void FunctionEmitter::CheckLanes(const Operand& array, const LanesPlace& place, int access) {
+  for (int lane = 0; lane < place.lanes; ++lane)
+    CheckAccess(array, LaneAddress(emission_, TraitsOf(array), place, lane), access);
+}
+
+// Where they lie at a multiple of their size, nothing is asked.
+MemoryTraits FunctionEmitter::TraitsOfWhole(const Operand& array, const LanesPlace& place) {
+  MemoryTraits traits = TraitsOf(array);
+  traits.alignment = llvm::Align(ir::SizeInBytes(traits.dtype) * place.lanes);
+  return traits;
+}
+
+void FunctionEmitter::EmitLoadLanes(const ir::Binding& load) {
+  const Operand& array = load.operands[0];
+  const LanesPlace place = PlaceOf(load, load.result()->type.lanes());
+  const auto define = [&](const Number& number) { numbers_[load.result()] = number; };
+  if (!IsOfNeighbours(load)) return define(LoadLanes(emission_, TraitsOf(array), place));
+  CheckLanes(array, place, kPkAccessLoad);
+  const bool is_whole = load.attrs.Int(Attr::kWhole) != 0;
+  MemoryTraits traits = is_whole ? TraitsOfWhole(array, place) : TraitsOf(array);
+  traits.unchanged = load.attrs.Int(Attr::kUnchanged) != 0 && !emission_.is_x86;
+  define(is_whole ? LoadLanes(emission_, traits, place) : LoadNeighbours(emission_, traits, place));
+}
+
+void FunctionEmitter::EmitStoreLanes(const ir::Binding& store) {
+  const Operand& array = store.operands[0];
+  const Operand& value = store.operands[1 + TypeOf(array).rank()];
+  const LanesPlace place = PlaceOf(store, TypeOf(value).lanes());
+  if (!IsOfNeighbours(store)) {
+    MemoryTraits traits = TraitsOf(array);
+    traits.streams = store.attrs.Int(Attr::kStreams) != 0;
+    if (traits.streams) traits.alignment = llvm::Align(kBytesOfLine);
+    return StoreLanes(emission_, traits, place, NumberOf(value));
+  }
+  CheckLanes(array, place, kPkAccessStore);
+  if (store.attrs.Int(Attr::kWhole) != 0)
+    return StoreLanes(emission_, TraitsOfWhole(array, place), place, NumberOf(value));
+  StoreNeighbours(emission_, TraitsOf(array), place, NumberOf(value));
+}
+
 void FunctionEmitter::EmitLanes(const ir::Binding& binding) {
   const OpCode op = binding.op;
+  if (IsStore(op)) return EmitStoreLanes(binding);
   const Operand& first = binding.operands.empty() ? Operand() : binding.operands[0];
-  // What a thread of a kernel has of its own is in registers.
-  const auto is_neighbours = [&] {
-    return InKernel() && !kernel_.own.contains(first.var()) &&
-           (op == OpCode::kLoadLanes || op == OpCode::kStoreLanes);
-  };
-  // Of what lies at a multiple of its size nothing is asked.
-  const bool is_whole = binding.attrs.Int(Attr::kWhole) != 0;
-  const auto aligned = [&](MemoryTraits traits, const LanesPlace& place) {
-    traits.alignment = llvm::Align(ir::SizeInBytes(traits.dtype) * place.lanes);
-    return traits;
-  };
-  const auto check = [&](const LanesPlace& place, int access) {
-    for (int lane = 0; lane < place.lanes; ++lane)
-      CheckAccess(first, LaneAddress(emission_, TraitsOf(first), place, lane), access);
-  };
-  const auto load = [&](const LanesPlace& place) {
-    MemoryTraits traits = TraitsOf(first);
-    if (!is_neighbours()) return LoadLanes(emission_, traits, place);
-    check(place, kPkAccessLoad);
-    traits.unchanged = binding.attrs.Int(Attr::kUnchanged) != 0 && !emission_.is_x86;
-    if (is_whole) return LoadLanes(emission_, aligned(traits, place), place);
-    return LoadNeighbours(emission_, traits, place);
-  };
-  if (IsStore(op)) {
-    const Operand& value = binding.operands[1 + TypeOf(first).rank()];
-    const LanesPlace place = PlaceOf(binding, TypeOf(value).lanes());
-    if (!is_neighbours()) {
-      MemoryTraits traits = TraitsOf(first);
-      traits.streams = binding.attrs.Int(Attr::kStreams) != 0;
-      if (traits.streams) traits.alignment = llvm::Align(kBytesOfLine);
-      return StoreLanes(emission_, traits, place, NumberOf(value));
-    }
-    check(place, kPkAccessStore);
-    if (is_whole)
-      return StoreLanes(emission_, aligned(TraitsOf(first), place), place, NumberOf(value));
-    return StoreNeighbours(emission_, TraitsOf(first), place, NumberOf(value));
-  }
   const ir::Type& type = binding.result()->type;
   const auto define = [&](const Number& number) { numbers_[binding.result()] = number; };
   switch (op) {
     case OpCode::kLoadLanes:
-    case OpCode::kGatherLanes: return define(load(PlaceOf(binding, type.lanes())));
+    case OpCode::kGatherLanes: return EmitLoadLanes(binding);
     case OpCode::kSplat:
       return define(ForParts(NumberOf(first), [&](Value* part) {
         return builder_.CreateVectorSplat(type.lanes(), part);

@@ -198,6 +198,11 @@ class FunctionEmitter {
 
   // emit_lanes.cc
   void EmitLanes(const ir::Binding& binding);
+  void EmitLoadLanes(const ir::Binding& load);
+  void EmitStoreLanes(const ir::Binding& store);
+  bool IsOfNeighbours(const ir::Binding& access);
+  void CheckLanes(const ir::Operand& array, const LanesPlace& place, int access);
+  MemoryTraits TraitsOfWhole(const ir::Operand& array, const LanesPlace& place);
   LanesPlace PlaceOf(const ir::Binding& binding, int lanes);
   void AddIndexVectors(const ir::Binding& binding, LanesPlace& place);
 

@@ -302,9 +302,17 @@ def extreme(f, x, axis, keepdims, out, initial, where):
     return combine(f, x, axis, keepdims, out, initial, where)
 
 
+def passes_by(x, axis):
+    """Whether threads of a GPU go along the axis side by side."""
+    if not on_device() or axis is None or x.ndim < 2:
+        return False
+    axes = normalize_axes(axis, x.ndim)
+    return len(axes) == 1 and axes != (x.ndim - 1,)
+
+
 def place_along(f, is_better, x, axis):
     """The place of what f, minimum or maximum, gives along an axis that has elements."""
-    passes_by = x.ndim > 1 and axis is not None and normalize_axes(axis, x.ndim) != (x.ndim - 1,)
+    is_passed_by = passes_by(x, axis)
     x = reshape(x, -1) if axis is None or x.ndim == 0 else moveaxis(x, axis, -1)
     if x.dtype == bool and not on_device():
         value = is_better(True, False)
@@ -320,7 +328,7 @@ def place_along(f, is_better, x, axis):
     if x.ndim == 1:
         return place_in_blocks(f, x, PLACES_AT_ONCE)
     # Rows that a GPU's threads hold in registers are gone through twice for nothing.
-    if passes_by and on_device() and x.dtype.kind in ("i", "u", "f"):
+    if is_passed_by and x.dtype.kind in ("i", "u", "f"):
         return places_by_pairs(is_better, x)
     return first_place(x, expand_dims(reduce(f, x, axis=-1), -1))
 

@@ -7,7 +7,6 @@ from parakeet.library.intrinsics import (
     expand_dims,
     moveaxis,
     normalize_axes,
-    on_device,
     select,
 )
 from parakeet.library.reductions import (
@@ -18,6 +17,7 @@ from parakeet.library.reductions import (
     mean_of,
     min,
     narrowed,
+    passes_by,
     require_shape,
     where_or,
     wide_type,
@@ -79,20 +79,13 @@ def centred(y, squares, excess):
     return squares - excess
 
 
-def passes_by(x, axis):
-    """Whether threads of a GPU go along the axis side by side."""
-    if not on_device() or axis is None or x.dtype.kind != "f" or x.ndim < 2:
-        return False
-    axes = normalize_axes(axis, x.ndim)
-    return len(axes) == 1 and axes != (x.ndim - 1,)
-
-
 def variance_of(x, dtype, axis, ddof, mean, where):
     """The variance in the dtype that it accumulates in. Of complex numbers only the mean is taken
     in the dtype that was asked for: the deviations keep their imaginary parts."""
     inner = wide_type(x.dtype) if dtype is None else dtype
     values = asarray(x, inner)
-    if dtype is None and mean is None and where is None and passes_by(values, axis):
+    is_plain = dtype is None and mean is None and where is None and values.dtype.kind == "f"
+    if is_plain and passes_by(values, axis):
         rows = moveaxis(values, axis, -1)
         if rows.shape[-1] >= LEAST_ROWS_TO_SHIFT:
             return shifted_squares(rows) / freedom_of(x, axis, where, ddof)
