@@ -16,6 +16,8 @@ using ir::OpCode;
 constexpr int kFewest = 16;
 // A nest of more is long itself.
 constexpr int kMost = 400;
+// Loops of more than this, side by side in the body of a forked one that is long, are functions.
+constexpr int kLongInFork = 100;
 // What is left of a forked loop: its captures and the choice to fork.
 constexpr int kForkSize = 8;
 // What is left of a part: its captures, the call and what it gives back.
@@ -28,7 +30,10 @@ bool IsLoop(const Binding& binding) {
 class Chooser {
  public:
   explicit Chooser(const PartLimits& limits)
-      : fewest_(std::min(kFewest, limits.apart_above)), forked_(limits.forked) {}
+      : fewest_(std::min(kFewest, limits.apart_above)),
+        long_in_fork_(std::min(kLongInFork, limits.apart_above)),
+        apart_above_(limits.apart_above),
+        forked_(limits.forked) {}
 
   ChosenParts Choose(const Block& body) {
     Visit(body);
@@ -70,12 +75,13 @@ class Chooser {
            binding.attrs.Text(ir::Attr::kKind) == "parallel";
   }
 
-  Size SizeOf(const Binding& binding) const {
+  // In the body of a forked loop, others are plain.
+  Size SizeOf(const Binding& binding, bool in_fork = false) const {
+    if (!in_fork && IsForked(binding)) return {kForkSize, true};
     Size size = {1, IsLoop(binding)};
-    if (IsForked(binding)) return {kForkSize, true};
     for (const Block* block : binding.blocks) {
       for (const Binding* inner : block->bindings) {
-        const Size added = SizeOf(*inner);
+        const Size added = SizeOf(*inner, in_fork);
         size.bindings += added.bindings;
         size.loops |= added.loops;
       }
@@ -89,7 +95,8 @@ class Chooser {
 
   // A branch without loops may be in the middle of a hot one, where a call would be felt.
   void Visit(const Binding& binding) {
-    if (binding.blocks.empty() || IsForked(binding)) return;
+    if (binding.blocks.empty()) return;
+    if (IsForked(binding)) return VisitFork(binding);
     const Size size = SizeOf(binding);
     if (!size.loops || (size.bindings < fewest_ && !every_loop_)) return;
     const bool is_long = size.bindings > kMost;
@@ -103,6 +110,25 @@ class Chooser {
     every_loop_ = outer;
   }
 
+  // The body of a forked loop is one function unless two threads would rather compile it: then
+  // loops that stand side by side are others, outermost first, since each call hands over captures.
+  void VisitFork(const Binding& binding) {
+    if (SizeOf(binding, /*in_fork=*/true).bindings <= apart_above_) return;
+    for (const Block* block : binding.blocks) VisitFork(*block);
+  }
+
+  void VisitFork(const Block& block) {
+    std::vector<const Binding*> longs;
+    for (const Binding* binding : block.bindings) {
+      const Size size = SizeOf(*binding, /*in_fork=*/true);
+      if (size.loops && size.bindings > long_in_fork_) longs.push_back(binding);
+    }
+    if (longs.size() == 1) return VisitFork(*longs.front());
+    for (const Binding* binding : longs) {
+      if (IsLoop(*binding)) chosen_.nests.insert(binding);
+    }
+  }
+
   // Whether there are parts inside.
   bool CollectLeaves(const Block& block) {
     bool parts = false;
@@ -111,23 +137,21 @@ class Chooser {
   }
 
   bool CollectLeaves(const Binding& binding) {
-    if (IsForked(binding)) {
-      chosen_.leaves.push_back(&binding);
-      return false;
-    }
     const size_t before = chosen_.leaves.size();
     bool parts = false;
     for (const Block* block : binding.blocks) parts |= CollectLeaves(*block);
-    if (!chosen_.nests.contains(&binding)) return parts;
+    if (!chosen_.nests.contains(&binding) && !IsForked(binding)) return parts;
     if (!parts) {
       chosen_.leaves.resize(before);
       chosen_.leaves.push_back(&binding);
     }
-    return true;
+    return parts || chosen_.nests.contains(&binding);
   }
 
   ChosenParts chosen_;
   int fewest_;
+  int long_in_fork_;
+  int apart_above_;
   bool forked_;
   bool every_loop_ = false;
 };

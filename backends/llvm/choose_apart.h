@@ -26,8 +26,9 @@ struct ChosenParts {
 
 // Loop nests, outermost first, that are neither trifles nor long themselves; of a long one, those
 // inside. None where the function is no longer than `apart_above`. Where much more than that is
-// left, every loop is in a part, in one with parts of its own if it is long. Nothing inside a loop
-// of kind "parallel" is chosen where those are `forked`: its body is a function.
+// left, every loop is in a part, in one with parts of its own if it is long. Where loops of
+// kind "parallel" are `forked`, the body of each is a function: of a long one, only long loops side
+// by side are chosen.
 ChosenParts ChooseApart(const ir::Function& function, const PartLimits& limits);
 
 }  // namespace parakeet::backends

@@ -29,13 +29,16 @@ std::vector<llvm::Function*> DefinitionsIn(llvm::Module& module) {
   return functions;
 }
 
-// Each function goes where there is least so far.
+// Each function goes where there is least so far. The first piece is the module itself: the others
+// begin later.
 std::vector<Bin> Fill(const std::vector<llvm::Function*>& functions, size_t bins) {
   std::vector<Bin> filled(bins);
+  const auto time = [&](const Bin& bin) {
+    return bin.instructions + (&bin == &filled.front() ? 0 : kLeastInstructions);
+  };
   for (llvm::Function* function : functions) {
-    Bin& bin = *std::min_element(filled.begin(), filled.end(), [](const Bin& a, const Bin& b) {
-      return a.instructions < b.instructions;
-    });
+    Bin& bin = *std::min_element(filled.begin(), filled.end(),
+                                 [&](const Bin& a, const Bin& b) { return time(a) < time(b); });
     bin.functions.push_back(function);
     bin.instructions += function->getInstructionCount();
   }

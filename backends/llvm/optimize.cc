@@ -1,5 +1,6 @@
 #include "backends/llvm/optimize.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -40,6 +41,8 @@ Passes FirstPasses() {
   passes.addPass(llvm::AggressiveInstCombinePass());
   AddLoopPass(passes, llvm::LoopRotatePass());
   AddLoopPass(passes, llvm::LICMPass(llvm::LICMOptions()));
+  // What several branches of a loop computed alike stands before it now.
+  passes.addPass(llvm::EarlyCSEPass());
   return passes;
 }
 
@@ -108,6 +111,25 @@ Passes AfterUnrolling() {
   return passes;
 }
 
+// Values that loop passes name anew where they leave a loop, which the code generator would copy.
+void DropExitNames(llvm::Function& function) {
+  for (llvm::BasicBlock& block : function) {
+    for (llvm::PHINode& phi : llvm::make_early_inc_range(block.phis())) {
+      if (phi.getNumIncomingValues() != 1) continue;
+      phi.replaceAllUsesWith(phi.getIncomingValue(0));
+      phi.eraseFromParent();
+    }
+  }
+}
+
+// Phi nodes left out, of which loop passes add some to a loop that stays as it is.
+size_t CountInstructions(const llvm::Function& function) {
+  size_t count = 0;
+  for (const llvm::BasicBlock& block : function)
+    count += block.size() - llvm::range_size(block.phis());
+  return count;
+}
+
 }  // namespace
 
 void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
@@ -127,13 +149,14 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   for (llvm::Function& function : module) {
     if (function.isDeclaration() || function.hasOptNone()) continue;
     const auto run = [&](Passes& passes) {
-      const llvm::PreservedAnalyses preserved = passes.run(function, functions);
-      functions.invalidate(function, preserved);
-      return !preserved.areAllPreserved();
+      functions.invalidate(function, passes.run(function, functions));
     };
     run(first);
     ChooseUnrolling(function, functions, machine.getTargetTriple().isNVPTX());
-    if (run(unrolling)) run(rest);
+    const size_t instructions = CountInstructions(function);
+    run(unrolling);
+    if (CountInstructions(function) != instructions) run(rest);
+    DropExitNames(function);
   }
 }
 
