@@ -14,19 +14,22 @@
 //     store %C[%i, %j], %t }
 //
 // The loop is then seen to be a sum, and the nest a contraction: a product of matrices in whatever
-// order its three loops were written, or as rows that are added up.
+// order its three loops were written, or as rows that are added up. So is an array that each
+// iteration makes of the last one's, element by element. Updates are by what is associative, or
+// choose the less or the greater of the element and a value.
 //
 // Assumes: index form; parallelize_loops runs behind it.
-// Refuses: loops that carry or hold anything else; updates by what is not associative; index spaces
-// that depend on the iteration; elements that other elements or other iterations read; what may
-// raise; arrays that may lie over others.
-#include <algorithm>
-#include <optional>
-#include <unordered_map>
+// Refuses: loops that carry or hold anything else; other updates; index spaces that depend on the
+// iteration; elements that other elements or other iterations read, or that are not known to be
+// there where no iteration is; what may raise; arrays that may lie over others.
+#include <cstdlib>
+#include <utility>
+#include <vector>
 
 #include "ir/mutator.h"
 #include "ir/uses.h"
-#include "passes/analyses/find_effects.h"
+#include "passes/analyses/find_cost.h"
+#include "passes/analyses/find_updates.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -38,14 +41,13 @@ using ir::Builder;
 using ir::OpCode;
 using ir::Operand;
 using ir::Var;
-using ir::VarSet;
 
-// What an iteration does: a nest that updates each element, behind scalars.
-struct Update {
-  const Binding* nest;
-  const Binding* load;   // of the element
-  const Binding* store;  // of what it becomes
-};
+// What all elements share of an iteration may cost as much as a few operations: it runs again for
+// each of them.
+constexpr int kCheapShared = 8;
+
+// The values that all elements share of an iteration, and the arrays that hold one an iteration.
+using Shared = std::vector<std::pair<const Var*, const Var*>>;
 
 class UpdateInterchanger : public ir::Mutator {
  public:
@@ -53,152 +55,179 @@ class UpdateInterchanger : public ir::Mutator {
       : Mutator(arena),
         roots_(function),
         may_overlap_(!function.entry || function.may_overlap),
-        context_(context) {}
+        context_(context) {
+    for (const Var* size : function.Sizes()) ranges_.IsSize(size);
+  }
 
  protected:
   void Visit(const Binding* b) override {
-    if (b->op == OpCode::kImap || b->op == OpCode::kForeach) {
-      const std::vector<const Var*>& params = b->blocks[0]->params;
-      for (size_t axis = 0; axis < params.size(); ++axis)
-        extents_[params[axis]] = Apply(b->operands[axis]);
-    }
+    const size_t mark = ranges_.Enter();
+    BoundIndexes(*b);
+    const bool is_nest = IsNest(*b);
+    nests_around_ += is_nest;
     const Binding* rewritten = Rewrite(b);
-    const auto update = UpdateOf(*rewritten);
-    if (!update) return builder().Append(rewritten);
-    context_.Note(b->span, "put inside what it adds to", Topic::kNests, Verdict::kDone);
-    Write(*rewritten, *update);
+    nests_around_ -= is_nest;
+    ranges_.Leave(mark);
+    const auto update = FindUpdate(*rewritten, roots_, may_overlap_, ranges_);
+    if (update) {
+      context_.Note(b->span, "put inside what it adds to", Topic::kNests, Verdict::kDone);
+      builder().set_span(b->span);
+      if (rewritten->results.empty()) WriteStored(*rewritten, *update);
+      else WriteCarried(*rewritten, *update);
+    } else {
+      builder().Append(rewritten);
+    }
+    ranges_.Define(*rewritten);
+    if (b->op == OpCode::kCheck) ranges_.Assume(rewritten->operands[0], true);
+  }
+
+  const Block* VisitBlock(const Block* block) override {
+    const size_t mark = ranges_.Enter();
+    const Block* visited = Mutator::VisitBlock(block);
+    ranges_.Leave(mark);
+    return visited;
   }
 
  private:
-  std::optional<Update> UpdateOf(const Binding& loop) const {
-    if (loop.op != OpCode::kFor || !loop.results.empty()) return std::nullopt;
-    const Block& step = *loop.blocks[0];
-    if (step.bindings.empty() || step.bindings.back()->op != OpCode::kForeach) return std::nullopt;
-    const Binding& nest = *step.bindings.back();
-    const Block& body = *nest.blocks[0];
-    if (body.bindings.empty() || body.bindings.back()->op != OpCode::kStore) return std::nullopt;
-    const Binding& store = *body.bindings.back();
-    const Binding* load = ElementOf(body, store);
-    if (load == nullptr || !IsAlone(step, nest, *load, store)) return std::nullopt;
-    const VarSet inside = ir::DefinedVars(step);
-    const auto is_outside = [&](const Operand& o) {
-      return !o.IsVar() || !inside.contains(o.var());
-    };
-    if (loop.blocks[0]->params.size() != 1) return std::nullopt;
-    if (!std::all_of(nest.operands.begin(), nest.operands.end(), is_outside)) return std::nullopt;
-    return GoesThrough(nest, store, is_outside) ? std::optional(Update{&nest, load, &store})
-                                                : std::nullopt;
+  static bool IsNest(const Binding& b) { return b.op == OpCode::kImap || b.op == OpCode::kForeach; }
+
+  void BoundIndexes(const Binding& b) {
+    for (size_t axis = 0; IsNest(b) && axis < b.blocks[0]->params.size(); ++axis)
+      ranges_.Bound(b.blocks[0]->params[axis], Operand::Int(0), Apply(b.operands[axis]), 1);
+    if (b.op == OpCode::kFor) {
+      ranges_.Bound(b.blocks[0]->params[0], Apply(b.operands[0]), Apply(b.operands[1]),
+                    b.operands[2].constant().integer);
+    }
   }
 
-  // The load of the element that the block stores, where it is combined with something and not used
-  // otherwise; null where it is not.
-  static const Binding* ElementOf(const Block& body, const Binding& store) {
-    const Binding *made = nullptr, *load = nullptr;
-    for (const Binding* b : body.bindings) {
-      if (b->results.size() == 1 && Operand(b->result()) == store.operands.back()) made = b;
-    }
-    if (made == nullptr || !IsAssociativeUpdate(*made)) return nullptr;
-    const size_t sides = made->op == OpCode::kSub ? 1 : 2;
-    for (const Binding* b : body.bindings) {
-      const bool is_element =
-          b->op == OpCode::kLoad && b->operands.size() + 1 == store.operands.size() &&
-          std::equal(b->operands.begin(), b->operands.end(), store.operands.begin());
-      const bool is_combined =
-          is_element && std::count(made->operands.begin(), made->operands.begin() + sides,
-                                   Operand(b->result())) == 1;
-      if (is_combined) load = b;
-    }
-    if (load == nullptr) return nullptr;
-    int uses = 0;
-    for (const Binding* b : body.bindings)
-      ir::ForEachUse(*b, [&](const Var* used) { uses += used == load->result(); });
-    return uses == 1 ? load : nullptr;
-  }
-
-  static bool IsAssociativeUpdate(const Binding& made) {
-    return made.operands.size() == 2 && (ir::IsAssociative(made.op) || made.op == OpCode::kSub);
-  }
-
-  // True where the iteration does nothing else, and reads nothing of what it stores but the element
-  // itself.
-  bool IsAlone(const Block& step, const Binding& nest, const Binding& load,
-               const Binding& store) const {
-    const Var* array = store.operands[0].var();
-    if (may_overlap_ && !roots_.IsFresh(array)) return false;
-    bool is_alone = true;
-    const auto see = [&](const Binding& b) {
-      const Effects effects = EffectsOf(b, roots_);
-      is_alone &= effects.IsPure() && !Intersects(effects.reads, roots_.Of(array));
-    };
-    for (const Binding* b : step.bindings) {
-      if (b != &nest) see(*b), is_alone &= IsScalar(*b);
-    }
-    for (const Binding* b : nest.blocks[0]->bindings) {
-      if (b != &load && b != &store) see(*b);
-    }
-    return is_alone;
-  }
-
-  static bool IsScalar(const Binding& b) { return b.op == OpCode::kLoad || ir::IsScalarOp(b.op); }
-
-  // True where each trip of the nest stores an element of its own, the same in every iteration, and
-  // one that is there though no iteration may be.
-  bool GoesThrough(const Binding& nest, const Binding& store,
-                   const std::function<bool(const Operand&)>& is_outside) const {
-    const std::vector<const Var*>& params = nest.blocks[0]->params;
-    const std::vector<Operand>& extents = store.operands[0].var()->type.dims();
-    VarSet used;
-    for (size_t axis = 0; axis < extents.size(); ++axis) {
-      const Operand& index = store.operands[1 + axis];
-      const auto param = std::find(params.begin(), params.end(), index.var());
-      const bool is_own = index.IsVar() && param != params.end();
-      if (is_own && !used.insert(index.var()).second) return false;
-      if (!is_own && !is_outside(index)) return false;
-      const auto around = index.IsVar() ? extents_.find(index.var()) : extents_.end();
-      const bool is_in_range = is_own ? nest.operands[param - params.begin()] == extents[axis]
-                                      : around != extents_.end() && around->second == extents[axis];
-      if (!is_in_range) return false;
-    }
-    return used.size() == params.size();
-  }
-
-  void Write(const Binding& loop, const Update& update) {
-    const Block& step = *loop.blocks[0];
-    const Block& body = *update.nest->blocks[0];
-    const Operand element(update.load->result());
+  void WriteStored(const Binding& loop, const Update& update) {
+    const Shared shared = MakeShared(loop, update);
     Builder outside = builder().Nested();
     outside.Append(update.load);
-
-    Builder inside = builder().Nested();
-    const Var* before = inside.NewVar(update.load->result()->type, "so_far");
-    for (const Binding* b : step.bindings) {
-      if (b != update.nest) inside.Append(b);
-    }
-    Block rest{{}, body.bindings, {update.store->operands.back()}};
-    std::erase_if(rest.bindings,
-                  [&](const Binding* b) { return b == update.load || b == update.store; });
-    const std::vector<Operand> made =
-        ir::InlineBlock(inside, rest, ir::Substitution{{update.load->result(), before}});
-
-    Binding sum = loop;
-    const Var* total = outside.NewVar(before->type, "total");
-    sum.results = {total};
-    sum.operands.push_back(element);
-    sum.attrs = {};
-    sum.blocks = {inside.Finish({step.params[0], before}, made)};
-    outside.Append(arena()->New(std::move(sum)));
+    const Operand total = WriteLoop(loop, update, shared, update.load->result(), outside);
     Binding store = *update.store;
     store.operands.back() = total;
     outside.Append(arena()->New(std::move(store)));
     Binding nest = *update.nest;
-    nest.blocks = {outside.Finish(body.params, {})};
+    nest.blocks = {outside.Finish(update.nest->blocks[0]->params, {})};
     builder().Append(arena()->New(std::move(nest)));
+  }
+
+  // Where there is no iteration, the array stays the one that it was.
+  void WriteCarried(const Binding& loop, const Update& update) {
+    const Block& body = *update.nest->blocks[0];
+    const Operand& first = loop.operands[3];
+    const Shared shared = MakeShared(loop, update);
+    Builder outside = builder().Nested();
+    const Operand element =
+        outside.Load(first, std::vector<Operand>(body.params.begin(), body.params.end()));
+    const Operand total = WriteLoop(loop, update, shared, element, outside);
+    Binding nest = *update.nest;
+    nest.results = {builder().NewVar(nest.result()->type, nest.result()->hint)};
+    nest.blocks = {outside.Finish(body.params, {total})};
+    const bool is_up = loop.operands[2].constant().integer > 0;
+    const Operand runs =
+        builder().Scalar(is_up ? OpCode::kLt : OpCode::kGt, {loop.operands[0], loop.operands[1]});
+    Builder then = builder().Nested();
+    then.Append(arena()->New(nest));
+    builder().Append(arena()->New(
+        Binding{OpCode::kIf,
+                loop.results,
+                {runs},
+                {then.Finish({}, {nest.result()}), builder().Nested().Finish({}, {first})},
+                {},
+                loop.span}));
+  }
+
+  // Makes dear values before the loop, which compute them once an iteration, in lanes. Around
+  // elements that a nest goes through, contractions do so.
+  Shared MakeShared(const Binding& loop, const Update& update) {
+    Block scalars = ScalarsOf(loop, update);
+    if (nests_around_ > 0 || CostOf(scalars) <= kCheapShared) return {};
+    const Operand &lo = loop.operands[0], &hi = loop.operands[1];
+    const int64_t step = loop.operands[2].constant().integer, size = std::abs(step);
+    const Operand far = step > 0 ? builder().Sub(hi, lo) : builder().Sub(lo, hi);
+    const Operand trips = builder().Scalar(
+        OpCode::kFloorDiv, {builder().Add(builder().Scalar(OpCode::kMax, {far, Operand::Int(0)}),
+                                          Operand::Int(size - 1)),
+                            Operand::Int(size)});
+    Builder making = builder().Nested();
+    const Var* trip = making.NewVar(ir::DType::kI64, "i");
+    const Operand index = making.Add(lo, making.Mul(trip, Operand::Int(step)));
+    const std::vector<Operand> values =
+        ir::InlineBlock(making, scalars, ir::Substitution{{scalars.params[0], index}});
+    Binding arrays{OpCode::kImap, {}, {trips}, {}, {}, loop.span};
+    Shared shared;
+    for (const Operand& value : scalars.results) {
+      const ir::Type type = ir::Type::Array(value.var()->type.dtype(), {trips});
+      arrays.results.push_back(builder().NewVar(type, value.var()->hint));
+      shared.emplace_back(value.var(), arrays.results.back());
+    }
+    arrays.blocks = {making.Finish({trip}, values)};
+    builder().Append(arena()->New(std::move(arrays)));
+    return shared;
+  }
+
+  // What an iteration computes beside its nest, and those values that the nest reads.
+  static Block ScalarsOf(const Binding& loop, const Update& update) {
+    const Block& step = *loop.blocks[0];
+    const ir::VarSet used = ir::FreeVars(*update.nest->blocks[0]);
+    Block scalars{{step.params[0]}, step.bindings, {}};
+    std::erase(scalars.bindings, update.nest);
+    for (const Binding* b : scalars.bindings) {
+      if (used.contains(b->result())) scalars.results.push_back(b->result());
+    }
+    return scalars;
+  }
+
+  // The loop over one element, which is `first` before it; what it is behind it.
+  Operand WriteLoop(const Binding& loop, const Update& update, const Shared& shared,
+                    const Operand& first, Builder& outside) {
+    const Block& step = *loop.blocks[0];
+    Builder inside = builder().Nested();
+    const Var* before = inside.NewVar(update.load->result()->type, "so_far");
+    ir::Substitution values{{update.load->result(), before}};
+    if (shared.empty()) {
+      for (const Binding* b : step.bindings) {
+        if (b != update.nest) inside.Append(b);
+      }
+    } else {
+      const Operand trip = TripOf(loop, inside);
+      for (const auto& [value, array] : shared) values[value] = inside.Load(array, {trip});
+    }
+    Block rest{{}, update.nest->blocks[0]->bindings, {update.value}};
+    if (update.branch != nullptr) rest.results.push_back(update.branch->operands[0]);
+    std::erase_if(rest.bindings, [&](const Binding* b) {
+      return b == update.load || b == update.store || b == update.branch;
+    });
+    std::vector<Operand> made = ir::InlineBlock(inside, rest, std::move(values));
+    if (update.branch != nullptr)
+      made = {inside.Scalar(OpCode::kSelect, {made[1], made[0], before})};
+
+    Binding sum = loop;
+    const Var* total = outside.NewVar(before->type, "total");
+    sum.results = {total};
+    sum.operands.resize(3);
+    sum.operands.push_back(first);
+    sum.attrs = {};
+    sum.blocks = {inside.Finish({step.params[0], before}, made)};
+    outside.Append(arena()->New(std::move(sum)));
+    return total;
+  }
+
+  // The number of the iteration that the loop's index is in.
+  static Operand TripOf(const Binding& loop, Builder& inside) {
+    const Operand index(loop.blocks[0]->params[0]), &lo = loop.operands[0];
+    const int64_t step = loop.operands[2].constant().integer;
+    const Operand far = step > 0 ? inside.Sub(index, lo) : inside.Sub(lo, index);
+    return inside.Scalar(OpCode::kFloorDiv, {far, Operand::Int(std::abs(step))});
   }
 
   const Roots roots_;
   const bool may_overlap_;  // arguments, or two elements of one
+  int nests_around_ = 0;
   Context& context_;
-  std::unordered_map<const Var*, Operand> extents_;  // that the indexes of nests around go to
+  Ranges ranges_;
 };
 
 }  // namespace

@@ -90,15 +90,23 @@ bool ColumnLowering::IsInOrder(const Binding& reduction, const ir::VarSet& insid
 // Some load goes from one row to the next, and lies along it; none is a window.
 bool ColumnLowering::ReadsRows(const Binding& reduction, const Var* column,
                                const ir::VarSet& inside) const {
-  const Var* row = reduction.blocks[0]->params[0];
+  ir::VarSet rows = {reduction.blocks[0]->params[0]};  // and others so far from it
+  const auto is_row = [&](const Operand& o) { return o.IsVar() && rows.contains(o.var()); };
   bool some = false;
   for (const Binding* b : reduction.blocks[0]->bindings) {
-    if (ir::IsScalarOp(b->op)) continue;
+    const auto is_known = [&](const Operand& o) { return is_row(o) || !inside.contains(o.var()); };
+    if (ir::IsScalarOp(b->op)) {
+      const bool is_shift = b->op == OpCode::kAdd || b->op == OpCode::kSub;
+      if (is_shift && is_row(b->operands[0]) != is_row(b->operands[1]) &&
+          std::all_of(b->operands.begin(), b->operands.end(), is_known))
+        rows.insert(b->result());
+      continue;
+    }
     if (b->op != OpCode::kLoad) return false;
     bool moves = false;
     for (size_t k = 1; k < b->operands.size(); ++k) {
-      if (inside.contains(b->operands[k].var())) return false;
-      moves |= b->operands[k] == Operand(row);
+      if (!is_known(b->operands[k])) return false;
+      moves |= is_row(b->operands[k]);
     }
     some |= moves && patterns_.LiesNext(*b, column);
   }
