@@ -1,4 +1,4 @@
-"""Loops that add to all elements of an array, once an iteration, in whatever order they are written.
+"""Loops that update all elements of an array, once an iteration, in any order of their writing.
 
 Floats hold small whole numbers, so every order of summation gives the same bits.
 """
