@@ -100,7 +100,7 @@ def _run_on_host(options):
     quick = options.quick
     rows = [_measure_call(name, code, quick) for name, code in CALLS.items()]
     yield "call overhead, arrays of 4 elements", rows
-    yield "first call in a fresh process, ms", _measure_first_calls(2 if quick else 5)
+    yield "first call in a fresh process, ms", _measure_first_calls(2 if quick else 7)
 
 
 def _measure_call(name: str, code: str, quick: bool) -> dict:
@@ -112,54 +112,66 @@ def _measure_call(name: str, code: str, quick: bool) -> dict:
 
 
 _FIRST = """
-import json, time
+import json, linecache, time
 import numpy as np
 t0 = time.perf_counter()
 import parakeet
 t1 = time.perf_counter()
-{definition}
-x = np.ones(1000)
-t2 = time.perf_counter()
-fast(x, target={target!r})
-t3 = time.perf_counter()
-assert {target!r} == "python" or fast.timings()[0].from_disk == {from_disk}
-phases = {{}} if {target!r} == "python" else fast.timings()[0].phases
-print(json.dumps([(t1 - t0) * 1e3, (t3 - t2) * 1e3, phases]))
-"""
-_DEFINITION = '''
-import linecache
-source = """def fast(x, alpha=0.5, beta=0.3):
-    return np.tanh(x * alpha) + beta
-"""
+source = {source!r}
 linecache.cache["<bench>"] = (len(source), None, source.splitlines(True), "<bench>")
 exec(compile(source, "<bench>", "exec"))
 fast = parakeet.jit(fast)
-'''
+x = {argument}
+t2 = time.perf_counter()
+fast(x, target={target!r})
+t3 = time.perf_counter()
+assert fast.timings()[0].from_disk == {from_disk}
+print(json.dumps([(t1 - t0) * 1e3, (t3 - t2) * 1e3, fast.timings()[0].phases]))
+"""
+# By name: the function's text, and an argument.
+_FIRST_CALLS = {
+    "element-wise": ("def fast(x, a=0.5):\n    return np.tanh(x * a) + 0.3\n", "np.ones(1000)"),
+    "product": ("def fast(x):\n    return x @ x\n", "np.ones((64, 64))"),
+}
+# The BLAS that NumPy carries has a thread that spins for a tenth of a second behind the import, on
+# a core that compiling would use. With one thread it has none.
+_QUIET = {"OPENBLAS_NUM_THREADS": "1"}
 
 
 def _measure_first_calls(repeat: int) -> list[dict]:
     rows = []
-    for target in ("serial", "parallel"):
-        with tempfile.TemporaryDirectory() as folder:
-            off, on = {"PARAKEET_CACHE": "0"}, {"PARAKEET_CACHE_DIR": folder}
-            rows.append(_measure_first_call(f"{target}, not kept", target, [off] * repeat, False))
-            # Each of these writes its entry into a folder of its own.
-            fresh = [{"PARAKEET_CACHE_DIR": os.path.join(folder, str(i))} for i in range(repeat)]
-            rows.append(_measure_first_call(f"{target}, kept on disk", target, fresh, False))
-            _run_first_call(target, on, False)
-            rows.append(_measure_first_call(f"{target}, from disk", target, [on] * repeat, True))
+    for name in _FIRST_CALLS:
+        for target in ("serial", "parallel"):
+            rows += _measure_first_calls_of(name, target, repeat)
     return rows
 
 
-def _run_first_call(target: str, settings: dict, from_disk: bool) -> list:
-    script = _FIRST.format(definition=_DEFINITION, target=target, from_disk=from_disk)
+def _measure_first_calls_of(name: str, target: str, repeat: int):
+    with tempfile.TemporaryDirectory() as folder:
+        off, on = {"PARAKEET_CACHE": "0"}, {"PARAKEET_CACHE_DIR": folder}
+        yield _measure_first_call(name, target, "not kept", [off] * repeat)
+        yield _measure_first_call(name, target, "not kept, BLAS of one thread",
+                                  [{**off, **_QUIET}] * repeat)
+        # Each of these writes its entry into a folder of its own.
+        fresh = [{"PARAKEET_CACHE_DIR": os.path.join(folder, str(i))} for i in range(repeat)]
+        yield _measure_first_call(name, target, "kept on disk", fresh)
+        _run_first_call(name, target, on, False)
+        yield _measure_first_call(name, target, "from disk", [on] * repeat, from_disk=True)
+
+
+def _run_first_call(name: str, target: str, settings: dict, from_disk: bool) -> list:
+    source, argument = _FIRST_CALLS[name]
+    script = _FIRST.format(source=source, argument=argument, target=target, from_disk=from_disk)
     done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True,
                           text=True, env={**os.environ, "PARAKEET_CACHE": "1", **settings})
     return json.loads(done.stdout)
 
 
-def _measure_first_call(name: str, target: str, settings: list[dict], from_disk: bool) -> dict:
-    runs = [_run_first_call(target, one, from_disk) for one in settings]
-    imported, called, phases = min(runs, key=lambda run: run[1])
-    shown = {name: ms for name, ms in phases.items() if ms >= 0.2}
-    return {"target": name, "import over NumPy": imported, "first call": called, **shown}
+def _measure_first_call(name: str, target: str, how: str, settings: list[dict],
+                        from_disk: bool = False) -> dict:
+    runs = sorted((_run_first_call(name, target, one, from_disk) for one in settings),
+                  key=lambda run: run[1])
+    imported, called, phases = runs[0]
+    shown = {phase: ms for phase, ms in phases.items() if ms >= 0.2}
+    return {"function": name, "target": target, "cache": how, "import over NumPy": imported,
+            "first call": called, "median": runs[len(runs) // 2][1], **shown}
