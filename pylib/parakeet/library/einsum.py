@@ -15,7 +15,7 @@ from parakeet.library.intrinsics import (
     reshape,
     result_type,
 )
-from parakeet.library.linear_algebra import stacked_product
+from parakeet.library.linear_algebra import product, stacked_product
 from parakeet.library.products import as_matrices, product_of_rows, sums_of_products
 from parakeet.library.registry import overload
 from parakeet.library.ufuncs import give
@@ -95,6 +95,8 @@ def joined(x, x_labels, y, y_labels, needed):
     if len(summed) == 0:
         return spread(x, x_labels, made) * spread(y, y_labels, made), made
     left = in_order(x, x_labels, batch + rows + summed)
+    if len(batch) == 0 and len(summed) == 1 and len(rows) + len(columns) == 1:
+        return product(left, in_order(y, y_labels, summed + columns)), made
     if len(summed) > 1 and len(columns) < 2:
         right = in_order(y, y_labels, batch + columns + summed)
         return sums_of_products(left, right, sizes_of(x, x_labels, batch),

@@ -70,6 +70,8 @@ def tensordot(a, b, axes=2):
         y = moveaxis(y, normalize_axes(None, count), last)
         sums = sums_of_products(x, y, (), rows, columns)
         return sums if len(rows) + len(columns) > 0 else asarray(sums)
+    if count == 1 and len(rows) + len(columns) == 1:
+        return product(x, y)
     made = product_of_rows(x, rows, as_matrices(y, 0, count))
     return made if len(rows) > 0 and len(columns) == 1 else reshape(made, rows + columns)
 
