@@ -72,10 +72,12 @@ int64_t RunArgSort(PkCall* call, const void* kernel, const uint64_t* operands) {
 
 // Of elements that only the kernel can compare: one thread sorts them.
 int64_t RunSortWhole(PkCall*, const void* kernel, const uint64_t* operands) {
+  if (operands[1] < 2) return 0;  // Of nothing there may be no address.
   return AsSort(kernel)(ArrayAt<void>(operands[0]), int64_t(operands[1]), nullptr);
 }
 
 int64_t RunArgSortWhole(PkCall*, const void* kernel, const uint64_t* operands) {
+  if (operands[1] < 2) return 0;
   return AsArgSort(kernel)(ArrayAt<void>(operands[0]), ArrayAt<int64_t>(operands[2]),
                            int64_t(operands[1]), nullptr);
 }
