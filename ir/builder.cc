@@ -37,6 +37,12 @@ std::optional<Constant> Extreme(DType dtype, bool highest) {
   return Constant::Int(highest ? ~low : low, dtype);
 }
 
+// What is none of two numbers, or the extreme where all are.
+std::optional<Constant> NanOr(DType dtype, bool highest) {
+  if (!IsFloat(dtype)) return Extreme(dtype, highest);
+  return Constant::Float(std::numeric_limits<double>::quiet_NaN(), dtype);
+}
+
 Constant ZeroThatAdds(DType dtype) {
   if (IsFloat(dtype)) return Constant::Float(-0.0, dtype);
   if (IsComplex(dtype)) return Constant::Complex(-0.0, -0.0, dtype);
@@ -177,6 +183,8 @@ std::optional<Constant> IdentityOf(OpCode op, DType dtype) {
     case Identity::kOne: return ConstantOf(dtype, 1);
     case Identity::kLowest: return Extreme(dtype, false);
     case Identity::kHighest: return Extreme(dtype, true);
+    case Identity::kNanOrLowest: return NanOr(dtype, false);
+    case Identity::kNanOrHighest: return NanOr(dtype, true);
     case Identity::kAllOnes: return IsBool(dtype) ? Constant::Bool(true) : ConstantOf(dtype, -1);
   }
   return std::nullopt;

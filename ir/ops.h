@@ -61,7 +61,16 @@ enum class TypeRule : uint8_t {
 enum class Stage : uint8_t { kParallel = 1, kIndexed = 2, kScheduled = 4 };
 std::string_view Name(Stage stage);
 
-enum class Identity : uint8_t { kNoId, kZero, kOne, kLowest, kHighest, kAllOnes };
+enum class Identity : uint8_t {
+  kNoId,
+  kZero,
+  kOne,
+  kLowest,
+  kHighest,
+  kNanOrLowest,
+  kNanOrHighest,
+  kAllOnes
+};
 
 // One row of ops.def.
 struct OpInfo {

@@ -1,5 +1,6 @@
 // Writes results where they are to be: rows straight into the array of rows, an array that is only
-// copied straight to where it is copied, and an imap's result over an array that ends there.
+// copied straight to where it is copied, and an imap's result over an array that ends there. A scan
+// that may do so is marked.
 //
 // Before:
 //   %r: [n][m]f64 = imap (%i) in (%n) {
@@ -21,10 +22,11 @@
 //
 // Assumes: index form; fusion is over, which wants values and not stores.
 // Refuses: rows and copied arrays that are made by other than imaps and allocs, or passed on as a
-// whole; copies whose target is touched, or behind something that may raise, after the array is
-// made (find_copies.h); reuse of what is another's, of another type or order, read at other
-// indexes, or seen afterwards (find_reuse.h); copies of slices for kernels, each of which would be
-// one more to launch. An error within leaves arrays half written, which nobody sees.
+// whole, but to a routine of a library, which takes rows where they lie dense; copies whose target
+// is touched, or behind something that may raise, after the array is made (find_copies.h); reuse of
+// what is another's, of another type or order, read at other indexes, or seen afterwards
+// (find_reuse.h); copies of slices for kernels, each of which would be one more to launch. An error
+// within leaves arrays half written, which nobody sees.
 #include <algorithm>
 #include <unordered_map>
 
@@ -81,6 +83,7 @@ class Reuser : public ResultWriter {
  protected:
   void Visit(const Binding* b) override {
     if (b->op == OpCode::kImap) return VisitImap(*b);
+    if (b->op == OpCode::kIscan) return VisitScan(*b);
     if (b->op == OpCode::kIf || IsLoop(b->op)) return VisitJoin(*b);
     if (b->op == OpCode::kLoad && slices_.contains(b)) return VisitSlice(*b);
     Mutator::Visit(b);
@@ -246,6 +249,19 @@ class Reuser : public ResultWriter {
     else WriteOverSlices(b, store);
   }
 
+  // Which array it is, the lowering finds again: a value that a scan makes is one of its own here.
+  void VisitScan(const Binding& b) {
+    const auto found = std::find_if(b.results.begin(), b.results.end(),
+                                    [&](const Var* result) { return finder_.ScannedOver(result); });
+    if (found == b.results.end()) return Mutator::Visit(&b);
+    const Var* array = finder_.ScannedOver(*found);
+    context_.Note(b.span, "written over " + NameOf(array) + ", which ends there", Topic::kMemory,
+                  Verdict::kDone);
+    Binding over = *Rewrite(&b);
+    over.attrs = over.attrs.With(ir::Attr::kOver, int64_t{1});
+    builder().Append(arena()->New(std::move(over)));
+  }
+
   // True where result `k` is the array that it is written over.
   bool KeepsElements(const Binding& imap, size_t k) const {
     const Block& body = *imap.blocks[0];
@@ -327,6 +343,7 @@ class Placer : public ResultWriter {
  protected:
   void Visit(const Binding* b) override {
     if (b->op == OpCode::kLoad || b->op == OpCode::kStore) return VisitAccess(*b);
+    if (b->op == OpCode::kLibraryCall) return VisitRoutine(*b);
     if (copies_.IsCopy(b)) return;
     if (b->op == OpCode::kAlloc || b->op == OpCode::kImap) PlaceCopied(*b);
     const bool is_placed = std::any_of(b->results.begin(), b->results.end(),
@@ -334,7 +351,9 @@ class Placer : public ResultWriter {
     if (b->op == OpCode::kAlloc && is_placed) return;
     if (b->op != OpCode::kImap || !(is_placed || YieldsNewRows(*b))) return Mutator::Visit(b);
     for (const Var* result : b->results) {
-      if (!places_.contains(result)) Allocate(result, *b);
+      if (places_.contains(result)) continue;
+      Allocate(result, *b);
+      if (ir::IsFortran(*b)) turned_.insert(result);
     }
     WriteInto(*b);
   }
@@ -381,12 +400,49 @@ class Placer : public ResultWriter {
     builder().Append(arena()->New(std::move(copy)));
   }
 
+  // What a routine is given of a row is a view of where that lies.
+  void VisitRoutine(const Binding& b) {
+    const auto is_placed = [&](const Operand& operand) {
+      return operand.IsVar() && places_.contains(operand.var());
+    };
+    if (std::none_of(b.operands.begin(), b.operands.end(), is_placed)) return Mutator::Visit(&b);
+    Binding copy = b;
+    copy.operands = Apply(b.operands);
+    for (Operand& operand : copy.operands) {
+      if (is_placed(operand)) operand = RowAt(*operand.var());
+    }
+    builder().Append(arena()->New(std::move(copy)));
+  }
+
+  const Var* RowAt(const Var& row) {
+    const size_t rank = row.type.rank();
+    Operands view = Locate(&row, Operands(rank, Int(0)));
+    const size_t before = view.size() - 1 - rank;
+    for (size_t axis = 0; axis < before + rank; ++axis) {
+      for (size_t own = 0; own < rank; ++own) view.push_back(Int(axis == before + own));
+    }
+    return builder().EmitOne(OpCode::kView, Apply(row.type), std::move(view), {}, {}, row.hint);
+  }
+
+  // True where rows of the result, placed or about to be, lie dense. A device has its own memory.
+  bool HasDenseRows(const Binding& imap, const Var* result) const {
+    if (context_.options.kernels) return false;
+    auto found = places_.find(result);
+    if (found == places_.end()) return !ir::IsFortran(imap);
+    for (; found != places_.end(); found = places_.find(result)) {
+      if (found->second.map != nullptr) return false;
+      result = found->second.array;
+    }
+    return !turned_.contains(result);
+  }
+
   // True when some row that the block yields can be made in its place. The others are said.
   bool YieldsNewRows(const Binding& imap) {
     bool some = false;
-    for (const Operand& row : imap.blocks[0]->results) {
+    for (size_t k = 0; k < imap.results.size(); ++k) {
+      const Operand& row = imap.blocks[0]->results[k];
       if (!ir::TypeOf(row).IsArray()) continue;
-      const std::string reason = WhyNotPlaced(*imap.blocks[0], row.var());
+      const std::string reason = WhyNotPlaced(imap, k);
       some |= reason.empty();
       if (reason.empty()) {
         context_.Note(imap.span, "its rows are made in place", Topic::kMemory, Verdict::kDone);
@@ -398,11 +454,13 @@ class Placer : public ResultWriter {
     return some;
   }
 
-  static std::string WhyNotPlaced(const Block& block, const Var* row) {
+  std::string WhyNotPlaced(const Binding& imap, size_t k) const {
+    const Block& block = *imap.blocks[0];
+    const Var* row = block.results[k].var();
     if (MakerOf(block, row) < 0) return NameOf(row) + " is not made by an imap or alloc in it";
     if (std::count(block.results.begin(), block.results.end(), Operand(row)) > 1)
       return NameOf(row) + " is yielded twice";
-    return WhyWhole(block, row);
+    return WhyWhole(block, row, HasDenseRows(imap, imap.results[k]));
   }
 
   // The imap as a foreach that stores into the places of its results.
@@ -412,8 +470,10 @@ class Placer : public ResultWriter {
     std::vector<bool> is_placed;
     for (size_t k = 0; k < imap.results.size(); ++k) {
       const Operand& row = block.results[k];
-      is_placed.push_back(ir::TypeOf(row).IsArray() && WhyNotPlaced(block, row.var()).empty());
-      if (is_placed.back()) places_[row.var()] = {imap.results[k], index};
+      is_placed.push_back(ir::TypeOf(row).IsArray() && WhyNotPlaced(imap, k).empty());
+    }
+    for (size_t k = 0; k < imap.results.size(); ++k) {
+      if (is_placed[k]) places_[block.results[k].var()] = {imap.results[k], index};
     }
     WriteForeach(imap, [&](const Operands& values) {
       for (size_t k = 0; k < values.size(); ++k) {
@@ -448,6 +508,7 @@ class Placer : public ResultWriter {
   const CopyFinder& copies_;
   Context& context_;
   std::unordered_map<const Var*, Place> places_;
+  ir::VarSet turned_;  // what is made in Fortran order
 };
 
 }  // namespace

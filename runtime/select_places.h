@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "runtime/short_rows.h"
 #include "runtime/sort_in_parts.h"
 
 namespace parakeet::runtime {
@@ -86,7 +87,7 @@ class Selector {
       const int64_t* const last = std::lower_bound(first, places_end, base + begin + size);
       if (first == last) continue;
       if (part == 1 && bracket.HasOne()) {
-        PutZerosInOrder(to + begin, size);
+        if constexpr (std::is_same_v<T, Element>) PutZerosInOrder(to + begin, size);
       } else if (size == count) {
         Sort(to, count);
       } else {
@@ -115,16 +116,6 @@ class Selector {
     } else {
       std::stable_sort(elements, elements + count,
                        [](const Element& a, const Element& b) { return ComesBefore(a, b); });
-    }
-  }
-
-  // -0 before 0, which are alike to the kernels.
-  static void PutZerosInOrder(Element* sorted, int64_t count) {
-    if constexpr (std::is_same_v<T, Element> && std::is_floating_point_v<T>) {
-      const auto [begin, end] = std::equal_range(sorted, sorted + count, T(0));
-      const int64_t negative = std::count_if(begin, end, [](T zero) { return std::signbit(zero); });
-      std::fill(begin, begin + negative, T(-0.0));
-      std::fill(begin + negative, end, T(0));
     }
   }
 

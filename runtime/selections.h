@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <type_traits>
 #include <vector>
 
 #include "runtime/select_places.h"
+#include "runtime/short_rows.h"
 
 namespace parakeet::runtime {
 
@@ -73,8 +75,6 @@ bool SelectNumbers(PkCall* call, SortKernel sort, const T* numbers, int64_t coun
 
 // Rows of so few elements are sorted sooner than memory for a selection is found.
 constexpr int64_t kShortRow = 16;
-// And so few sooner than a kernel of NumPy's begins.
-constexpr int64_t kShortestRow = 6;
 
 // Writes to `sorted` what is made of the elements that are not nan, by insertion, which keeps equal
 // ones in order; gives how many they are.
@@ -92,11 +92,14 @@ int64_t InsertNumbers(const T* data, int64_t count, Element* sorted, const MakeE
   return numbers;
 }
 
+// Writes the elements to `sorted`: what is nan stands behind the rest, or is left out. Gives how
+// many are not.
 template <typename T>
 int64_t SortShortRow(PkCall* call, SortKernel sort, const T* data, int64_t count, T* sorted) {
   if (count <= kShortestRow) {
-    const int64_t numbers = InsertNumbers(data, count, sorted, [&](int64_t i) { return data[i]; });
-    Selector<T, T>::PutZerosInOrder(sorted, numbers);
+    const int64_t numbers = count - std::count_if(data, data + count, IsNan<T>);
+    SortByRanks(data, count, sorted);
+    PutZerosInOrder(sorted, numbers);
     return numbers;
   }
   T* const end = std::copy_if(data, data + count, sorted, [](T key) { return !IsNan(key); });
@@ -178,6 +181,11 @@ void ArgSortShortRow(const T* data, int64_t count, int64_t* made) {
 template <typename T>
 int64_t RunArgPartition(PkCall* call, SortKernel sort, const T* data, int64_t count,
                         const int64_t* asked, int64_t size, int64_t* made) {
+  if (count <= kShortestRow && size > 0) {
+    std::iota(made, made + count, int64_t{0});
+    ArgSortByRanks(data, made, count, made);
+    return 0;
+  }
   if (count <= kShortRow && size > 0) {
     ArgSortShortRow(data, count, made);
     return 0;

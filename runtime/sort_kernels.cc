@@ -1,12 +1,11 @@
 #include "runtime/sort_kernels.h"
 
-#include <algorithm>
-#include <cmath>
 #include <type_traits>
 
 #include "runtime/bit_packing.h"
 #include "runtime/count_sort.h"
 #include "runtime/selections.h"
+#include "runtime/short_rows.h"
 #include "runtime/sort_in_parts.h"
 
 namespace parakeet::runtime {
@@ -35,20 +34,14 @@ T* ArrayAt(uint64_t operand) {
   return reinterpret_cast<T*>(operand);
 }
 
-// Among equal elements, which is what the zeros are to the kernels, any order may have come out.
-template <typename T>
-void PutNegativeZerosFirst(T* sorted, int64_t count) {
-  const auto [begin, end] =
-      std::equal_range(sorted, sorted + count, T(0), [](T a, T b) { return ComesBefore(a, b); });
-  const int64_t negative = std::count_if(begin, end, [](T zero) { return std::signbit(zero); });
-  std::fill(begin, begin + negative, T(-0.0));
-  std::fill(begin + negative, end, T(0));
-}
-
 template <typename T>
 int64_t RunStableSort(PkCall* call, const void* kernel, const uint64_t* operands) {
   T* data = ArrayAt<T>(operands[0]);
   const auto count = int64_t(operands[1]);
+  if (count <= kShortestRow) {
+    SortByRanks(data, count, data);
+    return 0;
+  }
   if constexpr (std::is_integral_v<T>) {
     if (SortByCounting(data, count)) return 0;
   }
@@ -58,9 +51,7 @@ int64_t RunStableSort(PkCall* call, const void* kernel, const uint64_t* operands
 template <typename T>
 int64_t RunSort(PkCall* call, const void* kernel, const uint64_t* operands) {
   const int64_t status = RunStableSort<T>(call, kernel, operands);
-  if constexpr (std::is_floating_point_v<T>) {
-    if (status == 0) PutNegativeZerosFirst(ArrayAt<T>(operands[0]), int64_t(operands[1]));
-  }
+  if (status == 0) PutZerosInOrder(ArrayAt<T>(operands[0]), int64_t(operands[1]));
   return status;
 }
 
@@ -69,6 +60,10 @@ int64_t RunArgSort(PkCall* call, const void* kernel, const uint64_t* operands) {
   T* const data = ArrayAt<T>(operands[0]);
   int64_t* const places = ArrayAt<int64_t>(operands[2]);
   const auto count = int64_t(operands[1]);
+  if (count <= kShortestRow) {
+    ArgSortByRanks(data, places, count, places);
+    return 0;
+  }
   if constexpr (std::is_integral_v<T>) {
     if (ArgSortByCounting(data, places, count)) return 0;
   }
@@ -77,10 +72,12 @@ int64_t RunArgSort(PkCall* call, const void* kernel, const uint64_t* operands) {
 
 // Of elements that only the kernel can compare: one thread sorts them.
 int64_t RunSortWhole(PkCall*, const void* kernel, const uint64_t* operands) {
+  if (operands[1] < 2) return 0;  // Of nothing there may be no address.
   return AsSort(kernel)(ArrayAt<void>(operands[0]), int64_t(operands[1]), nullptr);
 }
 
 int64_t RunArgSortWhole(PkCall*, const void* kernel, const uint64_t* operands) {
+  if (operands[1] < 2) return 0;
   return AsArgSort(kernel)(ArrayAt<void>(operands[0]), ArrayAt<int64_t>(operands[2]),
                            int64_t(operands[1]), nullptr);
 }

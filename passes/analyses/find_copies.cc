@@ -75,9 +75,10 @@ int MakerOf(const Block& block, const Var* array) {
   return -1;
 }
 
-std::string WhyWhole(const Block& block, const Var* array) {
+std::string WhyWhole(const Block& block, const Var* array, bool routines_may) {
   std::string reason;
   ForEachPassed(block, [&](const Var* passed, OpCode by) {
+    if (routines_may && by == OpCode::kLibraryCall) return;
     if (passed == array) reason = PassedOn(array, by);
   });
   return reason;

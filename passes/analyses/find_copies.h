@@ -58,8 +58,9 @@ class CopyFinder {
 };
 
 // Why the array, made at the block's top level, must be an array of its own: who sees it other than
-// by loads and stores of elements. Empty when none does; what the block yields is not asked.
-std::string WhyWhole(const ir::Block& block, const ir::Var* array);
+// by loads and stores of elements, and by routines of libraries where they may. Empty when none
+// does; what the block yields is not asked.
+std::string WhyWhole(const ir::Block& block, const ir::Var* array, bool routines_may = false);
 
 // The number of the imap or alloc of the block that makes the array; -1 when there is none.
 int MakerOf(const ir::Block& block, const ir::Var* array);

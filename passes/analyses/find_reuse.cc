@@ -51,6 +51,11 @@ const Var* ReuseFinder::ReusedBy(const Var* result) const {
   return found == reused_.end() ? nullptr : found->second;
 }
 
+const Var* ReuseFinder::ScannedOver(const Var* result) const {
+  const auto found = scanned_over_.find(result);
+  return found == scanned_over_.end() ? nullptr : found->second;
+}
+
 const std::vector<const Binding*>& ReuseFinder::SlicesOf(const Binding& imap) const {
   static const auto* const kNone = new Slices;
   const auto found = slices_.find(&imap);
@@ -82,6 +87,7 @@ void ReuseFinder::Visit(const Block& block, const Binding* parent) {
     const Binding& b = *block.bindings[at];
     for (const Block* inner : b.blocks) Visit(*inner, &b);
     if (b.op == OpCode::kImap) Choose(b);
+    if (b.op == OpCode::kIscan && copies_slices_) ChooseOfScan(b);
   }
   frames_.pop_back();
 }
@@ -95,6 +101,23 @@ void ReuseFinder::Choose(const Binding& imap) {
   for (const Var* result : imap.results)
     reuses |= TryReads(imap, result) || TryCarried(imap, result);
   refusals_.resize(std::min(refusals_.size(), reuses ? refusals : refusals + 1));
+}
+
+// A scan reads an element for the last time where it writes the prefix that ends there.
+void ReuseFinder::ChooseOfScan(const Binding& scan) {
+  for (const Var* result : scan.results) {
+    if (result->type.rank() != 1) return;
+  }
+  for (const Var* result : scan.results) {
+    for (const Var* array : ArraysRead(scan)) {
+      Slices slices;
+      if (params_.contains(array) || !WhyNot(scan, result, array, &slices).empty()) continue;
+      scanned_over_[result] = array;
+      const VarSet& roots = roots_.Of(array);
+      taken_.insert(roots.begin(), roots.end());
+      break;
+    }
+  }
 }
 
 // Of what the imap reads, the first that will do. Nobody expects an argument to be written over.
@@ -143,7 +166,7 @@ std::string ReuseFinder::WhyNot(const Binding& imap, const Var* result, const Va
   if (array->type.dtype() != result->type.dtype()) return name + " is of another dtype";
   if (!(array->type == result->type)) return name + " is of other sizes";
   for (const Var* other : imap.results) {
-    const Var* taken = ReusedBy(other);
+    const Var* taken = imap.op == OpCode::kIscan ? ScannedOver(other) : ReusedBy(other);
     if (taken != nullptr && MayBeOne(taken, array)) return name + " holds another result";
   }
   std::string reason = WhyNotOwned(array);
@@ -268,7 +291,7 @@ std::string ReuseFinder::WhyNotElementwise(const Binding& imap, const Var* array
 bool ReuseFinder::IsSlice(const Binding& imap, const Binding& load) const {
   const Block& body = *imap.blocks[0];
   const auto& bindings = body.bindings;
-  if (!copies_slices_ || load.op != OpCode::kLoad) return false;
+  if (!copies_slices_ || imap.op != OpCode::kImap || load.op != OpCode::kLoad) return false;
   if (std::find(bindings.begin(), bindings.end(), &load) == bindings.end()) return false;
   for (const Binding* b : bindings) {
     if (b->op == OpCode::kCheck || !b->blocks.empty()) return false;

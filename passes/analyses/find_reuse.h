@@ -16,14 +16,16 @@ namespace parakeet::passes {
 // same type and order in memory, made in the function, that the imap reads at no index but the one
 // it writes, and that nothing looks at afterwards under any name. Where `copies_slices`, the imap
 // may also read a row of it, a column, or whatever else depends on fewer indexes than it writes,
-// which is to be taken before. Facts are those of the function as it stands; all that are found
-// hold together.
+// which is to be taken before. So may prefixes of a scan be written over what the scan reads, on a
+// host. Facts are those of the function as it stands; all that are found hold together.
 class ReuseFinder {
  public:
   ReuseFinder(const ir::Function& function, bool copies_slices);
 
   // The array that `result` may be written over; null when there is none.
   const ir::Var* ReusedBy(const ir::Var* result) const;
+  // The array that the prefixes `result` of a scan may be written over; null when there is none.
+  const ir::Var* ScannedOver(const ir::Var* result) const;
   // Loads of the imap's block that take slices of arrays it is written over.
   const std::vector<const ir::Binding*>& SlicesOf(const ir::Binding& imap) const;
   // For each imap that reads arrays and reuses none, in program order, why not.
@@ -59,6 +61,7 @@ class ReuseFinder {
   void DefineCarried(const ir::Binding& loop);
   void Visit(const ir::Block& block, const ir::Binding* parent);
   void Choose(const ir::Binding& imap);
+  void ChooseOfScan(const ir::Binding& scan);
   bool TryReads(const ir::Binding& imap, const ir::Var* result);
   bool TryCarried(const ir::Binding& imap, const ir::Var* result);
   void Take(const ir::Binding& imap, const ir::Var* result, const ir::Var* array,
@@ -88,6 +91,7 @@ class ReuseFinder {
   ir::VarSet params_;
   std::vector<Frame> frames_;
   std::unordered_map<const ir::Var*, const ir::Var*> reused_;
+  std::unordered_map<const ir::Var*, const ir::Var*> scanned_over_;
   ir::VarSet taken_;  // the roots of what is reused
   std::unordered_map<const ir::Binding*, Slices> slices_;
   std::vector<std::pair<const ir::Binding*, std::string>> refusals_;

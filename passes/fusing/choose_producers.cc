@@ -5,6 +5,7 @@
 
 #include "ir/uses.h"
 #include "passes/analyses/find_cost.h"
+#include "passes/fusing/chosen_places.h"
 
 namespace parakeet::passes {
 
@@ -23,6 +24,8 @@ constexpr int kCheapCost = 4;
 // the other way is an array that is written and read.
 constexpr int kRecomputedCost = 48;
 constexpr int kDearInAnyCase = 2 * kRecomputedCost;
+// What only chooses places costs code at most: nests are split at where it changes.
+constexpr int kMostChoosing = 300;
 // What a single operation costs that is never computed at several places.
 constexpr int kFunctionCost = 4;
 constexpr size_t kMostSites = 32;
@@ -47,20 +50,6 @@ bool HoldsReduction(const Binding& imap) {
   bool holds = false;
   ir::ForEachBinding(*imap.blocks[0], [&](const Binding& b) { holds |= b.op == OpCode::kIreduce; });
   return holds;
-}
-
-// True for a comparison of indexes, or what is made of such as `places` holds, where it then is.
-bool IsConditionOfPlaces(const Binding& b, VarSet& places) {
-  const bool compares = ir::IsComparison(b.op);
-  if (!compares && b.op != OpCode::kAnd && b.op != OpCode::kOr && b.op != OpCode::kNot)
-    return false;
-  for (const Operand& operand : b.operands) {
-    const bool is_place = compares ? ir::TypeOf(operand) == ir::Type(ir::DType::kI64)
-                                   : operand.IsConstant() || places.contains(operand.var());
-    if (!is_place) return false;
-  }
-  places.insert(b.result());
-  return true;
 }
 
 bool ReadsResultOf(const Binding& producer, const Binding& b) {
@@ -242,14 +231,20 @@ ProducerChooser::Candidate ProducerChooser::CandidateOf(const Binding& imap) con
   candidate.imap = &imap;
   const Block& body = *imap.blocks[0];
   const std::unordered_set<const Binding*> own(body.bindings.begin(), body.bindings.end());
+  const std::unordered_set<const Binding*> chosen = ChosenPlaces(body);
   VarSet places;  // conditions of indexes
   candidate.own_cost = CostOf(body, [&](const Binding& inner) -> int {
     if (forms_.IsKnown(inner)) return 0;  // Indexes are computed beside the lanes, if at all.
     if (IsConditionOfPlaces(inner, places)) return 0;  // Likewise, or nests are split there.
+    if (chosen.contains(&inner)) {
+      candidate.choosing += InfoOf(inner.op).cost;
+      return 0;
+    }
     const Candidate* read = CandidateFor(inner);
     candidate.holds_function |=
         read == nullptr ? InfoOf(inner.op).cost >= kFunctionCost : read->holds_function;
     if (read == nullptr) return InfoOf(inner.op).cost;
+    candidate.choosing += read->choosing;
     return own.contains(&inner) ? 0 : read->cost;  // In a loop, as often as it runs.
   });
   candidate.cost = candidate.own_cost;
@@ -315,13 +310,31 @@ void ProducerChooser::AddSites(Candidate& candidate, const Read& read) const {
   }
 }
 
+// True where all that reads it goes through index spaces by itself, which may be split.
+bool ProducerChooser::IsReadByNests(const Candidate& candidate) const {
+  const auto is_nest = [](const Read& read) {
+    if (read.reader == nullptr) return false;
+    const OpCode op = read.reader->op;
+    return (op == OpCode::kImap || op == OpCode::kForeach || op == OpCode::kIreduce) &&
+           read.block == read.reader->blocks[0];
+  };
+  return std::all_of(candidate.imap->results.begin(), candidate.imap->results.end(),
+                     [&](const Var* result) {
+                       const Reads& reads = finder_.Of(result);
+                       return std::all_of(reads.loads.begin(), reads.loads.end(), is_nest);
+                     });
+}
+
 std::string ProducerChooser::WhyNotWorthIt(const Candidate& candidate) const {
-  if (candidate.cost <= kCheapCost) return "";
+  if (candidate.cost + candidate.choosing <= kCheapCost) return "";
   if (candidate.recomputes) return "it is dear and its elements are read again and again";
   const auto count = static_cast<int>(candidate.sites.size());
   if (count <= 1) return "";
-  const bool is_arithmetic = !candidate.holds_function;
-  if (is_arithmetic && candidate.cost * (count - 1) <= kRecomputedCost) return "";
+  const bool is_split = candidate.choosing * count <= kMostChoosing && IsReadByNests(candidate);
+  const int cost = candidate.cost + (is_split ? 0 : candidate.choosing);
+  const bool is_arithmetic =
+      !candidate.holds_function && (is_split || candidate.choosing < kFunctionCost);
+  if (is_arithmetic && cost * (count - 1) <= kRecomputedCost) return "";
   return "it is dear and would be computed in " + std::to_string(count) + " places";
 }
 

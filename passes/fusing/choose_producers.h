@@ -46,6 +46,7 @@ class ProducerChooser {
     int own_cost = 0;             // of one element, by itself
     int cost = 0;                 // with all that may be fused into it
     std::vector<Part> parts;      // what may be, each once; none where it is dear in any case
+    int choosing = 0;             // what of it only chooses places, with that of what it reads
     bool holds_function = false;  // a division or dearer, in it or in what may be fused into it
     bool recomputes = false;      // an element is computed again in a loop that does not follow it
     std::vector<Site> sites;
@@ -74,6 +75,7 @@ class ProducerChooser {
   void AddParts(Candidate& candidate, const ir::Binding& load, const Candidate& read) const;
   void FindSites(Candidate& candidate) const;
   void AddSites(Candidate& candidate, const Read& read) const;
+  bool IsReadByNests(const Candidate& candidate) const;
   std::string WhyNotWorthIt(const Candidate& candidate) const;
   ir::Span ReaderOf(const ir::Binding& imap) const;
   bool IsRead(const ir::Binding& imap) const;

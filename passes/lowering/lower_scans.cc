@@ -6,6 +6,7 @@
 #include "ir/ops.h"
 #include "ir/uses.h"
 #include "passes/analyses/find_cost.h"
+#include "passes/analyses/find_reuse.h"
 #include "passes/analyses/vector_legality.h"
 
 namespace parakeet::passes {
@@ -73,13 +74,32 @@ Attributes VectorKind() { return {{Attr::kKind, std::string("vector")}}; }
 
 }  // namespace
 
+void ScanLowering::FindScannedOver(const ir::Function& function) {
+  std::vector<const Binding*> marked;
+  ir::ForEachBinding(*function.body, [&](const Binding& b) {
+    if (b.op == OpCode::kIscan && b.attrs.Int(Attr::kOver) != 0) marked.push_back(&b);
+  });
+  if (marked.empty()) return;
+  const ReuseFinder finder(function, /*copies_slices=*/true);
+  for (const Binding* scan : marked) {
+    for (const Var* result : scan->results) {
+      if (const Var* array = finder.ScannedOver(result)) scanned_over_[result] = array;
+    }
+  }
+}
+
 void ScanLowering::LowerScan(const Binding& b) {
   const Reduction r = Describe(b);
   const int64_t block = r.has_arrays ? 0 : b.attrs.Int(Attr::kBlock);
   Scan scan{r, {}, block, b.attrs.Int(Attr::kParallel) != 0};
   for (const Var* result : b.results) {
-    scan.results.push_back(builder().NewVar(Apply(result->type), result->hint));
-    builder().Emit(OpCode::kAlloc, {scan.results.back()}, scan.results.back()->type.dims());
+    const auto over = scanned_over_.find(result);
+    if (over != scanned_over_.end()) {
+      scan.results.push_back(Apply(Operand(over->second)).var());
+    } else {
+      scan.results.push_back(builder().NewVar(Apply(result->type), result->hint));
+      builder().Emit(OpCode::kAlloc, {scan.results.back()}, scan.results.back()->type.dims());
+    }
     Replace(result, scan.results.back());
   }
   const Operand some = builder().Scalar(OpCode::kGt, {r.extents[0], Int(0)});

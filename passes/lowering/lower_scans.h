@@ -2,6 +2,7 @@
 #define PARAKEET_PASSES_LOWERING_LOWER_SCANS_H_
 
 #include <functional>
+#include <unordered_map>
 #include <vector>
 
 #include "passes/lowering/lower_device_scans.h"
@@ -22,6 +23,8 @@ class ScanLowering : public DeviceScanLowering {
 
  protected:
   void LowerScan(const ir::Binding& b);
+  // Finds the arrays that marked scans of the function are written over.
+  void FindScannedOver(const ir::Function& function);
   // One thread's prefixes of something: in order, and as a tree with lanes says.
   void PutInOrder(const Reduction& r, const Put& put);
   void PutInLevels(const Reduction& r, const Put& put);
@@ -75,6 +78,8 @@ class ScanLowering : public DeviceScanLowering {
   ir::Operand LengthOf(const Scan& scan, const ir::Operand& block);
   int64_t CostOfBlocks(const Scan& scan, int64_t blocks) const;
   ir::Attributes KindOf(const Scan& scan, int64_t cost) const;
+
+  std::unordered_map<const ir::Var*, const ir::Var*> scanned_over_;  // by result
 };
 
 }  // namespace parakeet::passes

@@ -10,6 +10,7 @@
 
 #include "ir/uses.h"
 #include "passes/analyses/find_effects.h"
+#include "passes/analyses/find_reuse.h"
 #include "passes/other_shapes.h"
 
 namespace parakeet::pylib {
@@ -158,6 +159,27 @@ class Accountant {
       const ir::VarSet& of = roots.Of(result.var());
       roots_of_results_.insert(of.begin(), of.end());
     }
+    FindScannedOver(function, roots);
+  }
+
+  // Prefixes that are written over what is scanned are no array of their own.
+  void FindScannedOver(const ir::Function& function, const passes::Roots& roots) {
+    scanned_over_.clear();
+    std::vector<const Binding*> marked;
+    ir::ForEachBinding(*function.body, [&](const Binding& b) {
+      if (b.op == OpCode::kIscan && b.attrs.Int(Attr::kOver) != 0) marked.push_back(&b);
+    });
+    if (marked.empty()) return;
+    const passes::ReuseFinder finder(function, /*copies_slices=*/true);
+    for (auto scan = marked.rbegin(); scan != marked.rend(); ++scan) {
+      for (const ir::Var* result : (*scan)->results) {
+        const ir::Var* array = finder.ScannedOver(result);
+        if (array == nullptr) continue;
+        scanned_over_.insert(result);
+        const ir::VarSet& of = roots.Of(array);
+        if (roots_of_results_.contains(result)) roots_of_results_.insert(of.begin(), of.end());
+      }
+    }
   }
 
   Counts VisitScheduled(const Block& block, int around) {
@@ -201,7 +223,7 @@ class Accountant {
   void SeeArrays(const Binding& b, Counts* counts) {
     const auto made = InnermostAt(b.span);
     for (const ir::Var* result : b.results) {
-      if (!result->type.IsArray()) continue;
+      if (!result->type.IsArray() || scanned_over_.contains(result)) continue;
       const bool is_result = roots_of_results_.contains(result);
       (is_result ? counts->results : counts->temporaries)++;
       if (made != operators_.end()) (is_result ? made->second.results : made->second.temporaries)++;
@@ -380,6 +402,7 @@ class Accountant {
   std::vector<const Binding*> around_;      // the loops of the final program that the walk is in
   size_t most_loops_ = SIZE_MAX;  // Those inside more run where another loop's checks have failed.
   ir::VarSet roots_of_results_;
+  ir::VarSet scanned_over_;
   std::map<int, bool> checks_;  // by site, whether one is in a loop
   const ir::Sites* sites_ = nullptr;
 };

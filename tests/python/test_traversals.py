@@ -10,6 +10,7 @@ W = V[::-1].copy()
 M = np.linspace(0.1, 1.0, 60 * 70).reshape(60, 70)
 N = np.ascontiguousarray(M[:, ::-1])
 S = np.linspace(0.1, 1.0, 64 * 64).reshape(64, 64)
+B = np.linspace(0.1, 1.0, 20 * 30 * 40).reshape(20, 30, 40)
 MASK = V > 0.5
 
 # What is computed, of what; traversals and temporary arrays at most.
@@ -67,6 +68,14 @@ COUNTS = {
     "padded and cut": (lambda x: np.pad(x, 1)[1:-1] * 2.0, (V,), 1, 0),
     "neighbours of padded": (lambda a: _laplace(np.pad(a, 1)), (M,), 1, 0),
     "edges repeated": (lambda x: _smooth(np.pad(x, 1, mode="edge")), (V,), 1, 0),
+    "edges reflected": (lambda a: _laplace(np.pad(a, 1, mode="reflect")), (M,), 1, 0),
+    "edges wrapped": (lambda a: _laplace(np.pad(a, 1, mode="wrap")), (M,), 1, 0),
+    "edges of three axes": (lambda a: _thick(np.pad(a, 1, mode="reflect")), (B,), 1, 0),
+    "window of reflected": (lambda a: _window(np.pad(a, 1, mode="symmetric")), (M,), 1, 0),
+    "running sum of joined": (lambda x, y: np.cumsum(np.concatenate((x, y))), (V, W), 3, 0),
+    "running sum under a mask": (lambda x, m: np.cumsum(x[m]), (V, MASK), 2, 0),
+    "without nan": (lambda x: (np.nanmean(x), np.nanmax(x), np.nanmin(x)), (V,), 1, 0),
+    "sorted rows": (lambda a: np.sort(a, axis=1), (M,), 1, 0),
     "ramps at the ends": (lambda x: np.pad(x, 5, mode="linear_ramp").sum(), (V,), 1, 0),
     "size of slopes": (lambda x: (np.gradient(x) ** 2).sum(), (V,), 1, 0),
     "slopes along both axes": (lambda a: _steepness(*np.gradient(a)), (M,), 1, 0),
@@ -79,6 +88,17 @@ COUNTS = {
 
 def _smooth(x):
     return x[:-2] * 0.25 + x[1:-1] * 0.5 + x[2:] * 0.25
+
+
+def _thick(a):
+    inner = slice(1, -1)
+    return a[:-2, inner, inner] + a[inner, 2:, inner] - a[inner, inner, :-2]
+
+
+def _window(a):
+    total = a[:-2, :-2] + a[:-2, 1:-1] + a[:-2, 2:]
+    total = total + a[1:-1, :-2] + a[1:-1, 1:-1] + a[1:-1, 2:]
+    return (total + a[2:, :-2] + a[2:, 1:-1] + a[2:, 2:]) / 9.0
 
 
 def _steepness(down, along):

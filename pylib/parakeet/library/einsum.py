@@ -11,11 +11,12 @@ from parakeet.library.intrinsics import (
     astype,
     can_cast,
     einsum_labels,
+    memory_order,
     normalize_axes,
     reshape,
     result_type,
 )
-from parakeet.library.linear_algebra import stacked_product
+from parakeet.library.linear_algebra import product, stacked_product
 from parakeet.library.products import as_matrices, product_of_rows, sums_of_products
 from parakeet.library.registry import overload
 from parakeet.library.ufuncs import give
@@ -89,12 +90,18 @@ def joined(x, x_labels, y, y_labels, needed):
     require_lengths(x, x_labels, y, y_labels)
     batch = tuple([k for k in x_labels if k in y_labels and k in needed])
     summed = tuple([k for k in x_labels if k in y_labels and k not in needed])
+    if memory_order(x) == "F":
+        summed = summed[::-1]
     rows = tuple([k for k in x_labels if k not in y_labels])
     columns = tuple([k for k in y_labels if k not in x_labels])
     made = batch + rows + columns
     if len(summed) == 0:
         return spread(x, x_labels, made) * spread(y, y_labels, made), made
     left = in_order(x, x_labels, batch + rows + summed)
+    if len(batch) == 0 and len(summed) == 1 and len(rows) + len(columns) == 1:
+        return product(left, in_order(y, y_labels, summed + columns)), made
+    if len(batch) == 1 and len(summed) == 1 and len(rows) + len(columns) == 0:
+        return summed_over(left * in_order(y, y_labels, batch + summed), (1,)), made
     if len(summed) > 1 and len(columns) < 2:
         right = in_order(y, y_labels, batch + columns + summed)
         return sums_of_products(left, right, sizes_of(x, x_labels, batch),

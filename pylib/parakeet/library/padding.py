@@ -8,7 +8,7 @@ from parakeet.library.intrinsics import (
     copy,
     memory_order,
     moveaxis,
-    select,
+    normalize_axes,
 )
 from parakeet.library.registry import overload
 from parakeet.operators import imap
@@ -58,7 +58,7 @@ def source_of(i, n, mode):
     if mode == "edge":
         return min(max(i, 0), n - 1)
     # All but a few are inside, where nothing is to be divided.
-    place = select((i >= 0) & (i < n), i, turned(i, n, mode))
+    place = i if i >= 0 and i < n else turned(i, n, mode)
     return minimum(maximum(place, 0), n - 1)
 
 
@@ -76,9 +76,41 @@ def turned(i, n, mode):
 def with_elements(x, before, after, mode):
     """Along the first axis."""
     n = x.shape[0]
-    if n == 0 and before + after > 0:
-        raise ValueError("can't extend empty axis using modes other than 'constant' or 'empty'")
+    require_elements(n, before + after)
     return imap(lambda i: x[source_of(i - before, n, mode)], before + n + after)
+
+
+def require_elements(n, more):
+    if n == 0 and more > 0:
+        raise ValueError("can't extend empty axis using modes other than 'constant' or 'empty'")
+
+
+def turned_widths(x, pad_width):
+    """Pairs for each axis, the last one first."""
+    widths = ()
+    for axis in normalize_axes(None, x.ndim):
+        widths = (pair_of(pad_width, axis),) + widths
+    return widths
+
+
+def with_places(x, pad_width, mode):
+    """Along all axes at once, each element from where it comes from."""
+    if memory_order(x) == "F":
+        return with_places(np.transpose(x), turned_widths(x, pad_width), mode).T
+    shape = ()
+    for axis in range(x.ndim):
+        before, after = pair_of(pad_width, axis)
+        require_elements(x.shape[axis], before + after)
+        shape = shape + (before + x.shape[axis] + after,)
+
+    def element(*index):
+        place = ()
+        for axis in range(x.ndim):
+            before, _ = pair_of(pad_width, axis)
+            place = place + (source_of(index[axis] - before, x.shape[axis], mode),)
+        return x[place]
+
+    return imap(element, shape)
 
 
 def with_odd_elements(x, before, after, mode):
@@ -101,8 +133,7 @@ def with_odd_elements(x, before, after, mode):
 
 def with_ramps(x, before, after, values):
     """Linear from a value at the outer end to the edge. Along the first axis."""
-    if x.shape[0] == 0 and before + after > 0:
-        raise ValueError("can't extend empty axis using modes other than 'constant' or 'empty'")
+    require_elements(x.shape[0], before + after)
     first = astype(values[0], x.dtype)
     last = astype(values[1], x.dtype)
     start = np.linspace(np.full(x.shape[1:], first), x[0], before, endpoint=False, dtype=x.dtype)
@@ -125,8 +156,7 @@ def statistic_of(x, mode):
 def with_statistics(x, before, after, mode, lengths):
     """Those of so many elements at each end, all where `lengths` says nothing."""
     n = x.shape[0]
-    if n == 0 and before + after > 0:
-        raise ValueError("can't extend empty axis using modes other than 'constant' or 'empty'")
+    require_elements(n, before + after)
     near = n if lengths[0] is None else min(lengths[0], n)
     far = n if lengths[1] is None else min(lengths[1], n)
     if near < 0 or far < 0:
@@ -144,7 +174,7 @@ ONE_ELEMENT = ("edge", "wrap", "symmetric", "reflect")
 STATISTICS = ("maximum", "minimum", "mean", "median")
 
 
-def padded(rows, before, after, mode, ends, lengths, reflect_type):
+def padded(rows, before, after, mode, ends, lengths):
     """Along the first axis."""
     if mode == "linear_ramp":
         return with_ramps(rows, before, after, ends)
@@ -152,9 +182,7 @@ def padded(rows, before, after, mode, ends, lengths, reflect_type):
         return with_statistics(rows, before, after, mode, lengths)
     if mode not in ONE_ELEMENT:
         raise ValueError(f"mode '{mode}' is not supported")
-    if reflect_type == "odd" and (mode == "symmetric" or mode == "reflect"):
-        return with_odd_elements(rows, before, after, mode)
-    return with_elements(rows, before, after, mode)
+    return with_odd_elements(rows, before, after, mode)
 
 
 @overload(np.pad)
@@ -164,9 +192,12 @@ def pad(array, pad_width, mode="constant", *, constant_values=0, end_values=0, s
     require_widths(x, pad_width)
     if mode == "constant" or mode == "empty":
         return with_constants(x, pad_width, constant_values)
+    is_odd = reflect_type == "odd" and (mode == "symmetric" or mode == "reflect")
+    if x.ndim > 0 and mode in ONE_ELEMENT and not is_odd:
+        return with_places(x, pad_width, mode)
     for axis in range(x.ndim):
         before, after = pair_of(pad_width, axis)
         rows = padded(moveaxis(x, axis, 0), before, after, mode, pair_of(end_values, axis),
-                      pair_of(stat_length, axis), reflect_type)
+                      pair_of(stat_length, axis))
         x = rows if axis == 0 else copy(moveaxis(rows, 0, axis), "C")
     return x

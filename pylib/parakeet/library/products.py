@@ -2,7 +2,14 @@
 
 import numpy as np
 
-from parakeet.library.intrinsics import asarray, ascribe, moveaxis, normalize_axes, reshape
+from parakeet.library.intrinsics import (
+    asarray,
+    ascribe,
+    memory_order,
+    moveaxis,
+    normalize_axes,
+    reshape,
+)
 from parakeet.library.linear_algebra import inner_product, product
 from parakeet.library.linear_equations import each_matrix, inv, require_square
 from parakeet.library.matrices import eye
@@ -57,6 +64,9 @@ def tensordot(a, b, axes=2):
     count = len(from_x)
     if count != len(from_y):
         raise ValueError("shape-mismatch for sum")
+    if memory_order(x) == "F":
+        from_x = from_x[::-1]
+        from_y = from_y[::-1]
     x = moveaxis(x, from_x, normalize_axes(None, x.ndim)[x.ndim - count :])
     y = moveaxis(y, from_y, normalize_axes(None, y.ndim)[:count])
     summed = x.shape[x.ndim - count :]
@@ -70,6 +80,8 @@ def tensordot(a, b, axes=2):
         y = moveaxis(y, normalize_axes(None, count), last)
         sums = sums_of_products(x, y, (), rows, columns)
         return sums if len(rows) + len(columns) > 0 else asarray(sums)
+    if count == 1 and len(rows) + len(columns) == 1:
+        return product(x, y)
     made = product_of_rows(x, rows, as_matrices(y, 0, count))
     return made if len(rows) > 0 and len(columns) == 1 else reshape(made, rows + columns)
 

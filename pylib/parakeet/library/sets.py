@@ -2,7 +2,14 @@
 
 import numpy as np
 
-from parakeet.library.intrinsics import asarray, moveaxis, nonzero, normalize_axes, reshape
+from parakeet.library.intrinsics import (
+    asarray,
+    moveaxis,
+    nonzero,
+    normalize_axes,
+    on_device,
+    reshape,
+)
 from parakeet.library.registry import overload
 from parakeet.library.sizes import count_of
 from parakeet.library.sorting import order_by, order_of_row, sorted_row
@@ -108,12 +115,30 @@ def setxor1d(ar1, ar2, assume_unique=False):
     return values[changes[1:] & changes[:-1]]
 
 
-@overload(np.setdiff1d)
-def setdiff1d(ar1, ar2, assume_unique=False):
-    a = np.ravel(ar1) if assume_unique else unique(ar1)
-    b = sorted_row(np.ravel(ar2))
+def are_among(a, b):
+    """Which elements of a are some of b, which is sorted."""
     after = np.searchsorted(b, a)
     found = np.zeros(a.shape[0], bool)
     for k in range(a.shape[0]):
         found[k] = after[k] < b.shape[0] and b[after[k]] == a[k]
-    return a[~found]
+    return found
+
+
+def sorted_are_among(a, b):
+    """Which elements of a are some of b, both sorted: one traversal of both."""
+    found = np.zeros(a.shape[0], bool)
+    place = 0
+    for k in range(a.shape[0]):
+        while place < b.shape[0] and b[place] < a[k]:
+            place += 1
+        found[k] = place < b.shape[0] and b[place] == a[k]
+    return found
+
+
+@overload(np.setdiff1d)
+def setdiff1d(ar1, ar2, assume_unique=False):
+    a = np.ravel(ar1) if assume_unique else unique(ar1)
+    b = sorted_row(np.ravel(ar2))
+    if assume_unique or on_device() or a.dtype.kind not in ("i", "u", "f"):
+        return a[~are_among(a, b)]
+    return a[~sorted_are_among(a, b)]
