@@ -55,6 +55,11 @@ class DeviceScanLowering : public LookBackLowering {
   // What block `number` does; the elements fit shared memory.
   void WriteChunk(const ChunkGrid& grid, const Reduction& r, const ir::Operand& number,
                   const Put& put, bool puts_cheaply);
+  // Whether the combine is written for what is whole apart.
+  static bool IsCheap(const Reduction& r);
+  // `values` where the condition holds, else `otherwise`.
+  Operands SelectAll(const ir::Operand& condition, const Operands& values,
+                     const Operands& otherwise);
   // The bytes that threads of a block may have in shared memory for elements.
   static constexpr int64_t kMostShared = 40000;  // Several blocks fit a processor.
 
@@ -122,17 +127,12 @@ class DeviceScanLowering : public LookBackLowering {
   std::vector<Before> BeforeRun(const DeviceScan& scan, const Chunk& chunk,
                                 const ir::Operand& thread);
 
-  // Whether the combine is written for what is whole apart.
-  static bool IsCheap(const Reduction& r);
   // A left fold of entries lo to hi, of which there are some, and room for `most`. Where it keeps
   // what is before, each entry but the first becomes what those before it combine to. What is cheap
   // is written for as many as there is room for, so that all loads are under way at a time; what is
   // not there is the identity, where there is one.
   Operands FoldEntries(const Reduction& r, const Arrays& entries, const ir::Operand& lo,
                        const ir::Operand& hi, int64_t most, bool keeps_before);
-  // `values` where the condition holds, else `otherwise`.
-  Operands SelectAll(const ir::Operand& condition, const Operands& values,
-                     const Operands& otherwise);
 };
 
 }  // namespace parakeet::passes

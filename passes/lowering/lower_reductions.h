@@ -44,6 +44,8 @@ class ReductionLowering : public IndexWriter {
     StoreAll(arrays, Operands{index}, values);
   }
 
+  // True where an element is scalar code, of which there may be several copies.
+  static bool IsScalarCode(const Reduction& r);
   Operands AfterInits(const Reduction& r, const Operands& total);
   // Of a power of two of sums, each with the one half as far again from the first, to the end.
   Operands CombineHalves(const Reduction& r, std::vector<Operands> sums);
@@ -96,7 +98,6 @@ class ReductionLowering : public IndexWriter {
   // Parts until one decides; parts that other threads make meanwhile change nothing.
   Operands FoldUntil(const Reduction& r, bool deciding, const ir::Operand& count,
                      const ir::Attributes& kind, const ElementAt& fold);
-  static bool IsScalarCode(const Reduction& r);
   // The same by a GPU: a block of threads for each part, then one that combines the parts.
   Operands FoldOnDevice(const Reduction& r);
   ir::Operand GrownBlock(const Reduction& r);

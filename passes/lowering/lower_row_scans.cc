@@ -47,8 +47,19 @@ void RowScanLowering::WriteRowScans(const Binding& nest) {
     is_for_threads = builder().Scalar(OpCode::kOr, {is_for_threads, are_many});
   }
   Choose(is_for_threads, by_threads, [&] {
-    WriteByChunks(nest, extents);
-    return Operands{};
+    const auto by_chunks = [&] {
+      WriteByChunks(nest, extents);
+      return Operands{};
+    };
+    if (!HasTiles(Describe(*row.scan))) return by_chunks();
+    const Operand chunk = Int(row.scan->attrs.Int(Attr::kBlock));
+    return Choose(
+        builder().Scalar(OpCode::kLe, {length, chunk}),
+        [&] {
+          WriteByTiles(nest, extents, AreColumns(nest, row));
+          return Operands{};
+        },
+        by_chunks);
   });
 }
 
