@@ -47,15 +47,15 @@ class RowScanLowering : public ScanLowering {
   // What the host knows of them.
   struct Tiles {
     const ir::Binding& nest;
-    Radix radix;           // of the lines
-    ir::Operand lines;     // how many
-    ir::Operand length;    // of each
+    Radix radix;         // of the lines
+    ir::Operand lines;   // how many
+    ir::Operand length;  // of each
     bool are_columns = false;
-    int64_t threads = 0;   // of a block
-    int64_t lanes = 0;     // elements of a run, runs of a group
-    ir::Operand runs;      // of a line
-    ir::Operand shift;     // The room of a line is for
-    ir::Operand room;      // so many runs, 1 << shift.
+    int64_t threads = 0;  // of a block
+    int64_t lanes = 0;    // elements of a run, runs of a group
+    ir::Operand runs;     // of a line
+    ir::Operand shift;    // The room of a line is for
+    ir::Operand room;     // so many runs, 1 << shift.
     ir::Operand lines_of_block;
   };
   // A thread's part: a run of a line, whose entries stand from `base` on.
@@ -68,8 +68,7 @@ class RowScanLowering : public ScanLowering {
   Tiles TilesOf(const ir::Binding& nest, const Operands& extents, bool are_columns);
   void EachPlace(const Tiles& tiles, const ir::Operand& block, const PlaceBody& body);
   void WriteByTiles(const ir::Binding& nest, const Operands& extents, bool are_columns);
-  void TakeRun(const Tiles& tiles, const Place& place, const Arrays& own,
-               const Arrays& before_run);
+  void TakeRun(const Tiles& tiles, const Place& place, const Arrays& own, const Arrays& before_run);
   Operands FoldBefore(const Tiles& tiles, const Place& place, const Arrays& entries,
                       const ir::Operand& lo, const ir::Operand& hi);
   void PutRun(const Tiles& tiles, const Place& place, const Arrays& own, const Arrays& before_run,

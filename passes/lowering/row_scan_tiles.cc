@@ -34,8 +34,9 @@ RowScanLowering::Tiles RowScanLowering::TilesOf(const Binding& nest, const Opera
   const Binding& scan = *RowScanOf(nest).scan;
   const int64_t lanes = scan.attrs.Int(Attr::kLanes);
   const int64_t runs_of_chunk = scan.attrs.Int(Attr::kBlock) / lanes;
-  const int64_t threads = are_columns ? std::min(kMostTileThreads, kLeastTileColumns * runs_of_chunk)
-                                      : std::max(kBlockThreads, runs_of_chunk);
+  const int64_t threads = are_columns
+                              ? std::min(kMostTileThreads, kLeastTileColumns * runs_of_chunk)
+                              : std::max(kBlockThreads, runs_of_chunk);
   Tiles tiles{nest, RadixOf(extents), Product(extents), Apply(scan.operands[0])};
   tiles.are_columns = are_columns;
   tiles.threads = threads;
@@ -55,22 +56,19 @@ RowScanLowering::Tiles RowScanLowering::TilesOf(const Binding& nest, const Opera
 void RowScanLowering::EachPlace(const Tiles& tiles, const Operand& block, const PlaceBody& body) {
   Threads(tiles.threads, [&](const Operand& thread) {
     const Operand across = tiles.are_columns ? tiles.lines_of_block : tiles.room;
-    const Operand inner =
-        builder().Scalar(OpCode::kAnd, {thread, builder().Sub(across, Int(1))});
+    const Operand inner = builder().Scalar(OpCode::kAnd, {thread, builder().Sub(across, Int(1))});
     const int64_t all = std::bit_width(uint64_t(tiles.threads)) - 1;
     const Operand shift = tiles.are_columns ? builder().Sub(Int(all), tiles.shift) : tiles.shift;
     const Operand outer = builder().Scalar(OpCode::kShr, {thread, shift});
     const Operand in_block = tiles.are_columns ? inner : outer;
-    const Place place{
-        thread, builder().Add(builder().Mul(block, tiles.lines_of_block), in_block),
-        tiles.are_columns ? outer : inner,
-        builder().Scalar(OpCode::kShl, {in_block, tiles.shift})};
+    const Place place{thread, builder().Add(builder().Mul(block, tiles.lines_of_block), in_block),
+                      tiles.are_columns ? outer : inner,
+                      builder().Scalar(OpCode::kShl, {in_block, tiles.shift})};
     If(builder().Scalar(OpCode::kLt, {place.line, tiles.lines}), [&] { body(place); });
   });
 }
 
-void RowScanLowering::WriteByTiles(const Binding& nest, const Operands& extents,
-                                   bool are_columns) {
+void RowScanLowering::WriteByTiles(const Binding& nest, const Operands& extents, bool are_columns) {
   const Tiles tiles = TilesOf(nest, extents, are_columns);
   const Binding& scan = *RowScanOf(nest).scan;
   const Operand groups = CeilDiv(tiles.runs, Int(tiles.lanes));
@@ -137,8 +135,8 @@ LoopWriter::Operands RowScanLowering::FoldBefore(const Tiles& tiles, const Place
                                                  const Operand& hi) {
   const Row row = BeginRow(tiles.nest, IndexOf(place.line, tiles.radix));
   const Operand first = builder().Add(place.base, lo);
-  return Carry(builder().Add(first, Int(1)), builder().Add(place.base, hi),
-               LoadAll(entries, first), [&](const Operand& k, const Operands& so_far) {
+  return Carry(builder().Add(first, Int(1)), builder().Add(place.base, hi), LoadAll(entries, first),
+               [&](const Operand& k, const Operands& so_far) {
                  const Operands entry = LoadAll(entries, k);
                  StoreAll(entries, k, so_far);
                  return Combine(row.scan, so_far, entry);

@@ -25,7 +25,7 @@ struct FakeCuda {
 
   int64_t live_bytes = 0;
   std::map<void*, size_t> registered;  // pinned memory of the host that is its owner's
-  int64_t heap_bytes = 0;  // for kernels, of the device that was asked last
+  int64_t heap_bytes = 0;              // for kernels, of the device that was asked last
   int loads = 0;
   int unloads = 0;
   int links = 0;

@@ -50,7 +50,7 @@ def search_on(goes_on, a, value, steps, done, place):
     count, longest = steps
     for k in range(done, count):
         further = place + int(np.right_shift(longest, k))
-        element = a[max(min(further - 1, n - 1), 0)]
+        element = a[np.maximum(np.minimum(further - 1, n - 1), 0)]
         place = further if (further <= n) & goes_on(element, value) else place
     return place
 
@@ -58,7 +58,8 @@ def search_on(goes_on, a, value, steps, done, place):
 # The first steps of all searches look at few elements, which lie far apart. Threads of a GPU find
 # copies of them side by side, which its processors' own caches hold.
 SAMPLED_STEPS = 12
-SAMPLES = 1 << SAMPLED_STEPS
+STORED_AGAIN = 32
+SAMPLES = (1 << SAMPLED_STEPS) + STORED_AGAIN
 LEAST_SAMPLED = 1 << 16  # elements and values
 
 
@@ -66,8 +67,11 @@ def samples_of(a, steps):
     n = a.shape[0]
     stride = np.right_shift(steps[1], SAMPLED_STEPS - 1)
     samples = np.empty(SAMPLES, a.dtype)
-    for k in range(SAMPLES):
-        samples[k] = a[max(min((k + 1) * stride - 1, n - 1), 0)]
+    for k in range(SAMPLES - STORED_AGAIN):
+        samples[k] = a[np.maximum(np.minimum((k + 1) * stride - 1, n - 1), 0)]
+    # Nobody reads these; but what is stored to again is not made anew where it is read.
+    for k in range(SAMPLES - STORED_AGAIN, SAMPLES):
+        samples[k] = a[0]
     return samples
 
 
@@ -75,9 +79,9 @@ def first_behind_samples(goes_on, a, samples, value, steps):
     stride = np.right_shift(steps[1], SAMPLED_STEPS - 1)
     place = 0
     for k in range(SAMPLED_STEPS):
-        further = place + (SAMPLES >> (k + 1))
-        is_there = (further * stride <= a.shape[0]) & goes_on(samples[further - 1], value)
-        place = further if is_there else place
+        further = place + np.right_shift(1 << (SAMPLED_STEPS - 1), k)
+        element = samples[np.maximum(np.minimum(further - 1, SAMPLES - 1), 0)]
+        place = further if (further * stride <= a.shape[0]) & goes_on(element, value) else place
     return search_on(goes_on, a, value, steps, SAMPLED_STEPS, place * stride)
 
 

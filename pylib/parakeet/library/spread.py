@@ -7,7 +7,6 @@ from parakeet.library.intrinsics import (
     expand_dims,
     moveaxis,
     normalize_axes,
-    select,
 )
 from parakeet.library.reductions import (
     count_where,
@@ -52,19 +51,25 @@ def freedom_of(x, axis, where, ddof):
 SAMPLES = 32
 
 
+def shift_of(y):
+    """A number near the mean along the last axis: the mean of some elements."""
+    if y.ndim > 1:
+        return map(shift_of, y)
+    n = y.shape[0]
+    first = y[0] if n > 0 else y.dtype.type(0)
+    some = y[:: np.maximum(n // SAMPLES, 1)]
+    near = first + reduce(add, some - first, init=0) / some.shape[0]
+    return near if isfinite(near) else first * 0
+
+
 def shifted_squares(y):
     """The sum of the squares of what is centred on the mean, along the last axis, which a GPU's
     threads go along side by side. As passes/shift_moments.cc: of differences from the mean of some
     elements, in one traversal; again where that is far from the mean."""
-    n = y.shape[-1]
-    first = reduce(add, y[..., :1], axis=-1, init=0)  # also where there is none
-    some = y[..., :: np.maximum(n // SAMPLES, 1)]
-    near = first + reduce(add, some - expand_dims(first, -1), axis=-1, init=0) / some.shape[-1]
-    shift = select(isfinite(near), near, first * 0)
-    moved = y - expand_dims(shift, -1)
+    moved = y - expand_dims(shift_of(y), -1)
     total = reduce(add, moved, axis=-1, init=0)
     squares = reduce(add, moved * moved, axis=-1, init=0)
-    return centred(y, squares, total * total / n)
+    return centred(y, squares, total * total / y.shape[-1])
 
 
 def centred(y, squares, excess):
