@@ -52,14 +52,16 @@ void RowScanLowering::WriteRowScans(const Binding& nest) {
       return Operands{};
     };
     if (!HasTiles(Describe(*row.scan))) return by_chunks();
+    const auto by_tiles = [&](TileKind kind) {
+      WriteByTiles(nest, extents, kind);
+      return Operands{};
+    };
+    const bool are_columns = AreColumns(nest, row);
     const Operand chunk = Int(row.scan->attrs.Int(Attr::kBlock));
     return Choose(
         builder().Scalar(OpCode::kLe, {length, chunk}),
-        [&] {
-          WriteByTiles(nest, extents, AreColumns(nest, row));
-          return Operands{};
-        },
-        by_chunks);
+        [&] { return by_tiles(are_columns ? TileKind::kColumns : TileKind::kRows); },
+        [&] { return are_columns ? by_tiles(TileKind::kLongColumns) : by_chunks(); });
   });
 }
 

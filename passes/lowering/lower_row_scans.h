@@ -42,7 +42,10 @@ class RowScanLowering : public ScanLowering {
   void WriteByThreads(const ir::Binding& nest, const Operands& extents);
   void WriteByChunks(const ir::Binding& nest, const Operands& extents);
 
-  // --- Lines of one chunk each (row_scan_tiles.cc) ---
+  // --- Several lines to a block (row_scan_tiles.cc) ---
+
+  // Rows and columns of one chunk each, and columns of several.
+  enum class TileKind : uint8_t { kRows, kColumns, kLongColumns };
 
   // What the host knows of them.
   struct Tiles {
@@ -50,29 +53,48 @@ class RowScanLowering : public ScanLowering {
     Radix radix;         // of the lines
     ir::Operand lines;   // how many
     ir::Operand length;  // of each
-    bool are_columns = false;
-    int64_t threads = 0;  // of a block
-    int64_t lanes = 0;    // elements of a run, runs of a group
-    ir::Operand runs;     // of a line
-    ir::Operand shift;    // The room of a line is for
-    ir::Operand room;     // so many runs, 1 << shift.
-    ir::Operand lines_of_block;
+    TileKind kind;
+    int64_t threads = 0;     // of a block
+    int64_t lanes = 0;       // elements of a run, runs of a group
+    ir::Operand runs = {};   // of a line
+    ir::Operand shift = {};  // The room of a line is for
+    ir::Operand room = {};   // so many runs, 1 << shift.
+    ir::Operand lines_of_block = {};
+    ir::Operand blocks = {};  // that all lines have, for a chunk
   };
-  // A thread's part: a run of a line, whose entries stand from `base` on.
+  // A thread's part: a run of a line's chunk.
   struct Place {
-    ir::Operand thread, line, run, base;
+    ir::Operand thread, line, run;
+    ir::Operand entry;  // which of the block's lines,
+    ir::Operand base;   // whose entries stand from here on
+    ir::Operand chunk;  // which of the line's,
+    ir::Operand runs;   // and how many runs it has
+    ir::Operand lo;     // the run's first element
+  };
+  struct TileArrays {
+    Arrays own;  // The run, in registers.
+    Arrays before_run, before_group;
+    Chunk waiting;
   };
   using PlaceBody = std::function<void(const Place& place)>;
 
   static bool HasTiles(const Reduction& scan);
-  Tiles TilesOf(const ir::Binding& nest, const Operands& extents, bool are_columns);
+  Tiles TilesOf(const ir::Binding& nest, const Operands& extents, TileKind kind);
   void EachPlace(const Tiles& tiles, const ir::Operand& block, const PlaceBody& body);
-  void WriteByTiles(const ir::Binding& nest, const Operands& extents, bool are_columns);
-  void TakeRun(const Tiles& tiles, const Place& place, const Arrays& own, const Arrays& before_run);
+  void WriteByTiles(const ir::Binding& nest, const Operands& extents, TileKind kind);
+  void TakeRun(const Tiles& tiles, const Place& place, const TileArrays& arrays);
   Operands FoldBefore(const Tiles& tiles, const Place& place, const Arrays& entries,
                       const ir::Operand& lo, const ir::Operand& hi);
-  void PutRun(const Tiles& tiles, const Place& place, const Arrays& own, const Arrays& before_run,
-              const Arrays& before_group);
+  // What waits for other chunks of the line, of which `body` writes some.
+  void WithChunk(const Tiles& tiles, const ChunkGrid& grid, const Place& place,
+                 const TileArrays& arrays,
+                 const std::function<void(const DeviceScan& scan, const Chunk& chunk)>& body);
+  void PublishChunk(const ChunkGrid& grid, const Place& place, const TileArrays& arrays,
+                    const Operands& total);
+  std::vector<Before> BeforeRunOf(const Tiles& tiles, const ChunkGrid& grid, const Place& place,
+                                  const TileArrays& arrays, const Row& row);
+  void PutRun(const Tiles& tiles, const ChunkGrid& grid, const Place& place,
+              const TileArrays& arrays);
 
   std::unordered_map<const ir::Var*, ir::Operand> prefixes_;  // by result of the scan
 };

@@ -54,9 +54,9 @@ class Config:
     gpu_heap     how many bytes of a GPU, at most, are set aside for arrays that single threads of
                  kernels make: 1 GiB at first, taken when the first such kernel runs. To be set
                  before the first use of the GPU
-    gpu_pinned   how many bytes of the host, at most, are pinned so that a GPU's results come to them
-                 without a copy between, once some have come to the same memory: a sixteenth of what
-                 the process may use and no more than 4 GiB at first
+    gpu_pinned   how many bytes of the host, at most, are pinned so that a GPU's results come to
+                 them without a copy between, once some have come to the same memory: a sixteenth
+                 of what the process may use and no more than 4 GiB at first
     disable_jit  whether jitted functions run as plain Python, for debuggers
     cache        whether compiled code is kept on disk, for other processes
     cache_dir    where: `$XDG_CACHE_HOME/parakeet` or `~/.cache/parakeet` at first

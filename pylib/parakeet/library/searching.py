@@ -32,7 +32,7 @@ def stands_before_or_with(element, value):
 
 
 def first_behind(goes_on, a, value, steps):
-    """The first place in `a`, sorted and not empty, of which the elements before go on to the value.
+    """The first place in `a`, sorted and not empty, before which all elements go on to the value.
 
     All values take the same steps, each as long as a power of two and taken or not, so that many
     are searched for at once. `steps` are the halvings of a's elements.
@@ -90,7 +90,7 @@ def places_behind(goes_on, a, values):
     if on_device() and values.ndim == 1:
         if a.shape[0] >= LEAST_SAMPLED and values.shape[0] >= LEAST_SAMPLED:
             samples = samples_of(a, steps)
-            return map(lambda value: first_behind_samples(goes_on, a, samples, value, steps), values)
+            return map(lambda v: first_behind_samples(goes_on, a, samples, v, steps), values)
     return map(lambda value: first_behind(goes_on, a, value, steps), values, axis=None)
 
 
