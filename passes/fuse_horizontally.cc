@@ -100,7 +100,8 @@ class SiblingFuser : public ir::Mutator {
   // The later one moves up to the first, past all between: no further than behind what stops it.
   bool FuseWithEarlier(Members& members, size_t later) {
     if (!HasSiblings(*members[later]->binding)) return false;
-    if (context_.options.kernels) MoveNeedsUp(members, later);
+    if (context_.options.kernels && context_.options.HasForm("gpu-siblings"))
+      MoveNeedsUp(members, later);
     std::string stop;
     const size_t farthest = ReachOf(members, later, true, stop);
     size_t reach = ReachOf(members, later, false, stop);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "passes/lowering/index_writer.h"
+#include "passes/pass.h"
 
 namespace parakeet::passes {
 
@@ -55,8 +56,10 @@ class ReductionLowering : public IndexWriter {
   // A scalar is stored at `index`; an array is copied to the slice there.
   void StoreElement(const ir::Operand& array, const Operands& index, const ir::Operand& value);
 
-  bool in_lanes_ = false;     // Whether a loop around takes the lanes.
-  int repeats_ = 0;           // Loops around that go in order.
+  bool in_lanes_ = false;             // Whether a loop around takes the lanes.
+  int repeats_ = 0;                   // Loops around that go in order.
+  const Options* options_ = nullptr;  // of the pass
+  bool HasForm(std::string_view form) const { return !options_ || options_->HasForm(form); }
   bool for_kernels_ = false;  // Whether each thread of a parallel loop takes one trip, on a GPU.
 
  private:

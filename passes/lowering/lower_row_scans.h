@@ -78,7 +78,7 @@ class RowScanLowering : public ScanLowering {
   };
   using PlaceBody = std::function<void(const Place& place)>;
 
-  static bool HasTiles(const Reduction& scan);
+  bool HasTiles(const Reduction& scan) const;
   Tiles TilesOf(const ir::Binding& nest, const Operands& extents, TileKind kind);
   void EachPlace(const Tiles& tiles, const ir::Operand& block, const PlaceBody& body);
   void WriteByTiles(const ir::Binding& nest, const Operands& extents, TileKind kind);

@@ -27,8 +27,9 @@ constexpr int64_t kMostTileThreads = 1024;
 
 }  // namespace
 
-bool RowScanLowering::HasTiles(const Reduction& scan) {
-  return !scan.starts.empty() && !scan.has_arrays && IsScalarCode(scan) && IsCheap(scan);
+bool RowScanLowering::HasTiles(const Reduction& scan) const {
+  return HasForm("gpu-row-tiles") && !scan.starts.empty() && !scan.has_arrays &&
+         IsScalarCode(scan) && IsCheap(scan);
 }
 
 RowScanLowering::Tiles RowScanLowering::TilesOf(const Binding& nest, const Operands& extents,
