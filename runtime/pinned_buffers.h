@@ -3,8 +3,8 @@
 // To pin a mapping costs as much as several copies save, so it is done to mappings of the pool
 // (buffer_block.h) that results have come down to some times: they do again, as long as the pool
 // has them. A mapping that goes back to the system is no longer pinned, and neither is any behind a
-// fork: a child would get a copy of every pinned page, and on older systems the parent's pages would
-// no longer be those that the device writes to.
+// fork: a child would get a copy of every pinned page, and on older systems the parent's pages
+// would no longer be those that the device writes to.
 #ifndef PARAKEET_RUNTIME_PINNED_BUFFERS_H_
 #define PARAKEET_RUNTIME_PINNED_BUFFERS_H_
 

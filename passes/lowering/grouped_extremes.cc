@@ -1,12 +1,12 @@
-// Groups of iterations that keep an extreme at their place, in segments of the sorted order, so that
-// many threads share a place where many iterations meet:
+// Groups of iterations that keep an extreme at their place, in segments of the sorted order, so
+// that many threads share a place where many iterations meet:
 //
 //   %a = load %y[%k]  %c = gt %v, %a  if %c { store %y[%k], %v }
 //
-// A thread of a group's first trip goes on to the end of its segment. In later segments of the group
-// a thread each finds what would be kept of the segment alone, and one thread keeps that of all, in
-// order. What is kept of nothing is less than all: a nan is never taken, and the first of equals
-// stays the first, so each place sees what it would have seen.
+// A thread of a group's first trip goes on to the end of its segment. In later segments of the
+// group a thread each finds what would be kept of the segment alone, and one thread keeps that of
+// all, in order. What is kept of nothing is less than all: a nan is never taken, and the first of
+// equals stays the first, so each place sees what it would have seen.
 #include <algorithm>
 
 #include "ir/builder.h"

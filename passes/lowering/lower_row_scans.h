@@ -17,8 +17,9 @@ namespace parakeet::passes {
 //
 // is one kernel over the chunks of all rows, of a block of threads each, as of a scan by itself
 // (lower_device_scans.h): the chunks of a row wait for one another, and rows for nobody. Of rows
-// that are one chunk, or less, a block has several (row_scan_tiles.cc). Rows of few elements, and columns that are enough for all threads of a GPU, are made by a thread each, in
-// the same order; so are rows of which each has a length of its own.
+// that are one chunk, or less, and of columns, a block has several (row_scan_tiles.cc). Rows of few
+// elements, and columns that are enough for all threads of a GPU, are made by a thread each, in the
+// same order; so are rows of which each has a length of its own.
 class RowScanLowering : public ScanLowering {
  public:
   using ScanLowering::ScanLowering;
