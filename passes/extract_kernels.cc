@@ -162,7 +162,8 @@ class KernelExtractor : public LoopWriter {
   using OwnArrays = std::unordered_map<size_t, const Var*>;
 
   std::optional<Neighbours> NeighboursOf(const Binding& loop, int64_t count) {
-    if (count == 1 || !loop.operands[0].IsInt(0) || !loop.operands[2].IsInt(1)) return std::nullopt;
+    const bool is_plain = loop.operands[0].IsInt(0) && loop.operands[2].IsInt(1);
+    if (count == 1 || !is_plain || !context_.options.HasForm("gpu-neighbours")) return std::nullopt;
     const Block& body = *loop.blocks[0];
     const auto accesses = NeighbourAccesses(body, patterns_, definitions_);
     if (!accesses) return std::nullopt;

@@ -13,6 +13,13 @@
 // A map that reads what the first makes, each element at its own index, is a sibling too: it takes
 // the element as it is made. Filters that keep the same places become one filter of more values.
 //
+// On a GPU, where each array that is made by reductions is a kernel that goes through memory, what
+// the later one of two such needs and the first does not is made before both:
+//   %a: [m]f64 = imap (%j) in (%m) { ireduce (%i) ... }  %c = ...
+//   %b: [m]f64 = imap (%j) in (%m) { ireduce (%i) ... of %c }
+// becomes
+//   %c = ...  %a: [m]f64, %b: [m]f64 = imap (%j) in (%m) { ... }
+//
 // Assumes: index form.
 // Refuses: a sibling that needs what stands between the two, or other elements of the first; memory
 // effects in between that conflict, and checks that may guard what it loads beside what the first
@@ -22,6 +29,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "ir/mutator.h"
 #include "ir/uses.h"
@@ -92,6 +100,8 @@ class SiblingFuser : public ir::Mutator {
   // The later one moves up to the first, past all between: no further than behind what stops it.
   bool FuseWithEarlier(Members& members, size_t later) {
     if (!HasSiblings(*members[later]->binding)) return false;
+    if (context_.options.kernels && context_.options.HasForm("gpu-siblings"))
+      MoveNeedsUp(members, later);
     std::string stop;
     const size_t farthest = ReachOf(members, later, true, stop);
     size_t reach = ReachOf(members, later, false, stop);
@@ -129,6 +139,53 @@ class SiblingFuser : public ir::Mutator {
       return true;
     }
     return false;
+  }
+
+  static bool Reduces(const Binding& b) {
+    const auto& inner = b.blocks[0]->bindings;
+    return b.op == OpCode::kImap &&
+           std::any_of(inner.begin(), inner.end(),
+                       [](const Binding* each) { return each->op == OpCode::kIreduce; });
+  }
+
+  // What the later one of two maps that reduce needs and the first does not goes before both.
+  void MoveNeedsUp(Members& members, size_t later) const {
+    if (!Reduces(*members[later]->binding)) return;
+    for (size_t first = 0; first < later; ++first) {
+      if (!IsCandidate(*members[first], *members[later]) || !Reduces(*members[first]->binding) ||
+          !WhyNotOneTraversal(*members[first], *members[later]).empty())
+        continue;
+      const std::set<const Member*> early = NeedsBetween(members, first, later);
+      if (early.empty() || !MayGoBefore(members, first, later, early)) continue;
+      std::stable_partition(members.begin() + first, members.begin() + later,
+                            [&](const auto& member) { return early.contains(member.get()); });
+      return;
+    }
+  }
+
+  static std::set<const Member*> NeedsBetween(const Members& members, size_t first, size_t later) {
+    std::set<const Member*> found;
+    VarSet needs = members[later]->needs;
+    for (size_t k = later; k-- > first;) {
+      const auto& made = members[k]->binding->results;
+      if (std::none_of(made.begin(), made.end(), [&](const Var* v) { return needs.contains(v); }))
+        continue;
+      found.insert(members[k].get());
+      needs.insert(members[k]->needs.begin(), members[k]->needs.end());
+    }
+    return found;
+  }
+
+  static bool MayGoBefore(const Members& members, size_t first, size_t later,
+                          const std::set<const Member*>& early) {
+    if (early.contains(members[first].get())) return false;
+    for (size_t k = first + 1; k < later; ++k) {
+      for (size_t j = first; j < k && early.contains(members[k].get()); ++j) {
+        const bool stays = !early.contains(members[j].get());
+        if (stays && !WhyNotPast(*members[j], *members[k], false).empty()) return false;
+      }
+    }
+    return true;
   }
 
   void Refuse(const Member& later, const std::string& reason, Verdict verdict) {
@@ -186,7 +243,23 @@ class SiblingFuser : public ir::Mutator {
     return inits;
   }
 
-  static std::string WhyNotOneTraversal(const Member& first, const Member& later) {
+  // On a GPU a thread that makes several reductions of an element in one loop reads memory once;
+  // those of other lengths are loops one behind the other.
+  static bool ShareReductions(const Binding& a, const Binding& b) {
+    const auto& inner = a.blocks[0]->bindings;
+    const auto& other = b.blocks[0]->bindings;
+    return std::any_of(inner.begin(), inner.end(), [&](const Binding* x) {
+      return x->op == OpCode::kIreduce &&
+             std::any_of(other.begin(), other.end(),
+                         [&](const Binding* y) { return SameExtents(*x, *y); });
+    });
+  }
+
+  std::string WhyNotOneTraversal(const Member& first, const Member& later) const {
+    const Binding &a = *first.binding, &b = *later.binding;
+    if (context_.options.kernels && Reduces(a) && Reduces(b) && !ShareReductions(a, b)) {
+      return "their elements are reductions of other lengths";
+    }
     if (IsFortran(*first.binding) != IsFortran(*later.binding)) {
       return "the two lie in memory in different orders";
     }

@@ -47,6 +47,7 @@ class Lowering : public ProductCallLowering {
   Lowering(ir::Arena* arena, const ir::Function& function, Context& context)
       : ProductCallLowering(arena, function, context.options.vector_bytes), context_(context) {
     for_kernels_ = in_lanes_ = context.options.kernels;
+    options_ = &context.options;
     FindScannedOver(function);
   }
 

@@ -13,6 +13,15 @@ const std::vector<Pass>& AllPasses() {
   return *kPasses;
 }
 
+const std::vector<std::string_view>& AllForms() {
+  static const auto* const kForms = new std::vector<std::string_view>{
+#define PARAKEET_FORM(name, what) name,
+#include "passes/forms.def"
+#undef PARAKEET_FORM
+  };
+  return *kForms;
+}
+
 const Pass* FindPass(std::string_view name) {
   for (const Pass& pass : AllPasses()) {
     if (pass.name == name) return &pass;

@@ -68,6 +68,9 @@ struct Options {
   // differ. Shorter lists say nothing of the rest. No order of a sum depends on them: nothing
   // before choose_trees asks.
   std::vector<std::vector<int64_t>> lengths;
+  // Forms (forms.def) that are not to be used; names of passes may be among them.
+  std::set<std::string, std::less<>> left_out;
+  bool HasForm(std::string_view form) const { return !left_out.contains(form); }
   // Numbers of the entry's results that may be left in a device's memory, as arrays without axes.
   std::vector<size_t> kept_results;
 };
@@ -106,6 +109,8 @@ struct Pass {
 };
 
 const std::vector<Pass>& AllPasses();
+// Names of all forms (forms.def).
+const std::vector<std::string_view>& AllForms();
 // The pass of that name; null when there is none.
 const Pass* FindPass(std::string_view name);
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <new>
 
@@ -10,6 +11,8 @@
 
 namespace parakeet::runtime {
 namespace {
+
+std::atomic<void (*)(void*)> watcher_of_mappings = nullptr;
 
 bool IsMapped(uint64_t capacity) { return capacity >= kHugePage; }
 
@@ -51,8 +54,18 @@ Block* Recolour(Block* block, uint64_t colour) {
   return new (PlaceOf(static_cast<char*>(header.origin), header.capacity, colour)) Block(header);
 }
 
+Mapping MappingOf(Block* block) {
+  if (!IsMapped(block->capacity)) return {};
+  return {static_cast<char*>(block->origin), MappingSize(block->capacity)};
+}
+
+void WatchMappings(void (*watcher)(void* begin)) { watcher_of_mappings.store(watcher); }
+
 void DeleteBlock(Block* block) {
-  if (IsMapped(block->capacity)) return UnmapHuge(block->origin, MappingSize(block->capacity));
+  if (IsMapped(block->capacity)) {
+    if (auto* const watcher = watcher_of_mappings.load()) watcher(block->origin);
+    return UnmapHuge(block->origin, MappingSize(block->capacity));
+  }
   if (HasColour(*block)) return GivePlace(block->origin);
   const int saved_errno = errno;
   std::free(block->origin);

@@ -89,6 +89,16 @@ Block* NewBlock(uint32_t size_class);
 // it has one, is on no list, and that its contents matter to nobody.
 Block* Recolour(Block* block, uint64_t colour);
 
+// The mapping that a block has for itself; null for what lies elsewhere.
+struct Mapping {
+  char* begin = nullptr;
+  uint64_t bytes = 0;
+};
+Mapping MappingOf(Block* block);
+
+// Called with the begin of each such mapping before it goes back to the system, by any thread.
+void WatchMappings(void (*watcher)(void* begin));
+
 // Gives the memory back to the system. Keeps errno, which free functions must not change.
 void DeleteBlock(Block* block);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/pinned_buffers.h"
 #include "runtime/team.h"
 
 namespace parakeet::runtime {
@@ -15,6 +16,9 @@ constexpr int64_t kRingPieceBytes = 256 * 1024;
 constexpr int64_t kPieces = 32;
 constexpr int64_t kLeastPieceBytes = 1024 * 1024;
 constexpr int64_t kMostPieceBytes = 2 * 1024 * 1024;
+// From which on pieces go along two streams, so that the driver takes the next one of the other
+// while one is on its way.
+constexpr int64_t kTwoStreamBytes = 8 * 1024 * 1024;
 // A lane's share is worth waking its thread.
 constexpr int64_t kLaneBytes = 2 * 1024 * 1024;
 constexpr int64_t kMostLanes = 8;
@@ -61,12 +65,34 @@ CuResult CudaCopies::MakeLanes(int64_t bytes, size_t* count) {
   return 0;
 }
 
+// Work on `waiting` comes after what is on `stream` by now.
+CuResult CudaCopies::Follow(CuStream waiting, CuStream stream) {
+  if (const CuResult error = driver_.EventRecord(border_, stream)) return error;
+  return driver_.StreamWaitEvent(waiting, border_, 0);
+}
+
+CuResult CudaCopies::MakeBeside() {
+  if (beside_ != nullptr) return 0;
+  if (const CuResult error = driver_.EventCreate(&border_, kCuEventWithoutTime)) return error;
+  return driver_.StreamCreate(&beside_, kCuIndependentStream);
+}
+
 CuResult CudaCopies::CopyInLanes(CuAddress device, char* host, int64_t bytes,
                                  void (CudaCopies::*run)(Lane&, Job&)) {
+  if (bytes < kTwoStreamBytes) return CopyAlong(stream_, device, host, bytes, run);
+  if (const CuResult error = MakeBeside()) return error;
+  if (const CuResult error = Follow(beside_, stream_)) return error;
+  if (const CuResult error = CopyAlong(beside_, device, host, bytes, run)) return error;
+  return Follow(stream_, beside_);
+}
+
+CuResult CudaCopies::CopyAlong(CuStream second, CuAddress device, char* host, int64_t bytes,
+                               void (CudaCopies::*run)(Lane&, Job&)) {
   size_t count = 0;
   if (const CuResult error = MakeLanes(bytes, &count)) return error;
   const int64_t share = bytes / kPieces & -kSmallBytes;
-  Job job{device, host, bytes, std::clamp(share, kLeastPieceBytes, kMostPieceBytes)};
+  const int64_t piece = std::clamp(share, kLeastPieceBytes, kMostPieceBytes);
+  Job job{device, host, bytes, piece, {stream_, second}};
   threads_.Run(count, [&](size_t lane) {
     const bool is_ready = lane == 0 || job.Succeeds(driver_.CtxSetCurrent(context_));
     if (is_ready) (this->*run)(*lanes_[lane], job);
@@ -112,13 +138,21 @@ void CudaCopies::UpThroughLane(Lane& lane, Job& job) {
     if (!job.Succeeds(driver_.EventSynchronize(piece.event))) return;
     std::memcpy(piece.memory, job.host + offset, size_t(size));
     const CuAddress to = job.device + CuAddress(offset);
-    if (!job.Succeeds(driver_.MemcpyHtoDAsync(to, piece.memory, size_t(size), stream_))) return;
-    if (!job.Succeeds(driver_.EventRecord(piece.event, stream_))) return;
+    const CuStream stream = job.streams[turn];
+    if (!job.Succeeds(driver_.MemcpyHtoDAsync(to, piece.memory, size_t(size), stream))) return;
+    if (!job.Succeeds(driver_.EventRecord(piece.event, stream))) return;
   }
+}
+
+CuResult CudaCopies::UpStraight(CuAddress device, const char* host, int64_t bytes) {
+  const CuResult error = driver_.MemcpyHtoDAsync(device, host, size_t(bytes), stream_);
+  return error != 0 ? error : driver_.StreamSynchronize(stream_);
 }
 
 CuResult CudaCopies::Up(CuAddress device, const char* host, int64_t bytes) {
   if (bytes < kSmallBytes) return UpThroughRing(device, host, bytes);
+  const PinnedUse use(host, bytes);
+  if (use.is_pinned()) return UpStraight(device, host, bytes);
   return CopyInLanes(device, const_cast<char*>(host), bytes, &CudaCopies::UpThroughLane);
 }
 
@@ -153,16 +187,24 @@ void CudaCopies::DownThroughLane(Lane& lane, Job& job) {
   for (int64_t offset = 0, size = 0; finish(turn) && job.Take(&offset, &size); turn ^= 1) {
     const Piece& piece = lane.pieces[turn];
     const CuAddress from = job.device + CuAddress(offset);
-    // An earlier copy up may still read the piece; it is before this on the stream.
-    if (!job.Succeeds(driver_.MemcpyDtoHAsync(piece.memory, from, size_t(size), stream_))) return;
-    if (!job.Succeeds(driver_.EventRecord(piece.event, stream_))) return;
+    const CuStream stream = job.streams[turn];
+    // An earlier copy up may still read the piece; it is before this on either stream.
+    if (!job.Succeeds(driver_.MemcpyDtoHAsync(piece.memory, from, size_t(size), stream))) return;
+    if (!job.Succeeds(driver_.EventRecord(piece.event, stream))) return;
     coming[turn] = {offset, size};
   }
   finish(turn ^ 1);
 }
 
+CuResult CudaCopies::DownStraight(char* host, CuAddress device, int64_t bytes) {
+  const CuResult error = driver_.MemcpyDtoHAsync(host, device, size_t(bytes), stream_);
+  return error != 0 ? error : driver_.StreamSynchronize(stream_);
+}
+
 CuResult CudaCopies::Down(char* host, CuAddress device, int64_t bytes) {
   if (bytes < kSmallBytes) return DownThroughPiece(host, device, bytes);
+  const PinnedUse use(host, bytes);
+  if (use.is_pinned()) return DownStraight(host, device, bytes);
   return CopyInLanes(device, host, bytes, &CudaCopies::DownThroughLane);
 }
 

@@ -1,9 +1,10 @@
-// Copies between the host's memory and a CUDA device's, on one stream.
+// Copies between the host's memory and a CUDA device's, in the order of one stream.
 //
 // The device reads and writes pinned memory at the speed of its link, and other memory not at all.
 // So bytes pass through pinned pieces: small ones through a ring of their own, large ones in turns,
 // where a piece is filled or emptied while another one is on its way. One core copies slower than
-// the link, so several threads, each with pieces of its own, do a large one.
+// the link, so several threads, each with pieces of its own, do a large one. What is pinned itself
+// (pinned_buffers.h) goes straight.
 #ifndef PARAKEET_RUNTIME_CUDA_COPIES_H_
 #define PARAKEET_RUNTIME_CUDA_COPIES_H_
 
@@ -46,6 +47,7 @@ class CudaCopies {
     char* host;
     int64_t bytes;
     int64_t piece;
+    CuStream streams[2];  // of a lane's pieces
     std::atomic<int64_t> next{0};
     std::atomic<CuResult> result{0};
 
@@ -58,16 +60,25 @@ class CudaCopies {
   CuResult MakeLanes(int64_t bytes, size_t* count);
   CuResult TakeFromRing(int64_t bytes, char** memory);
   CuResult UpThroughRing(CuAddress device, const char* host, int64_t bytes);
+  // From and to memory that is pinned itself.
+  CuResult UpStraight(CuAddress device, const char* host, int64_t bytes);
+  CuResult DownStraight(char* host, CuAddress device, int64_t bytes);
   CuResult DownThroughPiece(char* host, CuAddress device, int64_t bytes);
-  // A large copy, by `run` in each lane.
+  CuResult Follow(CuStream waiting, CuStream stream);
+  CuResult MakeBeside();
+  // A large copy, by `run` in each lane; the pieces go along the stream and a second one.
   CuResult CopyInLanes(CuAddress device, char* host, int64_t bytes,
                        void (CudaCopies::*run)(Lane&, Job&));
+  CuResult CopyAlong(CuStream second, CuAddress device, char* host, int64_t bytes,
+                     void (CudaCopies::*run)(Lane&, Job&));
   void UpThroughLane(Lane& lane, Job& job);
   void DownThroughLane(Lane& lane, Job& job);
 
   const CudaDriver& driver_;
   const CuContext context_;
   const CuStream stream_;
+  CuStream beside_ = nullptr;  // for every second piece of a large copy
+  CuEvent border_ = nullptr;   // where one of the two waits for the other
   Lane ring_;
   int ring_piece_ = 0;
   int64_t ring_used_ = 0;

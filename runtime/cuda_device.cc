@@ -14,6 +14,7 @@
 #include "runtime/cuda_memory.h"
 #include "runtime/cuda_modules.h"
 #include "runtime/device_error.h"
+#include "runtime/pinned_buffers.h"
 
 namespace parakeet::runtime {
 namespace {
@@ -32,6 +33,9 @@ std::atomic<int64_t> most_heap = int64_t{1} << 30;
 // sum.
 constexpr double kLeastTermsOfCublas = 1 << 21;
 constexpr int32_t kLeastDepthOfCublas = 8;
+
+// Of a result: smaller ones come through pinned pieces as soon.
+constexpr int64_t kLeastWorthPinning = int64_t{4} << 20;
 
 // What cuBLAS recommends for a stream's work space.
 constexpr size_t kCublasWorkspace = size_t{4} << 20;
@@ -87,6 +91,7 @@ class CudaDevice : public Device {
   void SetLimit(int64_t bytes) override;
   int32_t CopyUp(void* device, const void* host, int64_t bytes) override;
   int32_t CopyDown(void* host, const void* device, int64_t bytes) override;
+  int32_t CopyResult(void* buffer, const void* device, int64_t bytes) override;
   int32_t Launch(const PkKernel& kernel, int64_t blocks, int32_t threads, const void* captures,
                  int64_t bytes) override;
   bool Multiply(const BlasProduct& product) override;
@@ -448,6 +453,15 @@ int32_t CudaDevice::CopyDown(void* host, const void* device, int64_t bytes) {
   bytes_down_.fetch_add(bytes, std::memory_order_relaxed);
   const CuResult error = scope->copies.Down(static_cast<char*>(host), AddressOf(device), bytes);
   return error == 0 ? 0 : Note(error, CopyText(bytes, "to").c_str());
+}
+
+int32_t CudaDevice::CopyResult(void* buffer, const void* device, int64_t bytes) {
+  if (bytes >= kLeastWorthPinning) {
+    const Scope scope(*this);
+    if (scope.error() != 0) return scope.error();
+    NoteResultBuffer(driver_, buffer);
+  }
+  return CopyDown(buffer, device, bytes);
 }
 
 // Beside the account of what calls take, like the stream.

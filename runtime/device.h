@@ -60,6 +60,10 @@ class Device {
   // they return.
   virtual int32_t CopyUp(void* device, const void* host, int64_t bytes) = 0;
   virtual int32_t CopyDown(void* host, const void* device, int64_t bytes) = 0;
+  // The same to a buffer of the host (buffers.h), which results may come down to again.
+  virtual int32_t CopyResult(void* buffer, const void* device, int64_t bytes) {
+    return CopyDown(buffer, device, bytes);
+  }
   // As pk_device_launch, apart from the captures' first word, which is in place.
   virtual int32_t Launch(const PkKernel& kernel, int64_t blocks, int32_t threads,
                          const void* captures, int64_t bytes) = 0;

@@ -210,7 +210,7 @@ void* DeviceCall::TakeResult(void* base, int64_t offset, int64_t bytes) {
   if (!state_->buffers.contains(WordOf(base))) RefuseBuffer(base);
   void* host = call_.AllocateBuffer(bytes);
   const char* device = static_cast<char*>(base) + offset;
-  if (host == nullptr || !Succeeds(device_.CopyDown(host, device, bytes))) return nullptr;
+  if (host == nullptr || !Succeeds(device_.CopyResult(host, device, bytes))) return nullptr;
   FreeBuffer(base);
   return host;
 }

@@ -209,6 +209,9 @@ void GroupedIterations::WriteGroup(const LoopNest& nest, const Groups& groups, c
     places[nest.indexes[k]] = params.back();
   }
   const Operand no_place = Product(groups.places);
+  const std::optional<Extreme> extreme =
+      apart.empty() ? FindExtreme(sorted.halves.ordered) : std::nullopt;
+  const Var* segments = extreme ? AllocateSegments(*extreme, sorted) : nullptr;
   const Block* body = BlockOf(params, [&] {
     const Operand at = params[0];
     const Operand key = builder().Load(sorted.keys, {at});
@@ -221,31 +224,50 @@ void GroupedIterations::WriteGroup(const LoopNest& nest, const Groups& groups, c
         },
         [] { return Operands{Operand::Bool(true)}; })[0];
     const Operand is_place = builder().Scalar(OpCode::kNe, {key, no_place});
+    const Operand end = extreme ? SegmentEnd(sorted, at) : sorted.total;
     If(builder().Scalar(OpCode::kAnd, {is_first, is_place}),
-       [&] { DoGroup(groups, sorted, at, key, places); });
+       [&] { DoGroup(groups, sorted, at, key, end, places); });
+    if (!extreme) return Operands{};
+    const Operand goes_on = builder().Scalar(
+        OpCode::kAnd, {IsSegmentsFirst(at), builder().Scalar(OpCode::kNot, {is_first})});
+    If(builder().Scalar(OpCode::kAnd, {goes_on, is_place}),
+       [&] { FoldSegment(*extreme, groups, sorted, key, at, segments); });
     return Operands{};
   });
   builder().Emit(OpCode::kForeach, {}, extents, {}, {body});
+  if (extreme) JoinSegments(*extreme, groups, sorted, segments);
+}
+
+bool GroupedIterations::IsCommon(const Groups& groups, const Var* value) {
+  return std::find(groups.meeting.begin(), groups.meeting.end(), Operand(value)) !=
+         groups.meeting.end();
+}
+
+ir::Substitution GroupedIterations::PlacesOf(const Groups& groups, const Sorted& sorted,
+                                             const Operand& first, const Operand& key) {
+  ir::Substitution places;
+  for (const Binding* b : sorted.halves.before) {
+    for (const Var* result : b->results)
+      if (IsKey(groups, result)) places[result] = key;
+  }
+  const std::vector<const Var*>& handed = sorted.halves.handed;
+  for (size_t k = 0; k < handed.size(); ++k) {
+    if (IsCommon(groups, handed[k]))
+      places[handed[k]] = builder().Load(sorted.handed[k], {first}, handed[k]->hint);
+  }
+  return places;
 }
 
 // From `first` on, some at a time while as many are left, so that what they read is under way
 // together, then one by one.
 void GroupedIterations::DoGroup(const Groups& groups, const Sorted& sorted, const Operand& first,
-                                const Operand& key, ir::Substitution places) {
-  const auto is_common = [&](const Var* value) {
-    return std::find(groups.meeting.begin(), groups.meeting.end(), Operand(value)) !=
-           groups.meeting.end();
-  };
+                                const Operand& key, const Operand& end, ir::Substitution places) {
+  const auto is_common = [&](const Var* value) { return IsCommon(groups, value); };
   const auto take = [&](size_t k, const Operand& at) {
     return builder().Load(sorted.handed[k], {at}, sorted.halves.handed[k]->hint);
   };
   const std::vector<const Var*>& handed = sorted.halves.handed;
-  for (const Binding* b : sorted.halves.before) {
-    for (const Var* result : b->results)
-      if (IsKey(groups, result)) places[result] = key;
-  }
-  for (size_t k = 0; k < handed.size(); ++k)
-    if (is_common(handed[k])) places[handed[k]] = take(k, first);
+  places.merge(PlacesOf(groups, sorted, first, key));
   const VarSet read = ir::FreeVars(Block{{}, sorted.halves.ordered, {}});
   const auto begin_trip = [&](const Operand& at) {
     ir::Substitution own = places;
@@ -263,7 +285,7 @@ void GroupedIterations::DoGroup(const Groups& groups, const Sorted& sorted, cons
     const Var* at = builder().NewVar(ir::DType::kI64, "at");
     const Block* goes_on = BlockOf({tested}, [&] {
       const Operand last = builder().Add(tested, Int(count - 1));
-      const Operand is_there = builder().Scalar(OpCode::kLt, {last, sorted.total});
+      const Operand is_there = builder().Scalar(OpCode::kLt, {last, end});
       const auto is_same = [&] {
         const Operand other = builder().Load(sorted.keys, {last});
         return Operands{builder().Scalar(OpCode::kEq, {other, key})};

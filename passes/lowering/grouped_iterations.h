@@ -48,6 +48,7 @@ class GroupedIterations : public LastStores {
   static Halves HalvesOf(const ir::Block& body, const std::vector<StoredArray>& stored,
                          const ir::VarSet& apart, const Groups& groups);
   static bool IsKey(const Groups& groups, const ir::Var* value);
+  static bool IsCommon(const Groups& groups, const ir::Var* value);
   // All that is known of iterations before they run, in the order of their groups.
   struct Sorted {
     Halves halves;
@@ -60,8 +61,32 @@ class GroupedIterations : public LastStores {
               const ir::VarSet& apart);
   void WriteGroup(const LoopNest& nest, const Groups& groups, const ir::VarSet& apart,
                   const Sorted& sorted);
+  // Up to `end`, or to that of the group.
   void DoGroup(const Groups& groups, const Sorted& sorted, const ir::Operand& first,
-               const ir::Operand& key, ir::Substitution places);
+               const ir::Operand& key, const ir::Operand& end, ir::Substitution places);
+  // Of all trips of a group, whatever was known of the first.
+  ir::Substitution PlacesOf(const Groups& groups, const Sorted& sorted, const ir::Operand& first,
+                            const ir::Operand& key);
+
+  // --- Groups that keep an extreme (grouped_extremes.cc) ---
+
+  struct Extreme {
+    const ir::Binding* load;
+    const ir::Binding* compare;
+    ir::Operand value;
+    ir::Constant start;  // What is kept of nothing.
+  };
+  static std::optional<Extreme> FindExtreme(const std::vector<const ir::Binding*>& ordered);
+  ir::Operand Keep(const Extreme& extreme, const ir::Operand& so_far, const ir::Operand& value);
+  ir::Operand ValueAt(const Extreme& extreme, const Groups& groups, const Sorted& sorted,
+                      const ir::Operand& key, const ir::Operand& at);
+  const ir::Var* AllocateSegments(const Extreme& extreme, const Sorted& sorted);
+  ir::Operand IsSegmentsFirst(const ir::Operand& at);
+  ir::Operand SegmentEnd(const Sorted& sorted, const ir::Operand& at);
+  void FoldSegment(const Extreme& extreme, const Groups& groups, const Sorted& sorted,
+                   const ir::Operand& key, const ir::Operand& first, const ir::Var* parts);
+  void JoinSegments(const Extreme& extreme, const Groups& groups, const Sorted& sorted,
+                    const ir::Var* parts);
 };
 
 // True for a sequential loop by 1 that carries nothing, calls nothing and makes no arrays.

@@ -109,17 +109,17 @@ int64_t LookBackLowering::WordsOf(const Operands& values) {
 }
 
 void LookBackLowering::Publish(const LookBack& look_back, const Operand& word,
-                               const Exposed& values) {
+                               const Exposed& values, const Operand& entry) {
   Operand place = word;
   for (size_t k = 0; k < values.arrays.size(); ++k) {
     const Arrays& parts = values.parts[k];
     if (parts.size() > 1) {
-      const Operand number = builder().Load(values.arrays[k], {Int(0)});
-      builder().Store(parts[0], {Int(0)}, builder().Scalar(OpCode::kReal, {number}));
-      builder().Store(parts[1], {Int(0)}, builder().Scalar(OpCode::kImag, {number}));
+      const Operand number = builder().Load(values.arrays[k], {entry});
+      builder().Store(parts[0], {entry}, builder().Scalar(OpCode::kReal, {number}));
+      builder().Store(parts[1], {entry}, builder().Scalar(OpCode::kImag, {number}));
     }
     for (const Var* bits : values.bits[k]) {
-      for (const Operand& part : ToWords(builder().Load(bits, {Int(0)}))) {
+      for (const Operand& part : ToWords(builder().Load(bits, {entry}))) {
         PublishWord(look_back, place, part);
         place = builder().Add(place, Int(1));
       }

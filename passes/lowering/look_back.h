@@ -48,8 +48,9 @@ class LookBackLowering : public ReductionLowering {
   Exposed Expose(const Arrays& arrays);
   // How many words an entry of such arrays takes.
   static int64_t WordsOf(const Operands& values);
-  // Entry 0 into the words from `word` on, where there are many blocks.
-  void Publish(const LookBack& look_back, const ir::Operand& word, const Exposed& values);
+  // The entry into the words from `word` on, where there are many blocks.
+  void Publish(const LookBack& look_back, const ir::Operand& word, const Exposed& values,
+               const ir::Operand& entry);
   // The values of these words, once they are there, into the entry.
   void Await(const LookBack& look_back, const ir::Operand& word, const Exposed& values,
              const ir::Operand& entry);

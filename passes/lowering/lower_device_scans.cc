@@ -73,14 +73,10 @@ void DeviceScanLowering::WriteChunk(const DeviceScan& scan, const Operand& numbe
 DeviceScanLowering::Chunk DeviceScanLowering::TakeChunk(const DeviceScan& scan,
                                                         const Operand& number) {
   const Reduction& r = scan.reduction;
-  const int64_t chunks_of_row = r.lanes * r.lanes;
   Chunk chunk;
   const ChunkGrid& grid = scan.grid;
-  chunk.line = builder().Scalar(OpCode::kMod, {number, grid.scans});
-  chunk.place = builder().Scalar(OpCode::kFloorDiv, {number, grid.scans});
-  chunk.row = builder().Scalar(OpCode::kFloorDiv, {chunk.place, Int(chunks_of_row)});
-  chunk.rank = builder().Scalar(OpCode::kMod, {chunk.place, Int(chunks_of_row)});
-  chunk.start = builder().Mul(chunk.place, Int(grid.length));
+  const Operand line = builder().Scalar(OpCode::kMod, {number, grid.scans});
+  SetPlace(grid, r.lanes, line, builder().Scalar(OpCode::kFloorDiv, {number, grid.scans}), &chunk);
   const Operand size = Min(builder().Sub(r.extents[0], chunk.start), Int(grid.length));
   chunk.size = {grid.threads, r.lanes, size,
                 builder().Scalar(OpCode::kEq, {size, Int(grid.length)})};
@@ -98,12 +94,34 @@ DeviceScanLowering::Chunk DeviceScanLowering::TakeChunk(const DeviceScan& scan,
   }
   chunk.before_run = shared(grid.threads);
   chunk.before_group = shared(grid.threads / r.lanes);
-  chunk.total = Expose(shared(1));
-  chunk.totals = Expose(shared(chunks_of_row));
-  chunk.groups = shared(r.lanes);
-  chunk.before_row = Expose(shared(1));
-  chunk.behind_row = Expose(shared(1));
+  AllocateWaiting(r.binding, r.lanes, 1, &chunk);
   return chunk;
+}
+
+void DeviceScanLowering::SetPlace(const ChunkGrid& grid, int64_t lanes, const Operand& line,
+                                  const Operand& place, Chunk* chunk) {
+  const int64_t chunks_of_row = lanes * lanes;
+  chunk->line = line;
+  chunk->place = place;
+  chunk->row = builder().Scalar(OpCode::kFloorDiv, {place, Int(chunks_of_row)});
+  chunk->rank = builder().Scalar(OpCode::kMod, {place, Int(chunks_of_row)});
+  chunk->start = builder().Mul(place, Int(grid.length));
+}
+
+void DeviceScanLowering::AllocateWaiting(const ir::Binding& scan, int64_t lanes, int64_t count,
+                                         Chunk* chunk) {
+  const auto shared = [&](int64_t of_chunk) { return AllocateParts(scan, Int(count * of_chunk)); };
+  chunk->total = Expose(shared(1));
+  chunk->totals = Expose(shared(lanes * lanes));
+  chunk->groups = shared(lanes);
+  chunk->before_row = Expose(shared(1));
+  chunk->behind_row = Expose(shared(1));
+}
+
+// Of so many for each chunk.
+Operand DeviceScanLowering::OfChunk(const Chunk& chunk, int64_t count, const Operand& k) {
+  if (chunk.entry.IsInt(0)) return k;
+  return builder().Add(builder().Mul(chunk.entry, Int(count)), k);
 }
 
 bool DeviceScanLowering::IsCheap(const Reduction& r) {
@@ -217,7 +235,7 @@ void DeviceScanLowering::PublishTotal(const DeviceScan& scan, const Chunk& chunk
       FoldEntries(r, chunk.before_group, Int(0), groups, scan.grid.threads / r.lanes, true);
   StoreAll(chunk.total.arrays, Int(0), total);
   If(scan.grid.look_back.is_many,
-     [&] { Publish(scan.grid.look_back, WordOf(scan, chunk, chunk.place), chunk.total); });
+     [&] { Publish(scan.grid.look_back, WordOf(scan, chunk, chunk.place), chunk.total, Int(0)); });
 }
 
 // --- What is before it ---
@@ -227,7 +245,8 @@ void DeviceScanLowering::AwaitOthers(const DeviceScan& scan, const Chunk& chunk,
                                      const Operand& thread) {
   const auto await = [&](const Operand& rank) {
     const Operand other = builder().Add(builder().Sub(chunk.place, chunk.rank), rank);
-    Await(scan.grid.look_back, WordOf(scan, chunk, other), chunk.totals, rank);
+    const int64_t all = scan.reduction.lanes * scan.reduction.lanes;
+    Await(scan.grid.look_back, WordOf(scan, chunk, other), chunk.totals, OfChunk(chunk, all, rank));
   };
   Loop(builder().Sub(Int(scan.grid.threads - 1), thread), chunk.rank, {}, await, scan.grid.threads);
 }
@@ -244,7 +263,10 @@ void DeviceScanLowering::FoldOthers(const DeviceScan& scan, const Chunk& chunk,
   const Operand lo = builder().Mul(group, Int(r.lanes));
   If(builder().Scalar(OpCode::kLt, {lo, chunk.rank}), [&] {
     const Operand hi = Min(builder().Add(lo, Int(r.lanes)), chunk.rank);
-    StoreAll(chunk.groups, group, FoldEntries(r, chunk.totals.arrays, lo, hi, r.lanes, false));
+    const int64_t all = r.lanes * r.lanes;
+    StoreAll(chunk.groups, OfChunk(chunk, r.lanes, group),
+             FoldEntries(r, chunk.totals.arrays, OfChunk(chunk, all, lo), OfChunk(chunk, all, hi),
+                         r.lanes, false));
   });
 }
 
@@ -255,14 +277,15 @@ void DeviceScanLowering::AwaitRow(const DeviceScan& scan, const Chunk& chunk,
       builder().Scalar(OpCode::kEq, {thread, Int(std::min(kWaitsForRow, scan.grid.threads - 1))});
   If(builder().Scalar(OpCode::kAnd, {has_before, is_mine}), [&] {
     const Operand word = WordOf(scan, chunk, builder().Add(scan.grid.chunks, chunk.row));
-    Await(scan.grid.look_back, word, chunk.before_row, Int(0));
+    Await(scan.grid.look_back, word, chunk.before_row, chunk.entry);
   });
 }
 
 Operands DeviceScanLowering::BeforeGroups(const DeviceScan& scan, const Chunk& chunk) {
   const Reduction& r = scan.reduction;
   const Operand own = builder().Scalar(OpCode::kFloorDiv, {chunk.rank, Int(r.lanes)});
-  return FoldEntries(r, chunk.groups, Int(0), own, r.lanes, false);
+  return FoldEntries(r, chunk.groups, OfChunk(chunk, r.lanes, Int(0)), OfChunk(chunk, r.lanes, own),
+                     r.lanes, false);
 }
 
 // By the last block of a row that another follows.
@@ -273,50 +296,61 @@ void DeviceScanLowering::PublishRow(const DeviceScan& scan, const Chunk& chunk) 
       builder().Scalar(OpCode::kLt, {builder().Add(chunk.place, Int(1)), scan.grid.chunks});
   If(builder().Scalar(OpCode::kAnd, {is_last, goes_on}), [&] {
     const Operands group =
-        Combine(r, LoadAll(chunk.groups, Int(r.lanes - 1)), LoadAll(chunk.total.arrays, Int(0)));
+        Combine(r, LoadAll(chunk.groups, OfChunk(chunk, r.lanes, Int(r.lanes - 1))),
+                LoadAll(chunk.total.arrays, chunk.entry));
     const Operands row = Combine(r, BeforeGroups(scan, chunk), group);
     const Operands behind = Choose(
         builder().Scalar(OpCode::kGt, {chunk.row, Int(0)}),
-        [&] { return Combine(r, LoadAll(chunk.before_row.arrays, Int(0)), row); },
+        [&] { return Combine(r, LoadAll(chunk.before_row.arrays, chunk.entry), row); },
         [&] { return AfterInits(r, row); });
-    StoreAll(chunk.behind_row.arrays, Int(0), behind);
+    StoreAll(chunk.behind_row.arrays, chunk.entry, behind);
     const Operand next = builder().Add(scan.grid.chunks, builder().Add(chunk.row, Int(1)));
-    Publish(scan.grid.look_back, WordOf(scan, chunk, next), chunk.behind_row);
+    Publish(scan.grid.look_back, WordOf(scan, chunk, next), chunk.behind_row, chunk.entry);
   });
 }
 
-// From the innermost level outwards. What does not exist is the identity, where there is one.
-std::vector<DeviceScanLowering::Before> DeviceScanLowering::BeforeRun(const DeviceScan& scan,
-                                                                      const Chunk& chunk,
-                                                                      const Operand& thread) {
-  const Reduction& r = scan.reduction;
+// A level of which something is before: what `make` gives there. What does not exist is the
+// identity, where there is one.
+DeviceScanLowering::Before DeviceScanLowering::BeforeAt(const Reduction& r, const Operand& rank,
+                                                        const std::function<Operands()>& make) {
   Operands nothing = r.starts;
   for (const Operand& result : r.binding.blocks[1]->results) {
     if (r.starts.empty()) nothing.push_back(builder().Cast(Int(0), ir::DTypeOf(result)));
   }
-  std::vector<Before> all;
-  const auto add_made = [&](const Operand& rank, const std::function<Operands()>& make,
-                            const Operands& otherwise) {
-    const Operand exists = builder().Scalar(OpCode::kGt, {rank, Int(0)});
-    all.push_back({r.starts.empty() ? exists : Operand::Bool(true),
-                   Choose(exists, make, [&] { return otherwise; })});
-  };
-  const auto add = [&](const Arrays& entries, const Operand& place, const Operand& rank,
-                       const Operands& otherwise) {
-    add_made(rank, [&] { return LoadAll(entries, place); }, otherwise);
-  };
-  const auto rank_in = [&](const Operand& place) {
-    return builder().Scalar(OpCode::kMod, {place, Int(r.lanes)});
-  };
-  const auto group_of = [&](const Operand& place) {
-    return builder().Scalar(OpCode::kFloorDiv, {place, Int(r.lanes)});
-  };
-  add(chunk.before_run, thread, rank_in(thread), nothing);
-  add(chunk.before_group, group_of(thread), group_of(thread), nothing);
-  add(chunk.groups, group_of(chunk.rank), rank_in(chunk.rank), nothing);
-  add_made(group_of(chunk.rank), [&] { return BeforeGroups(scan, chunk); }, nothing);
-  add(chunk.before_row.arrays, Int(0), chunk.row, r.inits.empty() ? nothing : r.inits);
-  if (!r.inits.empty()) all.back().exists = Operand::Bool(true);
+  const Operand exists = builder().Scalar(OpCode::kGt, {rank, Int(0)});
+  return {r.starts.empty() ? exists : Operand::Bool(true),
+          Choose(exists, make, [&] { return nothing; })};
+}
+
+// From the innermost level outwards.
+std::vector<DeviceScanLowering::Before> DeviceScanLowering::BeforeRun(const DeviceScan& scan,
+                                                                      const Chunk& chunk,
+                                                                      const Operand& thread) {
+  const Reduction& r = scan.reduction;
+  const Operand rank = builder().Scalar(OpCode::kMod, {thread, Int(r.lanes)});
+  const Operand group = builder().Scalar(OpCode::kFloorDiv, {thread, Int(r.lanes)});
+  std::vector<Before> all = {
+      BeforeAt(r, rank, [&] { return LoadAll(chunk.before_run, thread); }),
+      BeforeAt(r, group, [&] { return LoadAll(chunk.before_group, group); })};
+  for (Before& level : BeforeChunk(scan, chunk)) all.push_back(std::move(level));
+  return all;
+}
+
+std::vector<DeviceScanLowering::Before> DeviceScanLowering::BeforeChunk(const DeviceScan& scan,
+                                                                        const Chunk& chunk) {
+  const Reduction& r = scan.reduction;
+  const Operand group = builder().Scalar(OpCode::kFloorDiv, {chunk.rank, Int(r.lanes)});
+  const Operand rank = builder().Scalar(OpCode::kMod, {chunk.rank, Int(r.lanes)});
+  std::vector<Before> all = {
+      BeforeAt(r, rank, [&] { return LoadAll(chunk.groups, OfChunk(chunk, r.lanes, group)); }),
+      BeforeAt(r, group, [&] { return BeforeGroups(scan, chunk); })};
+  const auto before_row = [&] { return LoadAll(chunk.before_row.arrays, chunk.entry); };
+  if (r.inits.empty()) {
+    all.push_back(BeforeAt(r, chunk.row, before_row));
+  } else {
+    const Operand exists = builder().Scalar(OpCode::kGt, {chunk.row, Int(0)});
+    all.push_back({Operand::Bool(true), Choose(exists, before_row, [&] { return r.inits; })});
+  }
   return all;
 }
 

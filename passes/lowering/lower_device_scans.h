@@ -55,10 +55,14 @@ class DeviceScanLowering : public LookBackLowering {
   // What block `number` does; the elements fit shared memory.
   void WriteChunk(const ChunkGrid& grid, const Reduction& r, const ir::Operand& number,
                   const Put& put, bool puts_cheaply);
+  // Whether the combine is written for what is whole apart.
+  static bool IsCheap(const Reduction& r);
+  // `values` where the condition holds, else `otherwise`.
+  Operands SelectAll(const ir::Operand& condition, const Operands& values,
+                     const Operands& otherwise);
   // The bytes that threads of a block may have in shared memory for elements.
   static constexpr int64_t kMostShared = 40000;  // Several blocks fit a processor.
 
- private:
   // A scan being written.
   struct DeviceScan {
     const Reduction& reduction;
@@ -69,11 +73,12 @@ class DeviceScanLowering : public LookBackLowering {
   };
   // What a block of threads does with its chunk.
   struct Chunk {
-    ir::Operand line;   // The number of its scan,
-    ir::Operand place;  // and its own in that.
-    ir::Operand row;    // of chunks
-    ir::Operand rank;   // in the row
-    ir::Operand start;  // its first element
+    ir::Operand line;                         // The number of its scan,
+    ir::Operand place;                        // and its own in that.
+    ir::Operand row;                          // of chunks
+    ir::Operand rank;                         // in the row
+    ir::Operand start;                        // its first element
+    ir::Operand entry = ir::Operand::Int(0);  // Which it is of those that the block has.
     ChunkSize size;
     ir::Operand runs;   // how many of its threads have elements
     Arrays elements;    // In shared memory; none where they are too large.
@@ -92,18 +97,27 @@ class DeviceScanLowering : public LookBackLowering {
     Operands values;
   };
 
+  // Where the chunk of that place is, and what so many chunks of a block wait for others with.
+  void SetPlace(const ChunkGrid& grid, int64_t lanes, const ir::Operand& line,
+                const ir::Operand& place, Chunk* chunk);
+  void AllocateWaiting(const ir::Binding& scan, int64_t lanes, int64_t count, Chunk* chunk);
+  void AwaitOthers(const DeviceScan& scan, const Chunk& chunk, const ir::Operand& thread);
+  void FoldOthers(const DeviceScan& scan, const Chunk& chunk, const ir::Operand& group);
+  void AwaitRow(const DeviceScan& scan, const Chunk& chunk, const ir::Operand& thread);
+  ir::Operand WordOf(const DeviceScan& scan, const Chunk& chunk, const ir::Operand& place);
+  void PublishRow(const DeviceScan& scan, const Chunk& chunk);
+  // What is before the chunk, at each level where something is.
+  std::vector<Before> BeforeChunk(const DeviceScan& scan, const Chunk& chunk);
+
+ private:
   void WriteChunk(const DeviceScan& scan, const ir::Operand& number);
   Chunk TakeChunk(const DeviceScan& scan, const ir::Operand& number);
   void TakeElements(const DeviceScan& scan, const Chunk& chunk);
   void FoldRuns(const DeviceScan& scan, const Chunk& chunk);
   void PublishTotal(const DeviceScan& scan, const Chunk& chunk);
-  void AwaitOthers(const DeviceScan& scan, const Chunk& chunk, const ir::Operand& thread);
-  void FoldOthers(const DeviceScan& scan, const Chunk& chunk, const ir::Operand& group);
-  void AwaitRow(const DeviceScan& scan, const Chunk& chunk, const ir::Operand& thread);
+  ir::Operand OfChunk(const Chunk& chunk, int64_t count, const ir::Operand& k);
   // What is before the chunk's own group of chunks, where there are some.
   Operands BeforeGroups(const DeviceScan& scan, const Chunk& chunk);
-  ir::Operand WordOf(const DeviceScan& scan, const Chunk& chunk, const ir::Operand& place);
-  void PublishRow(const DeviceScan& scan, const Chunk& chunk);
   void WriteRun(const DeviceScan& scan, const Chunk& chunk, const ir::Operand& thread);
   void StoreChunk(const DeviceScan& scan, const Chunk& chunk);
 
@@ -119,20 +133,17 @@ class DeviceScanLowering : public LookBackLowering {
                      const ir::Operand& spread);
   void StoreAt(const DeviceScan& scan, const Chunk& chunk, const ir::Operand& k,
                const ir::Operand& spread, const Operands& values);
+  Before BeforeAt(const Reduction& r, const ir::Operand& rank,
+                  const std::function<Operands()>& make);
   std::vector<Before> BeforeRun(const DeviceScan& scan, const Chunk& chunk,
                                 const ir::Operand& thread);
 
-  // Whether the combine is written for what is whole apart.
-  static bool IsCheap(const Reduction& r);
   // A left fold of entries lo to hi, of which there are some, and room for `most`. Where it keeps
   // what is before, each entry but the first becomes what those before it combine to. What is cheap
   // is written for as many as there is room for, so that all loads are under way at a time; what is
   // not there is the identity, where there is one.
   Operands FoldEntries(const Reduction& r, const Arrays& entries, const ir::Operand& lo,
                        const ir::Operand& hi, int64_t most, bool keeps_before);
-  // `values` where the condition holds, else `otherwise`.
-  Operands SelectAll(const ir::Operand& condition, const Operands& values,
-                     const Operands& otherwise);
 };
 
 }  // namespace parakeet::passes

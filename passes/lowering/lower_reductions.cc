@@ -24,7 +24,9 @@ using Operands = LoopWriter::Operands;
 namespace {
 
 // What a thread of a GPU loads before it combines, so that the loads are under way together.
-constexpr int64_t kElementsTogether = 4;
+constexpr int64_t kElementsTogether = 8;
+constexpr int64_t kDearElementsTogether = 4;
+constexpr int kDearToFold = 64;
 constexpr int64_t kPartsTogether = 4;
 constexpr int64_t kWarpThreads = 32;
 // Elements that are summed in fewer bits at a time: so many that what is done behind them costs
@@ -441,9 +443,11 @@ Operands ReductionLowering::FoldElements(const Reduction& r, const Operand& firs
     };
   };
   if (!IsScalarCode(r)) return Carry(first, hi, start, fold(1), r.lanes);
-  const int64_t step = kElementsTogether * r.lanes;
+  const bool is_dear = CostOf(*r.binding.blocks[0]) > kDearToFold;
+  const int64_t together = is_dear ? kDearElementsTogether : kElementsTogether;
+  const int64_t step = together * r.lanes;
   const Operand end = builder().Sub(hi, Int(step - r.lanes));
-  const Operands most = Carry(first, end, start, fold(kElementsTogether), step);
+  const Operands most = Carry(first, end, start, fold(together), step);
   const Operand steps = CeilDiv(Max(builder().Sub(end, first), Int(0)), Int(step));
   const Operand rest = builder().Add(first, builder().Mul(steps, Int(step)));
   return Carry(rest, hi, most, fold(1), r.lanes);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "passes/lowering/index_writer.h"
+#include "passes/pass.h"
 
 namespace parakeet::passes {
 
@@ -44,6 +45,8 @@ class ReductionLowering : public IndexWriter {
     StoreAll(arrays, Operands{index}, values);
   }
 
+  // True where an element is scalar code, of which there may be several copies.
+  static bool IsScalarCode(const Reduction& r);
   Operands AfterInits(const Reduction& r, const Operands& total);
   // Of a power of two of sums, each with the one half as far again from the first, to the end.
   Operands CombineHalves(const Reduction& r, std::vector<Operands> sums);
@@ -53,8 +56,10 @@ class ReductionLowering : public IndexWriter {
   // A scalar is stored at `index`; an array is copied to the slice there.
   void StoreElement(const ir::Operand& array, const Operands& index, const ir::Operand& value);
 
-  bool in_lanes_ = false;     // Whether a loop around takes the lanes.
-  int repeats_ = 0;           // Loops around that go in order.
+  bool in_lanes_ = false;             // Whether a loop around takes the lanes.
+  int repeats_ = 0;                   // Loops around that go in order.
+  const Options* options_ = nullptr;  // of the pass
+  bool HasForm(std::string_view form) const { return !options_ || options_->HasForm(form); }
   bool for_kernels_ = false;  // Whether each thread of a parallel loop takes one trip, on a GPU.
 
  private:
@@ -96,7 +101,6 @@ class ReductionLowering : public IndexWriter {
   // Parts until one decides; parts that other threads make meanwhile change nothing.
   Operands FoldUntil(const Reduction& r, bool deciding, const ir::Operand& count,
                      const ir::Attributes& kind, const ElementAt& fold);
-  static bool IsScalarCode(const Reduction& r);
   // The same by a GPU: a block of threads for each part, then one that combines the parts.
   Operands FoldOnDevice(const Reduction& r);
   ir::Operand GrownBlock(const Reduction& r);

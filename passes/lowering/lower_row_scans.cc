@@ -47,8 +47,21 @@ void RowScanLowering::WriteRowScans(const Binding& nest) {
     is_for_threads = builder().Scalar(OpCode::kOr, {is_for_threads, are_many});
   }
   Choose(is_for_threads, by_threads, [&] {
-    WriteByChunks(nest, extents);
-    return Operands{};
+    const auto by_chunks = [&] {
+      WriteByChunks(nest, extents);
+      return Operands{};
+    };
+    if (!HasTiles(Describe(*row.scan))) return by_chunks();
+    const auto by_tiles = [&](TileKind kind) {
+      WriteByTiles(nest, extents, kind);
+      return Operands{};
+    };
+    const bool are_columns = AreColumns(nest, row);
+    const Operand chunk = Int(row.scan->attrs.Int(Attr::kBlock));
+    return Choose(
+        builder().Scalar(OpCode::kLe, {length, chunk}),
+        [&] { return by_tiles(are_columns ? TileKind::kColumns : TileKind::kRows); },
+        [&] { return are_columns ? by_tiles(TileKind::kLongColumns) : by_chunks(); });
   });
 }
 

@@ -43,7 +43,7 @@ bool HasChecks(const ir::Block& block) {
 int64_t ReductionLowering::TileOf(const Reduction& r, bool parallel) const {
   const bool is_ordered = for_kernels_ && parallel && r.lanes == 1 && r.extents.size() == 1 &&
                           r.binding.attrs.Int(Attr::kBlock) > 0 && !r.has_arrays;
-  if (!is_ordered) return 0;
+  if (!is_ordered || !HasForm("gpu-ordered-parts")) return 0;
   for (const ir::Block* block : r.binding.blocks)
     if (NeedsHost(*block) || HasChecks(*block)) return 0;
   int64_t bytes = 0;

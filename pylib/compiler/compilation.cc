@@ -163,6 +163,7 @@ void Compilation::RunPasses(
   context.options.streamed = {streamed.least, streamed.of_thread};
   context.options.fast_gathers = backends::HostGathersFast();
   context.options.kernels = HasDevice(target_);
+  context.options.left_out = debug_.disabled;
   context.options.lengths = lengths_;
   if (HasDevice(target_)) context.options.kept_results = KeptResults(description_);
   passes::RunOptions options;

@@ -35,12 +35,15 @@ std::string OptionalPasses() {
   for (const passes::Pass& pass : passes::AllPasses()) {
     if (passes::IsOptional(pass)) names += (names.empty() ? "" : ", ") + std::string(pass.name);
   }
+  for (const std::string_view form : passes::AllForms()) names += ", " + std::string(form);
   return names + ", " + std::string(kVectorMath);
 }
 
 std::string DisabledPass(std::string_view text) {
   const std::string name = WithHyphens(text);
-  if (name == kVectorMath) return name;
+  const std::vector<std::string_view>& forms = passes::AllForms();
+  const bool is_form = std::find(forms.begin(), forms.end(), name) != forms.end();
+  if (name == kVectorMath || is_form) return name;
   const passes::Pass* pass = passes::FindPass(name);
   if (pass == nullptr)
     Refuse("no pass is called " + name + "; can be disabled: " + OptionalPasses());

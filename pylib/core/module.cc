@@ -28,6 +28,7 @@
 #include "runtime/cuda_launches.h"
 #include "runtime/device.h"
 #include "runtime/openmp_library.h"
+#include "runtime/pinned_buffers.h"
 #include "runtime/team.h"
 
 namespace parakeet::pylib {
@@ -188,6 +189,15 @@ PyObject* PySetKernelHeap(PyObject*, PyObject* bytes) {
   return None();
 }
 
+PyObject* PySetMostPinned(PyObject*, PyObject* bytes) {
+  const long long size = PyLong_AsLongLong(bytes);
+  if (size == -1 && PyErr_Occurred()) return nullptr;
+  runtime::SetMostPinned(size);
+  return None();
+}
+
+PyObject* PyMostPinned(PyObject*, PyObject*) { return PyLong_FromLongLong(runtime::MostPinned()); }
+
 PyObject* OpenMpFile(PyObject*, PyObject*) {
   return PyUnicode_DecodeFSDefault(runtime::OpenMpLibraryFile().c_str());
 }
@@ -266,6 +276,8 @@ PyMethodDef functions[] = {
     {"use_graphs", UseGraphsOf, METH_O, nullptr},
     {"set_cubin_use", SetCubinUseOf, METH_O, nullptr},
     {"set_kernel_heap", PySetKernelHeap, METH_O, nullptr},
+    {"set_most_pinned", PySetMostPinned, METH_O, nullptr},
+    {"most_pinned", PyMostPinned, METH_NOARGS, nullptr},
     {"set_cache_folder", PySetCacheFolder, METH_VARARGS, nullptr},
     {"cache_counts", CacheCounts, METH_NOARGS, nullptr},
     {"clear_cache", PyClearCache, METH_NOARGS, nullptr},

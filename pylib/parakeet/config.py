@@ -54,6 +54,9 @@ class Config:
     gpu_heap     how many bytes of a GPU, at most, are set aside for arrays that single threads of
                  kernels make: 1 GiB at first, taken when the first such kernel runs. To be set
                  before the first use of the GPU
+    gpu_pinned   how many bytes of the host, at most, are pinned so that a GPU's results come to
+                 them without a copy between, once some have come to the same memory: a sixteenth
+                 of what the process may use and no more than 4 GiB at first
     disable_jit  whether jitted functions run as plain Python, for debuggers
     cache        whether compiled code is kept on disk, for other processes
     cache_dir    where: `$XDG_CACHE_HOME/parakeet` or `~/.cache/parakeet` at first
@@ -174,6 +177,16 @@ class Config:
         _core.set_kernel_heap(self._gpu_heap)
 
     @property
+    def gpu_pinned(self):
+        return _core.most_pinned()
+
+    @gpu_pinned.setter
+    def gpu_pinned(self, size):
+        if int(size) < 0:
+            raise ValueError(f"gpu_pinned is {size}; expected a number of bytes")
+        _core.set_most_pinned(int(size))
+
+    @property
     def gpu_assembler(self):
         return self._gpu_assembler
 
@@ -236,7 +249,7 @@ class Config:
 
 SETTINGS = (
     "target", "num_threads", "timing", "memory_lines", "cublas", "gpu_assembler", "gpu_cubins",
-    "gpu_graphs", "gpu_heap", "disable_jit", "cache", "cache_dir", "cache_size",
+    "gpu_graphs", "gpu_heap", "gpu_pinned", "disable_jit", "cache", "cache_dir", "cache_size",
 )  # fmt: skip
 
 

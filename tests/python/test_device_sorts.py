@@ -168,3 +168,37 @@ def test_the_report_says_where_it_is_sorted():
     inside = jit(lambda x, y: np.array([np.sort(x + k)[0] for k in y]))
     report = inside.explain(np.ones(4), np.ones(3), target=HERE)
     assert "through the host for sort" in report and "no kernel starts another" in report
+
+
+@jit
+def partitioned(x, k):
+    return np.partition(x, k)
+
+
+def check_partition(x, k):
+    made, expected = partitioned(x, k, target=HERE), np.sort(x)
+    place = k % len(x)
+    np.testing.assert_array_equal(made[place], expected[k], strict=True)
+    np.testing.assert_array_equal(np.sort(made[:place]), expected[:place], strict=True)
+    np.testing.assert_array_equal(np.sort(made), expected, strict=True)
+
+
+BRACKETED = 1 << 20  # Of so many elements only what lies near the place is sorted.
+
+
+@pytest.mark.parametrize("k", [0, 1000, BRACKETED // 2, -60_000, -1])
+def test_partitions_of_long_arrays(k):
+    x = np.random.default_rng(2).standard_normal(BRACKETED + 3)
+    x[::1000] = np.nan
+    check_partition(x, k)
+
+
+def test_partitions_where_samples_are_like_no_other_element():
+    x = np.random.default_rng(3).integers(0, 3, BRACKETED, dtype=np.int32)
+    check_partition(x, BRACKETED // 2)
+    x[::BRACKETED // 4096] = 1000
+    check_partition(x, BRACKETED // 2)
+    check_partition(np.arange(BRACKETED, dtype="f4")[::-1], 5)
+    check_partition(x[:BRACKETED - 1], -5)
+    with pytest.raises(ValueError, match="kth"):
+        partitioned(x, BRACKETED, target=HERE)

@@ -6,12 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import parakeet
 from parakeet import jit
 
 PASSES = Path(__file__).parents[2] / "passes" / "passes.def"
 ROW = re.compile(r'^PARAKEET_PASS\(\w+, "([a-z-]+)", (\w+), (\w+),', re.MULTILINE)
 REQUIRED = {"write-one-by-one"}
 NO_PASS = ["vector-math"]
+
+
+FORMS = re.findall(r'^PARAKEET_FORM\("([a-z-]+)"', PASSES.with_name("forms.def").read_text(),
+                   re.MULTILINE)  # fmt: skip
 
 
 def names(is_optional):
@@ -126,3 +131,26 @@ def test_what_cannot_be_disabled(name, monkeypatch):
         says = f"pass {name} cannot be disabled: what comes after it takes only what it makes"
     with pytest.raises(ValueError, match=says):
         jit(half, cache=False)(1.0)
+
+
+def forms(x, m):
+    total = parakeet.reduce(lambda a, b: a + b + a * b, x, init=0.0)
+    sums = np.cumsum(m, axis=0), np.cumsum(m, axis=1)
+    return total, x * 0.5 + 1, *sums, (m - m.mean(0)) / m.std(0)
+
+
+def test_forms_of_a_gpu_keep_bits(monkeypatch):
+    r = np.random.default_rng(4)
+    arguments = r.standard_normal(5000) / 5000, r.standard_normal((2100, 70))
+
+    def made():
+        f = jit(forms, cache=False, target="emulated_gpu")
+        results = [np.asarray(each).tobytes() for each in f(*arguments)]
+        return results, f.ir(*arguments, stage="keep-scalars-on-device")
+
+    expected, text = made()
+    assert len(FORMS) > 3
+    for form in FORMS:
+        monkeypatch.setenv("PARAKEET_DEBUG", f"disable:{form}")
+        results, without = made()
+        assert results == expected and without != text, form

@@ -346,6 +346,10 @@ def test_settings_of_gpus(monkeypatch):
     assert parakeet.config.gpu_heap == 1_000_000
     with pytest.raises(ValueError, match="gpu_heap is 0; expected a positive number of bytes"):
         parakeet.config.gpu_heap = 0
+    monkeypatch.setattr(parakeet.config, "gpu_pinned", "1000000")
+    assert "gpu_pinned = 1000000" in repr(parakeet.config)
+    with pytest.raises(ValueError, match="gpu_pinned is -1; expected a number of bytes"):
+        parakeet.config.gpu_pinned = -1
 
 
 def test_memory_over_the_limit():

@@ -594,11 +594,13 @@ def variances(x):
     return np.var(x, axis=0), np.std(x, axis=0, ddof=1, keepdims=True)
 
 
-# From 1024 rows on, of differences from another number than the mean.
-@pytest.mark.parametrize("rows", [2, 1023, 1024, 1500])
+# Of differences from another number than the mean.
+@pytest.mark.parametrize("rows", [1, 2, 31, 32, 33, 64, 1023, 1500])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int32"])
 def test_variances_of_columns(rows, dtype):
     spread = 100 * R.standard_normal((rows, 7))
+    if rows == 1:
+        return check(lambda x: np.var(x, axis=0), spread.astype(dtype), tolerance=REDUCED)
     check(variances, spread.astype(dtype), tolerance=REDUCED)
     check(variances, (spread + 500).astype(dtype), tolerance=REDUCED)
 
@@ -618,10 +620,44 @@ def test_variances_of_columns_far_from_what_is_subtracted():
 @pytest.mark.parametrize("function, sums", [(lambda x: np.var(x, axis=0), 4),
                                             (lambda x: np.argmax(x, axis=0), 1)])
 def test_columns_are_gone_through_once(function, sums):
-    """Some samples and one traversal, or, of few rows, two."""
+    """Some samples and one traversal."""
     ir = str(jit(function).ir(np.ones((9, 9)), stage="schedule", target="emulated_gpu"))
     assert len([line for line in ir.splitlines() if "= ireduce" in line and
                 line.startswith(("    %", "      %"))]) == sums
+
+
+def standardized(x):
+    return (x - x.mean(0)) / x.std(0)
+
+
+def test_means_and_deviations_of_columns_are_made_in_one_traversal():
+    x = 3 + R.standard_normal((1500, 70))
+    check(standardized, x, tolerance=REDUCED)
+    ir = str(jit(standardized).ir(x, stage="schedule", target="emulated_gpu"))
+    assert len([line for line in ir.splitlines() if "(add, add, add)" in line]) == 1
+    assert len([line for line in ir.splitlines() if "imap" in line or "foreach" in line]) == 5
+
+
+def test_variances_of_no_rows():
+    with np.errstate(all="ignore"), pytest.warns(RuntimeWarning):
+        expected = np.var(np.ones((0, 4)), axis=0)
+    got = jit(lambda x: np.var(x, axis=0))(np.ones((0, 4)), target="emulated_gpu")
+    np.testing.assert_array_equal(got, expected)
+
+
+# --- Searches, of which many among many begin among samples ---
+
+def places_of(a, q):
+    return np.searchsorted(a, q), np.searchsorted(a, q, side="right")
+
+
+@pytest.mark.parametrize("count", [65535, 65536, 65537, 131071, 131072, 131073])
+def test_searches_among_samples(count):
+    a = np.sort(np.round(R.standard_normal(count), 3))
+    a[-50:] = np.nan
+    q = np.concatenate([np.round(R.standard_normal(70_000), 3), a[:9], [np.nan, np.inf, -np.inf]])
+    check(places_of, a, q)
+    check(places_of, (a[:-50] * 1000).astype(np.int32), (q[:66_000] * 1000).astype(np.int32))
 
 
 # --- Maps, of which a thread makes neighbours where all arrays begin at multiples of 16 bytes ---

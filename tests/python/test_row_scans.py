@@ -94,7 +94,8 @@ def sums_of_moved(x):
 
 # Rows of no element, of one thread, up to a run, a group, a chunk, and of several of each.
 SHAPES = [(0, 5), (5, 0), (1, 1), (3, 1), (4, 63), (4, 64), (3, 65), (5, 257), (2, 2048), (3, 2049),
-          (2, 5000), (1, 40001), (1, 530000)]
+          (2, 5000), (1, 40001), (1, 530000), (70, 65), (300, 100), (64, 300), (2048, 66),
+          (9, 2047), (2049, 3), (9000, 9), (530000, 2)]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -207,6 +208,19 @@ def test_the_same_bits_in_every_run():
 def test_sums_of_what_is_not_negative_never_fall():
     x = R.uniform(0, 1, (3, 20000)).astype(np.float32)
     assert (np.diff(jit(sums_of_rows)(x, target=HERE), axis=1) >= 0).all()
+
+
+# Of which a block of threads has several, where they are no more than a chunk; else a chunk of one.
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
+@pytest.mark.parametrize("length", [64, 100, 255, 256, 257, 1000, 2048])
+def test_the_first_elements_of_long_lines_have_the_bits_of_short_ones(length, dtype):
+    x = (R.standard_normal((37, 9000)) * 9).astype(dtype)
+    rows, columns = jit(sums_of_rows), jit(sums_of_columns)
+    whole = rows(x, target=HERE)
+    assert np.array_equal(columns(x.T.copy(), target=HERE), whole.T)
+    expected = whole[:, :length]
+    assert np.array_equal(rows(x[:, :length].copy(), target=HERE), expected)
+    assert np.array_equal(columns(x.T[:length].copy(), target=HERE), expected.T)
 
 
 def test_a_column_gives_its_bits_be_they_many_or_few():

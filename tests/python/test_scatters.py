@@ -97,8 +97,20 @@ def mixed(y, p, x):
             y[k] = i + x[len(p) - 1 - i]
 
 
+def no_less(y, p, x):
+    for i in range(len(p)):
+        if x[i] >= y[p[i]]:
+            y[p[i]] = x[i]
+
+
+def lower(y, p, x):
+    for i in range(len(p)):
+        if y[p[i]] > x[i]:
+            y[p[i]] = x[i]
+
+
 OF_ELEMENTS = [last_ones, by_index_array, put, last_of_chosen, last_of_two, numbers_of_the_last,
-               added, taken_away, largest, smallest, larger, faded, ranks,
+               added, taken_away, largest, smallest, larger, no_less, lower, faded, ranks,
                mixed]  # fmt: skip
 
 
@@ -192,3 +204,21 @@ def test_arrays_that_share_memory():
                 jit(f)(x[shift:shift + 300], p, x[:300], target=target)
                 made.append(x.tobytes())
             assert len(set(made)) == 1
+
+
+# Groups of more iterations than a segment has, which several threads share.
+@pytest.mark.parametrize("f", [larger, no_less, lower])
+@pytest.mark.parametrize("trips, places", [(511, 1), (512, 1), (513, 1), (1025, 2), (5000, 3),
+                                           (7000, 40)])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "u8"])
+def test_extremes_that_many_iterations_keep(f, trips, places, dtype):
+    r = np.random.default_rng(trips)
+    p = np.minimum(r.integers(0, places, trips), r.integers(0, places, trips))
+    x = (3 * r.standard_normal(trips)).round().clip(0 if dtype == "u8" else -9).astype(dtype)
+    y = np.abs(2 * r.standard_normal(places)).round().astype(dtype)
+    if np.dtype(dtype).kind == "f":
+        for value in (np.nan, -0.0, 0.0):
+            x[r.random(trips) < 0.1] = value
+        y[r.random(places) < 0.3] = np.nan
+        y[r.random(places) < 0.3] = -0.0
+    check(f, y, p, x)

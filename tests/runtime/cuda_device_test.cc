@@ -12,7 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/buffers.h"
 #include "runtime/device_call.h"
+#include "runtime/pinned_buffers.h"
 #include "runtime/team.h"
 #include "tests/runtime/fake_cuda_driver.h"
 
@@ -511,6 +513,63 @@ void OnNewStream(const std::function<void()>& work) {
     Cuda().Wait();
     Fake().streams == streams ? OnNewStream(work) : work();
   }).join();
+}
+
+// As the results of a call that comes again: to memory of the pool.
+void BringDown(const std::vector<char>& expected) {
+  const auto bytes = int64_t(expected.size());
+  void* device = Cuda().Allocate(bytes);
+  EXPECT_EQ(Cuda().CopyUp(device, expected.data(), bytes), 0);
+  void* host = Allocate(uint64_t(bytes));
+  std::memset(host, 0, expected.size());
+  EXPECT_EQ(Cuda().CopyResult(host, device, bytes), 0);
+  EXPECT_EQ(std::memcmp(host, expected.data(), expected.size()), 0);
+  std::memset(host, 1, expected.size());
+  EXPECT_EQ(Cuda().CopyUp(device, host, bytes), 0);  // straight, where it is pinned
+  std::vector<char> back(expected.size());
+  EXPECT_EQ(Cuda().CopyDown(back.data(), device, bytes), 0);
+  EXPECT_EQ(std::memcmp(back.data(), host, back.size()), 0);
+  Release(host);
+  Cuda().Free(device);
+}
+
+std::vector<char> AnyBytes(size_t count) {
+  std::vector<char> bytes(count);
+  for (size_t i = 0; i < count; ++i) bytes[i] = char(i * 2654435761u >> 13);
+  return bytes;
+}
+
+TEST(CudaDevice, MemoryThatResultsComeToAgainIsPinnedUntilThePoolGivesItBack) {
+  TrimPool();
+  const std::vector<char> bytes = AnyBytes(20'000'003);
+  BringDown(bytes);
+  EXPECT_TRUE(Fake().registered.empty());
+  for (int i = 0; i < 5; ++i) BringDown(bytes);
+  ASSERT_EQ(Fake().registered.size(), 1u);
+  EXPECT_EQ(CountPinned(), int64_t(Fake().registered.begin()->second));
+  EXPECT_GE(CountPinned(), 20'000'003);
+  TrimPool();
+  EXPECT_TRUE(Fake().registered.empty());
+  EXPECT_EQ(CountPinned(), 0);
+}
+
+TEST(CudaDevice, NoMoreIsPinnedThanTheLimitSays) {
+  const int64_t most = MostPinned();
+  SetMostPinned(20'000'000);
+  for (int i = 0; i < 6; ++i) BringDown(AnyBytes(20'000'003));
+  EXPECT_TRUE(Fake().registered.empty());
+  SetMostPinned(most);
+  for (int i = 0; i < 6; ++i) BringDown(AnyBytes(100'000));  // Small ones have no mapping.
+  EXPECT_TRUE(Fake().registered.empty());
+  TrimPool();
+}
+
+// Another context may be the thread's when the pool gives the memory back, or none.
+TEST(CudaDevice, PinnedMemoryGoesFromAnyThread) {
+  for (int i = 0; i < 6; ++i) BringDown(AnyBytes(20'000'003));
+  EXPECT_EQ(Fake().registered.size(), 1u);
+  std::thread([] { TrimPool(); }).join();
+  EXPECT_TRUE(Fake().registered.empty());
 }
 
 TEST(CudaDevice, CopiesFailWithoutPinnedMemory) {

@@ -10,7 +10,9 @@
 #include <string>
 #include <thread>
 
+#include "runtime/buffers.h"
 #include "runtime/device_call.h"
+#include "runtime/pinned_buffers.h"
 #include "tests/runtime/fake_cuda_driver.h"
 
 namespace parakeet::runtime {
@@ -123,6 +125,33 @@ TEST(CudaFork, ChildrenOfOneThatUsesItAreToldSo) {
   device->Free(buffer);
   EXPECT_EQ(device->Counters().live_buffers, 0);
   EXPECT_EQ(device->Counters().limit_bytes, 0);
+}
+
+TEST(CudaFork, NothingIsPinnedInAChildNorBehindIt) {
+  std::string why;
+  Device* const device = OpenDevice(DeviceKind::kCuda, 0, &why);
+  constexpr int64_t kBytes = 10'000'000;
+  void* const on_device = device->Allocate(kBytes);
+  void* const host = Allocate(kBytes);
+  const auto bring = [&] { return device->CopyResult(host, on_device, kBytes) == 0; };
+  for (int i = 0; i < 6; ++i) EXPECT_TRUE(bring());
+  EXPECT_GE(CountPinned(), kBytes);
+  static_cast<char*>(host)[kBytes - 1] = 7;
+  EXPECT_EQ(StatusOfChild([&] {
+              const bool is_there = static_cast<char*>(host)[kBytes - 1] == 7;
+              Release(host);
+              TrimPool();
+              return is_there && CountPinned() == 0;
+            }),
+            0);
+  EXPECT_TRUE(Fake().registered.empty());
+  EXPECT_EQ(CountPinned(), 0);
+  for (int i = 0; i < 6; ++i) EXPECT_TRUE(bring());
+  EXPECT_GE(CountPinned(), kBytes);
+  Release(host);
+  TrimPool();
+  EXPECT_EQ(CountPinned(), 0);
+  device->Free(on_device);
 }
 
 TEST(CudaFork, ACallInAChildFailsAndEnds) {

@@ -386,6 +386,12 @@ void FillMemory(CudaDriver* driver) {
       return *memory = std::malloc(bytes), 0;
     });
   };
+  driver->MemHostRegister = [](void* memory, size_t bytes, unsigned) {
+    return InContext([&] { return Fake().registered.emplace(memory, bytes).second ? 0 : 712; });
+  };
+  driver->MemHostUnregister = [](void* memory) {
+    return InContext([&] { return Fake().registered.erase(memory) == 1 ? 0 : 713; });
+  };
   driver->MemcpyHtoDAsync = [](CuAddress to, const void* from, size_t bytes, CuStream stream) {
     return Copy(HostOf(to), from, bytes, stream);
   };

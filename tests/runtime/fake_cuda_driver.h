@@ -24,7 +24,8 @@ struct FakeCuda {
   CuResult failure = 0;                       // of each stream's next wait
 
   int64_t live_bytes = 0;
-  int64_t heap_bytes = 0;  // for kernels, of the device that was asked last
+  std::map<void*, size_t> registered;  // pinned memory of the host that is its owner's
+  int64_t heap_bytes = 0;              // for kernels, of the device that was asked last
   int loads = 0;
   int unloads = 0;
   int links = 0;

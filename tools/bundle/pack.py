@@ -25,7 +25,7 @@ NEEDED = ("numpy", "pytest", "hypothesis")
 FOLDERS = {"tests/python": ("*.py", "*.txt"), "benchmarks": ("*.py", "*.cc", "*.cu", "*.txt"),
            "examples": ("*.py",), "tools/bundle": ("*.py",)}
 FILES = ("LICENSE", "NOTICE", "README.md", "constraints.txt", "frontend/primitives.def",
-         "passes/passes.def", "pyproject.toml")  # fmt: skip
+         "passes/forms.def", "passes/passes.def", "pyproject.toml")  # fmt: skip
 LIMIT = 60_000_000
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from parakeet.library.intrinsics import asarray, astype, promote_types, strong
+from parakeet.library.intrinsics import asarray, astype, on_device, promote_types, strong
 from parakeet.library.registry import overload
 from parakeet.library.sorting import order_of_row
 from parakeet.operators import map
@@ -23,31 +23,75 @@ def is_less(a, b):
     return (a < b) | ((b != b) & (a == a))
 
 
-def first_not_less(a, value, steps):
-    """The first place in `a`, sorted and not empty, where `value` could stand.
+def stands_before(element, value):
+    return is_less(element, value)
+
+
+def stands_before_or_with(element, value):
+    return ~is_less(value, element)
+
+
+def first_behind(goes_on, a, value, steps):
+    """The first place in `a`, sorted and not empty, before which all elements go on to the value.
 
     All values take the same steps, each as long as a power of two and taken or not, so that many
     are searched for at once. `steps` are the halvings of a's elements.
     """
-    n = a.shape[0]
-    count, longest = steps
-    place = 0
-    for k in range(count):
-        further = place + int(np.right_shift(longest, k))
-        element = a[max(min(further - 1, n - 1), 0)]
-        place = further if (further <= n) & is_less(element, value) else place
-    return place
+    return search_on(goes_on, a, value, steps, 0, 0)
 
 
 def first_greater(a, value, steps):
+    return first_behind(stands_before_or_with, a, value, steps)
+
+
+def search_on(goes_on, a, value, steps, done, place):
+    """From a place, where so many steps have been done."""
     n = a.shape[0]
     count, longest = steps
-    place = 0
-    for k in range(count):
+    for k in range(done, count):
         further = place + int(np.right_shift(longest, k))
-        element = a[max(min(further - 1, n - 1), 0)]
-        place = further if (further <= n) & ~is_less(value, element) else place
+        element = a[np.maximum(np.minimum(further - 1, n - 1), 0)]
+        place = further if (further <= n) & goes_on(element, value) else place
     return place
+
+
+# The first steps of all searches look at few elements, which lie far apart. Threads of a GPU find
+# copies of them side by side, which its processors' own caches hold.
+SAMPLED_STEPS = 12
+STORED_AGAIN = 32
+SAMPLES = (1 << SAMPLED_STEPS) + STORED_AGAIN
+LEAST_SAMPLED = 1 << 16  # elements and values
+
+
+def samples_of(a, steps):
+    n = a.shape[0]
+    stride = np.right_shift(steps[1], SAMPLED_STEPS - 1)
+    samples = np.empty(SAMPLES, a.dtype)
+    for k in range(SAMPLES - STORED_AGAIN):
+        samples[k] = a[np.maximum(np.minimum((k + 1) * stride - 1, n - 1), 0)]
+    # Nobody reads these; but what is stored to again is not made anew where it is read.
+    for k in range(SAMPLES - STORED_AGAIN, SAMPLES):
+        samples[k] = a[0]
+    return samples
+
+
+def first_behind_samples(goes_on, a, samples, value, steps):
+    stride = np.right_shift(steps[1], SAMPLED_STEPS - 1)
+    place = 0
+    for k in range(SAMPLED_STEPS):
+        further = place + np.right_shift(1 << (SAMPLED_STEPS - 1), k)
+        element = samples[np.maximum(np.minimum(further - 1, SAMPLES - 1), 0)]
+        place = further if (further * stride <= a.shape[0]) & goes_on(element, value) else place
+    return search_on(goes_on, a, value, steps, SAMPLED_STEPS, place * stride)
+
+
+def places_behind(goes_on, a, values):
+    steps = halvings(a.shape[0])
+    if on_device() and values.ndim == 1:
+        if a.shape[0] >= LEAST_SAMPLED and values.shape[0] >= LEAST_SAMPLED:
+            samples = samples_of(a, steps)
+            return map(lambda v: first_behind_samples(goes_on, a, samples, v, steps), values)
+    return map(lambda value: first_behind(goes_on, a, value, steps), values, axis=None)
 
 
 @overload(np.searchsorted, method="searchsorted")
@@ -65,10 +109,9 @@ def searchsorted(a, v, side="left", sorter=None):
     values = astype(values, dtype)
     if x.shape[0] < 1:
         return strong(map(lambda value: 0, values, axis=None))
-    steps = halvings(x.shape[0])
     if side == "left":
-        return strong(map(lambda value: first_not_less(x, value, steps), values, axis=None))
-    return strong(map(lambda value: first_greater(x, value, steps), values, axis=None))
+        return strong(places_behind(stands_before, x, values))
+    return strong(places_behind(stands_before_or_with, x, values))
 
 
 @overload(np.digitize)

@@ -7,7 +7,6 @@ from parakeet.library.intrinsics import (
     expand_dims,
     moveaxis,
     normalize_axes,
-    select,
 )
 from parakeet.library.reductions import (
     count_where,
@@ -49,24 +48,28 @@ def freedom_of(x, axis, where, ddof):
     return np.maximum(freedom, 0)
 
 
-# Fewer rows are as soon read twice.
-LEAST_ROWS_TO_SHIFT = 1024
 SAMPLES = 32
 
 
+def shift_of(y):
+    """A number near the mean along the last axis: the mean of some elements."""
+    if y.ndim > 1:
+        return map(shift_of, y)
+    n = y.shape[0]
+    first = y[0] if n > 0 else y.dtype.type(0)
+    some = y[:: np.maximum(n // SAMPLES, 1)]
+    near = first + reduce(add, some - first, init=0) / some.shape[0]
+    return near if isfinite(near) else first * 0
+
+
 def shifted_squares(y):
-    """The sum of the squares of what is centred on the mean, along the last axis, which is long and
-    which a GPU's threads go along side by side. As passes/shift_moments.cc: of differences from the
-    mean of some elements, in one traversal; again where that is far from the mean."""
-    n = y.shape[-1]
-    first = y[..., 0]
-    some = y[..., :: n // SAMPLES]
-    near = first + reduce(add, some - expand_dims(first, -1), axis=-1, init=0) / some.shape[-1]
-    shift = select(isfinite(near), near, first * 0)
-    moved = y - expand_dims(shift, -1)
+    """The sum of the squares of what is centred on the mean, along the last axis, which a GPU's
+    threads go along side by side. As passes/shift_moments.cc: of differences from the mean of some
+    elements, in one traversal; again where that is far from the mean."""
+    moved = y - expand_dims(shift_of(y), -1)
     total = reduce(add, moved, axis=-1, init=0)
     squares = reduce(add, moved * moved, axis=-1, init=0)
-    return centred(y, squares, total * total / n)
+    return centred(y, squares, total * total / y.shape[-1])
 
 
 def centred(y, squares, excess):
@@ -86,9 +89,7 @@ def variance_of(x, dtype, axis, ddof, mean, where):
     values = asarray(x, inner)
     is_plain = dtype is None and mean is None and where is None and values.dtype.kind == "f"
     if is_plain and passes_by(values, axis):
-        rows = moveaxis(values, axis, -1)
-        if rows.shape[-1] >= LEAST_ROWS_TO_SHIFT:
-            return shifted_squares(rows) / freedom_of(x, axis, where, ddof)
+        return shifted_squares(moveaxis(values, axis, -1)) / freedom_of(x, axis, where, ddof)
     center = center_of(values, axis, mean, where)
     squares = squares_of((x if x.dtype.kind == "c" else values) - center)
     if dtype is not None:
