@@ -34,6 +34,8 @@ constexpr int64_t kFewIterations = 4;
 // Of each access in lanes to places that data say, where some are stores, and where none is.
 constexpr int kCostAScatter = 8;
 constexpr int kCostAGather = 12;
+// Of each access in lanes down a column, where some are stores.
+constexpr int kCostAColumn = 4;
 // Bytes are gathered one by one anywhere. Their lanes are many, but some processors put them
 // together slowly: those whose instructions gather fast.
 constexpr int kCostANarrowGather = 5;
@@ -98,6 +100,8 @@ class Scheduler : public ir::Mutator {
     if (reason.empty() && !SuitsAllInside(b)) reason = "a loop in it takes the lanes";
     if (reason.empty() && MostlyScatters(b, b.blocks[0]->params[best]))
       reason = "it does little but go to places that data say";
+    if (reason.empty() && MostlyColumns(b, b.blocks[0]->params[best]))
+      reason = "it does little but go down columns";
     if (reason.empty()) return best;
     context_.Note(b.span, "not vectorised: " + reason, Topic::kLanes, Verdict::kRefused);
     return -1;
@@ -133,6 +137,23 @@ class Scheduler : public ir::Mutator {
     }
     if (stores > 0) return CostUnchecked(element) < kCostAScatter * scattered;
     return CostOf(element) < gathers;
+  }
+
+  // True where all that is read or stored anew lies in columns, which lanes read and store one by
+  // one, and little is done with it.
+  bool MostlyColumns(const Binding& nest, const Var* index) const {
+    const ir::Block& element = *nest.blocks[0];
+    int columns = 0, stores = 0, others = 0;
+    ir::ForEachBinding(element, [&](const Binding& b) {
+      others += !b.blocks.empty();
+      if (b.op != OpCode::kLoad && b.op != OpCode::kStore) return;
+      const bool is_column = patterns_.IsInColumn(b, index);
+      columns += is_column;
+      stores += is_column && b.op == OpCode::kStore;
+      others += !is_column && patterns_.AlongIndex({{}, {&b}, {}}, {index}, index).next > 0;
+    });
+    if (stores == 0 || others > 0 || !nest.results.empty()) return false;
+    return CostUnchecked(element) < kCostAColumn * columns;
   }
 
   int CostOfGather(const Binding& access) const {

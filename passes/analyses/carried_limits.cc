@@ -46,7 +46,7 @@ CarriedLimits::CarriedLimits(const Binding& loop, std::vector<Operand> operands,
     const LinearForm init = ranges.FormOf(operands[FirstInit(loop) + k]);
     values_.push_back({k, init, ranges.IsNear(init), {}, {}});
     for (const bool high : {false, true}) Guess(values_.back(), {high, init});
-    if (step_ != 0) Guess(values_.back(), {false, LinearForm::Of(int64_t{0})});
+    Guess(values_.back(), {false, LinearForm::Of(int64_t{0})});
   }
   Admit(ranges);
 }

@@ -334,8 +334,10 @@ void Ranges::BoundChosen(const Binding& b) {
     Facts facts;
     Reaches most;
     for (const ir::Block* block : b.blocks) {
-      facts.one_of.push_back(FormOf(block->results[k]));
       const auto ended = yields_.find(block);
+      const std::vector<LinearForm> choices =
+          ended == yields_.end() ? ChoicesOf(FormOf(block->results[k])) : ended->second[k].one_of;
+      facts.one_of.insert(facts.one_of.end(), choices.begin(), choices.end());
       const Reaches reach =
           ended == yields_.end() ? Reaches{kInfinity, kInfinity} : ended->second[k].reach;
       most = {std::max(most.below, reach.below), std::max(most.above, reach.above)};
