@@ -80,8 +80,9 @@ class ArrayHoister : public ir::Mutator {
 
   static bool SurelyRuns(const Binding& loop) {
     const Operand &lo = loop.operands[0], &hi = loop.operands[1];
-    return lo.IsConstant() && hi.IsConstant() && loop.operands[2].constant().integer > 0 &&
-           lo.constant().integer < hi.constant().integer;
+    if (!lo.IsConstant() || !hi.IsConstant()) return false;
+    const int64_t first = lo.constant().integer, end = hi.constant().integer;
+    return loop.operands[2].constant().integer > 0 ? first < end : first > end;
   }
 
   bool IsSame(const Binding& alloc, const ir::VarSet& inside, bool may_have_failed) const {

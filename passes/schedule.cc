@@ -38,7 +38,7 @@ constexpr int kCostAGather = 12;
 constexpr int kCostAColumn = 4;
 // Bytes are gathered one by one anywhere. Their lanes are many, but some processors put them
 // together slowly: those whose instructions gather fast.
-constexpr int kCostANarrowGather = 5;
+constexpr int kCostANarrowGather = 8;
 constexpr int kCostAFastGather = 4;
 
 class Scheduler : public ir::Mutator {

@@ -10,6 +10,7 @@
 
 #include "ir/node.h"
 #include "ir/uses.h"
+#include "passes/analyses/integer_intervals.h"
 #include "passes/analyses/linear_forms.h"
 #include "passes/analyses/monomials.h"
 
@@ -95,6 +96,7 @@ class Ranges {
   Facts& Change(const ir::Var* var);
   void BoundByDefinition(const ir::Binding& b);
   void BoundCast(const ir::Binding& b);
+  std::optional<IntegerInterval> IntervalOfWhole(const ir::Operand& value, int depth) const;
   std::vector<LinearForm> SmallerLimits(const ir::Operand& value) const;
   void BoundByExtremes(const ir::Binding& b);
   void BoundByYields(const ir::Binding& b);
