@@ -141,8 +141,8 @@ class ArrayHoister : public ir::Mutator {
     }
     some.Append(arena()->New(std::move(copy)));
     const bool down = loop.operands[2].constant().integer < 0;
-    const Operand runs = builder().Scalar(down ? OpCode::kGt : OpCode::kLt,
-                                          {loop.operands[0], loop.operands[1]});
+    const Operand runs =
+        builder().Scalar(down ? OpCode::kGt : OpCode::kLt, {loop.operands[0], loop.operands[1]});
     std::vector<Operand> inits(loop.operands.begin() + 3, loop.operands.end());
     builder().Emit(OpCode::kIf, std::move(results), {runs}, {},
                    {some.Finish({}, std::move(made)), none.Finish({}, std::move(inits))});

@@ -101,8 +101,7 @@ class StoreJoiner : public ir::Mutator {
       const Binding& b = *all[at];
       if (b.op == OpCode::kIf && MayTake(b, *all[store], roots)) return at;
       const Effects effects = EffectsOf(b, roots_);
-      if (effects.may_fail || Intersects(effects.reads, roots) ||
-          Intersects(effects.writes, roots))
+      if (effects.may_fail || Intersects(effects.reads, roots) || Intersects(effects.writes, roots))
         return all.size();
     }
     return all.size();

@@ -104,9 +104,9 @@ void DemandFinder::SeeCondition(const Binding& loop, const Operand& condition) {
   }
   const auto sides = SidesOfOrder(b.op);
   if (!sides || !IsIndexType(b.operands[0])) return;
-  const LinearForm room = Plus(Difference(forms_.Of(b.operands[sides->first]),
-                                          forms_.Of(b.operands[sides->second])),
-                               IsStrictOrder(b.op) ? -1 : 0);
+  const LinearForm room =
+      Plus(Difference(forms_.Of(b.operands[sides->first]), forms_.Of(b.operands[sides->second])),
+           IsStrictOrder(b.op) ? -1 : 0);
   for (size_t k = 0; k < loop.results.size(); ++k) {
     const int64_t times = room.Coefficient(loop.blocks[0]->params[k]);
     if (times != 1 && times != -1) continue;
@@ -179,11 +179,12 @@ const Binding* DemandFinder::WrapOf(const Var* var) const {
   const auto made = definitions_.find(var);
   if (made == definitions_.end() || made->second->op != OpCode::kSelect) return nullptr;
   const Binding& select = *made->second;
-  const auto asks = select.operands[0].IsVar() ? definitions_.find(select.operands[0].var())
-                                               : definitions_.end();
+  const auto asks =
+      select.operands[0].IsVar() ? definitions_.find(select.operands[0].var()) : definitions_.end();
   if (asks == definitions_.end() || asks->second->op != OpCode::kLt) return nullptr;
   const bool is_wrap = asks->second->operands[1].IsInt(0) &&
-                       asks->second->operands[0] == select.operands[2] && IsIndexType(select.operands[2]);
+                       asks->second->operands[0] == select.operands[2] &&
+                       IsIndexType(select.operands[2]);
   return is_wrap ? &select : nullptr;
 }
 

@@ -43,8 +43,7 @@ void Ranges::EndBlock(const ir::Block& block) {
 // What is known of a value that a branch inside has chosen ends with the block: what it was chosen
 // of does not.
 std::vector<LinearForm> Ranges::ChoicesOf(const LinearForm& form) const {
-  const bool is_value =
-      form.terms.size() == 1 && form.terms[0].second == 1 && form.constant == 0;
+  const bool is_value = form.terms.size() == 1 && form.terms[0].second == 1 && form.constant == 0;
   const auto known = facts_.find(is_value ? form.terms[0].first : nullptr);
   const bool is_chosen = known != facts_.end() && !known->second.one_of.empty() &&
                          known->second.one_of.size() <= kMostChoices;
