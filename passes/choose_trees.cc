@@ -9,7 +9,7 @@
 // registers take no part: one core and many give the same bits. What is in order along rows that
 // pass by, as a sum of columns, is in order a run of rows at a time.
 // Refuses: lanes where a combine depends on the order of its sides, where an array is accumulated,
-// where the extents are small constants, where memory follows the index around the reduction, where
+// where the extents are small constants or those of a window around an index, where memory follows the index around the reduction, where
 // numbers of no array are reduced to the same in all lanes around, or where rows are as long as
 // elements say, and what they are made of lies anywhere.
 #include <algorithm>
@@ -22,6 +22,7 @@
 #include "passes/analyses/kernel_legality.h"
 #include "passes/analyses/reduction_lanes.h"
 #include "passes/analyses/row_scans.h"
+#include "passes/analyses/short_extents.h"
 #include "passes/lowering/loop_writer.h"
 #include "passes/pass.h"
 
@@ -71,13 +72,19 @@ constexpr int64_t kMostLanesOfCheckedRows = 8;
 // Rows of fewer elements, of which some lie anywhere, are soon over in order: processors make
 // several of them side by side, and need not combine lanes.
 constexpr int64_t kShortRow = 32;
+// Of a few elements around an index, as `range(max(i - 1, 0), min(i + 2, n))` has.
+constexpr int64_t kWidestWindow = 16;
 // Bools are made by comparing wider numbers, of which more lanes would not fit the registers.
 constexpr int64_t kMostLanesOfBools = 32;
 
 class TreeChooser : public LoopWriter {
  public:
   TreeChooser(ir::Arena* arena, const ir::Function& function, Context& context)
-      : LoopWriter(arena), patterns_(function), roots_(function), context_(context) {}
+      : LoopWriter(arena),
+        patterns_(function),
+        roots_(function),
+        short_(function),
+        context_(context) {}
 
  protected:
   void Visit(const Binding* b) override {
@@ -140,6 +147,7 @@ class TreeChooser : public LoopWriter {
   // True where the whole index space is known to fit in one block, or blocks are of no use.
   bool IsOneBlock(const Binding& b, int64_t block) const {
     if (depth_ > 0 || HoldsArrays(b)) return true;
+    if (!context_.options.kernels && IsWindow(b)) return true;
     int64_t size = 1;
     for (size_t axis = 0; axis < b.blocks[0]->params.size(); ++axis) {
       const Operand& extent = b.operands[axis];
@@ -148,6 +156,12 @@ class TreeChooser : public LoopWriter {
       if (size > block) return false;
     }
     return true;
+  }
+
+  // Of a few elements around an index, that lanes would be added up for.
+  bool IsWindow(const Binding& b) const {
+    const size_t rank = b.blocks[0]->params.size();
+    return short_.AreWithin({b.operands.begin(), b.operands.begin() + rank}, kWidestWindow);
   }
 
   // Of elements in order that memory does not follow, whose nest lanes take: rows that pass by. In
@@ -352,6 +366,8 @@ class TreeChooser : public LoopWriter {
     std::string reason = WhyNoLanes(b, nest_, patterns_, !context_.options.kernels);
     if (!context_.options.kernels && reason.empty() && around_ != nullptr && IsRagged(b, *around_))
       reason = "elements say how long its rows are";
+    if (!context_.options.kernels && reason.empty() && IsWindow(b))
+      reason = "it has a few elements around an index";
     if (context_.options.kernels && (depth_ == 0 || !reason.empty())) return 1;
     if (context_.options.kernels) return kRowThreads * kRowPlaces / RowNeighbours(nest_);
     if (!reason.empty()) {
@@ -371,6 +387,7 @@ class TreeChooser : public LoopWriter {
 
   AccessPatterns patterns_;
   Roots roots_;
+  ShortExtents short_;
   Context& context_;
   int depth_ = 0;
   const Binding* row_scan_ = nullptr;  // Of the nest that is visited.

@@ -13,13 +13,15 @@
 //
 // Assumes: nothing; it runs at every stage before lanes are written.
 // Refuses: loads, which a check inside may guard; a check after another that stays, a call or a
-// store, which come first in program order; checks of `while` loops, which may not run; anything in
-// a branch, which may be dear and not taken.
+// store, which come first in program order; checks of `while` loops, whose bodies may not run
+// (hoist_conditions.cc has those of conditions); anything in a branch, which may be dear and not
+// taken.
 #include <algorithm>
 
 #include "ir/mutator.h"
 #include "ir/uses.h"
 #include "passes/analyses/find_effects.h"
+#include "passes/analyses/first_iteration.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -110,89 +112,40 @@ class Hoister : public ir::Mutator {
   }
 
   const Block* HoistFrom(const Binding& loop, const Block& block, bool runs_checks) {
-    VarSet inside = ir::DefinedVars(block);
-    ScalarCode scalars;  // what stays, by the values it defines
+    FirstIteration start(loop);
     Block rest = block;
     rest.bindings.clear();
     bool first = runs_checks;  // Nothing that may be seen has run in this iteration yet.
     for (const Binding* b : block.bindings) {
       const bool is_scalar = ir::IsScalarOp(b->op);
-      if (is_scalar && IsInvariant(*b, inside)) {
-        inside.erase(b->result());
+      if (is_scalar && start.IsInvariant(*b)) {
+        start.Move(b->result());
         builder().Append(b);
         continue;
       }
-      if (b->op == OpCode::kCheck && first && HoistCheck(loop, *b, inside, scalars)) continue;
-      if (is_scalar) scalars[b->result()] = b;
+      if (b->op == OpCode::kCheck && first && HoistCheck(loop, *b, start)) continue;
+      if (is_scalar) start.Define(*b);
       first = first && EffectsOf(*b, roots_).IsPure();
       rest.bindings.push_back(b);
     }
     return rest.bindings.size() == block.bindings.size() ? &block : arena()->New(std::move(rest));
   }
 
-  static bool IsInvariant(const Binding& b, const VarSet& inside) {
-    return std::none_of(b.operands.begin(), b.operands.end(),
-                        [&](const Operand& operand) { return inside.contains(operand.var()); });
-  }
-
-  using ScalarCode = ir::DefinitionMap;
-
   // Fails as the first iteration would, where there is one: the place is that iteration's. False
   // where the check is not the same in every iteration but for its place.
-  bool HoistCheck(const Binding& loop, const Binding& check, const VarSet& inside,
-                  const ScalarCode& scalars) {
-    const ir::Substitution start = StartOf(loop);
+  bool HoistCheck(const Binding& loop, const Binding& check, const FirstIteration& start) {
     const size_t place_end = 1 + check.attrs.Int(Attr::kAt);
     Binding copy = check;
     for (size_t k = 0; k < copy.operands.size(); ++k) {
       const bool in_place = k >= 1 && k < place_end;
-      if (!inside.contains(copy.operands[k].var())) continue;
-      if (!in_place || !IsScalarCode(copy.operands[k], inside, start, scalars)) return false;
+      if (!start.IsInside(copy.operands[k])) continue;
+      if (!in_place || !start.IsKnown(copy.operands[k])) return false;
     }
-    for (size_t k = 1; k < place_end; ++k) {
-      copy.operands[k] = AtStart(copy.operands[k], inside, start, scalars);
-    }
+    for (size_t k = 1; k < place_end; ++k)
+      copy.operands[k] = start.Write(builder(), copy.operands[k]);
     copy.operands[0] = builder().Scalar(OpCode::kOr, {copy.operands[0], NeverRuns(loop)});
     builder().Append(arena()->New(std::move(copy)));
     return true;
-  }
-
-  // The loop's indexes where it begins.
-  static ir::Substitution StartOf(const Binding& loop) {
-    const bool has_lo = loop.op == OpCode::kFor || loop.op == OpCode::kLanes;
-    const std::vector<const Var*>& params = loop.blocks[0]->params;
-    ir::Substitution start;
-    for (size_t axis = 0; axis < (has_lo ? 1 : params.size()); ++axis) {
-      start[params[axis]] = has_lo ? loop.operands[0] : Operand::Int(0);
-    }
-    return start;
-  }
-
-  // True where the value follows from the loop's indexes by scalar code alone.
-  static bool IsScalarCode(const Operand& operand, const VarSet& inside,
-                           const ir::Substitution& start, const ScalarCode& scalars) {
-    if (!inside.contains(operand.var()) || start.contains(operand.var())) return true;
-    const auto code = scalars.find(operand.var());
-    if (code == scalars.end()) return false;
-    const std::vector<Operand>& in = code->second->operands;
-    return std::all_of(in.begin(), in.end(),
-                       [&](const Operand& o) { return IsScalarCode(o, inside, start, scalars); });
-  }
-
-  Operand AtStart(const Operand& operand, const VarSet& inside, const ir::Substitution& start,
-                  const ScalarCode& scalars) {
-    if (!inside.contains(operand.var())) return operand;
-    if (const auto index = start.find(operand.var()); index != start.end()) return index->second;
-    const Binding& code = *scalars.at(operand.var());
-    std::vector<Operand> operands;
-    for (const Operand& in : code.operands) operands.push_back(AtStart(in, inside, start, scalars));
-    if (code.op == OpCode::kCast) {
-      return builder().Cast(operands[0], code.result()->type.dtype(), code.result()->hint);
-    }
-    if (code.op == OpCode::kBitcast) {
-      return builder().Bitcast(operands[0], code.result()->type.dtype(), code.result()->hint);
-    }
-    return builder().Scalar(code.op, std::move(operands), code.result()->hint);
   }
 
   Operand NeverRuns(const Binding& loop) {

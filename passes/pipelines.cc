@@ -25,8 +25,11 @@ const std::vector<std::string_view>& CpuPipeline() {
       "turn-maps",
       "express-by-index",
       "simplify",
+      // Before split-at-borders: ends that a loop's condition reads are known where it begins.
+      "hoist-conditions",
       // Before prove-bounds, which sees what is so between the borders.
       "split-at-borders",
+      "version-loops",
       // Bounds first: a check that stays hides independence and forbids fusion.
       "prove-bounds",
       "simplify",
@@ -159,6 +162,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       "even-costs",
       // Behind all that looks for stores, or for the loops around them.
       "stream-stores",
+      "hoist-arrays",
       // Frees name what is left, so nothing may run after it.
       "plan-memory",
   };
@@ -179,11 +183,12 @@ const std::vector<std::string_view>& GpuPipeline() {
     // Each thread of a GPU makes one element: what is made for many in the caches of a core or in
     // lanes is made otherwise, and all of an array by one kernel.
     const std::set<std::string_view> left_out = {
-        "split-at-borders", "split-nests",   "split-maps-at-borders", "fill-rest",
-        "fuse-panels",      "flatten-maps",  "block-contractions",    "unroll-last-axes",
-        "vectorize-loops",  "flatten-lanes", "store-behind-checks",   "join-lanes",
-        "hoist-loads",      "branch-checks", "prefetch-streams",      "even-costs",
-        "write-one-by-one", "stream-stores", "load-before-branches",  "store-at-once"};
+        "split-at-borders", "version-loops",    "split-nests",   "split-maps-at-borders",
+        "fill-rest",        "fuse-panels",      "flatten-maps",  "block-contractions",
+        "unroll-last-axes", "vectorize-loops",  "flatten-lanes", "store-behind-checks",
+        "join-lanes",       "hoist-loads",      "branch-checks", "prefetch-streams",
+        "even-costs",       "write-one-by-one", "stream-stores", "load-before-branches",
+        "store-at-once",    "hoist-arrays"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       // Behind all that fuses, and before arrays share memory.

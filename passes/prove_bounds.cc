@@ -45,6 +45,7 @@ using ir::Var;
 constexpr int kMostTrials = 2;    // One inside the other: each walks what is inside again.
 constexpr int kMostNested = 256;  // Bindings that such walks inside a walk go through.
 constexpr int kMostWalks = 5;
+constexpr int64_t kFewestAround = 16;  // Of a known number of places with an edge to go around.
 
 class BoundsProver : public ir::Mutator {
  public:
@@ -299,7 +300,9 @@ class BoundsProver : public ir::Mutator {
     const auto is_one = [](const auto& term) { return std::abs(term.second) == 1; };
     const bool is_neighbour = place.terms.size() + (place.constant != 0) > 1 &&
                               std::all_of(place.terms.begin(), place.terms.end(), is_one);
-    if (!is_neighbour || in[1].IsConstant()) return false;
+    if (!is_neighbour) return false;
+    // Of a few, parts of a loop between the borders would be as short.
+    if (in[1].IsConstant() && in[1].constant().integer < kFewestAround) return false;
     const auto is_below = [&](int64_t times) {
       LinearForm gap = LinearForm::Of(int64_t{-1});
       gap.Add(size, times);

@@ -59,7 +59,7 @@ class StoredValues {
     bool is_seen = false;
   };
 
-  // `stored` is what holds before the block and is changed nowhere in it.
+  // `stored` is what holds where the block begins.
   void Walk(const Block& block, std::vector<Stored> stored) {
     for (const Binding* b : block.bindings) {
       if (!b->blocks.empty()) WalkInside(*b, stored);
@@ -69,11 +69,14 @@ class StoredValues {
     }
   }
 
+  // What a branch stores itself comes behind where it begins; what a loop does, before it too.
   void WalkInside(const Binding& b, std::vector<Stored> stored) {
-    const Effects effects = EffectsOf(b, roots_);
-    std::erase_if(stored, [&](const Stored& earlier) {
-      return Intersects(roots_.Of(ArrayOf(*earlier.store)), effects.writes);
-    });
+    if (b.op != OpCode::kIf) {
+      const Effects effects = EffectsOf(b, roots_);
+      std::erase_if(stored, [&](const Stored& earlier) {
+        return Intersects(roots_.Of(ArrayOf(*earlier.store)), effects.writes);
+      });
+    }
     // What stores over it does so inside only, where it may not run.
     for (Stored& earlier : stored) earlier.is_seen = true;
     for (const Block* inner : b.blocks) Walk(*inner, stored);

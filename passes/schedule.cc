@@ -18,6 +18,7 @@
 #include "passes/analyses/access_patterns.h"
 #include "passes/analyses/find_cost.h"
 #include "passes/analyses/reduction_lanes.h"
+#include "passes/analyses/varying_values.h"
 #include "passes/analyses/vector_legality.h"
 #include "passes/pass.h"
 
@@ -34,9 +35,11 @@ constexpr int64_t kFewIterations = 4;
 // Of each access in lanes to places that data say, where some are stores, and where none is.
 constexpr int kCostAScatter = 8;
 constexpr int kCostAGather = 12;
+// Of each access in lanes down a column, where some are stores.
+constexpr int kCostAColumn = 4;
 // Bytes are gathered one by one anywhere. Their lanes are many, but some processors put them
 // together slowly: those whose instructions gather fast.
-constexpr int kCostANarrowGather = 5;
+constexpr int kCostANarrowGather = 10;
 constexpr int kCostAFastGather = 4;
 
 class Scheduler : public ir::Mutator {
@@ -98,6 +101,8 @@ class Scheduler : public ir::Mutator {
     if (reason.empty() && !SuitsAllInside(b)) reason = "a loop in it takes the lanes";
     if (reason.empty() && MostlyScatters(b, b.blocks[0]->params[best]))
       reason = "it does little but go to places that data say";
+    if (reason.empty() && MostlyColumns(b, b.blocks[0]->params[best]))
+      reason = "it does little but go down columns";
     if (reason.empty()) return best;
     context_.Note(b.span, "not vectorised: " + reason, Topic::kLanes, Verdict::kRefused);
     return -1;
@@ -116,9 +121,10 @@ class Scheduler : public ir::Mutator {
   bool MostlyScatters(const Binding& nest, const Var* index) const {
     const ir::Block& element = *nest.blocks[0];
     int scattered = 0, stores = 0;
+    const ir::VarSet wandering = WanderingStores(element, index);
     const auto see = [&](const Binding& b) {
       if (b.op != OpCode::kLoad && b.op != OpCode::kStore) return 0;
-      const bool is_scattered = patterns_.IsScattered(b, index);
+      const bool is_scattered = patterns_.IsScattered(b, index) || IsAt(b, wandering);
       scattered += is_scattered;
       stores += is_scattered && b.op == OpCode::kStore;
       return is_scattered ? CostOfGather(b) : 0;
@@ -133,6 +139,58 @@ class Scheduler : public ir::Mutator {
     }
     if (stores > 0) return CostUnchecked(element) < kCostAScatter * scattered;
     return CostOf(element) < gathers;
+  }
+
+  static bool IsAt(const Binding& access, const ir::VarSet& places) {
+    if (places.empty()) return false;
+    const auto first = access.operands.begin() + 1;
+    return std::any_of(first, first + access.operands[0].var()->type.rank(),
+                       [&](const Operand& at) { return at.IsVar() && places.contains(at.var()); });
+  }
+
+  // What loops carry that go on in some lanes only, and what is computed of it, where something is
+  // stored at such places: an insertion moves elements in each lane as far as they go.
+  static ir::VarSet WanderingStores(const ir::Block& element, const Var* index) {
+    ir::VarSet places;
+    bool loops = false;
+    ir::ForEachBinding(element, [&](const Binding& b) { loops |= b.op == OpCode::kWhile; });
+    if (!loops) return places;
+    const ir::VarSet varying = VaryingValues(element, index);
+    const auto varies = [&](const Var* value) { return varying.contains(value); };
+    const auto add = [&](const std::vector<const Var*>& values) {
+      for (const Var* value : values) {
+        if (value->type == ir::Type(ir::DType::kI64)) places.insert(value);
+      }
+    };
+    bool stores = false;
+    ir::ForEachBinding(element, [&](const Binding& b) {
+      if (b.op == OpCode::kWhile && std::any_of(b.results.begin(), b.results.end(), varies)) {
+        for (const ir::Block* block : b.blocks) add(block->params);
+        add(b.results);
+      }
+      const auto is_place = [&](const Operand& o) { return o.IsVar() && places.contains(o.var()); };
+      const bool follows = std::any_of(b.operands.begin(), b.operands.end(), is_place);
+      if (ir::IsScalarOp(b.op) && follows) add(b.results);
+      stores |= b.op == OpCode::kStore && IsAt(b, places);
+    });
+    return stores ? places : ir::VarSet{};
+  }
+
+  // True where all that is read or stored anew lies in columns, which lanes read and store one by
+  // one, and little is done with it.
+  bool MostlyColumns(const Binding& nest, const Var* index) const {
+    const ir::Block& element = *nest.blocks[0];
+    int columns = 0, stores = 0, others = 0;
+    ir::ForEachBinding(element, [&](const Binding& b) {
+      others += !b.blocks.empty();
+      if (b.op != OpCode::kLoad && b.op != OpCode::kStore) return;
+      const bool is_column = patterns_.IsInColumn(b, index);
+      columns += is_column;
+      stores += is_column && b.op == OpCode::kStore;
+      others += !is_column && patterns_.AlongIndex({{}, {&b}, {}}, {index}, index).next > 0;
+    });
+    if (stores == 0 || others > 0 || !nest.results.empty()) return false;
+    return CostUnchecked(element) < kCostAColumn * columns;
   }
 
   int CostOfGather(const Binding& access) const {

@@ -9,6 +9,9 @@
 //   foreach (%i, %j) in (%n, %m) { %a = load %x[%i, %j, 0]  %b = load %g[0]  %c = mul %a, %b  ...
 //     store %r[%i, %j, 0], %c  store %r[%i, %j, 1], %f  store %r[%i, %j, 2], %h }
 //
+// What a loop does with a row of so few elements, `h[k] = p[i]`, is written out whole: a vector that
+// is stored under a mask is not there yet where a number of it is read.
+//
 // flatten_lanes and join_lanes read and store the elements of such pixels as they lie in memory.
 //
 // Where the length of such an axis is a parameter's, and the caller says how long that is
@@ -22,6 +25,7 @@
 // Fortran order.
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "passes/analyses/known_lengths.h"
 #include "passes/analyses/varying_values.h"
@@ -53,12 +57,20 @@ class LastAxisUnroller : public LoopWriter {
     if (IsNest(*b)) StayAtSingles(*b);
     const int64_t count = LengthOf(*b);
     Wish(*b);
-    if (count == 0 || !IsPlain(*b, count)) return Mutator::Visit(b);
+    if (count == 0 || !IsPlain(*b, count)) return VisitInside(b);
     context_.Note(b->span, "its last axis is written out", Topic::kNests, Verdict::kDone);
     WriteOut(*b, count);
   }
 
  private:
+  void VisitInside(const Binding* b) {
+    const bool repeats = b->op == OpCode::kFor || b->op == OpCode::kWhile;
+    const bool is_branch = b->op == OpCode::kIf;
+    const bool outside = std::exchange(in_loop_, repeats || (is_branch && in_loop_));
+    Mutator::Visit(b);
+    in_loop_ = outside;
+  }
+
   static bool IsNest(const Binding& b) {
     return (b.op == OpCode::kImap || b.op == OpCode::kForeach) &&
            b.operands.size() == b.blocks[0]->params.size();
@@ -74,11 +86,8 @@ class LastAxisUnroller : public LoopWriter {
     }
   }
 
-  // Functions of libraries round otherwise in lanes than for one number that all lanes share: of
-  // each, all indexes move the argument or none does, whichever index lanes take.
-  static bool TakesLanesAlike(const Binding& b) {
+  static ir::VarSet FunctionsOf(const Block& body) {
     constexpr int kLeastCost = 10;
-    const Block& body = *b.blocks[0];
     ir::VarSet functions;
     ir::ForEachBinding(body, [&](const Binding& inner) {
       if (!ir::IsScalarOp(inner.op) || InfoOf(inner.op).cost < kLeastCost) return;
@@ -86,6 +95,16 @@ class LastAxisUnroller : public LoopWriter {
         if (!ir::IsInteger(result->type.dtype())) functions.insert(result);
       }
     });
+    return functions;
+  }
+
+  static bool CallsFunctions(const Binding& b) { return !FunctionsOf(*b.blocks[0]).empty(); }
+
+  // Functions of libraries round otherwise in lanes than for one number that all lanes share: of
+  // each, all indexes move the argument or none does, whichever index lanes take.
+  static bool TakesLanesAlike(const Binding& b) {
+    const Block& body = *b.blocks[0];
+    const ir::VarSet functions = FunctionsOf(body);
     if (functions.empty()) return true;
     std::vector<ir::VarSet> varying;
     for (const Var* param : body.params) varying.push_back(VaryingValues(body, param));
@@ -100,8 +119,9 @@ class LastAxisUnroller : public LoopWriter {
   int64_t LengthOf(const Binding& b) const {
     if (!IsNest(b)) return 0;
     const size_t rank = b.operands.size();
-    if (rank < 2 || b.attrs.Int(Attr::kFortran) != 0) return 0;
+    if (rank == 0 || b.attrs.Int(Attr::kFortran) != 0) return 0;
     const int64_t length = lengths_.Of(b.operands[rank - 1]).value_or(0);
+    if (rank == 1) return in_loop_ && length <= kLongestPixel && !CallsFunctions(b) ? length : 0;
     const int64_t before = lengths_.Of(b.operands[rank - 2]).value_or(kLeastBefore);
     const bool is_pixel = length >= kShortestPixel && length <= kLongestPixel;
     return is_pixel && before >= kLeastBefore ? length : 0;
@@ -133,6 +153,7 @@ class LastAxisUnroller : public LoopWriter {
     for (const Var* result : b.results)
       builder().Emit(OpCode::kAlloc, {result}, Apply(result->type.dims()));
     const Operands operands = Apply(b.operands);
+    if (operands.size() == 1) return WriteElements(b, {}, count);
     const std::vector<const Var*>& own = b.blocks[0]->params;
     std::vector<const Var*> params;
     for (size_t k = 0; k + 1 < own.size(); ++k)
@@ -187,6 +208,7 @@ class LastAxisUnroller : public LoopWriter {
 
   const KnownLengths lengths_;
   Context& context_;
+  bool in_loop_ = false;  // and in no nest inside it
 };
 
 }  // namespace

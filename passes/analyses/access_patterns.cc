@@ -102,6 +102,14 @@ bool AccessPatterns::IsScattered(const Binding& access, const Var* index) const 
   });
 }
 
+bool AccessPatterns::IsInColumn(const Binding& access, const Var* index) const {
+  const int fastest = FastestAxis(access.operands[0].var());
+  if (fastest < 0 || !Moves(access, index) || IsScattered(access, index)) return false;
+  const Operand& column = access.operands[1 + fastest];
+  bool known = true;
+  return column.IsVar() && Coefficient(column, index, known) == 0 && known;
+}
+
 bool AccessPatterns::IsLoaded(const Operand& value) const {
   const auto found = value.IsVar() ? definitions_.find(value.var()) : definitions_.end();
   if (found == definitions_.end()) return false;

@@ -21,6 +21,22 @@ constexpr int64_t kLargestSum = int64_t{1} << 32;  // Of all moves of a loop of 
 constexpr size_t kMostLimits = 8;                  // Of one value.
 constexpr int kGuessingWalks = 2;  // A wrong guess hides from the first what conditions say.
 
+// True where the block may yield the loop's index, as it does of the place of an extreme.
+bool MayBeIndex(const ir::Block& block, const Operand& yielded, const Var* index) {
+  if (yielded == Operand(index)) return true;
+  for (const Binding* b : block.bindings) {
+    const auto made = std::find(b->results.begin(), b->results.end(), yielded.var());
+    if (made == b->results.end()) continue;
+    if (b->op == OpCode::kSelect)
+      return b->operands[1] == Operand(index) || b->operands[2] == Operand(index);
+    return std::any_of(b->blocks.begin(), b->blocks.end(), [&](const ir::Block* inner) {
+      const size_t k = made - b->results.begin();
+      return k < inner->results.size() && MayBeIndex(*inner, inner->results[k], index);
+    });
+  }
+  return false;
+}
+
 LinearForm At(const LinearForm& base, int64_t slope, const LinearForm& iterations) {
   LinearForm form = base;
   form.Add(iterations, slope);
@@ -46,7 +62,11 @@ CarriedLimits::CarriedLimits(const Binding& loop, std::vector<Operand> operands,
     const LinearForm init = ranges.FormOf(operands[FirstInit(loop) + k]);
     values_.push_back({k, init, ranges.IsNear(init), {}, {}});
     for (const bool high : {false, true}) Guess(values_.back(), {high, init});
-    if (step_ != 0) Guess(values_.back(), {false, LinearForm::Of(int64_t{0})});
+    Guess(values_.back(), {false, LinearForm::Of(int64_t{0})});
+    const ir::Block& body = *loop.blocks.back();
+    if (step_ == 0 || !MayBeIndex(body, body.results[k], body.params[0])) continue;
+    Guess(values_.back(), {true, step_ > 0 ? Plus(hi_, -1) : lo_});
+    Guess(values_.back(), {false, step_ > 0 ? lo_ : Plus(hi_, 1)});
   }
   Admit(ranges);
 }
@@ -78,7 +98,9 @@ void CarriedLimits::Guess(Value& value, const Limit& limit) {
     return other.high == limit.high && other.slope == limit.slope &&
            SameForm(other.base, limit.base);
   };
-  if (std::any_of(value.limits.begin(), value.limits.end(), is_same)) return;
+  for (const std::vector<Limit>* known : {&value.limits, &value.guesses}) {
+    if (std::any_of(known->begin(), known->end(), is_same)) return;
+  }
   value.guesses.push_back(limit);
 }
 

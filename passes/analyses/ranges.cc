@@ -29,6 +29,7 @@ constexpr int kBudget = 200;                            // Steps of a proof befo
 constexpr int kDeepestAssumption = 2;
 constexpr size_t kMostGaps = 64;   // That every step of a proof looks at.
 constexpr size_t kMostLimits = 4;  // Of a value that are looked at for that.
+constexpr int kDeepestWhole = 5;   // Operations that a narrow integer is made of.
 
 bool IsI64(const Operand& operand) { return ir::TypeOf(operand) == ir::Type(DType::kI64); }
 
@@ -334,8 +335,10 @@ void Ranges::BoundChosen(const Binding& b) {
     Facts facts;
     Reaches most;
     for (const ir::Block* block : b.blocks) {
-      facts.one_of.push_back(FormOf(block->results[k]));
       const auto ended = yields_.find(block);
+      const std::vector<LinearForm> choices =
+          ended == yields_.end() ? ChoicesOf(FormOf(block->results[k])) : ended->second[k].one_of;
+      facts.one_of.insert(facts.one_of.end(), choices.begin(), choices.end());
       const Reaches reach =
           ended == yields_.end() ? Reaches{kInfinity, kInfinity} : ended->second[k].reach;
       most = {std::max(most.below, reach.below), std::max(most.above, reach.above)};
@@ -551,20 +554,34 @@ bool Ranges::ProvesWithProduct(const LinearForm& form, const Var* product, int& 
 void Ranges::BoundCast(const Binding& b) {
   const DType from = ir::DTypeOf(b.operands[0]);
   const bool is_unsigned = ir::IsBool(from) || ir::IsUnsigned(from);
-  const int bits = ir::IsBool(from) ? 1 : ir::SizeInBits(from);
   if (!ir::IsBool(from) && !ir::IsInteger(from)) return;
   Facts facts;
   if (is_unsigned) facts.upper = SmallerLimits(b.operands[0]);
-  if (bits <= 32) {
-    const int64_t half = int64_t{1} << (bits - 1);
-    facts.upper.push_back(LinearForm::Of(is_unsigned ? 2 * half - 1 : half - 1));
-    facts.lower = {LinearForm::Of(is_unsigned ? 0 : -half)};
+  if (const auto interval = IntervalOfWhole(b.operands[0], kDeepestWhole)) {
+    facts.upper.push_back(LinearForm::Of(interval->hi));
+    facts.lower = {LinearForm::Of(interval->lo)};
   } else if (!facts.upper.empty()) {
     facts.lower = {LinearForm::Of(int64_t{0})};
   }
   if (facts.upper.empty()) return;
   for (const LinearForm& limit : facts.upper) Order(limit);
   Change(b.result()) = std::move(facts);
+}
+
+// What a bool or an integer of another type than i64 lies between: what a mask or a shift leaves.
+std::optional<IntegerInterval> Ranges::IntervalOfWhole(const Operand& value, int depth) const {
+  if (value.IsConstant()) return IntervalOf(value.constant());
+  const DType dtype = ir::DTypeOf(value);
+  if (!ir::IsBool(dtype) && !ir::IsInteger(dtype)) return std::nullopt;
+  const bool is_narrow = ir::IsBool(dtype) || ir::SizeInBits(dtype) <= 32;
+  const auto any = is_narrow ? std::optional(IntervalOf(dtype)) : std::nullopt;
+  const Binding* made = DefinitionOf(value);
+  if (depth == 0 || made == nullptr || !ir::IsScalarOp(made->op)) return any;
+  const auto of = [&](const Operand& operand) { return IntervalOfWhole(operand, depth - 1); };
+  const bool is_cast = made->op == OpCode::kCast;
+  if (!is_cast && ir::DTypeOf(made->operands.back()) != dtype) return any;
+  const auto interval = is_cast ? of(made->operands[0]) : IntervalOf(*made, of);
+  return interval && interval->Fits(dtype) ? interval : any;
 }
 
 // The sizes and constants that an unsigned minimum is made of.

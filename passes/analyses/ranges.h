@@ -10,6 +10,7 @@
 
 #include "ir/node.h"
 #include "ir/uses.h"
+#include "passes/analyses/integer_intervals.h"
 #include "passes/analyses/linear_forms.h"
 #include "passes/analyses/monomials.h"
 
@@ -95,9 +96,12 @@ class Ranges {
   Facts& Change(const ir::Var* var);
   void BoundByDefinition(const ir::Binding& b);
   void BoundCast(const ir::Binding& b);
+  std::optional<IntegerInterval> IntervalOfWhole(const ir::Operand& value, int depth) const;
   std::vector<LinearForm> SmallerLimits(const ir::Operand& value) const;
   void BoundByExtremes(const ir::Binding& b);
   void BoundByYields(const ir::Binding& b);
+  // What the form, or the value that it is, is known to be one of.
+  std::vector<LinearForm> ChoicesOf(const LinearForm& form) const;
   void BoundLoad(const ir::Binding& b);
   void BoundWithin(const ir::Var* value, double below, double above);
   void BoundProduct(const ir::Binding& b);
@@ -142,10 +146,12 @@ class Ranges {
     double below = 0.0;
     double above = 0.0;
   };
-  // A value that a block has yielded: how far it is from 0, and what it is no more than.
+  // A value that a block has yielded: how far it is from 0, what it is no more than, and what it is
+  // one of.
   struct Yield {
     Reaches reach;
     std::vector<LinearForm> most;
+    std::vector<LinearForm> one_of;
   };
   std::unordered_map<const ir::Block*, std::vector<Yield>> yields_;  // of blocks that have ended
   std::vector<const ir::Var*> sizes_;

@@ -14,7 +14,8 @@ using ir::Var;
 
 namespace {
 
-constexpr size_t kMostSizes = 16;  // that a value is compared with
+constexpr size_t kMostSizes = 16;   // that a value is compared with
+constexpr size_t kMostChoices = 4;  // of a value that a branch inside another chooses
 
 bool IsI64(const ir::Type& type) { return type == ir::Type(DType::kI64); }
 
@@ -27,6 +28,7 @@ void Ranges::EndBlock(const ir::Block& block) {
     Yield& yield = yields.emplace_back(Reaches{kInfinity, kInfinity});
     if (!IsI64(ir::TypeOf(result))) continue;
     const LinearForm form = FormOf(result);
+    yield.one_of = ChoicesOf(form);
     yield.reach = {Reach(false, form), Reach(true, form)};
     if (yield.reach.below > 0.0 && ProvesLe(Operand::Int(0), result)) yield.reach.below = 0.0;
     if (inside.empty()) inside = ir::DefinedVars(block);
@@ -36,6 +38,16 @@ void Ranges::EndBlock(const ir::Block& block) {
       if (gap) yield.most.push_back(Plus(LinearForm::Of(size), *gap));
     }
   }
+}
+
+// What is known of a value that a branch inside has chosen ends with the block: what it was chosen
+// of does not.
+std::vector<LinearForm> Ranges::ChoicesOf(const LinearForm& form) const {
+  const bool is_value = form.terms.size() == 1 && form.terms[0].second == 1 && form.constant == 0;
+  const auto known = facts_.find(is_value ? form.terms[0].first : nullptr);
+  const bool is_chosen = known != facts_.end() && !known->second.one_of.empty() &&
+                         known->second.one_of.size() <= kMostChoices;
+  return is_chosen ? known->second.one_of : std::vector<LinearForm>{form};
 }
 
 // Elements are what the block of an imap yields; the least or largest of some is one of them, where
@@ -57,7 +69,7 @@ void Ranges::BoundByYields(const Binding& b) {
     } else if (!never_change_.contains(result)) {
       continue;
     }
-    const auto& [reach, most] = ended->second[k];
+    const auto& [reach, most, choices] = ended->second[k];
     if (reach.below > kFar && reach.above > kFar && most.empty()) continue;
     for (const LinearForm& limit : most) Order(limit);
     Facts& facts = Change(result);
