@@ -95,7 +95,7 @@ def turned_widths(x, pad_width):
 
 def with_places(x, pad_width, mode):
     """Along all axes at once, each element from where it comes from."""
-    if memory_order(x) == "F":
+    if memory_order(x) == "F" and memory_order(x.T) == "C":
         return with_places(np.transpose(x), turned_widths(x, pad_width), mode).T
     shape = ()
     for axis in range(x.ndim):
