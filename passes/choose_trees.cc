@@ -10,9 +10,8 @@
 // pass by, as a sum of columns, is in order a run of rows at a time.
 // Refuses: lanes where a combine depends on the order of its sides, where an array is accumulated,
 // where the extents are small constants or those of a window around an index, where memory follows
-// the index around the reduction, where
-// numbers of no array are reduced to the same in all lanes around, or where rows are as long as
-// elements say, and what they are made of lies anywhere.
+// the index around the reduction, where numbers of no array are reduced to the same in all lanes
+// around, or where rows are as long as elements say, and what they are made of lies anywhere.
 #include <algorithm>
 #include <optional>
 
