@@ -9,10 +9,11 @@
 // registers take no part: one core and many give the same bits. What is in order along rows that
 // pass by, as a sum of columns, is in order a run of rows at a time.
 // Refuses: lanes where a combine depends on the order of its sides, where an array is accumulated,
-// where the extents are small constants or those of a window around an index, where memory follows the index around the reduction, where
-// numbers of no array are reduced to the same in all lanes around, or where rows are as long as
-// elements say, and what they are made of lies anywhere.
+// where the extents are small constants or those of a window around an index, where memory follows
+// the index around the reduction, where numbers of no array are reduced to the same in all lanes
+// around, or where rows are as long as elements say, and what they are made of lies anywhere.
 #include <algorithm>
+#include <optional>
 
 #include "ir/builder.h"
 #include "ir/combines.h"
@@ -83,7 +84,7 @@ class TreeChooser : public LoopWriter {
       : LoopWriter(arena),
         patterns_(function),
         roots_(function),
-        short_(function),
+        function_(function),
         context_(context) {}
 
  protected:
@@ -161,7 +162,8 @@ class TreeChooser : public LoopWriter {
   // Of a few elements around an index, that lanes would be added up for.
   bool IsWindow(const Binding& b) const {
     const size_t rank = b.blocks[0]->params.size();
-    return short_.AreWithin({b.operands.begin(), b.operands.begin() + rank}, kWidestWindow);
+    if (!short_) short_.emplace(function_);
+    return short_->AreWithin({b.operands.begin(), b.operands.begin() + rank}, kWidestWindow);
   }
 
   // Of elements in order that memory does not follow, whose nest lanes take: rows that pass by. In
@@ -387,7 +389,8 @@ class TreeChooser : public LoopWriter {
 
   AccessPatterns patterns_;
   Roots roots_;
-  ShortExtents short_;
+  const ir::Function& function_;
+  mutable std::optional<ShortExtents> short_;  // where there is a reduction
   Context& context_;
   int depth_ = 0;
   const Binding* row_scan_ = nullptr;  // Of the nest that is visited.

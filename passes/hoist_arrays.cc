@@ -24,6 +24,7 @@
 #include "ir/mutator.h"
 #include "ir/uses.h"
 #include "passes/analyses/find_effects.h"
+#include "passes/analyses/holds_op.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -35,6 +36,14 @@ using ir::Block;
 using ir::OpCode;
 using ir::Operand;
 using ir::Var;
+
+bool MakesArraysInLoops(const Block& body) {
+  bool makes = false;
+  ir::ForEachBinding(body, [&](const Binding& b) {
+    makes |= b.op == OpCode::kFor && HoldsOp(*b.blocks[0], OpCode::kAlloc);
+  });
+  return makes;
+}
 
 class ArrayHoister : public ir::Mutator {
  public:
@@ -114,10 +123,8 @@ class ArrayHoister : public ir::Mutator {
   }
 
   static bool MakesArrays(const Binding& b) {
-    bool makes = false;
-    for (const Block* block : b.blocks)
-      ir::ForEachBinding(*block, [&](const Binding& in) { makes |= in.op == OpCode::kAlloc; });
-    return makes;
+    return std::any_of(b.blocks.begin(), b.blocks.end(),
+                       [](const Block* block) { return HoldsOp(*block, OpCode::kAlloc); });
   }
 
   void Write(const Binding& loop, const std::vector<const Binding*>& moving) {
@@ -156,6 +163,7 @@ class ArrayHoister : public ir::Mutator {
 
 ir::Program HoistArrays(const ir::Program& program, Context&) {
   return ForEachFunction(program, [&](const ir::Function* function) {
+    if (!MakesArraysInLoops(*function->body)) return function;
     return ArrayHoister(program.arena.get(), *function).Run(function);
   });
 }

@@ -30,6 +30,7 @@
 #include "ir/uses.h"
 #include "passes/analyses/find_effects.h"
 #include "passes/analyses/first_iteration.h"
+#include "passes/analyses/holds_op.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -148,6 +149,7 @@ class ConditionHoister : public ir::Mutator {
 
 ir::Program HoistConditions(const ir::Program& program, Context&) {
   return ForEachFunction(program, [&](const ir::Function* function) {
+    if (!HoldsOp(*function->body, OpCode::kWhile)) return function;
     return ConditionHoister(program.arena.get(), *function).Run(function);
   });
 }

@@ -6,7 +6,7 @@
 //   %s: f64 = if %p { %a = add %x, 1.0  yield %a } else { yield %x }  store %y[%i], %s
 //
 // So a loop has one store, which other passes look at, and lanes choose values, not places. What is
-// stored in front of a branch that may store over it, `y[i] = x` and then `if p: y[i] = x + 1.0`, is
+// stored in front of a branch that may store over it, `y[i] = x` before `if p: y[i] = x + 1.0`, is
 // stored in the branch's other block first.
 //
 // Assumes: index form, behind eliminate-common-subexpressions: places that are equal are one value.
@@ -17,6 +17,7 @@
 #include "ir/mutator.h"
 #include "ir/uses.h"
 #include "passes/analyses/find_effects.h"
+#include "passes/analyses/holds_op.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -134,6 +135,7 @@ class StoreJoiner : public ir::Mutator {
 
 ir::Program JoinStores(const ir::Program& program, Context&) {
   return ForEachFunction(program, [&](const ir::Function* function) {
+    if (!HoldsOp(*function->body, OpCode::kIf)) return function;
     return StoreJoiner(program.arena.get(), *function).Run(function);
   });
 }

@@ -137,6 +137,13 @@ class Scheduler : public ir::Mutator {
       if (b->op == OpCode::kIreduce) gathers += CostOf(alone, see);
       else ir::ForEachBinding(alone, [&](const Binding& inner) { gathers += see(inner); });
     }
+    if (!wandering.empty()) {  // as often as loops inside go there
+      const auto moved = [&](const Binding& b) {
+        const bool is_access = b.op == OpCode::kLoad || b.op == OpCode::kStore;
+        return is_access && IsAt(b, wandering) ? kCostAScatter : 0;
+      };
+      return CostUnchecked(element) < CostOf(element, moved);
+    }
     if (stores > 0) return CostUnchecked(element) < kCostAScatter * scattered;
     return CostOf(element) < gathers;
   }

@@ -9,7 +9,7 @@
 //   foreach (%i, %j) in (%n, %m) { %a = load %x[%i, %j, 0]  %b = load %g[0]  %c = mul %a, %b  ...
 //     store %r[%i, %j, 0], %c  store %r[%i, %j, 1], %f  store %r[%i, %j, 2], %h }
 //
-// What a loop does with a row of so few elements, `h[k] = p[i]`, is written out whole: a vector that
+// What a loop does with a row of so few elements, `h[k] = p[i]`, is written out: a vector that
 // is stored under a mask is not there yet where a number of it is read.
 //
 // flatten_lanes and join_lanes read and store the elements of such pixels as they lie in memory.

@@ -1,5 +1,5 @@
-// Writes a `while` once for where it begins as its checks ask, so that they hold in every iteration,
-// and once as it was.
+// Writes a `while` once for where it begins as its checks ask, so that they hold in every
+// iteration, and once as it was.
 //
 // Before:
 //   %p = while (%a = %m) { %more = gt %a, 0  ... } do (%b) {
@@ -20,6 +20,7 @@
 #include "ir/mutator.h"
 #include "ir/uses.h"
 #include "passes/analyses/find_demands.h"
+#include "passes/analyses/holds_op.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -94,6 +95,7 @@ class LoopVersioner : public ir::Mutator {
 
 ir::Program VersionLoops(const ir::Program& program, Context&) {
   return ForEachFunction(program, [&](const ir::Function* function) {
+    if (!HoldsOp(*function->body, OpCode::kWhile)) return function;
     return LoopVersioner(program.arena.get(), *function).Run(function);
   });
 }
