@@ -19,9 +19,10 @@
 // choose the less or the greater of the element and a value.
 //
 // Assumes: index form; parallelize_loops runs behind it.
-// Refuses: loops that carry or hold anything else; other updates; index spaces that depend on the
-// iteration; elements that other elements or other iterations read, or that are not known to be
-// there where no iteration is; what may raise; arrays that may lie over others.
+// Refuses: loops that carry or hold anything else; other updates; floats that are the same in every
+// iteration, whose order is kept; index spaces that depend on the iteration; elements that other
+// elements or other iterations read, or that are not known to be there where no iteration is; what
+// may raise; arrays that may lie over others.
 #include <cstdlib>
 #include <utility>
 #include <vector>

@@ -107,9 +107,35 @@ class UpdateFinder {
       return uses == 2 &&
              IsChoice(made->operands[0], made->operands[1], made->operands[2], element);
     if (uses != 1 || made->operands.size() != 2) return false;
-    if (made->op == OpCode::kSub) return made->operands[0] == Operand(element);
-    return ir::IsAssociative(made->op) &&
-           (made->operands[0] == Operand(element) || made->operands[1] == Operand(element));
+    const size_t side = made->operands[0] == Operand(element) ? 0 : 1;
+    if (made->operands[side] != Operand(element)) return false;
+    const bool is_update = made->op == OpCode::kSub ? side == 0 : ir::IsAssociative(made->op);
+    return is_update && (!IsRounded(*made) || Varies(made->operands[1 - side]));
+  }
+
+  // Sums and products of floats depend on their order.
+  static bool IsRounded(const Binding& made) {
+    const ir::DType dtype = made.result()->type.dtype();
+    const bool rounds =
+        made.op == OpCode::kAdd || made.op == OpCode::kSub || made.op == OpCode::kMul;
+    return rounds && (ir::IsFloat(dtype) || ir::IsComplex(dtype));
+  }
+
+  // Whether the value is another in every iteration: what is added again and again is no sum over
+  // the iterations, and is added in their order.
+  bool Varies(const Operand& value) const {
+    VarSet varying = {step_.params[0]};
+    const auto varies = [&](const Operand& o) { return o.IsVar() && varying.contains(o.var()); };
+    const auto see = [&](const Binding& b) {
+      const VarSet free = ir::FreeVars(b);
+      if (std::any_of(free.begin(), free.end(), [&](const Var* used) { return varies(used); }))
+        varying.insert(b.results.begin(), b.results.end());
+    };
+    for (const Binding* b : step_.bindings) {
+      if (b != found_.nest) see(*b);
+    }
+    for (const Binding* b : body().bindings) see(*b);
+    return varies(value);
   }
 
   // Whether a comparison of the element and another value says which of the two is chosen.

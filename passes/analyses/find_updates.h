@@ -20,8 +20,9 @@ struct Update {
 };
 
 // The update that each iteration of `loop` is. Nothing where it does anything else; where elements
-// are combined by what is neither associative nor a choice of the less or the greater; where others
-// read them, or they are not known to be there if no iteration is. `may_overlap`: arguments may.
+// are combined by what is neither associative nor a choice of the less or the greater, or with the
+// same float in every iteration; where others read them, or they are not known to be there if no
+// iteration is. `may_overlap`: arguments may.
 std::optional<Update> FindUpdate(const ir::Binding& loop, const Roots& roots, bool may_overlap,
                                  const Ranges& ranges);
 

@@ -474,50 +474,58 @@ const void* TestRoutine(const char* name) {
   return FindSortRoutine(name, &error);
 }
 
+// Fewer numbers are sorted without a kernel.
+constexpr int64_t kSorted = 16;
+
 TEST_F(OnEmulated, ALibrarySeesTheContentsOfDeviceBuffers) {
-  std::vector<int64_t> memory = {1, 2, 3, 4};
-  const Array four = {{4}, {8}};
+  std::vector<int64_t> memory(2 * kSorted);
+  std::iota(memory.begin(), memory.end(), 1);
+  const Array all = {{2 * kSorted}, {8}};
   Call call(1);
   DeviceCall on_device(&call, &Emulated());
-  DeviceArgument arguments[] = {four.Argument(memory.data(), true)};
+  DeviceArgument arguments[] = {all.Argument(memory.data(), true)};
   ASSERT_TRUE(on_device.TakeArguments(arguments));
   auto* data = static_cast<int64_t*>(arguments[0].data);
-  auto* buffer = static_cast<int64_t*>(pk_device_alloc(&call, 32));
-  const uint64_t sorted[] = {reinterpret_cast<uint64_t>(data + 1), 3};
+  auto* buffer = static_cast<int64_t*>(pk_device_alloc(&call, 2 * kSorted * sizeof(int64_t)));
+  const uint64_t sorted[] = {reinterpret_cast<uint64_t>(data + 1), 2 * kSorted - 1};
   EXPECT_EQ(pk_device_library_call(&call, TestRoutine("sort_i64"), "ST", sorted), 5);
   // Two arrays of one buffer are of one copy.
-  const uint64_t both[] = {reinterpret_cast<uint64_t>(data), 2,
-                           reinterpret_cast<uint64_t>(data + 2), 2};
+  const uint64_t both[] = {reinterpret_cast<uint64_t>(data), kSorted,
+                           reinterpret_cast<uint64_t>(data + kSorted), kSorted};
   const void* copy_backwards = TestRoutine("argsort_i64");
   EXPECT_EQ(pk_device_library_call(&call, copy_backwards, "StK", both), 0);
-  const uint64_t apart[] = {reinterpret_cast<uint64_t>(data), 4, reinterpret_cast<uint64_t>(buffer),
-                            4};
+  const uint64_t apart[] = {reinterpret_cast<uint64_t>(data), 2 * kSorted,
+                            reinterpret_cast<uint64_t>(buffer), 2 * kSorted};
   EXPECT_EQ(pk_device_library_call(&call, copy_backwards, "StK", apart), 0);
   EXPECT_TRUE(on_device.GiveBackArguments());
-  EXPECT_EQ(memory, (std::vector<int64_t>{1, 4, 4, 1}));
+  // 1, then the others backwards; of those, the second half by the first one backwards.
+  std::vector<int64_t> expected = {1};
+  for (int64_t k = 2 * kSorted; k > kSorted + 1; --k) expected.push_back(k);
+  expected.insert(expected.end(), expected.rbegin(), expected.rend());
+  EXPECT_EQ(memory, expected);
   EXPECT_EQ(buffer[0], 1);
-  EXPECT_EQ(buffer[1], 4);
+  EXPECT_EQ(buffer[1], 2 * kSorted);
   EXPECT_FALSE(call.has_failed());
 }
 
 TEST_F(OnEmulated, OverlappingArraysOfTheDeviceAreOneCopyForALibrary) {
-  auto* there = static_cast<int64_t*>(Emulated().Allocate(64));
-  std::iota(there, there + 8, 0);
+  auto* there = static_cast<int64_t*>(Emulated().Allocate(4 * kSorted * sizeof(int64_t)));
+  std::iota(there, there + 4 * kSorted, 0);
   {
     Call call(1);
     DeviceCall on_device(&call, &Emulated());
-    const Array four = {{4}, {8}}, five = {{5}, {8}};
+    const Array half = {{2 * kSorted}, {8}}, more = {{2 * kSorted + 1}, {8}};
     // The second and the third reach the first one through each other.
-    DeviceArgument arguments[] = {four.Argument(there, true), five.Argument(there + 2, true),
-                                  four.Argument(there + 4, true)};
+    DeviceArgument arguments[] = {half.Argument(there, true), more.Argument(there + kSorted, true),
+                                  half.Argument(there + 2 * kSorted, true)};
     for (DeviceArgument& argument : arguments) argument.is_on_device = true;
     ASSERT_TRUE(on_device.TakeArguments(arguments));
-    const uint64_t operands[] = {reinterpret_cast<uint64_t>(there), 2,
-                                 reinterpret_cast<uint64_t>(there + 6), 2};
+    const uint64_t operands[] = {reinterpret_cast<uint64_t>(there), kSorted,
+                                 reinterpret_cast<uint64_t>(there + 3 * kSorted), kSorted};
     EXPECT_EQ(pk_device_library_call(&call, TestRoutine("argsort_i64"), "StK", operands), 0);
   }
-  EXPECT_EQ(there[6], 1);
-  EXPECT_EQ(there[7], 0);
+  EXPECT_EQ(there[3 * kSorted], kSorted - 1);
+  EXPECT_EQ(there[4 * kSorted - 1], 0);
   Emulated().Free(there);
 }
 

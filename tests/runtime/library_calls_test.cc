@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -36,14 +37,16 @@ uint64_t AddressOf(void* data) { return reinterpret_cast<uint64_t>(data); }
 
 TEST(LibraryCall, SortsByTheKernelsThatAreSet) {
   SetSortKernels(FindKernel);
-  double numbers[3] = {1, 2, 3};
-  int64_t places[3] = {};
-  const uint64_t operands[] = {AddressOf(numbers), 3, AddressOf(places), 3};
+  constexpr int64_t kCount = 16;  // fewer are sorted without a kernel
+  double numbers[kCount];
+  std::iota(numbers, numbers + kCount, 1.0);
+  int64_t places[kCount] = {};
+  const uint64_t operands[] = {AddressOf(numbers), kCount, AddressOf(places), kCount};
   Call call(1);
   EXPECT_EQ(pk_library_call(&call, Table()->symbol("pk_numpy_sort_f64"), "ST", operands), 0);
-  EXPECT_EQ(numbers[0], 3);
+  EXPECT_EQ(numbers[0], kCount);
   EXPECT_EQ(pk_library_call(&call, Table()->symbol("pk_numpy_argsort_f64"), "StK", operands), 3);
-  EXPECT_EQ(places[0], 2);
+  EXPECT_EQ(places[0], kCount - 1);
   EXPECT_EQ(Table()->symbol("pk_numpy_sort_i8"), nullptr);
   EXPECT_EQ(Table()->why_missing("pk_numpy_sort_i8"),
             std::string("the installed NumPy has no kernel sort_i8"));
