@@ -18,6 +18,7 @@
 #include "ir/mutator.h"
 #include "ir/uses.h"
 #include "passes/analyses/find_effects.h"
+#include "passes/lowering/loop_counts.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -84,9 +85,7 @@ class LoadHoister : public ir::Mutator {
   }
 
   Operand LoadBefore(const Binding& loop, const Binding& load) {
-    const bool up = loop.operands[2].constant().integer > 0;
-    const Operand runs =
-        builder().Scalar(up ? OpCode::kLt : OpCode::kGt, {loop.operands[0], loop.operands[1]});
+    const Operand runs = RunsAtAll(builder(), loop);
     const ir::Type type = load.result()->type;
     ir::Builder some = builder().Nested(), none = builder().Nested();
     const Operand value =

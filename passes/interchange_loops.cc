@@ -26,6 +26,7 @@
 #include "passes/analyses/find_effects.h"
 #include "passes/analyses/find_steps.h"
 #include "passes/analyses/linear_forms.h"
+#include "passes/lowering/loop_counts.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -39,12 +40,6 @@ using ir::Var;
 using ir::VarSet;
 
 bool IsNest(const Binding& b) { return b.op == OpCode::kImap || b.op == OpCode::kForeach; }
-
-// Whether a `for` runs at all.
-Operand Runs(ir::Builder& builder, const Binding& loop) {
-  const bool up = loop.operands[2].constant().integer > 0;
-  return builder.Scalar(up ? OpCode::kLt : OpCode::kGt, {loop.operands[0], loop.operands[1]});
-}
 
 // Writes a loop inside its index space. What it carries, what a step makes for itself and the
 // elements that it holds are scalars.
@@ -93,9 +88,7 @@ class StepWriter : public ir::Mutator {
       WriteLoop();
       return;
     }
-    const bool up = loop_.operands[2].constant().integer > 0;
-    const Operand runs =
-        builder().Scalar(up ? OpCode::kLt : OpCode::kGt, {loop_.operands[0], loop_.operands[1]});
+    const Operand runs = RunsAtAll(builder(), loop_);
     ir::Builder around = std::exchange(builder(), builder().Nested());
     std::vector<std::vector<Operand>> places;
     for (const Steps::Held& held : steps_.held) {
@@ -249,7 +242,7 @@ class LoopInterchanger : public ir::Mutator {
     ir::Builder then = builder().Nested();
     then.Append(writer.Write(made));
     const std::vector<Operand> inits(loop.operands.begin() + 3, loop.operands.end());
-    const Operand runs = Runs(builder(), loop);
+    const Operand runs = RunsAtAll(builder(), loop);
     const Block* otherwise = builder().Nested().Finish({}, inits);
     Mutator::Visit(arena()->New(Binding{OpCode::kIf,
                                         loop.results,

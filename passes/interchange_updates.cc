@@ -31,6 +31,7 @@
 #include "ir/uses.h"
 #include "passes/analyses/find_cost.h"
 #include "passes/analyses/find_updates.h"
+#include "passes/lowering/loop_counts.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -126,9 +127,7 @@ class UpdateInterchanger : public ir::Mutator {
     Binding nest = *update.nest;
     nest.results = {builder().NewVar(nest.result()->type, nest.result()->hint)};
     nest.blocks = {outside.Finish(body.params, {total})};
-    const bool is_up = loop.operands[2].constant().integer > 0;
-    const Operand runs =
-        builder().Scalar(is_up ? OpCode::kLt : OpCode::kGt, {loop.operands[0], loop.operands[1]});
+    const Operand runs = RunsAtAll(builder(), loop);
     Builder then = builder().Nested();
     then.Append(arena()->New(nest));
     builder().Append(arena()->New(
@@ -143,20 +142,9 @@ class UpdateInterchanger : public ir::Mutator {
   // Makes dear values before the loop, which compute them once an iteration, in lanes. Around
   // elements that a nest goes through, contractions do so.
   Shared MakeShared(const Binding& loop, const Update& update) {
-    Block scalars = ScalarsOf(loop, update);
+    const Block scalars = ScalarsOf(loop, update);
     if (nests_around_ > 0 || CostOf(scalars) <= kCheapShared) return {};
-    const Operand &lo = loop.operands[0], &hi = loop.operands[1];
-    const int64_t step = loop.operands[2].constant().integer, size = std::abs(step);
-    const Operand far = step > 0 ? builder().Sub(hi, lo) : builder().Sub(lo, hi);
-    const Operand trips = builder().Scalar(
-        OpCode::kFloorDiv, {builder().Add(builder().Scalar(OpCode::kMax, {far, Operand::Int(0)}),
-                                          Operand::Int(size - 1)),
-                            Operand::Int(size)});
-    Builder making = builder().Nested();
-    const Var* trip = making.NewVar(ir::DType::kI64, "i");
-    const Operand index = making.Add(lo, making.Mul(trip, Operand::Int(step)));
-    const std::vector<Operand> values =
-        ir::InlineBlock(making, scalars, ir::Substitution{{scalars.params[0], index}});
+    const Operand trips = TripCount(builder(), loop);
     Binding arrays{OpCode::kImap, {}, {trips}, {}, {}, loop.span};
     Shared shared;
     for (const Operand& value : scalars.results) {
@@ -164,7 +152,7 @@ class UpdateInterchanger : public ir::Mutator {
       arrays.results.push_back(builder().NewVar(type, value.var()->hint));
       shared.emplace_back(value.var(), arrays.results.back());
     }
-    arrays.blocks = {making.Finish({trip}, values)};
+    arrays.blocks = {CountedBlock(builder(), loop, scalars)};
     builder().Append(arena()->New(std::move(arrays)));
     return shared;
   }

@@ -105,6 +105,11 @@ const ir::Function* CountLoops(ir::Arena* arena, const ir::Function* function) {
   return LoopCounter(arena, *function).Run(function);
 }
 
+ir::Operand RunsAtAll(ir::Builder& builder, const Binding& loop) {
+  const bool is_up = loop.operands[2].constant().integer > 0;
+  return builder.Scalar(is_up ? OpCode::kLt : OpCode::kGt, {loop.operands[0], loop.operands[1]});
+}
+
 ir::Operand TripCount(ir::Builder& builder, const Binding& loop) {
   const int64_t step = loop.operands[2].constant().integer;
   // The larger end first: the difference of ends that lie far apart the other way would wrap.

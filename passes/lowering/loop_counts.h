@@ -11,7 +11,8 @@ namespace parakeet::passes {
 // extents of an operator are counts: a product of two negative ones would be taken for elements.
 const ir::Function* CountLoops(ir::Arena* arena, const ir::Function* function);
 
-// How often a `for` runs, which is appended.
+// Whether a `for` runs at all, and how often, which is appended.
+ir::Operand RunsAtAll(ir::Builder& builder, const ir::Binding& loop);
 ir::Operand TripCount(ir::Builder& builder, const ir::Binding& loop);
 
 // The block of a `for`, or what it has become, over an index that counts from 0.

@@ -131,7 +131,8 @@ def weighted_by_what_is_dear(x, first, last, step):
     return total
 
 
-@pytest.mark.parametrize("span", [(0, 0, 1), (0, 7, 1), (3, 11, 2), (9, -2, -3), (5, 5, -1)])
+@pytest.mark.parametrize("span", [(0, 0, 1), (0, 7, 1), (3, 11, 2), (9, -2, -3), (5, 5, -1),
+                                  (2**62, -(2**62) - 1, 1)])
 def test_what_elements_share_is_computed_once_an_iteration(span):
     x = np.linspace(-3.0, 3.0, 70)
     expected = weighted_by_what_is_dear(x, *span)
