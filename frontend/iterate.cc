@@ -14,18 +14,27 @@ Sequence FixedSequence(Values values) {
   return sequence;
 }
 
-// max(0, ceil((stop - start) / step)) for a step that is not zero.
+// ceil((stop - start) / step) for a step that is not zero, and 0 for a stop behind the start: it is
+// brought to the start first, since the difference of ends far apart the other way would wrap.
 ir::Operand CountSteps(ir::Builder& builder, const ir::Operand& start, const ir::Operand& stop,
                        const ir::Operand& step) {
-  const ir::Operand zero = ir::Operand::Int(0);
-  const ir::Operand distance = builder.Sub(stop, start);
-  if (step.IsInt(1)) return builder.Scalar(ir::OpCode::kMax, {distance, zero});
-  // floor((distance + step -+ 1) / step), rounding towards one more step.
-  const ir::Operand positive = builder.Scalar(ir::OpCode::kGt, {step, zero});
-  const ir::Operand one =
-      builder.Scalar(ir::OpCode::kSelect, {positive, ir::Operand::Int(-1), ir::Operand::Int(1)});
-  const ir::Operand rounded = builder.Add(builder.Add(distance, step), one);
-  const ir::Operand count = builder.Scalar(ir::OpCode::kFloorDiv, {rounded, step});
+  const ir::Operand zero = ir::Operand::Int(0), one = ir::Operand::Int(1);
+  if (step.IsInt(1)) {
+    if (start.IsConstant()) {
+      return builder.Scalar(ir::OpCode::kMax, {builder.Sub(stop, start), zero});
+    }
+    return builder.Sub(builder.Scalar(ir::OpCode::kMax, {stop, start}), start);
+  }
+  const ir::Operand is_up = builder.Scalar(ir::OpCode::kGt, {step, zero});
+  const auto chosen = [&](const ir::Operand& up, const ir::Operand& down) {
+    return builder.Scalar(ir::OpCode::kSelect, {is_up, up, down});
+  };
+  const ir::Operand end = chosen(builder.Scalar(ir::OpCode::kMax, {stop, start}),
+                                 builder.Scalar(ir::OpCode::kMin, {stop, start}));
+  // floor((distance -+ 1) / step) + 1: no sum is farther from zero than the distance.
+  const ir::Operand nearer = builder.Sub(builder.Sub(end, start), chosen(one, ir::Operand::Int(-1)));
+  const ir::Operand count =
+      builder.Add(builder.Scalar(ir::OpCode::kFloorDiv, {nearer, step}), one);
   return builder.Scalar(ir::OpCode::kMax, {count, zero});
 }
 

@@ -46,13 +46,12 @@ void FunctionEmitter::FailIfSet(llvm::AllocaInst* flag) {
   ContinueUnless(builder_.CreateIsNotNull(builder_.CreateLoad(builder_.getInt32Ty(), flag)));
 }
 
-// ceil((hi - lo) / step), and 0 where that is negative.
+// ceil((hi - lo) / step), and 0 for an end behind the start, however far.
 Value* FunctionEmitter::TripCount(const ir::Binding& loop) {
-  const int64_t step = loop.operands[2].constant().integer;
-  Value *lo = ValueOf(loop.operands[0]), *hi = ValueOf(loop.operands[1]);
-  Value* distance = step > 0 ? builder_.CreateSub(hi, lo) : builder_.CreateSub(lo, hi);
-  const int64_t size = step > 0 ? step : -step;
-  distance = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, distance, I64(0));
+  const int64_t step = loop.operands[2].constant().integer, size = std::abs(step);
+  Value *lo = ValueOf(loop.operands[step > 0 ? 0 : 1]), *hi = ValueOf(loop.operands[step > 0 ? 1 : 0]);
+  hi = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, hi, lo);
+  Value* distance = builder_.CreateSub(hi, lo);
   return builder_.CreateUDiv(builder_.CreateAdd(distance, I64(size - 1)), I64(size));
 }
 
