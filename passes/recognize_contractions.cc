@@ -11,18 +11,22 @@
 // `C[i, j] += A[i, k] * B[k, j]`, is a part of what follows it. An extreme by comparisons, as
 // `if v < best: best = v` is one, is a contraction too, since that combines in order.
 //
+// Operands that are parts of arrays are seen through views, and those that no load gives are made
+// first (analyses/contraction_operands.h).
+//
 // Assumes: index form after fusion; index structure alone is looked at, never how the user spelled
 // it.
 // Refuses: a matrix times a vector, and whatever else has no two operands that each follow a free
-// index which the other does not (only then is either used again while it is in registers); a
-// computed index, as that of a window; an element with control flow, stores or
-// checks; several or array accumulators; more than scalar code, loads and stores beside the
-// reduction; stores to what is summed.
+// index which the other does not (only then is either used again while it is in registers); an
+// operand that both decide, or that few would read; windows; an element with stores or checks;
+// several or array accumulators; more than scalar code, loads and stores beside the reduction;
+// stores to what is summed.
 #include <algorithm>
 #include <optional>
 
 #include "ir/builder.h"
 #include "ir/mutator.h"
+#include "passes/analyses/contraction_operands.h"
 #include "passes/analyses/find_contractions.h"
 #include "passes/analyses/find_effects.h"
 #include "passes/analyses/needed_bindings.h"
@@ -50,6 +54,8 @@ class ContractionFinder : public ir::Mutator {
     if (reduction != nullptr) {
       const Binding* nest = WithoutPlace(*rewritten, *reduction);
       nest = StartingFromNothing(*nest, *ReductionIn(*nest));
+      if (!forms_) forms_.emplace(function_);
+      nest = WithPlainOperands(builder(), *forms_, *nest);
       reduction = ReductionIn(*nest);
       std::string reason = WhyNoContraction(*nest, *reduction);
       if (reason.empty() && WritesWhatIsSummed(*b))
@@ -131,6 +137,7 @@ class ContractionFinder : public ir::Mutator {
   const ir::Function& function_;
   Context& context_;
   std::optional<Roots> roots_;  // Where a nest that stores asked for them.
+  std::optional<WrappingForms> forms_;
 };
 
 }  // namespace

@@ -31,7 +31,23 @@ AccessPatterns::AccessPatterns(const ir::Function& function)
     if (b.attrs.Int(ir::Attr::kFortran) != 0) fortran_.insert(b.results.begin(), b.results.end());
     const bool makes = b.op == OpCode::kAlloc || InfoOf(b.op).format == ir::OpFormat::kIndices;
     if (makes) contiguous_.insert(b.results.begin(), b.results.end());
+    if (b.op == OpCode::kView && b.attrs.Int(ir::Attr::kFlat) == 0) AddView(b);
   });
+}
+
+// A view of rows of an array in C order, or of columns of one in Fortran order, steps as that does.
+void AccessPatterns::AddView(const Binding& view) {
+  const Var *root = view.operands[0].var(), *seen = view.result();
+  const int fastest = FastestAxis(root), axes = root->type.rank(), rank = seen->type.rank();
+  if (fastest < 0 || rank == 0 || !(contiguous_.contains(root) || stepping_.contains(root))) return;
+  const bool is_fortran = fortran_.contains(root);
+  const int own = is_fortran ? 0 : rank - 1;
+  if (seen->type.dims()[own].IsInt(1)) return;
+  for (int axis = 0; axis < axes; ++axis) {
+    if (!view.operands[1 + axes + axis * rank + own].IsInt(axis == fastest)) return;
+  }
+  stepping_.insert(seen);
+  if (is_fortran) fortran_.insert(seen);
 }
 
 int AccessPatterns::UnitStrides(const ir::Block& block, const Var* index) const {

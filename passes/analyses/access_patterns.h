@@ -42,7 +42,8 @@ class AccessPatterns {
   // True for an access to what surely lies next to that of the index before, when `index` grows by
   // one: not only as far as its axes tell.
   bool LiesNext(const ir::Binding& access, const ir::Var* index) const {
-    return IsNext(access, index) && contiguous_.contains(access.operands[0].var());
+    const ir::Var* array = access.operands[0].var();
+    return IsNext(access, index) && (contiguous_.contains(array) || stepping_.contains(array));
   }
 
   // True for an array whose elements surely lie in C order, one behind the other.
@@ -51,6 +52,7 @@ class AccessPatterns {
   }
 
  private:
+  void AddView(const ir::Binding& view);
   bool IsNext(const ir::Binding& access, const ir::Var* index) const;
   // True for what is computed of elements of arrays.
   bool IsLoaded(const ir::Operand& value) const;
@@ -66,6 +68,8 @@ class AccessPatterns {
   // Arrays in Fortran order; of any other the last axis is taken for the fastest.
   ir::VarSet fortran_;
   ir::VarSet contiguous_;
+  // Views whose fastest axis surely goes from element to element, though others leave gaps.
+  ir::VarSet stepping_;
 };
 
 }  // namespace parakeet::passes

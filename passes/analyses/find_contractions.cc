@@ -25,6 +25,11 @@ bool Exceeds(const VarSet& a, const VarSet& b) {
   return std::any_of(a.begin(), a.end(), [&](const Var* index) { return !b.contains(index); });
 }
 
+bool UsesAny(const Binding& b, const VarSet& values) {
+  return std::any_of(b.operands.begin(), b.operands.end(),
+                     [&](const Operand& o) { return o.IsVar() && values.contains(o.var()); });
+}
+
 // The element function, free indices first, with what the map makes before it and it reads.
 Block ElementOf(const Binding& map, const Binding& reduction) {
   const Block& body = *map.blocks[0];
@@ -54,6 +59,10 @@ std::string WhyNotSummed(const Binding& map, const Binding& reduction, const Blo
       if (made.contains(index) && !free.contains(index) && !summed.contains(index))
         return "an operand's index is computed";
     }
+  }
+  for (const Binding* b : element.bindings) {
+    if (b->op != OpCode::kLoad && UsesAny(*b, free))
+      return "a free index is a number in its element";
   }
   return ReusesOperands(map, reduction)
              ? ""

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "ir/uses.h"
+#include "passes/analyses/contraction_operands.h"
 #include "passes/analyses/find_cost.h"
 #include "passes/fusing/chosen_places.h"
 
@@ -194,6 +195,18 @@ bool ProducerChooser::IsMadeAnyway(const Binding& imap) const {
   });
 }
 
+// True for what a contraction reads that could not read what it is made of.
+bool ProducerChooser::IsMadeForContraction(const Binding& imap) const {
+  if (ReadsAsContractions(*imap.blocks[0])) return false;
+  return std::any_of(imap.results.begin(), imap.results.end(), [&](const Var* result) {
+    const std::vector<Read>& loads = finder_.Of(result).loads;
+    return std::any_of(loads.begin(), loads.end(), [](const Read& read) {
+      return read.reader != nullptr && read.reader->op == OpCode::kContract &&
+             read.block == read.reader->blocks[0];
+    });
+  });
+}
+
 std::string ProducerChooser::WhyNever(const Binding& imap, const Effects& effects) const {
   if (effects.may_fail) return "its elements may raise";
   if (!effects.writes.empty()) return "it stores";
@@ -201,6 +214,7 @@ std::string ProducerChooser::WhyNever(const Binding& imap, const Effects& effect
     if (!ir::TypeOf(result).IsScalar()) return "its elements are arrays";
   }
   if (IsLeftForLater(imap)) return "it holds a reduction";
+  if (IsMadeForContraction(imap)) return "a contraction reads it along its own indexes";
   for (const Var* result : imap.results) {
     const Reads& reads = finder_.Of(result);
     if (reads.is_result) return "it is a result of its block";

@@ -68,6 +68,7 @@ class ProducerChooser {
   };
 
   bool IsLeftForLater(const ir::Binding& imap) const;
+  bool IsMadeForContraction(const ir::Binding& imap) const;
   bool IsCopied(const ir::Var* array) const;
   bool IsReadInPart(const ir::Var* array) const;
   std::string WhyNever(const ir::Binding& imap, const Effects& effects) const;

@@ -57,16 +57,19 @@ bool ContractionSides::Classify(Tiling& tiling) const {
   }
   tiling.follows.clear();
   std::unordered_map<const Var*, int> of = {{row, kRows}, {column, kColumns}};
+  ir::VarSet made;
   for (const Binding* b : element.bindings) {
     int follows = kNeither;
     for (const Operand& operand : b->operands) follows |= of[operand.var()];
     const bool is_load = b->op == OpCode::kLoad;
-    if (is_load && (follows == kBoth || TimesOf(row, *b) > 1 || TimesOf(column, *b) > 1))
+    if (is_load &&
+        (follows == kBoth || TimesOf(row, *b) > 1 || TimesOf(column, *b) > 1 || UsesAny(*b, made)))
       return false;
     // An index that is itself a number of the sum.
     if (!is_load && (TimesOf(row, *b) + TimesOf(column, *b) > 0 || b->operands[0] == Operand(row) ||
                      b->operands[0] == Operand(column)))
       return false;
+    made.insert(b->result());
     if (UsesAny(*b, batched)) batched.insert(b->result());
     of[b->result()] = follows;
     tiling.follows.push_back(static_cast<Follows>(follows));

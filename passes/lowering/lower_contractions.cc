@@ -81,15 +81,23 @@ std::optional<ContractionLowering::Tiling> ContractionLowering::FindTiling(const
                 Int(1),
                 {kRows, 0, rows, rows},
                 {kColumns, 0, VectorsOfTile() * lanes, lanes}};
-  // Columns are the index along which results lie side by side, or the nearest to it.
+  // Columns are the index along which results lie side by side, or the nearest to it; a tile of rows
+  // that would mostly be empty is the last resort.
+  const auto is_narrow = [&](size_t axis) {
+    const Operand& extent = tiling.extents[axis];
+    return extent.IsConstant() && extent.constant().integer <= rows / 2;
+  };
   const bool is_fortran = b.attrs.Int(Attr::kFortran) != 0;
-  for (size_t column = 0; column < free; ++column) {
-    for (size_t row = 0; row < free; ++row) {
-      tiling.columns.axis = is_fortran ? column : free - 1 - column;
-      tiling.rows.axis = is_fortran ? row : free - 1 - row;
-      if (row == column || !Classify(tiling)) continue;
-      tiling.is_ordered = StaysOrdered(tiling, has_init);
-      return tiling;
+  for (const bool may_be_narrow : {false, true}) {
+    for (size_t column = 0; column < free; ++column) {
+      for (size_t row = 0; row < free; ++row) {
+        tiling.columns.axis = is_fortran ? column : free - 1 - column;
+        tiling.rows.axis = is_fortran ? row : free - 1 - row;
+        if (row == column || is_narrow(tiling.rows.axis) != may_be_narrow || !Classify(tiling))
+          continue;
+        tiling.is_ordered = StaysOrdered(tiling, has_init);
+        return tiling;
+      }
     }
   }
   return std::nullopt;
