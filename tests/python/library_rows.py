@@ -294,6 +294,8 @@ GROUPS = {
         """
             np.flip(x); np.flip(x, 0); np.flip(x, (0, -1)); np.flipud(x); np.fliplr(x)
             np.rot90(x); np.rot90(x, 2); np.rot90(x, -1); np.roll(x, 2); np.roll(x, -1, axis=1)
+            np.lib.stride_tricks.sliding_window_view(x, 2, axis=-1)
+            np.lib.stride_tricks.sliding_window_view(x, (2, 1), axis=(1, 1)).sum(axis=-2)
             np.roll(x, (1, 2), (0, 1)); np.repeat(x, 3); np.repeat(x, 2, axis=1); x.repeat(2)
             np.tile(x, 2); np.tile(x, (2, 3)); np.tile(x, (2, 1, 1, 3)); np.concatenate((x, x))
             np.concatenate([x, x * 2.5], axis=1); np.concatenate((x, x[:1]))
@@ -371,6 +373,10 @@ GROUPS = {
             np.reshape(x, (4, 9)); x.reshape(-1, 4); x.reshape((-1, -1)); x + x[:, 0]
             np.add(x, x[:, :3]); np.add(x, 1, out=x[0]); np.sqrt(x, out=np.zeros(35, int))
             np.squeeze(x, axis=0); np.expand_dims(x, 5); np.transpose(x, (0, 0)); x.transpose(1)
+            np.lib.stride_tricks.sliding_window_view(x, 2)
+            np.lib.stride_tricks.sliding_window_view(x, (2, 2), axis=1)
+            np.lib.stride_tricks.sliding_window_view(x, -1, axis=0)
+            np.lib.stride_tricks.sliding_window_view(x, 99, axis=0)
             np.broadcast_to(x, (2, 7)); np.zeros(-1); np.zeros((2, -3)); np.arange(0, 3, 0)
             np.linspace(0, 1, -1); np.concatenate((x, x[:, 1:])); np.concatenate((x, y))
             np.concatenate((x, x), axis=2); np.swapaxes(x, 0, 2); np.moveaxis(x, 0, 3)

@@ -212,6 +212,7 @@ where=True / (m, out=z)
         np.moveaxis(x, 0, 1); np.swapaxes(x, 0, 1); np.rollaxis(x, 1) | start=0
         np.atleast_1d(x); np.atleast_2d(v); np.atleast_3d(x)
         np.broadcast_to(v, (2, 6)); np.broadcast_arrays(x, x[0]); np.resize(x, (5, 4))
+        np.lib.stride_tricks.sliding_window_view(x, (2, 3)) | axis=(0, 1) / (1, 1); writeable=True
         np.flip(x); np.fliplr(x); np.flipud(x)
         np.roll(x, 2) | shift=(1, 2); axis=0 / -1 / None
         np.rot90(x) | k=2; axes=(1, 0)
@@ -377,6 +378,7 @@ equal_nan=True; sorted=True
 # What may stand in the column of differences, as it stands there: docs/differences.md says why.
 DOCUMENTED = (
     r"(np|np\.linalg|ndarray)\.diagonal: .*a copy",
+    r"np\.lib\.stride_tricks\.sliding_window_view: .*a copy",
     r"(np|ndarray)\.(real|imag): .*a copy",
     r"np\.\w*split: .*a tuple",
     r"(np|ndarray)\.(arg)?partition: .*[Nn]ot equal",  # in another order

@@ -1,8 +1,57 @@
-"""f on the windows of an array: pmap1, pmap2 and pmap2_trim."""
+"""The windows of an array, and f on them: sliding_window_view, pmap1, pmap2 and pmap2_trim."""
 
 import numpy as np
 
+from parakeet.library.intrinsics import asarray, normalize_axes
+from parakeet.library.registry import overload
 from parakeet.operators import imap
+
+
+@overload(np.lib.stride_tricks.sliding_window_view)
+def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=False):
+    """Made where it is read, or, where it is a result, a new array instead of a view."""
+    x = asarray(x)
+    if writeable:
+        raise NotImplementedError("windows that are stored to: writeable=True; use a loop")
+    widths = tuple(window_shape) if is_sequence(window_shape) else (window_shape,)
+    axes = axes_of_windows(x, widths, axis)
+    shape = x.shape
+    for k in range(len(axes)):
+        if widths[k] < 0:
+            raise ValueError("`window_shape` cannot contain negative values")
+        shape = replaced(shape, axes[k], shape[axes[k]] - widths[k] + 1)
+        if shape[axes[k]] <= 0:
+            raise ValueError("window shape cannot be larger than input array shape")
+
+    def element(*index):
+        place = index[: x.ndim]
+        for k in range(len(axes)):
+            place = replaced(place, axes[k], place[axes[k]] + index[x.ndim + k])
+        return x[place]
+
+    return imap(element, shape + widths)
+
+
+def axes_of_windows(x, widths, axis):
+    """Those along which windows go; one may stand there twice."""
+    if axis is None and len(widths) != x.ndim:
+        raise ValueError("Since axis is `None`, must provide window_shape for all dimensions of "
+                         f"`x`; got {len(widths)} window_shape elements and `x.ndim` is {x.ndim}.")
+    axes = ()
+    for each in axis if is_sequence(axis) else (axis,):
+        axes = axes + normalize_axes(each, x.ndim)
+    if len(axes) != len(widths):
+        raise ValueError(f"Must provide matching length window_shape and axis; got {len(widths)} "
+                         f"window_shape elements and {len(axes)} axes elements.")
+    return axes
+
+
+def replaced(values, place, value):
+    return values[:place] + (value,) + values[place + 1 :]
+
+
+def is_sequence(value):
+    return isinstance(value, tuple) or isinstance(value, list)
 
 
 def pmap1(f, x, w=3):
@@ -66,9 +115,7 @@ def of_matrices(f):
 
 def both(number):
     """One number for rows and columns, or one for each."""
-    if isinstance(number, tuple) or isinstance(number, list):
-        return number[0], number[1]
-    return number, number
+    return (number[0], number[1]) if is_sequence(number) else (number, number)
 
 
 def count_windows(size, width, step):
