@@ -14,6 +14,8 @@
 // Operands that are parts of arrays are seen through views, and those that no load gives are made
 // first (analyses/contraction_operands.h).
 //
+// Where first indexes say how much is summed, a loop goes through them, of contractions.
+//
 // Assumes: index form after fusion; index structure alone is looked at, never how the user spelled
 // it.
 // Refuses: a matrix times a vector, and whatever else has no two operands that each follow a free
@@ -36,10 +38,12 @@
 namespace parakeet::passes {
 namespace {
 
+using ir::Attr;
 using ir::Binding;
 using ir::Block;
 using ir::OpCode;
 using ir::Operand;
+using ir::Var;
 
 class ContractionFinder : public ir::Mutator {
  public:
@@ -63,6 +67,10 @@ class ContractionFinder : public ir::Mutator {
       if (reason.empty()) {
         rewritten = ContractionOf(arena(), *nest, *reduction);
         context_.Note(b->span, "recognised as a contraction", Topic::kContraction, Verdict::kDone);
+      } else if (WriteByFirstIndexes(*nest)) {
+        context_.Note(b->span, "a contraction for each of its first indexes", Topic::kContraction,
+                      Verdict::kDone);
+        return;
       } else {
         // What uses nothing again never looked like one.
         context_.Note(b->span, "not a contraction: " + reason, Topic::kContraction,
@@ -123,6 +131,75 @@ class ContractionFinder : public ir::Mutator {
     Binding result = nest;
     result.blocks[0] = arena()->New(std::move(apart));
     return arena()->New(std::move(result));
+  }
+
+  // Writes a nest whose first indexes say how much is summed as a loop over these, of contractions.
+  // False for any other.
+  bool WriteByFirstIndexes(const Binding& nest) {
+    if (nest.attrs.Int(Attr::kFortran) != 0 || WritesWhatIsSummed(nest)) return false;
+    Block body = *nest.blocks[0];
+    const auto sizes = NeededBindings(body, ReductionIn(nest)->operands);
+    const size_t first = CountDeciding(body, sizes);
+    if (first == 0 || first + 2 > body.params.size()) return false;
+    ir::Builder inner = builder().Nested();
+    for (const Binding* b : sizes) {
+      inner.Append(b);
+      std::erase(body.bindings, b);
+    }
+    Binding rest = nest;
+    rest.operands.erase(rest.operands.begin(), rest.operands.begin() + first);
+    body.params.erase(body.params.begin(), body.params.begin() + first);
+    rest.blocks[0] = arena()->New(std::move(body));
+    const Binding* plain = WithPlainOperands(inner, *forms_, rest);
+    if (!WhyNoContraction(*plain, *ReductionIn(*plain)).empty()) return false;
+    WriteLoops(nest, *ContractionOf(arena(), *plain, *ReductionIn(*plain)), std::move(inner));
+    return true;
+  }
+
+  // How many of the first indexes decide, as numbers alone, what these bindings make: up to the
+  // last that is read. 0 where more than scalar code makes it.
+  static size_t CountDeciding(const Block& body, const std::vector<const Binding*>& bindings) {
+    size_t first = 0;
+    for (const Binding* b : bindings) {
+      if (!ir::IsScalarOp(b->op)) return 0;
+      for (size_t k = 0; k < body.params.size(); ++k) {
+        if (std::count(b->operands.begin(), b->operands.end(), Operand(body.params[k])) > 0)
+          first = std::max(first, k + 1);
+      }
+    }
+    return first;
+  }
+
+  // `inner` holds what each iteration makes before its contraction.
+  void WriteLoops(const Binding& nest, Binding contraction, ir::Builder inner) {
+    const std::vector<const Var*>& indexes = nest.blocks[0]->params;
+    const size_t loops = indexes.size() - contraction.attrs.Int(Attr::kFree);
+    for (const Var* result : nest.results)
+      builder().Emit(OpCode::kAlloc, {result}, result->type.dims());
+    for (const Var*& result : contraction.results) {
+      const std::vector<Operand>& dims = result->type.dims();
+      const ir::Type type =
+          ir::Type::Array(result->type.dtype(), {dims.begin() + loops, dims.end()});
+      result = builder().NewVar(type, "part");
+    }
+    inner.Append(arena()->New(contraction));
+    for (size_t k = 0; k < nest.results.size(); ++k) {
+      const Var *part = contraction.results[k], *whole = nest.results[k];
+      ir::Builder copy = inner.Nested();
+      std::vector<const Var*> within;
+      for (size_t axis = loops; axis < indexes.size(); ++axis)
+        within.push_back(copy.NewVar(ir::DType::kI64, indexes[axis]->hint));
+      std::vector<Operand> place(indexes.begin(), indexes.begin() + loops);
+      place.insert(place.end(), within.begin(), within.end());
+      copy.Store(whole, place, copy.Load(part, {within.begin(), within.end()}));
+      inner.Emit(OpCode::kForeach, {}, part->type.dims(), {}, {copy.Finish(within, {})});
+    }
+    for (size_t k = loops; k-- > 0;) {
+      const Block* body = inner.Finish({indexes[k]}, {});
+      inner.Emit(OpCode::kFor, {}, {Operand::Int(0), nest.operands[k], Operand::Int(1)}, {},
+                 {body});
+    }
+    for (const Binding* b : inner.bindings()) builder().Append(b);
   }
 
   // Whether an iteration stores to what others sum.

@@ -1,6 +1,8 @@
 #include "passes/analyses/contraction_operands.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <limits>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -22,6 +24,8 @@ using ir::VarSet;
 
 // An array is made for no fewer readers of each of its elements.
 constexpr int64_t kFewestReaders = 8;
+// Multiples of indexes are not looked at beyond this.
+constexpr int64_t kMostBetween = int64_t{1} << 28;
 
 bool IsPlainCode(const Block& block) {
   bool is_plain = true;
@@ -112,17 +116,50 @@ class OperandWriter {
     });
   }
 
-  // True where an axis of a load follows a free index and what is summed: its elements are met
-  // again and again, as a window's are.
+  // Free indexes that all operands follow: each of their places is a contraction of its own.
+  VarSet BatchIndexes() const {
+    VarSet batch;
+    for (const Var* index : free_) {
+      const bool is_followed =
+          std::all_of(element_.bindings.begin(), element_.bindings.end(), [&](const Binding* b) {
+            const VarSet& reach = reach_.at(b->result());
+            return b->op != OpCode::kLoad || !Reaches(reach, summed_) || reach.contains(index);
+          });
+      if (is_followed) batch.insert(index);
+    }
+    return batch;
+  }
+
+  // True where an axis of a load follows what is summed and a free index that is no batch's, and
+  // elements are met again and again, as a window's are.
   bool HasWindows() const {
+    VarSet tiled = free_;
+    const VarSet batch = BatchIndexes();
+    for (const Var* index : batch) tiled.erase(index);
     return std::any_of(element_.bindings.begin(), element_.bindings.end(), [&](const Binding* b) {
       if (b->op != OpCode::kLoad || ReadsPlainly(*b)) return false;
       return std::any_of(b->operands.begin() + 1, b->operands.end(), [&](const Operand& at) {
         const auto reached = at.IsVar() ? reach_.find(at.var()) : reach_.end();
-        return reached != reach_.end() && Reaches(reached->second, free_) &&
-               Reaches(reached->second, summed_);
+        return reached != reach_.end() && Reaches(reached->second, tiled) &&
+               Reaches(reached->second, summed_) && !GoesByBlocks(at);
       });
     });
+  }
+
+  // True for a place at multiples of free indexes that are farther apart than all that is summed
+  // between them.
+  bool GoesByBlocks(const Operand& at) const {
+    int64_t nearest = std::numeric_limits<int64_t>::max(), farthest = 0;
+    for (const auto& [var, times] : forms_.Of(at).terms) {
+      const bool is_made = made_.contains(var) && !extents_.contains(var);
+      if (is_made || times > kMostBetween || times < -kMostBetween) return false;
+      if (free_.contains(var)) nearest = std::min(nearest, std::abs(times));
+      if (!summed_.contains(var)) continue;
+      const Operand& extent = extents_.at(var);
+      if (!extent.IsConstant() || extent.constant().integer > kMostBetween) return false;
+      farthest += std::abs(times) * std::max<int64_t>(extent.constant().integer - 1, 0);
+    }
+    return farthest < nearest;
   }
 
   static bool Reaches(const VarSet& reach, const VarSet& indexes) {

@@ -13,7 +13,8 @@ namespace parakeet::passes {
 //
 // In:
 //   imap (%i, %j) in (%n, %m) { %s = ireduce (%k) in (%l) add from 0.0 {
-//     %at = add %lo, %i  %a = load %X[%at, %k]  %g = load %idx[%k]  %b = load %Y[%g, %j] ... } ... }
+//     %at = add %lo, %i  %a = load %X[%at, %k]
+//     %g = load %idx[%k]  %b = load %Y[%g, %j] ... } ... }
 // Out:
 //   %rows: [n][l]f64 = view %X offset (%lo, 0) strides ((1, 0), (0, 1))
 //   %made: [l][m]f64 = imap (%k, %j) in (%l, %m) { %g = load %idx[%k]  %b = load %Y[%g, %j] ... }

@@ -88,8 +88,22 @@ Index Delinear(Builder& builder, const Index& dims, Operand place) {
   return result;
 }
 
-// Axes that both shapes begin or end with keep their indexes: only between them is the place taken
-// apart anew. Of an axis of one element, the index is 0.
+// How many of the last axes have so many elements together; 0 where sizes do not tell.
+size_t LastAxesOf(const ir::Type& type, const std::vector<size_t>& axes, const Operand& size) {
+  if (!size.IsConstant()) return 0;
+  int64_t elements = 1;
+  for (size_t count = 1; count <= axes.size(); ++count) {
+    const Operand& dim = type.dims()[axes[axes.size() - count]];
+    if (!dim.IsConstant() || dim.IsInt(0)) return 0;
+    elements *= dim.constant().integer;
+    if (elements >= size.constant().integer) return elements == size.constant().integer ? count : 0;
+  }
+  return 0;
+}
+
+// Axes that both shapes begin or end with keep their indexes, and one that several of the other
+// shape's last make up has the place among those: only between them is the place taken apart anew.
+// Of an axis of one element, the index is 0.
 Map ReshapeMap(const ir::Type& from, const ir::Type& to) {
   return [from, to](Builder& builder, const Index& index) {
     std::vector<size_t> axes, places;  // of more than one element
@@ -105,22 +119,37 @@ Map ReshapeMap(const ir::Type& from, const ir::Type& to) {
       result[axis] = index[place];
       return true;
     };
-    while (!axes.empty() && !places.empty() && keep(axes.back(), places.back())) {
-      axes.pop_back();
-      places.pop_back();
+    const auto take_apart = [&](size_t count, size_t size) {
+      Index inner_dims, outer_dims, outer;
+      for (size_t k = axes.size() - count; k < axes.size(); ++k)
+        inner_dims.push_back(from.dims()[axes[k]]);
+      for (size_t k = places.size() - size; k < places.size(); ++k) {
+        outer_dims.push_back(to.dims()[places[k]]);
+        outer.push_back(index[places[k]]);
+      }
+      const Index inner = Delinear(builder, inner_dims, Linear(builder, outer_dims, outer));
+      for (size_t k = 0; k < count; ++k) result[axes[axes.size() - count + k]] = inner[k];
+      axes.resize(axes.size() - count);
+      places.resize(places.size() - size);
+    };
+    while (!axes.empty() && !places.empty()) {
+      const Operand &axis = from.dims()[axes.back()], &place = to.dims()[places.back()];
+      if (keep(axes.back(), places.back())) {
+        axes.pop_back();
+        places.pop_back();
+      } else if (const size_t size = LastAxesOf(to, places, axis)) {
+        take_apart(1, size);
+      } else if (const size_t count = LastAxesOf(from, axes, place)) {
+        take_apart(count, 1);
+      } else {
+        break;
+      }
     }
     while (!axes.empty() && !places.empty() && keep(axes.front(), places.front())) {
       axes.erase(axes.begin());
       places.erase(places.begin());
     }
-    Index inner_dims, outer_dims, outer;
-    for (const size_t axis : axes) inner_dims.push_back(from.dims()[axis]);
-    for (const size_t place : places) {
-      outer_dims.push_back(to.dims()[place]);
-      outer.push_back(index[place]);
-    }
-    const Index inner = Delinear(builder, inner_dims, Linear(builder, outer_dims, outer));
-    for (size_t k = 0; k < axes.size(); ++k) result[axes[k]] = inner[k];
+    take_apart(axes.size(), places.size());
     return result;
   };
 }

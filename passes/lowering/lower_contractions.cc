@@ -81,8 +81,8 @@ std::optional<ContractionLowering::Tiling> ContractionLowering::FindTiling(const
                 Int(1),
                 {kRows, 0, rows, rows},
                 {kColumns, 0, VectorsOfTile() * lanes, lanes}};
-  // Columns are the index along which results lie side by side, or the nearest to it; a tile of rows
-  // that would mostly be empty is the last resort.
+  // Columns are the index along which results lie side by side, or the nearest to it; a tile of
+  // rows that would mostly be empty is the last resort.
   const auto is_narrow = [&](size_t axis) {
     const Operand& extent = tiling.extents[axis];
     return extent.IsConstant() && extent.constant().integer <= rows / 2;
