@@ -49,6 +49,9 @@ std::string WhyNotSummed(const Binding& map, const Binding& reduction, const Blo
   for (const Operand& extent : reduction.operands) {
     if (extent.IsVar() && free.contains(extent.var())) return "how much it sums depends on where";
   }
+  if (std::all_of(reduction.operands.begin(), reduction.operands.begin() + summed.size(),
+                  [](const Operand& extent) { return extent.IsInt(1); }))
+    return "it sums one term";
   const VarSet made = ir::DefinedVars(element);
   for (const Binding* b : element.bindings) {
     if (b->op != OpCode::kLoad && !ir::IsScalarOp(b->op))
