@@ -64,7 +64,7 @@ class OperandWriter {
   const Binding* Write() {
     if (reduction_.results.size() != 1 || !IsPlainCode(element_)) return &nest_;
     FindReach();
-    if (HasWindows() || !FindArrays() || (arrays_.empty() && !has_views_)) return &nest_;
+    if (HasWindows() || !FindArrays() || IsPlainAlready()) return &nest_;
     const Binding* plain = NestOf(WithOperands());
     if (!WhyNoContraction(*plain, *ReductionIn(*plain)).empty()) return &nest_;
     for (const Binding* b : before_.bindings()) builder_.Append(b);
@@ -225,14 +225,15 @@ class OperandWriter {
     }
     arrays_ = std::move(found);
     return std::all_of(arrays_.begin(), arrays_.end(),
-                       [&](const Binding* b) { return IsWorth(*b); }) &&
-           FindViews();
+                       [&](const Binding* b) { return IsWorth(*b); });
   }
 
-  bool FindViews() {
-    for (const Binding* b : NeededOfElement())
-      has_views_ |= b->op == OpCode::kLoad && !arrays_.contains(b) && !ReadsPlainly(*b);
-    return true;
+  bool IsSeen(const Binding& b) const { return b.op == OpCode::kLoad && !ReadsPlainly(b); }
+
+  bool IsPlainAlready() const {
+    const std::vector<const Binding*> needed = NeededOfElement();
+    return arrays_.empty() &&
+           std::none_of(needed.begin(), needed.end(), [&](const Binding* b) { return IsSeen(*b); });
   }
 
   bool IsWorth(const Binding& value) const {
@@ -240,7 +241,8 @@ class OperandWriter {
     for (const Var* index : free_) {
       if (reach_.at(value.result()).contains(index)) continue;
       const Operand& extent = extents_.at(index);
-      readers *= extent.IsConstant() ? extent.constant().integer : kFewestReaders;
+      const int64_t known = extent.IsConstant() ? extent.constant().integer : kFewestReaders;
+      readers *= std::min(known, kFewestReaders);
     }
     return readers >= kFewestReaders && Reaches(reach_.at(value.result()), free_);
   }
@@ -251,9 +253,8 @@ class OperandWriter {
     Block plain = element_;
     plain.bindings.clear();
     for (const Binding* b : NeededOfElement()) {
-      const bool is_view = b->op == OpCode::kLoad && !ReadsPlainly(*b);
       plain.bindings.push_back(arrays_.contains(b) ? LoadOfArray(*b)
-                               : is_view           ? LoadOfView(*b)
+                               : IsSeen(*b)        ? LoadOfView(*b)
                                                    : b);
     }
     return plain;
@@ -360,7 +361,6 @@ class OperandWriter {
   std::unordered_map<const Var*, VarSet> reach_;  // the indexes that decide a value
   std::unordered_map<const Var*, const Binding*> definitions_;
   std::unordered_set<const Binding*> arrays_;  // makers of values that become arrays
-  bool has_views_ = false;
 };
 
 }  // namespace

@@ -40,6 +40,19 @@ Block ElementOf(const Binding& map, const Binding& reduction) {
   return element;
 }
 
+// True where two of the free indices meet in no load: a tile goes along both.
+bool HasTile(const VarSet& free, const Block& element) {
+  const auto meet = [&](const Var* row, const Var* column) {
+    return std::any_of(element.bindings.begin(), element.bindings.end(), [&](const Binding* b) {
+      return b->op == OpCode::kLoad && UsesAny(*b, {row}) && UsesAny(*b, {column});
+    });
+  };
+  return std::any_of(free.begin(), free.end(), [&](const Var* row) {
+    return std::any_of(free.begin(), free.end(),
+                       [&](const Var* column) { return row != column && !meet(row, column); });
+  });
+}
+
 std::string WhyNotSummed(const Binding& map, const Binding& reduction, const Block& element) {
   if (reduction.results.size() != 1) return "more than one value goes through its reduction";
   if (!ir::CombineOp(*reduction.blocks[1]) && !OrderOf(*reduction.blocks[1]))
@@ -67,9 +80,9 @@ std::string WhyNotSummed(const Binding& map, const Binding& reduction, const Blo
     if (b->op != OpCode::kLoad && UsesAny(*b, free))
       return "a free index is a number in its element";
   }
-  return ReusesOperands(map, reduction)
-             ? ""
-             : "no two operands are used again, each along an index of the other";
+  if (!ReusesOperands(map, reduction))
+    return "no two operands are used again, each along an index of the other";
+  return HasTile(free, element) ? "" : "any two of its indexes meet in an operand";
 }
 
 // What the map makes of the sum.
