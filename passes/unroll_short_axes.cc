@@ -82,10 +82,7 @@ using ShortTogether = std::vector<const Var*>;
 class ShortAxisFinder {
  public:
   ShortAxisFinder(const ir::Function& function, Supposed supposed, Context& context)
-      : reads_(function),
-        roots_(function),
-        supposed_(std::move(supposed)),
-        context_(context) {
+      : reads_(function), roots_(function), supposed_(std::move(supposed)), context_(context) {
     ir::ForEachBinding(*function.body, [&](const Binding& b) {
       if (b.op != OpCode::kImap) return;
       for (const Var* result : b.results) makers_[result] = &b;
@@ -201,8 +198,7 @@ class ShortAxisFinder {
 
   bool MayBeProduct(const Binding& map, const Binding& reduction) const {
     return map.attrs.Int(Attr::kFortran) == 0 && HasScalars(reduction) &&
-           WhyNoContraction(map, reduction).empty() &&
-           EffectsOf(*map.blocks[0], roots_).IsPure() &&
+           WhyNoContraction(map, reduction).empty() && EffectsOf(*map.blocks[0], roots_).IsPure() &&
            CostWrittenOut(*map.blocks[0]) <= kMostCostWrittenOut;
   }
 
