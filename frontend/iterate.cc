@@ -32,9 +32,9 @@ ir::Operand CountSteps(ir::Builder& builder, const ir::Operand& start, const ir:
   const ir::Operand end = chosen(builder.Scalar(ir::OpCode::kMax, {stop, start}),
                                  builder.Scalar(ir::OpCode::kMin, {stop, start}));
   // floor((distance -+ 1) / step) + 1: no sum is farther from zero than the distance.
-  const ir::Operand nearer = builder.Sub(builder.Sub(end, start), chosen(one, ir::Operand::Int(-1)));
-  const ir::Operand count =
-      builder.Add(builder.Scalar(ir::OpCode::kFloorDiv, {nearer, step}), one);
+  const ir::Operand nearer =
+      builder.Sub(builder.Sub(end, start), chosen(one, ir::Operand::Int(-1)));
+  const ir::Operand count = builder.Add(builder.Scalar(ir::OpCode::kFloorDiv, {nearer, step}), one);
   return builder.Scalar(ir::OpCode::kMax, {count, zero});
 }
 

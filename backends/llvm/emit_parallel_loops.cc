@@ -49,7 +49,8 @@ void FunctionEmitter::FailIfSet(llvm::AllocaInst* flag) {
 // ceil((hi - lo) / step), and 0 for an end behind the start, however far.
 Value* FunctionEmitter::TripCount(const ir::Binding& loop) {
   const int64_t step = loop.operands[2].constant().integer, size = std::abs(step);
-  Value *lo = ValueOf(loop.operands[step > 0 ? 0 : 1]), *hi = ValueOf(loop.operands[step > 0 ? 1 : 0]);
+  Value *lo = ValueOf(loop.operands[step > 0 ? 0 : 1]),
+        *hi = ValueOf(loop.operands[step > 0 ? 1 : 0]);
   hi = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, hi, lo);
   Value* distance = builder_.CreateSub(hi, lo);
   return builder_.CreateUDiv(builder_.CreateAdd(distance, I64(size - 1)), I64(size));

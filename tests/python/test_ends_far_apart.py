@@ -5,8 +5,9 @@ No iteration runs, whatever becomes of the loop: parallel, in lanes, a reduction
 
 import numpy as np
 import pytest
-from parakeet import jit
 from tested_targets import TARGETS
+
+from parakeet import jit
 
 FAR = 2**62
 
@@ -54,7 +55,8 @@ def zipped(y, start, stop, step):
     return total
 
 
-@pytest.mark.parametrize("function", [stored, stored_up, stored_down, added, nested, listed, zipped])
+@pytest.mark.parametrize(
+    "function", [stored, stored_up, stored_down, added, nested, listed, zipped])
 def test_no_iteration_of_a_stop_far_behind_the_start(function):
     ends = (-FAR - 1, FAR, -1) if function is stored_down else (FAR, -FAR - 1, 1)
     for span in (ends, (3, 7, 2)):
