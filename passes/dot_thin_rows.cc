@@ -127,7 +127,7 @@ class RowDotter : public ir::Mutator {
                  b.results,
                  {b.operands.begin(), b.operands.begin() + free},
                  {},
-                 b.attrs.Without(Attr::kFree),
+                 b.attrs.Without(Attr::kFree).With(Attr::kPart, int64_t{1}),
                  b.span};
     nest.blocks = {body.Finish(params, results)};
     return nest;
