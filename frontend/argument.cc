@@ -8,8 +8,12 @@ namespace {
 std::string ArrayKey(const Argument& argument) {
   std::string key(ir::Name(argument.dtype));
   if (argument.python) key = "py " + key;
-  for (const bool is_unit : argument.unit_axes) key += is_unit ? "[1]" : "[n]";
-  if (argument.short_axis != 0) key.replace(key.size() - 2, 1, std::to_string(argument.short_axis));
+  for (size_t axis = 0; axis < argument.unit_axes.size(); ++axis) {
+    const int length = axis < argument.short_axes.size() ? argument.short_axes[axis] : 0;
+    key += length != 0                ? "[" + std::to_string(length) + "]"
+           : argument.unit_axes[axis] ? "[1]"
+                                      : "[n]";
+  }
   switch (argument.layout) {
     case ir::Layout::kC: key += 'C'; break;
     case ir::Layout::kFortran: key += 'F'; break;

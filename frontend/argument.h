@@ -27,7 +27,7 @@ struct Argument {
 
   // kArray. One entry an axis: whether its length is 1.
   std::vector<bool> unit_axes;
-  int short_axis = 0;  // The length of the last axis where that is known, else 0.
+  std::vector<int> short_axes;  // Of each axis the length where that is known, else 0; or none.
   ir::Layout layout = ir::Layout::kStrided;
   bool strides_grow =
       false;  // Of kStrided: from the first axis to the last, axes of length 1 aside.

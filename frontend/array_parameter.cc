@@ -22,7 +22,9 @@ ArrayParameter MakeArrayParameter(const ir::Builder& builder, const Argument& ar
     dims.push_back(is_unit ? ir::Operand::Int(1)
                            : ir::Operand(builder.NewVar(ir::DType::kI64, hint)));
   }
-  if (argument.short_axis != 0) dims.back() = ir::Operand::Int(argument.short_axis);
+  for (size_t axis = 0; axis < argument.short_axes.size(); ++axis) {
+    if (argument.short_axes[axis] != 0) dims[axis] = ir::Operand::Int(argument.short_axes[axis]);
+  }
   const ir::Var* var = builder.NewVar(ir::Type::Array(argument.dtype, std::move(dims)), name);
   const bool strides_grow = argument.layout == ir::Layout::kFortran || argument.strides_grow;
   const bool is_fortran = strides_grow && var->type.rank() > 1;

@@ -148,7 +148,7 @@ class TreeChooser : public LoopWriter {
   // True where the whole index space is known to fit in one block, or blocks are of no use.
   bool IsOneBlock(const Binding& b, int64_t block) const {
     if (depth_ > 0 || HoldsArrays(b)) return true;
-    if (!context_.options.kernels && IsWindow(b)) return true;
+    if (!context_.options.kernels && (IsWindow(b) || IsWithin(b, block))) return true;
     int64_t size = 1;
     for (size_t axis = 0; axis < b.blocks[0]->params.size(); ++axis) {
       const Operand& extent = b.operands[axis];
@@ -160,10 +160,12 @@ class TreeChooser : public LoopWriter {
   }
 
   // Of a few elements around an index, that lanes would be added up for.
-  bool IsWindow(const Binding& b) const {
+  bool IsWindow(const Binding& b) const { return IsWithin(b, kWidestWindow); }
+
+  bool IsWithin(const Binding& b, int64_t most) const {
     const size_t rank = b.blocks[0]->params.size();
     if (!short_) short_.emplace(function_);
-    return short_->AreWithin({b.operands.begin(), b.operands.begin() + rank}, kWidestWindow);
+    return short_->AreWithin({b.operands.begin(), b.operands.begin() + rank}, most);
   }
 
   // Of elements in order that memory does not follow, whose nest lanes take: rows that pass by. In
@@ -205,6 +207,15 @@ class TreeChooser : public LoopWriter {
     int64_t bytes = 0;
     for (const Var* result : b.results) bytes += ir::SizeInBytes(result->type.dtype());
     return bytes;
+  }
+
+  // A bool beside numbers is a bit of a mask.
+  static int64_t BytesInLanes(const Binding& b) {
+    int64_t bytes = 0;
+    for (const Var* result : b.results) {
+      if (!ir::IsBool(result->type.dtype())) bytes += ir::SizeInBytes(result->type.dtype());
+    }
+    return std::max<int64_t>(bytes, 1);
   }
 
   static int64_t DeviceScanBlock(const Binding& b) {
@@ -380,7 +391,7 @@ class TreeChooser : public LoopWriter {
       return result->type.dtype() == ir::DType::kBool;
     });
     int64_t lanes = has_bools ? kMostLanesOfBools : kMostLanes;
-    while (lanes > 1 && lanes * BytesOf(b) > kLaneBytes) lanes /= 2;
+    while (lanes > 1 && lanes * BytesInLanes(b) > kLaneBytes) lanes /= 2;
     bool checks = false;
     ir::ForEachBinding(*b.blocks[0],
                        [&](const Binding& inner) { checks |= inner.op == OpCode::kCheck; });

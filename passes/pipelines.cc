@@ -109,6 +109,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "fill-rest",
       "place-results",
       "narrow-reductions",
+      // Behind all that fuses into contractions.
+      "dot-thin-rows",
       // Behind what knows sums of products, as contractions are.
       "split-complex-sums",
       "narrow-integers",
@@ -183,12 +185,12 @@ const std::vector<std::string_view>& GpuPipeline() {
     // Each thread of a GPU makes one element: what is made for many in the caches of a core or in
     // lanes is made otherwise, and all of an array by one kernel.
     const std::set<std::string_view> left_out = {
-        "split-at-borders", "version-loops",    "split-nests",   "split-maps-at-borders",
-        "fill-rest",        "fuse-panels",      "flatten-maps",  "block-contractions",
-        "unroll-last-axes", "vectorize-loops",  "flatten-lanes", "store-behind-checks",
-        "join-lanes",       "hoist-loads",      "branch-checks", "prefetch-streams",
-        "even-costs",       "write-one-by-one", "stream-stores", "load-before-branches",
-        "store-at-once",    "hoist-arrays"};
+        "split-at-borders",     "version-loops",    "split-nests",      "split-maps-at-borders",
+        "dot-thin-rows",        "fill-rest",        "fuse-panels",      "flatten-maps",
+        "block-contractions",   "unroll-last-axes", "vectorize-loops",  "flatten-lanes",
+        "store-behind-checks",  "join-lanes",       "hoist-loads",      "branch-checks",
+        "prefetch-streams",     "even-costs",       "write-one-by-one", "stream-stores",
+        "load-before-branches", "store-at-once",    "hoist-arrays"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       // Behind all that fuses, and before arrays share memory.

@@ -84,25 +84,11 @@ class Settler : public ir::Mutator {
     SettledExtreme settled;
   };
 
-  // What says whether value `k` is replaced, where that is an extreme or its index.
-  std::optional<Operand> TakesOf(const Block& block, size_t k) const {
-    const Binding* choice = reader_.DefinitionOf(block.results[k], OpCode::kSelect);
-    return choice == nullptr ? std::nullopt : std::optional(choice->operands[0]);
-  }
-
-  static std::optional<size_t> PlaceAmong(const std::vector<const Var*>& params, size_t first,
-                                          size_t count, const Operand& operand) {
-    for (size_t k = 0; k < count; ++k) {
-      if (operand == Operand(params[first + k])) return k;
-    }
-    return std::nullopt;
-  }
-
   void SettleLoop(const Binding& loop) {
     const Block& body = *loop.blocks[0];
     const size_t count = loop.results.size();
     for (size_t k = 0; k < count; ++k) {
-      const std::optional<Operand> takes = TakesOf(body, k);
+      const std::optional<Operand> takes = reader_.TakesOf(body, k);
       const std::optional<ExtremeDecision> decision =
           takes ? reader_.DecisionOf(*takes) : std::nullopt;
       if (!decision || settled_.contains(takes->var())) continue;
@@ -126,41 +112,12 @@ class Settler : public ir::Mutator {
   }
 
   const Binding* SettleLanes(const Binding& lanes) {
-    const Block& element = *lanes.blocks[0];
-    const Block& combine = *lanes.blocks[1];
-    const size_t count = lanes.results.size();
-    Block taken = element;
-    Block take = combine;
-    for (size_t k = 0; k < count; ++k) {
-      const std::optional<Operand> takes = TakesOf(combine, k);
-      const std::optional<ExtremeDecision> decision =
-          takes ? reader_.DecisionOf(*takes) : std::nullopt;
-      if (!decision) continue;
-      const auto extreme = PlaceAmong(combine.params, 0, count, decision->held);
-      const auto index = PlaceAmong(combine.params, 0, count, decision->held_place);
-      if (!extreme || *extreme != k || !index || !Begins(lanes, 2, *decision, *extreme, *index) ||
-          decision->element != Operand(combine.params[count + *extreme]) ||
-          decision->place != Operand(combine.params[count + *index]) ||
-          !reader_.IsChoice(combine, *extreme, *takes, decision->element, decision->held) ||
-          !reader_.IsChoice(combine, *index, *takes, decision->place, decision->held_place))
-        continue;
-      const auto settled = reader_.Settle(*decision, element.results[*extreme],
-                                          element.results[*index], element.params[0]);
-      if (!settled) continue;
-      taken.results[*extreme] = settled->element;
-      taken.results[*index] = settled->place;
-      for (const Binding*& b : take.bindings) {
-        if (Operand(b->results[0]) != *takes) continue;
-        Binding decides = *b;
-        decides.op = settled->op;
-        decides.operands = {decision->element, decision->held};
-        b = arena()->New(std::move(decides));
-      }
-    }
-    if (taken.results == element.results) return &lanes;
+    const auto found = SettleExtremes(arena(), reader_, lanes, 2);
+    if (!found) return &lanes;
+    Block taken = *lanes.blocks[0];
+    taken.results = found->elements;
     Binding settled = lanes;
-    settled.blocks = {arena()->New(std::move(taken)), lanes.blocks[1],
-                      ir::CloneBlock(arena(), take)};
+    settled.blocks = {arena()->New(std::move(taken)), lanes.blocks[1], found->take};
     return arena()->New(std::move(settled));
   }
 

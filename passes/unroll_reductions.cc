@@ -22,10 +22,12 @@
 #include <optional>
 #include <unordered_map>
 
+#include "ir/combines.h"
 #include "ir/uses.h"
 #include "passes/analyses/find_cost.h"
 #include "passes/analyses/known_lengths.h"
 #include "passes/analyses/linear_forms.h"
+#include "passes/analyses/settled_extremes.h"
 #include "passes/lowering/loop_writer.h"
 #include "passes/pass.h"
 
@@ -52,6 +54,7 @@ class ReductionUnroller : public LoopWriter {
   ReductionUnroller(ir::Arena* arena, const ir::Function& function, Context& context)
       : LoopWriter(arena),
         forms_(function),
+        reader_(*function.body, {}),
         lengths_(function, context.options),
         context_(context) {}
 
@@ -75,7 +78,7 @@ class ReductionUnroller : public LoopWriter {
   // True for scalars made by scalar code and loads, and combined in order.
   static bool IsPlain(const Binding& b) {
     if (b.attrs.Int(Attr::kBlock) != 0 || b.attrs.Has(Attr::kStep)) return false;
-    if (LanesOf(b) > 1 && !CombinesInLanes(b)) return false;
+    if (LanesOf(b) > 1 && !CombinesInLanes(b) && !CombinesInAnyOrder(b)) return false;
     const Block& element = *b.blocks[0];
     return std::all_of(b.results.begin(), b.results.end(),
                        [](const Var* result) { return result->type.IsScalar(); }) &&
@@ -93,6 +96,13 @@ class ReductionUnroller : public LoopWriter {
       if (!op || !ir::IdentityOf(*op, b.results[k]->type.dtype())) return false;
     }
     return b.blocks[0]->params.size() == 1;
+  }
+
+  // As an extreme and its place are, which lanes keep as well as a walk in order does.
+  static bool CombinesInAnyOrder(const Binding& b) {
+    const ir::CombineTraits traits = ir::TraitsOf(*b.blocks[1]);
+    return traits.commutes && traits.is_idempotent && !traits.identities.empty() &&
+           b.blocks[0]->params.size() == 1;
   }
 
   std::optional<std::vector<int64_t>> ExtentsOf(const Binding& b) const {
@@ -121,6 +131,27 @@ class ReductionUnroller : public LoopWriter {
     context_.Note(b.span, "written out", Topic::kNests, Verdict::kDone);
     const Operands operands = Apply(b.operands);
     const Operands inits(operands.begin() + extents.size(), operands.end());
+    const bool in_any_order = LanesOf(b) > 1 && !CombinesInLanes(b);
+    const Operands total = in_any_order ? InOrder(b, extents, inits) : AsInTree(b, extents, inits);
+    for (size_t k = 0; k < b.results.size(); ++k) Replace(b.results[k], total[k]);
+  }
+
+  // What is held came first, and need not be asked its place.
+  Operands InOrder(const Binding& b, const std::vector<int64_t>& extents, const Operands& inits) {
+    const auto settled = SettleExtremes(arena(), reader_, b, extents.size());
+    Block element = *b.blocks[0];
+    if (settled) element.results = settled->elements;
+    const Block& combine = settled ? *settled->take : *b.blocks[1];
+    Operands total = inits;
+    Operands index(extents.size(), Int(0));
+    do {
+      const Operands one = VisitBody(*ir::CloneBlock(arena(), element), index);
+      total = total.empty() ? one : CombineWith(combine, total, one);
+    } while (Advance(index, extents));
+    return total;
+  }
+
+  Operands AsInTree(const Binding& b, const std::vector<int64_t>& extents, const Operands& inits) {
     // A short run of a tree is in order too, and combined with what it starts from at the end.
     const bool has_lanes = LanesOf(b) > 1;
     const bool in_lanes = has_lanes && extents[0] >= b.attrs.Int(Attr::kShort);
@@ -136,8 +167,7 @@ class ReductionUnroller : public LoopWriter {
       }
     } while (Advance(index, extents));
     if (in_lanes) total = Fold(*b.blocks[1], std::move(lanes), LanesOf(b));
-    if (has_lanes && !inits.empty()) total = Combine(*b.blocks[1], inits, total);
-    for (size_t k = 0; k < b.results.size(); ++k) Replace(b.results[k], total[k]);
+    return has_lanes && !inits.empty() ? Combine(*b.blocks[1], inits, total) : total;
   }
 
   // What lanes of which each has one element, or none, are folded to: half of them onto the other.
@@ -218,6 +248,7 @@ class ReductionUnroller : public LoopWriter {
   }
 
   WrappingForms forms_;
+  ExtremeReader reader_;
   KnownLengths lengths_;
   Context& context_;
   std::vector<const Binding*> nests_;  // Around what is visited, outermost first.

@@ -15,8 +15,11 @@
 //   store %r[%i, 0], %t  store %r[%i, 1], %t.1  store %r[%i, 2], %t.2 }
 // which siblings and then producers are fused into: %d is made nowhere.
 //
+// So are the sums of a contraction where an axis of its result is as short, as of points that a
+// small matrix turns: such tiles would be empty for the most part.
+//
 // Where an entry function's last axes would be written out if they were so short, and nobody knows
-// how long they are, it checks that they are longer.
+// how long they are, it checks that they are longer; of a contraction, that one of the two is.
 //
 // Assumes: where that check fails, whose site is new and has the exception kShortAxes, the caller
 // runs the program made with these sizes known; index form behind fuse_elements, so that an array
@@ -29,6 +32,7 @@
 
 #include "ir/builder.h"
 #include "ir/uses.h"
+#include "passes/analyses/find_contractions.h"
 #include "passes/analyses/find_cost.h"
 #include "passes/analyses/find_effects.h"
 #include "passes/analyses/find_reads.h"
@@ -50,7 +54,7 @@ constexpr int kMostCostWrittenOut =
     256;  // Of the element of a sum that is written out, all together.
 
 // The one reduction of the block, and no other loop; null where there is none.
-const Binding* ReductionIn(const Block& block) {
+const Binding* OneLoopIn(const Block& block) {
   const Binding* reduction = nullptr;
   for (const Binding* b : block.bindings) {
     if (b->blocks.empty()) continue;
@@ -65,12 +69,20 @@ bool HasScalars(const Binding& reduction) {
                      [](const Var* result) { return result->type.IsScalar(); });
 }
 
-// Decides what of a function is written out; `supposed` are sizes that it takes to be short.
+// Sizes that are looked at as if they were short: for what makes arrays, and for contractions.
+struct Supposed {
+  std::vector<const Var*> last;
+  std::vector<const Var*> last_two;
+};
+
+// Sizes of which not all are short.
+using ShortTogether = std::vector<const Var*>;
+
+// Decides what of a function is written out.
 class ShortAxisFinder {
  public:
-  ShortAxisFinder(const ir::Function& function, const std::vector<const Var*>& supposed,
-                  Context& context)
-      : reads_(function), roots_(function), supposed_(supposed), context_(context) {
+  ShortAxisFinder(const ir::Function& function, Supposed supposed, Context& context)
+      : reads_(function), roots_(function), supposed_(std::move(supposed)), context_(context) {
     ir::ForEachBinding(*function.body, [&](const Binding& b) {
       if (b.op != OpCode::kImap) return;
       for (const Var* result : b.results) makers_[result] = &b;
@@ -80,7 +92,8 @@ class ShortAxisFinder {
       }
     });
     ir::ForEachBinding(*function.body, [&](const Binding& b) {
-      if (b.op == OpCode::kImap) FindSums(b);
+      if (b.op != OpCode::kImap) return;
+      if (!FindProduct(b)) FindSums(b);
     });
   }
 
@@ -89,18 +102,21 @@ class ShortAxisFinder {
   bool IsParted(const Binding* b) const { return parted_.contains(b); }
   // Of what is written out.
   const ir::VarSet& lengths() const { return lengths_; }
+  // Of the contractions that are.
+  const std::vector<ShortTogether>& products() const { return products_; }
 
  private:
-  bool IsShort(const Operand& extent) const {
-    if (!extent.IsConstant())
-      return std::count(supposed_.begin(), supposed_.end(), extent.var()) > 0;
+  static bool IsShortAmong(const std::vector<const Var*>& supposed, const Operand& extent) {
+    if (!extent.IsConstant()) return std::count(supposed.begin(), supposed.end(), extent.var()) > 0;
     const int64_t length = extent.constant().integer;
     return length >= kShortestAxis && length <= kLongestShortAxis;
   }
 
+  bool IsShort(const Operand& extent) const { return IsShortAmong(supposed_.last, extent); }
+
   bool MayPart(const Binding& map) {
     if (map.operands.size() < 2 || !IsShort(map.operands.back())) return false;
-    const Binding* reduction = ReductionIn(*map.blocks[0]);
+    const Binding* reduction = OneLoopIn(*map.blocks[0]);
     if (reduction == nullptr || !ReadsAgain(map, *reduction)) return false;
     const std::string reason = WhyNotParted(map, *reduction);
     if (!reason.empty()) {
@@ -160,6 +176,38 @@ class ShortAxisFinder {
       sums_.insert(b);
       lengths_.insert(b->operands[0].var());
     }
+  }
+
+  // The sums of a contraction, where they and an axis of the result are short.
+  bool FindProduct(const Binding& map) {
+    const Binding* reduction = OneLoopIn(*map.blocks[0]);
+    if (reduction == nullptr || reduction->blocks[0]->params.size() != 1 ||
+        !IsShortAmong(supposed_.last_two, reduction->operands[0]))
+      return false;
+    std::vector<ShortTogether> together;
+    for (const Operand& extent : map.operands) {
+      if (IsShortAmong(supposed_.last_two, extent))
+        together.push_back(Unknown({reduction->operands[0], extent}));
+    }
+    if (together.empty() || !MayBeProduct(map, *reduction)) return false;
+    sums_.insert(reduction);
+    const bool is_known = std::count(together.begin(), together.end(), ShortTogether{}) > 0;
+    if (!is_known) products_.insert(products_.end(), together.begin(), together.end());
+    return true;
+  }
+
+  bool MayBeProduct(const Binding& map, const Binding& reduction) const {
+    return map.attrs.Int(Attr::kFortran) == 0 && HasScalars(reduction) &&
+           WhyNoContraction(map, reduction).empty() && EffectsOf(*map.blocks[0], roots_).IsPure() &&
+           CostWrittenOut(*map.blocks[0]) <= kMostCostWrittenOut;
+  }
+
+  static ShortTogether Unknown(std::initializer_list<Operand> sizes) {
+    ShortTogether unknown;
+    for (const Operand& size : sizes) {
+      if (size.IsVar()) unknown.push_back(size.var());
+    }
+    return unknown;
   }
 
   bool IsShortSum(const Binding& b) const {
@@ -229,9 +277,10 @@ class ShortAxisFinder {
 
   ReadFinder reads_;
   Roots roots_;
-  const std::vector<const Var*> supposed_;
+  const Supposed supposed_;
   Context& context_;
   ir::VarSet lengths_;
+  std::vector<ShortTogether> products_;
   ir::DefinitionMap makers_;
   std::unordered_set<const Binding*> parted_;
   std::unordered_set<const Binding*> sums_;
@@ -299,36 +348,52 @@ class ShortAxisUnroller : public LoopWriter {
   Context& context_;
 };
 
-// The sizes of the last axes of what the function is given, where an array has another axis.
-std::vector<const Var*> LastSizes(const ir::Function& function) {
+// The sizes of the last `count` axes of what the function is given, where an array has several.
+std::vector<const Var*> LastSizes(const ir::Function& function, size_t count) {
   std::vector<const Var*> sizes;
   for (const ir::Param& param : function.params) {
     const ir::Type& type = param.var->type;
-    if (type.IsArray() && type.rank() > 1 && type.dims().back().IsVar())
-      sizes.push_back(type.dims().back().var());
+    if (!type.IsArray() || type.rank() < 2) continue;
+    const std::vector<Operand>& dims = type.dims();
+    for (size_t back = 1; back <= std::min(count, dims.size()); ++back) {
+      if (dims[dims.size() - back].IsVar()) sizes.push_back(dims[dims.size() - back].var());
+    }
   }
   return sizes;
 }
 
-// Of those sizes the ones that would be written out if they were short.
-std::vector<const Var*> BetterShort(const ir::Function& function) {
+// What would be written out if it were short: each by itself, or several together.
+std::vector<ShortTogether> BetterShort(const ir::Function& function) {
   Context nobody;
-  std::vector<const Var*> sizes = LastSizes(function);
-  const std::vector<const Var*> supposed = sizes;
-  const ShortAxisFinder finder(function, supposed, nobody);
-  std::erase_if(sizes, [&](const Var* size) { return !finder.lengths().contains(size); });
-  return sizes;
+  const std::vector<const Var*> last = LastSizes(function, 1);
+  const ShortAxisFinder finder(function, {last, LastSizes(function, 2)}, nobody);
+  std::vector<ShortTogether> better;
+  for (const Var* size : last) {
+    if (finder.lengths().contains(size)) better.push_back({size});
+  }
+  for (const ShortTogether& sizes : finder.products()) {
+    const bool is_said = std::any_of(sizes.begin(), sizes.end(), [&](const Var* size) {
+      return std::count(better.begin(), better.end(), ShortTogether{size}) > 0;
+    });
+    if (!is_said && std::count(better.begin(), better.end(), sizes) == 0) better.push_back(sizes);
+  }
+  return better;
 }
 
-// The function, which first checks that none of these sizes is short.
+// The function, which first checks that of each such group of sizes one is not short.
 const ir::Function* CheckLong(ir::Arena* arena, const ir::Function* function,
-                              const std::vector<const Var*>& sizes, int64_t site) {
+                              const std::vector<ShortTogether>& groups, int64_t site) {
   ir::Builder builder(arena);
   builder.set_span(function->span);
-  for (const Var* size : sizes) {
-    const Operand is_less = builder.Scalar(OpCode::kLt, {size, Int(kShortestAxis)});
-    const Operand is_more = builder.Scalar(OpCode::kGt, {size, Int(kLongestShortAxis)});
-    const Operand is_long = builder.Scalar(OpCode::kOr, {is_less, is_more});
+  for (const ShortTogether& sizes : groups) {
+    std::vector<Operand> operands;
+    for (const Var* size : sizes) {
+      const Operand is_less = builder.Scalar(OpCode::kLt, {size, Int(kShortestAxis)});
+      const Operand is_more = builder.Scalar(OpCode::kGt, {size, Int(kLongestShortAxis)});
+      operands.push_back(builder.Scalar(OpCode::kOr, {is_less, is_more}));
+    }
+    const Operand is_long =
+        operands.size() == 1 ? operands[0] : builder.Scalar(OpCode::kOr, operands);
     builder.Emit(OpCode::kCheck, {}, {is_long}, {{Attr::kSite, site}, {Attr::kAt, 0}});
   }
   for (const Binding* b : function->body->bindings) builder.Append(b);
@@ -344,9 +409,9 @@ ir::Program UnrollShortAxes(const ir::Program& program, Context& context) {
   bool checks = false;
   ir::Program written = ForEachFunction(program, [&](const ir::Function* function) {
     if (function->entry && context.options.assume_shapes) {
-      const std::vector<const Var*> sizes = BetterShort(*function);
-      checks |= !sizes.empty();
-      if (!sizes.empty()) function = CheckLong(program.arena.get(), function, sizes, site);
+      const std::vector<ShortTogether> groups = BetterShort(*function);
+      checks |= !groups.empty();
+      if (!groups.empty()) function = CheckLong(program.arena.get(), function, groups, site);
     }
     return ShortAxisUnroller(program.arena.get(), *function, context).Run(function);
   });

@@ -60,7 +60,7 @@ enum class ArrayLayout : uint8_t { kC, kFortran, kStrided, kFortranStrides };
 
 inline constexpr int kMaxRank = 32;
 
-// The lengths of a last axis that a word can say, where there is another axis.
+// The lengths of a last axis, and of the one before it, that a word can say where there are both.
 inline constexpr int64_t kShortestAxis = 2;
 inline constexpr int64_t kLongestShortAxis = 4;
 
@@ -72,7 +72,8 @@ enum InKey : uint8_t { kValueInKey = 1, kLengthsInKey = 2 };
 inline constexpr int64_t kMostKnownLengths[] = {16, 8, 4};
 
 // Bits 0-3 kind; 4-8 NumPy's type number; 9-14 rank; 15-16 layout; then one bit each; 21-52 one bit
-// an axis; 53-54 the length of the last axis, less one, where it is short and said; 55-58, 59-61
+// an axis (51-52, of up to 30 axes, the length of the axis before the last, less one, where it is
+// short and said); 53-54 that of the last axis; 55-58, 59-61
 // and 62-63 the lengths of the last three axes, less one, where they are said. Of an array without
 // axes: bit 21 says that it is a number. Of a tuple: bits 4-35 its length.
 class ArgumentWord {
@@ -91,10 +92,15 @@ class ArgumentWord {
                         uint64_t(layout) << 15 | uint64_t(writable) << kWritableBit |
                         uint64_t(aligned) << kAlignedBit | unit_axes << 21);
   }
-  // With the length of the last axis said, where it is short enough.
-  constexpr ArgumentWord WithLastAxis(int64_t length) const {
-    const bool is_short = rank() > 1 && length >= kShortestAxis && length <= kLongestShortAxis;
-    return is_short ? ArgumentWord(bits_ | uint64_t(length - 1) << kLastAxisBit) : *this;
+  // With the lengths of the last two axes said that are short enough; `sizes` is one an axis.
+  constexpr ArgumentWord WithShortAxes(const int64_t* sizes) const {
+    uint64_t bits = bits_;
+    for (int back = 0; back < ShortAxes(); ++back) {
+      const int64_t length = sizes[rank() - 1 - back];
+      const bool is_short = length >= kShortestAxis && length <= kLongestShortAxis;
+      bits |= is_short ? uint64_t(length - 1) << kShortAxisBits[back] : 0;
+    }
+    return ArgumentWord(bits);
   }
   // With the lengths of the last three axes said that are short enough; `sizes` is one an axis.
   constexpr ArgumentWord WithLengths(const int64_t* sizes) const {
@@ -108,7 +114,8 @@ class ArgumentWord {
   }
   // Without what the two above say.
   constexpr ArgumentWord WithoutLengths() const {
-    return ArgumentWord(bits_ & ((uint64_t{1} << kLastAxisBit) - 1));
+    const int first = kShortAxisBits[ShortAxes() == 2 ? 1 : 0];
+    return ArgumentWord(bits_ & ((uint64_t{1} << first) - 1));
   }
   // Without what WithLengths says.
   constexpr ArgumentWord WithoutSaidLengths() const {
@@ -142,9 +149,11 @@ class ArgumentWord {
   constexpr bool python() const { return Bit(kPythonBit); }
   constexpr bool is_number() const { return rank() == 0 && Bit(kNumberBit); }
   constexpr bool IsUnitAxis(int axis) const { return Bit(21 + axis); }
-  // The length of the last axis where it is said, else 0.
-  constexpr int short_axis() const {
-    const int code = int(bits_ >> kLastAxisBit & 3);
+  // The length of an axis as WithShortAxes has said it, else 0.
+  constexpr int ShortLengthOf(int axis) const {
+    const int back = rank() - 1 - axis;
+    if (back >= ShortAxes()) return 0;
+    const int code = int(bits_ >> kShortAxisBits[back] & 3);
     return code == 0 ? 0 : code + 1;
   }
   // The length of an axis as WithLengths has said it, else 0.
@@ -161,11 +170,16 @@ class ArgumentWord {
   static constexpr int kAlignedBit = 18;
   static constexpr int kListBit = 19;
   static constexpr int kPythonBit = 20;
-  static constexpr int kLastAxisBit = 53;
+  static constexpr int kShortAxisBits[] = {53, 51};
   static constexpr int kSaidAxes = 3;
   static constexpr int kLengthBits[kSaidAxes] = {55, 59, 62};
   static constexpr int kNumberBit = 21;
 
+  // How many axes WithShortAxes can say the lengths of.
+  constexpr int ShortAxes() const {
+    constexpr int kMostAxes = 30;  // whose bits leave those of the second
+    return !IsArray() || rank() < 2 ? 0 : rank() <= kMostAxes ? 2 : 1;
+  }
   constexpr bool Bit(int bit) const { return (bits_ >> bit & 1) != 0; }
 
   uint64_t bits_;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "ir/builder.h"
+#include "ir/mutator.h"
 
 namespace parakeet::passes {
 
@@ -47,6 +48,11 @@ std::optional<ExtremeDecision> ExtremeReader::DecisionOf(const Operand& takes) c
   return ExtremeDecision{better->op,          better->operands[0],
                          better->operands[1], sooner->op == OpCode::kLt,
                          sooner->operands[0], sooner->operands[1]};
+}
+
+std::optional<Operand> ExtremeReader::TakesOf(const Block& block, size_t k) const {
+  const Binding* choice = DefinitionOf(block.results[k], OpCode::kSelect);
+  return choice == nullptr ? std::nullopt : std::optional(choice->operands[0]);
 }
 
 bool ExtremeReader::IsChoice(const Block& block, size_t k, const Operand& takes,
@@ -151,6 +157,71 @@ std::optional<SettledExtreme> SettledInOrder(const Block& around, const Binding&
       reduction.operands[1] != decision->Worst() || reduction.operands[2] != decision->Nowhere())
     return std::nullopt;
   return reader.Settle(*decision, element.results[0], element.results[1], element.params[0]);
+}
+
+std::optional<size_t> PlaceAmong(const std::vector<const Var*>& params, size_t first, size_t count,
+                                 const Operand& operand) {
+  for (size_t k = 0; k < count; ++k) {
+    if (operand == Operand(params[first + k])) return k;
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+// Of accumulator `k` of a reduction, which is an extreme that is kept with its place.
+struct FoundExtreme {
+  ExtremeDecision decision;
+  size_t place;
+};
+
+std::optional<FoundExtreme> FindExtreme(const ExtremeReader& reader, const Binding& reduction,
+                                        size_t first_init, size_t k) {
+  const Block& combine = *reduction.blocks[1];
+  const size_t count = reduction.results.size();
+  const std::optional<Operand> takes = reader.TakesOf(combine, k);
+  const auto decision = takes ? reader.DecisionOf(*takes) : std::nullopt;
+  if (!decision) return std::nullopt;
+  const auto place = PlaceAmong(combine.params, 0, count, decision->held_place);
+  const auto& inits = reduction.operands;
+  const bool is_found =
+      decision->held == Operand(combine.params[k]) && place &&
+      inits[first_init + k] == decision->Worst() &&
+      inits[first_init + *place] == decision->Nowhere() &&
+      decision->element == Operand(combine.params[count + k]) &&
+      decision->place == Operand(combine.params[count + *place]) &&
+      reader.IsChoice(combine, k, *takes, decision->element, decision->held) &&
+      reader.IsChoice(combine, *place, *takes, decision->place, decision->held_place);
+  return is_found ? std::optional(FoundExtreme{*decision, *place}) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<SettledExtremes> SettleExtremes(ir::Arena* arena, const ExtremeReader& reader,
+                                              const Binding& reduction, size_t first_init) {
+  const Block& element = *reduction.blocks[0];
+  if (reduction.operands.size() != first_init + reduction.results.size()) return std::nullopt;
+  SettledExtremes settled{element.results, nullptr};
+  Block take = *reduction.blocks[1];
+  for (size_t k = 0; k < reduction.results.size(); ++k) {
+    const auto found = FindExtreme(reader, reduction, first_init, k);
+    if (!found) continue;
+    const auto in_order = reader.Settle(found->decision, element.results[k],
+                                        element.results[found->place], element.params[0]);
+    if (!in_order) continue;
+    settled.elements[k] = in_order->element;
+    settled.elements[found->place] = in_order->place;
+    for (const Binding*& b : take.bindings) {
+      if (Operand(b->results[0]) != *reader.TakesOf(*reduction.blocks[1], k)) continue;
+      Binding decides = *b;
+      decides.op = in_order->op;
+      decides.operands = {found->decision.element, found->decision.held};
+      b = arena->New(std::move(decides));
+    }
+  }
+  if (settled.elements == element.results) return std::nullopt;
+  settled.take = ir::CloneBlock(arena, take);
+  return settled;
 }
 
 const Block* OrderedCombine(ir::Arena* arena, OpCode op, ir::DType dtype) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "ir/arena.h"
 #include "ir/node.h"
@@ -41,6 +42,8 @@ class ExtremeReader {
 
   const ir::Binding* DefinitionOf(const ir::Operand& operand, ir::OpCode op) const;
   std::optional<ExtremeDecision> DecisionOf(const ir::Operand& takes) const;
+  // What says whether result `k` of a block is replaced, where that is an extreme or its index.
+  std::optional<ir::Operand> TakesOf(const ir::Block& block, size_t k) const;
   // Whether result `k` of `block` is `element` where `takes` says so, and else `held`.
   bool IsChoice(const ir::Block& block, size_t k, const ir::Operand& takes,
                 const ir::Operand& element, const ir::Operand& held) const;
@@ -62,6 +65,20 @@ class ExtremeReader {
 // A reduction of two accumulators over one index, an extreme and its place, whose extreme is found
 // without the place where elements come in order; nothing where it is another, or begins with one.
 std::optional<SettledExtreme> SettledInOrder(const ir::Block& around, const ir::Binding& reduction);
+
+// The place of an operand among `count` parameters from `first` on.
+std::optional<size_t> PlaceAmong(const std::vector<const ir::Var*>& params, size_t first,
+                                 size_t count, const ir::Operand& operand);
+
+// A reduction whose elements come in order, what it begins with being operands from `first_init`
+// on: what its element yields, and the combine that takes it; nothing where no accumulator is such
+// an extreme.
+struct SettledExtremes {
+  std::vector<ir::Operand> elements;
+  const ir::Block* take;
+};
+std::optional<SettledExtremes> SettleExtremes(ir::Arena* arena, const ExtremeReader& reader,
+                                              const ir::Binding& reduction, size_t first_init);
 
 // The combine of an extreme in order: select(op(new, held), new, held). The comparison of such a
 // block; nothing where it is another.

@@ -74,7 +74,8 @@ class Decoder {
         argument.strides_grow = true;
         break;
     }
-    argument.short_axis = word.short_axis();
+    for (int axis = 0; axis < word.rank(); ++axis)
+      argument.short_axes.push_back(word.ShortLengthOf(axis));
     argument.writable = word.writable();
     argument.aligned = word.aligned();
     argument.is_list = word.is_list();

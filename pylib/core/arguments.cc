@@ -69,7 +69,7 @@ Encoded Encoder::Array(PyObject* array, PyObject* original, uint64_t* word) {
   ArgumentWord said =
       ArgumentWord::Array(type, rank, LayoutOf(fields), fields->flags & kFlagWritable,
                           fields->flags & kFlagAligned, unit_axes);
-  if (arguments_.short_axes && rank > 0) said = said.WithLastAxis(fields->sizes[rank - 1]);
+  if (arguments_.short_axes && rank > 0) said = said.WithShortAxes(fields->sizes);
   if (arguments_.says_lengths) {
     said = said.WithLengths(fields->sizes);
     arguments_.has_lengths |= said.SaysLengths();

@@ -41,8 +41,8 @@ std::string DescribeArray(ArgumentWord word) {
   text += '[';
   for (int axis = 0; axis < word.rank(); ++axis) {
     if (axis > 0) text += ", ";
-    const bool is_short = axis + 1 == word.rank() && word.short_axis() != 0;
-    const int64_t length = is_short ? word.short_axis() : word.LengthOf(axis);
+    const int of_short = word.ShortLengthOf(axis);
+    const int64_t length = of_short != 0 ? of_short : word.LengthOf(axis);
     text += length != 0 ? std::to_string(length) : word.IsUnitAxis(axis) ? "1" : ":";
   }
   text += ']';

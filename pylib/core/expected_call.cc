@@ -139,7 +139,7 @@ inline bool ExpectedCall::TakeArray(const Argument& expected, bool short_axes, b
   if (unit_axes != expected.unit_axes) return false;
   if ((!short_axes && !says_lengths) || rank == 0) return expected.bare == expected.word;
   ArgumentWord said(expected.bare);
-  if (short_axes) said = said.WithLastAxis(array->sizes[rank - 1]);
+  if (short_axes) said = said.WithShortAxes(array->sizes);
   if (says_lengths) said = said.WithLengths(array->sizes);
   return said.bits() == expected.word;
 }

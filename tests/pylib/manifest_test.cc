@@ -104,11 +104,13 @@ TEST(KeyTest, WordsSayWhatTheyWereMadeOf) {
   EXPECT_TRUE(word.IsUnitAxis(0));
   EXPECT_FALSE(word.IsUnitAxis(1));
   EXPECT_TRUE(word.IsUnitAxis(31));
-  EXPECT_EQ(word.short_axis(), 0);
-  EXPECT_EQ(word.WithLastAxis(5).short_axis(), 0);
-  for (const int length : {2, 3, 4}) {
-    EXPECT_EQ(word.WithLastAxis(length).short_axis(), length);
-    EXPECT_EQ(word.WithLastAxis(length).AsList(true).rank(), 32);
+  for (const int length : {2, 3, 4, 5}) {
+    const std::vector<int64_t> sizes(32, length);
+    const ArgumentWord said = word.WithShortAxes(sizes.data());
+    EXPECT_EQ(said.ShortLengthOf(31), length < 5 ? length : 0);
+    EXPECT_EQ(said.ShortLengthOf(30), 0);
+    EXPECT_EQ(said.AsList(true).rank(), 32);
+    EXPECT_EQ(said.WithoutLengths().bits(), word.bits());
   }
   EXPECT_FALSE(word.is_list());
   EXPECT_TRUE(word.AsList(true).is_list());
@@ -125,9 +127,15 @@ TEST(KeyTest, AWordSaysTheLengthsOfShortAxes) {
   const ArgumentWord word = ArgumentWord::Array(kFloat64, 4, ArrayLayout::kC, true, true, 0);
   EXPECT_FALSE(word.SaysLengths());
   const auto lengths = [&](std::vector<int64_t> sizes) {
-    const ArgumentWord said = word.WithLastAxis(sizes[3]).WithLengths(sizes.data());
+    const ArgumentWord is_short = word.WithShortAxes(sizes.data());
+    const ArgumentWord said = is_short.WithLengths(sizes.data());
+    for (int axis = 2; axis < 4; ++axis) {
+      const bool says = sizes[axis] >= kShortestAxis && sizes[axis] <= kLongestShortAxis;
+      EXPECT_EQ(said.ShortLengthOf(axis), says ? sizes[axis] : 0);
+    }
+    EXPECT_EQ(said.ShortLengthOf(1), 0);
     EXPECT_EQ(said.WithoutLengths().bits(), word.bits());
-    EXPECT_EQ(said.WithoutSaidLengths().bits(), word.WithLastAxis(sizes[3]).bits());
+    EXPECT_EQ(said.WithoutSaidLengths().bits(), is_short.bits());
     std::vector<int64_t> read;
     for (int axis = 0; axis < 4; ++axis) read.push_back(said.LengthOf(axis));
     EXPECT_EQ(said.SaysLengths(), read != std::vector<int64_t>(4));

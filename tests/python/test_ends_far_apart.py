@@ -55,10 +55,8 @@ def zipped(y, start, stop, step):
     return total
 
 
-ALL = [stored, stored_up, stored_down, added, nested, listed, zipped]
-
-
-@pytest.mark.parametrize("function", ALL)
+@pytest.mark.parametrize(
+    "function", [stored, stored_up, stored_down, added, nested, listed, zipped])
 def test_no_iteration_of_a_stop_far_behind_the_start(function):
     ends = (-FAR - 1, FAR, -1) if function is stored_down else (FAR, -FAR - 1, 1)
     for span in (ends, (3, 7, 2)):

@@ -115,3 +115,28 @@ def test_infinities_of_complex_products():
             result, expected = jit(product)(a, b, target=target), a @ b
         np.testing.assert_array_equal(np.isfinite(result), np.isfinite(expected))
         np.testing.assert_array_equal(result[0], expected[0])
+
+
+def scores(a, b):
+    return np.tanh((a @ b.T) / 4.0)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_few_rows_by_rows(dtype):
+    """On both sides of where each element is a sum of its own: rows, sums, their length."""
+    rng = np.random.default_rng(11)
+    for function in (by_rows, of_conjugates):
+        for n, m, k in ((3, 3, 1000), (8, 40, 64), (9, 40, 64), (11, 11, 200), (8, 5, 63),
+                        (3, 0, 70), (0, 4, 70), (2, 7, 129)):
+            check_exact(function, numbers(rng, dtype, n, k), numbers(rng, dtype, m, k))
+
+
+def test_few_rows_have_the_same_bits():
+    rng = np.random.default_rng(12)
+    compiled = jit(scores)
+    for dtype in (np.float64, np.float32):
+        a = rng.standard_normal((5, 777)).astype(dtype)
+        b = rng.standard_normal((33, 777)).astype(dtype)
+        of_one = compiled(a, b, target="serial")
+        np.testing.assert_array_equal(of_one, compiled(a, b, target="parallel"))
+        np.testing.assert_allclose(of_one, scores(a, b), rtol=1e-3 if dtype == np.float32 else 1e-9)

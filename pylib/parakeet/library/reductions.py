@@ -183,7 +183,13 @@ def count_nonzero(a, axis=None, keepdims=False):
     return sum(asarray(a, bool), axis=axis, keepdims=keepdims)
 
 
-PLACES_AT_ONCE = 8192
+# Of a vector, whose blocks' best elements are looked through one by one; of blocks as long, the
+# first best one is read again.
+PLACES_AT_ONCE = 1024
+SMALL_PLACES_AT_ONCE = 4096
+DEVICE_PLACES_AT_ONCE = 8192
+# In rows of small numbers, places are wider than what is compared.
+SMALL_PLACES_IN_ROW = 256
 # On an H200, of 10 million float32 pairs take 20 us and blocks as long, of 100 million 158 and 107;
 # of a million 8 and 12. Of float64 pairs take no longer than memory.
 MOST_SMALL_PAIRS = 10_000_000
@@ -191,9 +197,10 @@ BOOLS_ONE_BY_ONE = 16
 BOOLS_TOGETHER = 1024
 
 
-# argmin and argmax look for the best element first and for its place then: two reductions that run
-# in lanes, where one of pairs would not. On a GPU each further reduction is two kernels, and pairs
-# cost no more than memory does, but of many small elements.
+# argmin and argmax look for the best block of a vector first, and in it for the best element: its
+# elements alone are compared in each lane. Rows, which are shorter, keep the best element with its
+# place. On a GPU each further reduction is two kernels, and pairs cost no more than memory does,
+# but of many small elements.
 
 
 def first_place(x, best):
@@ -233,29 +240,82 @@ def place_by_pairs(is_better, x):
     return strong(select(odd < n, odd, place))
 
 
-def places_by_pairs(is_better, x):
+def place_in_row(is_better, x):
+    """As place_by_pairs, where nans are rare: their place is looked for when there is one."""
+    n = x.shape[0]
+    best, place = x[0], 0
+    if x.dtype.kind == "f":
+        is_odd = False
+        for i in range(n):
+            if is_better(x[i], best):
+                best, place = x[i], i
+            is_odd = is_odd | (x[i] != x[i])
+        if is_odd:
+            place = 0
+            while place < n - 1 and x[place] == x[place]:
+                place += 1
+        return place
+    for i in range(n):
+        if is_better(x[i], best):
+            best, place = x[i], i
+    return place
+
+
+def places_along(place_of, x):
     """Along the last axis of an array."""
     if x.ndim == 1:
-        return place_by_pairs(is_better, x)
-    return map(lambda row: places_by_pairs(is_better, row), x)
+        return strong(place_of(x))
+    return map(lambda row: places_along(place_of, row), x)
 
 
-def place_in_blocks(f, x, width):
-    """Of a vector: each element is read once, and those of the first best block again."""
+def place_in_parts(f, is_better, x, width):
+    """Of a vector that is no float's, part by part."""
     n = x.shape[0]
-    blocks = (n + width - 1) // width
+    best, start, begin = x[0], 0, 0
+    while begin < n:
+        of_part = reduce(f, x[begin : minimum(begin + width, n)], init=x[begin])
+        if is_better(of_part, best):
+            best, start = of_part, begin
+        begin += width
+    return start + first_place(x[start : minimum(start + width, n)], best)
+
+
+def bests_of(f, x, width):
+    """Of a vector, the best element of each block."""
+    n = x.shape[0]
 
     def best_of(b):
         # Beginning with an element of its own, it cannot be empty, and nothing is to be checked.
         first = x[maximum(minimum(b * width, n - 1), 0)]
         return reduce(f, x[b * width : minimum((b + 1) * width, n)], init=first)
 
-    bests = imap(best_of, blocks)
+    return imap(best_of, (n + width - 1) // width)
+
+
+def place_in_device_blocks(f, x, width):
+    """Of a vector: each element is read once, and those of the first best block again."""
+    n = x.shape[0]
+    bests = bests_of(f, x, width)
     best = reduce(f, bests)
     start = first_place(bests, best) * width
-    if on_device():  # Which knows where the block begins, and need not tell the host.
-        block = imap(lambda k: x[maximum(minimum(start + k, n - 1), 0)], width)
-        return start + first_place(block, best)
+    # A GPU knows where the block begins, and need not tell the host.
+    block = imap(lambda k: x[maximum(minimum(start + k, n - 1), 0)], width)
+    return start + first_place(block, best)
+
+
+def place_in_blocks(f, is_better, x, width):
+    """The same on a CPU, where the few blocks are gone through as soon as they could be shared."""
+    n = x.shape[0]
+    bests = bests_of(f, x, width)
+    best, first, b = x[0], 0, 0
+    while b < bests.shape[0]:
+        if is_better(bests[b], best):
+            best, first = bests[b], b
+        if x.dtype.kind == "f" and bests[b] != bests[b]:
+            best, first = bests[b], b
+            b = bests.shape[0]
+        b += 1
+    start = first * width
     return minimum(start + first_place(x[start : minimum(start + width, n)], best), n - 1)
 
 
@@ -345,16 +405,24 @@ def place_along(f, is_better, x, axis):
     if x.ndim == 1 and on_device() and x.dtype.kind in ("i", "u", "f"):
         if x.dtype.itemsize == 8 or x.shape[0] <= MOST_SMALL_PAIRS:
             return place_by_pairs(is_better, x)
+    if x.ndim == 1 and on_device():
+        return place_in_device_blocks(f, x, DEVICE_PLACES_AT_ONCE)
     if x.ndim == 1:
-        return place_in_blocks(f, x, PLACES_AT_ONCE)
+        width = PLACES_AT_ONCE if x.dtype.itemsize > 1 else SMALL_PLACES_AT_ONCE
+        return place_in_blocks(f, is_better, x, width)
     # Rows that a GPU's threads hold in registers are gone through twice for nothing.
     if is_passed_by and x.dtype.kind in ("i", "u", "f"):
-        return places_by_pairs(is_better, x)
+        return places_along(lambda row: place_by_pairs(is_better, row), x)
     if x.ndim == 2 and memory_order(x) == "F" and x.dtype.kind in ("i", "u", "f"):
         if not on_device():
             if x.shape[1] >= 512:
                 return places_down(f, x, 128)
             return places_down(f, x, 8)
+    if not on_device() and x.dtype.kind in ("i", "u", "f") and x.dtype != np.float16:
+        if x.dtype.itemsize == 1 and x.shape[-1] > 2 * SMALL_PLACES_IN_ROW:
+            return places_along(
+                lambda row: place_in_parts(f, is_better, row, SMALL_PLACES_IN_ROW), x)
+        return places_along(lambda row: place_in_row(is_better, row), x)
     return first_place(x, expand_dims(reduce(f, x, axis=-1), -1))
 
 

@@ -1,0 +1,148 @@
+// Makes each element of a contraction by a reduction of its own where it has few rows and what is
+// summed lies along the sums: a few rows by the rows of a matrix, `q @ k.T`.
+//
+// Before:
+//   %r: [n][m]f64 = contract (%i, %j, %k) in (%n, %m, %l) add from 0.0 {free = 2} {
+//     %a = load %x[%i, %k]  %b = load %y[%j, %k]  %c = mul %a, %b  yield %c }
+// After:
+//   %sums = mul %n, %m  %few = or (le %n, 8), (le %sums, 128)  %thin = and %few, (ge %l, 64)
+//   %r: [n][m]f64 = if %thin {
+//     %q = imap (%i, %j) in (%n, %m) { %s = ireduce (%k) in (%l) add from 0.0 { ... } yield %s }
+//     yield %q } else { %q = contract ...  yield %q }
+//
+// A tile would gather its columns from as many rows, for a few rows that read them again; lanes of
+// a reduction read along them.
+//
+// Assumes: index form, behind all that looks for contractions or fuses into them; before
+// split_complex_sums and choose_trees, which see to such sums as to any other.
+// Refuses: several summed axes; combines without a value to start lanes from; loads that do not lie
+// along what is summed; rows that are known to be many.
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "ir/builder.h"
+#include "ir/combines.h"
+#include "ir/mutator.h"
+#include "passes/analyses/access_patterns.h"
+#include "passes/pass.h"
+
+namespace parakeet::passes {
+namespace {
+
+using ir::Attr;
+using ir::Binding;
+using ir::Block;
+using ir::DType;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+
+constexpr int64_t kMostRows = 8;
+constexpr int64_t kMostSums = 128;  // of more rows
+constexpr int64_t kLeastLength = 64;
+
+class RowDotter : public ir::Mutator {
+ public:
+  RowDotter(ir::Arena* arena, const ir::Function& function, Context& context)
+      : Mutator(arena), patterns_(function), context_(context) {}
+
+ protected:
+  void Visit(const Binding* b) override {
+    const bool may_be = b->op == OpCode::kContract && LiesAlong(*b);
+    const std::optional<Operand> thin = may_be ? IsThin(*b) : std::nullopt;
+    if (!thin) return Mutator::Visit(b);
+    context_.Note(b->span, "of few rows, each element is a reduction", Topic::kContraction);
+    const Binding& contraction = *Rewrite(b);
+    const auto branch = [&](const Binding& made) {
+      ir::Builder inner = builder().Nested();
+      std::vector<Operand> results;
+      Binding copy = made;
+      for (const Var*& result : copy.results) {
+        result = inner.NewVar(result->type, result->hint);
+        results.emplace_back(result);
+      }
+      inner.Append(arena()->New(std::move(copy)));
+      return inner.Finish({}, results);
+    };
+    builder().Emit(OpCode::kIf, contraction.results, {*thin}, {},
+                   {branch(NestOf(contraction)), branch(contraction)});
+  }
+
+ private:
+  // Whether lanes of each sum would read neighbours alone.
+  bool LiesAlong(const Binding& b) const {
+    const Block& element = *b.blocks[0];
+    const size_t free = b.attrs.Int(Attr::kFree);
+    const size_t indices = element.params.size();
+    if (free < 2 || indices != free + 1 || b.attrs.Int(Attr::kFortran) != 0) return false;
+    const ir::CombineTraits traits = ir::TraitsOf(*b.blocks[1]);
+    if (!traits.commutes || traits.identities.empty()) return false;
+    int loads = 0;
+    for (const Binding* load : element.bindings) {
+      if (load->op != OpCode::kLoad) continue;
+      ++loads;
+      if (!patterns_.LiesNext(*load, element.params.back())) return false;
+    }
+    return loads > 1;
+  }
+
+  // Of sizes; nothing where it is known not to be.
+  std::optional<Operand> IsThin(const Binding& b) {
+    const size_t free = b.attrs.Int(Attr::kFree);
+    Operand rows = Operand::Int(1);
+    for (size_t axis = 0; axis + 1 < free; ++axis)
+      rows = builder().Scalar(OpCode::kMul, {rows, Apply(b.operands[axis])});
+    const Operand sums = builder().Scalar(OpCode::kMul, {rows, Apply(b.operands[free - 1])});
+    const Operand few =
+        builder().Scalar(OpCode::kOr, {AtMost(rows, kMostRows), AtMost(sums, kMostSums)});
+    if (few == Operand::Bool(false)) return std::nullopt;
+    const Operand is_long =
+        builder().Scalar(OpCode::kGe, {Apply(b.operands[free]), Operand::Int(kLeastLength)});
+    const Operand thin = builder().Scalar(OpCode::kAnd, {few, is_long});
+    return thin == Operand::Bool(false) ? std::nullopt : std::optional(thin);
+  }
+
+  Operand AtMost(const Operand& size, int64_t most) {
+    return builder().Scalar(OpCode::kLe, {size, Operand::Int(most)});
+  }
+
+  // The contraction as it says itself: a map over the free indices of a reduction over the last.
+  Binding NestOf(const Binding& b) {
+    const size_t free = b.attrs.Int(Attr::kFree);
+    Block element = *ir::CloneBlock(arena(), *b.blocks[0]);
+    const std::vector<const Var*> params(element.params.begin(), element.params.begin() + free);
+    element.params.erase(element.params.begin(), element.params.begin() + free);
+    const Var* sum = builder().NewVar(ir::TypeOf(element.results[0]), "s");
+    ir::Builder body = builder().Nested();
+    body.Emit(OpCode::kIreduce, {sum}, {b.operands.begin() + free, b.operands.end()}, {},
+              {arena()->New(std::move(element)), ir::CloneBlock(arena(), *b.blocks[1])});
+    std::vector<Operand> results = {sum};
+    if (b.blocks.size() > 2) {
+      std::vector<Operand> arguments(params.begin(), params.end());
+      arguments.emplace_back(sum);
+      results = ir::InlineBlock(body, *ir::CloneBlock(arena(), *b.blocks[2]), arguments);
+    }
+    Binding nest{b.results.empty() ? OpCode::kForeach : OpCode::kImap,
+                 b.results,
+                 {b.operands.begin(), b.operands.begin() + free},
+                 {},
+                 b.attrs.Without(Attr::kFree).With(Attr::kPart, int64_t{1}),
+                 b.span};
+    nest.blocks = {body.Finish(params, results)};
+    return nest;
+  }
+
+  AccessPatterns patterns_;
+  Context& context_;
+};
+
+}  // namespace
+
+ir::Program DotThinRows(const ir::Program& program, Context& context) {
+  return ForEachFunction(program, [&](const ir::Function* function) {
+    return RowDotter(program.arena.get(), *function, context).Run(function);
+  });
+}
+
+}  // namespace parakeet::passes
