@@ -199,8 +199,7 @@ class CheckBrancher : public ir::Mutator {
     for (const Binding* failing : {implied.check, &check})
       AppendCheck(other, *failing, Apply(failing->operands[0]));
     const Operand passes = Passes(check, implied);
-    builder().Emit(OpCode::kIf, {}, {passes},
-                   ir::Attributes{{Attr::kLikely, int64_t{1}}},
+    builder().Emit(OpCode::kIf, {}, {passes}, ir::Attributes{{Attr::kLikely, int64_t{1}}},
                    {then.Finish({}, {}), other.Finish({}, {})});
   }
 

@@ -140,9 +140,9 @@ class ColumnGatherer : public ir::Mutator {
 
   Roots roots_;
   AccessPatterns patterns_;
-  int depth_ = 0;  // Of nests around.
-  std::unordered_map<const Binding*, const Var*> columns_;       // that loads read now
-  std::unordered_map<const Binding*, size_t> column_places_;     // which of their operands is left
+  int depth_ = 0;                                             // Of nests around.
+  std::unordered_map<const Binding*, const Var*> columns_;    // that loads read now
+  std::unordered_map<const Binding*, size_t> column_places_;  // which of their operands is left
 };
 
 }  // namespace

@@ -348,14 +348,15 @@ class Lowering : public ProductCallLowering {
     const Operand fitting = FittingRows(elements, inner);
     Operand rows = builder().Mul(CeilDiv(fitting, Int(least)), Int(least));
     if (shares_arrays) rows = Max(rows, ShareOfPiece(extent));
-    Loop(Int(0), CeilDiv(extent, rows), kind,
+    // A share of what there is costs what nobody knows: the runtime takes each by itself then.
+    Loop(Int(0), CeilDiv(extent, rows), shares_arrays ? OverThreads() : kind,
          [&](const Operand& at) { chunk(builder().Mul(at, rows), rows); });
   }
 
   static bool MakesArrays(const Block& block) {
-    return std::any_of(block.bindings.begin(), block.bindings.end(),
-                       [](const Binding* b) { return b->op == OpCode::kAlloc ||
-                                                     b->op == OpCode::kImap; });
+    return std::any_of(block.bindings.begin(), block.bindings.end(), [](const Binding* b) {
+      return b->op == OpCode::kAlloc || b->op == OpCode::kImap;
+    });
   }
 
   // As many as the runtime gives a thread at a time: those of one piece share the arrays that each
