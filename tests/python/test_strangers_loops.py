@@ -123,5 +123,9 @@ def test_products_with_columns(n):
 @pytest.mark.parametrize(("rows", "j"), [(20, 2), (20, -1), (20, 3), (0, 1), (0, 5)])
 def test_a_column_that_may_not_be_there(rows, j):
     rng = np.random.default_rng(3)
-    check(of_column, rng.integers(-4, 5, (rows, 37)).astype(float),
-          rng.integers(-4, 5, (37, 3)).astype(float), j)
+    check(
+        of_column,
+        rng.integers(-4, 5, (rows, 37)).astype(float),
+        rng.integers(-4, 5, (37, 3)).astype(float),
+        j,
+    )
