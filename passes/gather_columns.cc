@@ -94,7 +94,7 @@ class ColumnGatherer : public ir::Mutator {
     return value.IsVar() && inside.contains(value.var());
   }
 
-  // The axis that `index` goes along by itself, where the rest of the place is known before the map.
+  // The axis that `index` goes along by itself, where the rest of its place is known in front.
   std::optional<size_t> ColumnAxis(const Binding& load, const Var* index,
                                    const VarSet& inside) const {
     const Var* array = load.operands[0].var();
