@@ -13,12 +13,15 @@
 //
 // What is behind then waits for a comparison that the processor has foreseen, not for the sum. In
 // the same way `check %not_nan  check %finite` of one number is `if %finite {} else { ... }`: a
-// finite number is one.
+// finite number is one. Where it is cast to an integer of 64 bits behind them, as `int(x)` is, the
+// integer says so: only what does not fit, or is the least integer, gives the least integer.
+//   %k = cast %x  %fits = ne %k, -9223372036854775808  if %fits {} else { check ...  check ... }
 //
 // Assumes: loops over buffers, behind vectorize_loops: lanes want selections.
 // Refuses: an index of another block than its check; two checks with anything but tests between
 // them.
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -48,6 +51,12 @@ struct IndexCheck {
   bool asks_for_end = false;
 };
 
+// A check that another one implies, and what casts the number behind both, if anything does.
+struct Implied {
+  const Binding* check;
+  const Binding* cast;
+};
+
 class CheckBrancher : public ir::Mutator {
  public:
   CheckBrancher(ir::Arena* arena, const ir::Function& function)
@@ -61,8 +70,10 @@ class CheckBrancher : public ir::Mutator {
       if (const auto found = FindIndexCheck(*block, at)) {
         indexes_.emplace(b, *found);
       } else if (const Binding* implied = FindImplied(*block, at)) {
-        implied_.emplace(b, implied);
+        const Binding* cast = FindCast(*block, at);
+        implied_.emplace(b, Implied{implied, cast});
         dropped_.insert(implied);
+        if (cast != nullptr) dropped_.insert(cast);
       }
     }
     return Mutator::VisitBlock(block);
@@ -73,7 +84,7 @@ class CheckBrancher : public ir::Mutator {
     if (const auto found = indexes_.find(b); found != indexes_.end())
       return BranchIndex(*b, found->second);
     if (const auto found = implied_.find(b); found != implied_.end())
-      return BranchImplied(*b, *found->second);
+      return BranchImplied(*b, found->second);
     Mutator::Visit(b);
   }
 
@@ -165,12 +176,30 @@ class CheckBrancher : public ir::Mutator {
     return nullptr;
   }
 
-  void BranchImplied(const Binding& check, const Binding& implied) {
+  // What casts the number that the check at `at` asks about behind it; null where nothing does.
+  const Binding* FindCast(const Block& block, size_t at) const {
+    const Binding& is_finite = *Made(block.bindings[at]->operands[0], OpCode::kIsFinite);
+    const auto behind = block.bindings.begin() + at + 1;
+    const auto found = std::find_if(behind, block.bindings.end(), [&](const Binding* b) {
+      return b->op == OpCode::kCast && b->operands == is_finite.operands &&
+             b->result()->type == ir::Type(ir::DType::kI64);
+    });
+    return found != block.bindings.end() ? *found : nullptr;
+  }
+
+  Operand Passes(const Binding& check, const Implied& implied) {
+    if (implied.cast == nullptr) return Apply(check.operands[0]);
+    builder().Append(Rewrite(implied.cast));
+    const Operand least = Operand::Int(std::numeric_limits<int64_t>::min());
+    return builder().Scalar(OpCode::kNe, {Apply(Operand(implied.cast->result())), least});
+  }
+
+  void BranchImplied(const Binding& check, const Implied& implied) {
     Builder then = builder().Nested(), other = builder().Nested();
-    for (const Binding* failing : {&implied, &check})
+    for (const Binding* failing : {implied.check, &check})
       AppendCheck(other, *failing, Apply(failing->operands[0]));
-    builder().Emit(OpCode::kIf, {}, {Apply(check.operands[0])},
-                   ir::Attributes{{Attr::kLikely, int64_t{1}}},
+    const Operand passes = Passes(check, implied);
+    builder().Emit(OpCode::kIf, {}, {passes}, ir::Attributes{{Attr::kLikely, int64_t{1}}},
                    {then.Finish({}, {}), other.Finish({}, {})});
   }
 
@@ -183,7 +212,7 @@ class CheckBrancher : public ir::Mutator {
 
   ir::DefinitionMap definitions_;
   std::unordered_map<const Binding*, IndexCheck> indexes_;
-  std::unordered_map<const Binding*, const Binding*> implied_;
+  std::unordered_map<const Binding*, Implied> implied_;
   std::unordered_set<const Binding*> dropped_;
 };
 

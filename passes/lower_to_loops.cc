@@ -39,6 +39,8 @@ using ir::Var;
 // take for them.
 constexpr int64_t kMostElementsAtOnce = 4096;
 constexpr int64_t kChunkCycles = 16384;
+// As the runtime shares out what takes long: 16 pieces a thread.
+constexpr int64_t kPiecesOfThread = 16;
 constexpr int64_t kUsualLanes = 8;
 constexpr int64_t kUsualRegisters = 4;  // Of lanes that hold what a loop carries.
 
@@ -329,12 +331,13 @@ class Lowering : public ProductCallLowering {
                                 : ParallelKind(std::max<int64_t>(1, work.cost * elements / lanes));
     if (nest.extents.size() > 1 && nest.vector < 0 && nest.order[0] == 0 && LoopsIn(block) > 1)
       return LowerRows(nest, block, kind, FittingRows(elements, work.trips));
+    const bool shares_arrays = nest.vector < 0 && MakesArrays(block);
     const auto chunk = [&](const Operand& start, const Operand& width) {
       const Operand end = Min(builder().Add(start, width), extent);
       if (nest.extents.size() == 1) ShareBuffers(block);
       LowerAxis(nest, Operands(nest.extents.size()), 0, start, end);
     };
-    if (nest.extents.size() == 1 && work.trips.empty()) {
+    if (nest.extents.size() == 1 && work.trips.empty() && !shares_arrays) {
       return Loop(
           Int(0), extent, kind, [&](const Operand& start) { chunk(start, Int(elements)); },
           elements);
@@ -343,9 +346,24 @@ class Lowering : public ProductCallLowering {
     for (size_t depth = 1; depth < nest.order.size(); ++depth)
       inner.push_back(nest.extents[nest.order[depth]]);
     const Operand fitting = FittingRows(elements, inner);
-    const Operand rows = builder().Mul(CeilDiv(fitting, Int(least)), Int(least));
-    Loop(Int(0), CeilDiv(extent, rows), kind,
+    Operand rows = builder().Mul(CeilDiv(fitting, Int(least)), Int(least));
+    if (shares_arrays) rows = Max(rows, ShareOfPiece(extent));
+    // A share of what there is costs what nobody knows: the runtime takes each by itself then.
+    Loop(Int(0), CeilDiv(extent, rows), shares_arrays ? OverThreads() : kind,
          [&](const Operand& at) { chunk(builder().Mul(at, rows), rows); });
+  }
+
+  static bool MakesArrays(const Block& block) {
+    return std::any_of(block.bindings.begin(), block.bindings.end(), [](const Binding* b) {
+      return b->op == OpCode::kAlloc || b->op == OpCode::kImap;
+    });
+  }
+
+  // As many as the runtime gives a thread at a time: those of one piece share the arrays that each
+  // of them makes for itself.
+  Operand ShareOfPiece(const Operand& extent) {
+    const Operand threads = builder().EmitOne(OpCode::kTeam, ir::DType::kI64, {});
+    return CeilDiv(extent, builder().Mul(threads, Int(kPiecesOfThread)));
   }
 
   // Of how many rows of that extent so many elements are; one at least.

@@ -140,6 +140,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "store-behind-checks",
       // Behind all that looks for reductions; before schedule, which asks what lanes read.
       "load-before-branches",
+      // Behind choose-trees, which says where lanes go; its maps are scheduled too.
+      "gather-columns",
       "schedule",
       // Of what schedule leaves to one thread.
       "store-at-once",
@@ -190,7 +192,7 @@ const std::vector<std::string_view>& GpuPipeline() {
         "block-contractions",   "unroll-last-axes", "vectorize-loops",  "flatten-lanes",
         "store-behind-checks",  "join-lanes",       "hoist-loads",      "branch-checks",
         "prefetch-streams",     "even-costs",       "write-one-by-one", "stream-stores",
-        "load-before-branches", "store-at-once",    "hoist-arrays"};
+        "load-before-branches", "store-at-once",    "hoist-arrays",     "gather-columns"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       // Behind all that fuses, and before arrays share memory.

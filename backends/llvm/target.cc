@@ -53,18 +53,26 @@ void GiveBack(const std::string& key, Ready ready) {
   pool.idle[key].push_back(std::move(ready));
 }
 
-// Steps of the code generator that search much and have found nothing in our code. LLVM has no
-// other way to say so; the library that we ship has its own copy of these.
-constexpr const char* kLeftOut[] = {
-    // General arithmetic that might be done in mask registers.
-    "disable-x86-domain-reassignment",
+// A switch of the code generator. LLVM has no other way to set one; the library that we ship has
+// its own copy of these.
+struct Switch {
+  const char* option;
+  bool value;
+};
+constexpr Switch kSwitches[] = {
+    // General arithmetic that might be done in mask registers: much is searched, nothing found.
+    {"disable-x86-domain-reassignment", true},
+    // A branch where a loop carries the result of a select: right where it goes one way mostly. The
+    // larger of two that a table of distances is made of goes either way, and a wrong guess costs
+    // more than ten selects.
+    {"x86-cmov-converter", false},
 };
 
-void LeaveOut(const char* option) {
+void Set(const Switch& each) {
   const auto& options = llvm::cl::getRegisteredOptions();
-  const auto found = options.find(option);
-  if (found == options.end()) ir::FailBug("LLVM has no option " + std::string(option));
-  static_cast<llvm::cl::opt<bool>*>(found->second)->setValue(true);
+  const auto found = options.find(each.option);
+  if (found == options.end()) ir::FailBug("LLVM has no option " + std::string(each.option));
+  static_cast<llvm::cl::opt<bool>*>(found->second)->setValue(each.value);
 }
 
 void InitializeOnce() {
@@ -73,7 +81,7 @@ void InitializeOnce() {
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
-    for (const char* option : kLeftOut) LeaveOut(option);
+    for (const Switch& each : kSwitches) Set(each);
     return true;
   }();
 }
