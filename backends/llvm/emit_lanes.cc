@@ -78,22 +78,29 @@ std::pair<BasicBlock*, BasicBlock*> WhetherAligned(Emission& emission, const Mem
 
 Number LoadNeighbours(Emission& emission, const MemoryTraits& traits, const LanesPlace& place) {
   llvm::IRBuilder<>& builder = emission.builder;
-  Value *at_once = nullptr, *joined = nullptr;
+  Number at_once, joined;
   const auto [together, apart] = WhetherAligned(
       emission, traits, place,
-      [&](const MemoryTraits& whole) { at_once = LoadLanes(emission, whole, place).value; },
+      [&](const MemoryTraits& whole) { at_once = LoadLanes(emission, whole, place); },
       [&] {
-        joined = llvm::PoisonValue::get(at_once->getType());
+        joined = ForParts(
+            at_once, [](Value* part) -> Value* { return llvm::PoisonValue::get(part->getType()); });
         for (int lane = 0; lane < place.lanes; ++lane) {
           const Number one =
               LoadNumber(emission, traits, LaneAddress(emission, traits, place, lane));
-          joined = builder.CreateInsertElement(joined, one.value, lane);
+          joined.value = builder.CreateInsertElement(joined.value, one.value, lane);
+          if (one.imag != nullptr)
+            joined.imag = builder.CreateInsertElement(joined.imag, one.imag, lane);
         }
       });
-  llvm::PHINode* either = builder.CreatePHI(joined->getType(), 2);
-  either->addIncoming(at_once, together);
-  either->addIncoming(joined, apart);
-  return {either, nullptr};
+  const auto either = [&](Value* one, Value* other) {
+    llvm::PHINode* phi = builder.CreatePHI(one->getType(), 2);
+    phi->addIncoming(one, together);
+    phi->addIncoming(other, apart);
+    return phi;
+  };
+  Value* value = either(at_once.value, joined.value);
+  return {value, at_once.imag == nullptr ? nullptr : either(at_once.imag, joined.imag)};
 }
 
 void StoreNeighbours(Emission& emission, const MemoryTraits& traits, const LanesPlace& place,
@@ -103,8 +110,10 @@ void StoreNeighbours(Emission& emission, const MemoryTraits& traits, const Lanes
       [&](const MemoryTraits& whole) { StoreLanes(emission, whole, place, number); },
       [&] {
         for (int lane = 0; lane < place.lanes; ++lane) {
-          Value* one = emission.builder.CreateExtractElement(number.value, lane);
-          StoreNumber(emission, traits, LaneAddress(emission, traits, place, lane), {one, nullptr});
+          const Number one = ForParts(number, [&](Value* part) {
+            return emission.builder.CreateExtractElement(part, lane);
+          });
+          StoreNumber(emission, traits, LaneAddress(emission, traits, place, lane), one);
         }
       });
 }

@@ -117,6 +117,20 @@ def test_infinities_of_complex_products():
         np.testing.assert_array_equal(result[0], expected[0])
 
 
+def by_rows(a, b):
+    return a @ b.T
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.float32])
+def test_one_row_by_rows_that_neighbouring_threads_read(dtype):
+    rng = np.random.default_rng(2)
+    a, b = (rng.integers(-9, 10, (rows, 129)).astype(dtype) for rows in (1, 7))
+    if dtype == np.complex64:
+        a *= 1 - 2j
+    for target in COMPILED:
+        np.testing.assert_array_equal(jit(by_rows)(a, b, target=target), a @ b.T)
+
+
 def scores(a, b):
     return np.tanh((a @ b.T) / 4.0)
 
