@@ -189,14 +189,21 @@ Value Evaluator::Binary(BinaryOperator op, const Value& left, const Value& right
 Value Evaluator::BinaryInPlace(BinaryOperator op, const Value& left, const Value& right) {
   if (!left.IsArray()) return Binary(op, left, right);
   if (!MayBeArray(right)) FailOperands(*context_, Spelling(op) + "=", left, right);
+  if (op == BinaryOperator::kMatMult) {
+    RequireWritable(context_, left.As<ArrayValue>(), Destination::kOutput);
+    return MatMulInPlace(this, left, right);
+  }
+  CopyInto(ResultInPlace(op, left, right), left);
+  return left;
+}
+
+Value Evaluator::ResultInPlace(BinaryOperator op, const Value& left, const Value& right) {
   RequireWritable(context_, left.As<ArrayValue>(), Destination::kOutput);
-  if (op == BinaryOperator::kMatMult) return MatMulInPlace(this, left, right);
   const Primitive& primitive = *FindPrimitive(PrimitiveName(op));
   const Value result = ApplyPrimitive(this, primitive, {left, FitInPlace(this, left, right)});
   RequireCast(*context_, std::string(primitive.name) + "' output", PromotionType(result).dtype,
               PromotionType(left).dtype, Casting::kSameKind);
-  CopyInto(result, left);
-  return left;
+  return result;
 }
 
 Value Evaluator::Unary(UnaryOperator op, const Value& operand) {

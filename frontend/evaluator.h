@@ -105,6 +105,8 @@ class Evaluator {
   // `left op= right`: an array is written in place, NumPy's casting rule applies; anything else
   // gives the new value to bind.
   Value BinaryInPlace(BinaryOperator op, const Value& left, const Value& right);
+  // What an array gets by `left op= right`, `@=` aside.
+  Value ResultInPlace(BinaryOperator op, const Value& left, const Value& right);
   Value Unary(UnaryOperator op, const Value& operand);
   // One link of a comparison, `is` and `in` included.
   Value Compare(CompareOperator op, const Value& left, const Value& right);

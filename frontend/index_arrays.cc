@@ -335,4 +335,27 @@ void StoreAdvanced(Evaluator* evaluator, const Value& array, std::vector<IndexEn
   });
 }
 
+bool IsMaskOf(const Value& array, const Value& index) {
+  if (!array.IsArray() || !index.IsArray()) return false;
+  const auto &target = array.As<ArrayValue>(), &mask = index.As<ArrayValue>();
+  return ir::IsBool(mask.dtype()) && mask.rank() == target.rank() && mask.rank() > 0 &&
+         !target.whole && !target.python_elements;
+}
+
+bool UpdateWhereTrue(Evaluator* evaluator, BinaryOperator op, const Value& array, const Value& mask,
+                     const Value& number) {
+  constexpr BinaryOperator kCheap[] = {
+      BinaryOperator::kAdd,   BinaryOperator::kSub,    BinaryOperator::kMult,  BinaryOperator::kDiv,
+      BinaryOperator::kBitOr, BinaryOperator::kBitXor, BinaryOperator::kBitAnd};
+  const bool is_cheap = std::count(std::begin(kCheap), std::end(kCheap), op) > 0;
+  if (!is_cheap || number.TryAs<ScalarValue>() == nullptr) return false;
+  RequireWritable(&evaluator->context(), array.As<ArrayValue>());
+  const auto entries = ParseIndex(evaluator, mask, array.As<ArrayValue>().rank());
+  RequireMaskFits(evaluator, DimsOf(array), entries[0]);
+  const Value changed = evaluator->ResultInPlace(op, array, number);
+  const Operand where = evaluator->BroadcastTo(mask.op(), DimsOf(array));
+  evaluator->CopyInto(SelectElements(evaluator, Value::Array(where), changed, array), array);
+  return true;
+}
+
 }  // namespace parakeet::frontend

@@ -59,6 +59,13 @@ Value ReadAdvanced(Evaluator* evaluator, const Value& array, std::vector<IndexEn
 void StoreAdvanced(Evaluator* evaluator, const Value& array, std::vector<IndexEntry> entries,
                    const Value& value);
 
+// True for a bool array with the axes of an array that it indexes.
+bool IsMaskOf(const Value& array, const Value& index);
+// `array[mask] op= number`, done to all elements of which those under the mask are kept; false, and
+// nothing done, where that would not be cheap, or is not asked.
+bool UpdateWhereTrue(Evaluator* evaluator, BinaryOperator op, const Value& array, const Value& mask,
+                     const Value& number);
+
 // The indexes at which a bool array is true: one integer array an axis (of one size), and how many.
 Values NonZero(Evaluator* evaluator, const Value& mask);
 

@@ -1,7 +1,11 @@
+#include <algorithm>
+#include <iterator>
+#include <optional>
 #include <utility>
 
 #include "frontend/evaluator.h"
 #include "frontend/indexing.h"
+#include "frontend/walk_syntax.h"
 
 namespace parakeet::frontend {
 namespace {
@@ -22,6 +26,15 @@ Message MessageOf(const Context& context, const Value& value) {
   }
   context.FailLimitation("an exception's message is a string, an f-string or a scalar, not " +
                          Describe(value));
+}
+
+// True for an expression whose evaluation leaves everything as it is.
+bool ChangesNothing(const Expr& expr) {
+  constexpr ExprKind kMayChange[] = {ExprKind::kCall, ExprKind::kNamed, ExprKind::kComprehension,
+                                     ExprKind::kLambda};
+  bool changes = std::count(std::begin(kMayChange), std::end(kMayChange), expr.kind) > 0;
+  ForEachChild(expr, [&](const Expr& part) { changes = changes || !ChangesNothing(part); });
+  return !changes;
 }
 
 }  // namespace
@@ -179,8 +192,11 @@ void Evaluator::RunAugAssign(const AugAssignStmt& stmt) {
   const auto& subscript = As<SubscriptExpr>(*stmt.target);
   const Value target = EvaluateStored(*subscript.value);
   const Value index = Evaluate(*subscript.index);
+  std::optional<Value> operand;  // where it does not matter that it is evaluated first
+  if (IsMaskOf(target, index) && ChangesNothing(*stmt.value)) operand = Evaluate(*stmt.value);
+  if (operand && UpdateWhereTrue(this, stmt.op, target, index, *operand)) return;
   const Value current = Subscript(target, index);
-  const Value changed = BinaryInPlace(stmt.op, current, Evaluate(*stmt.value));
+  const Value changed = BinaryInPlace(stmt.op, current, operand ? *operand : Evaluate(*stmt.value));
   // A view has been written through already.
   if (current.IsArray() && IsBasicIndex(index)) return;
   StoreSubscript(target, index, changed);

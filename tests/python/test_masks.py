@@ -137,3 +137,79 @@ def test_a_masked_sum_leaves_no_filter():
 
     function(np.arange(4.0), target="serial")
     assert "ifilter" not in function.ir(stage="fuse-filters")
+
+
+def updated(a, m, c):
+    a[m] += c
+    a[a > 3] -= 1
+    a[m & (a < 2)] *= 2
+    return a
+
+
+def quotients(a, m, c):
+    a[m] /= c
+    a[~m] = a[~m] + c
+    return a
+
+
+def bits(a, m, c):
+    a[m] |= 5
+    a[a > 2] ^= c
+    a[m] //= 2
+    a[~m] **= 2
+    return a
+
+
+@pytest.mark.parametrize("function, dtype, number", [
+    (updated, np.float64, 0.5), (updated, np.int64, 2), (updated, np.uint8, 3),
+    (updated, np.float32, np.float64(0.25)), (updated, np.complex128, 1),
+    (quotients, np.float32, 3), (bits, np.int32, 7), (bits, np.uint8, 1),
+])  # fmt: skip
+def test_numbers_put_to_what_a_mask_keeps(function, dtype, number):
+    rng = np.random.default_rng(7)
+    for order in "CF":
+        a = rng.integers(0, 6, (9, 14)).astype(dtype, order=order)
+        m = rng.random((9, 14)) > 0.6
+        expected = function(a.copy(order="K"), m, number)
+        for target in TARGETS:
+            for given in (a.copy(order="K"), np.repeat(a, 2, axis=1)[:, ::2]):
+                result = jit(function)(given, m, number, target=target)
+                assert result.dtype == expected.dtype
+                np.testing.assert_array_equal(result, expected)
+                np.testing.assert_array_equal(given, expected)
+
+
+def by_what_the_call_changes(a, m):
+    a[m] += first_doubled(a)
+    return a
+
+
+def first_doubled(a):
+    a[0] *= 2
+    return a[0]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_is_kept_is_read_before_the_right_side_changes_it(target):
+    a, m = np.arange(5.0) + 1, np.array([True, False, True, True, False])
+    result = jit(by_what_the_call_changes)(a.copy(), m, target=target)
+    np.testing.assert_array_equal(result, by_what_the_call_changes(a.copy(), m))
+
+
+def added_under(a, m, c):
+    a[m] += c
+    return a
+
+
+def test_refusals_of_updates_under_masks():
+    fixed = np.arange(4.0)
+    fixed.flags.writeable = False
+    whole, mask = np.arange(4), np.arange(4) > 1
+    for a, m, c, kind in ((fixed, mask, 1.0, ValueError), (whole, mask, 0.5, TypeError),
+                          (whole, mask[:3], 1, IndexError)):
+        with pytest.raises(kind) as expected:
+            added_under(a, m, c)
+        for target in TARGETS:
+            with pytest.raises(kind) as raised:
+                jit(added_under)(a, m, c, target=target)
+            assert str(expected.value).split(" with ")[0] in str(raised.value)
