@@ -199,7 +199,8 @@ void Evaluator::RunAugAssign(const AugAssignStmt& stmt) {
   const Value changed = BinaryInPlace(stmt.op, current, operand ? *operand : Evaluate(*stmt.value));
   // A view has been written through already.
   if (current.IsArray() && IsBasicIndex(index)) return;
-  StoreSubscript(target, index, changed);
+  // Of real and imaginary parts, those that the copy has now.
+  StoreSubscript(target, index, ReadPart(changed));
 }
 
 void Evaluator::RunAssert(const AssertStmt& stmt) {

@@ -213,3 +213,19 @@ def test_refusals_of_updates_under_masks():
             with pytest.raises(kind) as raised:
                 jit(added_under)(a, m, c, target=target)
             assert str(expected.value).split(" with ")[0] in str(raised.value)
+
+
+def parts_updated(z, m):
+    z.real[m] += 2.0
+    z.imag[m] -= 1.5
+    z.real[[0, 2]] *= np.array([3.0, 4.0])
+    z.real[2:] -= 1.0
+    z.imag[3] += 0.5
+    return z
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_updates_of_chosen_real_and_imaginary_parts(target):
+    z, m = np.arange(5) + 1j, np.array([True, True, False, False, True])
+    result = jit(parts_updated)(z.copy(), m, target=target)
+    np.testing.assert_array_equal(result, parts_updated(z.copy(), m))
