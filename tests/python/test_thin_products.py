@@ -117,7 +117,7 @@ def test_infinities_of_complex_products():
         np.testing.assert_array_equal(result[0], expected[0])
 
 
-def by_rows(a, b):
+def one_by_rows(a, b):
     return a @ b.T
 
 
@@ -128,7 +128,7 @@ def test_one_row_by_rows_that_neighbouring_threads_read(dtype):
     if dtype == np.complex64:
         a *= 1 - 2j
     for target in COMPILED:
-        np.testing.assert_array_equal(jit(by_rows)(a, b, target=target), a @ b.T)
+        np.testing.assert_array_equal(jit(one_by_rows)(a, b, target=target), a @ b.T)
 
 
 def scores(a, b):
