@@ -81,15 +81,15 @@ std::optional<ContractionLowering::Tiling> ContractionLowering::FindTiling(const
                 Int(1),
                 {kRows, 0, rows, rows},
                 {kColumns, 0, VectorsOfTile() * lanes, lanes}};
-  // Columns are the index along which results lie side by side, or the nearest to it; a tile of
-  // rows that would mostly be empty is the last resort.
+  // Columns are the index along which results lie side by side, or the nearest to it; beside
+  // them, a tile of rows that would mostly be empty is the last resort.
   const auto is_narrow = [&](size_t axis) {
     const Operand& extent = tiling.extents[axis];
     return extent.IsConstant() && extent.constant().integer <= rows / 2;
   };
   const bool is_fortran = b.attrs.Int(Attr::kFortran) != 0;
-  for (const bool may_be_narrow : {false, true}) {
-    for (size_t column = 0; column < free; ++column) {
+  for (size_t column = 0; column < free; ++column) {
+    for (const bool may_be_narrow : {false, true}) {
       for (size_t row = 0; row < free; ++row) {
         tiling.columns.axis = is_fortran ? column : free - 1 - column;
         tiling.rows.axis = is_fortran ? row : free - 1 - row;

@@ -131,6 +131,17 @@ def test_one_row_by_rows_that_neighbouring_threads_read(dtype):
         np.testing.assert_array_equal(jit(one_by_rows)(a, b, target=target), a @ b.T)
 
 
+def first_rows(a, b):
+    return a[:4] @ b
+
+
+def test_few_known_rows_leave_columns_side_by_side():
+    a, b = np.ones((9, 40)), np.ones((40, 300))
+    code = str(jit(first_rows).ir(a, b, target="serial", stage="scheduled"))
+    stores = [line for line in code.splitlines() if "store_lanes" in line]
+    assert stores and not [line for line in stores if "axis = 0" in line]
+
+
 def scores(a, b):
     return np.tanh((a @ b.T) / 4.0)
 
