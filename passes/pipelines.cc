@@ -197,14 +197,16 @@ const std::vector<std::string_view>& GpuPipeline() {
     for (std::string_view pass : CpuPipeline()) {
       // Behind all that fuses, and before arrays share memory.
       if (pass == "place-results")
-        passes->insert(passes->end(), {"merge-regions", "separate-scans"});
+        passes->insert(passes->end(), {"iterate-on-host", "merge-regions", "separate-scans"});
       // Rows that are sorted are made by what fuses from here on; scatters may sort their places.
       if (pass == "fuse-filters")
         passes->insert(passes->end(), {"share-scatters", "sort-on-device"});
       if (pass == "plan-memory") {
         passes->insert(passes->end(), {"extract-kernels", "keep-scalars-on-device"});
       }
-      if (pass == "schedule") passes->insert(passes->end(), {"split-long-rows", "jam-neighbours"});
+      if (pass == "schedule") {
+        passes->insert(passes->end(), {"make-rows-first", "split-long-rows", "jam-neighbours"});
+      }
       if (pass == "lower-to-loops") passes->push_back("call-libraries");
       if (!left_out.contains(pass)) passes->push_back(pass);
     }

@@ -109,6 +109,9 @@ constexpr int64_t kLargestStep = 1024;
 constexpr int64_t kMostTripsInShared = 1 << 20;
 constexpr int64_t kTripsAtOnce = 8;  // of a thread
 constexpr int64_t kMostThreads = 4096;
+// Of a trip, which threads share then, each of elements of its own.
+constexpr int64_t kManyUpdates = 65536;
+constexpr int64_t kManyUpdatesOnGpu = 4096;
 constexpr int kMostCostInCopies = 40;  // A dearer iteration hides that they do.
 
 class Privatizer : public StoringLoops<SharedHistograms> {
@@ -208,16 +211,41 @@ class Privatizer : public StoringLoops<SharedHistograms> {
       return Operands{};
     };
     const auto check_first = [&] { return Operands{checks.Write(builder())}; };
-    if (is_atomic && !histograms.must_check_first()) return void(in_copies());
-    if (is_atomic) return void(Choose(check_first()[0], in_copies, as_before));
+    const Operand are_few = HasFewUpdates(histograms);
+    const auto by_atomics = [&] {
+      if (!histograms.must_check_first()) return in_copies();
+      return Choose(check_first()[0], in_copies, as_before);
+    };
+    const auto by_nests = [&] {
+      builder().Append(ir::CloneBlock(arena(), Block{{}, {&histograms.loop()}, {}})->bindings[0]);
+      return Operands{};
+    };
+    const bool must_choose = !are_few.IsConstant();
+    if (is_atomic) return void(must_choose ? Choose(are_few, by_atomics, by_nests) : by_atomics());
     const Operand in_several =
         is_grouped ? Operand::Bool(false) : builder().Scalar(OpCode::kGt, {parts.count, Int(1)});
     Operand condition = builder().Scalar(OpCode::kOr, {shares, in_several});
+    condition = builder().Scalar(OpCode::kAnd, {condition, are_few});
     if (histograms.must_check_first()) {
       const auto no = [] { return Operands{Operand::Bool(false)}; };
       condition = Choose(condition, check_first, no)[0];
     }
     Choose(condition, in_copies, as_before);
+  }
+
+  // Whether threads have little to share within a trip.
+  Operand HasFewUpdates(const HistogramLoop& histograms) {
+    const Block& body = *histograms.loop().blocks[0];
+    const VarSet local = ir::DefinedVars(body);
+    const int64_t many = context_.options.kernels ? kManyUpdatesOnGpu : kManyUpdates;
+    Operand are_few = Operand::Bool(true);
+    for (const Histogram& h : histograms.found()) {
+      const Operand updates = UpdatesOfTrip(body, h, local);
+      if (updates.IsInt(1)) continue;
+      const Operand is_few = builder().Scalar(OpCode::kLt, {updates, Int(many)});
+      are_few = builder().Scalar(OpCode::kAnd, {are_few, is_few});
+    }
+    return are_few;
   }
 
   // The loop as it is once it is known that nothing raises.
@@ -464,6 +492,27 @@ class Privatizer : public StoringLoops<SharedHistograms> {
     Operands index = place;
     if (row.row) index.insert(index.begin(), *row.row);
     builder().Atomic(row.combine, row.copies, index, added);
+  }
+
+  // How many iterations of operators inside, each of which changes an element of its own, update
+  // the array in a trip; 1 where that is not known before.
+  Operand UpdatesOfTrip(const Block& body, const Histogram& h, const VarSet& local) {
+    for (const Binding* b : body.bindings) {
+      const auto changes = [&](const Binding* step) { return Holds(*b, *step); };
+      if (b->blocks.empty() || std::none_of(h.steps.begin(), h.steps.end(), changes)) continue;
+      const Operand inside = UpdatesOfTrip(*b->blocks[0], h, local);
+      const auto is_local = [&](const Operand& o) { return o.IsVar() && local.contains(o.var()); };
+      const bool is_nest = b->op == OpCode::kForeach;
+      if (!is_nest || std::any_of(b->operands.begin(), b->operands.end(), is_local)) return inside;
+      return builder().Mul(Product(b->operands), inside);
+    }
+    return Int(1);
+  }
+
+  static bool Holds(const Binding& outer, const Binding& step) {
+    bool holds = false;
+    ir::ForEachBinding(Block{{}, {&outer}, {}}, [&](const Binding& b) { holds |= &b == &step; });
+    return holds;
   }
 
   // How often the loops inside run, where that is known before: as often as in the middle of this
