@@ -104,6 +104,7 @@ void Ranges::Define(const Binding& b) {
   if (b.results.size() != 1 || !IsI64(b.result())) return;
   if (b.op == OpCode::kLoad) BoundLoad(b);
   if (!ir::IsScalarOp(b.op)) return;
+  if (b.op == OpCode::kFloorDiv && b.operands[1].IsVar()) quotients_.push_back(&b);
   if (auto sum = ExactSum(b)) sums_[b.result()] = std::move(*sum);
   else if (b.op == OpCode::kMul) LearnProduct(b);
   BoundByDefinition(b);
@@ -385,9 +386,13 @@ void Ranges::BoundBits(const Binding& b) {
 // A sum divided by a constant is no less, or less, than a part of it where the multiple is:
 // (lo + hi) // 2 >= lo where lo + hi >= 2 * lo.
 void Ranges::BoundQuotient(const Binding& b) {
-  if (!b.operands[1].IsConstant()) return;
-  const int64_t divisor = b.operands[1].constant().integer;
   const LinearForm sum = FormOf(b.operands[0]);
+  if (!b.operands[1].IsConstant()) {
+    if (ProvesLt(Operand::Int(0), b.operands[1]))
+      BoundWithin(b.result(), Reach(false, sum), Reach(true, sum));
+    return;
+  }
+  const int64_t divisor = b.operands[1].constant().integer;
   if (divisor > 0) {
     const double above = Reach(true, sum), below = Reach(false, sum);
     BoundWithin(b.result(), std::ceil(below / double(divisor)),
@@ -467,6 +472,7 @@ void Ranges::BoundProduct(const Binding& b) {
   if (std::max({x.below, x.above, y.below, y.above}) <= kFar)
     BoundWithin(b.result(), std::max(x.above * y.below, x.below * y.above),
                 std::max(x.above * y.above, x.below * y.below));
+  BoundMultiple(b);
   for (const int side : {0, 1}) {
     const auto times = definitions_.find(b.operands[side].var());
     if (times == definitions_.end() || times->second->op != OpCode::kCast) continue;
@@ -480,6 +486,34 @@ void Ranges::BoundProduct(const Binding& b) {
   }
 }
 
+// Where a block of a known length begins, of as many as there are: no further than the last one.
+void Ranges::BoundMultiple(const Binding& b) {
+  for (const int side : {0, 1}) {
+    const auto most = MostOfMultiple(b.operands[side], b.operands[1 - side]);
+    if (!most) continue;
+    Limit(b.result(), false, LinearForm::Of(int64_t{0}));
+    Limit(b.result(), true, *most);
+    return;
+  }
+}
+
+// What q * d is at most, where 0 <= q <= x // d - c and 0 < d: x - c * d. None where x may be far
+// from 0, so that the product might wrap around.
+std::optional<LinearForm> Ranges::MostOfMultiple(const Operand& times, const Operand& of) const {
+  if (!of.IsVar() || quotients_.empty()) return std::nullopt;
+  const auto divides = [&](const Binding* quotient) { return quotient->operands[1] == of; };
+  if (std::none_of(quotients_.begin(), quotients_.end(), divides)) return std::nullopt;
+  if (!ProvesLe(Operand::Int(0), times) || !ProvesLt(Operand::Int(0), of)) return std::nullopt;
+  for (const Binding* quotient : quotients_) {
+    const LinearForm whole = FormOf(quotient->operands[0]);
+    if (!divides(quotient) || !IsNear(whole)) continue;
+    const LinearForm gap = Difference(FormOf(quotient->result()), FormOf(times));
+    if (ProvesNonNegative(Plus(gap, -1))) return Difference(whole, FormOf(of));
+    if (ProvesNonNegative(gap)) return whole;
+  }
+  return std::nullopt;
+}
+
 // --- Products. ---
 
 void Ranges::LearnProduct(const Binding& b) {
@@ -489,7 +523,9 @@ void Ranges::LearnProduct(const Binding& b) {
     factors.push_back(FormOf(factor));
     most *= std::max({1.0, Reach(false, factors.back()), Reach(true, factors.back())});
   }
-  if (!(most <= kWithoutWrap)) return;
+  if (!(most <= kWithoutWrap) && !MostOfMultiple(b.operands[0], b.operands[1]) &&
+      !MostOfMultiple(b.operands[1], b.operands[0]))
+    return;
   if (auto product = monomials_.Times(Expanded(factors[0]), Expanded(factors[1])))
     products_[b.result()] = std::move(*product);
 }

@@ -39,6 +39,28 @@ void LoopAssumptions::AssumeBehindStores(const ir::Block& block) {
   }
 }
 
+void LoopAssumptions::AssumeBlocks() {
+  ir::VarSet lengths, taken;
+  const auto add = [&](const Binding& b) {
+    const Operand& divisor = b.op == OpCode::kFloorDiv ? b.operands[1] : Operand::Int(0);
+    if (divisor.IsVar() && given_.contains(divisor.var())) lengths.insert(divisor.var());
+  };
+  ir::ForEachBinding(*function_.body, add);
+  if (lengths.empty()) return;
+  ir::ForEachBinding(*function_.body, [&](const Binding& b) {
+    if (b.op != OpCode::kMul || !b.operands[0].IsVar() || !b.operands[1].IsVar()) return;
+    for (const int side : {0, 1}) {
+      const Var* length = b.operands[side].var();
+      if (!loops_.contains(b.operands[1 - side].var()) || !lengths.contains(length)) continue;
+      if (!taken.insert(length).second) continue;
+      builder_.set_span(b.span);
+      Require(builder_.Scalar(OpCode::kLt, {Operand::Int(0), length}));
+      context_.Note(b.span, "a length of blocks taken to be positive, which a call checks first",
+                    Topic::kShapes, Verdict::kDone);
+    }
+  });
+}
+
 void LoopAssumptions::AssumeRuns(const Binding& loop) {
   ir::VarSet read;
   for (const ir::Block* block : loop.blocks)

@@ -19,6 +19,9 @@ class LoopAssumptions : public Assumptions {
   // What is stored shows where a check behind it raises: only in front of all are the two nests
   // around the check next to each other.
   void AssumeBehindStores(const ir::Block& block);
+  // Of loops over blocks, which begin at multiples of a given number that a size is divided by:
+  // that the number is positive.
+  void AssumeBlocks();
 
   ir::VarSet seen_;  // arrays whose elements are taken to be near, last places taken to be some
 
