@@ -159,6 +159,7 @@ void LoopAssumptions::AssumeInRange(const Binding& check, const Operand& conditi
   const Binding* below = DefinitionOf(condition, OpCode::kLt);
   if (below == nullptr || ir::DTypeOf(below->operands[0]) != ir::DType::kI64) return;
   AssumeClipped(check, below->operands[0]);
+  if (guards_.empty()) AssumeMasked(check, below->operands[0], below->operands[1]);
   const std::optional<LinearForm> index = Likely(below->operands[0]);
   const bool is_plain =
       index && (index->IsConstant() || GoesOneWay(*index) || IsNeverNegative(*index));
@@ -188,6 +189,22 @@ void LoopAssumptions::AssumeClipped(const Binding& check, const Operand& index) 
     AssumeClipped(check, part);
     if (b.op == OpCode::kMin) AssumeIsPlace(check, part);
   }
+}
+
+void LoopAssumptions::AssumeMasked(const Binding& check, Operand index, const Operand& size) {
+  const Binding* select = DefinitionOf(index, OpCode::kSelect);
+  if (select != nullptr && IsFromTheEnd(*select)) index = select->operands[2];
+  std::optional<int64_t> most;
+  for (const OpCode op : {OpCode::kAnd, OpCode::kMod}) {
+    const Binding* masked = DefinitionOf(index, op);
+    if (masked == nullptr || !masked->operands[1].IsConstant()) continue;
+    most = masked->operands[1].constant().integer - (op == OpCode::kMod ? 1 : 0);
+  }
+  if (!most || *most < 0 || !size.IsVar() || !given_.contains(size.var())) return;
+  builder_.set_span(check.span);
+  Require(builder_.Scalar(OpCode::kLt, {Operand::Int(*most), size}));
+  context_.Note(check.span, "a table taken to be as long as a mask says, which a call checks first",
+                Topic::kShapes, Verdict::kDone);
 }
 
 void LoopAssumptions::AssumeIsPlace(const Binding& check, const Operand& last) {

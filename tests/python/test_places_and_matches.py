@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from exact_outcomes import check
 
+from parakeet import jit
+
 
 def nearest_unused(W):
     """A minimum spanning tree: the least of those that are not used yet."""
@@ -74,6 +76,13 @@ def runs_past_the_end(text):
     return out
 
 
+def looked_up(x, table, rest):
+    out = np.zeros(len(x), table.dtype)
+    for i in range(len(x)):
+        out[i] = table[(x[i] >> 2) & 7] + rest[x[i] % 5]
+    return out
+
+
 @pytest.mark.parametrize("n", [1, 2, 17, 40])
 def test_trees(n):
     W = np.random.default_rng(n).integers(0, 20, (n, n)).astype(float)
@@ -96,3 +105,17 @@ def test_matches(n):
     check(longest_matches, text, 40)
     check(prefixes_at, text)
     check(runs_past_the_end, text)
+
+
+@pytest.mark.parametrize(("length", "rest"), [(8, 5), (9, 9), (5, 5), (8, 4), (0, 0)])
+def test_tables_that_masks_index(length, rest):
+    """As long as masks say, longer, and too short: for some elements, and for none."""
+    given = np.arange(length) * 1.0, np.arange(rest) * 10.0
+    check(looked_up, np.random.default_rng(5).integers(-40, 40, 50), *given)
+    check(looked_up, np.array([0, 1, 2, 35, 5]), *given)
+
+
+def test_tables_that_masks_index_are_not_checked():
+    x = np.arange(10)
+    account = jit(looked_up, target="serial").explain(x, np.zeros(8), np.zeros(5))
+    assert "no checks left" in str(account)
