@@ -21,7 +21,9 @@
 // Scalars that indexes in loops are made of are no larger than sizes may be, so that no sum of them
 // wraps around, and factors of indexes, `(i * m + j) * n + k`, less, so that no product does; nor
 // elements that move an access around an edge, `y[(i + step[k]) % n]` in a nest of
-// loops. An inner loop has a first iteration where it matters to what is behind it.
+// loops. Tables are as long as masks of their indexes say, `table[x & 63]`. An inner loop has a
+// first iteration where it matters to what is behind it. What loops over blocks step by,
+// `range(0, n, b)`, is positive.
 //
 // Assumes: where that check fails, whose site is new and has the exception kOtherShapes, the caller
 // runs the program made without this pass (Options::assume_shapes).
@@ -66,6 +68,7 @@ class ShapeAssumer : public LoopAssumptions {
       if (IsShapeEntry(b)) AssumeNotNegative(b);
     });
     ForEachPair([&](const Binding& b, const Pair& pair) { AssumeEqual(b, pair); });
+    AssumeBlocks();
     AssumeInLoops(*function_.body, false);
     AssumeBehindStores(*function_.body);
     scalars_.FindIn(*function_.body);

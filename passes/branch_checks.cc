@@ -17,6 +17,11 @@
 // integer says so: only what does not fit, or is the least integer, gives the least integer.
 //   %k = cast %x  %fits = ne %k, -9223372036854775808  if %fits {} else { check ...  check ... }
 //
+// The place that a loop keeps of those it goes through, at which it reads what it asks about next,
+// is a branch too: the place of the least so far is soon found, and mostly stays.
+//   %is_less = lt %x[%i], %x[%place]  %next = if %is_less { yield %i } else { yield %place }
+//   => %next = if not %is_less { yield %place } else { yield %i } {likely = 1}
+//
 // Assumes: loops over buffers, behind vectorize_loops: lanes want selections.
 // Refuses: an index of another block than its check; two checks with anything but tests between
 // them.
@@ -85,6 +90,8 @@ class CheckBrancher : public ir::Mutator {
       return BranchIndex(*b, found->second);
     if (const auto found = implied_.find(b); found != implied_.end())
       return BranchImplied(*b, found->second);
+    if (b->op == OpCode::kFor) FindKeptPlaces(*b);
+    if (kept_.contains(b)) return BranchKept(*b);
     Mutator::Visit(b);
   }
 
@@ -203,6 +210,44 @@ class CheckBrancher : public ir::Mutator {
                    {then.Finish({}, {}), other.Finish({}, {})});
   }
 
+  // --- Places that a loop keeps. ---
+
+  void FindKeptPlaces(const Binding& loop) {
+    const Block& body = *loop.blocks[0];
+    const Operand index = body.params[0];
+    ir::VarSet read;  // places at which the loop reads
+    ir::ForEachBinding(body, [&](const Binding& b) {
+      if (b.op != OpCode::kLoad) return;
+      for (auto at = b.operands.begin() + 1; at != b.operands.end(); ++at) {
+        if (at->IsVar()) read.insert(at->var());
+      }
+    });
+    for (const Binding* b : body.bindings) {
+      if (b->op != OpCode::kIf) continue;
+      for (size_t k = 0; k < b->results.size(); ++k) {
+        for (const int side : {0, 1}) {
+          const Operand& stays = b->blocks[side]->results[k];
+          const bool is_carried =
+              stays != index && stays.IsVar() &&
+              std::find(body.params.begin(), body.params.end(), stays.var()) != body.params.end();
+          if (is_carried && b->blocks[1 - side]->results[k] == index && read.contains(stays.var()))
+            kept_.emplace(b, side);
+        }
+      }
+    }
+  }
+
+  // With the side that keeps the place as the likely one.
+  void BranchKept(const Binding& b) {
+    Binding copy = *Rewrite(&b);
+    if (kept_.at(&b) == 1) {
+      copy.operands[0] = builder().Scalar(OpCode::kNot, {copy.operands[0]});
+      std::swap(copy.blocks[0], copy.blocks[1]);
+    }
+    copy.attrs = copy.attrs.With(Attr::kLikely, int64_t{1});
+    builder().Append(arena()->New(std::move(copy)));
+  }
+
   void AppendCheck(Builder& to, const Binding& check, const Operand& condition) {
     std::vector<Operand> operands = Apply(check.operands);
     operands[0] = condition;
@@ -214,6 +259,7 @@ class CheckBrancher : public ir::Mutator {
   std::unordered_map<const Binding*, IndexCheck> indexes_;
   std::unordered_map<const Binding*, Implied> implied_;
   std::unordered_set<const Binding*> dropped_;
+  std::unordered_map<const Binding*, int> kept_;  // branches, by the side that keeps a place
 };
 
 }  // namespace

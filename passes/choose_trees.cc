@@ -11,7 +11,8 @@
 // Refuses: lanes where a combine depends on the order of its sides, where an array is accumulated,
 // where the extents are small constants or those of a window around an index, where memory follows
 // the index around the reduction, where numbers of no array are reduced to the same in all lanes
-// around, or where rows are as long as elements say, and what they are made of lies anywhere.
+// around, or where rows are as long as elements say, and what they are made of lies anywhere, or a
+// loop in it follows elements as far as these go on.
 #include <algorithm>
 #include <optional>
 
@@ -134,7 +135,7 @@ class TreeChooser : public LoopWriter {
                        [](const Operand& result) { return ir::TypeOf(result).IsArray(); });
   }
 
-  // Fewer elements where each is made by a loop of its own.
+  // Fewer elements where each is made by a loop of its own, unless that is soon over.
   int64_t TreeBlockOf(const Binding& b) const {
     if (context_.options.kernels) return OnDevice(b) ? kDeviceBlock : kBlockOfThread;
     bool loops = false;
@@ -142,7 +143,8 @@ class TreeChooser : public LoopWriter {
       loops |= inner.op == OpCode::kFor || inner.op == OpCode::kWhile ||
                InfoOf(inner.op).format == ir::OpFormat::kIndices;
     });
-    return loops ? kBlockOfLoops : kReductionBlock;
+    const bool is_short = FollowsElements(*b.blocks[0], b.blocks[0]->params.back());
+    return loops && !is_short ? kBlockOfLoops : kReductionBlock;
   }
 
   // True where the whole index space is known to fit in one block, or blocks are of no use.
@@ -379,6 +381,9 @@ class TreeChooser : public LoopWriter {
     std::string reason = WhyNoLanes(b, nest_, patterns_, !context_.options.kernels);
     if (!context_.options.kernels && reason.empty() && around_ != nullptr && IsRagged(b, *around_))
       reason = "elements say how long its rows are";
+    const bool follows = FollowsElements(*b.blocks[0], b.blocks[0]->params.back());
+    if (!context_.options.kernels && reason.empty() && follows)
+      reason = "elements say how long a loop in it goes on";
     if (!context_.options.kernels && reason.empty() && IsWindow(b))
       reason = "it has a few elements around an index";
     if (context_.options.kernels && (depth_ == 0 || !reason.empty())) return 1;

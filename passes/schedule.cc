@@ -121,7 +121,7 @@ class Scheduler : public ir::Mutator {
   bool MostlyScatters(const Binding& nest, const Var* index) const {
     const ir::Block& element = *nest.blocks[0];
     int scattered = 0, stores = 0;
-    const ir::VarSet wandering = WanderingStores(element, index);
+    const ir::VarSet wandering = WanderingPlaces(element, index);
     const auto see = [&](const Binding& b) {
       if (b.op != OpCode::kLoad && b.op != OpCode::kStore) return 0;
       const bool is_scattered = patterns_.IsScattered(b, index) || IsAt(b, wandering);
@@ -156,8 +156,9 @@ class Scheduler : public ir::Mutator {
   }
 
   // What loops carry that go on in some lanes only, and what is computed of it, where something is
-  // stored at such places: an insertion moves elements in each lane as far as they go.
-  static ir::VarSet WanderingStores(const ir::Block& element, const Var* index) {
+  // stored at such places: an insertion moves elements in each lane as far as they go; or where
+  // elements there say how long they go on.
+  static ir::VarSet WanderingPlaces(const ir::Block& element, const Var* index) {
     ir::VarSet places;
     bool loops = false;
     ir::ForEachBinding(element, [&](const Binding& b) { loops |= b.op == OpCode::kWhile; });
@@ -180,7 +181,7 @@ class Scheduler : public ir::Mutator {
       if (ir::IsScalarOp(b.op) && follows) add(b.results);
       stores |= b.op == OpCode::kStore && IsAt(b, places);
     });
-    return stores ? places : ir::VarSet{};
+    return stores || FollowsElements(element, index) ? places : ir::VarSet{};
   }
 
   // True where all that is read or stored anew lies in columns, which lanes read and store one by

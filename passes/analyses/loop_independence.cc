@@ -233,18 +233,26 @@ bool LoopIndependence::IsBelow(const Bounds& a, const Bounds& b) {
 }
 
 // The least or largest value of the form, of values that are defined outside the loop: indexes
-// of the loop and of those inside it by their ends, the innermost first.
+// of the loop and of those inside it by their ends, the innermost first. What is kept of products
+// changes with the loop.
 std::optional<LinearForm> LoopIndependence::OutsideOf(LinearForm form, const Binding& loop,
-                                                      bool largest) const {
+                                                      bool largest, bool keeps_products) const {
   const VarSet inside = ir::DefinedVars(*loop.blocks[0]);
+  const auto is_kept = [&](const auto& term) {
+    return keeps_products && !FactorOf({0, {{term.first, 1}}}, loop).IsInt(0);
+  };
   for (int left = kMostLoops; left > 0; --left) {
     auto term = form.terms.end();
     for (auto each = form.terms.begin(); each != form.terms.end(); ++each) {
       const bool is_inner = term == form.terms.end() || IsInside(each->first, term->first);
-      if (inside.contains(each->first) && is_inner) term = each;
+      if (inside.contains(each->first) && is_inner && !is_kept(*each)) term = each;
     }
     if (term == form.terms.end()) return form;
     if (std::abs(term->second) > kLargestMultiple) return std::nullopt;
+    const auto maker = makers_.find(term->first);
+    const OpCode wanted = largest == (term->second > 0) ? OpCode::kMin : OpCode::kMax;
+    if (maker != makers_.end() && maker->second->op == wanted)
+      return OutsideOfExtreme(form, *maker->second, loop, largest, keeps_products);
     if (const auto space = spaces_.find(term->first); space != spaces_.end()) {
       LinearForm end;
       if (largest == (term->second > 0)) {
@@ -267,11 +275,57 @@ std::optional<LinearForm> LoopIndependence::OutsideOf(LinearForm form, const Bin
   return std::nullopt;
 }
 
+// The least of two is no more than either: than what changes with the loop first, where that says
+// something.
+std::optional<LinearForm> LoopIndependence::OutsideOfExtreme(const LinearForm& form,
+                                                             const Binding& extreme,
+                                                             const Binding& loop, bool largest,
+                                                             bool keeps_products) const {
+  const VarSet inside = ir::DefinedVars(*loop.blocks[0]);
+  for (const bool changes : {true, false}) {
+    for (const Operand& side : extreme.operands) {
+      if (changes != (side.IsVar() && inside.contains(side.var()))) continue;
+      const LinearForm with = form.With(extreme.result(), forms_.Of(side));
+      if (const auto bound = OutsideOf(with, loop, largest, keeps_products)) return bound;
+    }
+  }
+  return std::nullopt;
+}
+
+// True where each iteration goes through a block of its own, from %q * %n to less than %n behind:
+// `for i in range(q * n, min(q * n + n, m))`.
+bool LoopIndependence::AreInBlocks(const Accesses& accesses, const Binding& loop, int axis) const {
+  std::vector<LinearForm> least, most;
+  for (const Binding* access : accesses) {
+    const LinearForm form = forms_.Of(access->operands[1 + axis]);
+    const auto low = OutsideOf(form, loop, false, true), high = OutsideOf(form, loop, true, true);
+    if (!low || !high) return false;
+    least.push_back(*low);
+    most.push_back(*high);
+  }
+  const Operand factor = FactorOf(least[0], loop);
+  if (factor.IsInt(0) || accesses.size() * accesses.size() > kMostPairs) return false;
+  std::vector<LinearForm> quotients;
+  for (std::vector<LinearForm>* ends : {&least, &most}) {
+    for (LinearForm& end : *ends) quotients.push_back(TakeQuotient(end, factor));
+  }
+  const bool are_one = std::all_of(quotients.begin(), quotients.end(),
+                                   [&](auto& other) { return SameForm(other, quotients[0]); });
+  if (!are_one || !IsOfLoop(quotients[0], accesses, loop, axis)) return false;
+  return std::all_of(most.begin(), most.end(), [&](const LinearForm& high) {
+    return std::all_of(least.begin(), least.end(), [&](const LinearForm& low) {
+      const LinearForm left = Difference(forms_.Of(factor), Difference(high, low));
+      return left.IsConstant() && left.constant > 0 && left.constant <= kLargestMultiple;
+    });
+  });
+}
+
 // True where accesses at one place of the axis are of one iteration.
 bool LoopIndependence::FollowsLoop(const Accesses& accesses, const Binding& loop, int axis) const {
   std::vector<LinearForm> forms;
   for (const Binding* access : accesses) forms.push_back(forms_.Of(access->operands[1 + axis]));
-  return TellIteration(std::move(forms), accesses, loop, axis) || IsRotated(accesses, loop, axis);
+  return TellIteration(std::move(forms), accesses, loop, axis) || IsRotated(accesses, loop, axis) ||
+         AreInBlocks(accesses, loop, axis);
 }
 
 // True where equal ones of these indexes are of one iteration: multiples of the loop's index, and

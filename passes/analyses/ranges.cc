@@ -104,6 +104,7 @@ void Ranges::Define(const Binding& b) {
   if (b.results.size() != 1 || !IsI64(b.result())) return;
   if (b.op == OpCode::kLoad) BoundLoad(b);
   if (!ir::IsScalarOp(b.op)) return;
+  if (b.op == OpCode::kFloorDiv && b.operands[1].IsVar()) quotients_.push_back(&b);
   if (auto sum = ExactSum(b)) sums_[b.result()] = std::move(*sum);
   else if (b.op == OpCode::kMul) LearnProduct(b);
   BoundByDefinition(b);
@@ -385,9 +386,13 @@ void Ranges::BoundBits(const Binding& b) {
 // A sum divided by a constant is no less, or less, than a part of it where the multiple is:
 // (lo + hi) // 2 >= lo where lo + hi >= 2 * lo.
 void Ranges::BoundQuotient(const Binding& b) {
-  if (!b.operands[1].IsConstant()) return;
-  const int64_t divisor = b.operands[1].constant().integer;
   const LinearForm sum = FormOf(b.operands[0]);
+  if (!b.operands[1].IsConstant()) {
+    if (ProvesLt(Operand::Int(0), b.operands[1]))
+      BoundWithin(b.result(), Reach(false, sum), Reach(true, sum));
+    return;
+  }
+  const int64_t divisor = b.operands[1].constant().integer;
   if (divisor > 0) {
     const double above = Reach(true, sum), below = Reach(false, sum);
     BoundWithin(b.result(), std::ceil(below / double(divisor)),
@@ -430,25 +435,6 @@ void Ranges::BoundShare(const Var* share, const LinearForm& whole, int64_t divis
   }
 }
 
-// A place below a * b is, divided by b, below a. A product of sizes that wraps around is less than
-// the true one, so that the place is below that too.
-std::vector<LinearForm> Ranges::QuotientLimits(const Binding& b) const {
-  std::vector<LinearForm> limits;
-  const auto found = facts_.find(b.operands[0].IsVar() ? b.operands[0].var() : nullptr);
-  if (found == facts_.end()) return limits;
-  for (const LinearForm& limit : found->second.upper) {
-    if (limit.terms.size() != 1 || limit.terms[0].second != 1 || limit.constant > -1) continue;
-    const auto product = definitions_.find(limit.terms[0].first);
-    if (product == definitions_.end() || product->second->op != OpCode::kMul) continue;
-    for (const int side : {0, 1}) {
-      const Operand& other = product->second->operands[1 - side];
-      if (product->second->operands[side] != b.operands[1]) continue;
-      if (ProvesLe(Operand::Int(0), other)) limits.push_back(Plus(FormOf(other), -1));
-    }
-  }
-  return limits;
-}
-
 // The value is no further below and above 0 than this; infinity says nothing.
 void Ranges::BoundWithin(const Var* value, double below, double above) {
   if (below > kFar && above > kFar) return;
@@ -467,6 +453,7 @@ void Ranges::BoundProduct(const Binding& b) {
   if (std::max({x.below, x.above, y.below, y.above}) <= kFar)
     BoundWithin(b.result(), std::max(x.above * y.below, x.below * y.above),
                 std::max(x.above * y.above, x.below * y.below));
+  BoundMultiple(b);
   for (const int side : {0, 1}) {
     const auto times = definitions_.find(b.operands[side].var());
     if (times == definitions_.end() || times->second->op != OpCode::kCast) continue;
@@ -489,7 +476,9 @@ void Ranges::LearnProduct(const Binding& b) {
     factors.push_back(FormOf(factor));
     most *= std::max({1.0, Reach(false, factors.back()), Reach(true, factors.back())});
   }
-  if (!(most <= kWithoutWrap)) return;
+  if (!(most <= kWithoutWrap) && !MostOfMultiple(b.operands[0], b.operands[1]) &&
+      !MostOfMultiple(b.operands[1], b.operands[0]))
+    return;
   if (auto product = monomials_.Times(Expanded(factors[0]), Expanded(factors[1])))
     products_[b.result()] = std::move(*product);
 }

@@ -105,6 +105,7 @@ class Ranges {
   void BoundLoad(const ir::Binding& b);
   void BoundWithin(const ir::Var* value, double below, double above);
   void BoundProduct(const ir::Binding& b);
+  void BoundMultiple(const ir::Binding& b);
   void BoundChosen(const ir::Binding& b);
   void BoundBits(const ir::Binding& b);
   void BoundQuotient(const ir::Binding& b);
@@ -113,6 +114,7 @@ class Ranges {
   std::optional<LinearForm> ExactSum(const ir::Binding& b) const;
   void AssumeFactors(const ir::Operand& product);
   void LearnProduct(const ir::Binding& b);
+  std::optional<LinearForm> MostOfMultiple(const ir::Operand& times, const ir::Operand& of) const;
   // Of a product the order of its latest factor.
   int OrderOfTerm(const ir::Var* var) const;
   double ReachOfProduct(bool high, const ir::Var* product, int& budget) const;
@@ -138,6 +140,7 @@ class Ranges {
   std::unordered_map<const ir::Var*, LinearForm> sums_;
   std::unordered_map<const ir::Var*, Facts> facts_;
   std::unordered_map<const ir::Var*, LinearForm> products_;  // as polynomials
+  std::vector<const ir::Binding*> quotients_;                // by what is no constant
   mutable Monomials monomials_;
   std::vector<LinearForm> gaps_;                        // Not negative, and no bound of one value.
   std::vector<std::pair<const ir::Var*, Facts>> undo_;  // No value stands for a gap.

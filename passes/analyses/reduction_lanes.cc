@@ -73,6 +73,27 @@ bool IsRagged(const Binding& b, const Binding& around) {
   return is_found;
 }
 
+bool FollowsElements(const Block& block, const Var* index) {
+  bool loops = false, follows = false;
+  ir::ForEachBinding(block, [&](const Binding& b) { loops |= b.op == OpCode::kWhile; });
+  if (!loops) return false;
+  const ir::VarSet varying = VaryingValues(block, index);
+  ir::ForEachBinding(block, [&](const Binding& loop) {
+    const auto varies = [&](const Var* result) { return varying.contains(result); };
+    if (loop.op != OpCode::kWhile || std::none_of(loop.results.begin(), loop.results.end(), varies))
+      return;
+    const Block& condition = *loop.blocks[0];
+    ir::VarSet places(condition.params.begin(), condition.params.end());
+    const auto is_at = [&](const Operand& o) { return o.IsVar() && places.contains(o.var()); };
+    ir::ForEachBinding(condition, [&](const Binding& b) {
+      const bool is_of_places = std::any_of(b.operands.begin(), b.operands.end(), is_at);
+      follows |= is_of_places && b.op == OpCode::kLoad;
+      if (is_of_places && ir::IsScalarOp(b.op)) places.insert(b.result());
+    });
+  });
+  return follows;
+}
+
 std::string WhyNoLanesToCombine(const Binding& b) {
   for (const Var* result : b.results) {
     if (!result->type.IsScalar()) return "it accumulates an array";

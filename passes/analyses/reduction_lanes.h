@@ -25,6 +25,11 @@ inline int64_t RowNeighbours(const ir::Binding& nest) { return RowNeighbours(&ne
 // its own indices.
 bool IsRagged(const ir::Binding& reduction, const ir::Binding& around);
 
+// True where a `while` in the block goes on as long as elements say, at places of its own that each
+// index is at: a match that is followed as far as it goes. Most are soon over, and lanes would
+// gather for the longest of them.
+bool FollowsElements(const ir::Block& block, const ir::Var* index);
+
 // True where the nest around an operator does better to give its own index to lanes: of what is
 // read or stored anew for each element of the operator, less would lie anywhere; or as much, and
 // some lies one after the other along that index, so that no lanes have to be added up.

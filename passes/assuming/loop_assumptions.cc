@@ -39,6 +39,28 @@ void LoopAssumptions::AssumeBehindStores(const ir::Block& block) {
   }
 }
 
+void LoopAssumptions::AssumeBlocks() {
+  ir::VarSet lengths, taken;
+  const auto add = [&](const Binding& b) {
+    const Operand& divisor = b.op == OpCode::kFloorDiv ? b.operands[1] : Operand::Int(0);
+    if (divisor.IsVar() && given_.contains(divisor.var())) lengths.insert(divisor.var());
+  };
+  ir::ForEachBinding(*function_.body, add);
+  if (lengths.empty()) return;
+  ir::ForEachBinding(*function_.body, [&](const Binding& b) {
+    if (b.op != OpCode::kMul || !b.operands[0].IsVar() || !b.operands[1].IsVar()) return;
+    for (const int side : {0, 1}) {
+      const Var* length = b.operands[side].var();
+      if (!loops_.contains(b.operands[1 - side].var()) || !lengths.contains(length)) continue;
+      if (!taken.insert(length).second) continue;
+      builder_.set_span(b.span);
+      Require(builder_.Scalar(OpCode::kLt, {Operand::Int(0), length}));
+      context_.Note(b.span, "a length of blocks taken to be positive, which a call checks first",
+                    Topic::kShapes, Verdict::kDone);
+    }
+  });
+}
+
 void LoopAssumptions::AssumeRuns(const Binding& loop) {
   ir::VarSet read;
   for (const ir::Block* block : loop.blocks)
@@ -137,6 +159,7 @@ void LoopAssumptions::AssumeInRange(const Binding& check, const Operand& conditi
   const Binding* below = DefinitionOf(condition, OpCode::kLt);
   if (below == nullptr || ir::DTypeOf(below->operands[0]) != ir::DType::kI64) return;
   AssumeClipped(check, below->operands[0]);
+  if (guards_.empty()) AssumeMasked(check, below->operands[0], below->operands[1]);
   const std::optional<LinearForm> index = Likely(below->operands[0]);
   const bool is_plain =
       index && (index->IsConstant() || GoesOneWay(*index) || IsNeverNegative(*index));
@@ -166,6 +189,22 @@ void LoopAssumptions::AssumeClipped(const Binding& check, const Operand& index) 
     AssumeClipped(check, part);
     if (b.op == OpCode::kMin) AssumeIsPlace(check, part);
   }
+}
+
+void LoopAssumptions::AssumeMasked(const Binding& check, Operand index, const Operand& size) {
+  const Binding* select = DefinitionOf(index, OpCode::kSelect);
+  if (select != nullptr && IsFromTheEnd(*select)) index = select->operands[2];
+  std::optional<int64_t> most;
+  for (const OpCode op : {OpCode::kAnd, OpCode::kMod}) {
+    const Binding* masked = DefinitionOf(index, op);
+    if (masked == nullptr || !masked->operands[1].IsConstant()) continue;
+    most = masked->operands[1].constant().integer - (op == OpCode::kMod ? 1 : 0);
+  }
+  if (!most || *most < 0 || !size.IsVar() || !given_.contains(size.var())) return;
+  builder_.set_span(check.span);
+  Require(builder_.Scalar(OpCode::kLt, {Operand::Int(*most), size}));
+  context_.Note(check.span, "a table taken to be as long as a mask says, which a call checks first",
+                Topic::kShapes, Verdict::kDone);
 }
 
 void LoopAssumptions::AssumeIsPlace(const Binding& check, const Operand& last) {

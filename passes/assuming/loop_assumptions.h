@@ -19,6 +19,9 @@ class LoopAssumptions : public Assumptions {
   // What is stored shows where a check behind it raises: only in front of all are the two nests
   // around the check next to each other.
   void AssumeBehindStores(const ir::Block& block);
+  // Of loops over blocks, which begin at multiples of a given number that a size is divided by:
+  // that the number is positive.
+  void AssumeBlocks();
 
   ir::VarSet seen_;  // arrays whose elements are taken to be near, last places taken to be some
 
@@ -41,6 +44,8 @@ class LoopAssumptions : public Assumptions {
   void AssumeInRange(const ir::Binding& check, const ir::Operand& condition);
   // Of min(x, size - 1), however x is found: the last place is one.
   void AssumeClipped(const ir::Binding& check, const ir::Operand& index);
+  // Of table[x & 63], or of a remainder, that the table is as long as the mask says.
+  void AssumeMasked(const ir::Binding& check, ir::Operand index, const ir::Operand& size);
   // Of a size less a number that it is not negative.
   void AssumeIsPlace(const ir::Binding& check, const ir::Operand& last);
   // True for an index of one loop, or a sum of several: differences may well count from the end.
