@@ -70,6 +70,10 @@ Operand IsNonZero(ir::Builder* builder, const Operand& scalar) {
   return builder->Scalar(OpCode::kNe, {scalar, ir::ZeroOf(dtype)});
 }
 
+std::string OutOfBoundsMessage(DType dtype) {
+  return std::string("Python integer {} out of bounds for ") + NumpyName(dtype);
+}
+
 bool IsOutOfRange(const ir::Constant& integer, DType dtype) {
   if (!ir::IsInteger(dtype) || !ir::IsInteger(integer.dtype)) return false;
   if (integer.dtype == DType::kU64) return dtype != DType::kU64;
@@ -88,8 +92,7 @@ Operand ConvertScalar(Context* context, const ScalarValue& scalar, DType dtype) 
     const Operand ok = scalar.op.IsConstant()
                            ? Operand::Bool(!IsOutOfRange(scalar.op.constant(), dtype))
                            : FitsInto(&builder, scalar.op, dtype);
-    const std::string message =
-        std::string("Python integer {} out of bounds for ") + NumpyName(dtype);
+    const std::string message = OutOfBoundsMessage(dtype);
     if (ok.IsInt(0)) context->Raise("OverflowError", message, {scalar.op});
     context->Check(ok, "OverflowError", message, {scalar.op});
   }

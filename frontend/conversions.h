@@ -19,6 +19,8 @@ ir::Operand ConvertScalar(Context* context, const ScalarValue& scalar, ir::DType
 
 // True where a static Python int has no place in an integer dtype.
 bool IsOutOfRange(const ir::Constant& integer, ir::DType dtype);
+// How that is said of a Python integer, which stands for {}.
+std::string OutOfBoundsMessage(ir::DType dtype);
 
 // The Python scalar as Python's int(), float() and complex() make it.
 ir::Operand ToPythonInt(Context* context, const ir::Operand& scalar);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "frontend/broadcasting.h"
+#include "frontend/conversions.h"
 #include "frontend/evaluator.h"
 #include "frontend/promotion.h"
 
@@ -107,6 +108,13 @@ ir::Operand FlattenScalar(Evaluator* evaluator, const Value& value, const Patter
   if (from == pattern.dtype) return scalar.op;
   // A Python int that does not fit raises, as it would beside the other in an operation.
   if (ir::IsInteger(from) && ir::IsInteger(pattern.dtype)) {
+    // That way alone: it is not left here, at the end of its block.
+    if (scalar.python && scalar.op.IsConstant() &&
+        IsOutOfRange(scalar.op.constant(), pattern.dtype)) {
+      evaluator->context().Check(ir::Operand::Bool(false), "OverflowError",
+                                 OutOfBoundsMessage(pattern.dtype), {scalar.op});
+      return ir::ZeroOf(pattern.dtype);
+    }
     return evaluator->AsScalar(value, pattern.dtype);
   }
   return evaluator->builder().Cast(scalar.op, pattern.dtype);

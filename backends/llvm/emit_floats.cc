@@ -45,7 +45,7 @@ class Floats {
 
   // NVPTX has an instruction for the quotient only.
   Value* Fmod() {
-    return emission_.is_x86 ? builder_.CreateFRem(a_, b_)
+    return emission_.is_x86 ? EmitFloatRemainder(emission_, a_, b_)
                             : emission_.math->Call(emission_, "fmod", {a_, b_});
   }
 

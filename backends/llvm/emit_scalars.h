@@ -32,6 +32,9 @@ Number EmitBitcast(Emission& emission, const Number& operand, ir::DType to);
 llvm::Value* EmitLaneDivision(Emission& emission, llvm::Value* a, llvm::Value* b, bool is_signed,
                               bool is_remainder);
 
+// Of floats or doubles, or lanes of them, on the host: C's fmod.
+llvm::Value* EmitFloatRemainder(Emission& emission, llvm::Value* a, llvm::Value* b);
+
 // Lanes of float or double, x to the y.
 llvm::Value* EmitLanePower(Emission& emission, llvm::Value* x, llvm::Value* y);
 // Null where the processor does not look numbers up in tables.

@@ -33,6 +33,9 @@ constexpr int kFewRows = 32;
 // What threads are given where columns alone are not enough for them.
 constexpr int kTasksOfThread = 2;
 constexpr int kWholeLanes = 64;  // of which a stretch is a multiple
+// Rows of a register leave a sum waiting for the one before: runs pass by side by side.
+constexpr int kShortRowBytes = 64;
+constexpr int kRunsSideBySide = 4;
 // What is made beside the reduction is made again for every few rows.
 constexpr int kCheapBesideColumns = 4;
 
@@ -162,8 +165,9 @@ void ColumnLowering::WriteColumns(const Binding& nest, const Binding& reduction,
       OpCode::kAnd,
       {builder().Scalar(OpCode::kAnd, {is_much, builder().Scalar(OpCode::kGt, {runs, Int(1)})}),
        builder().Scalar(OpCode::kLt, {side_by_side, wanted})});
+  const Operand pass_in_runs = builder().Scalar(OpCode::kOr, {is_narrow, AreShort(columns, runs)});
   Choose(
-      is_narrow,
+      pass_in_runs,
       [&] {
         WriteRuns(columns, runs, CeilDiv(wanted, runs));
         return Operands{};
@@ -172,6 +176,18 @@ void ColumnLowering::WriteColumns(const Binding& nest, const Binding& reduction,
         WriteStretches(columns);
         return Operands{};
       });
+}
+
+// Whether rows are short and their runs many.
+Operand ColumnLowering::AreShort(const Columns& columns, const Operand& runs) {
+  if (columns.extents.size() != 1) return Operand::Bool(false);
+  int64_t bytes = 1;
+  for (const Operand& total : columns.reduction.blocks[0]->results)
+    bytes = std::max<int64_t>(bytes, ir::SizeInBytes(ir::DTypeOf(total)));
+  const Operand is_short =
+      builder().Scalar(OpCode::kLe, {columns.extents[0], Int(kShortRowBytes / bytes)});
+  const Operand are_many = builder().Scalar(OpCode::kGe, {runs, Int(kRunsSideBySide)});
+  return builder().Scalar(OpCode::kAnd, {is_short, are_many});
 }
 
 // How many stretches of that length there are, an extent an axis.
@@ -210,8 +226,13 @@ void ColumnLowering::WriteStretches(const Columns& columns) {
   const Operand tasks = Product(around);
   const auto write = [&](const Operand& task) {
     Stretch stretch = StretchOf(columns, task, length, around);
-    stretch.totals = AllocateTotals(columns, {length});
-    WriteStretch(stretch, length);
+    if (columns.reduction.attrs.Int(Attr::kRun) == 0) {
+      stretch.totals = AllocateTotals(columns, {length});
+    } else {
+      stretch.totals = AllocateTotals(columns, {Int(2), length});
+      stretch.row = {Int(0)};
+    }
+    WriteStretch(stretch);
     WriteFinish(stretch);
   };
   if (!columns.is_parallel) return Loop(Int(0), tasks, {}, write);
@@ -251,8 +272,26 @@ void ColumnLowering::WriteRuns(const Columns& columns, const Operand& runs, cons
     const Operand of_run = builder().Scalar(OpCode::kFloorDiv, {task, stretches});
     const Operand place = builder().Scalar(OpCode::kMod, {task, stretches});
     const Operand first = builder().Mul(of_run, run);
-    WriteRun(stretch_of(place, length, around, of_run), first,
-             Min(builder().Add(first, run), columns.depth));
+    const Stretch stretch = stretch_of(place, length, around, of_run);
+    const auto write = [&] {
+      WriteRun(stretch, first, Min(builder().Add(first, run), columns.depth));
+      return Operands{};
+    };
+    if (columns.extents.size() != 1) return static_cast<void>(write());
+    // The first of some that are whole passes by with the others.
+    const Operand place_in_group = builder().Scalar(OpCode::kMod, {of_run, Int(kRunsSideBySide)});
+    const Operand end = builder().Mul(
+        builder().Add(builder().Sub(of_run, place_in_group), Int(kRunsSideBySide)), run);
+    const Operand is_whole = builder().Scalar(OpCode::kLe, {end, columns.depth});
+    const Operand are_short = AreShort(columns, runs);
+    Choose(
+        builder().Scalar(OpCode::kAnd, {are_short, is_whole}),
+        [&] {
+          If(builder().Scalar(OpCode::kEq, {place_in_group, Int(0)}),
+             [&] { WriteSideBySide(stretch, first, run); });
+          return Operands{};
+        },
+        write);
   });
   const Operand few = LengthOf(columns.reduction, width, runs, columns.threads, kWorthFetching);
   const Operands around_few = Around(columns, few);
@@ -274,23 +313,22 @@ std::vector<const Var*> ColumnLowering::AllocateTotals(const Columns& columns,
   return totals;
 }
 
-// All rows: one run, or several, of which each has totals of its own first.
-void ColumnLowering::WriteStretch(const Stretch& stretch, const Operand& length) {
+// All rows: one run, or several, of which each later one has totals of its own first.
+void ColumnLowering::WriteStretch(const Stretch& stretch) {
   const Columns& columns = stretch.columns;
   const int64_t run = columns.reduction.attrs.Int(Attr::kRun);
   if (run == 0) return WriteRun(stretch, Int(0), columns.depth);
-  WriteRun(stretch, Int(0), Min(Int(run), columns.depth));
-  If(builder().Scalar(OpCode::kLt, {Int(run), columns.depth}), [&] {
-    Stretch later = stretch;
-    later.totals = AllocateTotals(columns, {length});
-    Loop(
-        Int(run), columns.depth, {},
-        [&](const Operand& first) {
-          WriteRun(later, first, Min(builder().Add(first, Int(run)), columns.depth));
-          AddTotals(stretch, later.totals, {});
-        },
-        run);
-  });
+  // The first run is there where there are no rows.
+  Loop(
+      Int(0), Max(columns.depth, Int(1)), {},
+      [&](const Operand& first) {
+        const Operand is_later = builder().Scalar(OpCode::kGt, {first, Int(0)});
+        Stretch of_run = stretch;
+        of_run.row = {builder().Scalar(OpCode::kSelect, {is_later, Int(1), Int(0)})};
+        WriteRun(of_run, first, Min(builder().Add(first, Int(run)), columns.depth));
+        If(is_later, [&] { AddTotals(stretch, stretch.totals, {Int(1)}); });
+      },
+      run);
 }
 
 void ColumnLowering::EachColumn(
@@ -344,6 +382,39 @@ void ColumnLowering::AddRows(const Stretch& stretch, const Operand& first, int r
       totals = CombineWith(*columns.reduction.blocks[1], totals, values);
     }
     StoreAll(stretch.totals, PlaceInTotals(stretch, place), totals);
+  });
+}
+
+// Whole runs of short rows, from that row on: each in order, to its row of totals.
+void ColumnLowering::WriteSideBySide(const Stretch& stretch, const Operand& first,
+                                     const Operand& run) {
+  const Columns& columns = stretch.columns;
+  const auto first_of = [&](int k) { return builder().Add(first, builder().Mul(Int(k), run)); };
+  EachColumn(stretch, [&](const Operands& index, const Operand& place) {
+    Operands starts;
+    for (int k = 0; k < kRunsSideBySide; ++k) {
+      const Operands of_run = StartsOf(columns, index, first_of(k));
+      starts.insert(starts.end(), of_run.begin(), of_run.end());
+    }
+    const size_t count = stretch.totals.size();
+    const auto part = [count](const Operands& all, int k) {
+      return Operands(all.begin() + k * count, all.begin() + (k + 1) * count);
+    };
+    const Operands totals =
+        Carry(Int(0), run, starts, [&](const Operand& row, const Operands& so_far) {
+          Operands sums;
+          for (int k = 0; k < kRunsSideBySide; ++k) {
+            const Operands values =
+                ElementOf(columns.nest, columns.reduction, index, builder().Add(first_of(k), row));
+            const Operands sum = CombineWith(*columns.reduction.blocks[1], part(so_far, k), values);
+            sums.insert(sums.end(), sum.begin(), sum.end());
+          }
+          return sums;
+        });
+    for (int k = 0; k < kRunsSideBySide; ++k) {
+      Operands at = {builder().Add(stretch.row[0], Int(k)), place};
+      StoreAll(stretch.totals, at, part(totals, k));
+    }
   });
 }
 

@@ -79,7 +79,9 @@ class ColumnLowering : public ContractionLowering {
   void WriteStretches(const Columns& columns);
   void WriteRuns(const Columns& columns, const ir::Operand& runs, const ir::Operand& shares);
   std::vector<const ir::Var*> AllocateTotals(const Columns& columns, const Operands& dims);
-  void WriteStretch(const Stretch& stretch, const ir::Operand& length);
+  void WriteStretch(const Stretch& stretch);
+  ir::Operand AreShort(const Columns& columns, const ir::Operand& runs);
+  void WriteSideBySide(const Stretch& stretch, const ir::Operand& first, const ir::Operand& run);
   // A loop in lanes over the columns; `body` gets an index of the nest and the place of its totals.
   void EachColumn(const Stretch& stretch,
                   const std::function<void(const Operands& index, const ir::Operand& place)>& body);

@@ -209,3 +209,25 @@ def test_what_is_taken_for_an_axis(name):
     function = AXES[name]
     for f in (with_bool, with_list, with_int):
         check_agreement(jit(f), f, lambda: (X.reshape(2, 2),), targets=("interpreter",))
+
+
+@jit
+def least_beside_a_large_number(k):
+    return min(k, 2**62), k if k < 3 else 300
+
+
+@jit
+def large_number_in_a_branch(k):
+    r = k
+    for _ in range(3):
+        if k > 100:
+            r = 300
+    return r
+
+
+def test_a_number_that_fits_no_byte_raises_in_its_branch_alone():
+    assert least_beside_a_large_number(np.int8(1)) == (1, 1)
+    assert large_number_in_a_branch(np.int8(5)) == 5
+    for f, k in ((least_beside_a_large_number, 5), (large_number_in_a_branch, 101)):
+        with pytest.raises(OverflowError, match="Python integer 300 out of bounds for int8"):
+            f(np.int8(k))

@@ -214,3 +214,44 @@ def test_what_is_made_of_exponentials_of_float64():
     x[::5] = 750
     for made, wanted in zip(hyperbolic(x), alone):
         np.testing.assert_array_equal(made[1::5], wanted[1::5])
+
+
+@jit
+def remainders(x, y):
+    return np.fmod(x, y), np.remainder(x, y), np.floor_divide(x, y)
+
+
+@jit
+def remainders_one_by_one(x, y):
+    rest = x.copy()
+    for i in range(1, len(x)):
+        rest[i] = np.fmod(x[i], y[i]) + 0 * rest[i - 1]
+    return rest
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_remainders_have_numpys_bits(dtype):
+    # Quotients near whole numbers, as large as the digits count, larger; what is no number.
+    random = np.random.default_rng(4)
+    y = (random.random(4003) * 2.0 ** random.integers(-30, 30, 4003)).astype(dtype)
+    y *= np.where(random.random(4003) < 0.5, -1, 1).astype(dtype)
+    whole = np.floor(2.0 ** (random.random(4003) * 60))
+    x = (y * whole).astype(dtype)
+    near = np.where(np.arange(4003) % 3 == 0, np.nextafter(x, dtype_of(dtype, np.inf)), x)
+    edges = np.array([0.0, -0.0, 1.0, -1.0, 3.25, 1e-45, 5e-324, 1e30, np.inf, -np.inf, np.nan])
+    edges = edges.astype(dtype)
+    for a, b in ((near, y), (y, near), tuple(np.meshgrid(edges, edges))):
+        a, b = np.ascontiguousarray(a).ravel(), np.ascontiguousarray(b).ravel()
+        with np.errstate(all="ignore"):
+            for made, expected in zip(remainders(a, b), (np.fmod(a, b), a % b, a // b)):
+                np.testing.assert_array_equal(made, expected)
+                np.testing.assert_array_equal(np.signbit(made)[expected == 0],
+                                              np.signbit(expected)[expected == 0])
+    small = near[:200], y[:200]
+    expected = np.fmod(*small)
+    expected[0] = small[0][0]
+    np.testing.assert_array_equal(remainders_one_by_one(*small), expected)
+
+
+def dtype_of(name, value):
+    return np.dtype(name).type(value)

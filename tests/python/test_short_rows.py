@@ -111,3 +111,50 @@ def test_places_of_extremes(dtype, target):
                       np.argmax(x.T, 1))
             for got, one in zip(extremes(y, target=target), wanted, strict=True):
                 same(got, one)
+
+
+@jit
+def of_columns(x, v):
+    return x.sum(axis=0), x.max(axis=0), v @ x, (x * x).sum(axis=0), x.mean(axis=0)
+
+
+@jit
+def sums_of_columns(x, v):
+    return x.sum(axis=0), v @ x
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "i2"])
+def test_runs_of_short_rows_side_by_side_have_the_bits_of_long_rows(dtype):
+    random = np.random.default_rng(5)
+    for rows in (0, 1, 256, 1023, 1024, 1025, 2400):
+        wide = (random.standard_normal((rows + 1, 40)) * 100).astype(dtype)[1:]
+        v = (random.standard_normal(rows) * 100).astype(dtype)
+        if dtype != "i2" and rows > 1000:
+            wide[rows // 2, 0] = np.nan
+        f = sums_of_columns if rows == 0 else of_columns
+        expected = f(wide, v, target="serial")
+        for columns in (2, 3, 8, 17):
+            x = np.ascontiguousarray(wide[:, :columns])
+            for target in ("serial", "parallel"):
+                for made, wanted in zip(f(x, v, target=target), expected):
+                    assert made.dtype == wanted.dtype
+                    np.testing.assert_array_equal(made, wanted[:columns])
+        for made, wanted in zip(expected, f.__wrapped__(wide, v)):
+            np.testing.assert_allclose(made, wanted, rtol=1e-3, atol=1e-1 * (dtype != "f8"))
+
+
+@jit
+def triangles(n, k, m):
+    return np.tril_indices(n, k, m) + np.triu_indices(n, k, m)
+
+
+def test_indexes_of_triangles_of_any_size_and_diagonal():
+    for n in (0, 1, 5, -2):
+        for m in (0, 1, 3, 9, -1):
+            for k in (0, 1, -2, 20, -20):
+                expected = np.tril_indices(n, k, m) + np.triu_indices(n, k, m)
+                for made, wanted in zip(triangles(n, k, m), expected):
+                    assert made.dtype == wanted.dtype
+                    np.testing.assert_array_equal(made, wanted)
+    assert [len(a) for a in triangles(3, 2**62, 4)] == [12, 12, 0, 0]
+    assert [len(a) for a in triangles(3, -2**62, 4)] == [0, 0, 12, 12]

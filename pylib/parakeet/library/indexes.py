@@ -5,6 +5,7 @@ import numpy as np
 from parakeet.library.intrinsics import (
     asarray,
     normalize_axes,
+    on_device,
     reshape,
 )
 from parakeet.library.rearrangements import placed
@@ -31,14 +32,43 @@ def diag_indices_from(arr):
     return diag_indices(arr.shape[0], arr.ndim)
 
 
+def triangle_indices(n, k, m, is_lower):
+    """The places of a triangle, row by row: there is no mask of them to look through."""
+    rows, columns = max(n, 0), max(n if m is None else m, 0)
+    # No farther from the corner than counts: no sum with it wraps around.
+    diagonal = min(max(int(k), -rows - 1), columns + 1)
+    count = 0
+    for i in range(rows):
+        met = min(max(i + diagonal, 0), columns)
+        count += met if is_lower else columns - met
+    row_of = np.empty(count, np.int64)
+    column_of = np.empty(count, np.int64)
+    place = 0
+    for i in range(rows):
+        met = min(max(i + diagonal, 0), columns)
+        for j in range(0 if is_lower else met, met if is_lower else columns):
+            row_of[place] = i
+            column_of[place] = j
+            place += 1
+    return row_of, column_of
+
+
+def goes_by_rows(k):
+    return not on_device() and asarray(k).dtype.kind == "i"
+
+
 @overload(np.tril_indices)
 def tril_indices(n, k=0, m=None):
-    return np.nonzero(np.tri(n, m, k, dtype=bool))
+    if not goes_by_rows(k):
+        return np.nonzero(np.tri(n, m, k, dtype=bool))
+    return triangle_indices(n, min(int(k), 2**62) + 1, m, True)
 
 
 @overload(np.triu_indices)
 def triu_indices(n, k=0, m=None):
-    return np.nonzero(~np.tri(n, m, k - 1, dtype=bool))
+    if not goes_by_rows(k):
+        return np.nonzero(~np.tri(n, m, k - 1, dtype=bool))
+    return triangle_indices(n, k, m, False)
 
 
 def require_matrix(arr):
