@@ -107,6 +107,9 @@ const std::vector<std::string_view>& CpuPipeline() {
       // Behind all that looks for values, to which stores are opaque; before schedule, which says
       // how the new nests run.
       "fill-rest",
+      // Behind fusion, to which an iteration is one element; before choose-trees, which gives
+      // operators their orders by where they stand.
+      "iterate-in-order",
       "place-results",
       "narrow-reductions",
       // Behind all that fuses into contractions.
@@ -197,7 +200,7 @@ const std::vector<std::string_view>& GpuPipeline() {
     for (std::string_view pass : CpuPipeline()) {
       // Behind all that fuses, and before arrays share memory.
       if (pass == "place-results")
-        passes->insert(passes->end(), {"iterate-on-host", "merge-regions", "separate-scans"});
+        passes->insert(passes->end(), {"merge-regions", "separate-scans"});
       // Rows that are sorted are made by what fuses from here on; scatters may sort their places.
       if (pass == "fuse-filters")
         passes->insert(passes->end(), {"share-scatters", "sort-on-device"});

@@ -1,0 +1,156 @@
+// Leaves loops of few iterations, each of which goes through whole arrays, as loops, so that
+// threads share what an iteration does.
+//
+// Before:
+//   foreach (%c) in (%n) {
+//     %t: [h][w]f64 = imap (%i, %j) in (%h, %w) { %a = load %x[%c, %i, %j] ... }
+//     foreach (%i, %j) in (%h, %w) { ... load %t[...] ... store %y[%c, %i, %j], %q } }
+// After:
+//   if %n < 16 and %h * %w + %h * %w > 65536 {
+//     for %c in 0 to %n step 1 { ... the same, whose operators threads share ... } } else {
+//     foreach (%c) in (%n) { ... as before ... } }
+//
+// As iterations of the foreach, the threads of many cores would be few; on a GPU, where each would
+// be one thread's, iterations are few that go through 128 times as many elements as there are of
+// them. A few iterations that are known are a loop alone for threads of the host, whatever they go
+// through: where that is little, no threads take part either way.
+//
+// Assumes: fusion is over. Nothing here asks for the number of threads: operators have other orders
+// of sums as parts of an iteration.
+// Refuses: what stands inside another operator; iterations that are known to be many, or go through
+// little; of a GPU, those that go through rows one behind the other with reductions of them, which
+// a block of threads shares (lowering/lower_block_rows.h); of the host, those that go through rows
+// alone, unless they are known to be few.
+#include <algorithm>
+
+#include "ir/uses.h"
+#include "passes/lowering/loop_writer.h"
+#include "passes/pass.h"
+
+namespace parakeet::passes {
+namespace {
+
+using ir::Binding;
+using ir::Block;
+using ir::OpCode;
+using ir::Operand;
+
+// What a thread of a GPU does one by one in the time that the host takes for a kernel.
+constexpr int64_t kElementsOfLaunch = 128;
+constexpr int64_t kManyIterations = 1 << 14;
+// Of the host's, whose threads are more or not many more, and what they sooner share than not.
+constexpr int64_t kFewIterations = 16;
+constexpr int64_t kElementsOfTeam = 65536;
+
+bool IsOperator(const Binding& b) { return ir::InfoOf(b.op).format == ir::OpFormat::kIndices; }
+
+std::vector<Operand> Extents(const Binding& b) {
+  return {b.operands.begin(), b.operands.begin() + b.blocks[0]->params.size()};
+}
+
+// The product of the constants among them; 1 for none.
+int64_t KnownSize(const std::vector<Operand>& extents) {
+  int64_t size = 1;
+  for (const Operand& extent : extents) {
+    if (extent.IsConstant()) size *= extent.constant().integer;
+  }
+  return size;
+}
+
+bool IsKnown(const std::vector<Operand>& extents) {
+  return std::all_of(extents.begin(), extents.end(), [](auto& e) { return e.IsConstant(); });
+}
+
+class OrderedIterator : public LoopWriter {
+ public:
+  OrderedIterator(ir::Arena* arena, Context& context) : LoopWriter(arena), context_(context) {}
+
+ protected:
+  void Visit(const Binding* b) override {
+    if (!IsOperator(*b)) return Mutator::Visit(b);
+    const std::vector<const Binding*> wide =
+        b->op == OpCode::kForeach ? WideIn(*b) : std::vector<const Binding*>{};
+    if (wide.empty()) return builder().Append(Rewrite(b));
+    const Binding& nest = *Rewrite(b);
+    context_.Note(b->span, "iterated in order where iterations are few and long", Topic::kThreads,
+                  Verdict::kDone);
+    const auto in_order = [&] {
+      Iterate(*nest.blocks[0], Extents(nest), {});
+      return Operands{};
+    };
+    if (!context_.options.kernels && IsKnown(Extents(nest))) return void(in_order());
+    const auto as_before = [&] {
+      builder().Append(&nest);
+      return Operands{};
+    };
+    Choose(AreFewAndLong(nest, wide), in_order, as_before);
+  }
+
+ private:
+  Operand AreFewAndLong(const Binding& nest, const std::vector<const Binding*>& wide) {
+    Operand elements = Int(0);
+    for (const Binding* inner : wide)
+      elements = builder().Add(elements, Product(Apply(Extents(*inner))));
+    const Operand count = Product(Extents(nest));
+    if (context_.options.kernels) {
+      const Operand least = builder().Mul(count, Int(kElementsOfLaunch));
+      return builder().Scalar(OpCode::kGt, {elements, least});
+    }
+    const Operand are_few = builder().Scalar(OpCode::kLt, {count, Int(kFewIterations)});
+    const Operand are_long = builder().Scalar(OpCode::kGt, {elements, Int(kElementsOfTeam)});
+    return builder().Scalar(OpCode::kAnd, {are_few, are_long});
+  }
+
+  // The operators of an iteration that threads may better share; none where the nest is to stay.
+  std::vector<const Binding*> WideIn(const Binding& nest) const {
+    const bool kernels = context_.options.kernels;
+    const std::vector<Operand> iterations = Extents(nest);
+    if (KnownSize(iterations) >= (kernels ? kManyIterations : kFewIterations)) return {};
+    const Block& body = *nest.blocks[0];
+    const ir::VarSet inside = ir::DefinedVars(body);
+    std::vector<const Binding*> wide;
+    bool reduces = false, has_rows_alone = true;
+    for (const Binding* b : body.bindings) {
+      if (!IsOperator(*b)) {
+        has_rows_alone &= b->blocks.empty();
+        continue;
+      }
+      const std::vector<Operand> extents = Extents(*b);
+      const auto is_inside = [&](const Operand& size) { return inside.contains(size.var()); };
+      if (std::any_of(extents.begin(), extents.end(), is_inside)) return {};
+      reduces |= b->op == OpCode::kIreduce;
+      bool holds_operator = false;
+      ir::ForEachBinding(*b->blocks[0],
+                         [&](const Binding& in) { holds_operator |= IsOperator(in); });
+      has_rows_alone &= extents.size() == 1 && !holds_operator && b->op != OpCode::kContract;
+      const int64_t little = kernels ? kElementsOfLaunch : kElementsOfTeam;
+      const bool is_little = IsKnown(extents) && KnownSize(extents) < little;
+      if (!is_little) wide.push_back(b);
+    }
+    if (has_rows_alone && (kernels ? reduces : !IsKnown(iterations))) return {};
+    return wide;
+  }
+
+  // Loops over `extents`, behind those over `index`.
+  void Iterate(const Block& body, const Operands& extents, const Operands& index) {
+    if (index.size() == extents.size())
+      return void(VisitBody(*ir::CloneBlock(arena(), body), index));
+    Loop(Int(0), extents[index.size()], {}, [&](const Operand& i) {
+      Operands more = index;
+      more.push_back(i);
+      Iterate(body, extents, more);
+    });
+  }
+
+  Context& context_;
+};
+
+}  // namespace
+
+ir::Program IterateInOrder(const ir::Program& program, Context& context) {
+  return ForEachFunction(program, [&](const ir::Function* function) {
+    return OrderedIterator(program.arena.get(), context).Run(function);
+  });
+}
+
+}  // namespace parakeet::passes
