@@ -165,3 +165,16 @@ def test_parts_that_have_no_elements():
             expected = function(x, c, p)
             for target in COMPILED:
                 np.testing.assert_array_equal(jit(function)(x, c, p, target=target), expected)
+
+
+def between_axes(x, w):
+    last = np.einsum("nchw,nco->hnow", x, x[:, :, :2, 0])
+    return np.einsum("nchw,oc->nohw", x, w), last
+
+
+@pytest.mark.parametrize("target", COMPILED)
+def test_axes_of_one_operand_between_those_of_the_other(target):
+    x = np.random.default_rng(2).integers(-4, 5, (3, 4, 5, 18)).astype(np.float64)
+    w = np.random.default_rng(3).integers(-4, 5, (6, 4)).astype(np.float64)
+    for made, wanted in zip(jit(between_axes)(x, w, target=target), between_axes(x, w)):
+        np.testing.assert_array_equal(made, wanted)

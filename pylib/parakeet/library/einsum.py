@@ -117,6 +117,26 @@ def joined(x, x_labels, y, y_labels, needed):
     return reshape(total, total.shape[: len(batch)] + ends), made
 
 
+def mixes(x_labels, y_labels, order):
+    """Whether the result has an axis of y between axes that x alone has: no product of matrices
+    has it so."""
+    alone = tuple([k for k, label in enumerate(order) if label not in y_labels])
+    others = tuple([k for k, label in enumerate(order) if label not in x_labels])
+    summed = tuple([label for label in x_labels if label in y_labels and label not in order])
+    if len(alone) < 2 or len(others) == 0 or len(summed) == 0:
+        return False
+    return alone[0] < others[0] and others[-1] < alone[-1]
+
+
+def joined_in_order(x, x_labels, y, y_labels, order):
+    """The same in the order of the result, of operands that have nothing else."""
+    require_lengths(x, x_labels, y, y_labels)
+    summed = tuple([k for k in x_labels if k in y_labels and k not in order])
+    made = order + summed
+    products = spread(x, x_labels, made) * spread(y, y_labels, made)
+    return summed_over(products, tuple([len(order) + k for k, _ in enumerate(summed)])), order
+
+
 def all_but(labels, k):
     """The labels of every operand behind the first k, and of the result."""
     needed = ()
@@ -162,7 +182,10 @@ def einsum(subscripts, *operands, out=None, dtype=None, order="K", casting="safe
         if k > 0:
             y, y_names = with_one_axis_each(asarray(arrays[k], kind), labels[k])
             y, y_names = without(y, y_names, names + all_but(labels, k + 1))
-            total, names = joined(total, names, y, y_names, all_but(labels, k + 1))
+            if k == len(arrays) - 1 and mixes(names, y_names, labels[-1]):
+                total, names = joined_in_order(total, names, y, y_names, labels[-1])
+            else:
+                total, names = joined(total, names, y, y_names, all_but(labels, k + 1))
             total, names = without(total, names, all_but(labels, k + 1))
     made = in_order_of_memory(in_order(total, names, labels[-1]), order)
     return give(made if made.ndim > 0 else made[()], out)
