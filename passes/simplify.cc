@@ -33,6 +33,7 @@ using ir::Operand;
 using ir::Var;
 
 constexpr int kMostFactors = 8;  // of a power that is written as products
+constexpr int kMostTerms = 6;    // of a sum that one is taken out of
 
 class Simplifier : public ir::Mutator {
  public:
@@ -299,14 +300,34 @@ class Simplifier : public ir::Mutator {
                             {comparison.operands[0], comparison.operands[1]}, b.result()->hint);
   }
 
-  // (x + c) - x => c, (x + c) - c => x, (x + c) - d => x + (c - d), of integers
+  // (x + c) - x => c, (x + c) - c => x, (x + c - d) - x => c - d, (x + c) - d => x + (c - d), of
+  // integers
   std::optional<Operand> SimplerDifference(const Binding& b) {
-    const bool is_integer = ir::IsInteger(b.result()->type.dtype());
-    const Binding* sum = is_integer ? DefinedBy(b.operands[0], OpCode::kAdd) : nullptr;
-    if (sum == nullptr) return std::nullopt;
-    if (sum->operands[0] == b.operands[1]) return sum->operands[1];
-    if (sum->operands[1] == b.operands[1]) return sum->operands[0];
-    return Joined(*sum, OpCode::kSub, b.operands[1], b.result()->hint);
+    if (!ir::IsInteger(b.result()->type.dtype())) return std::nullopt;
+    if (b.operands[1].IsVar()) {
+      if (auto rest = WithoutTerm(b.operands[0], b.operands[1], kMostTerms)) return rest;
+    }
+    const Binding* sum = DefinedBy(b.operands[0], OpCode::kAdd);
+    return sum == nullptr ? std::nullopt
+                          : Joined(*sum, OpCode::kSub, b.operands[1], b.result()->hint);
+  }
+
+  // A sum of terms without one of them, the others in their order; nothing where it is none of so
+  // many. What is left is what would have been written without it: `i + n - m + 1 - i` is as long
+  // as `n - m + 1`.
+  std::optional<Operand> WithoutTerm(const Operand& sum, const Operand& term, int most) {
+    for (const OpCode op : {OpCode::kAdd, OpCode::kSub}) {
+      const Binding* made = DefinedBy(sum, op);
+      if (made == nullptr || most == 0) continue;
+      const Operand &left = made->operands[0], &right = made->operands[1];
+      if (left == term && op == OpCode::kAdd) return right;
+      if (left == term) return Make(op, {ir::ZeroOf(ir::DTypeOf(sum)), right});
+      if (right == term && op == OpCode::kAdd) return left;
+      if (const auto rest = WithoutTerm(left, term, most - 1)) return Make(op, {*rest, right});
+      if (op == OpCode::kSub) continue;
+      if (const auto rest = WithoutTerm(right, term, most - 1)) return Make(op, {left, *rest});
+    }
+    return std::nullopt;
   }
 
   // (x - y) + y => x, (x + c) + d => x + (c + d), of integers
