@@ -110,6 +110,13 @@ class TreeChooser : public LoopWriter {
       case OpCode::kImap:
       case OpCode::kForeach:
       case OpCode::kIfilter: return VisitNest(*b);
+      case OpCode::kFor:
+      case OpCode::kWhile: {
+        ++repeats_;
+        Mutator::Visit(b);
+        --repeats_;
+        return;
+      }
       default: return Mutator::Visit(b);
     }
   }
@@ -360,9 +367,12 @@ class TreeChooser : public LoopWriter {
     builder().Append(arena()->New(std::move(copy)));
   }
 
-  // True where rows may well be short, as those of sparse matrices are.
+  // True where rows may well be short, as those of sparse matrices are, or what a loop goes through
+  // at each step, as a tour of a few places is: it has often stored them one by one just before,
+  // which is not in memory yet when lanes load several at once.
   bool IsOfShortRows(const Binding& b, int64_t lanes) const {
-    if (context_.options.kernels || b.op != OpCode::kIreduce || depth_ == 0 || lanes == 1)
+    const bool is_repeated = depth_ > 0 || (repeats_ > 0 && b.blocks[0]->params.size() == 1);
+    if (context_.options.kernels || b.op != OpCode::kIreduce || !is_repeated || lanes == 1)
       return false;
     bool is_scattered = false;
     ir::ForEachBinding(*b.blocks[0], [&](const Binding& inner) {
@@ -409,6 +419,7 @@ class TreeChooser : public LoopWriter {
   mutable std::optional<ShortExtents> short_;  // where there is a reduction
   Context& context_;
   int depth_ = 0;
+  int repeats_ = 0;                    // Loops around that go in order.
   const Binding* row_scan_ = nullptr;  // Of the nest that is visited.
   const Binding* nest_ = nullptr;      // The innermost around,
   const Binding* around_ = nullptr;    // a reduction or a scan included.

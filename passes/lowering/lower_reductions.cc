@@ -257,10 +257,11 @@ void ReductionLowering::StoreAll(const std::vector<const Var*>& arrays, const Op
 }
 
 // True where an element is scalar code, of which there may be several copies.
-bool ReductionLowering::IsScalarCode(const Reduction& r) {
+bool ReductionLowering::IsScalarCode(const Reduction& r, bool may_check) {
   bool is_scalar = true;
   ir::ForEachBinding(*r.binding.blocks[0], [&](const Binding& b) {
-    is_scalar &= ir::IsScalarOp(b.op) || b.op == OpCode::kLoad || b.op == OpCode::kIf;
+    is_scalar &= ir::IsScalarOp(b.op) || b.op == OpCode::kLoad || b.op == OpCode::kIf ||
+                 (may_check && b.op == OpCode::kCheck);
   });
   return is_scalar;
 }
@@ -268,7 +269,8 @@ bool ReductionLowering::IsScalarCode(const Reduction& r) {
 // In a loop most are short, and are made over and over: what is one block takes no array of parts.
 Operands ReductionLowering::FoldBlocks(const Reduction& r, bool parallel) {
   const bool is_row = r.extents.size() == 1 && !r.binding.attrs.Has(Attr::kMostBlock);
-  if (repeats_ == 0 || for_kernels_ || !is_row || !IsScalarCode(r)) return FoldInParts(r, parallel);
+  if (repeats_ == 0 || for_kernels_ || !is_row || !IsScalarCode(r, true))
+    return FoldInParts(r, parallel);
   const Operand& size = r.extents[0];
   return Choose(
       builder().Scalar(OpCode::kLe, {size, Int(r.binding.attrs.Int(Attr::kBlock))}),

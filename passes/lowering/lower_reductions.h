@@ -46,7 +46,7 @@ class ReductionLowering : public IndexWriter {
   }
 
   // True where an element is scalar code, of which there may be several copies.
-  static bool IsScalarCode(const Reduction& r);
+  static bool IsScalarCode(const Reduction& r, bool may_check = false);
   Operands AfterInits(const Reduction& r, const Operands& total);
   // Of a power of two of sums, each with the one half as far again from the first, to the end.
   Operands CombineHalves(const Reduction& r, std::vector<Operands> sums);
