@@ -17,7 +17,7 @@
 // Refuses: what may raise, and calls; arrays handed on to the next step that the step did not
 // make; steps that hold anything but maps over one index space and cheap scalars; arrays of which a
 // step writes what another element reads, or that have two names; steps whose memory is next to
-// each other within the step, and far apart from step to step.
+// each other within the step, and far apart from one of many steps to the next.
 #include <algorithm>
 #include <unordered_map>
 

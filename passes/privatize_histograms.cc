@@ -67,6 +67,7 @@
 #include "passes/analyses/vector_legality.h"
 #include "passes/lowering/checks_alone.h"
 #include "passes/lowering/grouped_iterations.h"
+#include "passes/lowering/loop_counts.h"
 #include "passes/lowering/serial_loops.h"
 #include "passes/lowering/shared_histograms.h"
 #include "passes/lowering/storing_loops.h"
@@ -109,6 +110,7 @@ constexpr int64_t kLargestStep = 1024;
 constexpr int64_t kMostTripsInShared = 1 << 20;
 constexpr int64_t kTripsAtOnce = 8;  // of a thread
 constexpr int64_t kMostThreads = 4096;
+constexpr int64_t kFewTrips = 16;
 // Of a trip, which threads share then, each of elements of its own.
 constexpr int64_t kManyUpdates = 65536;
 constexpr int64_t kManyUpdatesOnGpu = 4096;
@@ -142,7 +144,7 @@ class Privatizer : public StoringLoops<SharedHistograms> {
 
   bool Privatize(const Binding& b) {
     const HistogramLoop loop(b, roots_, arrays_, overlapping_);
-    if (loop.found().empty()) return false;
+    if (loop.found().empty() || IsShortAround(loop)) return false;
     if (!loop.reason().empty()) {
       context_.Note(b.span, "no copies: " + loop.reason(), Topic::kThreads, Verdict::kRefused);
       return false;
@@ -156,6 +158,19 @@ class Privatizer : public StoringLoops<SharedHistograms> {
                   Verdict::kDone);
     Write(loop);
     return true;
+  }
+
+  // True where few trips are known, whose loops inside have all that is to be shared.
+  static bool IsShortAround(const HistogramLoop& histograms) {
+    const std::vector<const Binding*>& body = histograms.loop().blocks[0]->bindings;
+    const auto stands_inside = [&](const Binding* step) {
+      return std::none_of(body.begin(), body.end(), [&](const Binding* b) { return b == step; });
+    };
+    const auto are_inside = [&](const Histogram& h) {
+      return std::all_of(h.steps.begin(), h.steps.end(), stands_inside);
+    };
+    return RunsAtMost(histograms.loop(), kFewTrips) &&
+           std::all_of(histograms.found().begin(), histograms.found().end(), are_inside);
   }
 
   struct Parts {

@@ -6,6 +6,7 @@
 
 #include "ir/uses.h"
 #include "passes/analyses/find_cost.h"
+#include "passes/lowering/loop_counts.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -243,8 +244,10 @@ class StepReader {
     return false;
   }
 
-  // Why the elements of one step lie together, and those of one index do not.
+  // Why the elements of one step lie together, and those of one index do not. What few steps go
+  // through stays in cache from one index to the next.
   std::string WhyFarApart(const Steps& steps) const {
+    if (RunsAtMost(loop_, kFewSteps)) return "";
     const Var* step = body_.params[0];
     std::string reason;
     for (const Binding* nest : steps.nests) {
@@ -266,6 +269,7 @@ class StepReader {
   }
 
   static constexpr int64_t kLargestMultiple = 1 << 15;
+  static constexpr int64_t kFewSteps = 16;
 
   const Roots& roots_;
   const WrappingForms& forms_;

@@ -1,6 +1,7 @@
 #include "passes/lowering/loop_counts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "ir/mutator.h"
@@ -108,6 +109,16 @@ const ir::Function* CountLoops(ir::Arena* arena, const ir::Function* function) {
 ir::Operand RunsAtAll(ir::Builder& builder, const Binding& loop) {
   const bool is_up = loop.operands[2].constant().integer > 0;
   return builder.Scalar(is_up ? OpCode::kLt : OpCode::kGt, {loop.operands[0], loop.operands[1]});
+}
+
+bool RunsAtMost(const Binding& loop, int64_t most) {
+  constexpr int64_t kLargestEnd = int64_t{1} << 31;
+  const auto is_near = [](const Operand& end) {
+    return end.IsConstant() && std::abs(double(end.constant().integer)) < kLargestEnd;
+  };
+  if (!is_near(loop.operands[0]) || !is_near(loop.operands[1]) || !loop.operands[2].IsInt(1))
+    return false;
+  return loop.operands[1].constant().integer - loop.operands[0].constant().integer <= most;
 }
 
 ir::Operand TripCount(ir::Builder& builder, const Binding& loop) {

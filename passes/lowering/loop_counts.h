@@ -15,6 +15,9 @@ const ir::Function* CountLoops(ir::Arena* arena, const ir::Function* function);
 ir::Operand RunsAtAll(ir::Builder& builder, const ir::Binding& loop);
 ir::Operand TripCount(ir::Builder& builder, const ir::Binding& loop);
 
+// True for a `for` that is known to run no more often than that.
+bool RunsAtMost(const ir::Binding& loop, int64_t most);
+
 // The block of a `for`, or what it has become, over an index that counts from 0.
 const ir::Block* CountedBlock(const ir::Builder& builder, const ir::Binding& loop,
                               const ir::Block& body);
