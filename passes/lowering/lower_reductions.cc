@@ -563,8 +563,8 @@ Operands ReductionLowering::FoldInRuns(const Reduction& r) {
       run.constant().integer);
 }
 
-// What may be combined twice and in any order has no need of runs. Some that pass by side by side do
-// not wait for one another.
+// What may be combined twice and in any order needs no runs. Some that pass by side by side do not
+// wait for one another.
 Operands ReductionLowering::FoldSideBySide(const Reduction& r) {
   const Operands start = r.inits.empty() ? r.starts : r.inits;
   const bool is_cheap =
