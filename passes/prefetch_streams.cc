@@ -20,9 +20,10 @@
 // whose steps take half a line or more asks at each.
 //
 // Assumes: loops over buffers, behind vectorize_loops.
-// Refuses: loops in lanes and loops that hold others; arrays whose neighbours along the last axis
-// may lie apart; arrays of a known size that the first cache holds; elements of less than four
-// bytes, of which a line lasts long enough for the processor to see the next one coming.
+// Refuses: loops in lanes and loops that hold others; the few steps that a loop by several leaves;
+// arrays whose neighbours along the last axis may lie apart; arrays of a known size that the first
+// cache holds; elements of less than four bytes, of which a line lasts long enough for the
+// processor to see the next one coming.
 #include <algorithm>
 #include <limits>
 #include <unordered_set>
@@ -55,7 +56,7 @@ constexpr int64_t kBytesOfCache = 16 * 1024;  // half of one, which others want 
 class Prefetcher : public ir::Mutator {
  public:
   Prefetcher(ir::Arena* arena, const ir::Function& function, Context& context)
-      : Mutator(arena), context_(context) {
+      : Mutator(arena), context_(context), makers_(ir::Definitions(*function.body)) {
     for (const ir::Param& param : function.params) {
       if (param.layout == ir::Layout::kC) in_c_order_.insert(param.var);
     }
@@ -69,6 +70,7 @@ class Prefetcher : public ir::Mutator {
   void Visit(const Binding* b) override {
     if (asking_.contains(b)) Ask(*b, b->operands.back());
     if (b->op != OpCode::kFor || !StoresAtPlacesRead(*b->blocks[0])) return Mutator::Visit(b);
+    if (IsRest(*b)) return Mutator::Visit(b);
     const std::vector<const Binding*> streams = StreamsOf(*b);
     const int64_t steps = StepsOfLine(*b, streams);
     if (steps >= kFewestSteps) return WriteLines(*b, streams, steps);
@@ -100,6 +102,23 @@ class Prefetcher : public ir::Mutator {
                 std::any_of(b.operands.begin() + 1, b.operands.end() - 1, is_read);
     });
     return stores && !has_loops;
+  }
+
+  // True of what a loop by several steps leaves: it ends at most a line's elements from its start.
+  bool IsRest(const Binding& loop) const {
+    const auto maker = [&](const Operand& value) -> const Binding* {
+      const auto found = value.IsVar() ? makers_.find(value.var()) : makers_.end();
+      return found == makers_.end() ? nullptr : found->second;
+    };
+    const Binding* end = maker(loop.operands[1]);
+    if (end == nullptr || end->op != OpCode::kAdd) return false;
+    const bool is_first = end->operands[0] == loop.operands[0];
+    if (!is_first && end->operands[1] != loop.operands[0]) return false;
+    const Binding* rest = maker(end->operands[is_first ? 1 : 0]);
+    if (rest == nullptr || rest->op != OpCode::kMod || !rest->operands[1].IsConstant())
+      return false;
+    const int64_t steps = rest->operands[1].constant().integer;
+    return steps > 0 && steps <= kBytesOfLine / kLeastBytes;
   }
 
   // Loads of the loop's next element, in branches too.
@@ -184,6 +203,7 @@ class Prefetcher : public ir::Mutator {
   }
 
   Context& context_;
+  ir::DefinitionMap makers_;
   VarSet in_c_order_;
   std::unordered_set<const Binding*> asking_;  // Loads that each ask ahead.
 };

@@ -15,9 +15,9 @@
 //       foreach (%j) in (%m) {
 //         %a = load %sums[%p, %j]  %b = load %copies[%r, %j]  %t = add %a, %b
 //         store %sums[%p, %j], %t } } }
+//   for %p in 1 to %parts step 1 { foreach (%j) in (%m) { the same: row %p into row 0 of %sums } }
 //   foreach (%j) in (%m) {
-//     %t = ireduce (%p) in (%parts) add { %a = load %sums[%p, %j]  yield %a }
-//     %c = load %h[%j]  %d = add %c, %t  store %h[%j], %d }
+//     %t = load %sums[0, %j]  %c = load %h[%j]  %d = add %c, %t  store %h[%j], %d }
 //
 // A part's copies are few and stay in its core's cache; where an iteration is dear or has loops,
 // the part's row of the sums is its only copy. What is dear and may be done in vector lanes (which
@@ -32,7 +32,9 @@
 //   %copies: [%c][m]i64 = imap (%r, %j) in (%c, %m) { yield 0 }
 //   foreach (%i) in (%n) {
 //     %k = load %x[%i]  %r = %i >> 8 & %c - 1  %old = atomic %copies[%r, %k], 1 {combine = "add"} }
-//   and the copies are summed as the parts above
+//   foreach (%j) in (%m) {
+//     %t = ireduce (%r) in (%c) add { %a = load %copies[%r, %j]  yield %a }
+//     %c = load %h[%j]  %d = add %c, %t  store %h[%j], %d }
 // Small counts of few places are made in a block's shared memory first:
 //   block for %b in 0 to %blocks step 1 {
 //     %counts: [4096]i32 = alloc (4096)
@@ -44,7 +46,7 @@
 //     for %start in %lo to %hi step 256 {
 //       its threads do 256 trips but for the places, and keep what those need
 //       thread for %t { copy %t takes trips %t, %t + %c, %t + 2 * %c ... in order }
-//     the copies, combined in order, are row %b of %sums, which are summed as the parts above
+//     the copies, combined in order, are row %b of %sums, which are summed as those copies
 //
 // Assumes: index form, behind parallelize_loops: what is left depends on the order of iterations;
 // behind fuse_elements: a row that is added to is no array that is made first.
@@ -584,10 +586,14 @@ class Privatizer : public StoringLoops<SharedHistograms> {
     for (const Shared& shared : all) Combine(shared.histogram, shared.sums, parts.count);
   }
 
-  // The rows into the array.
+  // The rows into the array. Those of a processor's parts are few: a loop through them, the first
+  // of which takes the others, is a tenth of the code of a sum of columns of any length.
   void Combine(const Histogram& h, const Var* rows, const Operand& count) {
+    const bool is_in_order = !context_.options.kernels;
+    if (is_in_order) AddRows(h, rows, Int(0), rows, count);
     EachPlace(h, [&](const Operands& place) {
-      const Operand total = SumOfRows(h, rows, count, place);
+      const Operand total = is_in_order ? builder().Load(rows, PlaceIn(Int(0), place))
+                                        : SumOfRows(h, rows, count, place);
       const Operand old = builder().Load(h.array, place);
       builder().Store(h.array, place, builder().Scalar(h.combine, {old, total}));
     });
@@ -629,22 +635,28 @@ class Privatizer : public StoringLoops<SharedHistograms> {
 
   // Combines the rows of a part's copies, in order, into its row of the sums.
   void HandOn(const Shared& shared, const Operand& part, const Operand& copies) {
-    const auto at = [](const Operand& row, Operands place) {
-      place.insert(place.begin(), row);
-      return place;
-    };
     EachPlace(shared.histogram, [&](const Operands& place) {
-      builder().Store(shared.sums, at(part, place),
-                      builder().Load(shared.copies, at(Int(0), place)));
+      builder().Store(shared.sums, PlaceIn(part, place),
+                      builder().Load(shared.copies, PlaceIn(Int(0), place)));
     });
-    Loop(Int(1), copies, {}, [&](const Operand& row) {
-      EachPlace(shared.histogram, [&](const Operands& place) {
-        const Operand sum = builder().Load(shared.sums, at(part, place));
-        const Operand more = builder().Load(shared.copies, at(row, place));
-        builder().Store(shared.sums, at(part, place),
-                        builder().Scalar(shared.histogram.combine, {sum, more}));
+    AddRows(shared.histogram, shared.sums, part, shared.copies, copies);
+  }
+
+  // All rows but the first, in order, into one.
+  void AddRows(const Histogram& h, const Var* into, const Operand& at, const Var* rows,
+               const Operand& count) {
+    Loop(Int(1), count, {}, [&](const Operand& row) {
+      EachPlace(h, [&](const Operands& place) {
+        const Operand sum = builder().Load(into, PlaceIn(at, place));
+        const Operand more = builder().Load(rows, PlaceIn(row, place));
+        builder().Store(into, PlaceIn(at, place), builder().Scalar(h.combine, {sum, more}));
       });
     });
+  }
+
+  static Operands PlaceIn(const Operand& row, Operands place) {
+    place.insert(place.begin(), row);
+    return place;
   }
 
   // Several trips at a time: which rows they take is known before. What is left goes one by one.
@@ -663,7 +675,9 @@ class Privatizer : public StoringLoops<SharedHistograms> {
       for (int k = 0; k < kCopies; ++k) WriteTrip(loop, all, rows[k], builder().Add(i, Int(k)));
     };
     Loop(lo, whole, {}, several, kCopies);
-    Loop(whole, hi, {}, [&](const Operand& i) { WriteTrip(loop, all, row_of(i), i); });
+    // So that one sees how few they are.
+    const Operand end = builder().Add(whole, rest);
+    Loop(whole, end, {}, [&](const Operand& i) { WriteTrip(loop, all, row_of(i), i); });
   }
 
   // Trips in two halves: a stretch of the first, then of the second; last the `rest`, so that no

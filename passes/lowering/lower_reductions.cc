@@ -34,6 +34,11 @@ constexpr int64_t kWarpThreads = 32;
 constexpr int64_t kLeastNarrowSum = 4096;
 constexpr int64_t kLongestNarrowSum = int64_t{1} << 24;
 constexpr int64_t kNarrowLanes = 64;
+// Extremes of rows that pass by: a step waits for the one before for as many. Processors with such
+// registers have as many as all of them and what lanes are made of take.
+constexpr int kSideBySide = 4;
+constexpr int kCheapSideBySide = 8;
+constexpr int kRoomyRegister = 64;
 
 Attributes Parallel(int64_t cost) {
   return {{Attr::kKind, std::string("parallel")}, {Attr::kCost, std::max<int64_t>(1, cost)}};
@@ -542,6 +547,8 @@ Operands ReductionLowering::FoldAll(const Reduction& r) {
 }
 
 Operands ReductionLowering::FoldInRuns(const Reduction& r) {
+  const ir::CombineTraits traits = ir::TraitsOf(*r.binding.blocks[1]);
+  if (traits.is_idempotent && traits.commutes) return FoldSideBySide(r);
   const Operand size = r.extents[0], run = Int(r.binding.attrs.Int(Attr::kRun));
   const auto fold = [&](const Operand& lo, const Operands& start) {
     return Carry(lo, Min(builder().Add(lo, run), size), start,
@@ -556,6 +563,34 @@ Operands ReductionLowering::FoldInRuns(const Reduction& r) {
         return Combine(r, so_far, fold(lo, r.starts));
       },
       run.constant().integer);
+}
+
+// What may be combined twice and in any order needs no runs. Some that pass by side by side do not
+// wait for one another.
+Operands ReductionLowering::FoldSideBySide(const Reduction& r) {
+  const Operands start = r.inits.empty() ? r.starts : r.inits;
+  const bool is_cheap =
+      start.size() == 1 && IsScalarCode(r) && CostOf(*r.binding.blocks[0]) <= kCheapSideBySide;
+  const bool has_room = options_ == nullptr || options_->vector_bytes >= kRoomyRegister;
+  if (!is_cheap || !has_room) return FoldInOrder(r, {}, start, false);
+  const Operand size = Max(r.extents[0], Int(0));
+  const Operand rest = builder().Scalar(OpCode::kMod, {size, Int(kSideBySide)});
+  const Operand whole = builder().Sub(size, rest);
+  const auto step = [&](const Operand& i, const Operand& so_far) {
+    return Combine(r, {so_far}, Element(r, {i}))[0];
+  };
+  const Operands sides = Carry(
+      Int(0), whole, Operands(kSideBySide, start[0]),
+      [&](const Operand& i, Operands so_far) {
+        for (int k = 0; k < kSideBySide; ++k) so_far[k] = step(builder().Add(i, Int(k)), so_far[k]);
+        return so_far;
+      },
+      kSideBySide);
+  Operands total = {sides[0]};
+  for (int k = 1; k < kSideBySide; ++k) total = Combine(r, total, {sides[k]});
+  return Carry(
+      whole, builder().Add(whole, rest), total,
+      [&](const Operand& i, const Operands& so_far) { return Operands{step(i, so_far[0])}; });
 }
 
 Operands ReductionLowering::AfterInits(const Reduction& r, const Operands& total) {

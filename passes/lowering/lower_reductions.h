@@ -68,6 +68,7 @@ class ReductionLowering : public IndexWriter {
 
   Operands FoldAll(const Reduction& r);
   Operands FoldInRuns(const Reduction& r);
+  Operands FoldSideBySide(const Reduction& r);
   Operands FoldTree(const Reduction& r, int64_t block, bool parallel);
   Operands FoldInOrder(const Reduction& r, const Operands& outer, const Operands& so_far,
                        bool peeled);

@@ -200,6 +200,21 @@ def test_counts_of_what_has_room_or_not(n, most):
                 jit_of(counts_with_room)(k, target=target)
 
 
+def counts_of_bytes(k, least):
+    return np.bincount(k), np.bincount(k, minlength=40), np.bincount(k, minlength=least)
+
+
+# All that a byte holds is counted, and what is last of it is left out.
+def test_counts_of_bytes_end_with_the_largest():
+    k = np.random.default_rng(9).integers(0, 30, PART + 6).astype(np.uint8)
+    for largest in (30, 41, 255):
+        k[77] = largest
+        for part in (k, k[:100], k[:0], k > 7):
+            for least in (0, 256, 300):
+                agree(counts_of_bytes, part, least)
+    assert jit_of(counts_of_bytes).explain(k, 0).checks_in_loops == 0
+
+
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int32, np.uint32, np.int64])
 def test_counts_of_narrow_numbers_with_room_or_not(dtype):
     k = np.random.default_rng(8).integers(0, 30, PART + 6).astype(dtype)

@@ -18,6 +18,8 @@ def bincount(x, /, weights=None, minlength=0):
         raise TypeError("Cannot cast array data to dtype('int64') according to the rule 'safe'")
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
+    if weights is None and (values.dtype == np.uint8 or values.dtype == np.bool_):
+        return counts_of_bytes(astype(values, np.uint8), minlength)
     if weights is None and 0 < minlength < 2**31:
         counts = counts_below(values, minlength)
         if counts[minlength] == 0:
@@ -36,6 +38,16 @@ def bincount(x, /, weights=None, minlength=0):
             counts[value] += 1
         return counts
     return weights_at(values, asarray(weights, np.float64), length)
+
+
+def counts_of_bytes(values, minlength):
+    length = max(256, minlength)
+    counts = np.zeros(length, np.int64)
+    for value in values:
+        counts[value] += 1
+    while length > minlength and counts[length - 1] == 0:
+        length -= 1
+    return counts[:length]
 
 
 def counts_below(values, length):
