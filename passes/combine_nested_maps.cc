@@ -6,14 +6,20 @@
 // After:
 //   %r: [n][m]f64 = imap (%i, %j) in (%n, %m) { ... yield %a }
 //
+// Of a GPU, whose threads share all indexes of a nest alike, extents that are made beside the inner
+// map of what is the same for every outer index are made before both.
+//
 // Assumes: index form.
 // Refuses: an inner map that is not all its block yields, or whose extents depend on the outer
 // index; dear or failing code beside the inner map, which would run once for each of its elements,
 // or code that reads what those store.
+#include <algorithm>
+
 #include "ir/mutator.h"
 #include "ir/uses.h"
 #include "passes/analyses/find_cost.h"
 #include "passes/analyses/find_effects.h"
+#include "passes/analyses/needed_bindings.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -35,6 +41,7 @@ class MapCombiner : public ir::Mutator {
  protected:
   void Visit(const Binding* b) override {
     const Binding* rewritten = Rewrite(b);
+    if (context_.options.kernels) rewritten = WithExtentsBefore(*rewritten);
     const bool nests =
         (b->op == OpCode::kImap || b->op == OpCode::kForeach) && InnerOf(*rewritten) != nullptr;
     if (nests) {
@@ -56,6 +63,31 @@ class MapCombiner : public ir::Mutator {
     const Binding* inner = body.bindings.back();
     const std::vector<Operand> made(inner->results.begin(), inner->results.end());
     return made == body.results ? inner : nullptr;
+  }
+
+  // The map with what makes the extents of the map inside appended before it, where that is cheap.
+  const Binding* WithExtentsBefore(const Binding& outer) {
+    const bool is_map = outer.op == OpCode::kImap || outer.op == OpCode::kForeach;
+    const Binding* inner = is_map ? InnerOf(outer) : nullptr;
+    if (inner == nullptr) return &outer;
+    const Block& body = *outer.blocks[0];
+    const std::vector<const Binding*> makers = NeededBindings(body, inner->operands);
+    const auto is_same = [&](const Binding* b) {
+      const bool is_cheap = b->op == OpCode::kAdd || b->op == OpCode::kSub ||
+                            b->op == OpCode::kMax || b->op == OpCode::kMin;
+      return is_cheap &&
+             std::none_of(body.params.begin(), body.params.end(),
+                          [&](const Var* index) { return ir::FreeVars(*b).contains(index); });
+    };
+    if (makers.empty() || !std::all_of(makers.begin(), makers.end(), is_same)) return &outer;
+    Block left = body;
+    std::erase_if(left.bindings, [&](const Binding* b) {
+      return std::find(makers.begin(), makers.end(), b) != makers.end();
+    });
+    for (const Binding* b : makers) builder().Append(b);
+    Binding lighter = outer;
+    lighter.blocks = {arena()->New(std::move(left))};
+    return arena()->New(std::move(lighter));
   }
 
   std::string WhyNot(const Binding& outer) const {
