@@ -6,7 +6,7 @@
 //     %s: f64 = ireduce (%j) in (%m) max tree(block 0, lanes 256) { %a = load %x[%i, %j] ... }
 //     %e: f64 = exp %s  yield %e }
 // After:
-//   %t: f64 = if %m >= 64 {
+//   %t: f64 = if %m >= 64 and %n <= 67108864 {
 //     %rows: [n]f64 = imap (%i) in (%n) {
 //       %s: f64 = ireduce (%j) in (%m) max ... { ... }  %e: f64 = exp %s  yield %e }
 //     %u: f64 = ireduce (%i) in (%n) add from 0.0 { %r: f64 = load %rows[%i]  yield %r }  yield %u
@@ -35,6 +35,8 @@ using ir::Operand;
 using ir::Var;
 
 constexpr int64_t kLongRow = 64;
+// Of more, as of all pairs, threads are enough without memory for them.
+constexpr int64_t kMostRows = int64_t{1} << 26;
 
 class RowMaker : public LoopWriter {
  public:
@@ -49,14 +51,13 @@ class RowMaker : public LoopWriter {
     if (row == nullptr) return builder().Append(Rewrite(b));
     context_.Note(b->span, "its rows are made first", Topic::kThreads, Verdict::kDone);
     const Binding& fold = *Rewrite(b);
-    const Operands sizes = Extents(*row);
-    const bool is_known =
-        std::all_of(sizes.begin(), sizes.end(), [](auto& size) { return size.IsConstant(); });
     // What a filter goes through is small beside what it keeps, and its results have lengths that
     // no two ways of making them would share.
-    if (is_known || fold.op == OpCode::kIfilter) return WriteApart(fold);
-    const Operand is_long = builder().Scalar(OpCode::kGe, {Product(Apply(sizes)), Int(kLongRow)});
-    WriteBoth(fold, is_long);
+    if (fold.op == OpCode::kIfilter) return WriteApart(fold);
+    const Operand is_long =
+        builder().Scalar(OpCode::kGe, {Product(Apply(Extents(*row))), Int(kLongRow)});
+    const Operand are_few = builder().Scalar(OpCode::kLe, {Product(Extents(fold)), Int(kMostRows)});
+    WriteBoth(fold, builder().Scalar(OpCode::kAnd, {is_long, are_few}));
   }
 
  private:
