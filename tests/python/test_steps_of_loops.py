@@ -1,4 +1,4 @@
-"""Loops that go in order: short sums at each step, and what a condition has read and checked."""
+"""Loops that go in order: short sums at each step, of places that arrays say."""
 
 import numpy as np
 import pytest
