@@ -6,8 +6,8 @@
 // After:
 //   %r: [n][m]f64 = imap (%i, %j) in (%n, %m) { ... yield %a }
 //
-// Of a GPU, whose threads share all indexes of a nest alike, extents that are made beside the inner
-// map of what is the same for every outer index are made before both.
+// Extents that are made beside the inner map of what is the same for every outer index, as those of
+// `for j in range(1, m - 1)` inside another loop, are made before both.
 //
 // Assumes: index form.
 // Refuses: an inner map that is not all its block yields, or whose extents depend on the outer
@@ -41,7 +41,7 @@ class MapCombiner : public ir::Mutator {
  protected:
   void Visit(const Binding* b) override {
     const Binding* rewritten = Rewrite(b);
-    if (context_.options.kernels) rewritten = WithExtentsBefore(*rewritten);
+    rewritten = WithExtentsBefore(*rewritten);
     const bool nests =
         (b->op == OpCode::kImap || b->op == OpCode::kForeach) && InnerOf(*rewritten) != nullptr;
     if (nests) {

@@ -83,6 +83,7 @@ COUNTS = {
     "prepended": (lambda x: np.diff(x, prepend=0.0) * 2.0, (V,), 1, 0),
     "inserted": (lambda x: np.insert(x, 3, 1.0) * 2.0, (V,), 1, 0),
     "an inside, then a sum": (lambda a: _sum_of_inside(a), (V,), 1, 0),
+    "three loops of an inside": (lambda a: _three_loops(a), (S,), 3, 0),  # and two of borders
 }
 
 
@@ -109,6 +110,21 @@ def _sum_of_inside(a):
     out = np.zeros_like(a)
     out[1:-1] = np.sqrt(a[1:-1]) + a[2:]
     return np.abs(out).sum()
+
+
+def _three_loops(u):
+    n, m = u.shape
+    v, w, out = np.zeros_like(u), np.zeros_like(u), np.zeros_like(u)
+    for i in range(1, n - 1):
+        for j in range(1, m - 1):
+            v[i, j] = 0.25 * (u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1])
+    for i in range(1, n - 1):
+        for j in range(1, m - 1):
+            w[i, j] = v[i, j] * 0.5 + u[i, j]
+    for i in range(1, n - 1):
+        for j in range(1, m - 1):
+            out[i, j] = w[i, j] * w[i, j] - v[i, j]
+    return out
 
 
 def _laplace(a):
