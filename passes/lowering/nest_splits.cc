@@ -1,6 +1,7 @@
 #include "passes/lowering/nest_splits.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "ir/mutator.h"
 #include "ir/uses.h"
@@ -52,15 +53,24 @@ bool LoadsAlone(const Block& block, const RowArrays& rows) {
 class NestSplitter {
  public:
   NestSplitter(Builder& builder, const Binding& nest, const std::vector<NestPart>& parts,
-               RowArrays kept, const Roots& roots)
-      : builder_(builder), nest_(nest), parts_(parts), rows_(std::move(kept)), roots_(roots) {}
+               RowArrays kept, const Roots& roots, bool maps_values)
+      : builder_(builder),
+        nest_(nest),
+        parts_(parts),
+        rows_(std::move(kept)),
+        roots_(roots),
+        maps_values_(maps_values) {
+    for (const NestPart& part : parts) owned_.insert(part.begin(), part.end());
+  }
 
   std::string Split() {
     std::string reason = WhyNotRepeated();
     for (size_t k = 0; k < parts_.size(); ++k) blocks_.push_back(BlockOfPart(k));
     if (reason.empty()) reason = FindCrossing();
     if (!reason.empty()) return reason;
-    for (const Var* value : crossing_) Allocate(value);
+    for (const Var* value : crossing_) {
+      if (!IsMap(made_.at(value))) Allocate(value);
+    }
     for (size_t k = 0; k < parts_.size(); ++k) WritePart(k);
     return "";
   }
@@ -76,7 +86,7 @@ class NestSplitter {
     });
     for (const Binding* b : body().bindings) {
       if (b->op == OpCode::kCheck) return "the rows themselves are checked";
-      if (b->op != OpCode::kLoad) continue;
+      if (b->op != OpCode::kLoad || owned_.contains(b)) continue;
       for (const Var* array : stored) {
         if (roots_.MayShare(array, b->operands[0].var()))
           return "what it stores over is read before";
@@ -92,7 +102,7 @@ class NestSplitter {
     for (size_t k = body().bindings.size(); k-- > 0;) {
       const Binding& b = *body().bindings[k];
       const bool is_own = std::count(parts_[part].begin(), parts_[part].end(), &b) > 0;
-      const bool is_needed = IsRepeated(b) && needed.contains(b.result());
+      const bool is_needed = IsRepeated(b) && !owned_.contains(&b) && needed.contains(b.result());
       if (!is_own && !is_needed) continue;
       needed.merge(ir::FreeVars(b));
       block.bindings.insert(block.bindings.begin(), &b);
@@ -140,15 +150,34 @@ class NestSplitter {
     return "";
   }
 
-  void Allocate(const Var* value) {
+  // Of the value in all iterations.
+  ir::Type TypeOfAll(const Var* value) const {
     Operands dims = nest_.operands;
     const auto& own = value->type.IsArray() ? value->type.dims() : Operands{};
     dims.insert(dims.end(), own.begin(), own.end());
-    const ir::Type type = ir::Type::Array(value->type.dtype(), dims);
-    arrays_[value] = builder_.EmitOne(OpCode::kAlloc, type, dims, {}, {}, value->hint);
+    return ir::Type::Array(value->type.dtype(), dims);
+  }
+
+  void Allocate(const Var* value) {
+    const ir::Type type = TypeOfAll(value);
+    arrays_[value] = builder_.EmitOne(OpCode::kAlloc, type, type.dims(), {}, {}, value->hint);
+  }
+
+  // Whether the part is written as a map: it may be, and stores to nothing but rows of its own.
+  bool IsMap(size_t part) const {
+    if (!maps_values_) return false;
+    const ir::VarSet inside = ir::DefinedVars(body());
+    const NestPart& own = parts_[part];
+    return std::all_of(own.begin(), own.end(), [&](const Binding* b) {
+      const ir::VarSet written = EffectsOf(*b, roots_).writes;
+      return b->op != OpCode::kStore && b->op != OpCode::kForeach &&
+             std::all_of(written.begin(), written.end(),
+                         [&](const Var* root) { return inside.contains(root); });
+    });
   }
 
   void WritePart(size_t part) {
+    const bool is_map = IsMap(part);
     Builder inner = builder_.Nested();
     ir::Substitution values;
     Operands index;
@@ -166,7 +195,9 @@ class NestSplitter {
     const ir::VarSet free = ir::FreeVars(block);
     for (const Var* value : crossing_) {
       if (made_.at(value) == part) {
-        AppendStore(block, value);
+        if (!is_map) AppendStore(block, value);
+      } else if (made_.at(value) > part) {
+        continue;
       } else if (value->type.IsArray()) {
         rows[value] = arrays_.at(value);
       } else if (free.contains(value)) {
@@ -174,9 +205,23 @@ class NestSplitter {
       }
     }
     const Operands old_index(body().params.begin(), body().params.end());
+    std::vector<const Var*> yielded;
+    if (is_map) {
+      for (const Var* value : crossing_) {
+        if (made_.at(value) != part) continue;
+        block.results.push_back(value);
+        arrays_[value] = builder_.NewVar(TypeOfAll(value), value->hint);
+        yielded.push_back(arrays_.at(value));
+      }
+    }
     const Block* read = RowReader(builder_.arena(), rows, old_index).Read(block);
-    ir::InlineBlock(inner, *read, values);
+    const Operands results = ir::InlineBlock(inner, *read, values);
     builder_.set_span(nest_.span);
+    if (is_map) {
+      builder_.Emit(OpCode::kImap, yielded, nest_.operands, nest_.attrs,
+                    {inner.Finish(std::move(params), results)});
+      return;
+    }
     Operands extents = nest_.operands;
     const Block* all = inner.Finish(std::move(params), {});
     if (const Binding* loop = LoopAtEnd(*all)) all = Flattened(*all, *loop, extents);
@@ -234,7 +279,9 @@ class NestSplitter {
   const std::vector<NestPart>& parts_;
   RowArrays rows_;  // Whose parts store them.
   const Roots& roots_;
-  std::vector<Block> blocks_;  // of the parts
+  const bool maps_values_;
+  std::unordered_set<const Binding*> owned_;  // by some part
+  std::vector<Block> blocks_;                 // of the parts
   std::unordered_map<const Var*, size_t> made_;
   std::vector<const Var*> crossing_;
   std::unordered_map<const Var*, const Var*> arrays_;
@@ -246,7 +293,12 @@ bool IsRepeated(const Binding& b) { return ir::IsScalarOp(b.op) || b.op == OpCod
 
 std::string SplitNest(Builder& builder, const Binding& nest, const std::vector<NestPart>& parts,
                       RowArrays kept, const Roots& roots) {
-  return NestSplitter(builder, nest, parts, std::move(kept), roots).Split();
+  return NestSplitter(builder, nest, parts, std::move(kept), roots, false).Split();
+}
+
+std::string SplitIntoMaps(Builder& builder, const Binding& nest, const std::vector<NestPart>& parts,
+                          const Roots& roots) {
+  return NestSplitter(builder, nest, parts, {}, roots, true).Split();
 }
 
 }  // namespace parakeet::passes

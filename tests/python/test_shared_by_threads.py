@@ -68,8 +68,49 @@ def rows_beside_their_turned(x):
     return t - t[:, :, ::-1]
 
 
+def rows_one_by_one(x):
+    rows = x.reshape(-1, x.shape[2])
+    out = np.empty_like(rows)
+    for i in range(len(rows)):
+        shifted = rows[i] - rows[i].min()
+        out[i] = shifted * shifted + shifted.max() - shifted.sum()
+    return out
+
+
+def columns_one_by_one(x):
+    columns = x.reshape(-1, x.shape[2]).copy()
+    for j in range(columns.shape[1]):
+        column = columns[:, j]
+        columns[:, j] = (column - column.min()) * column.max() + column[0]
+    return columns
+
+
+def sorted_rows_one_by_one(x):
+    rows = x.reshape(-1, x.shape[2])
+    out = np.empty(rows.shape[0])
+    for i in range(len(rows)):
+        in_order = np.sort(rows[i])
+        out[i] = np.median(rows[i]) + in_order[1:].sum() - in_order[0]
+    return out
+
+
+def eliminated(x):
+    a = x[0] * 8 + 1
+    totals = np.arange(len(a)) + 1.0
+    for k in range(min(a.shape)):
+        for i in range(k + 1, len(a)):
+            factor = np.sign(a[i, k])
+            a[i, k:] -= factor * a[k, k:]
+            totals[i] -= factor * a[i, k:].max()
+    return a, totals
+
+
 PROGRAMS = [channels, channels_of_channels, shifted_sums, shifted_counts, total_of_rows,
-            running_rows, kept_rows, rows_beside_their_turned]  # fmt: skip
+            running_rows, kept_rows, rows_beside_their_turned, rows_one_by_one, columns_one_by_one,
+            sorted_rows_one_by_one, eliminated]  # fmt: skip
+
+# On a GPU, their loops.
+DISTRIBUTED = [rows_one_by_one, columns_one_by_one, sorted_rows_one_by_one]
 
 
 @pytest.mark.parametrize("target", COMPILED)
@@ -78,7 +119,18 @@ def test_answers_are_numpys(program, target):
     compiled = jit(program)
     for shape in ((3, 40, 70), (300, 3, 5), (2, 3, 100), (1, 100, 60)):
         x = np.random.default_rng(3).integers(-4, 5, shape).astype(np.float64)
-        np.testing.assert_array_equal(compiled(x, target=target), program(x), str(shape))
+        for answer, wanted in zip(_parts(compiled(x, target=target)), _parts(program(x))):
+            np.testing.assert_array_equal(answer, wanted, str(shape))
+
+
+def _parts(answer):
+    return answer if isinstance(answer, tuple) else (answer,)
+
+
+@pytest.mark.parametrize("program", DISTRIBUTED, ids=lambda f: f.__name__)
+def test_operators_of_iterations_are_nests_of_their_own(program):
+    report = str(jit(program).explain(np.ones((2, 3, 40)), target="emulated_gpu"))
+    assert "distributed over its operators" in " ".join(report.split())
 
 
 def test_the_failing_iteration_is_the_first():
