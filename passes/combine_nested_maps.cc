@@ -17,9 +17,9 @@
 
 #include "ir/mutator.h"
 #include "ir/uses.h"
-#include "passes/analyses/find_cost.h"
 #include "passes/analyses/find_effects.h"
 #include "passes/analyses/needed_bindings.h"
+#include "passes/fusing/combine_nests.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -31,8 +31,6 @@ using ir::OpCode;
 using ir::Operand;
 using ir::Var;
 
-constexpr int kCheapBeside = 48;
-
 class MapCombiner : public ir::Mutator {
  public:
   MapCombiner(ir::Arena* arena, const ir::Function& function, Context& context)
@@ -42,12 +40,10 @@ class MapCombiner : public ir::Mutator {
   void Visit(const Binding* b) override {
     const Binding* rewritten = Rewrite(b);
     rewritten = WithExtentsBefore(*rewritten);
-    const bool nests =
-        (b->op == OpCode::kImap || b->op == OpCode::kForeach) && InnerOf(*rewritten) != nullptr;
-    if (nests) {
+    if (InnerOf(*rewritten) != nullptr) {
       const std::string reason = WhyNot(*rewritten);
       if (reason.empty()) {
-        rewritten = Combine(*rewritten);
+        rewritten = CombinedNest(arena(), *rewritten);
       } else {
         context_.Note(b->span, "not combined with the map inside: " + reason, Topic::kNests);
       }
@@ -56,19 +52,13 @@ class MapCombiner : public ir::Mutator {
   }
 
  private:
-  // The last binding of the block, when it is of the same kind and all that the block yields.
   static const Binding* InnerOf(const Binding& outer) {
-    const Block& body = *outer.blocks[0];
-    if (body.bindings.empty() || body.bindings.back()->op != outer.op) return nullptr;
-    const Binding* inner = body.bindings.back();
-    const std::vector<Operand> made(inner->results.begin(), inner->results.end());
-    return made == body.results ? inner : nullptr;
+    return outer.op == OpCode::kIreduce ? nullptr : InnerNest(outer);
   }
 
   // The map with what makes the extents of the map inside appended before it, where that is cheap.
   const Binding* WithExtentsBefore(const Binding& outer) {
-    const bool is_map = outer.op == OpCode::kImap || outer.op == OpCode::kForeach;
-    const Binding* inner = is_map ? InnerOf(outer) : nullptr;
+    const Binding* inner = InnerOf(outer);
     if (inner == nullptr) return &outer;
     const Block& body = *outer.blocks[0];
     const std::vector<const Binding*> makers = NeededBindings(body, inner->operands);
@@ -98,34 +88,7 @@ class MapCombiner : public ir::Mutator {
       if (extent.IsVar() && defined.contains(extent.var()))
         return "its extents depend on the outer index";
     }
-    const ir::VarSet written = EffectsOf(inner, roots_).writes;
-    int cost = 0;
-    for (size_t k = 0; k + 1 < body.bindings.size(); ++k) {
-      const Binding& beside = *body.bindings[k];
-      const Effects effects = EffectsOf(beside, roots_);
-      if (!effects.IsPure()) return "code beside it may raise or stores";
-      if (Intersects(effects.reads, written)) return "what is read beside it is stored to inside";
-      if (!beside.results.empty() && beside.results[0]->type.IsArray())
-        return "an array is made beside it";
-      const Block alone{{}, {&beside}, {}};
-      cost += CostOf(alone);
-    }
-    return cost > kCheapBeside ? "dear code beside it would run for every element" : "";
-  }
-
-  const Binding* Combine(const Binding& outer) {
-    const Block& body = *outer.blocks[0];
-    const Binding& inner = *body.bindings.back();
-    Binding combined = outer;
-    combined.operands.insert(combined.operands.end(), inner.operands.begin(), inner.operands.end());
-    Block nest = body;
-    nest.bindings.pop_back();
-    const Block& element = *inner.blocks[0];
-    nest.params.insert(nest.params.end(), element.params.begin(), element.params.end());
-    nest.bindings.insert(nest.bindings.end(), element.bindings.begin(), element.bindings.end());
-    nest.results = element.results;
-    combined.blocks = {arena()->New(std::move(nest))};
-    return arena()->New(std::move(combined));
+    return WhyNotCombined(outer, roots_);
   }
 
   Roots roots_;

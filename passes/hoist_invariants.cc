@@ -1,5 +1,5 @@
-// Moves out of loops and operators what is the same in every iteration: scalar code, and checks
-// that come first; and in a block, checks before the pure code that precedes them.
+// Moves out of loops and operators what is the same in every iteration: scalar code, choices between
+// values that are there, and checks that come first; and in a block, checks before the pure code that precedes them.
 //
 // Before:
 //   imap (%i) in (%n) { %k = add %a, %b  %ok = lt %k, %m  check %ok, site 0 at (1, %i)  ... }
@@ -123,12 +123,27 @@ class Hoister : public ir::Mutator {
         builder().Append(b);
         continue;
       }
+      if (IsInvariantChoice(*b, start)) {
+        for (const Var* result : b->results) start.Move(result);
+        builder().Append(b);
+        continue;
+      }
       if (b->op == OpCode::kCheck && first && HoistCheck(loop, *b, start)) continue;
       if (is_scalar) start.Define(*b);
       first = first && EffectsOf(*b, roots_).IsPure();
       rest.bindings.push_back(b);
     }
     return rest.bindings.size() == block.bindings.size() ? &block : arena()->New(std::move(rest));
+  }
+
+  // A choice between values that are there.
+  static bool IsInvariantChoice(const Binding& b, const FirstIteration& start) {
+    const auto is_empty = [](const Block* block) { return block->bindings.empty(); };
+    if (b.op != OpCode::kIf || !std::all_of(b.blocks.begin(), b.blocks.end(), is_empty))
+      return false;
+    const VarSet chosen = ir::FreeVars(b);
+    return std::none_of(chosen.begin(), chosen.end(),
+                        [&](const Var* value) { return start.IsInside(value); });
   }
 
   // Fails as the first iteration would, where there is one: the place is that iteration's. False

@@ -203,7 +203,8 @@ const std::vector<std::string_view>& GpuPipeline() {
         passes->insert(passes->end(), {"merge-regions", "separate-scans"});
       // Before what makes maps of nests that fill arrays, and behind the fusion of elements: what
       // that leaves of an iteration is made as arrays.
-      if (pass == "interchange-updates") passes->push_back("distribute-loops");
+      if (pass == "interchange-updates")
+        passes->insert(passes->end(), {"box-triangles", "distribute-loops"});
       // Rows that are sorted are made by what fuses from here on; scatters may sort their places.
       if (pass == "fuse-filters")
         passes->insert(passes->end(), {"share-scatters", "sort-on-device"});

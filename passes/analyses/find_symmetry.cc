@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "ir/uses.h"
+
 namespace parakeet::passes {
 namespace {
 

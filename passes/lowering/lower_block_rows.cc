@@ -32,6 +32,14 @@ bool IsNest(const Binding& b) {
 
 }  // namespace
 
+// Whether every thread of a block may make it alike, beside the operators.
+bool BlockRowLowering::IsPlainChoice(const Binding& b) {
+  bool is_plain = b.op == OpCode::kIf && IsScalarChoice(b);
+  for (const Block* block : b.blocks)
+    ir::ForEachBinding(*block, [&](const Binding& in) { is_plain &= !IsNest(in); });
+  return is_plain;
+}
+
 std::optional<Operand> BlockRowLowering::WorthBlocks(const Binding& nest) {
   const Block& body = *nest.blocks[0];
   const ir::VarSet inside = ir::DefinedVars(body);
@@ -50,7 +58,7 @@ std::optional<Operand> BlockRowLowering::WorthBlocks(const Binding& nest) {
     }
     const bool is_plain = ir::IsScalarOp(b->op) || b->op == OpCode::kLoad ||
                           b->op == OpCode::kStore || b->op == OpCode::kCheck;
-    if (!is_plain) return std::nullopt;
+    if (!is_plain && !IsPlainChoice(*b)) return std::nullopt;
   }
   if (first == nullptr) return std::nullopt;
   // Rows of lengths that their elements work out are taken for long where they are few.

@@ -96,6 +96,7 @@ class BlockRowLowering : public RowLowering {
   // True where the sizes of what the binding makes and goes through are known around the element.
   static bool KnowsSizesOf(const ir::Binding& b, const ir::VarSet& inside);
   static bool IsScalarChoice(const ir::Binding& choice);
+  static bool IsPlainChoice(const ir::Binding& b);
   const ir::Binding* OnlyReduction(const ir::Binding& nest);
   const ir::Binding& BeginElement(const ir::Binding& nest, const Operands& index);
   void MakePart(const ir::Binding& nest, const Parts& parts, const ir::Operand& part,

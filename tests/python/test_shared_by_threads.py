@@ -133,6 +133,80 @@ def test_operators_of_iterations_are_nests_of_their_own(program):
     assert "distributed over its operators" in " ".join(report.split())
 
 
+def energy_of_pairs(x, w):
+    total = 0.0
+    for i in range(len(x)):
+        for j in range(i + 1, len(x)):
+            total += x[i] * x[j] - w
+    return total
+
+
+def products_below_the_diagonal(x, w):
+    out = np.zeros((len(x), len(x)))
+    for i in range(len(x)):
+        for j in range(i + 1):
+            s = 0.0
+            for k in range(3):
+                s += x[i] * k * x[j]
+            out[i, j] = s + w
+            out[j, i] = s - w
+    return out
+
+
+def largest_of_windows(x, w):
+    largest = -np.inf
+    for i in range(len(x)):
+        for j in range(max(i - w, 0), min(i + w + 1, len(x)), 2):
+            largest = max(largest, x[j] - i)
+    return largest
+
+
+def counted_back(x, w):
+    counts = np.zeros(len(x), np.int64)
+    total = 0
+    for i in range(1, len(x) - 1):
+        for j in range(len(x) - 1, i - 1, -1):
+            total += int(x[j] > x[i])
+        counts[i] = total
+    return counts
+
+
+TRIANGLES = [energy_of_pairs, products_below_the_diagonal, largest_of_windows, counted_back]
+
+
+@pytest.mark.parametrize("target", COMPILED)
+@pytest.mark.parametrize("program", TRIANGLES, ids=lambda f: f.__name__)
+def test_pairs_are_all_gone_through(program, target):
+    compiled = jit(program)
+    for size in (0, 1, 2, 3, 50):
+        x = np.random.default_rng(size).integers(-4, 5, size).astype(np.float64)
+        for w in (0, 3, -2, 1 << 39):
+            if program is largest_of_windows or w == 3:
+                np.testing.assert_array_equal(compiled(x, w, target=target), program(x, w))
+
+
+def test_windows_whose_width_wraps_around_are_as_wide_as_it_says():
+    x = np.array([3.0, 1.0, 7.0])
+    for target in COMPILED:
+        assert jit(largest_of_windows)(x, (1 << 62) + 1, target=target) == 7.0
+
+
+def test_a_triangles_first_failing_iteration_is_told():
+    @jit
+    def f(x, places):
+        out = np.zeros_like(x)
+        for i in range(len(x)):
+            for j in range(i + 1):
+                out[i, j] = x[i, places[j]]
+        return out
+
+    places = np.arange(40)
+    places[[7, 20]] = 70, 90
+    for target in COMPILED:
+        with pytest.raises(IndexError, match="index 70 is out of bounds"):
+            f(np.ones((40, 40)), places, target=target)
+
+
 def test_the_failing_iteration_is_the_first():
     @jit
     def f(x, places):

@@ -1,0 +1,171 @@
+// Makes one nest of a loop and the loop inside it, or of a reduction of reductions, where the inner
+// extent depends on the outer index: over the most iterations that any outer index has, with a
+// guard. A GPU's threads then share all pairs.
+//
+// Before:
+//   %t: i64 = ireduce (%i) in (%n) add from 0 {
+//     %lo = add %i, 1  %hi = max %n, %lo  %m = sub %hi, %lo
+//     %s: i64 = ireduce (%k) in (%m) add from 0 { %j = add %lo, %k  ... yield %v }
+//     yield %s }
+// After:
+//   %most = sub %n, 1
+//   %t: i64 = ireduce (%i, %k) in (%n, %most) add from 0 {
+//     %lo = add %i, 1  %hi = max %n, %lo  %m = sub %hi, %lo
+//     %is_in = lt %k, %m
+//     %w: i64 = if %is_in { %j = add %lo, %k  ... yield %v } else { yield 0 }
+//     yield %w }
+//
+// The extent is bounded by what it is put together of (analyses/extent_bounds.h): triangles, bands
+// and windows that end at borders. With a second version, as before, where a bound rests on values
+// that may be anything, and where many outer indexes have a window each: their threads are enough,
+// and as busy.
+//
+// Assumes: index form, of a GPU.
+// Refuses: what stands inside another operator; extents that what is loaded decides; code beside
+// the inner loop that is dear, may fail or stores, or reads what those store.
+#include <algorithm>
+#include <optional>
+
+#include "ir/uses.h"
+#include "passes/analyses/extent_bounds.h"
+#include "passes/fusing/combine_nests.h"
+#include "passes/lowering/loop_writer.h"
+#include "passes/pass.h"
+
+namespace parakeet::passes {
+namespace {
+
+using ir::Binding;
+using ir::Block;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+
+constexpr int64_t kManyOuter = 1 << 14;
+
+class TriangleBoxer : public LoopWriter {
+ public:
+  TriangleBoxer(ir::Arena* arena, const ir::Function& function, Context& context)
+      : LoopWriter(arena), function_(function), roots_(function), context_(context) {}
+
+ protected:
+  void Visit(const Binding* b) override {
+    if (inside_ || ir::InfoOf(b->op).format != ir::OpFormat::kIndices) return Mutator::Visit(b);
+    inside_ = true;
+    const Binding& nest = *Rewrite(b);
+    inside_ = false;
+    if (!Box(nest)) builder().Append(&nest);
+  }
+
+ private:
+  // Appends both ways; false where there is one alone.
+  bool Box(const Binding& nest) {
+    const Binding* inner = InnerNest(nest);
+    if (inner == nullptr || inner->op == OpCode::kImap || !WhyNotCombined(nest, roots_).empty())
+      return false;
+    if (inner->op == OpCode::kIreduce && !ElseOf(*inner)) return false;
+    const Block& body = *nest.blocks[0];
+    const ir::VarSet inside = ir::DefinedVars(body);
+    ExtentBounds bounds(function_, nest);
+    Operands most;
+    bool depends = false;
+    for (size_t axis = 0; axis < inner->blocks[0]->params.size(); ++axis) {
+      const Operand& extent = inner->operands[axis];
+      const bool is_own = extent.IsVar() && inside.contains(extent.var());
+      const std::optional<Operand> bound =
+          is_own ? bounds.Write(builder(), extent) : std::optional<Operand>(extent);
+      if (!bound) return false;
+      depends |= is_own;
+      most.push_back(*bound);
+    }
+    if (!depends) return false;
+    context_.Note(nest.span, "made one with the loop inside, behind a guard", Topic::kNests,
+                  Verdict::kDone);
+    Operand fits = bounds.Holds(builder());
+    if (bounds.HasWindow()) {
+      const Operand are_few =
+          builder().Scalar(OpCode::kLt, {Product(Extents(nest)), Int(kManyOuter)});
+      fits = builder().Scalar(OpCode::kAnd, {fits, are_few});
+    }
+    const Binding* boxed = Boxed(nest, *inner, most);
+    fits == Operand::Bool(true) ? Append(nest, *boxed) : WriteBoth(nest, fits, boxed);
+    return true;
+  }
+
+  // In place of the nest.
+  void Append(const Binding& nest, const Binding& boxed) {
+    for (size_t k = 0; k < nest.results.size(); ++k) Replace(nest.results[k], boxed.results[k]);
+    builder().Append(&boxed);
+  }
+
+  static Operands Extents(const Binding& b) {
+    return {b.operands.begin(), b.operands.begin() + b.blocks[0]->params.size()};
+  }
+
+  // What the iterations of a reduction that are none give; nothing where it has no such value.
+  static std::optional<Operands> ElseOf(const Binding& reduction) {
+    Operands values;
+    for (size_t k = 0; k < reduction.results.size(); ++k) {
+      const auto op = ir::CombineOp(*reduction.blocks[1], static_cast<int>(k));
+      const ir::Type& type = reduction.results[k]->type;
+      const auto identity =
+          op && type.IsScalar() ? ir::IdentityOf(*op, type.dtype()) : std::nullopt;
+      if (!identity) return std::nullopt;
+      values.emplace_back(*identity);
+    }
+    return values;
+  }
+
+  // The two as one over the box of `most`.
+  const Binding* Boxed(const Binding& nest, const Binding& inner, const Operands& most) {
+    Binding boxed = inner;
+    std::copy(most.begin(), most.end(), boxed.operands.begin());
+    const Block& element = *inner.blocks[0];
+    boxed.blocks[0] = BlockOf(element.params, [&] {
+      Operand is_in = Operand::Bool(true);
+      for (size_t axis = 0; axis < element.params.size(); ++axis) {
+        if (inner.operands[axis] == most[axis]) continue;
+        const Operand below =
+            builder().Scalar(OpCode::kLt, {element.params[axis], inner.operands[axis]});
+        is_in = builder().Scalar(OpCode::kAnd, {is_in, below});
+      }
+      std::vector<const Var*> results;
+      for (const Operand& value : element.results)
+        results.push_back(builder().NewVar(ir::TypeOf(value)));
+      const Block none{{}, {}, inner.results.empty() ? Operands{} : *ElseOf(inner)};
+      builder().Emit(
+          OpCode::kIf, results, {is_in}, {},
+          {arena()->New(Block{{}, element.bindings, element.results}), arena()->New(Block(none))});
+      return Operands(results.begin(), results.end());
+    });
+    Binding outer = nest;
+    Block body = *nest.blocks[0];
+    body.bindings.back() = arena()->New(std::move(boxed));
+    outer.blocks[0] = arena()->New(std::move(body));
+    return ir::CloneBlock(arena(), Block{{}, {CombinedNest(arena(), outer)}, {}})->bindings[0];
+  }
+
+  void WriteBoth(const Binding& nest, const Operand& condition, const Binding* boxed) {
+    const auto block_of = [&](const Binding* b) {
+      const Operands results(b->results.begin(), b->results.end());
+      return arena()->New(Block{{}, {b}, results});
+    };
+    const Binding* before = ir::CloneBlock(arena(), Block{{}, {&nest}, {}})->bindings[0];
+    builder().Emit(OpCode::kIf, nest.results, {condition}, {}, {block_of(boxed), block_of(before)});
+  }
+
+  const ir::Function& function_;
+  Roots roots_;
+  Context& context_;
+  bool inside_ = false;
+};
+
+}  // namespace
+
+ir::Program BoxTriangles(const ir::Program& program, Context& context) {
+  return ForEachFunction(program, [&](const ir::Function* function) {
+    return TriangleBoxer(program.arena.get(), *function, context).Run(function);
+  });
+}
+
+}  // namespace parakeet::passes
