@@ -20,6 +20,7 @@
 #include "ir/combines.h"
 #include "ir/mutator.h"
 #include "ir/uses.h"
+#include "passes/analyses/find_cost.h"
 #include "passes/analyses/access_patterns.h"
 #include "passes/analyses/kernel_legality.h"
 #include "passes/analyses/reduction_lanes.h"
@@ -45,6 +46,9 @@ constexpr int64_t kRunOfRows = 256;
 // On a GPU: what a block of threads takes, each a lane; and one thread, where order matters.
 // What is made at the end of a block costs the less the more it takes, beside what it reads.
 constexpr int64_t kDeviceBlock = 4096;
+// Where an element takes so many cycles, as one that a loop makes, threads are to be many first.
+constexpr int kDearElement = 100;
+constexpr int64_t kDeviceBlockOfDear = 512;
 constexpr int64_t kMostDeviceBlock = 8192;
 constexpr int64_t kMostDeviceBlockOfMore = 16384;
 constexpr int64_t kMostDeviceBlockOfMuch = 131072;
@@ -243,7 +247,8 @@ class TreeChooser : public LoopWriter {
   void SetFlat(const Binding& b) {
     Binding flat = Flat(b);
     flat.attrs = flat.attrs.With(Attr::kMostBlock, MostDeviceBlock(flat));
-    Set(*arena()->New(std::move(flat)), kDeviceBlock, kDeviceLanes);
+    const bool is_dear = CostOf(*b.blocks[0]) >= kDearElement;
+    Set(*arena()->New(std::move(flat)), is_dear ? kDeviceBlockOfDear : kDeviceBlock, kDeviceLanes);
   }
 
   const Binding& Flat(const Binding& b) {
