@@ -48,7 +48,9 @@ const std::vector<std::string_view>& CpuPipeline() {
       "check-first",
       "parallelize-loops",
       "combine-nested-maps",
-      // Again: nests combined above may fill whole arrays.
+      // Behind parallelize-loops, which shows what loops inside store.
+      "privatize-arrays",
+      // Again: nests combined above may fill whole arrays, and iterations have arrays of their own.
       "parallelize-loops",
       // Before fusion, which would put blocks' extremes into what reads them.
       "reduce-by-blocks",
