@@ -111,6 +111,10 @@ ExtentBounds::Bounds ExtentBounds::Of(const Operand& value, bool upper) const {
       if (either.size() > kMostForms) either.resize(kMostForms);
       return either;
     }
+    case OpCode::kMod: {
+      if (!IsConstant(in[1]) || in[1].constant().integer <= 0) return {};
+      return {{LinearForm::Of(upper ? in[1].constant().integer - 1 : int64_t{0})}};
+    }
     default: return {};
   }
 }

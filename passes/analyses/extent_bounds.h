@@ -13,7 +13,8 @@ namespace parakeet::passes {
 
 // The most that extents inside a nest are for any index of it: of max(n, i + 1) - (i + 1) with i in
 // (n), n - 1; of min(n, i + w) - max(i - w, 0), min(n, 2 * w) and more. Sums, differences, products
-// with constants, minima and maxima of linear forms are seen through, and quotients of those.
+// with constants, minima and maxima of linear forms are seen through, remainders, and quotients of
+// those.
 class ExtentBounds {
  public:
   ExtentBounds(const ir::Function& function, const ir::Binding& nest);

@@ -162,7 +162,7 @@ bool LoopIndependence::AreApart(const std::vector<const Binding*>& accesses,
     if (accesses[k]->op != OpCode::kStore) continue;
     for (size_t other = 0; other < accesses.size(); ++other) {
       if (++pairs > kMostPairs) return false;
-      bool apart = false;
+      bool apart = AreOfOtherParity(*accesses[k], *accesses[other], loop);
       for (int axis = 0; axis < int(extents[k].size()) && !apart; ++axis) {
         apart = FollowsLoop({accesses[k], accesses[other]}, loop, axis) ||
                 IsBelow(extents[k][axis], extents[other][axis]) ||
@@ -174,6 +174,68 @@ bool LoopIndependence::AreApart(const std::vector<const Binding*>& accesses,
     }
   }
   return true;
+}
+
+// True where one is at places whose index on an axis, or whose sum of indexes, is always even, and
+// that of the other odd, as of a chessboard's fields of two colours.
+bool LoopIndependence::AreOfOtherParity(const Binding& one, const Binding& other,
+                                        const Binding& loop) const {
+  const auto differ = [&](const LinearForm& a, const LinearForm& b) {
+    const std::optional<LinearForm> first = ParityOf(a, loop), second = ParityOf(b, loop);
+    if (!first || !second) return false;
+    const LinearForm between = Difference(*first, *second);
+    return between.constant % 2 != 0 &&
+           std::all_of(between.terms.begin(), between.terms.end(),
+                       [](const auto& term) { return term.second % 2 == 0; });
+  };
+  LinearForm sum, other_sum;
+  for (int axis = 0; axis < one.operands[0].var()->type.rank(); ++axis) {
+    const LinearForm a = forms_.Of(one.operands[1 + axis]), b = forms_.Of(other.operands[1 + axis]);
+    if (differ(a, b)) return true;
+    sum.Add(a, 1);
+    other_sum.Add(b, 1);
+  }
+  return differ(sum, other_sum);
+}
+
+// A form that is as even as this one, of values that are the same in all of the loop; nothing where
+// there is none.
+std::optional<LinearForm> LoopIndependence::ParityOf(LinearForm form, const Binding& loop) const {
+  const VarSet inside = ir::DefinedVars(*loop.blocks[0]);
+  for (int left = kMostFactors; left > 0; --left) {
+    LinearForm next = LinearForm::Of(form.constant % 2);
+    bool varies = false;
+    for (const auto& [var, times] : form.terms) {
+      if (times % 2 == 0) continue;
+      const std::optional<LinearForm> by = AsEvenAs(var);
+      varies |= by || inside.contains(var);
+      next.Add(by.value_or(LinearForm::Of(var)), 1);
+    }
+    form = std::move(next);
+    if (!varies) return form;
+  }
+  return std::nullopt;
+}
+
+// Of an index that goes by even steps, where it begins; of a remainder by an even number, or of the
+// last bit, of what.
+std::optional<LinearForm> LoopIndependence::AsEvenAs(const Var* value) const {
+  if (const auto loop = loops_.find(value); loop != loops_.end()) {
+    const Binding& b = *loop->second;
+    const bool is_even = b.op == OpCode::kFor && b.blocks[0]->params[0] == value &&
+                         b.operands[2].IsConstant() && b.operands[2].constant().integer % 2 == 0;
+    return is_even ? std::optional<LinearForm>(forms_.Of(b.operands[0])) : std::nullopt;
+  }
+  const auto maker = makers_.find(value);
+  if (maker == makers_.end()) return std::nullopt;
+  const Binding& b = *maker->second;
+  const bool is_last_bit = b.op == OpCode::kAnd && b.operands[1] == Operand::Int(1);
+  const bool is_remainder = b.op == OpCode::kMod && b.operands[1].IsConstant() &&
+                            value->type.dtype() == ir::DType::kI64 &&
+                            b.operands[1].constant().integer % 2 == 0 &&
+                            b.operands[1].constant().integer != 0;
+  if (!is_last_bit && !is_remainder) return std::nullopt;
+  return forms_.Of(b.operands[0]);
 }
 
 // True of a[i, j] and a[j, i] where j begins at i: the index on this axis is never above that on

@@ -48,6 +48,10 @@ class LoopIndependence {
   bool AreApart(const Accesses& accesses, const ir::Binding& loop) const;
   bool AreMirrored(const ir::Binding& upper, const ir::Binding& lower, const ir::Binding& loop,
                    int axis) const;
+  bool AreOfOtherParity(const ir::Binding& one, const ir::Binding& other,
+                        const ir::Binding& loop) const;
+  std::optional<LinearForm> ParityOf(LinearForm form, const ir::Binding& loop) const;
+  std::optional<LinearForm> AsEvenAs(const ir::Var* value) const;
   Extent ExtentOf(const ir::Binding& access, const ir::Binding& loop) const;
   LinearForm CountOf(const ir::Operand& end) const;
   bool IsInside(const ir::Var* index, const ir::Var* other) const;

@@ -260,6 +260,35 @@ def overlapping_triangles(a):
     return a
 
 
+def chessboard(u, sweeps):
+    for colour in range(2 * sweeps):
+        for i in range(1, len(u) - 1):
+            for j in range(1 + (i + colour) % 2, u.shape[1] - 1, 2):
+                u[i, j] = u[i - 1, j] + u[i + 1, j] - u[i, j - 1] - u[i, j + 1] * 0.5
+    return u
+
+
+def other_half_of_rows(u):
+    for i in range(1, len(u) - 1, 2):
+        for j in range((i & 1) - 1, u.shape[1]):
+            u[i, j] = u[i - 1, j] + u[i + 1, j]
+    return u
+
+
+def one_colour_alone(u):
+    for i in range(1, len(u)):
+        for j in range(1 + i % 2, u.shape[1], 2):
+            u[i, j] = u[i - 1, j - 1] + 1.0
+    return u
+
+
+def three_colours(u):
+    for i in range(1, len(u)):
+        for j in range(1 + i % 3, u.shape[1], 3):
+            u[i, j] = u[i - 1, j] + 1.0
+    return u
+
+
 def option(v, p):
     """Each element of what stands behind it, in place: a tree of fewer and fewer."""
     for last in range(len(v) - 1, 0, -1):
@@ -335,6 +364,11 @@ CASES = [
     (distances, REDUCED, (RANDOM.random((45, 3)),), (RANDOM.random((1, 2)),)),
     (covariances, REDUCED, (RANDOM.random((30, 45)),), (RANDOM.random((3, 1)),),
      (RANDOM.random((0, 4)),)),
+    (chessboard, EXACT, (RANDOM.random((30, 41)), 2), (RANDOM.random((3, 3)), 1),
+     (RANDOM.random((2, 5)), 1), (RANDOM.random((4, 0)), 1)),
+    (other_half_of_rows, EXACT, (RANDOM.random((31, 20)),), (RANDOM.random((1, 2)),)),
+    (one_colour_alone, EXACT, (RANDOM.random((30, 41)),)),
+    (three_colours, EXACT, (RANDOM.random((30, 41)),)),
     (option, REDUCED, (RANDOM.random(70), 0.4), (RANDOM.random(1), 0.4), (RANDOM.random(2), 0.4)),
     (moved, REDUCED, (RANDOM.random(40), RANDOM.random(50)), (RANDOM.random(3), RANDOM.random(4)),
      (RANDOM.random(1), RANDOM.random(2))),
@@ -389,6 +423,18 @@ def test_what_reads_ahead_is_spread_over_lanes():
 def test_triangles_that_meet_at_the_diagonal_are_independent(program):
     report = jit(program).explain(RANDOM.random((45, 30)))
     assert "not parallel" not in report and "sequential" not in report
+
+
+@pytest.mark.parametrize("program, arguments, sequential", [
+    (chessboard, (RANDOM.random((30, 41)), 2), 1),  # the sweeps
+    (other_half_of_rows, (RANDOM.random((31, 20)),), 0)])
+def test_fields_of_one_colour_are_independent_of_the_other(program, arguments, sequential):
+    assert str(jit(program).explain(*arguments)).count("not parallel") == sequential
+
+
+@pytest.mark.parametrize("program", [one_colour_alone, three_colours])
+def test_fields_that_read_their_own_colour_are_not(program):
+    assert "not parallel" in jit(program).explain(RANDOM.random((30, 41)))
 
 
 @pytest.mark.parametrize("product", PRODUCTS)
