@@ -130,10 +130,17 @@ class Hoister : public ir::Mutator {
       }
       if (b->op == OpCode::kCheck && first && HoistCheck(loop, *b, start)) continue;
       if (is_scalar) start.Define(*b);
-      first = first && EffectsOf(*b, roots_).IsPure();
+      first = first && IsUnseen(*b, start);
       rest.bindings.push_back(b);
     }
     return rest.bindings.size() == block.bindings.size() ? &block : arena()->New(std::move(rest));
+  }
+
+  // Stores to nothing but arrays that the iteration makes.
+  bool IsUnseen(const Binding& b, const FirstIteration& start) const {
+    const Effects effects = EffectsOf(b, roots_);
+    return !effects.may_fail && std::all_of(effects.writes.begin(), effects.writes.end(),
+                                            [&](const Var* root) { return start.IsInside(root); });
   }
 
   // A choice between values that are there.
