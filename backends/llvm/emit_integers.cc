@@ -1,4 +1,5 @@
 #include "backends/llvm/emit_scalars.h"
+#include "backends/llvm/lane_doubles.h"
 
 namespace parakeet::backends {
 namespace {
@@ -180,6 +181,41 @@ class Integers {
 
   bool IsOfLanes() const { return emission_.is_x86 && type_->isVectorTy(); }
 
+  // By a positive divisor nothing traps, and what is left has the wrong sign below 0 only: a branch
+  // that goes one way nearly always, where tests of the divisor would stand before each division
+  // and behind it, which one waits for after the other.
+  Value* ByPositiveMostly(bool is_remainder) {
+    const auto quick = [&] {
+      Value* left = builder_.CreateSRem(a_, b_);
+      Value* sign = builder_.CreateAShr(left, Int(Width() - 1));
+      return is_remainder ? builder_.CreateAdd(left, builder_.CreateAnd(sign, b_))
+                          : builder_.CreateAdd(builder_.CreateSDiv(a_, b_), sign);
+    };
+    const auto slow = [&] { return is_remainder ? AnyRemainder() : AnyQuotient(); };
+    return ChooseWay(emission_, builder_.CreateICmpSGT(b_, Int(0)), quick, slow);
+  }
+
+  bool IsOneOnHost() const { return is_signed_ && emission_.is_x86 && !type_->isVectorTy(); }
+
+  Value* AnyQuotient() {
+    const Division division = Divide();
+    Value* quotient = division.quotient;
+    if (is_signed_) {
+      quotient = builder_.CreateAdd(quotient, builder_.CreateSExt(division.rounds_down, type_));
+    }
+    return ZeroUnderZero(quotient);
+  }
+
+  Value* AnyRemainder() {
+    const Division division = Divide();
+    Value* remainder = division.remainder;
+    if (is_signed_) {
+      Value* moved = builder_.CreateAdd(remainder, b_);
+      remainder = builder_.CreateSelect(division.rounds_down, moved, remainder);
+    }
+    return ZeroUnderZero(remainder);
+  }
+
   Value* FloorQuotient() {
     if (const llvm::APInt* power = PowerOfTwoDivisor()) {
       Value* count = Int(power->logBase2());
@@ -188,12 +224,8 @@ class Integers {
     if (IsByPositive()) return QuotientByPositive();
     if (IsByConstant()) return builder_.CreateUDiv(a_, b_);
     if (IsOfLanes()) return EmitLaneDivision(emission_, a_, b_, is_signed_, false);
-    const Division division = Divide();
-    Value* quotient = division.quotient;
-    if (is_signed_) {
-      quotient = builder_.CreateAdd(quotient, builder_.CreateSExt(division.rounds_down, type_));
-    }
-    return ZeroUnderZero(quotient);
+    if (IsOneOnHost() && ConstantDivisor() == nullptr) return ByPositiveMostly(false);
+    return AnyQuotient();
   }
 
   Value* FloorRemainder() {
@@ -204,13 +236,8 @@ class Integers {
     if (IsByPositive() && Width() <= 32)
       return builder_.CreateSub(a_, builder_.CreateMul(QuotientByPositive(), b_));
     if (IsOfLanes()) return EmitLaneDivision(emission_, a_, b_, is_signed_, true);
-    const Division division = Divide();
-    Value* remainder = division.remainder;
-    if (is_signed_) {
-      Value* moved = builder_.CreateAdd(remainder, b_);
-      remainder = builder_.CreateSelect(division.rounds_down, moved, remainder);
-    }
-    return ZeroUnderZero(remainder);
+    if (IsOneOnHost() && ConstantDivisor() == nullptr) return ByPositiveMostly(true);
+    return AnyRemainder();
   }
 
   Value* Remainder() { return ZeroUnderZero(Divide().remainder); }
