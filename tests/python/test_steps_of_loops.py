@@ -109,3 +109,20 @@ def test_nothing_is_asked_of_a_positive_divisor():
     with pytest.raises(ZeroDivisionError):
         f(1, 0)
     assert f.llvm().count(" srem i64 ") == 2  # by what may be anything, and by what is positive
+
+
+def first_places(first, keys):
+    total = 0
+    for i in range(len(keys)):
+        if first[keys[i]] < 0:
+            first[keys[i]] = i
+        total += first[keys[i]]
+    return total
+
+
+def test_what_a_branch_has_stored_is_not_read_again():
+    keys = np.random.default_rng(0).integers(0, 9, 40)
+    check(first_places, np.full(9, -1), keys)
+    f = jit(first_places)
+    f(np.full(9, -1), keys, target="serial")
+    assert f.llvm().count(" load i64,") < 24  # 20 in four copies and the rest; 29 with that read
