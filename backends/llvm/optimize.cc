@@ -50,9 +50,9 @@ Passes FirstPasses() {
   return passes;
 }
 
-// Of loops that go one way or another: what a branch has decided, no later one asks on its path, and
-// what was stored or read on the paths to a place is not read there again: `if a[p] < 0: a[p] = k`,
-// then a[p].
+// Of loops that go one way or another: what a branch has decided, no later one asks on its path,
+// and what was stored or read on the paths to a place is not read there again: `if a[p] < 0: a[p] =
+// k`, then a[p].
 Passes PathPasses() {
   Passes passes;
   passes.addPass(llvm::JumpThreadingPass());
