@@ -94,8 +94,8 @@ def remainders_in_a_loop(steps, a, b):
     return s, q
 
 
-@pytest.mark.parametrize("b", [1, 7, -1, -7, 2**62, -(2**63)])
-@pytest.mark.parametrize("a", [0, 5, -5, 2**63 - 1, -(2**63)])
+@pytest.mark.parametrize("b", [1, 7, -1, -7, 2**31, 2**31 + 1, 2**32, 2**62, -(2**63)])
+@pytest.mark.parametrize("a", [0, 5, -5, 2**31 - 1, 2**31, 2**32 + 5, 2**63 - 1, -(2**63)])
 def test_divisors_of_either_sign(a, b):
     f = jit(remainders_in_a_loop)
     with np.errstate(all="ignore"):
@@ -103,12 +103,13 @@ def test_divisors_of_either_sign(a, b):
         assert f(4, np.int64(a), np.int64(b)) == want
 
 
-def test_nothing_is_asked_of_a_positive_divisor():
+def test_a_positive_divisor_is_asked_once():
     f = jit(lambda a, b: a % b)
     assert (f(-7, 5), f(-7, -5), f(7, -5)) == (3, -2, -3)
     with pytest.raises(ZeroDivisionError):
         f(1, 0)
-    assert f.llvm().count(" srem i64 ") == 2  # by what may be anything, and by what is positive
+    assert f.llvm().count(" srem i64 ") == 2  # by what may be anything, and by what is positive,
+    assert f.llvm().count(" urem i32 ") == 1  # and of what fits half as many bits
 
 
 def first_places(first, keys):
