@@ -374,34 +374,45 @@ class TreeChooser : public LoopWriter {
     builder().Append(arena()->New(std::move(copy)));
   }
 
-  // Below how many elements they are taken in order; 0 where lanes always take them. Rows may well
-  // be short where they are as long as those of sparse matrices, and so may be what a loop goes
-  // through at each step, as a tour of a few places, a triangle's row or a filter's weights: it has
-  // often stored them one by one just before, which is not in memory yet when lanes load several at
-  // once.
-  int64_t ShortRowOf(const Binding& b, int64_t lanes) const {
-    const bool is_step = depth_ == 0 && loop_ != nullptr && b.blocks[0]->params.size() == 1;
-    if (context_.options.kernels || b.op != OpCode::kIreduce || lanes <= kLanesOfColumns ||
-        !(depth_ > 0 || is_step))
-      return 0;
-    const ir::VarSet stored =
-        is_step ? EffectsOf(*loop_->blocks.back(), roots_).writes : ir::VarSet();
-    const Var* index = b.blocks[0]->params.back();
-    bool is_scattered = false, is_stored = false;
+  // True for what a loop that goes in order reduces along one index at each of its steps.
+  bool IsStep(const Binding& b) const {
+    return depth_ == 0 && loop_ != nullptr && b.blocks[0]->params.size() == 1;
+  }
+
+  bool IsScattered(const Binding& b) const {
+    bool is_scattered = false;
     ir::ForEachBinding(*b.blocks[0], [&](const Binding& inner) {
-      if (inner.op != OpCode::kLoad) return;
-      is_scattered |= patterns_.IsScattered(inner, index);
-      is_stored |= patterns_.LiesNext(inner, index) &&
+      is_scattered |=
+          inner.op == OpCode::kLoad && patterns_.IsScattered(inner, b.blocks[0]->params.back());
+    });
+    return is_scattered;
+  }
+
+  // True for what goes along an array that the loop around stores to.
+  bool GoesAlongStored(const Binding& b) const {
+    const ir::VarSet stored = EffectsOf(*loop_->blocks.back(), roots_).writes;
+    bool is_stored = false;
+    ir::ForEachBinding(*b.blocks[0], [&](const Binding& inner) {
+      is_stored |= inner.op == OpCode::kLoad &&
+                   patterns_.LiesNext(inner, b.blocks[0]->params.back()) &&
                    Intersects(roots_.Of(inner.operands[0].var()), stored);
     });
-    if (is_scattered || is_stored) return kShortRow;
-    return is_step ? kShortRowOfNeighbours : 0;
+    return is_stored;
+  }
+
+  // Below how many elements they are taken in order; 0 where lanes always take them. Rows may well
+  // be short where they are as long as those of sparse matrices, and so may be what a loop goes
+  // through at each step, as a triangle's row or a filter's weights: it has often stored them one
+  // by one just before, which is not in memory yet when lanes load several at once.
+  int64_t ShortRowOf(const Binding& b, int64_t lanes) const {
+    if (context_.options.kernels || b.op != OpCode::kIreduce || lanes <= kLanesOfColumns) return 0;
+    if (!IsStep(b)) return depth_ > 0 && IsScattered(b) ? kShortRow : 0;
+    return IsScattered(b) || GoesAlongStored(b) ? kShortRow : kShortRowOfNeighbours;
   }
 
   // True for what a loop reduces at a step that goes down a column.
   bool GoesDown(const Binding& b) const {
-    if (depth_ > 0 || loop_ == nullptr || b.results.size() != 1 || b.blocks[0]->params.size() != 1)
-      return false;
+    if (!IsStep(b) || b.results.size() != 1) return false;
     const Var* index = b.blocks[0]->params.back();
     bool is_plain = true, goes_down = false;
     ir::ForEachBinding(*b.blocks[0], [&](const Binding& inner) {

@@ -190,8 +190,8 @@ class Integers {
     const auto quick = [&] {
       Value* a = builder_.CreateTrunc(a_, builder_.getInt32Ty());
       Value* b = builder_.CreateTrunc(b_, builder_.getInt32Ty());
-      return builder_.CreateZExt(is_remainder ? builder_.CreateURem(a, b)
-                                              : builder_.CreateUDiv(a, b), type_);
+      return builder_.CreateZExt(
+          is_remainder ? builder_.CreateURem(a, b) : builder_.CreateUDiv(a, b), type_);
     };
     return ChooseWay(emission_, builder_.CreateICmpULT(both, Int(int64_t{1} << 31)), quick,
                      [&] { return ByPositiveMostly(is_remainder); });

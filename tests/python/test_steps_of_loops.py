@@ -127,3 +127,41 @@ def test_what_a_branch_has_stored_is_not_read_again():
     f = jit(first_places)
     f(np.full(9, -1), keys, target="serial")
     assert f.llvm().count(" load i64,") < 24  # 20 in four copies and the rest; 29 with that read
+
+
+def shortest_tour(D):
+    """Every order of the places behind the first, one after the other."""
+    n = D.shape[0]
+    tour = np.arange(n)
+    best, best_tour = np.inf, tour.copy()
+    while True:
+        length = D[tour[n - 1], tour[0]]
+        for i in range(n - 1):
+            length += D[tour[i], tour[i + 1]]
+        if length < best:
+            best = length
+            for i in range(n):
+                best_tour[i] = tour[i]
+        i = n - 2
+        while i > 0 and tour[i] > tour[i + 1]:
+            i -= 1
+        if i <= 0:
+            break
+        j = n - 1
+        while tour[j] < tour[i]:
+            j -= 1
+        tour[i], tour[j] = tour[j], tour[i]
+        a, b = i + 1, n - 1
+        while a < b:
+            tour[a], tour[b] = tour[b], tour[a]
+            a += 1
+            b -= 1
+    return best, best_tour
+
+
+def test_small_loops_in_a_long_one_are_no_functions():
+    D = np.random.default_rng(5).integers(1, 50, (5, 5)).astype(float)
+    check(shortest_tour, D)
+    f = jit(shortest_tour)
+    f(D, target="serial")
+    assert f.llvm().count("\ndefine ") == 3  # the entry, and what is long or rare in the sum
