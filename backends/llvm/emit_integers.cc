@@ -209,7 +209,11 @@ class Integers {
     return ChooseWay(emission_, builder_.CreateICmpSGT(b_, Int(0)), quick, slow);
   }
 
-  bool IsOneOnHost() const { return is_signed_ && emission_.is_x86 && !type_->isVectorTy(); }
+  // What stays the same in a loop is divided before it, which takes code without branches.
+  bool IsMadeOften() const {
+    return is_signed_ && emission_.is_x86 && !type_->isVectorTy() && ConstantDivisor() == nullptr &&
+           (emission_.Varies(a_) || emission_.Varies(b_));
+  }
 
   Value* AnyQuotient() {
     const Division division = Divide();
@@ -238,7 +242,7 @@ class Integers {
     if (IsByPositive()) return QuotientByPositive();
     if (IsByConstant()) return builder_.CreateUDiv(a_, b_);
     if (IsOfLanes()) return EmitLaneDivision(emission_, a_, b_, is_signed_, false);
-    if (IsOneOnHost() && ConstantDivisor() == nullptr) return Mostly(false);
+    if (IsMadeOften()) return Mostly(false);
     return AnyQuotient();
   }
 
@@ -250,7 +254,7 @@ class Integers {
     if (IsByPositive() && Width() <= 32)
       return builder_.CreateSub(a_, builder_.CreateMul(QuotientByPositive(), b_));
     if (IsOfLanes()) return EmitLaneDivision(emission_, a_, b_, is_signed_, true);
-    if (IsOneOnHost() && ConstantDivisor() == nullptr) return Mostly(true);
+    if (IsMadeOften()) return Mostly(true);
     return AnyRemainder();
   }
 
