@@ -21,9 +21,10 @@
 // Scalars that indexes in loops are made of are no larger than sizes may be, so that no sum of them
 // wraps around, and factors of indexes, `(i * m + j) * n + k`, less, so that no product does; nor
 // elements that move an access around an edge, `y[(i + step[k]) % n]` in a nest of
-// loops. Tables are as long as masks of their indexes say, `table[x & 63]`. An inner loop has a
-// first iteration where it matters to what is behind it. What loops over blocks step by,
-// `range(0, n, b)`, is positive.
+// loops. Tables are as long as masks of their indexes say, `table[x & 63]`, and arrays that loops
+// go to at one place that elements say, `left[node]` and `right[node]`, as long as one another. An
+// inner loop has a first iteration where it matters to what is behind it. What loops over blocks
+// step by, `range(0, n, b)`, is positive.
 //
 // Assumes: where that check fails, whose site is new and has the exception kOtherShapes, the caller
 // runs the program made without this pass (Options::assume_shapes).
@@ -38,7 +39,7 @@
 #include "ir/uses.h"
 #include "passes/analyses/carried_values.h"
 #include "passes/analyses/find_effects.h"
-#include "passes/assuming/loop_assumptions.h"
+#include "passes/assuming/place_assumptions.h"
 #include "passes/other_shapes.h"
 #include "passes/pass.h"
 
@@ -54,14 +55,15 @@ using ir::Var;
 constexpr int kFewestLoops = 2;                         // around what is worth a look at an array
 constexpr int64_t kMoreThanAnySize = int64_t{1} << 48;  // As ranges.h has it.
 
-class ShapeAssumer : public LoopAssumptions {
+class ShapeAssumer : public PlaceAssumptions {
  public:
-  using LoopAssumptions::LoopAssumptions;
+  using PlaceAssumptions::PlaceAssumptions;
 
   const ir::Function* Run(ir::Arena* arena) {
     // What is given is made equal before expressions of it are, and sizes are simpler once slices
     // lie inside: simplify reads what is said first into what follows.
     ForEachPair([&](const Binding& b, const Pair& pair) { AssumeGivenEqual(b, pair); });
+    AssumeAlike();
     ir::ForEachBinding(*function_.body, [&](const Binding& b) {
       if (b.op == OpCode::kSlice) AssumeInside(b);
       if (IsLoop(b.op)) AssumeKeepsSizes(b);

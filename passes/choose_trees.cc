@@ -7,7 +7,8 @@
 //
 // Assumes: index form. ir/reduction_tree.h says what a tree means. Threads and the width of
 // registers take no part: one core and many give the same bits. What is in order along rows that
-// pass by, as a sum of columns, is in order a run of rows at a time.
+// pass by, as a sum of columns, is in order a run of rows at a time. At a step of a loop in order,
+// what is short is in order, and what goes down a column has few lanes.
 // Refuses: lanes where a combine depends on the order of its sides, where an array is accumulated,
 // where the extents are small constants or those of a window around an index, where memory follows
 // the index around the reduction, where numbers of no array are reduced to the same in all lanes
@@ -76,8 +77,13 @@ constexpr int64_t kMostLanes = 64;
 // What is checked is gathered mostly, in rows that may well be short: one register.
 constexpr int64_t kMostLanesOfCheckedRows = 8;
 // Rows of fewer elements, of which some lie anywhere, are soon over in order: processors make
-// several of them side by side, and need not combine lanes.
+// several of them side by side, and need not combine lanes. Where all lie side by side, and have
+// for a while, lanes are sooner done.
 constexpr int64_t kShortRow = 32;
+constexpr int64_t kShortRowOfNeighbours = 16;
+// Of elements one below the other, that a vector would be put together of: so many sums of scalars
+// do not wait for one another.
+constexpr int64_t kLanesOfColumns = 4;
 // Of a few elements around an index, as `range(max(i - 1, 0), min(i + 2, n))` has.
 constexpr int64_t kWidestWindow = 16;
 // Bools are made by comparing wider numbers, of which more lanes would not fit the registers.
@@ -116,9 +122,9 @@ class TreeChooser : public LoopWriter {
       case OpCode::kIfilter: return VisitNest(*b);
       case OpCode::kFor:
       case OpCode::kWhile: {
-        ++repeats_;
+        const Binding* outer = std::exchange(loop_, b);
         Mutator::Visit(b);
-        --repeats_;
+        loop_ = outer;
         return;
       }
       default: return Mutator::Visit(b);
@@ -368,23 +374,58 @@ class TreeChooser : public LoopWriter {
     copy.attrs = copy.attrs.With(Attr::kBlock, block).With(Attr::kLanes, lanes);
     copy.attrs = run > 0 ? copy.attrs.With(Attr::kRun, run) : copy.attrs.Without(Attr::kRun);
     if (neighbours > 1) copy.attrs = copy.attrs.With(Attr::kStep, neighbours);
-    if (IsOfShortRows(b, lanes)) copy.attrs = copy.attrs.With(Attr::kShort, kShortRow);
+    if (const int64_t least = ShortRowOf(b, lanes))
+      copy.attrs = copy.attrs.With(Attr::kShort, least);
     builder().Append(arena()->New(std::move(copy)));
   }
 
-  // True where rows may well be short, as those of sparse matrices are, or what a loop goes through
-  // at each step, as a tour of a few places is: it has often stored them one by one just before,
-  // which is not in memory yet when lanes load several at once.
-  bool IsOfShortRows(const Binding& b, int64_t lanes) const {
-    const bool is_repeated = depth_ > 0 || (repeats_ > 0 && b.blocks[0]->params.size() == 1);
-    if (context_.options.kernels || b.op != OpCode::kIreduce || !is_repeated || lanes == 1)
-      return false;
+  // True for what a loop that goes in order reduces along one index at each of its steps.
+  bool IsStep(const Binding& b) const {
+    return depth_ == 0 && loop_ != nullptr && b.blocks[0]->params.size() == 1;
+  }
+
+  bool IsScattered(const Binding& b) const {
     bool is_scattered = false;
     ir::ForEachBinding(*b.blocks[0], [&](const Binding& inner) {
       is_scattered |=
           inner.op == OpCode::kLoad && patterns_.IsScattered(inner, b.blocks[0]->params.back());
     });
     return is_scattered;
+  }
+
+  // True for what goes along an array that the loop around stores to.
+  bool GoesAlongStored(const Binding& b) const {
+    const ir::VarSet stored = EffectsOf(*loop_->blocks.back(), roots_).writes;
+    bool is_stored = false;
+    ir::ForEachBinding(*b.blocks[0], [&](const Binding& inner) {
+      is_stored |= inner.op == OpCode::kLoad &&
+                   patterns_.LiesNext(inner, b.blocks[0]->params.back()) &&
+                   Intersects(roots_.Of(inner.operands[0].var()), stored);
+    });
+    return is_stored;
+  }
+
+  // Below how many elements they are taken in order; 0 where lanes always take them. Rows may well
+  // be short where they are as long as those of sparse matrices, and so may be what a loop goes
+  // through at each step, as a triangle's row or a filter's weights: it has often stored them one
+  // by one just before, which is not in memory yet when lanes load several at once.
+  int64_t ShortRowOf(const Binding& b, int64_t lanes) const {
+    if (context_.options.kernels || b.op != OpCode::kIreduce || lanes <= kLanesOfColumns) return 0;
+    if (!IsStep(b)) return depth_ > 0 && IsScattered(b) ? kShortRow : 0;
+    return IsScattered(b) || GoesAlongStored(b) ? kShortRow : kShortRowOfNeighbours;
+  }
+
+  // True for what a loop reduces at a step that goes down a column.
+  bool GoesDown(const Binding& b) const {
+    if (!IsStep(b) || b.results.size() != 1) return false;
+    const Var* index = b.blocks[0]->params.back();
+    bool is_plain = true, goes_down = false;
+    ir::ForEachBinding(*b.blocks[0], [&](const Binding& inner) {
+      const bool is_load = inner.op == OpCode::kLoad;
+      is_plain &= ir::IsScalarOp(inner.op) || (is_load && !patterns_.IsScattered(inner, index));
+      goes_down |= is_load && patterns_.IsInColumn(inner, index);
+    });
+    return is_plain && goes_down && !ir::TraitsOf(*b.blocks[1]).identities.empty();
   }
 
   // Of the lanes of a GPU's threads.
@@ -407,6 +448,7 @@ class TreeChooser : public LoopWriter {
       context_.Note(b.span, "no lanes: " + reason, Topic::kLanes, Verdict::kRefused);
       return 1;
     }
+    if (GoesDown(b)) return kLanesOfColumns;
     const bool has_bools = std::any_of(b.results.begin(), b.results.end(), [](const Var* result) {
       return result->type.dtype() == ir::DType::kBool;
     });
@@ -424,7 +466,7 @@ class TreeChooser : public LoopWriter {
   mutable std::optional<ShortExtents> short_;  // where there is a reduction
   Context& context_;
   int depth_ = 0;
-  int repeats_ = 0;                    // Loops around that go in order.
+  const Binding* loop_ = nullptr;      // The innermost around that goes in order.
   const Binding* row_scan_ = nullptr;  // Of the nest that is visited.
   const Binding* nest_ = nullptr;      // The innermost around,
   const Binding* around_ = nullptr;    // a reduction or a scan included.

@@ -1,5 +1,6 @@
-// Moves out of loops and operators what is the same in every iteration: scalar code, choices between
-// values that are there, and checks that come first; and in a block, checks before the pure code that precedes them.
+// Moves out of loops and operators what is the same in every iteration: scalar code, choices
+// between values that are there, and checks that come first; and in a block, checks before the pure
+// code that precedes them.
 //
 // Before:
 //   imap (%i) in (%n) { %k = add %a, %b  %ok = lt %k, %m  check %ok, site 0 at (1, %i)  ... }

@@ -163,7 +163,9 @@ class ReductionUnroller : public LoopWriter {
       if (in_lanes) {
         lanes.push_back(element);
       } else {
-        total = total.empty() ? element : CombineWith(*b.blocks[1], total, element);
+        total = total.empty() ? element
+                : has_lanes   ? Combine(*b.blocks[1], total, element)
+                              : CombineWith(*b.blocks[1], total, element);
       }
     } while (Advance(index, extents));
     if (in_lanes) total = Fold(*b.blocks[1], std::move(lanes), LanesOf(b));
@@ -180,7 +182,7 @@ class ReductionUnroller : public LoopWriter {
     return lanes[0];
   }
 
-  // Without joining a product and a sum: lanes have rounded theirs.
+  // Without joining a product and a sum: lanes have rounded theirs, and so has a short run.
   Operands Combine(const Block& combine, const Operands& left, const Operands& right) {
     Operands results;
     for (size_t k = 0; k < left.size(); ++k) {

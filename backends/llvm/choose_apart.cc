@@ -16,7 +16,8 @@ using ir::OpCode;
 constexpr int kFewest = 16;
 // A nest of more is long itself.
 constexpr int kMost = 400;
-// Loops of more than this, side by side in the body of a forked one that is long, are functions.
+// Loops of more than this, side by side in the body of a forked one that is long, are functions,
+// and so are those inside a loop of a long nest, where calls and what they hand over are felt.
 constexpr int kLongInFork = 100;
 // What is left of a forked loop: its captures and the choice to fork.
 constexpr int kForkSize = 8;
@@ -98,16 +99,19 @@ class Chooser {
     if (binding.blocks.empty()) return;
     if (IsForked(binding)) return VisitFork(binding);
     const Size size = SizeOf(binding);
-    if (!size.loops || (size.bindings < fewest_ && !every_loop_)) return;
+    const int fewest = in_loop_ ? long_in_fork_ : fewest_;
+    if (!size.loops || (size.bindings < fewest && !every_loop_)) return;
     const bool is_long = size.bindings > kMost;
     const bool holds_the_loop = IsLoop(binding) || !is_long;
     if (every_loop_ ? holds_the_loop : !is_long) chosen_.nests.insert(&binding);
     if (!is_long) return;
     // Inside a loop, a part is called in every iteration.
-    const bool outer = every_loop_;
+    const bool outer = every_loop_, was_in_loop = in_loop_;
     every_loop_ &= !IsLoop(binding);
+    in_loop_ |= IsLoop(binding);
     for (const Block* block : binding.blocks) Visit(*block);
     every_loop_ = outer;
+    in_loop_ = was_in_loop;
   }
 
   // The body of a forked loop is one function unless two threads would rather compile it: then
@@ -154,6 +158,7 @@ class Chooser {
   int apart_above_;
   bool forked_;
   bool every_loop_ = false;
+  bool in_loop_ = false;  // of a nest that is long
 };
 
 }  // namespace

@@ -4,12 +4,15 @@
 #include <limits>
 
 #include "ir/diagnostics.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DerivedTypes.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/PatternMatch.h"
 
 namespace parakeet::backends {
 namespace {
+
+constexpr size_t kMostParts = 64;  // that are looked at
 
 llvm::FastMathFlags FlagsOf(const std::set<std::string>& names) {
   llvm::FastMathFlags flags;
@@ -79,6 +82,25 @@ std::string Emission::HelperName(const std::string& what) const {
   std::string name = kDeviceHelper + what;
   std::replace(name.begin(), name.end(), '.', '_');  // PTX has none in names.
   return name;
+}
+
+bool Emission::Varies(llvm::Value* value) const {
+  const llvm::Function* function = builder.GetInsertBlock()->getParent();
+  if (loop == nullptr || loop->getParent() != function) return false;
+  const llvm::Function::const_iterator first(loop->getIterator());
+  std::vector<llvm::Value*> parts = {value};
+  for (size_t k = 0; k < parts.size(); ++k) {
+    const auto* made = llvm::dyn_cast<llvm::Instruction>(parts[k]);
+    // Blocks stand in the order in which they are written.
+    const auto is_its = [&](const llvm::BasicBlock& block) { return &block == made->getParent(); };
+    if (made == nullptr || std::none_of(first, function->end(), is_its)) continue;
+    // Divisions too stand in front of loops.
+    const bool is_plain = llvm::isa<llvm::BinaryOperator>(made) ||
+                          (llvm::isSafeToSpeculativelyExecute(made) && !made->mayReadFromMemory());
+    if (!is_plain || parts.size() > kMostParts) return true;
+    parts.insert(parts.end(), made->op_begin(), made->op_end());
+  }
+  return false;
 }
 
 llvm::Value* Emission::Text(const std::string& text) {

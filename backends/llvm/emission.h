@@ -91,6 +91,10 @@ struct Emission {
   // their own.
   std::string HelperName(const std::string& what) const;
 
+  // True for what the innermost loop that is written may make anew in every iteration, as far as it
+  // is easily seen; false outside of loops.
+  bool Varies(llvm::Value* value) const;
+
   // A constant string, equal ones once: what reads equal ones is equal.
   llvm::Value* Text(const std::string& text);
   // Memory that holds a number of any dtype: zero.
@@ -112,6 +116,8 @@ struct Emission {
   // Whether it is a kernel's, whose helpers are others than the host's: mathematics differ.
   bool is_of_kernel = false;
   ir::Span span;  // of the operation that is written
+  // Where the innermost loop begins that is written; null outside of loops.
+  llvm::BasicBlock* loop = nullptr;
   // Whether the processor loads and stores lanes that lie apart under a mask.
   bool has_gathers = true;
   // Whether it turns lanes of i64 into doubles and back.

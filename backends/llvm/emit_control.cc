@@ -213,7 +213,9 @@ void FunctionEmitter::EmitFor(const ir::Binding& binding) {
   numbers_[body.params[0]] = {index, nullptr};
   DefineFromParts(carried, AsValues(phis));
   ++loops_around_;
+  llvm::BasicBlock* const outer = std::exchange(emission_.loop, head);
   EmitBlock(body);
+  emission_.loop = outer;
   --loops_around_;
   const Parts next = PartsOf(carried, body.results);
   Value* next_index = builder_.CreateNSWAdd(index, I64(step));
@@ -246,6 +248,7 @@ void FunctionEmitter::EmitWhile(const ir::Binding& binding) {
   const std::vector<PHINode*> phis = PhisLike(builder_, initial);
   AddIncoming(phis, initial, before);
   DefineFromParts(test.params, AsValues(phis));
+  llvm::BasicBlock* const outer = std::exchange(emission_.loop, head);
   EmitBlock(test);
   builder_.CreateCondBr(ValueOf(test.results[0]), trip, after);
   builder_.SetInsertPoint(trip);
@@ -253,6 +256,7 @@ void FunctionEmitter::EmitWhile(const ir::Binding& binding) {
   ++loops_around_;
   EmitBlock(body);
   --loops_around_;
+  emission_.loop = outer;
   const Parts next = PartsOf(body.params, body.results);
   AddIncoming(phis, next, builder_.GetInsertBlock());
   builder_.CreateBr(head);

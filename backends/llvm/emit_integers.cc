@@ -1,4 +1,5 @@
 #include "backends/llvm/emit_scalars.h"
+#include "backends/llvm/lane_doubles.h"
 
 namespace parakeet::backends {
 namespace {
@@ -180,6 +181,59 @@ class Integers {
 
   bool IsOfLanes() const { return emission_.is_x86 && type_->isVectorTy(); }
 
+  // Of what is not negative, in half as many bits where these are enough, by a positive divisor: a
+  // division of 64 bits takes longer, and tests of the divisor would stand before it, and of signs
+  // behind it, which one waits for after the other. Branches that nearly always go one way do not.
+  Value* Mostly(bool is_remainder) {
+    if (Width() < 64) return ByPositiveMostly(is_remainder);
+    Value* both = builder_.CreateOr(a_, builder_.CreateSub(b_, Int(1)));
+    const auto quick = [&] {
+      Value* a = builder_.CreateTrunc(a_, builder_.getInt32Ty());
+      Value* b = builder_.CreateTrunc(b_, builder_.getInt32Ty());
+      return builder_.CreateZExt(
+          is_remainder ? builder_.CreateURem(a, b) : builder_.CreateUDiv(a, b), type_);
+    };
+    return ChooseWay(emission_, builder_.CreateICmpULT(both, Int(int64_t{1} << 31)), quick,
+                     [&] { return ByPositiveMostly(is_remainder); });
+  }
+
+  // By a positive divisor nothing traps, and what is left has the wrong sign below 0 only.
+  Value* ByPositiveMostly(bool is_remainder) {
+    const auto quick = [&] {
+      Value* left = builder_.CreateSRem(a_, b_);
+      Value* sign = builder_.CreateAShr(left, Int(Width() - 1));
+      return is_remainder ? builder_.CreateAdd(left, builder_.CreateAnd(sign, b_))
+                          : builder_.CreateAdd(builder_.CreateSDiv(a_, b_), sign);
+    };
+    const auto slow = [&] { return is_remainder ? AnyRemainder() : AnyQuotient(); };
+    return ChooseWay(emission_, builder_.CreateICmpSGT(b_, Int(0)), quick, slow);
+  }
+
+  // What stays the same in a loop is divided before it, which takes code without branches.
+  bool IsMadeOften() const {
+    return is_signed_ && emission_.is_x86 && !type_->isVectorTy() && ConstantDivisor() == nullptr &&
+           (emission_.Varies(a_) || emission_.Varies(b_));
+  }
+
+  Value* AnyQuotient() {
+    const Division division = Divide();
+    Value* quotient = division.quotient;
+    if (is_signed_) {
+      quotient = builder_.CreateAdd(quotient, builder_.CreateSExt(division.rounds_down, type_));
+    }
+    return ZeroUnderZero(quotient);
+  }
+
+  Value* AnyRemainder() {
+    const Division division = Divide();
+    Value* remainder = division.remainder;
+    if (is_signed_) {
+      Value* moved = builder_.CreateAdd(remainder, b_);
+      remainder = builder_.CreateSelect(division.rounds_down, moved, remainder);
+    }
+    return ZeroUnderZero(remainder);
+  }
+
   Value* FloorQuotient() {
     if (const llvm::APInt* power = PowerOfTwoDivisor()) {
       Value* count = Int(power->logBase2());
@@ -188,12 +242,8 @@ class Integers {
     if (IsByPositive()) return QuotientByPositive();
     if (IsByConstant()) return builder_.CreateUDiv(a_, b_);
     if (IsOfLanes()) return EmitLaneDivision(emission_, a_, b_, is_signed_, false);
-    const Division division = Divide();
-    Value* quotient = division.quotient;
-    if (is_signed_) {
-      quotient = builder_.CreateAdd(quotient, builder_.CreateSExt(division.rounds_down, type_));
-    }
-    return ZeroUnderZero(quotient);
+    if (IsMadeOften()) return Mostly(false);
+    return AnyQuotient();
   }
 
   Value* FloorRemainder() {
@@ -204,13 +254,8 @@ class Integers {
     if (IsByPositive() && Width() <= 32)
       return builder_.CreateSub(a_, builder_.CreateMul(QuotientByPositive(), b_));
     if (IsOfLanes()) return EmitLaneDivision(emission_, a_, b_, is_signed_, true);
-    const Division division = Divide();
-    Value* remainder = division.remainder;
-    if (is_signed_) {
-      Value* moved = builder_.CreateAdd(remainder, b_);
-      remainder = builder_.CreateSelect(division.rounds_down, moved, remainder);
-    }
-    return ZeroUnderZero(remainder);
+    if (IsMadeOften()) return Mostly(true);
+    return AnyRemainder();
   }
 
   Value* Remainder() { return ZeroUnderZero(Divide().remainder); }

@@ -68,7 +68,9 @@ void FunctionEmitter::EmitTrips(const ir::Binding& loop, Value* begin, Value* en
   numbers_[body.params[0]] = {builder_.CreateNSWAdd(ValueOf(loop.operands[0]), moved), nullptr};
   const FailureTarget outer = failure_;
   failure_ = {latch, flag};
+  BasicBlock* const loop_around = std::exchange(emission_.loop, head);
   EmitBlock(body);
+  emission_.loop = loop_around;
   failure_ = outer;
   builder_.CreateBr(latch);
   builder_.SetInsertPoint(latch);

@@ -8,6 +8,8 @@
 #include "llvm/Transforms/AggressiveInstCombine/AggressiveInstCombine.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/GVN.h"
+#include "llvm/Transforms/Scalar/JumpThreading.h"
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/LoopRotation.h"
@@ -24,6 +26,8 @@ using Passes = llvm::FunctionPassManager;
 // A short loop of unknown trips is written out as often as this.
 constexpr int kCopies = 4;
 constexpr int kFewInstructions = 48;
+// What paths have in common is looked for in functions of up to so many.
+constexpr size_t kMostOnPaths = 5000;
 
 void AddLoopPass(Passes& passes, auto pass) {
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(pass), /*UseMemorySSA=*/true));
@@ -46,6 +50,16 @@ Passes FirstPasses() {
   return passes;
 }
 
+// Of loops that go one way or another: what a branch has decided, no later one asks on its path,
+// and what was stored or read on the paths to a place is not read there again: `if a[p] < 0: a[p] =
+// k`, then a[p].
+Passes PathPasses() {
+  Passes passes;
+  passes.addPass(llvm::JumpThreadingPass());
+  passes.addPass(llvm::GVNPass());
+  return passes;
+}
+
 // Whole loops of few constant trips.
 Passes Unrolling() {
   Passes passes;
@@ -62,6 +76,21 @@ bool HasConstantTrips(const llvm::Loop* loop, llvm::ScalarEvolution& scev) {
 bool HoldsLoops(const llvm::Loop* loop, llvm::ScalarEvolution& scev) {
   return llvm::any_of(loop->getSubLoops(), [&](const llvm::Loop* inner) {
     return !HasConstantTrips(inner, scev) || HoldsLoops(inner, scev);
+  });
+}
+
+bool IsScalar(const llvm::Loop* loop) {
+  return llvm::none_of(loop->blocks(), [](const llvm::BasicBlock* block) {
+    return llvm::any_of(*block, [](const auto& each) { return each.getType()->isVectorTy(); });
+  });
+}
+
+// Whether some loop of scalars has branches: these passes take a twentieth of what it takes to
+// compile one, and would do nothing for others.
+bool HasPaths(llvm::Function& function, llvm::FunctionAnalysisManager& functions) {
+  const auto& loops = functions.getResult<llvm::LoopAnalysis>(function);
+  return llvm::any_of(loops.getLoopsInPreorder(), [](const llvm::Loop* loop) {
+    return loop->isInnermost() && loop->getNumBlocks() > 1 && IsScalar(loop);
   });
 }
 
@@ -144,6 +173,7 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, cgsccs, modules);
   Passes first = FirstPasses();
+  Passes paths = PathPasses();
   Passes unrolling = Unrolling();
   Passes rest = AfterUnrolling();
   for (llvm::Function& function : module) {
@@ -151,8 +181,11 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
     const auto run = [&](Passes& passes) {
       functions.invalidate(function, passes.run(function, functions));
     };
+    const bool is_gpu = machine.getTargetTriple().isNVPTX();
     run(first);
-    ChooseUnrolling(function, functions, machine.getTargetTriple().isNVPTX());
+    if (!is_gpu && CountInstructions(function) <= kMostOnPaths && HasPaths(function, functions))
+      run(paths);
+    ChooseUnrolling(function, functions, is_gpu);
     const size_t instructions = CountInstructions(function);
     run(unrolling);
     if (CountInstructions(function) != instructions) run(rest);

@@ -23,6 +23,10 @@ class LoopAssumptions : public Assumptions {
   // that the number is positive.
   void AssumeBlocks();
 
+  // True where the value is computed from the other; what is loaded is data.
+  bool IsMadeOf(const ir::Operand& value, const ir::Var* part, bool by_equality,
+                ir::VarSet* seen) const;
+
   ir::VarSet seen_;  // arrays whose elements are taken to be near, last places taken to be some
 
  private:
@@ -34,9 +38,6 @@ class LoopAssumptions : public Assumptions {
   // True where a branch around asks about a loop that the index goes by. Where the index is the
   // loop's own, whether it equals something says nothing of where the array ends.
   bool IsGuarded(const LinearForm& index) const;
-  // True where the value is computed from the other; what is loaded is data.
-  bool IsMadeOf(const ir::Operand& value, const ir::Var* part, bool by_equality,
-                ir::VarSet* seen) const;
   static bool Stores(const ir::Binding& b);
   // Of a check that two sizes are equal.
   void AssumeChecked(const ir::Binding& check);

@@ -39,6 +39,8 @@ constexpr int64_t kNarrowLanes = 64;
 constexpr int kSideBySide = 4;
 constexpr int kCheapSideBySide = 8;
 constexpr int kRoomyRegister = 64;
+// So few lanes gain nothing as a vector, which is put together of what lies apart.
+constexpr int64_t kMostScalars = 4;
 
 Attributes Parallel(int64_t cost) {
   return {{Attr::kKind, std::string("parallel")}, {Attr::kCost, std::max<int64_t>(1, cost)}};
@@ -89,7 +91,8 @@ Operands ReductionLowering::FoldRun(const Reduction& r, const Operands& row, con
     const Operands start = peel ? Element(r, at(lo)) : r.starts;
     return Carry(peel ? builder().Add(lo, Int(1)) : lo, hi, start,
                  [&](const Operand& i, const Operands& so_far) {
-                   return Combine(r, so_far, Element(r, at(i)));
+                   return r.lanes == 1 ? Combine(r, so_far, Element(r, at(i)))
+                                       : CombineApart(r, so_far, Element(r, at(i)));
                  });
   };
   const auto in_lanes = [&] {
@@ -98,11 +101,48 @@ Operands ReductionLowering::FoldRun(const Reduction& r, const Operands& row, con
     return narrow ? RunNarrow(r, *narrow, element, lo, hi) : RunLanes(r, element, lo, hi);
   };
   if (r.lanes == 1) return in_order();
+  if (r.lanes <= kMostScalars && r.starts.size() == 1 && IsScalarCode(r))
+    return RunScalars(r, [&](const Operand& i) { return Element(r, at(i)); }, lo, hi);
   const int64_t least = r.binding.attrs.Int(Attr::kShort);
   if (least == 0) return in_lanes();
   const Operand is_short =
       builder().Scalar(OpCode::kLt, {builder().Sub(hi, lo), Int(least)}, "short");
   return Choose(is_short, in_order, in_lanes);
+}
+
+// What waits for the step before adds a product that did not.
+Operands ReductionLowering::CombineApart(const Reduction& r, const Operands& left,
+                                         const Operands& right) {
+  Operands arguments = left;
+  arguments.insert(arguments.end(), right.begin(), right.end());
+  return VisitBody(*ir::CloneBlock(arena(), *r.binding.blocks[1]), arguments);
+}
+
+// A few lanes of one value are scalars side by side, and those of the last elements are folded as
+// far as there are any.
+Operands ReductionLowering::RunScalars(const Reduction& r, const ElementAt& element,
+                                       const Operand& lo, const Operand& hi) {
+  const auto fold = [&](const Operand& sum, const Operand& i) {
+    return Combine(r, {sum}, element(i))[0];
+  };
+  const Operand rest =
+      builder().Scalar(OpCode::kMod, {Max(builder().Sub(hi, lo), Int(0)), Int(r.lanes)});
+  const Operand whole = builder().Sub(hi, rest);
+  const Operands folded = Carry(
+      lo, whole, Operands(r.lanes, r.starts[0]),
+      [&](const Operand& i, Operands so_far) {
+        for (int64_t k = 0; k < r.lanes; ++k) so_far[k] = fold(so_far[k], builder().Add(i, Int(k)));
+        return so_far;
+      },
+      r.lanes);
+  std::vector<Operands> sums;
+  for (const Operand& sum : folded) sums.push_back({sum});
+  for (int64_t k = 0; k + 1 < r.lanes; ++k) {
+    const auto one_more = [&] { return Operands{fold(folded[k], builder().Add(whole, Int(k)))}; };
+    const Operand is_there = builder().Scalar(OpCode::kLt, {Int(k), rest});
+    sums[k] = Choose(is_there, one_more, [&] { return sums[k]; });
+  }
+  return CombineHalves(r, std::move(sums));
 }
 
 Operands ReductionLowering::RunLanes(const Reduction& r, const ElementAt& element,

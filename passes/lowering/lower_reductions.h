@@ -81,6 +81,10 @@ class ReductionLowering : public IndexWriter {
                    const ir::Operand& hi);
   Operands RunLanes(const Reduction& r, const ElementAt& element, const ir::Operand& lo,
                     const ir::Operand& hi);
+  Operands RunScalars(const Reduction& r, const ElementAt& element, const ir::Operand& lo,
+                      const ir::Operand& hi);
+  // What Combine makes, without joining a product and a sum.
+  Operands CombineApart(const Reduction& r, const Operands& left, const Operands& right);
   // Of integers that are known to be small, sums that fit fewer bits than the whole, some elements
   // at a time: more of them fit a register.
   struct Narrow {

@@ -23,8 +23,8 @@ bool IsRepeated(const ir::Binding& b);
 // Appends a foreach for each part, behind one another, with arrays of what later ones read of
 // earlier ones. Rows in `kept` are stored to their arrays by the parts. Iterations of the foreach
 // touch nothing that others store. Appends nothing, and says why, where the nest cannot be split:
-// the block checks by itself, or parts repeat loads of what is stored over; a part reads what a later one
-// makes, or passes on a whole array that another makes.
+// the block checks by itself, or parts repeat loads of what is stored over; a part reads what a
+// later one makes, or passes on a whole array that another makes.
 std::string SplitNest(ir::Builder& builder, const ir::Binding& nest,
                       const std::vector<NestPart>& parts, RowArrays kept, const Roots& roots);
 

@@ -119,3 +119,59 @@ def test_tables_that_masks_index_are_not_checked():
     x = np.arange(10)
     account = jit(looked_up, target="serial").explain(x, np.zeros(8), np.zeros(5))
     assert "no checks left" in str(account)
+
+
+def leaves(x, feature, threshold, left, right, value):
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        node = 0
+        while left[node] >= 0:
+            if x[i, feature[node]] <= threshold[node]:
+                node = left[node]
+            else:
+                node = right[node]
+        out[i] = value[node]
+    return out
+
+
+@pytest.fixture
+def tree():
+    rng = np.random.default_rng(3)
+    n = 31
+    left = np.where(np.arange(n) < 15, 2 * np.arange(n) + 1, -1)
+    right = np.where(np.arange(n) < 15, 2 * np.arange(n) + 2, -1)
+    return [rng.random((20, 4)), rng.integers(0, 4, n), rng.random(n), left, right, rng.random(n)]
+
+
+def test_parts_of_nodes_are_held_against_one_size(tree):
+    check(leaves, *tree)
+    scheduled = jit(leaves).ir(*tree, stage="scheduled", target="serial")
+    assert scheduled.count(" at (1, ") == 4, scheduled  # two of a node, a feature's and a leaf's
+
+
+@pytest.mark.parametrize("part", range(1, 6))
+def test_parts_of_nodes_of_any_length(tree, part):
+    for length in (7, 31, 40):
+        parts = [*tree]
+        parts[part] = np.resize(parts[part], length)
+        check(leaves, *parts)
+
+
+def test_nodes_counted_from_the_end(tree):
+    tree[3][:15] -= 31
+    tree[3][15:] = -62
+    tree[4][:7] -= 31
+    check(leaves_from_the_end, *tree)
+
+
+def leaves_from_the_end(x, feature, threshold, left, right, value):
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        node = 0
+        while left[node] >= -31:
+            if x[i, feature[node]] <= threshold[node]:
+                node = left[node]
+            else:
+                node = right[node]
+        out[i] = value[node]
+    return out

@@ -2,7 +2,10 @@
 
 import numpy as np
 import pytest
+from agreement import REDUCED, check_agreement, deep_copies
 from exact_outcomes import check
+
+from parakeet import jit
 
 
 def swapped_tours(D, tour, places):
@@ -36,3 +39,133 @@ def test_a_place_that_is_not_there_in_a_sum_in_a_loop():
     D = np.arange(16.0).reshape(4, 4)
     check(swapped_tours, D, np.array([0, 1, 4, 2]), np.arange(3))
     check(swapped_tours, D, np.array([0, 1, -4, 2]), np.arange(3))
+
+
+def forward_substitution(L, b):
+    n = len(b)
+    x = np.empty(n)
+    for i in range(n):
+        s = b[i]
+        for j in range(i):
+            s -= L[i, j] * x[j]
+        x[i] = s / L[i, i]
+    return x
+
+
+@pytest.mark.parametrize("n", [1, 17, 70])
+def test_rows_of_what_the_loop_stores(n):
+    rng = np.random.default_rng(n)
+    arguments = rng.random((n, n)) + n * np.eye(n), rng.random(n)
+    check_agreement(jit(forward_substitution), forward_substitution, deep_copies(arguments),
+                    REDUCED)
+
+
+def orthogonal_columns(A):
+    m, n = A.shape
+    Q = A.copy()
+    for j in range(n):
+        for i in range(j):
+            s = 0.0
+            for k in range(m):
+                s += Q[k, i] * Q[k, j]
+            for k in range(m):
+                Q[k, j] -= s * Q[k, i]
+        most = 0.0
+        for k in range(m):
+            most = max(most, abs(Q[k, j]))
+        for k in range(m):
+            Q[k, j] /= most
+    return Q
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4, 7, 40])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_sums_and_extremes_down_columns_of_a_loop(m, dtype):
+    A = (np.random.default_rng(m).random((m, 3)) + np.eye(m, 3) * m).astype(dtype)
+    check_agreement(jit(orthogonal_columns), orthogonal_columns, deep_copies((A,)),
+                    REDUCED)
+
+
+def remainders_in_a_loop(steps, a, b):
+    s, q = a, 0
+    for i in range(steps):
+        q += s // b
+        s = (s * 31 + i) % b
+    return s, q
+
+
+@pytest.mark.parametrize("b", [1, 7, -1, -7, 2**31, 2**31 + 1, 2**32, 2**62, -(2**63)])
+@pytest.mark.parametrize("a", [0, 5, -5, 2**31 - 1, 2**31, 2**32 + 5, 2**63 - 1, -(2**63)])
+def test_divisors_of_either_sign(a, b):
+    f = jit(remainders_in_a_loop)
+    with np.errstate(all="ignore"):
+        want = remainders_in_a_loop(4, np.int64(a), np.int64(b))
+        assert f(4, np.int64(a), np.int64(b)) == want
+
+
+def test_a_positive_divisor_is_asked_once():
+    f = jit(remainders_in_a_loop)
+    assert f(4, 10**6, 77) == remainders_in_a_loop(4, 10**6, 77)
+    with pytest.raises(ZeroDivisionError):
+        f(1, 1, 0)
+    # By what may be anything, and by what is positive; and of what fits half as many bits. What is
+    # no loop's has one form.
+    assert (f.llvm().count(" srem i64 "), f.llvm().count(" urem i32 ")) == (4, 1)
+    g = jit(lambda a, b: a % b)
+    assert (g(-7, 5), g(-7, -5), g(7, -5)) == (3, -2, -3)
+    assert (g.llvm().count(" srem i64 "), g.llvm().count(" urem i32 ")) == (1, 0)
+
+
+def first_places(first, keys):
+    total = 0
+    for i in range(len(keys)):
+        if first[keys[i]] < 0:
+            first[keys[i]] = i
+        total += first[keys[i]]
+    return total
+
+
+def test_what_a_branch_has_stored_is_not_read_again():
+    keys = np.random.default_rng(0).integers(0, 9, 40)
+    check(first_places, np.full(9, -1), keys)
+    f = jit(first_places)
+    f(np.full(9, -1), keys, target="serial")
+    assert f.llvm().count(" load i64,") < 24  # 20 in four copies and the rest; 29 with that read
+
+
+def shortest_tour(D):
+    """Every order of the places behind the first, one after the other."""
+    n = D.shape[0]
+    tour = np.arange(n)
+    best, best_tour = np.inf, tour.copy()
+    while True:
+        length = D[tour[n - 1], tour[0]]
+        for i in range(n - 1):
+            length += D[tour[i], tour[i + 1]]
+        if length < best:
+            best = length
+            for i in range(n):
+                best_tour[i] = tour[i]
+        i = n - 2
+        while i > 0 and tour[i] > tour[i + 1]:
+            i -= 1
+        if i <= 0:
+            break
+        j = n - 1
+        while tour[j] < tour[i]:
+            j -= 1
+        tour[i], tour[j] = tour[j], tour[i]
+        a, b = i + 1, n - 1
+        while a < b:
+            tour[a], tour[b] = tour[b], tour[a]
+            a += 1
+            b -= 1
+    return best, best_tour
+
+
+def test_small_loops_in_a_long_one_are_no_functions():
+    D = np.random.default_rng(5).integers(1, 50, (5, 5)).astype(float)
+    check(shortest_tour, D)
+    f = jit(shortest_tour)
+    f(D, target="serial")
+    assert f.llvm().count("\ndefine ") == 3  # the entry, and what is long or rare in the sum
