@@ -43,9 +43,9 @@ using ir::Operand;
 using ir::Var;
 
 // So few elements are as well one thread's.
-constexpr int64_t kShort = 32;
+constexpr int64_t kShortOperator = 32;
 // Of rows that all iterations make.
-constexpr int64_t kMostElements = int64_t{1} << 26;
+constexpr int64_t kMostOfAllRows = int64_t{1} << 26;
 
 bool IsOperator(const Binding& b) { return ir::InfoOf(b.op).format == ir::OpFormat::kIndices; }
 
@@ -74,7 +74,7 @@ class LoopDistributor : public LoopWriter {
       if (!extent.IsConstant()) return false;
       size *= extent.constant().integer;
     }
-    return size < kShort;
+    return size < kShortOperator;
   }
 
   // Whether an iteration holds nothing but operators with known extents, two at least, and what may
@@ -144,7 +144,7 @@ class LoopDistributor : public LoopWriter {
     const Operand elements = builder().Mul(*rows, Product(Extents(nest)));
     Builder together = builder().Nested();
     together.Append(ir::CloneBlock(arena(), Block{{}, {&nest}, {}})->bindings[0]);
-    builder().Emit(OpCode::kIf, {}, {builder().Scalar(OpCode::kLe, {elements, Int(kMostElements)})},
+    builder().Emit(OpCode::kIf, {}, {builder().Scalar(OpCode::kLe, {elements, Int(kMostOfAllRows)})},
                    {}, {apart.Finish({}, {}), together.Finish({}, {})});
     return true;
   }
