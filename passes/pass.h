@@ -76,7 +76,7 @@ struct Options {
 };
 
 // The axes whose lengths may be known: the last, the one before it and the one before that, where
-// they have two elements or more, and at most so many.
+// they have two elements or more, and at most so many; of two axes, both at most the first.
 inline constexpr int64_t kMostKnownLengths[] = {16, 8, 4};
 
 // A pass's surroundings: its options, and where its remarks go.

@@ -22,6 +22,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "simplify",
       "prove-bounds",
       "simplify",
+      // Before express-by-index, which makes dense what a library is to sort.
+      "sort-by-network",
       "turn-maps",
       "express-by-index",
       "simplify",
@@ -110,6 +112,9 @@ const std::vector<std::string_view>& CpuPipeline() {
       // Behind fusion, to which an iteration is one element; before choose-trees, which gives
       // operators their orders by where they stand.
       "iterate-in-order",
+      // Behind what fuses, so that orders of sums follow from no lengths that only some calls have.
+      "sort-known-rows",
+      "read-stored",
       "place-results",
       "narrow-reductions",
       // Behind all that fuses into contractions.
@@ -203,7 +208,7 @@ const std::vector<std::string_view>& GpuPipeline() {
         passes->insert(passes->end(), {"merge-regions", "separate-scans"});
       // Rows that are sorted are made by what fuses from here on; scatters may sort their places.
       if (pass == "fuse-filters")
-        passes->insert(passes->end(), {"share-scatters", "sort-on-device"});
+        passes->insert(passes->end(), {"share-scatters", "sort-known-rows", "sort-on-device"});
       if (pass == "plan-memory") {
         passes->insert(passes->end(), {"extract-kernels", "keep-scalars-on-device"});
       }

@@ -15,8 +15,7 @@ from parakeet.library.intrinsics import (
 )
 from parakeet.library.registry import overload
 from parakeet.library.selection import count_of_nans, is_selected, may_be_nan, values_at
-from parakeet.library.sizes import count_of
-from parakeet.library.sorting import sorted_row
+from parakeet.library.sorting import of_each, sorted_row
 from parakeet.library.ufuncs import give
 from parakeet.operators import imap, map
 from parakeet.primitives import ceil, floor, isnan, rint
@@ -36,8 +35,10 @@ def of_rows(f, x, axis):
         row = reshape(moved, -1)
         # A device sorts one row faster than rows of which there is one.
         return expand_dims(f(row), 0) if is_selected(x) else map(f, expand_dims(sorted_row(row), 0))
-    rows = reshape(moved, (count_of(moved.shape[:rest]), count_of(moved.shape[rest:])))
-    return map(f, rows if is_selected(x) else map(sorted_row, rows))
+    if is_selected(x):
+        return of_each(lambda part: f(reshape(part, -1)), moved, moved.shape[:rest])
+    rows = of_each(lambda part: sorted_row(reshape(part, -1)), moved, moved.shape[:rest])
+    return of_each(f, rows, rows.shape[:-1])
 
 
 def in_shape(made, x, axis, keepdims, leading, out):
