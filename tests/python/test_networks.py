@@ -124,3 +124,10 @@ def test_the_call_says_how_long_columns_are():
     for rows, has_call in ((x, False), (np.tile(x, (2, 1)), True)):
         np.testing.assert_array_equal(f(rows, target="serial"), np.sort(rows, axis=0))
         assert ("library_call" in f.ir(rows, target="serial", stage="scheduled")) == has_call
+
+
+def test_quantiles_are_as_many_as_a_list_says():
+    f = jit(lambda x: (np.clip(x, *np.percentile(x, [20, 70])), np.quantile(x, (0.1, 0.9))[1]))
+    x = np.random.default_rng(7).standard_normal(40)
+    for made, wanted in zip(f(x), f.__wrapped__(x), strict=True):
+        np.testing.assert_allclose(made, wanted)

@@ -44,6 +44,8 @@ def of_rows(f, x, axis):
 def in_shape(made, x, axis, keepdims, leading, out):
     """The results of rows, behind `leading` sizes, in the shape asked for."""
     axes = normalize_axes(axis, x.ndim)
+    if len(leading) == 1:
+        leading = made.shape[:1]  # As a size that callers know where q is a list.
     result = reshape(made, leading + axes_last(x, axes).shape[: x.ndim - len(axes)])
     if keepdims and x.ndim > 0:
         from_end = ()
@@ -231,7 +233,7 @@ def selected_quantiles(row, flat, method, weak, skips_nan):
 def quantiles(x, q, axis, out, method, keepdims, skips_nan):
     weak = isinstance(q, (int, float))
     each = strong(q)
-    flat = reshape(each, -1)
+    flat = each if each.ndim == 1 else reshape(each, -1)
     if is_selected(x):
         found = of_rows(lambda row: selected_quantiles(row, flat, method, weak, skips_nan), x, axis)
         made = moveaxis(found, -1, 0)
