@@ -125,7 +125,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       // By other names than the passes above look for.
       "flatten-loads",
       "eliminate-dead-code",
-      // Divisions that are left.
+      // Of divisions that are left, those of reductions.
+      "make-turned-first",
       "split-indexes",
       // Behind all that looks for sums of columns, or makes less of a nest.
       "fuse-panels",
@@ -200,7 +201,8 @@ const std::vector<std::string_view>& GpuPipeline() {
         "block-contractions",   "unroll-last-axes", "vectorize-loops",  "flatten-lanes",
         "store-behind-checks",  "join-lanes",       "hoist-loads",      "branch-checks",
         "prefetch-streams",     "even-costs",       "write-one-by-one", "stream-stores",
-        "load-before-branches", "store-at-once",    "hoist-arrays",     "gather-columns"};
+        "load-before-branches", "store-at-once",    "hoist-arrays",     "gather-columns",
+        "make-turned-first"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       // Behind all that fuses, and before arrays share memory.
