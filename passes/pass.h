@@ -66,7 +66,7 @@ struct Options {
   bool kernels = false;
   // Of the entry's parameters, in order, the lengths of axes that every call has; 0 where calls
   // differ. Shorter lists say nothing of the rest. No order of a sum depends on them: nothing
-  // before choose_trees asks.
+  // before choose_trees asks, but sort_known_rows, which leaves reductions as they are.
   std::vector<std::vector<int64_t>> lengths;
   // Forms (forms.def) that are not to be used; names of passes may be among them.
   std::set<std::string, std::less<>> left_out;

@@ -210,7 +210,7 @@ const std::vector<std::string_view>& GpuPipeline() {
         passes->insert(passes->end(), {"merge-regions", "separate-scans"});
       // Rows that are sorted are made by what fuses from here on; scatters may sort their places.
       if (pass == "fuse-filters")
-        passes->insert(passes->end(), {"share-scatters", "sort-known-rows", "sort-on-device"});
+        passes->insert(passes->end(), {"share-scatters", "sort-on-device"});
       if (pass == "plan-memory") {
         passes->insert(passes->end(), {"extract-kernels", "keep-scalars-on-device"});
       }

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "ir/uses.h"
-#include "passes/lowering/sorting_network.h"
 
 namespace parakeet::passes {
 namespace {

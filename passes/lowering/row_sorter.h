@@ -7,13 +7,10 @@
 
 #include "ir/uses.h"
 #include "passes/lowering/loop_writer.h"
+#include "passes/lowering/sorting_network.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
-
-// The most elements that a network sorts: of twice as many it has more than twice as many pairs,
-// which no register holds.
-inline constexpr int64_t kMostInNetwork = 16;
 
 // Writes networks (sorting_network.h) where short rows would be sorted, or selected of, by a call
 // of a library.

@@ -7,6 +7,10 @@
 
 namespace parakeet::passes {
 
+// The most elements that a network sorts: of twice as many it has more than twice as many pairs,
+// which no register holds.
+inline constexpr int64_t kMostInNetwork = 16;
+
 // Whether values of the dtype are sorted by a network: all but complex numbers.
 bool HasSortingNetwork(ir::DType dtype);
 
