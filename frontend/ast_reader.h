@@ -66,6 +66,7 @@ class AstReader {
   StmtPtr ReadPass(const AstNode& node);
   StmtPtr ReadReturn(const AstNode& node);
   StmtPtr ReadAssert(const AstNode& node);
+  StmtPtr ReadWith(const AstNode& node);
   StmtPtr ReadRaise(const AstNode& node);
   StmtPtr ReadDelete(const AstNode& node);
   StmtPtr ReadFunctionDef(const AstNode& node);

@@ -14,6 +14,15 @@ bool IsConstantStatement(const AstNode& node) {
   return node.Kind() == "Expr" && node.Field("value").Kind() == "Constant";
 }
 
+bool SaysWhatIsWarnedOf(const AstNode& context) {
+  if (context.Kind() != "Call") return false;
+  const AstNode callee = context.Field("func");
+  const std::string kind = callee.Kind();
+  if (kind != "Name" && kind != "Attribute") return false;
+  const std::string name = callee.Text(kind == "Name" ? "id" : "attr");
+  return name == "errstate" || name == "catch_warnings";
+}
+
 }  // namespace
 
 struct AstReader::StmtRow {
@@ -33,6 +42,7 @@ StmtPtr AstReader::ReadStmt(const AstNode& node) {
       {"FunctionDef", &AstReader::ReadFunctionDef},
       {"AnnAssign", &AstReader::ReadAnnAssign},
       {"Assert", &AstReader::ReadAssert},
+      {"With", &AstReader::ReadWith},
       {"Raise", &AstReader::ReadRaise},
       {"Break", &AstReader::ReadBreak},
       {"Continue", &AstReader::ReadContinue},
@@ -129,6 +139,28 @@ StmtPtr AstReader::ReadAssert(const AstNode& node) {
   result->condition = ReadExpr(node.Field("test"));
   result->message = ReadOptional(node.Field("msg"));
   return result;
+}
+
+// Contexts that only say what is warned of, `np.errstate` and `warnings.catch_warnings`: the
+// library has functions for them, which give True or refuse, so that each is an `if` around the
+// rest.
+StmtPtr AstReader::ReadWith(const AstNode& node) {
+  std::vector<std::unique_ptr<IfStmt>> contexts;
+  for (const AstNode& item : node.List("items")) {
+    const AstNode context = item.Field("context_expr");
+    if (!SaysWhatIsWarnedOf(context) || !item.Field("optional_vars").IsNone()) {
+      RefuseNode("With", SpanOf(node));
+    }
+    contexts.push_back(Make<IfStmt>(node));
+    contexts.back()->condition = ReadExpr(context);
+  }
+  contexts.back()->then = ReadBlock(node.List("body"));
+  while (contexts.size() > 1) {
+    std::unique_ptr<IfStmt> inner = std::move(contexts.back());
+    contexts.pop_back();
+    contexts.back()->then.push_back(std::move(inner));
+  }
+  return std::move(contexts.front());
 }
 
 StmtPtr AstReader::ReadRaise(const AstNode& node) {

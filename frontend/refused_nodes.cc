@@ -30,7 +30,8 @@ constexpr RefusedNode kRefusedNodes[] = {
     {"Try", "`try`", "check conditions with `if` and `raise`"},
     {"TryStar", "`try`", "check conditions with `if` and `raise`"},
     {"TypeAlias", "`type`", "define the alias at the top of the module"},
-    {"With", "`with`", "enter the context around the call of the jitted function"},
+    {"With", "`with` of other than np.errstate",
+     "enter the context around the call of the jitted function"},
     {"Yield", "`yield`", "return an array, or a tuple of arrays"},
     {"YieldFrom", "`yield from`", "return an array, or a tuple of arrays"},
 };

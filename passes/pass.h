@@ -66,7 +66,7 @@ struct Options {
   bool kernels = false;
   // Of the entry's parameters, in order, the lengths of axes that every call has; 0 where calls
   // differ. Shorter lists say nothing of the rest. No order of a sum depends on them: nothing
-  // before choose_trees asks.
+  // before choose_trees asks, but sort_known_rows, which leaves reductions as they are.
   std::vector<std::vector<int64_t>> lengths;
   // Forms (forms.def) that are not to be used; names of passes may be among them.
   std::set<std::string, std::less<>> left_out;
@@ -76,7 +76,7 @@ struct Options {
 };
 
 // The axes whose lengths may be known: the last, the one before it and the one before that, where
-// they have two elements or more, and at most so many.
+// they have two elements or more, and at most so many; of two axes, both at most the first.
 inline constexpr int64_t kMostKnownLengths[] = {16, 8, 4};
 
 // A pass's surroundings: its options, and where its remarks go.

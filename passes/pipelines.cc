@@ -22,6 +22,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "simplify",
       "prove-bounds",
       "simplify",
+      // Before express-by-index, which makes dense what a library is to sort.
+      "sort-by-network",
       "turn-maps",
       "express-by-index",
       "simplify",
@@ -112,6 +114,9 @@ const std::vector<std::string_view>& CpuPipeline() {
       // Behind fusion, to which an iteration is one element; before choose-trees, which gives
       // operators their orders by where they stand.
       "iterate-in-order",
+      // Behind what fuses, so that orders of sums follow from no lengths that only some calls have.
+      "sort-known-rows",
+      "read-stored",
       "place-results",
       "narrow-reductions",
       // Behind all that fuses into contractions.
@@ -122,7 +127,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       // By other names than the passes above look for.
       "flatten-loads",
       "eliminate-dead-code",
-      // Divisions that are left.
+      // Of divisions that are left, those of reductions.
+      "make-turned-first",
       "split-indexes",
       // Behind all that looks for sums of columns, or makes less of a nest.
       "fuse-panels",
@@ -197,7 +203,8 @@ const std::vector<std::string_view>& GpuPipeline() {
         "block-contractions",   "unroll-last-axes", "vectorize-loops",  "flatten-lanes",
         "store-behind-checks",  "join-lanes",       "hoist-loads",      "branch-checks",
         "prefetch-streams",     "even-costs",       "write-one-by-one", "stream-stores",
-        "load-before-branches", "store-at-once",    "hoist-arrays",     "gather-columns"};
+        "load-before-branches", "store-at-once",    "hoist-arrays",     "gather-columns",
+        "make-turned-first"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       // Behind all that fuses, and before arrays share memory.

@@ -17,7 +17,10 @@
 // Where the rows of an array are sorted as they are made, all of them are made first:
 //   %r: [n][m]f64 = imap (%i) in (%n) { %v = imap (%j) in (%m) { ... }
 //                                       %s = library_call @sort(%v)  yield %v }
-// becomes that imap without the call, and kernels that sort the rows of %r.
+// becomes that imap without the call, and kernels that sort the rows of %r. Where the program, or
+// the caller (Options::lengths), says that they are short, a thread sorts each row in registers:
+//   foreach (%i) in (%n) { %a = load %r[%i, 0] ... exchanges of pairs ... store %r[%i, 0], %b ... }
+// That is a nest by itself too, so that no order of a sum follows from lengths.
 //
 // Assumes: index form, behind what fuses elements: arrays that are sorted exist. What is called
 // `sort` may keep the order of equal elements.
@@ -31,7 +34,9 @@
 
 #include "ir/library_routines.h"
 #include "ir/uses.h"
+#include "passes/analyses/known_lengths.h"
 #include "passes/lowering/radix_sort_writer.h"
+#include "passes/lowering/sorting_network.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -145,7 +150,8 @@ const Binding* CopyBefore(const Block& block, size_t at) {
 
 class DeviceSorter : public RadixSortWriter {
  public:
-  DeviceSorter(ir::Arena* arena, Context& context) : RadixSortWriter(arena), context_(context) {}
+  DeviceSorter(ir::Arena* arena, const ir::Function& function, Context& context)
+      : RadixSortWriter(arena), context_(context), lengths_(function, context.options) {}
 
  protected:
   void Visit(const Binding* b) override {
@@ -235,9 +241,55 @@ class DeviceSorter : public RadixSortWriter {
         std::find(element.results.begin(), element.results.end(), Operand(sort->sorted()));
     const Var* sorted = made->results[at - element.results.begin()];
     builder().set_span(sort->binding->span);
-    WriteSort(sort->places != nullptr ? made->results.back() : sorted,
-              sort->places != nullptr ? sorted : nullptr);
+    const Var* keys = sort->places != nullptr ? made->results.back() : sorted;
+    const Var* places = sort->places != nullptr ? sorted : nullptr;
+    const std::optional<int64_t> length = LengthInNetwork(element, *sort);
+    length ? WriteNetworks(keys, places, *length) : WriteSort(keys, places);
     return true;
+  }
+
+  // Of rows that a network may sort, if it is known: of a stable sort, zeros of either sign keep
+  // their order, and of places, the first ones count up.
+  std::optional<int64_t> LengthInNetwork(const Block& element, const SortCall& sort) {
+    const ir::DType dtype = sort.keys->type.dtype();
+    const bool keeps_zeros = sort.binding->attrs.Text(Attr::kCallee) == "stable_sort";
+    if (!HasSortingNetwork(dtype) || (keeps_zeros && ir::IsFloat(dtype))) return std::nullopt;
+    if (sort.places != nullptr && !CountsUp(element, sort.places)) return std::nullopt;
+    const Operand& extent = sort.keys->type.dims()[0];
+    const std::optional<int64_t> length = lengths_.Of(extent);
+    if (!length) context_.better_with_lengths.merge(lengths_.ParametersOf(extent));
+    const bool is_short = length && *length >= 1 && *length <= kMostInNetwork;
+    return is_short ? length : std::nullopt;
+  }
+
+  static bool CountsUp(const Block& element, const Var* places) {
+    return std::any_of(element.bindings.begin(), element.bindings.end(), [&](const Binding* b) {
+      return b->op == OpCode::kImap && b->results[0] == places && b->blocks[0]->bindings.empty() &&
+             b->blocks[0]->results[0] == Operand(b->blocks[0]->params[0]);
+    });
+  }
+
+  void WriteNetworks(const Var* keys, const Var* places, int64_t length) {
+    const std::vector<Operand>& dims = keys->type.dims();
+    std::vector<const Var*> row;
+    for (size_t axis = 0; axis + 1 < dims.size(); ++axis) {
+      row.push_back(builder().NewVar(ir::DType::kI64, "i"));
+    }
+    const Block* body = BlockOf(row, [&] {
+      const auto at = [&](int64_t k) {
+        Operands index(row.begin(), row.end());
+        index.push_back(Int(k));
+        return index;
+      };
+      Operands elements;
+      for (int64_t k = 0; k < length; ++k) elements.push_back(builder().Load(keys, at(k)));
+      const Operands sorted = places != nullptr ? OrderByNetwork(builder(), elements)
+                                                : SortByNetwork(builder(), elements);
+      const Var* made = places != nullptr ? places : keys;
+      for (int64_t k = 0; k < length; ++k) builder().Store(made, at(k), sorted[k]);
+      return Operands{};
+    });
+    builder().Emit(OpCode::kForeach, {}, {dims.begin(), dims.end() - 1}, {}, {body});
   }
 
   // The nest without the call; the keys of places are its last result.
@@ -262,6 +314,7 @@ class DeviceSorter : public RadixSortWriter {
   }
 
   Context& context_;
+  const KnownLengths lengths_;
   bool inside_ = false;
   std::unordered_set<const Binding*> copies_;               // made where they are sorted,
   std::unordered_map<const Binding*, const Var*> sources_;  // by a call, from these.
@@ -271,7 +324,7 @@ class DeviceSorter : public RadixSortWriter {
 
 ir::Program SortOnDevice(const ir::Program& program, Context& context) {
   return ForEachFunction(program, [&](const ir::Function* function) {
-    return DeviceSorter(program.arena.get(), context).Run(function);
+    return DeviceSorter(program.arena.get(), *function, context).Run(function);
   });
 }
 

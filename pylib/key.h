@@ -68,8 +68,12 @@ inline constexpr int64_t kLongestShortAxis = 4;
 enum InKey : uint8_t { kValueInKey = 1, kLengthsInKey = 2 };
 
 // The lengths that a word can say, from two on, of the last axis and of the two before it: of
-// arrays that some code is better for knowing them of (Context::better_with_lengths in passes/).
+// arrays that some code is better for knowing them of (Context::better_with_lengths in passes/). Of
+// an array with two axes the first may be as long as the last.
 inline constexpr int64_t kMostKnownLengths[] = {16, 8, 4};
+constexpr int64_t MostKnownLength(int back, int rank) {
+  return rank == 2 ? kMostKnownLengths[0] : kMostKnownLengths[back];
+}
 
 // Bits 0-3 kind; 4-8 NumPy's type number; 9-14 rank; 15-16 layout; then one bit each; 21-52 one bit
 // an axis (51-52, of up to 30 axes, the length of the axis before the last, less one, where it is
@@ -107,7 +111,7 @@ class ArgumentWord {
     uint64_t bits = bits_;
     for (int back = 0; back < kSaidAxes && back < rank(); ++back) {
       const int64_t length = sizes[rank() - 1 - back];
-      const bool is_said = length > 1 && length <= kMostKnownLengths[back];
+      const bool is_said = length > 1 && length <= MostKnownLength(back, rank());
       bits |= is_said ? uint64_t(length - 1) << kLengthBits[back] : 0;
     }
     return ArgumentWord(bits);
@@ -160,7 +164,7 @@ class ArgumentWord {
   constexpr int64_t LengthOf(int axis) const {
     const int back = rank() - 1 - axis;
     if (back >= kSaidAxes) return 0;
-    const uint64_t code = bits_ >> kLengthBits[back] & uint64_t(kMostKnownLengths[back] - 1);
+    const uint64_t code = bits_ >> kLengthBits[back] & uint64_t(MostKnownLength(back, rank()) - 1);
     return code == 0 ? 0 : int64_t(code) + 1;
   }
   constexpr uint32_t length() const { return uint32_t(bits_ >> 4); }

@@ -47,8 +47,10 @@ constexpr int kTermsOfTask = 1 << 18;
 constexpr int kFewTilesOfRows = 24;
 constexpr int kFewTilesOfColumns = 2;
 constexpr int kNearBytes = 1 << 20;
-// Symmetric results of so many rows are made by half, and copied in squares of so many.
+// Symmetric results of so many rows are made by half, and copied in squares of so many; where sums
+// are as long as that, of fewer rows too.
 constexpr int kFewestMirrored = 256;
+constexpr int kFewestMirroredOfDeep = 64;
 constexpr int kMirrorSquare = 32;
 
 }  // namespace
@@ -251,7 +253,10 @@ Operand ContractionLowering::IsMirrored(const Tiling& tiling) {
   };
   if (!is_symmetric(*blocks[0]) || (blocks.size() > 2 && !is_symmetric(*blocks[2])))
     return Operand::Bool(false);
-  return builder().Scalar(OpCode::kGe, {size, Int(kFewestMirrored)});
+  const Operand is_deep = builder().Scalar(OpCode::kGe, {tiling.depth, Int(kFewestMirrored)});
+  const Operand fewest = builder().Scalar(
+      OpCode::kSelect, {is_deep, Int(kFewestMirroredOfDeep), Int(kFewestMirrored)});
+  return builder().Scalar(OpCode::kGe, {size, fewest});
 }
 
 Operand ContractionLowering::EndOfRows(const Tiling& tiling, const Range& rows,

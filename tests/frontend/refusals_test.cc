@@ -30,8 +30,8 @@ constexpr Refused kRefusedNodes[] = {
      "Limitation: demo.py:2:3: `try` is not supported inside jit; check conditions with `if` and "
      "`raise`\n    try: x\n    ^^^^^^"},
     {"def f(x):\n  with x: pass",
-     "Limitation: demo.py:2:3: `with` is not supported inside jit; enter the context around the "
-     "call of the jitted function\n    with x: pass\n    ^^^^^^^^^^^^"},
+     "Limitation: demo.py:2:3: `with` of other than np.errstate is not supported inside jit; enter "
+     "the context around the call of the jitted function\n    with x: pass\n    ^^^^^^^^^^^^"},
     {"def f(x):\n  class C: pass",
      "Limitation: demo.py:2:3: `class` is not supported inside jit; use tuples of arrays and "
      "nested "

@@ -77,4 +77,20 @@ GROUPS = {
             np.linalg.lstsq(a, b[:2]); np.linalg.lstsq(a[0], b)
         """,
         FACTORED),
+    "fitted_polynomials": Group(
+        "x, y", {
+            "float64": (np.linspace(-1, 2, 9), values((9,))),
+            "float32": (np.linspace(-1, 2, 9, dtype="f4"), values((9,), "float32")),
+            "int64": (np.arange(9), np.arange(9)[::-1] ** 2),
+            "columns": (np.arange(9.0), values((9, 2))),
+            "lists": ([0, 1, 2, 4], [1.5, 2, 0, 3]), "one": ([2.0], [3.0]),
+        },
+        """
+            np.polyfit(x, y, 1); np.polyfit(x, y, 2)[0]; np.polyfit(x, y, 0)
+            np.polyfit(x, y, 2, full=True)[2:]; np.polyfit(x, y, 1, rcond=1e-3)
+            np.polyfit(x, y, 1, w=np.arange(1.0, 1 + len(x))); np.polyfit(x, y, -1)
+            np.polyfit(x, y[1:], 1); np.polyfit(x, y, 1, w=[1.0]); np.polyfit([[1]], y, 1)
+            np.polyfit([], [], 1); np.polyfit(x, 3, 1)
+        """,
+        FACTORED),
 }

@@ -292,3 +292,19 @@ def test_tensordot_over_several_axes(axes):
     compiled = jit(lambda x, y: np.tensordot(x, y, axes))
     for target in TARGETS:
         np.testing.assert_array_equal(compiled(a, a, target=target), np.tensordot(a, a, axes))
+
+
+@jit
+def by_itself(z, w):
+    return z.T @ z, w @ w.T, (z * 2.0).T @ (z * 2.0), z.T @ w.T
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_symmetric_products_of_few_long_columns(target):
+    for columns in (63, 64, 77):
+        z = np.random.default_rng(columns).standard_normal((260, columns))
+        z[3, 5] = np.nan
+        made = by_itself(z, z.T.copy(), target=target)
+        for got, wanted in zip(made, by_itself.__wrapped__(z, z.T.copy()), strict=True):
+            np.testing.assert_allclose(got, wanted, rtol=1e-10, atol=1e-10)
+        np.testing.assert_array_equal(made[0], made[0].T)

@@ -42,7 +42,8 @@ def test_what_differs_is_documented(rows):
 def test_every_function_of_the_library_has_a_row(rows):
     named = {row.name.split(".", 1)[1] for row in rows if row.name.startswith(("np.", "ndarray."))}
     known = {name for name in registry.functions if hasattr(np, name)} | set(registry.methods)
-    assert sorted(known - named) == []
+    contexts = {"errstate"}  # test_warned_of.py
+    assert sorted(known - named - contexts) == []
 
 
 if __name__ == "__main__" and "--update" in sys.argv:

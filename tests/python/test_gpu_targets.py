@@ -733,7 +733,7 @@ def factorial(n):
 def spreads(a):
     y = np.empty(a.shape[0])
     for i in range(a.shape[0]):
-        row = np.sort(a[i])
+        row = np.sort(np.repeat(a[i], 9))
         y[i] = row[-1] - row[0]
     return y
 

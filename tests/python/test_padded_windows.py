@@ -124,3 +124,13 @@ def test_one_core_and_all_give_the_same_bits():
     for one, together in zip(windows(x, target="serial"), windows(x, target="parallel"),
                              strict=True):
         assert one.tobytes() == together.tobytes()
+
+
+def test_windows_whose_size_is_an_argument_are_not_made():
+    f = jit(lambda x, n: (np.lib.stride_tricks.sliding_window_view(x, n)[::2] ** 2).sum(axis=1))
+    x = np.random.default_rng(3).standard_normal(50)
+    np.testing.assert_allclose(f(x, 7), f.__wrapped__(x, 7), rtol=1e-12)
+    assert f.ir(x, 7, stage="indexed").count("imap") == 1
+    for n, message in ((51, "cannot be larger"), (-1, "negative values"), (2**63 - 1, "larger")):
+        with pytest.raises(ValueError, match=message):
+            f(x, n)

@@ -222,3 +222,26 @@ def test_extremes_that_many_iterations_keep(f, trips, places, dtype):
         y[r.random(places) < 0.3] = np.nan
         y[r.random(places) < 0.3] = -0.0
     check(f, y, p, x)
+
+
+@jit
+def at_several_axes(y, i, j, w):
+    np.add.at(y, (i, j), w)
+    np.maximum.at(y, (i[:, None], np.arange(2)), w[:, None])
+    np.subtract.at(y, (1, i), 2.0)
+    np.negative.at(y, ([0, 1, 1], 3))
+    np.add.at(y, (i[:3],), y[0])
+    return y
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_at_takes_an_array_for_each_axis(target):
+    random = np.random.default_rng(4)
+    i, j = random.integers(-7, 7, (2, 300))
+    w = random.integers(-9, 9, 300).astype(float)
+    y = np.zeros((7, 8))
+    made, wanted = (f(y.copy(), i, j, w) for f in (
+        lambda *args: at_several_axes(*args, target=target), at_several_axes.__wrapped__))
+    np.testing.assert_array_equal(made, wanted)
+    with pytest.raises(IndexError, match="index 7 is out of bounds for axis 0 with size 7"):
+        at_several_axes(y, i + 1, j, w, target=target)

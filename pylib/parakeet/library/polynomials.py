@@ -86,3 +86,38 @@ def polyint(p, m=1, k=None):
     rest = k if k is None or not isinstance(k, (tuple, list)) else k[1:]
     step = np.concatenate((x / np.arange(x.shape[0], 0, -1), np.atleast_1d(constant)))
     return polyint(step, m - 1, rest)
+
+
+@overload(np.polyfit)
+def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
+    """Least squares by powers of x, each column of these divided by its length."""
+    if cov:
+        raise NotImplementedError("covariances of np.polyfit")
+    powers = int(deg) + 1
+    points = asarray(x) + 0.0
+    values = asarray(y) + 0.0
+    if deg < 0:
+        raise ValueError("expected deg >= 0")
+    if points.ndim != 1:
+        raise TypeError("expected 1D vector for x")
+    if points.size == 0:
+        raise TypeError("expected non-empty vector for x")
+    if values.ndim < 1 or values.ndim > 2:
+        raise TypeError("expected 1D or 2D array for y")
+    if points.shape[0] != values.shape[0]:
+        raise TypeError("expected x and y to have same length")
+    if rcond is None:
+        rcond = points.shape[0] * np.finfo(points.dtype).eps
+    rows = np.vander(points, powers)
+    if w is not None:
+        weights = asarray(w) + 0.0
+        if weights.ndim != 1:
+            raise TypeError("expected a 1-d array for weights")
+        if weights.shape[0] != values.shape[0]:
+            raise TypeError("expected w and y to have the same length")
+        rows = rows * weights[:, None]
+        values = values * (weights if values.ndim == 1 else weights[:, None])
+    scale = np.sqrt((rows * rows).sum(axis=0))
+    found, left, rank, singular = np.linalg.lstsq(rows / scale, values, rcond)
+    made = (found.T / scale).T
+    return (made, left, rank, singular, rcond) if full else made

@@ -15,8 +15,7 @@ from parakeet.library.intrinsics import (
 )
 from parakeet.library.registry import overload
 from parakeet.library.selection import count_of_nans, is_selected, may_be_nan, values_at
-from parakeet.library.sizes import count_of
-from parakeet.library.sorting import sorted_row
+from parakeet.library.sorting import of_each, sorted_row
 from parakeet.library.ufuncs import give
 from parakeet.operators import imap, map
 from parakeet.primitives import ceil, floor, isnan, rint
@@ -36,13 +35,17 @@ def of_rows(f, x, axis):
         row = reshape(moved, -1)
         # A device sorts one row faster than rows of which there is one.
         return expand_dims(f(row), 0) if is_selected(x) else map(f, expand_dims(sorted_row(row), 0))
-    rows = reshape(moved, (count_of(moved.shape[:rest]), count_of(moved.shape[rest:])))
-    return map(f, rows if is_selected(x) else map(sorted_row, rows))
+    if is_selected(x):
+        return of_each(lambda part: f(reshape(part, -1)), moved, moved.shape[:rest])
+    rows = of_each(lambda part: sorted_row(reshape(part, -1)), moved, moved.shape[:rest])
+    return of_each(f, rows, rows.shape[:-1])
 
 
 def in_shape(made, x, axis, keepdims, leading, out):
     """The results of rows, behind `leading` sizes, in the shape asked for."""
     axes = normalize_axes(axis, x.ndim)
+    if len(leading) == 1:
+        leading = made.shape[:1]  # As a size that callers know where q is a list.
     result = reshape(made, leading + axes_last(x, axes).shape[: x.ndim - len(axes)])
     if keepdims and x.ndim > 0:
         from_end = ()
@@ -230,7 +233,7 @@ def selected_quantiles(row, flat, method, weak, skips_nan):
 def quantiles(x, q, axis, out, method, keepdims, skips_nan):
     weak = isinstance(q, (int, float))
     each = strong(q)
-    flat = reshape(each, -1)
+    flat = each if each.ndim == 1 else reshape(each, -1)
     if is_selected(x):
         found = of_rows(lambda row: selected_quantiles(row, flat, method, weak, skips_nan), x, axis)
         made = moveaxis(found, -1, 0)

@@ -1,4 +1,5 @@
-"""Sorted arrays and what is found by sorting. NumPy's kernels sort the rows."""
+"""Sorted arrays and what is found by sorting. NumPy's kernels sort the rows, or, where these are
+known to be short, the compiler writes what does (passes/sort_by_network.cc)."""
 
 import builtins
 
@@ -40,15 +41,20 @@ def order_of_row(row):
     return places
 
 
+def of_each(f, x, rest):
+    """`f` of each part of the array behind as many axes as `rest` has."""
+    if len(rest) == 0:
+        return f(x)
+    return map(lambda part: of_each(f, part, rest[1:]), x)
+
+
 def along_rows(f, x, axis):
     """`f` of each row along the axis, which gives as many elements."""
     require_axis(axis)
     (axis,) = normalize_axes(axis, x.ndim)
-    if x.ndim == 1:
-        return f(x)
     rows = moveaxis(x, axis, -1)
-    made = map(f, reshape(rows, (count_of(rows.shape[:-1]), rows.shape[-1])))
-    return moveaxis(reshape(made, rows.shape), -1, axis)
+    made = of_each(f, rows, rows.shape[:-1])
+    return moveaxis(reshape(made, rows.shape), -1, axis)  # Of no rows, too.
 
 
 def sorter(kind, stable, order):

@@ -130,10 +130,9 @@ def outer_by(f, A, B, /, out=None, where=True, casting="same_kind", order="K", d
 
 def at_by(f, a, indices, b=None, /):
     """One place after the other, so that a place that is named twice takes part twice."""
-    if isinstance(indices, tuple):
-        for index in indices:
-            if isinstance(index, slice) or asarray(index).ndim > 0:
-                raise NotImplementedError("at() takes one array, slice or element")
+    if isinstance(indices, tuple) and has_array(indices):
+        at_places(f, a, places_along_axes(indices), b)
+        return
     if isinstance(indices, (int, slice, tuple)):
         a[indices] = f(a[indices]) if b is None else f(a[indices], b)
         return
@@ -144,6 +143,32 @@ def at_by(f, a, indices, b=None, /):
     values = None if b is None else np.broadcast_to(b, places.shape + a.shape[1:])
     for place in np.ndindex(places.shape):
         i = places[place]
+        a[i] = f(a[i]) if b is None else f(a[i], values[place])
+
+
+def has_array(indices):
+    for index in indices:
+        if not isinstance(index, slice) and asarray(index).ndim > 0:
+            return True
+    return False
+
+
+def places_along_axes(indices):
+    """An array for each axis that is indexed, all of one shape."""
+    for index in indices:
+        if isinstance(index, slice):
+            raise NotImplementedError("at() takes arrays, or slices, not both")
+        if asarray(index).dtype == bool:
+            raise NotImplementedError("at() takes a mask by itself, not among other indexes")
+    return np.broadcast_arrays(*indices)
+
+
+def at_places(f, a, indices, b):
+    values = None if b is None else np.broadcast_to(b, indices[0].shape + a.shape[len(indices) :])
+    for place in np.ndindex(indices[0].shape):
+        i = ()
+        for index in indices:
+            i = i + (index[place],)
         a[i] = f(a[i]) if b is None else f(a[i], values[place])
 
 

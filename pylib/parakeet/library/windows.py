@@ -19,9 +19,10 @@ def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=Fa
     for k in range(len(axes)):
         if widths[k] < 0:
             raise ValueError("`window_shape` cannot contain negative values")
-        shape = replaced(shape, axes[k], shape[axes[k]] - widths[k] + 1)
-        if shape[axes[k]] <= 0:
+        # Before the difference, which then cannot wrap around: windows are in range.
+        if widths[k] > shape[axes[k]]:
             raise ValueError("window shape cannot be larger than input array shape")
+        shape = replaced(shape, axes[k], shape[axes[k]] - widths[k] + 1)
 
     def element(*index):
         place = index[: x.ndim]
