@@ -144,8 +144,9 @@ class LoopDistributor : public LoopWriter {
     const Operand elements = builder().Mul(*rows, Product(Extents(nest)));
     Builder together = builder().Nested();
     together.Append(ir::CloneBlock(arena(), Block{{}, {&nest}, {}})->bindings[0]);
-    builder().Emit(OpCode::kIf, {}, {builder().Scalar(OpCode::kLe, {elements, Int(kMostOfAllRows)})},
-                   {}, {apart.Finish({}, {}), together.Finish({}, {})});
+    builder().Emit(OpCode::kIf, {},
+                   {builder().Scalar(OpCode::kLe, {elements, Int(kMostOfAllRows)})}, {},
+                   {apart.Finish({}, {}), together.Finish({}, {})});
     return true;
   }
 

@@ -116,8 +116,11 @@ const std::vector<std::string_view>& CpuPipeline() {
       "iterate-in-order",
       // Behind what fuses, so that orders of sums follow from no lengths that only some calls have.
       "sort-known-rows",
-      "read-stored",
       "place-results",
+      // Of rows that are sorted, few elements may be read again, and none of what they were.
+      "simplify",
+      "read-stored",
+      "unroll-short-maps",
       "narrow-reductions",
       // Behind all that fuses into contractions.
       "dot-thin-rows",

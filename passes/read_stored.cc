@@ -1,4 +1,5 @@
-// Takes what a block has stored for what it reads back, and leaves out stores that it stores over.
+// Takes what a block has stored for what it reads back, and leaves out stores that it stores over,
+// or to arrays that end with it.
 //
 // Before:
 //   store %f[%i, 0], %a
@@ -66,6 +67,22 @@ class StoredValues {
       if (b->op == OpCode::kLoad) SeeLoad(*b, stored);
       else if (b->op == OpCode::kStore) SeeStore(*b, stored);
       else SeeOther(*b, stored);
+    }
+    LoseWhatEnds(block, stored);
+  }
+
+  // Where arrays end with the block that makes them, what is stored last and not read is lost too.
+  void LoseWhatEnds(const Block& block, const std::vector<Stored>& stored) {
+    ir::VarSet ending;
+    for (const Binding* b : block.bindings) ending.insert(b->results.begin(), b->results.end());
+    for (const Operand& result : block.results) {
+      if (!result.IsVar() || !result.var()->type.IsArray()) continue;
+      for (const Var* root : roots_.Of(result.var())) ending.erase(root);
+    }
+    for (const Stored& last : stored) {
+      const bool ends = std::all_of(last.roots->begin(), last.roots->end(),
+                                    [&](const Var* root) { return ending.contains(root); });
+      if (ends && !last.is_seen) lost_.insert(last.store);
     }
   }
 

@@ -51,6 +51,17 @@ def windows_in_order(x):
     return out
 
 
+def sorted_copies(x):
+    out = np.zeros(x.shape)
+    for i in range(1, x.shape[0] - 1):
+        for j in range(x.shape[1] - 1):
+            window = x[i - 1:i + 2, j:j + 2].copy()
+            row = window.ravel()
+            row.sort()
+            out[i, j] = row[2] * 10.0 + window[2, 1]
+    return out
+
+
 def filled_anew(x):
     out, counts = np.zeros(len(x)), np.zeros(9)
     for i in range(len(x)):
@@ -61,7 +72,7 @@ def filled_anew(x):
     return out
 
 
-INDEPENDENT = [attention, differences, windows_in_order, filled_anew]
+INDEPENDENT = [attention, differences, windows_in_order, sorted_copies, filled_anew]
 
 
 def some_are_left(x):
