@@ -20,7 +20,7 @@
 //
 // Assumes: index form; loops inside are operators where they can be (parallelize_loops.cc).
 // Refuses: arrays that are used elsewhere than in the loop, or passed on; elements that only some
-// iterations store.
+// iterations store; of a GPU, arrays of more than a few elements.
 #include <algorithm>
 #include <optional>
 
@@ -40,6 +40,9 @@ using ir::Operand;
 using ir::Var;
 
 using Operands = std::vector<Operand>;
+
+// Elements that a thread of a GPU has to itself: of all its threads, arrays would not fit.
+constexpr int64_t kMostOfThread = 64;
 
 bool IsOperator(const Binding& b) { return ir::InfoOf(b.op).format == ir::OpFormat::kIndices; }
 
@@ -259,7 +262,7 @@ class ArrayPrivatizer {
 
   const ir::Function* Privatize(const ir::Function& function, const Var* array) {
     const std::optional<Place> place = Find(*function.body, array);
-    if (!place) return nullptr;
+    if (!place || (context_.options.kernels && !IsSmall(*array))) return nullptr;
     if (!Stored(function, array).CoversReads(*place->loop->blocks[0])) return nullptr;
     ArrayMover mover(arena_, place->maker, place->loop);
     const ir::Function* moved = mover.Run(&function);
@@ -267,6 +270,15 @@ class ArrayPrivatizer {
     context_.Note(place->loop->span, "each iteration has a " + NameOf(array) + " of its own",
                   Topic::kThreads);
     return moved;
+  }
+
+  static bool IsSmall(const Var& array) {
+    int64_t size = 1;
+    for (const Operand& dim : array.type.dims()) {
+      if (!dim.IsConstant() || dim.constant().integer > kMostOfThread) return false;
+      size *= dim.constant().integer;
+    }
+    return size <= kMostOfThread;
   }
 
   // Nothing where the array is used elsewhere than in a `for`, or not in one alone that stands in
