@@ -56,11 +56,19 @@ bool Yields(const Block& block, const Var* array) {
          block.results.end();
 }
 
+// What is known of a function's values.
+struct Facts {
+  explicit Facts(const ir::Function& function)
+      : forms(function), makers(ir::Definitions(*function.body)) {}
+  const WrappingForms forms;
+  const ir::DefinitionMap makers;
+};
+
 // What one iteration has stored of an array, binding by binding.
 class Stored {
  public:
-  Stored(const ir::Function& function, const Var* array)
-      : forms_(function), makers_(ir::Definitions(*function.body)), array_(array) {}
+  Stored(const Facts& facts, const Var* array)
+      : forms_(facts.forms), makers_(facts.makers), array_(array) {}
 
   // Whether every element that the iteration reads has been stored by it.
   bool CoversReads(const Block& iteration) {
@@ -196,8 +204,8 @@ class Stored {
     });
   }
 
-  const WrappingForms forms_;
-  const ir::DefinitionMap makers_;
+  const WrappingForms& forms_;
+  const ir::DefinitionMap& makers_;
   const Var* array_;
   std::vector<Operands> boxes_, places_;
   ir::FlatMap<const Var*, const Binding*> around_;  // by index
@@ -240,30 +248,76 @@ class ArrayPrivatizer {
 
   // One array after another, of loops that become independent by it.
   const ir::Function* Run(const ir::Function* function) {
-    const Roots roots(*function);
-    std::vector<const Var*> arrays;
-    ir::ForEachBinding(*function->body, [&](const Binding& b) {
-      const bool makes = b.op == OpCode::kAlloc || b.op == OpCode::kImap;
-      if (makes && b.results.size() == 1 && !EffectsOf(b, roots).may_fail)
-        arrays.push_back(b.result());
-    });
-    for (const Var* array : arrays) {
-      if (const ir::Function* without = Privatize(*function, array)) function = without;
+    for (const Var* array : Candidates(*function)) {
+      if (const ir::Function* without = Privatize(*function, array)) {
+        function = without;
+        facts_.reset();
+      }
     }
     return function;
   }
 
  private:
+  using Counts = ir::FlatMap<const Var*, int>;
+
   // Where an array is made and used; `loop` is the innermost around all uses.
   struct Place {
     const Binding* maker = nullptr;
     const Binding* loop = nullptr;
   };
 
+  static Counts UsesIn(const Block& block) {
+    Counts uses;
+    ir::ForEachUse(block, [&](const Var* used) {
+      if (used->type.IsArray()) ++uses[used];
+    });
+    return uses;
+  }
+
+  // Arrays that a loop in order alone uses, in order of definition.
+  static std::vector<const Var*> Candidates(const ir::Function& function) {
+    std::vector<const Binding*> loops;
+    FindLoops(*function.body, loops);
+    if (loops.empty()) return {};
+    const Counts all = UsesIn(*function.body);
+    ir::VarSet within;
+    for (const Binding* loop : loops) {
+      for (const auto& [array, uses] : UsesIn(*loop->blocks[0])) {
+        if (all.at(array) == uses) within.insert(array);
+      }
+    }
+    const Roots roots(function);
+    std::vector<const Var*> arrays;
+    ir::ForEachBinding(*function.body, [&](const Binding& b) {
+      const bool makes = b.op == OpCode::kAlloc || b.op == OpCode::kImap;
+      if (makes && b.results.size() == 1 && within.contains(b.result()) &&
+          !EffectsOf(b, roots).may_fail)
+        arrays.push_back(b.result());
+    });
+    return arrays;
+  }
+
+  // The outermost of those in order.
+  static void FindLoops(const Block& block, std::vector<const Binding*>& loops) {
+    for (const Binding* b : block.bindings) {
+      if (IsInOrder(*b)) {
+        loops.push_back(b);
+        continue;
+      }
+      for (const Block* inner : b->blocks) FindLoops(*inner, loops);
+    }
+  }
+
+  static bool IsInOrder(const Binding& b) {
+    return b.op == OpCode::kFor && b.attrs.Text(Attr::kKind).empty();
+  }
+
   const ir::Function* Privatize(const ir::Function& function, const Var* array) {
+    if (context_.options.kernels && !IsSmall(*array)) return nullptr;
     const std::optional<Place> place = Find(*function.body, array);
-    if (!place || (context_.options.kernels && !IsSmall(*array))) return nullptr;
-    if (!Stored(function, array).CoversReads(*place->loop->blocks[0])) return nullptr;
+    if (!place) return nullptr;
+    if (!facts_) facts_.emplace(function);
+    if (!Stored(*facts_, array).CoversReads(*place->loop->blocks[0])) return nullptr;
     ArrayMover mover(arena_, place->maker, place->loop);
     const ir::Function* moved = mover.Run(&function);
     if (!LoopIndependence(*moved).WhyDependent(*mover.moved()).empty()) return nullptr;
@@ -327,12 +381,12 @@ class ArrayPrivatizer {
     }
     const Binding* inner = users == 1 ? LoopAround(*only, array) : nullptr;
     if (inner != nullptr) return inner;
-    const bool is_plain = b.op == OpCode::kFor && b.attrs.Text(Attr::kKind).empty();
-    return is_plain ? &b : nullptr;
+    return IsInOrder(b) ? &b : nullptr;
   }
 
   ir::Arena* arena_;
   Context& context_;
+  std::optional<Facts> facts_;  // of the function as it is
 };
 
 }  // namespace
