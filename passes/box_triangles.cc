@@ -26,6 +26,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "ir/combines.h"
 #include "ir/uses.h"
 #include "passes/analyses/extent_bounds.h"
 #include "passes/fusing/combine_nests.h"
@@ -63,7 +64,6 @@ class TriangleBoxer : public LoopWriter {
     const Binding* inner = InnerNest(nest);
     if (inner == nullptr || inner->op == OpCode::kImap || !WhyNotCombined(nest, roots_).empty())
       return false;
-    if (inner->op == OpCode::kIreduce && !ElseOf(*inner)) return false;
     const Block& body = *nest.blocks[0];
     const ir::VarSet inside = ir::DefinedVars(body);
     ExtentBounds bounds(function_, nest);
@@ -102,18 +102,11 @@ class TriangleBoxer : public LoopWriter {
     return {b.operands.begin(), b.operands.begin() + b.blocks[0]->params.size()};
   }
 
-  // What the iterations of a reduction that are none give; nothing where it has no such value.
-  static std::optional<Operands> ElseOf(const Binding& reduction) {
-    Operands values;
-    for (size_t k = 0; k < reduction.results.size(); ++k) {
-      const auto op = ir::CombineOp(*reduction.blocks[1], static_cast<int>(k));
-      const ir::Type& type = reduction.results[k]->type;
-      const auto identity =
-          op && type.IsScalar() ? ir::IdentityOf(*op, type.dtype()) : std::nullopt;
-      if (!identity) return std::nullopt;
-      values.emplace_back(*identity);
-    }
-    return values;
+  // What the iterations that are none give: of a reduction, what changes nothing.
+  static Operands ElseOf(const Binding& inner) {
+    if (inner.op != OpCode::kIreduce) return {};
+    const std::vector<ir::Constant> identities = ir::TraitsOf(*inner.blocks[1]).identities;
+    return {identities.begin(), identities.end()};
   }
 
   // The two as one over the box of `most`.
@@ -132,10 +125,9 @@ class TriangleBoxer : public LoopWriter {
       std::vector<const Var*> results;
       for (const Operand& value : element.results)
         results.push_back(builder().NewVar(ir::TypeOf(value)));
-      const Block none{{}, {}, inner.results.empty() ? Operands{} : *ElseOf(inner)};
-      builder().Emit(
-          OpCode::kIf, results, {is_in}, {},
-          {arena()->New(Block{{}, element.bindings, element.results}), arena()->New(Block(none))});
+      builder().Emit(OpCode::kIf, results, {is_in}, {},
+                     {arena()->New(Block{{}, element.bindings, element.results}),
+                      arena()->New(Block{{}, {}, ElseOf(inner)})});
       return Operands(results.begin(), results.end());
     });
     Binding outer = nest;

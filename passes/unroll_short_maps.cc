@@ -12,8 +12,8 @@
 // Assumes: index form; behind what reads back and leaves out stores (read_stored.cc), as of windows
 // that are copied and sorted.
 // Refuses: maps of lengths that are not constants, or that are read at other places, stored to or
-// passed on; elements that hold more than
-// scalar code, loads and choices of these; more than a few places.
+// passed on; elements that hold more than scalar code, loads and choices of these; more than a few
+// places.
 #include <algorithm>
 #include <map>
 

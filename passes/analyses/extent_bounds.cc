@@ -59,7 +59,10 @@ const Binding* ExtentBounds::MakerOf(const Operand& value) const {
 }
 
 ExtentBounds::Bounds ExtentBounds::Of(const Operand& value, bool upper) const {
-  if (IsConstant(value)) return {{LinearForm::Of(value.constant().integer)}};
+  if (IsConstant(value)) {
+    const LinearForm form = LinearForm::Of(value.constant().integer);
+    return IsNear(form) ? Bounds{{form}} : Bounds{};
+  }
   if (!value.IsVar() || !ir::TypeOf(value).IsScalar() ||
       ir::TypeOf(value).dtype() != ir::DType::kI64)
     return {};

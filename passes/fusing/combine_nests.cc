@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "ir/builder.h"
+#include "ir/combines.h"
 #include "passes/analyses/find_cost.h"
 
 namespace parakeet::passes {
@@ -16,23 +17,22 @@ namespace {
 
 constexpr int kCheapBesideNest = 48;
 
-// Whether what each outer iteration begins with shows in nothing: the identity, or a zero of either
-// sign where the whole begins with +0.0, to which adding one or the other is the same.
+// Whether what each outer iteration begins with shows in nothing: the identity, or +0.0 where the
+// whole begins with it too, to which adding a zero of either sign is the same.
 bool BeginsWithNothing(const Binding& outer, const Binding& inner) {
-  const size_t axes = inner.blocks[0]->params.size();
-  const size_t outer_axes = outer.blocks[0]->params.size();
-  if (inner.operands.size() == axes) return false;
+  const auto axes = [](const Binding& b) { return b.blocks[0]->params.size(); };
+  const bool has_inits = inner.operands.size() == axes(inner) + inner.results.size() &&
+                         outer.operands.size() == axes(outer) + outer.results.size();
+  const std::vector<ir::Constant> identities = ir::TraitsOf(*inner.blocks[1]).identities;
+  if (!has_inits || identities.empty()) return false;
   for (size_t k = 0; k < inner.results.size(); ++k) {
     const auto op = ir::CombineOp(*inner.blocks[1], static_cast<int>(k));
-    const ir::Type& type = inner.results[k]->type;
-    if (!op || !type.IsScalar() || ir::CombineOp(*outer.blocks[1], static_cast<int>(k)) != op)
-      return false;
-    const auto identity = ir::IdentityOf(*op, type.dtype());
-    const Operand& init = inner.operands[axes + k];
-    if (!identity) return false;
-    const bool adds_zero = *op == OpCode::kAdd && outer.operands.size() > outer_axes &&
-                           init == outer.operands[outer_axes + k];
-    if (init != Operand(*identity) && !(adds_zero && init.IsConstant())) return false;
+    if (!op || ir::CombineOp(*outer.blocks[1], static_cast<int>(k)) != op) return false;
+    const Operand zero(ir::Constant::Float(0.0, identities[k].dtype));
+    const Operand& init = inner.operands[axes(inner) + k];
+    const bool adds_zero =
+        *op == OpCode::kAdd && init == zero && outer.operands[axes(outer) + k] == zero;
+    if (init != Operand(identities[k]) && !adds_zero) return false;
   }
   return true;
 }

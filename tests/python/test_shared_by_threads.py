@@ -171,7 +171,17 @@ def counted_back(x, w):
     return counts
 
 
-TRIANGLES = [energy_of_pairs, products_below_the_diagonal, largest_of_windows, counted_back]
+def rows_that_begin_anew(x, w):
+    total = 5.0
+    for i in range(len(x)):
+        row = 5.0
+        for j in range(i):
+            row += x[j]
+        total += row
+    return total + w
+
+
+TRIANGLES = [energy_of_pairs, rows_that_begin_anew, products_below_the_diagonal, largest_of_windows, counted_back]
 
 
 @pytest.mark.parametrize("target", COMPILED)
