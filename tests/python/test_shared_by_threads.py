@@ -181,7 +181,8 @@ def rows_that_begin_anew(x, w):
     return total + w
 
 
-TRIANGLES = [energy_of_pairs, rows_that_begin_anew, products_below_the_diagonal, largest_of_windows, counted_back]
+TRIANGLES = [energy_of_pairs, rows_that_begin_anew, products_below_the_diagonal,
+             largest_of_windows, counted_back]  # fmt: skip
 
 
 @pytest.mark.parametrize("target", COMPILED)
