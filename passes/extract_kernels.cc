@@ -86,6 +86,7 @@ class KernelExtractor : public LoopWriter {
 
  protected:
   void Visit(const Binding* b) override {
+    if (in_host_loop_) return Mutator::Visit(b);
     if (in_kernel_) return VisitInside(*b);
     if (IsKernel(*b)) {
       in_kernel_ = true;
@@ -94,9 +95,8 @@ class KernelExtractor : public LoopWriter {
       return;
     }
     if (IsParallel(*b) && !NeedsHost(*b->blocks[0])) return WriteGrid(*b);
-    const bool is_control =
-        b->op == OpCode::kFor || b->op == OpCode::kWhile || b->op == OpCode::kIf;
-    if (is_control && IsForOneThread(*b)) return WriteSingle(*b);
+    if (IsOnHost(*b)) return VisitHostLoop(*b);
+    if (IsForOneThread(*b)) return WriteSingle(*b);
     if (b->op == OpCode::kFor) return builder().Append(AsSequential(*Rewrite(b)));
     Mutator::Visit(b);
   }
@@ -276,22 +276,11 @@ class KernelExtractor : public LoopWriter {
 
   // --- Code for one thread ---
 
-  // True for code that reads or writes arrays, makes and carries none, and holds nothing that the
-  // host or many threads should run.
-  static bool IsForOneThread(const Binding& b) {
-    const Block whole{{}, {&b}, {}};
-    bool touches = false;
-    bool is_fit = !NeedsHost(whole);
-    ir::ForEachBinding(whole, [&](const Binding& inner) {
-      touches |= inner.op == OpCode::kLoad || inner.op == OpCode::kStore;
-      is_fit &= !IsParallel(inner) && !IsKernel(inner);
-      is_fit &= inner.op != OpCode::kAlloc && inner.op != OpCode::kFree;
-      for (const Var* result : inner.results) {
-        const bool is_view = inner.op == OpCode::kView;
-        is_fit &= is_view || !result->type.IsArray();
-      }
-    });
-    return touches && is_fit;
+  // It is as it should be (run_on_host.cc).
+  void VisitHostLoop(const Binding& loop) {
+    in_host_loop_ = true;
+    Mutator::Visit(&loop);
+    in_host_loop_ = false;
   }
 
   void WriteSingle(const Binding& code) {
@@ -317,6 +306,7 @@ class KernelExtractor : public LoopWriter {
 
   Context& context_;
   bool in_kernel_ = false;
+  bool in_host_loop_ = false;
   AccessPatterns patterns_;
   ir::DefinitionMap definitions_;
 };

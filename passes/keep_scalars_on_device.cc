@@ -34,6 +34,7 @@
 
 #include "ir/uses.h"
 #include "passes/analyses/device_scalars.h"
+#include "passes/analyses/kernel_legality.h"
 #include "passes/lowering/loop_writer.h"
 #include "passes/pass.h"
 
@@ -111,6 +112,7 @@ class ScalarKeeper : public LoopWriter {
  protected:
   void Visit(const Binding* b) override {
     if (in_kernel_) return VisitInside(*b);
+    if (in_host_loop_) return Mutator::Visit(b);
     if (IsOnDevice(*b)) return Wait(*b);
     if (IsApart(*b)) {
       if (b->op == OpCode::kAlloc) fresh_.insert(b->result());
@@ -118,6 +120,7 @@ class ScalarKeeper : public LoopWriter {
     }
     Flush();
     if (IsKernel(*b)) return VisitKernel(*b);
+    if (IsOnHost(*b)) return VisitHostLoop(*b);
     if (b->op == OpCode::kIf) return VisitIf(*b);
     if (b->op == OpCode::kFor || b->op == OpCode::kWhile) return VisitLoop(*b);
     Mutator::Visit(b);
@@ -261,6 +264,17 @@ class ScalarKeeper : public LoopWriter {
     if (!is_for) blocks.push_back(HostBlock(*b.blocks[0], params[0], b.blocks[0]->results, {}));
     blocks.push_back(HostBlock(*b.blocks.back(), params.back(), yields, after));
     builder().Emit(b.op, std::move(results), std::move(operands), b.attrs, std::move(blocks));
+  }
+
+  // The host asks for what it needs where the loop is its own.
+  void VisitHostLoop(const Binding& loop) {
+    Vars read;
+    ir::ForEachUse(loop, [&](const Var* value) { See(value, read); });
+    for (const Var* value : read) Replace(value, builder().Load(homes_.at(value), {}, value->hint));
+    in_host_loop_ = true;
+    Mutator::Visit(&loop);
+    in_host_loop_ = false;
+    for (const Var* value : read) Restore(value);
   }
 
   // --- What becomes one thread's ---
@@ -456,6 +470,7 @@ class ScalarKeeper : public LoopWriter {
   std::optional<Taken> taken_;
   Vars common_;  // What all threads of the kernel that is visited read.
   bool in_kernel_ = false;
+  bool in_host_loop_ = false;
 };
 
 }  // namespace

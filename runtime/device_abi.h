@@ -127,6 +127,13 @@ int32_t pk_device_write(PkCall* call, void* device, const void* host, int64_t by
 int32_t pk_device_launch(PkCall* call, const PkKernel* kernel, int64_t blocks, int32_t threads,
                          void* captures, int64_t bytes);
 
+// For code that the host runs in the place of kernels: its address of an element of an array of the
+// device, whose memory is copied to the host at its first need. One address for one element, until
+// pk_device_end_copies copies back what was needed with `is_written`, also behind a failure, and
+// frees the copies. Null, or 1, with the error slot set, also to what a kernel before recorded.
+void* pk_device_copy_to_host(PkCall* call, void* device, int32_t is_written);
+int32_t pk_device_end_copies(PkCall* call);
+
 // As pk_library_call, whose arrays are of the device: each allocation that one lies in is copied to
 // the host, and back behind the call.
 int64_t pk_device_library_call(PkCall* call, const void* routine, const char* signature,

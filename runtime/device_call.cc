@@ -65,7 +65,16 @@ struct DeviceCall::State {
   Region FindArgument(const void* address) const;
 
   std::vector<Argument> arguments;
+  // What the host works on in the place of kernels.
+  struct HostCopy {
+    Region region;
+    HostBuffer buffer;
+    char* host = nullptr;  // of the region's first byte
+    bool is_written = false;
+  };
+
   std::vector<ArgumentCopy> copies;
+  std::vector<HostCopy> host_copies;
   std::map<uintptr_t, int64_t> buffers;    // live ones, copies among them
   PkErrorRecord* error_records = nullptr;  // two, on the device
   int64_t unsettled = 0;                   // launches since the first that may have failed
@@ -344,43 +353,56 @@ int32_t DeviceCall::LaunchWithCopy(const PkKernel& kernel, int64_t blocks, int32
 }
 
 // ---------------------------------------------------------------------------------------------
-// Library calls
+// Work of the host
 // ---------------------------------------------------------------------------------------------
+
+// A copy's elements have the alignment that the device's have. An address of no region is one of
+// an array without elements.
+void* DeviceCall::CopyToHost(void* device, bool is_written) {
+  if (!Settle()) return nullptr;
+  auto* address = static_cast<char*>(device);
+  const State::Region region = state_->FindRegion(address);
+  if (region.bytes == 0) return device;
+  auto& copies = state_->host_copies;
+  auto copy = std::find_if(copies.begin(), copies.end(), [&](const State::HostCopy& each) {
+    return each.region.begin == region.begin;
+  });
+  if (copy == copies.end()) {
+    const uint64_t offset = WordOf(region.begin) % kCopyAlignment;
+    HostBuffer buffer(Allocate(uint64_t(region.bytes) + offset));
+    if (buffer == nullptr) return FailForMemory(region.bytes), nullptr;
+    char* host = static_cast<char*>(buffer.get()) + offset;
+    if (!Succeeds(device_.CopyDown(host, region.begin, region.bytes))) return nullptr;
+    copies.push_back({region, std::move(buffer), host});
+    copy = copies.end() - 1;
+  }
+  copy->is_written |= is_written;
+  return copy->host + (address - region.begin);
+}
+
+int32_t DeviceCall::EndCopies() {
+  bool is_well = true;
+  for (const State::HostCopy& copy : std::exchange(state_->host_copies, {})) {
+    if (!copy.is_written) continue;
+    is_well &= Succeeds(device_.CopyUp(copy.region.begin, copy.host, copy.region.bytes));
+  }
+  return is_well ? 0 : 1;
+}
 
 int64_t DeviceCall::CallLibrary(const void* routine, const char* signature,
                                 const uint64_t* operands) {
-  struct Copy {
-    State::Region region;
-    HostBuffer host;
-  };
-  std::vector<Copy> copies;
   std::vector<uint64_t> words;
-  // The host's address for an array, whose region is copied down at its first need.
-  const auto translate = [&](uint64_t word) -> uint64_t {
-    auto* address = reinterpret_cast<char*>(word);
-    const State::Region region = state_->FindRegion(address);
-    if (region.bytes == 0) return word;
-    auto copy = std::find_if(copies.begin(), copies.end(),
-                             [&](const Copy& each) { return each.region.begin == region.begin; });
-    if (copy == copies.end()) {
-      copies.push_back({region, HostBuffer(Allocate(uint64_t(region.bytes)))});
-      copy = copies.end() - 1;
-      if (copy->host == nullptr) return FailForMemory(region.bytes), word;
-      Succeeds(device_.CopyDown(copy->host.get(), region.begin, region.bytes));
-    }
-    return WordOf(static_cast<char*>(copy->host.get()) + (address - region.begin));
-  };
   if (!Settle()) return -1;
   for (const char* letter = signature + 1; *letter != 0; ++letter) {
     const bool is_array = *letter != 'n' && *letter != 'u';
-    words.push_back(is_array ? translate(*operands++) : *operands++);
+    auto* device = is_array ? reinterpret_cast<char*>(*operands) : nullptr;
+    words.push_back(is_array ? WordOf(CopyToHost(device, true)) : *operands);
+    ++operands;
     if (is_array) words.push_back(*operands++);
   }
-  if (call_.has_failed()) return -1;
-  const int64_t status = pk_library_call(&call_, routine, signature, words.data());
-  for (const Copy& copy : copies) {
-    Succeeds(device_.CopyUp(copy.region.begin, copy.host.get(), copy.region.bytes));
-  }
+  int64_t status = -1;
+  if (!call_.has_failed()) status = pk_library_call(&call_, routine, signature, words.data());
+  EndCopies();
   return call_.has_failed() ? -1 : status;
 }
 
@@ -420,6 +442,12 @@ int32_t pk_device_launch(PkCall* call, const PkKernel* kernel, int64_t blocks, i
                          void* captures, int64_t bytes) {
   return OnDevice(call).Launch(*kernel, blocks, threads, captures, bytes);
 }
+
+void* pk_device_copy_to_host(PkCall* call, void* device, int32_t is_written) {
+  return OnDevice(call).CopyToHost(device, is_written != 0);
+}
+
+int32_t pk_device_end_copies(PkCall* call) { return OnDevice(call).EndCopies(); }
 
 int64_t pk_device_library_call(PkCall* call, const void* routine, const char* signature,
                                const uint64_t* operands) {

@@ -84,6 +84,8 @@ class DeviceCall {
   int32_t Write(void* device, const void* host, int64_t bytes);
   int32_t Launch(const PkKernel& kernel, int64_t blocks, int32_t threads, void* captures,
                  int64_t bytes);
+  void* CopyToHost(void* device, bool is_written);
+  int32_t EndCopies();
   int64_t CallLibrary(const void* routine, const char* signature, const uint64_t* operands);
   int64_t Multiply(PkElement element, const int64_t* operands);
 

@@ -49,6 +49,8 @@ const Named kOwn[] = {
     {"pk_device_read", AddressOf(pk_device_read)},
     {"pk_device_write", AddressOf(pk_device_write)},
     {"pk_device_launch", AddressOf(pk_device_launch)},
+    {"pk_device_copy_to_host", AddressOf(pk_device_copy_to_host)},
+    {"pk_device_end_copies", AddressOf(pk_device_end_copies)},
     {"pk_device_library_call", AddressOf(pk_device_library_call)},
     {"pk_device_matmul", AddressOf(pk_device_matmul)},
     {"pk_thread_barrier", AddressOf(pk_thread_barrier)},

@@ -105,8 +105,8 @@ void FunctionEmitter::EmitBinding(const ir::Binding& binding) {
     case OpCode::kPrefetch: return EmitPrefetch(binding);
     case OpCode::kDrain: return EmitDrain();
     case OpCode::kIf: return EmitIf(binding);
-    case OpCode::kFor: return EmitFor(binding);
-    case OpCode::kWhile: return EmitWhile(binding);
+    case OpCode::kFor:
+    case OpCode::kWhile: return EmitLoop(binding);
     case OpCode::kTeam: return EmitTeam(binding);
     case OpCode::kAligned: return EmitAligned(binding);
     case OpCode::kSplat:
@@ -184,6 +184,11 @@ bool FunctionEmitter::GoesThroughOwn(const ir::Block& body) const {
       goes |= operand.IsVar() && kernel_.own.contains(operand.var());
   });
   return goes;
+}
+
+void FunctionEmitter::EmitLoop(const ir::Binding& binding) {
+  if (IsRemote() && binding.attrs.Int(ir::Attr::kOnHost) != 0) return EmitOnHost(binding);
+  binding.op == OpCode::kFor ? EmitFor(binding) : EmitWhile(binding);
 }
 
 // Tested at its end, with one test before it: the form that LLVM's loop passes like. In a kernel, a

@@ -302,12 +302,12 @@ void FunctionEmitter::EmitSharedAlloc(const Binding& alloc) {
 
 llvm::Function* FunctionEmitter::AllocateFunction() {
   if (InKernel()) return emission_.kernels->Allocate(emission_);
-  return emission_.kernels != nullptr ? PkDeviceAlloc(emission_) : PkAlloc(emission_);
+  return IsRemote() ? PkDeviceAlloc(emission_) : PkAlloc(emission_);
 }
 
 llvm::Function* FunctionEmitter::FreeFunction() {
   if (InKernel()) return emission_.kernels->Free(emission_);
-  return emission_.kernels != nullptr ? PkDeviceFree(emission_) : PkFree(emission_);
+  return IsRemote() ? PkDeviceFree(emission_) : PkFree(emission_);
 }
 
 llvm::Function* FunctionEmitter::FailFunction() {

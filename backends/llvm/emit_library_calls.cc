@@ -31,7 +31,7 @@ Value* FunctionEmitter::StoreWords(llvm::ArrayRef<Value*> words) {
 
 // A word for a scalar; address, sizes and strides for an array.
 void FunctionEmitter::EmitDeviceRoutine(const ir::Binding& call) {
-  if (emission_.kernels == nullptr) {
+  if (!IsRemote()) {
     numbers_[call.result()] = {I64(1)};
     return;
   }
@@ -73,7 +73,7 @@ void FunctionEmitter::EmitLibraryCall(const ir::Binding& call) {
   llvm::Function* address = emission_.Declare(symbol, builder_.getInt64Ty(), {});
   Value* signature = emission_.Text(ir::SignatureOf(routine));
   llvm::Function* call_library =
-      emission_.kernels == nullptr ? PkLibraryCall(emission_) : PkDeviceLibraryCall(emission_);
+      IsRemote() ? PkDeviceLibraryCall(emission_) : PkLibraryCall(emission_);
   Value* status = builder_.CreateCall(call_library, {Local(call_), address, signature, operands});
   numbers_[call.result()] = {status};
 }

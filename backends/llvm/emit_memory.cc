@@ -118,13 +118,12 @@ void FunctionEmitter::EmitAligned(const ir::Binding& aligned) {
 void FunctionEmitter::EmitLoad(const ir::Binding& load) {
   const Operand& array = load.operands[0];
   Value* address = AddressOf(array, llvm::ArrayRef<Operand>(load.operands).drop_front(), true);
-  const bool is_remote = emission_.kernels != nullptr && !InKernel();
   CheckAccess(array, address, kPkAccessLoad);
   kernel_.has_loaded |= InKernel() && !kernel_.in_thread;
   MemoryTraits traits = TraitsOf(array);
   traits.unchanged = load.attrs.Int(Attr::kUnchanged) != 0 && !emission_.is_x86;
   numbers_[load.result()] =
-      is_remote ? ReadFromDevice(array, address) : LoadNumber(emission_, traits, address);
+      IsRemote() ? ReadFromDevice(array, address) : LoadNumber(emission_, traits, address);
 }
 
 // Host code of a call on a device has no other thread beside it.
@@ -135,7 +134,7 @@ void FunctionEmitter::EmitAtomic(const ir::Binding& atomic) {
   Value* address = AddressOf(array, operands.drop_front().drop_back(), true);
   Value* value = ValueOf(operands.back());
   const auto op = AtomicOperation(*ir::AtomicCombine(atomic), ir::IsSigned(dtype));
-  if (emission_.kernels != nullptr && !InKernel()) {
+  if (IsRemote()) {
     const Number old = ReadFromDevice(array, address);
     numbers_[atomic.result()] = old;
     return WriteToDevice(array, address,
@@ -188,7 +187,7 @@ void FunctionEmitter::EmitStore(const ir::Binding& store) {
   const llvm::ArrayRef<Operand> operands(store.operands);
   Value* address = AddressOf(array, operands.drop_front().drop_back(), true);
   const Number number = NumberOf(operands.back());
-  if (emission_.kernels != nullptr && !InKernel()) return WriteToDevice(array, address, number);
+  if (IsRemote()) return WriteToDevice(array, address, number);
   CheckAccess(array, address, kPkAccessStore);
   StoreNumber(emission_, TraitsOf(array), address, number);
 }

@@ -1,8 +1,8 @@
 // Writes one function of scheduled IR, with the bodies of its parallel loops, into a module.
 //
 // The parts by file: emit_function.cc (parameters, values), emit_returns.cc, emit_control.cc
-// (blocks, if, loops), emit_parallel_loops.cc, emit_kernels.cc, emit_apart.cc, emit_checks.cc,
-// emit_memory.cc, emit_lanes.cc, emit_calls.cc, emit_library_calls.cc.
+// (blocks, if, loops), emit_parallel_loops.cc, emit_kernels.cc, emit_on_host.cc, emit_apart.cc,
+// emit_checks.cc, emit_memory.cc, emit_lanes.cc, emit_calls.cc, emit_library_calls.cc.
 #ifndef PARAKEET_BACKENDS_LLVM_FUNCTION_EMITTER_H_
 #define PARAKEET_BACKENDS_LLVM_FUNCTION_EMITTER_H_
 
@@ -104,6 +104,7 @@ class FunctionEmitter {
   void EmitBinding(const ir::Binding& binding);
   void EmitScalar(const ir::Binding& binding);
   void EmitIf(const ir::Binding& binding);
+  void EmitLoop(const ir::Binding& binding);
   void EmitFor(const ir::Binding& binding);
   void EmitWhile(const ir::Binding& binding);
   llvm::BasicBlock* NewBlock(const char* name);
@@ -172,6 +173,13 @@ class FunctionEmitter {
   void CheckAccess(const ir::Operand& array, llvm::Value* address, int access);
   Number ReadFromDevice(const ir::Operand& array, llvm::Value* address);
   void WriteToDevice(const ir::Operand& array, llvm::Value* address, const Number& number);
+
+  // emit_on_host.cc
+  // Whether the code being written is the host's, around kernels: memory is elsewhere.
+  bool IsRemote() const { return emission_.kernels != nullptr && !InKernel() && !is_on_copies_; }
+  void EmitOnHost(const ir::Binding& loop);
+  void CopyToHost(const ir::Binding& loop);
+  void EndCopies(llvm::BasicBlock* failed);
 
   // emit_checks.cc
   void EmitCheck(const ir::Binding& check);
@@ -250,6 +258,7 @@ class FunctionEmitter {
   int launch_group_ = 0;          // of what is written: another in each side of a branch
   int loops_around_ = 0;          // sequential ones
   bool in_parallel_ = false;      // a team is at work
+  bool is_on_copies_ = false;     // of arrays of the device, which the host works on
   Kernel kernel_;
   std::unordered_map<const ir::Var*, Number> numbers_;
   std::unordered_map<const ir::Var*, ArrayValue> arrays_;

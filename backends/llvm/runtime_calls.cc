@@ -98,6 +98,17 @@ llvm::Function* PkDeviceLaunch(Emission& emission) {
                           {pointer, pointer, word, builder.getInt32Ty(), pointer, word});
 }
 
+llvm::Function* PkDeviceCopyToHost(Emission& emission) {
+  llvm::Type* pointer = emission.builder.getPtrTy();
+  return emission.Declare("pk_device_copy_to_host", pointer,
+                          {pointer, pointer, emission.builder.getInt32Ty()});
+}
+
+llvm::Function* PkDeviceEndCopies(Emission& emission) {
+  return emission.Declare("pk_device_end_copies", emission.builder.getInt32Ty(),
+                          {emission.builder.getPtrTy()});
+}
+
 llvm::Function* PkDeviceLibraryCall(Emission& emission) {
   llvm::Type* pointer = emission.builder.getPtrTy();
   return emission.Declare("pk_device_library_call", emission.builder.getInt64Ty(),

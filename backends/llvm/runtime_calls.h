@@ -24,6 +24,8 @@ llvm::Function* PkDeviceFree(Emission& emission);
 llvm::Function* PkDeviceRead(Emission& emission);
 llvm::Function* PkDeviceWrite(Emission& emission);
 llvm::Function* PkDeviceLaunch(Emission& emission);
+llvm::Function* PkDeviceCopyToHost(Emission& emission);
+llvm::Function* PkDeviceEndCopies(Emission& emission);
 llvm::Function* PkDeviceLibraryCall(Emission& emission);
 llvm::Function* PkDeviceMatmul(Emission& emission);
 

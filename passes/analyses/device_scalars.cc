@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "passes/analyses/kernel_legality.h"
+
 namespace parakeet::passes {
 
 using ir::Attr;
@@ -44,7 +46,7 @@ std::optional<int64_t> KernelsOf(const Block& side, bool may_load) {
     if (IsKernel(*b)) {
       ++kernels;
     } else if (b->op == OpCode::kFor || b->op == OpCode::kWhile) {
-      if (has_loaded) return std::nullopt;
+      if (has_loaded || IsOnHost(*b)) return std::nullopt;
       for (const Block* block : b->blocks) {
         const auto inside = KernelsOf(*block, false);
         if (!inside) return std::nullopt;
@@ -123,7 +125,7 @@ bool DeviceScalars::Make(const Block& block) {
 }
 
 bool DeviceScalars::Make(const Binding& b) {
-  if (IsKernel(b)) return false;
+  if (IsKernel(b) || IsOnHost(b)) return false;
   bool has_changed = false;
   for (const Block* block : b.blocks) has_changed |= Make(*block);
   const auto is_made = [&](const Operand& operand) { return Has(operand); };
@@ -173,6 +175,7 @@ bool DeviceScalars::Need(const Block& block) {
 }
 
 bool DeviceScalars::Need(const Binding& b) {
+  if (IsOnHost(b)) return false;  // Where it runs, it asks.
   bool has_changed = false;
   switch (b.op) {
     case OpCode::kStore: return false;

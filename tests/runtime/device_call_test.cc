@@ -508,6 +508,41 @@ TEST_F(OnEmulated, ALibrarySeesTheContentsOfDeviceBuffers) {
   EXPECT_FALSE(call.has_failed());
 }
 
+TEST_F(OnEmulated, TheHostWorksOnOneCopyOfABuffer) {
+  Call call(1);
+  DeviceCall on_device(&call, &Emulated());
+  auto* read = static_cast<int64_t*>(pk_device_alloc(&call, 4 * sizeof(int64_t)));
+  auto* written = static_cast<int64_t*>(pk_device_alloc(&call, 4 * sizeof(int64_t)));
+  std::iota(read, read + 4, 1);
+  std::iota(written, written + 4, 10);
+  const auto host = [&](int64_t* device, bool is_written) {
+    return static_cast<int64_t*>(pk_device_copy_to_host(&call, device, is_written));
+  };
+  int64_t* second = host(written + 1, false);
+  EXPECT_EQ(*second, 11);
+  EXPECT_EQ(host(written + 3, true), second + 2);
+  int64_t* other = host(read, false);
+  second[2] = other[0] = 7;
+  EXPECT_EQ(written[3], 13);
+  EXPECT_EQ(pk_device_end_copies(&call), 0);
+  EXPECT_EQ(written[3], 7);
+  EXPECT_EQ(read[0], 1);
+  // The next copies begin with what is there then.
+  EXPECT_EQ(*host(written + 3, false), 7);
+  EXPECT_EQ(pk_device_end_copies(&call), 0);
+}
+
+TEST_F(OnEmulated, CopiesOfTheHostGoBackBehindAFailure) {
+  Call call(1);
+  DeviceCall on_device(&call, &Emulated());
+  auto* buffer = static_cast<int32_t*>(pk_device_alloc(&call, sizeof(int32_t)));
+  *buffer = 1;
+  *static_cast<int32_t*>(pk_device_copy_to_host(&call, buffer, 1)) = 2;
+  pk_fail(&call, 0, 0, nullptr, 0, nullptr);
+  EXPECT_EQ(pk_device_end_copies(&call), 0);
+  EXPECT_EQ(*buffer, 2);
+}
+
 TEST_F(OnEmulated, OverlappingArraysOfTheDeviceAreOneCopyForALibrary) {
   auto* there = static_cast<int64_t*>(Emulated().Allocate(4 * kSorted * sizeof(int64_t)));
   std::iota(there, there + 4 * kSorted, 0);

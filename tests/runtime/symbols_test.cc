@@ -31,8 +31,9 @@ TEST(Table, FindsOurOwn) {
 
 TEST(Table, FindsWhatCallsAndKernelsOfADeviceImport) {
   for (const char* name : {"pk_device_alloc", "pk_device_free", "pk_device_read", "pk_device_write",
-                           "pk_device_launch", "pk_device_library_call", "pk_thread_barrier",
-                           "pk_thread_fail", "pk_thread_alloc", "pk_thread_free", "pk_thread_check",
+                           "pk_device_launch", "pk_device_copy_to_host", "pk_device_end_copies",
+                           "pk_device_library_call", "pk_thread_barrier", "pk_thread_fail",
+                           "pk_thread_alloc", "pk_thread_free", "pk_thread_check",
                            "pk_thread_warp_barrier", "pk_thread_match", "pk_thread_shuffle"}) {
     EXPECT_NE(Table()->symbol(name), nullptr) << name;
   }
