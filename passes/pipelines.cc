@@ -210,6 +210,8 @@ const std::vector<std::string_view>& GpuPipeline() {
         "make-turned-first"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
+      // Before what sees sums in updates.
+      if (pass == "carry-elements") passes->push_back("gather-updates");
       // Behind all that fuses, and before arrays share memory.
       if (pass == "place-results")
         passes->insert(passes->end(), {"merge-regions", "separate-scans"});

@@ -248,9 +248,20 @@ std::optional<Operand> Assumptions::ExtremeOfProduct(const Var* product, bool la
   return std::nullopt;
 }
 
+// Of a triangle's loops, as from `i + 1` on.
+bool Assumptions::IsNearIndex(const Operand& bound) const {
+  if (!bound.IsVar() || loops_.contains(bound.var())) return bound.IsVar();
+  const Binding* sum = DefinitionOf(bound, OpCode::kAdd);
+  if (sum == nullptr) sum = DefinitionOf(bound, OpCode::kSub);
+  return sum != nullptr && sum->operands[1].IsConstant() && sum->operands[0].IsVar() &&
+         loops_.contains(sum->operands[0].var());
+}
+
 std::optional<Operand> Assumptions::EndOf(const Binding& loop, bool largest) {
   const bool up = loop.operands[2].constant().integer > 0;
-  const std::optional<Operand> end = AtEntry(loop.operands[up == largest]);
+  const Operand& bound = loop.operands[up == largest];
+  std::optional<Operand> end = AtEntry(bound);
+  if (!end && IsNearIndex(bound)) end = ExtremeOf(*Likely(bound), largest);
   if (!end || up != largest) return end;
   return builder_.Add(*end, Operand::Int(up ? -1 : 1));
 }

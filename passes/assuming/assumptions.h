@@ -74,6 +74,7 @@ class Assumptions {
   std::optional<LinearForm> LikelyResult(const ir::Binding& b);
   // Of what loops go through times what is known at entry, which is taken not to be negative.
   std::optional<ir::Operand> ExtremeOfProduct(const ir::Var* product, bool largest);
+  bool IsNearIndex(const ir::Operand& bound) const;
   // What the index of a loop is not above, or not below.
   std::optional<ir::Operand> EndOf(const ir::Binding& loop, bool largest);
 

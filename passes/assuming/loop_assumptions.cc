@@ -27,7 +27,7 @@ void LoopAssumptions::AssumeInLoops(const ir::Block& block, bool repeats) {
     if (b->op == OpCode::kSlice && repeats) AssumeInsideInLoops(*b);
     if (b->op != OpCode::kCheck || !repeats) continue;
     AssumeInRange(*b, b->operands[0]);
-    if (guards_.empty()) AssumeChecked(*b);
+    AssumeChecked(*b);
   }
 }
 
@@ -101,6 +101,23 @@ std::optional<Operand> LoopAssumptions::AtFirst(const Operand& part, const Bindi
   return builder_.Scalar(found->second->op, std::move(operands));
 }
 
+ir::VarSet LoopAssumptions::LoopsBehind(const Var* value) const {
+  ir::VarSet found;
+  std::vector<const Var*> left = {value};
+  while (!left.empty()) {
+    const ir::VarSet loops = scalars_.LoopsIn(left.back());
+    left.pop_back();
+    for (const Var* index : loops) {
+      if (!found.insert(index).second) continue;
+      const Binding& loop = *loops_.at(index);
+      for (const int end : {0, 1}) {
+        if (loop.operands[end].IsVar()) left.push_back(loop.operands[end].var());
+      }
+    }
+  }
+  return found;
+}
+
 bool LoopAssumptions::IsGuarded(const LinearForm& index) const {
   const bool is_own = index.terms.size() == 1 && index.terms[0].second == 1 && index.constant == 0;
   const auto asks_about = [&](const Operand& guard, const Var* part) {
@@ -109,7 +126,7 @@ bool LoopAssumptions::IsGuarded(const LinearForm& index) const {
   };
   return std::any_of(guards_.begin(), guards_.end(), [&](const Operand& guard) {
     return std::any_of(index.terms.begin(), index.terms.end(), [&](const auto& term) {
-      const ir::VarSet loops = scalars_.LoopsIn(term.first);
+      const ir::VarSet loops = LoopsBehind(term.first);
       return asks_about(guard, term.first) ||
              std::any_of(loops.begin(), loops.end(),
                          [&](const Var* loop) { return asks_about(guard, loop); });

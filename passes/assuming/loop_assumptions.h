@@ -35,6 +35,8 @@ class LoopAssumptions : public Assumptions {
   void AssumeRuns(const ir::Binding& loop);
   // A part of a `while` loop's condition the first time that it is asked, at entry.
   std::optional<ir::Operand> AtFirst(const ir::Operand& part, const ir::Binding& loop);
+  // The indexes of loops that a value is made of, and of those that their bounds are made of.
+  ir::VarSet LoopsBehind(const ir::Var* value) const;
   // True where a branch around asks about a loop that the index goes by. Where the index is the
   // loop's own, whether it equals something says nothing of where the array ends.
   bool IsGuarded(const LinearForm& index) const;

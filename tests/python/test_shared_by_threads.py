@@ -181,8 +181,45 @@ def rows_that_begin_anew(x, w):
     return total + w
 
 
+def forces_of_pairs(x, w):
+    y = x[::-1]
+    forces, energy = np.zeros((len(x), 2)), 0.0
+    for i in range(len(x) - 1):
+        on_first = 0.0
+        for j in range(i + 1, len(x)):
+            f = x[i] - x[j] * w
+            if f != 2.0:
+                energy += f
+                forces[j, 0] -= f
+            on_first += f
+            forces[i, 1] += y[j]
+            forces[j, 1] -= y[i]
+        forces[i, 0] += on_first
+    return forces, energy
+
+
+def pairs_that_need_one_another(x, w):
+    # Doubled sums grow without end; remainders stay small.
+    for i in range(len(x)):
+        for j in range(i + 1, len(x)):
+            f = (x[i] - x[j] * w) % 7.0
+            x[i] += f
+            x[j] -= f
+    return x
+
+
+def kept_in_order(x, w):
+    last = np.zeros(len(x))
+    for i in range(len(x)):
+        for j in range(i + 1, len(x)):
+            last[i] = (last[i] * 3.0 + x[j]) % 1000.0
+            last[j] = (last[j] * 5.0 - x[i]) % 1000.0
+    return last
+
+
 TRIANGLES = [energy_of_pairs, rows_that_begin_anew, products_below_the_diagonal,
-             largest_of_windows, counted_back]  # fmt: skip
+             largest_of_windows, counted_back, forces_of_pairs, pairs_that_need_one_another,
+             kept_in_order]  # fmt: skip
 
 
 @pytest.mark.parametrize("target", COMPILED)
@@ -193,7 +230,14 @@ def test_pairs_are_all_gone_through(program, target):
         x = np.random.default_rng(size).integers(-4, 5, size).astype(np.float64)
         for w in (0, 3, -2, 1 << 39):
             if program is largest_of_windows or w == 3:
-                np.testing.assert_array_equal(compiled(x, w, target=target), program(x, w))
+                got, expected = compiled(x.copy(), w, target=target), program(x.copy(), w)
+                for a, b in zip(_parts(got), _parts(expected), strict=True):
+                    np.testing.assert_array_equal(a, b)
+
+
+def test_updates_of_both_elements_of_a_pair_are_two_loops():
+    report = str(jit(forces_of_pairs).explain(np.ones(9), 3, target="emulated_gpu"))
+    assert "updates of both elements of a pair are two loops'" in " ".join(report.split())
 
 
 def test_windows_whose_width_wraps_around_are_as_wide_as_it_says():
