@@ -164,15 +164,18 @@ class HostChooser : public LoopWriter {
     return ir::CloneBlock(arena(), Block{{}, {&loop}, {loop.results.begin(), loop.results.end()}});
   }
 
-  // The memory outside that the loop reads, and that it writes: what it does both to twice.
+  // Arrays of outside that the loop touches, one of each memory; what it stores to twice.
   std::vector<const Var*> Touched(const Binding& loop) {
     const Effects effects = EffectsOf(loop, roots_);
-    const ir::VarSet inside = ir::DefinedVars(Block{{}, {&loop}, {}});
+    const ir::VarSet free = ir::FreeVars(loop);
     std::vector<const Var*> touched;
-    for (const ir::VarSet* roots : {&effects.reads, &effects.writes}) {
-      for (const Var* root : *roots) {
-        if (!inside.contains(root)) touched.push_back(root);
-      }
+    for (const Var* array : free) {
+      const bool is_known = std::any_of(touched.begin(), touched.end(), [&](const Var* other) {
+        return roots_.MayShare(array, other);
+      });
+      if (!array->type.IsArray() || is_known) continue;
+      touched.push_back(array);
+      if (Intersects(effects.writes, roots_.Of(array))) touched.push_back(array);
     }
     return touched;
   }
@@ -180,9 +183,9 @@ class HostChooser : public LoopWriter {
   // What it takes to copy that to the host, and back.
   Operand CopiesOf(const std::vector<const Var*>& touched) {
     Operand time = Ns(kBeginning);
-    for (const Var* root : touched) {
-      Operand own = Ns(ir::SizeInBytes(root->type.dtype()) * kPerByte);
-      for (const Operand& size : root->type.dims())
+    for (const Var* array : touched) {
+      Operand own = Ns(ir::SizeInBytes(array->type.dtype()) * kPerByte);
+      for (const Operand& size : array->type.dims())
         own = builder().Scalar(OpCode::kMul, {own, builder().Cast(Apply(size), DType::kF64)});
       time = builder().Scalar(OpCode::kAdd, {time, own});
     }
@@ -193,8 +196,8 @@ class HostChooser : public LoopWriter {
   Operand TurnsOf(const Binding& loop, const std::vector<const Var*>& touched) {
     if (loop.op != OpCode::kWhile || !IsForOneThread(loop)) return Ns(kUnknownTrips);
     Operand longest = Int(1);
-    for (const Var* root : touched) {
-      for (const Operand& size : root->type.dims()) longest = Max(longest, Apply(size));
+    for (const Var* array : touched) {
+      for (const Operand& size : array->type.dims()) longest = Max(longest, Apply(size));
     }
     return builder().Cast(longest, DType::kF64);
   }
