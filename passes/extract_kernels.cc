@@ -48,6 +48,7 @@
 #include "passes/analyses/find_effects.h"
 #include "passes/analyses/kernel_legality.h"
 #include "passes/analyses/neighbour_accesses.h"
+#include "passes/lowering/arrays_of_threads.h"
 #include "passes/lowering/index_writer.h"
 #include "passes/lowering/sink_loads.h"
 #include "passes/pass.h"
@@ -67,6 +68,10 @@ constexpr int64_t kThreads = 256;
 constexpr int64_t kBytesOfThread = 16;  // that it is to read of an array, where an iteration
 constexpr int kShortIteration = 64;     // costs no more than this;
 constexpr int64_t kMostTripsOfThread = 4;
+// Of iterations with arrays of their own, which are long.
+constexpr int64_t kThreadsWithArrays = 64;
+constexpr int64_t kMostBlocksWithArrays = 4096;
+constexpr int64_t kMostBytesOfArrays = int64_t{1} << 31;
 constexpr int64_t kMostSmall = (int64_t{1} << 31) - 1;  // that products divide
 
 bool HasKind(const Binding& b, std::string_view kind) {
@@ -76,10 +81,10 @@ bool HasKind(const Binding& b, std::string_view kind) {
 bool IsParallel(const Binding& b) { return HasKind(b, "parallel"); }
 bool IsKernel(const Binding& b) { return HasKind(b, "block"); }
 
-class KernelExtractor : public LoopWriter {
+class KernelExtractor : public ArraysOfThreads {
  public:
   KernelExtractor(ir::Arena* arena, const ir::Function& function, Context& context)
-      : LoopWriter(arena),
+      : ArraysOfThreads(arena),
         context_(context),
         patterns_(function),
         definitions_(ir::Definitions(*function.body)) {}
@@ -104,6 +109,7 @@ class KernelExtractor : public LoopWriter {
  private:
   // Inside a kernel, what was parallel or in lanes is one thread's.
   void VisitInside(const Binding& b) {
+    if (VisitPart(b)) return;
     const std::string kind = b.op == OpCode::kFor ? b.attrs.Text(Attr::kKind) : "thread";
     if (kind == "thread") return Mutator::Visit(&b);
     builder().Append(AsSequential(*Rewrite(&b)));
@@ -122,6 +128,9 @@ class KernelExtractor : public LoopWriter {
         step > 0 ? builder().Sub(range[1], range[0]) : builder().Sub(range[0], range[1]);
     const Operand trips = CeilDiv(Max(distance, Int(0)), Int(std::abs(step)));
     context_.Note(loop.span, "a kernel", Topic::kThreads, Verdict::kDone);
+    const bool has_own = context_.options.HasForm("gpu-own-arrays");
+    const Arrays arrays = has_own ? FindArrays(*loop.blocks[0]) : Arrays{};
+    if (!arrays.empty()) return WriteGridWithArrays(loop, range, trips, arrays);
     const int64_t several = TripsOfThread(*loop.blocks[0]);
     const auto iterate = [&](const Operand& at) {
       Inside(*loop.blocks[0], builder().Add(range[0], builder().Mul(at, Int(step))));
@@ -146,6 +155,33 @@ class KernelExtractor : public LoopWriter {
         const Operand end = builder().Add(begin, Int(kThreads * several));
         const Operand is_whole = builder().Scalar(OpCode::kLe, {end, trips});
         Choose(builder().Scalar(OpCode::kAnd, {neighbours->lies, is_whole}), side_by_side, apart);
+      });
+    });
+  }
+
+  // Each thread takes some iterations, one behind the other: there are no more threads than run at
+  // once, nor more memory for them than that.
+  void WriteGridWithArrays(const Binding& loop, const Operands& range, const Operand& trips,
+                           const Arrays& arrays) {
+    const Operand of_block = builder().Mul(BytesOfThread(arrays), Int(kThreadsWithArrays));
+    const Operand fit = builder().Scalar(OpCode::kFloorDiv, {Int(kMostBytesOfArrays), of_block});
+    const Operand most = Min(Max(fit, Int(1)), Int(kMostBlocksWithArrays));
+    const Operand blocks = Max(Min(CeilDiv(trips, Int(kThreadsWithArrays)), most), Int(1));
+    const Operand count = builder().Mul(blocks, Int(kThreadsWithArrays));
+    const Operand turns = CeilDiv(trips, count);
+    AllocateForThreads(arrays, count);
+    Blocks(blocks, [&](const Operand& block) {
+      Threads(kThreadsWithArrays, [&](const Operand& thread) {
+        const Operand own = builder().Add(builder().Mul(block, Int(kThreadsWithArrays)), thread);
+        TakeParts(arrays, own);
+        Loop(Int(0), turns, {}, [&](const Operand& turn) {
+          const Operand at = builder().Add(builder().Mul(turn, count), own);
+          WriteTrip(at, trips, [&](const Operand& trip) {
+            in_kernel_ = true;
+            VisitBody(*loop.blocks[0], {builder().Add(range[0], builder().Mul(trip, range[2]))});
+            in_kernel_ = false;
+          });
+        });
       });
     });
   }

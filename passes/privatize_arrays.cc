@@ -14,13 +14,14 @@
 //     foreach (%j) in (%m) { ... store %w[%j], %a }
 //     ... as before ... }
 //
-// An iteration stores elements before it reads them where a loop over [0, e) stores each, or stores
-// at places that are constants, and what is read behind lies in [0, e), or at such a place. A loop
+// An iteration stores elements before it reads them where a loop over [0, e) stores each, or each
+// of a column, or stores at places that are constants, and what is read behind lies there. A loop
 // that is still dependent stays as it was.
 //
 // Assumes: index form; loops inside are operators where they can be (parallelize_loops.cc).
 // Refuses: arrays that are used elsewhere than in the loop, or passed on; elements that only some
-// iterations store; of a GPU, arrays of more than a few elements.
+// iterations store; of a GPU, arrays of more than a few elements whose sizes are not known in front
+// of all loops (lowering/arrays_of_threads.h).
 #include <algorithm>
 #include <optional>
 
@@ -41,7 +42,7 @@ using ir::Var;
 
 using Operands = std::vector<Operand>;
 
-// Elements that a thread of a GPU has to itself: of all its threads, arrays would not fit.
+// Elements that a thread of a GPU may have from the device's heap.
 constexpr int64_t kMostOfThread = 64;
 
 bool IsOperator(const Binding& b) { return ir::InfoOf(b.op).format == ir::OpFormat::kIndices; }
@@ -113,18 +114,23 @@ class Stored {
     const Block& body = *b.blocks[0];
     for (const Binding* in : body.bindings) {
       if (in->op != OpCode::kStore || in->operands[0] != Operand(array_)) continue;
-      Operands extents;
+      Box box;
       ir::VarSet indexes;
       for (size_t axis = 1; axis + 1 < in->operands.size(); ++axis) {
-        const auto at = std::find(body.params.begin(), body.params.end(), in->operands[axis].var());
-        if (at == body.params.end() || !indexes.insert(*at).second) break;
+        const Operand& index = in->operands[axis];
+        const auto at = std::find(body.params.begin(), body.params.end(), index.var());
         const size_t which = static_cast<size_t>(at - body.params.begin());
-        if (counts && which != 0) break;
-        extents.push_back(counts ? b.operands[1] : b.operands[which]);
+        if (index.IsConstant() && index.constant().integer >= 0) {
+          box.push_back({index, false});
+          continue;
+        }
+        const bool is_index = at != body.params.end() && indexes.insert(*at).second;
+        if (!is_index || (counts && which != 0)) break;
+        box.push_back({counts ? b.operands[1] : b.operands[which], true});
       }
-      const bool is_each = extents.size() + 2 == in->operands.size() &&
+      const bool is_each = box.size() + 2 == in->operands.size() &&
                            indexes.size() == (counts ? 1 : body.params.size());
-      if (is_each) boxes_.push_back(extents);
+      if (is_each) boxes_.push_back(box);
     }
   }
 
@@ -136,11 +142,28 @@ class Stored {
     return place.size() == 1 && IsAmongPlaces(place[0]);
   }
 
-  bool IsIn(const Operands& place, const Operands& box) const {
+  // Where a nest stores along an axis: at all places before an end, or at one that is constant.
+  struct Side {
+    Operand value;
+    bool is_end;
+  };
+  using Box = std::vector<Side>;
+
+  bool IsIn(const Operands& place, const Box& box) const {
     for (size_t axis = 0; axis < place.size(); ++axis) {
-      if (!IsBelow(place[axis], box[axis])) return false;
+      const bool is_in = box[axis].is_end
+                             ? IsWhole(box, axis) || IsBelow(place[axis], box[axis].value)
+                             : place[axis] == box[axis].value;
+      if (!is_in) return false;
     }
     return true;
+  }
+
+  // Whether the nest stores all along an axis.
+  bool IsWhole(const Box& box, size_t axis) const {
+    const LinearForm left =
+        Difference(CountOf(box[axis].value), CountOf(array_->type.dims()[axis]));
+    return box[axis].is_end && left.IsConstant() && left.constant >= 0;
   }
 
   // Whether the index lies in [0, extent).
@@ -194,11 +217,9 @@ class Stored {
 
   // Whether every element there is has been stored.
   bool IsWhole() const {
-    const Operands& dims = array_->type.dims();
-    return std::any_of(boxes_.begin(), boxes_.end(), [&](const Operands& box) {
-      for (size_t axis = 0; axis < dims.size(); ++axis) {
-        const LinearForm left = Difference(CountOf(box[axis]), CountOf(dims[axis]));
-        if (!left.IsConstant() || left.constant < 0) return false;
+    return std::any_of(boxes_.begin(), boxes_.end(), [&](const Box& box) {
+      for (size_t axis = 0; axis < box.size(); ++axis) {
+        if (!IsWhole(box, axis)) return false;
       }
       return true;
     });
@@ -207,7 +228,8 @@ class Stored {
   const WrappingForms& forms_;
   const ir::DefinitionMap& makers_;
   const Var* array_;
-  std::vector<Operands> boxes_, places_;
+  std::vector<Box> boxes_;
+  std::vector<Operands> places_;
   ir::FlatMap<const Var*, const Binding*> around_;  // by index
 };
 
@@ -313,7 +335,8 @@ class ArrayPrivatizer {
   }
 
   const ir::Function* Privatize(const ir::Function& function, const Var* array) {
-    if (context_.options.kernels && !IsSmall(*array)) return nullptr;
+    if (context_.options.kernels && !IsSmall(*array) && !HasKnownSizes(function, *array))
+      return nullptr;
     const std::optional<Place> place = Find(*function.body, array);
     if (!place) return nullptr;
     if (!facts_) facts_.emplace(function);
@@ -333,6 +356,21 @@ class ArrayPrivatizer {
       size *= dim.constant().integer;
     }
     return size <= kMostOfThread;
+  }
+
+  // Whether the sizes are made in front of all loops.
+  static bool HasKnownSizes(const ir::Function& function, const Var& array) {
+    ir::VarSet inside;
+    for (const Binding* b : function.body->bindings) {
+      for (const Block* block : b->blocks) {
+        const ir::VarSet own = ir::DefinedVars(*block);
+        inside.insert(own.begin(), own.end());
+      }
+    }
+    const auto& dims = array.type.dims();
+    return std::none_of(dims.begin(), dims.end(), [&](const Operand& dim) {
+      return dim.IsVar() && inside.contains(dim.var());
+    });
   }
 
   // Nothing where the array is used elsewhere than in a `for`, or not in one alone that stands in

@@ -46,13 +46,15 @@ bool IsForWarp(const Binding& loop, const Binding* next) {
   return loop.attrs.Int(Attr::kWarp) != 0 || (IsOfWarp(loop) && next != nullptr && IsOfWarp(*next));
 }
 
-// True where a thread may run into a check, or ask for memory of its own: shared memory is there.
-bool MayFail(const ir::Block& body, bool in_thread) {
+// True where a thread may run into a check, or ask for memory of its own: shared memory is there,
+// and frames are.
+bool MayFail(const ir::Block& body, const ir::VarSet& on_stack, bool in_thread) {
   bool may_fail = false;
   for (const Binding* b : body.bindings) {
-    may_fail |= b->op == OpCode::kCheck || (b->op == OpCode::kAlloc && in_thread);
+    const bool asks = b->op == OpCode::kAlloc && in_thread && !on_stack.contains(b->result());
+    may_fail |= b->op == OpCode::kCheck || asks;
     for (const ir::Block* inner : b->blocks)
-      may_fail |= MayFail(*inner, in_thread || IsThreads(*b));
+      may_fail |= MayFail(*inner, on_stack, in_thread || IsThreads(*b));
   }
   return may_fail;
 }
@@ -133,7 +135,7 @@ void FunctionEmitter::EmitLaunch(const Binding& grid) {
   emission_.is_x86 = host_is_x86;
   emission_.is_of_kernel = false;
   KernelTraits traits = std::exchange(kernel_, {}).traits;
-  traits.may_fail = MayFail(body, false);
+  traits.may_fail = MayFail(body, stack_arrays_, false);
   traits.threads = ThreadsOf(body);
   traits.group = launch_group_;
   traits.capture_bytes = captures.own_bytes;

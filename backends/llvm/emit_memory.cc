@@ -43,6 +43,11 @@ llvm::AtomicRMWInst::BinOp AtomicOperation(ir::OpCode combine, bool is_signed) {
 
 }  // namespace
 
+// Memory of a device is no frame's.
+bool FunctionEmitter::IsOnStack(const ir::Var* array) const {
+  return stack_arrays_.contains(array) && !IsRemote();
+}
+
 // A size that does not fit asks for -1 bytes, which the runtime refuses.
 void FunctionEmitter::EmitAlloc(const ir::Binding& alloc) {
   if (InKernel() && !kernel_.in_thread) return EmitSharedAlloc(alloc);
@@ -52,11 +57,12 @@ void FunctionEmitter::EmitAlloc(const ir::Binding& alloc) {
   Value* overflows = nullptr;
   Value* bytes = I64(ir::SizeInBytes(type.dtype()));
   for (Value* size : array.sizes) bytes = CheckedProduct(builder_, bytes, size, overflows);
-  if (stack_arrays_.contains(alloc.result())) {
+  if (IsOnStack(alloc.result())) {
     const int64_t size = llvm::cast<llvm::ConstantInt>(bytes)->getSExtValue();
     llvm::AllocaInst* memory = OnStack(llvm::ArrayType::get(builder_.getInt8Ty(), size));
-    memory->setAlignment(llvm::Align(kStackAlignment));
+    memory->setAlignment(llvm::Align(InKernel() ? kThreadAlignment : kStackAlignment));
     array.base = memory;
+    if (InKernel()) kernel_.own.insert(alloc.result());
   } else {
     if (overflows != nullptr) bytes = builder_.CreateSelect(overflows, I64(-1), bytes);
     array.base = builder_.CreateCall(AllocateFunction(), {Local(call_), bytes});
@@ -71,7 +77,7 @@ void FunctionEmitter::EmitAlloc(const ir::Binding& alloc) {
 // An argument's base is null, which the runtime allows.
 void FunctionEmitter::EmitFree(const ir::Binding& free) {
   if (InKernel() && !kernel_.in_thread) return;  // Shared memory ends with the block.
-  if (stack_arrays_.contains(free.operands[0].var())) return;
+  if (IsOnStack(free.operands[0].var())) return;
   Value* base = ArrayOf(free.operands[0]).base;
   Value* none = llvm::ConstantPointerNull::get(builder_.getPtrTy());
   Value* freed = base;

@@ -191,6 +191,7 @@ class FunctionEmitter {
   llvm::Value* EmitPlaceNode(llvm::ArrayRef<ir::Operand> place);
 
   // emit_memory.cc
+  bool IsOnStack(const ir::Var* array) const;
   void EmitAlloc(const ir::Binding& alloc);
   void EmitFree(const ir::Binding& free);
   void EmitMark(const ir::Binding& mark);

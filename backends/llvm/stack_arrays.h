@@ -10,6 +10,7 @@
 namespace parakeet::backends {
 
 inline constexpr int64_t kStackAlignment = 64;
+inline constexpr int64_t kThreadAlignment = 16;  // in a kernel
 
 // Small arrays of fixed sizes, allocated in a loop, of which nothing but elements is used: a frame
 // has room for them, and LLVM keeps in registers what it finds there.

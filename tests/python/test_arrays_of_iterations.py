@@ -72,7 +72,93 @@ def filled_anew(x):
     return out
 
 
-INDEPENDENT = [attention, differences, windows_in_order, sorted_copies, filled_anew]
+def columns_backwards(x):
+    m, n = x.shape
+    out, pairs = np.zeros(x.shape), np.empty((n, 2))
+    for i in range(m):
+        for j in range(n):
+            pairs[j, 0] = x[i, j] * 2.0
+            pairs[j, 1] = x[i, n - 1 - j]
+        acc = 0.0
+        for j in range(n):
+            acc = acc * 0.5 + pairs[j, 0] * pairs[n - 1 - j, 1]
+            out[i, j] = acc
+    return out
+
+
+INDEPENDENT = [attention, differences, windows_in_order, sorted_copies, filled_anew,
+               columns_backwards]  # fmt: skip
+
+
+def distances_of_rows(x):
+    m, n = x.shape
+    out = np.empty(m)
+    for i in range(m):
+        before, row = np.arange(n + 1.0), np.empty(n + 1)
+        for k in range(m):
+            row[0] = k + 1
+            for j in range(n):
+                other = before[j] + (x[i, j] != x[k, j])
+                row[j + 1] = min(other, before[j + 1] + 1, row[j] + 1)
+            for j in range(n + 1):
+                before[j] = row[j]
+        out[i] = before[n]
+    return out
+
+
+def matrices_of_iterations(x):
+    m, n = x.shape
+    out = np.empty((m, n))
+    for i in range(m):
+        seen = np.zeros((n, 3), np.int64)
+        line = np.zeros(n * 3)
+        for j in range(n):
+            seen[j, int(x[i, j]) % 3] += j
+        for j in range(n * 3):
+            line[j] = seen[j // 3, j % 3] + (line[j - 1] if j > 0 else 0.0)
+        for j in range(n):
+            out[i, j] = line[2 * j] - seen[n - 1 - j, 0]
+    return out
+
+
+def _last_of(row):
+    kept = row.copy()
+    for j in range(1, len(kept)):
+        kept[j] = (kept[j - 1] * 3.0 + kept[j]) % 101.0
+    return kept[-1] if len(kept) else 0.0
+
+
+def made_in_functions(x):
+    return np.array([_last_of(row) for row in x])
+
+
+def few_elements(x):
+    out = np.empty(len(x))
+    for i in range(len(x)):
+        sums, grid = np.zeros(3), np.zeros((2, 4))
+        for j in range(x.shape[1]):
+            sums[int(x[i, j]) % 3] += x[i, j]
+            grid[j % 2, (j * 3) % 4] = sums[j % 3]
+        out[i] = sums[0] - sums[1] * sums[2] + grid.sum()
+    return out
+
+
+def changes_places(x):
+    m, n = x.shape
+    out = np.empty(m)
+    for i in range(m):
+        now = np.zeros(n)
+        for _ in range(3):
+            following = np.empty(n)
+            for j in range(n):
+                following[j] = now[n - 1 - j] + x[i, j]
+            now = following
+        out[i] = now.sum()
+    return out
+
+
+OWN = [distances_of_rows, matrices_of_iterations, made_in_functions, few_elements,
+       changes_places]  # fmt: skip
 
 
 def some_are_left(x):
@@ -118,7 +204,7 @@ DEPENDENT = [some_are_left, one_is_left, read_in_the_end, none_may_run]
 
 
 @pytest.mark.parametrize("target", COMPILED)
-@pytest.mark.parametrize("program", INDEPENDENT + DEPENDENT, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("program", INDEPENDENT + OWN + DEPENDENT, ids=lambda f: f.__name__)
 def test_answers_are_numpys(program, target):
     compiled = jit(program)
     for shape in ((12, 12), (5, 30), (1, 2), (0, 4)):
@@ -128,6 +214,13 @@ def test_answers_are_numpys(program, target):
             zip(answers, wanted) if program is read_in_the_end else [(answers, wanted)]
         ):
             np.testing.assert_array_equal(answer, right, str(shape))
+
+
+@pytest.mark.parametrize("program", [distances_of_rows, matrices_of_iterations, few_elements],
+                         ids=lambda f: f.__name__)  # fmt: skip
+def test_threads_of_a_gpu_take_nothing_from_the_heap(program):
+    code = jit(program).llvm(np.ones((6, 6)), target="emulated_gpu")
+    assert "pk_thread_alloc" not in code and "pk_device_alloc" in code
 
 
 @pytest.mark.parametrize("program", INDEPENDENT, ids=lambda f: f.__name__)
