@@ -109,9 +109,10 @@ class Lowering : public ProductCallLowering {
     --repeats_;
   }
 
-  // For kernels the element may be written several times.
+  // For kernels, and where few are taken in order, the element is written several times.
   const Block* BodyOf(const Binding& b) {
-    return for_kernels_ ? ir::CloneBlock(arena(), *b.blocks[0]) : b.blocks[0];
+    return for_kernels_ || b.attrs.Has(Attr::kShort) ? ir::CloneBlock(arena(), *b.blocks[0])
+                                                     : b.blocks[0];
   }
 
   // The buffer of a result of `b`, which stands for the result from here on.
@@ -140,6 +141,30 @@ class Lowering : public ProductCallLowering {
   // threads.
   // `finish`: of an element made beside others.
   void LowerNest(const Binding& b, const Body& body, const Finish& finish) {
+    if (!b.attrs.Has(Attr::kShort)) return LowerLongNest(b, body, finish);
+    const auto in_order = [&] {
+      const Operands extents = Apply(b.operands);
+      LowerAxes({extents, LoopOrder(extents.size(), -1, false), -1, body, nullptr},
+                Operands(extents.size()), 0);
+      return Operands{};
+    };
+    const auto in_lanes = [&] { return LowerLongNest(b, body, finish), Operands{}; };
+    Choose(IsShort(b), in_order, in_lanes);
+  }
+
+  // Where there are few elements along the lanes' index, and few rows of them.
+  Operand IsShort(const Binding& b) {
+    const Operand least = Int(b.attrs.Int(Attr::kShort));
+    Operands rows = Apply(b.operands);
+    const auto lanes = rows.begin() + b.attrs.Int(Attr::kVector);
+    const Operand is_short = builder().Scalar(OpCode::kLt, {*lanes, least});
+    rows.erase(lanes);
+    if (rows.empty()) return is_short;
+    const Operand few = builder().Scalar(OpCode::kLt, {Product(rows), least});
+    return builder().Scalar(OpCode::kAnd, {is_short, few});
+  }
+
+  void LowerLongNest(const Binding& b, const Body& body, const Finish& finish) {
     const Operands extents = Apply(b.operands);
     const int vector = static_cast<int>(b.attrs.Int(Attr::kVector, -1));
     const bool parallel = b.attrs.Int(Attr::kParallel) != 0;

@@ -6,6 +6,9 @@
 //   %r: [n][m]f64 = imap (%i, %j) in (%n, %m) {parallel = 1, vector = 1} { %a: f64 = load %x[%i,
 //   %j]  yield %a }
 //
+// What a loop around stores at each step and reads again has lanes where it is long enough only:
+// masked stores, and those of single elements, are not in memory yet when lanes read them.
+//
 // Assumes: choose_trees has run: what it chose stays.
 // Refuses: threads inside an operator that has them; lanes where vectorize_loops says why not,
 // where a loop inside would do better with them, where a loop has a few iterations only or does
@@ -17,6 +20,7 @@
 #include "ir/uses.h"
 #include "passes/analyses/access_patterns.h"
 #include "passes/analyses/find_cost.h"
+#include "passes/analyses/find_effects.h"
 #include "passes/analyses/reduction_lanes.h"
 #include "passes/analyses/varying_values.h"
 #include "passes/analyses/vector_legality.h"
@@ -32,6 +36,9 @@ using ir::Operand;
 using ir::Var;
 
 constexpr int64_t kFewIterations = 4;
+// Elements of a step below which they are taken in order, and what they are long for.
+constexpr int64_t kShortStep = 16;
+constexpr int kMostOfShortStep = 16;  // Bindings: the elements are written twice.
 // Of each access in lanes to places that data say, where some are stores, and where none is.
 constexpr int kCostAScatter = 8;
 constexpr int kCostAGather = 12;
@@ -45,7 +52,7 @@ constexpr int kCostAFastGather = 4;
 class Scheduler : public ir::Mutator {
  public:
   Scheduler(ir::Arena* arena, const ir::Function& function, Context& context)
-      : Mutator(arena), patterns_(function), context_(context) {}
+      : Mutator(arena), patterns_(function), roots_(function), context_(context) {}
 
  protected:
   void Visit(const Binding* b) override {
@@ -57,6 +64,13 @@ class Scheduler : public ir::Mutator {
       case OpCode::kIscan:
         return Inside(*b, {}, b->op != OpCode::kIreduce || b->attrs.Int(Attr::kBlock) > 0);
       case OpCode::kIfilter: return Inside(*b, {}, true);
+      case OpCode::kFor:
+      case OpCode::kWhile: {
+        const Binding* outer = std::exchange(loop_, loop_ == nullptr ? b : loop_);
+        Mutator::Visit(b);
+        loop_ = outer;
+        return;
+      }
       default: return Mutator::Visit(b);
     }
   }
@@ -66,6 +80,7 @@ class Scheduler : public ir::Mutator {
     ir::Attributes attrs;
     const int axis = in_lanes_ || context_.options.kernels ? -1 : VectorAxis(b);
     if (axis >= 0) attrs = attrs.With(Attr::kVector, int64_t{axis});
+    if (axis >= 0 && IsReadAgain(b)) attrs = attrs.With(Attr::kShort, kShortStep);
     const bool outer_lanes = std::exchange(in_lanes_, in_lanes_ || axis >= 0);
     Inside(b, attrs, true);
     in_lanes_ = outer_lanes;
@@ -81,6 +96,22 @@ class Scheduler : public ir::Mutator {
     if (parallel) copy.attrs = copy.attrs.With(Attr::kParallel, int64_t{1});
     NoteSchedule(copy);
     builder().Append(arena()->New(std::move(copy)));
+  }
+
+  // True for a nest of a few scalars whose elements the loop around reads, so that they are loaded
+  // soon after they are stored where there are few of them.
+  bool IsReadAgain(const Binding& nest) const {
+    if (loop_ == nullptr) return false;
+    size_t count = 0;
+    bool is_plain = true;
+    ir::ForEachBinding(*nest.blocks[0], [&](const Binding& b) {
+      ++count;
+      is_plain &= ir::IsScalarOp(b.op) || b.op == OpCode::kLoad || b.op == OpCode::kStore;
+    });
+    if (!is_plain || count > kMostOfShortStep) return false;
+    ir::VarSet stored = EffectsOf(*nest.blocks[0], roots_).writes;
+    for (const Var* result : nest.results) stored.insert(result);
+    return Intersects(EffectsOf(*loop_->blocks.back(), roots_).reads, stored);
   }
 
   void NoteSchedule(const Binding& b) {
@@ -240,7 +271,9 @@ class Scheduler : public ir::Mutator {
   }
 
   AccessPatterns patterns_;
+  Roots roots_;
   Context& context_;
+  const Binding* loop_ = nullptr;  // The outermost around that goes in order.
   bool in_parallel_ = false;
   bool in_lanes_ = false;
 };

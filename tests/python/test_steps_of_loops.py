@@ -169,3 +169,43 @@ def test_small_loops_in_a_long_one_are_no_functions():
     f = jit(shortest_tour)
     f(D, target="serial")
     assert f.llvm().count("\ndefine ") == 3  # the entry, and what is long or rare in the sum
+
+
+def decayed_products(X, keep):
+    """Products of the columns of each row, added to what is left of those before."""
+    n, d = X.shape
+    C = np.zeros((d, d))
+    for t in range(n):
+        for i in range(d):
+            for j in range(d):
+                C[i, j] = keep * C[i, j] + (1 - keep) * X[t, i] * X[t, j]
+    return C
+
+
+def turned_and_scaled(y, steps, k):
+    """What single elements and whole rows of a few elements make of one another."""
+    n = len(y)
+    slope = np.zeros(n, dtype=y.dtype)
+    for _ in range(steps):
+        for i in range(n):
+            y[i] += slope[i] * k
+        slope[0] = y[n - 1] - y[0]
+        slope[n - 1] = y[0] * k
+        half = y * k
+        for i in range(n):
+            slope[i] = slope[i] - half[n - 1 - i]
+    return slope
+
+
+@pytest.mark.parametrize("d", [1, 3, 6, 8, 15, 16, 19])
+def test_rows_of_a_few_elements_that_are_read_again(d):
+    rng = np.random.default_rng(d)
+    check(decayed_products, rng.random((9, d)), 0.75)
+    check(turned_and_scaled, rng.random(d), 7, 0.25)
+    check(turned_and_scaled, rng.random(d).astype(np.float32), 7, np.float32(0.25))
+
+
+def test_rows_that_are_read_again_have_lanes_where_they_are_long():
+    text = jit(decayed_products).ir(np.ones((5, 6)), 0.5, stage="scheduled", target="serial")
+    short, long = text.split(" else {", 1)
+    assert "store_lanes" not in short.split("why =")[1] and "store_lanes" in long
