@@ -36,9 +36,13 @@ using ir::Operand;
 using ir::Var;
 
 constexpr int64_t kFewIterations = 4;
-// Elements of a step below which they are taken in order, and what they are long for.
-constexpr int64_t kShortStep = 16;
+// Elements of a step below which they are taken in order: fewer than a vector of doubles; fewer
+// than waiting for single elements costs.
+constexpr int64_t kShortStep = 8;
+constexpr int64_t kShortStepOfSingles = 32;
 constexpr int kMostOfShortStep = 16;  // Bindings: the elements are written twice.
+// Of what a routine computes, of which lanes have another than scalars have.
+constexpr int kLeastCostOfRoutine = 10;
 // Of each access in lanes to places that data say, where some are stores, and where none is.
 constexpr int kCostAScatter = 8;
 constexpr int kCostAGather = 12;
@@ -80,7 +84,8 @@ class Scheduler : public ir::Mutator {
     ir::Attributes attrs;
     const int axis = in_lanes_ || context_.options.kernels ? -1 : VectorAxis(b);
     if (axis >= 0) attrs = attrs.With(Attr::kVector, int64_t{axis});
-    if (axis >= 0 && IsReadAgain(b)) attrs = attrs.With(Attr::kShort, kShortStep);
+    if (const int64_t least = axis >= 0 ? ShortStepOf(b) : 0; least > 0)
+      attrs = attrs.With(Attr::kShort, least);
     const bool outer_lanes = std::exchange(in_lanes_, in_lanes_ || axis >= 0);
     Inside(b, attrs, true);
     in_lanes_ = outer_lanes;
@@ -98,20 +103,57 @@ class Scheduler : public ir::Mutator {
     builder().Append(arena()->New(std::move(copy)));
   }
 
-  // True for a nest of a few scalars whose elements the loop around reads, so that they are loaded
-  // soon after they are stored where there are few of them.
-  bool IsReadAgain(const Binding& nest) const {
-    if (loop_ == nullptr) return false;
+  // True where lanes have the bits of scalars: a value does not depend on its place in a row.
+  static bool IsSameAlone(const Binding& b) {
+    if (!ir::IsScalarOp(b.op)) return false;
+    const ir::DType dtype = b.result()->type.dtype();
+    return ir::IsInteger(dtype) || dtype == ir::DType::kBool ||
+           (ir::IsFloat(dtype) && InfoOf(b.op).cost < kLeastCostOfRoutine);
+  }
+
+  // Below how many elements a nest of a few scalars takes them in order, where the loop around
+  // reads them again, so that they are loaded soon after they are stored where there are few; or
+  // where the loop stores one by one what lanes would read, or reads so what they would store. 0:
+  // lanes take them always.
+  int64_t ShortStepOf(const Binding& nest) const {
+    if (loop_ == nullptr) return 0;
     size_t count = 0;
     bool is_plain = true;
     ir::ForEachBinding(*nest.blocks[0], [&](const Binding& b) {
       ++count;
-      is_plain &= ir::IsScalarOp(b.op) || b.op == OpCode::kLoad || b.op == OpCode::kStore;
+      is_plain &= IsSameAlone(b) || b.op == OpCode::kLoad || b.op == OpCode::kStore;
     });
-    if (!is_plain || count > kMostOfShortStep) return false;
-    ir::VarSet stored = EffectsOf(*nest.blocks[0], roots_).writes;
+    if (!is_plain || count > kMostOfShortStep) return 0;
+    const ir::Block& step = *loop_->blocks.back();
+    const Effects effects = EffectsOf(*nest.blocks[0], roots_);
+    if (Intersects(effects.reads, StoredOneByOne(step))) return kShortStepOfSingles;
+    ir::VarSet stored = effects.writes;
     for (const Var* result : nest.results) stored.insert(result);
-    return Intersects(EffectsOf(*loop_->blocks.back(), roots_).reads, stored);
+    if (Intersects(stored, ReadInOrder(step))) return kShortStepOfSingles;
+    return Intersects(EffectsOf(step, roots_).reads, stored) ? kShortStep : 0;
+  }
+
+  // The roots that short reductions read, in order.
+  ir::VarSet ReadInOrder(const ir::Block& block) const {
+    ir::VarSet read;
+    ir::ForEachBinding(block, [&](const Binding& b) {
+      if (b.op == OpCode::kIreduce && b.attrs.Has(Attr::kShort))
+        read.merge(EffectsOf(*b.blocks[0], roots_).reads);
+    });
+    return read;
+  }
+
+  // The roots of which something stores no neighbours.
+  ir::VarSet StoredOneByOne(const ir::Block& block, const Var* index = nullptr) const {
+    ir::VarSet stored;
+    for (const Binding* b : block.bindings) {
+      const bool is_nest = InfoOf(b->op).format == ir::OpFormat::kIndices;
+      if (b->op == OpCode::kStore && (index == nullptr || !patterns_.LiesNext(*b, index)))
+        for (const Var* root : roots_.Of(b->operands[0].var())) stored.insert(root);
+      for (const ir::Block* inner : b->blocks)
+        stored.merge(StoredOneByOne(*inner, is_nest ? inner->params.back() : index));
+    }
+    return stored;
   }
 
   void NoteSchedule(const Binding& b) {
