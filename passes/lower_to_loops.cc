@@ -453,12 +453,13 @@ class Lowering : public ProductCallLowering {
 
   // What an iteration makes for itself alone is one buffer for all that a thread takes at a time,
   // of which there is one at least. Where something may raise it would raise before there is not
-  // enough memory.
+  // enough memory, but for what the program makes in front of the loop.
   void ShareBuffers(const Block& block) {
-    if (MayRaise(block)) return;
+    const bool raises = MayRaise(block);
     const ir::VarSet inside = ir::DefinedVars(block);
     for (const Binding* b : block.bindings) {
       if (b->op != OpCode::kImap && b->op != OpCode::kAlloc) continue;
+      if (raises && !b->attrs.Has(Attr::kPrivate)) continue;
       for (const Var* result : b->results) {
         const std::vector<Operand>& dims = result->type.dims();
         const bool is_known = std::none_of(dims.begin(), dims.end(), [&](const Operand& size) {
