@@ -70,9 +70,11 @@ class Scheduler : public ir::Mutator {
       case OpCode::kIfilter: return Inside(*b, {}, true);
       case OpCode::kFor:
       case OpCode::kWhile: {
-        const Binding* outer = std::exchange(loop_, loop_ == nullptr ? b : loop_);
+        const Binding* outermost = std::exchange(loop_, loop_ == nullptr ? b : loop_);
+        const Binding* outer = std::exchange(innermost_, b);
         Mutator::Visit(b);
-        loop_ = outer;
+        loop_ = outermost;
+        innermost_ = outer;
         return;
       }
       default: return Mutator::Visit(b);
@@ -126,11 +128,27 @@ class Scheduler : public ir::Mutator {
     if (!is_plain || count > kMostOfShortStep) return 0;
     const ir::Block& step = *loop_->blocks.back();
     const Effects effects = EffectsOf(*nest.blocks[0], roots_);
-    if (Intersects(effects.reads, StoredOneByOne(step))) return kShortStepOfSingles;
     ir::VarSet stored = effects.writes;
     for (const Var* result : nest.results) stored.insert(result);
-    if (Intersects(stored, ReadInOrder(step))) return kShortStepOfSingles;
+    if (StoresWhereItDid(nest) &&
+        (Intersects(effects.reads, StoredOneByOne(step)) || Intersects(stored, ReadInOrder(step))))
+      return kShortStepOfSingles;
     return Intersects(EffectsOf(step, roots_).reads, stored) ? kShortStep : 0;
+  }
+
+  // True where something is stored at places that are those of the iteration before, too.
+  bool StoresWhereItDid(const Binding& nest) const {
+    const ir::VarSet inside = ir::DefinedVars(*nest.blocks[0]);
+    const ir::VarSet made = ir::DefinedVars(*innermost_->blocks.back());
+    const auto stays = [&](const Operand& index) {
+      return !index.IsVar() || inside.contains(index.var()) || !made.contains(index.var());
+    };
+    bool does = !nest.results.empty();
+    ir::ForEachBinding(*nest.blocks[0], [&](const Binding& b) {
+      does |= b.op == OpCode::kStore &&
+              std::all_of(b.operands.begin() + 1, b.operands.end() - 1, stays);
+    });
+    return does;
   }
 
   // The roots that short reductions read, in order.
@@ -315,7 +333,8 @@ class Scheduler : public ir::Mutator {
   AccessPatterns patterns_;
   Roots roots_;
   Context& context_;
-  const Binding* loop_ = nullptr;  // The outermost around that goes in order.
+  const Binding* loop_ = nullptr;  // The outermost around that goes in order,
+  const Binding* innermost_ = nullptr;
   bool in_parallel_ = false;
   bool in_lanes_ = false;
 };
