@@ -70,7 +70,9 @@ class Scheduler : public ir::Mutator {
       case OpCode::kIfilter: return Inside(*b, {}, true);
       case OpCode::kFor:
       case OpCode::kWhile: {
-        const Binding* outermost = std::exchange(loop_, loop_ == nullptr ? b : loop_);
+        // Those that passes have made, of blocks that histograms have, say no reason.
+        const bool is_of_user = b->op == OpCode::kWhile || b->attrs.Has(Attr::kWhy);
+        const Binding* outermost = std::exchange(loop_, loop_ == nullptr && is_of_user ? b : loop_);
         const Binding* outer = std::exchange(innermost_, b);
         Mutator::Visit(b);
         loop_ = outermost;
