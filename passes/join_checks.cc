@@ -1,7 +1,7 @@
 // Asks of indexes a known distance apart whether the last of them is there, once for all.
 //
-// Before, in a loop:
-//   %0 = lt %p, %n  check %0, site 1 with (%p, %n)  store %out[%p], %a
+// Before:
+//   in a loop: %0 = lt %p, %n  check %0, site 1 with (%p, %n)  store %out[%p], %a
 //   %q = add %p, 1  %1 = lt %q, %n  check %1, site 2 with (%q, %n)  store %out[%q], %b
 // After:
 //   %m = sub %n, 1  %0 = lt %p, %m
