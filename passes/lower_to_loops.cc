@@ -41,6 +41,9 @@ constexpr int64_t kMostElementsAtOnce = 4096;
 constexpr int64_t kChunkCycles = 16384;
 // As the runtime shares out what takes long: 16 pieces a thread.
 constexpr int64_t kPiecesOfThread = 16;
+// Elements below which those that no whole vector takes are taken in order, where they are stored
+// and soon loaded again.
+constexpr int64_t kShortRow = 32;
 constexpr int64_t kUsualLanes = 8;
 constexpr int64_t kUsualRegisters = 4;  // Of lanes that hold what a loop carries.
 
@@ -87,8 +90,8 @@ class Lowering : public ProductCallLowering {
                     : StoreElement(results[k], index, values[k]);
       }
     };
-    if (const Binding* columns = ColumnsOf(b)) return WriteColumns(b, *columns, store);
-    LowerNest(b, [&](const Operands& index) { store(index, VisitBody(*BodyOf(b), index)); }, store);
+    LowerColumnsOrNest(
+        b, [&](const Operands& index) { store(index, VisitBody(*BodyOf(b), index)); }, store);
   }
 
   void LowerForeach(const Binding& b) {
@@ -96,8 +99,17 @@ class Lowering : public ProductCallLowering {
     const bool is_grid = for_kernels_ && b.attrs.Int(Attr::kParallel) != 0;
     if (is_grid && FindRowScan(b, roots())) return WriteRowScans(b);
     const Finish nothing = [](const Operands&, const Operands&) {};
-    if (const Binding* columns = ColumnsOf(b)) return WriteColumns(b, *columns, nothing);
-    LowerNest(b, [&](const Operands& index) { VisitBody(*BodyOf(b), index); }, nothing);
+    LowerColumnsOrNest(b, [&](const Operands& index) { VisitBody(*BodyOf(b), index); }, nothing);
+  }
+
+  // Sums of a few columns stay in registers, where a loop makes them at each step: what lanes store
+  // under a mask is not in memory yet for the next row.
+  void LowerColumnsOrNest(const Binding& b, const Body& body, const Finish& finish) {
+    const Binding* columns = ColumnsOf(b);
+    if (columns == nullptr) return LowerNest(b, body, finish);
+    const auto in_memory = [&] { return WriteColumns(b, *columns, finish), Operands{}; };
+    if (repeats_ == 0 || for_kernels_) return void(in_memory());
+    Choose(HasFewRows(*columns), [&] { return LowerNest(b, body, finish), Operands{}; }, in_memory);
   }
 
   // From here on a loop is serial that is nothing else.
@@ -109,9 +121,10 @@ class Lowering : public ProductCallLowering {
     --repeats_;
   }
 
-  // For kernels the element may be written several times.
+  // For kernels, and where few are taken in order, the element is written several times.
   const Block* BodyOf(const Binding& b) {
-    return for_kernels_ ? ir::CloneBlock(arena(), *b.blocks[0]) : b.blocks[0];
+    return for_kernels_ || b.attrs.Has(Attr::kShort) ? ir::CloneBlock(arena(), *b.blocks[0])
+                                                     : b.blocks[0];
   }
 
   // The buffer of a result of `b`, which stands for the result from here on.
@@ -124,7 +137,6 @@ class Lowering : public ProductCallLowering {
     return buffer;
   }
 
-  static Attributes VectorKind() { return {{Attr::kKind, std::string("vector")}}; }
   static Attributes ParallelKind(int64_t cost) {
     return {{Attr::kKind, std::string("parallel")}, {Attr::kCost, std::max<int64_t>(1, cost)}};
   }
@@ -140,6 +152,30 @@ class Lowering : public ProductCallLowering {
   // threads.
   // `finish`: of an element made beside others.
   void LowerNest(const Binding& b, const Body& body, const Finish& finish) {
+    if (!b.attrs.Has(Attr::kShort)) return LowerLongNest(b, body, finish);
+    const auto in_order = [&] {
+      const Operands extents = Apply(b.operands);
+      LowerAxes({extents, LoopOrder(extents.size(), -1, false), -1, body, nullptr},
+                Operands(extents.size()), 0);
+      return Operands{};
+    };
+    const auto in_lanes = [&] { return LowerLongNest(b, body, finish), Operands{}; };
+    Choose(IsShort(b), in_order, in_lanes);
+  }
+
+  // Where there are few elements along the lanes' index, and few rows of them.
+  Operand IsShort(const Binding& b) {
+    const Operand least = Int(b.attrs.Int(Attr::kShort));
+    Operands rows = Apply(b.operands);
+    const auto lanes = rows.begin() + b.attrs.Int(Attr::kVector);
+    const Operand is_short = builder().Scalar(OpCode::kLt, {*lanes, least});
+    rows.erase(lanes);
+    if (rows.empty()) return is_short;
+    const Operand few = builder().Scalar(OpCode::kLt, {Product(rows), least});
+    return builder().Scalar(OpCode::kAnd, {is_short, few});
+  }
+
+  void LowerLongNest(const Binding& b, const Body& body, const Finish& finish) {
     const Operands extents = Apply(b.operands);
     const int vector = static_cast<int>(b.attrs.Int(Attr::kVector, -1));
     const bool parallel = b.attrs.Int(Attr::kParallel) != 0;
@@ -149,8 +185,11 @@ class Lowering : public ProductCallLowering {
     const bool backwards = (IsFortran(b) || vector == 0) && !MayRaise(*b.blocks[0]);
     const Binding* shared = for_kernels_ ? nullptr : SharedBy(b);
     const Body several = [&](const Operands& index) { WriteRows(b, *shared, index, finish); };
-    const Nest nest{extents, LoopOrder(extents.size(), vector, backwards), vector, body,
-                    shared != nullptr ? &several : nullptr};
+    Nest nest{extents, LoopOrder(extents.size(), vector, backwards), vector, body,
+              shared != nullptr ? &several : nullptr};
+    const int64_t least = b.attrs.Int(Attr::kShort);
+    if (least > 0 && least < kShortRow)
+      nest.of_vector = nest.of_vector.With(Attr::kShort, kShortRow);
     if (parallel && for_kernels_) {
       LowerForThreads(b, nest, finish);
     } else if (parallel && vector < 0 && b.attrs.Has(Attr::kCost)) {
@@ -258,6 +297,7 @@ class Lowering : public ProductCallLowering {
     int vector;
     const Body& body;
     const Body* several;  // Some neighbours along the last index at once, where that is better.
+    Attributes of_vector = {{Attr::kKind, std::string("vector")}};
   };
 
   void LowerFewElements(const Elements& elements) {
@@ -413,12 +453,13 @@ class Lowering : public ProductCallLowering {
 
   // What an iteration makes for itself alone is one buffer for all that a thread takes at a time,
   // of which there is one at least. Where something may raise it would raise before there is not
-  // enough memory.
+  // enough memory, but for what the program makes in front of the loop.
   void ShareBuffers(const Block& block) {
-    if (MayRaise(block)) return;
+    const bool raises = MayRaise(block);
     const ir::VarSet inside = ir::DefinedVars(block);
     for (const Binding* b : block.bindings) {
       if (b->op != OpCode::kImap && b->op != OpCode::kAlloc) continue;
+      if (raises && !b->attrs.Has(Attr::kPrivate)) continue;
       for (const Var* result : b->results) {
         const std::vector<Operand>& dims = result->type.dims();
         const bool is_known = std::none_of(dims.begin(), dims.end(), [&](const Operand& size) {
@@ -449,7 +490,7 @@ class Lowering : public ProductCallLowering {
     const bool is_innermost = depth + 1 == nest.order.size();
     if (nest.several != nullptr && is_innermost && axis + 1 == static_cast<int>(depth + 1))
       return LowerSeveral(nest, std::move(index), lo, hi);
-    Loop(lo, hi, axis == nest.vector ? VectorKind() : Attributes{}, [&](const Operand& i) {
+    Loop(lo, hi, axis == nest.vector ? nest.of_vector : Attributes{}, [&](const Operand& i) {
       index[axis] = i;
       LowerAxes(nest, index, depth + 1);
     });

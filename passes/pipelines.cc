@@ -175,6 +175,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "join-lanes",
       "hoist-loads",
       "branch-checks",
+      // Behind what makes branches of checks that it cannot join.
+      "join-checks",
       "eliminate-dead-code",
       "prefetch-streams",
       "even-costs",
@@ -207,7 +209,7 @@ const std::vector<std::string_view>& GpuPipeline() {
         "store-behind-checks",  "join-lanes",       "hoist-loads",      "branch-checks",
         "prefetch-streams",     "even-costs",       "write-one-by-one", "stream-stores",
         "load-before-branches", "store-at-once",    "hoist-arrays",     "gather-columns",
-        "make-turned-first"};
+        "make-turned-first",    "join-checks"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       // Before what sees sums in updates.

@@ -236,8 +236,8 @@ class Stored {
 // Moves the making of an array to the front of a loop's block.
 class ArrayMover : public ir::Mutator {
  public:
-  ArrayMover(ir::Arena* arena, const Binding* maker, const Binding* loop)
-      : Mutator(arena), maker_(maker), loop_(loop) {}
+  ArrayMover(ir::Arena* arena, const Binding* maker, const Binding* loop, bool for_kernels)
+      : Mutator(arena), maker_(maker), loop_(loop), for_kernels_(for_kernels) {}
 
   const Binding* moved() const { return moved_; }
 
@@ -249,6 +249,7 @@ class ArrayMover : public ir::Mutator {
     alloc.op = OpCode::kAlloc;
     alloc.operands = maker_->result()->type.dims();
     alloc.blocks.clear();
+    if (!for_kernels_) alloc.attrs = alloc.attrs.With(Attr::kPrivate, int64_t{1});
     Block body = *b->blocks[0];
     body.bindings.insert(body.bindings.begin(), arena()->New(std::move(alloc)));
     Binding loop = *b;
@@ -261,6 +262,7 @@ class ArrayMover : public ir::Mutator {
  private:
   const Binding* maker_;
   const Binding* loop_;
+  bool for_kernels_;
   const Binding* moved_ = nullptr;
 };
 
@@ -341,7 +343,7 @@ class ArrayPrivatizer {
     if (!place) return nullptr;
     if (!facts_) facts_.emplace(function);
     if (!Stored(*facts_, array).CoversReads(*place->loop->blocks[0])) return nullptr;
-    ArrayMover mover(arena_, place->maker, place->loop);
+    ArrayMover mover(arena_, place->maker, place->loop, context_.options.kernels);
     const ir::Function* moved = mover.Run(&function);
     if (!LoopIndependence(*moved).WhyDependent(*mover.moved()).empty()) return nullptr;
     context_.Note(place->loop->span, "each iteration has a " + NameOf(array) + " of its own",

@@ -6,6 +6,9 @@
 //   %r: [n][m]f64 = imap (%i, %j) in (%n, %m) {parallel = 1, vector = 1} { %a: f64 = load %x[%i,
 //   %j]  yield %a }
 //
+// What a loop around stores at each step and reads again has lanes where it is long enough only:
+// masked stores, and those of single elements, are not in memory yet when lanes read them.
+//
 // Assumes: choose_trees has run: what it chose stays.
 // Refuses: threads inside an operator that has them; lanes where vectorize_loops says why not,
 // where a loop inside would do better with them, where a loop has a few iterations only or does
@@ -17,6 +20,7 @@
 #include "ir/uses.h"
 #include "passes/analyses/access_patterns.h"
 #include "passes/analyses/find_cost.h"
+#include "passes/analyses/find_effects.h"
 #include "passes/analyses/reduction_lanes.h"
 #include "passes/analyses/varying_values.h"
 #include "passes/analyses/vector_legality.h"
@@ -32,6 +36,13 @@ using ir::Operand;
 using ir::Var;
 
 constexpr int64_t kFewIterations = 4;
+// Elements of a step below which they are taken in order: fewer than a vector of doubles; fewer
+// than waiting for single elements costs.
+constexpr int64_t kShortStep = 8;
+constexpr int64_t kShortStepOfSingles = 32;
+constexpr int kMostOfShortStep = 16;  // Bindings: the elements are written twice.
+// Of what a routine computes, of which lanes have another than scalars have.
+constexpr int kLeastCostOfRoutine = 10;
 // Of each access in lanes to places that data say, where some are stores, and where none is.
 constexpr int kCostAScatter = 8;
 constexpr int kCostAGather = 12;
@@ -45,7 +56,7 @@ constexpr int kCostAFastGather = 4;
 class Scheduler : public ir::Mutator {
  public:
   Scheduler(ir::Arena* arena, const ir::Function& function, Context& context)
-      : Mutator(arena), patterns_(function), context_(context) {}
+      : Mutator(arena), patterns_(function), roots_(function), context_(context) {}
 
  protected:
   void Visit(const Binding* b) override {
@@ -57,6 +68,17 @@ class Scheduler : public ir::Mutator {
       case OpCode::kIscan:
         return Inside(*b, {}, b->op != OpCode::kIreduce || b->attrs.Int(Attr::kBlock) > 0);
       case OpCode::kIfilter: return Inside(*b, {}, true);
+      case OpCode::kFor:
+      case OpCode::kWhile: {
+        // Those that passes have made, of blocks that histograms have, say no reason.
+        const bool is_of_user = b->op == OpCode::kWhile || b->attrs.Has(Attr::kWhy);
+        const Binding* outermost = std::exchange(loop_, loop_ == nullptr && is_of_user ? b : loop_);
+        const Binding* outer = std::exchange(innermost_, b);
+        Mutator::Visit(b);
+        loop_ = outermost;
+        innermost_ = outer;
+        return;
+      }
       default: return Mutator::Visit(b);
     }
   }
@@ -66,6 +88,8 @@ class Scheduler : public ir::Mutator {
     ir::Attributes attrs;
     const int axis = in_lanes_ || context_.options.kernels ? -1 : VectorAxis(b);
     if (axis >= 0) attrs = attrs.With(Attr::kVector, int64_t{axis});
+    if (const int64_t least = axis >= 0 ? ShortStepOf(b) : 0; least > 0)
+      attrs = attrs.With(Attr::kShort, least);
     const bool outer_lanes = std::exchange(in_lanes_, in_lanes_ || axis >= 0);
     Inside(b, attrs, true);
     in_lanes_ = outer_lanes;
@@ -81,6 +105,75 @@ class Scheduler : public ir::Mutator {
     if (parallel) copy.attrs = copy.attrs.With(Attr::kParallel, int64_t{1});
     NoteSchedule(copy);
     builder().Append(arena()->New(std::move(copy)));
+  }
+
+  // True where lanes have the bits of scalars: a value does not depend on its place in a row.
+  static bool IsSameAlone(const Binding& b) {
+    if (!ir::IsScalarOp(b.op)) return false;
+    const ir::DType dtype = b.result()->type.dtype();
+    return ir::IsInteger(dtype) || dtype == ir::DType::kBool ||
+           (ir::IsFloat(dtype) && InfoOf(b.op).cost < kLeastCostOfRoutine);
+  }
+
+  // Below how many elements a nest of a few scalars takes them in order, where the loop around
+  // reads them again, so that they are loaded soon after they are stored where there are few; or
+  // where the loop stores one by one what lanes would read, or reads so what they would store. 0:
+  // lanes take them always.
+  int64_t ShortStepOf(const Binding& nest) const {
+    if (loop_ == nullptr) return 0;
+    size_t count = 0;
+    bool is_plain = true;
+    ir::ForEachBinding(*nest.blocks[0], [&](const Binding& b) {
+      ++count;
+      is_plain &= IsSameAlone(b) || b.op == OpCode::kLoad || b.op == OpCode::kStore;
+    });
+    if (!is_plain || count > kMostOfShortStep) return 0;
+    const ir::Block& step = *loop_->blocks.back();
+    const Effects effects = EffectsOf(*nest.blocks[0], roots_);
+    ir::VarSet stored = effects.writes;
+    for (const Var* result : nest.results) stored.insert(result);
+    if (StoresWhereItDid(nest) &&
+        (Intersects(effects.reads, StoredOneByOne(step)) || Intersects(stored, ReadInOrder(step))))
+      return kShortStepOfSingles;
+    return Intersects(EffectsOf(step, roots_).reads, stored) ? kShortStep : 0;
+  }
+
+  // True where something is stored at places that are those of the iteration before, too.
+  bool StoresWhereItDid(const Binding& nest) const {
+    const ir::VarSet inside = ir::DefinedVars(*nest.blocks[0]);
+    const ir::VarSet made = ir::DefinedVars(*innermost_->blocks.back());
+    const auto stays = [&](const Operand& index) {
+      return !index.IsVar() || inside.contains(index.var()) || !made.contains(index.var());
+    };
+    bool does = !nest.results.empty();
+    ir::ForEachBinding(*nest.blocks[0], [&](const Binding& b) {
+      does |= b.op == OpCode::kStore &&
+              std::all_of(b.operands.begin() + 1, b.operands.end() - 1, stays);
+    });
+    return does;
+  }
+
+  // The roots that short reductions read, in order.
+  ir::VarSet ReadInOrder(const ir::Block& block) const {
+    ir::VarSet read;
+    ir::ForEachBinding(block, [&](const Binding& b) {
+      if (b.op == OpCode::kIreduce && b.attrs.Has(Attr::kShort))
+        read.merge(EffectsOf(*b.blocks[0], roots_).reads);
+    });
+    return read;
+  }
+
+  // The roots of which something stores no neighbours.
+  ir::VarSet StoredOneByOne(const ir::Block& block, const Var* index = nullptr) const {
+    ir::VarSet stored;
+    for (const Binding* b : block.bindings) {
+      const bool is_nest = InfoOf(b->op).format == ir::OpFormat::kIndices;
+      if (b->op == OpCode::kStore && (index == nullptr || !patterns_.LiesNext(*b, index)))
+        for (const Var* root : roots_.Of(b->operands[0].var())) stored.insert(root);
+      for (const ir::Block* inner : b->blocks)
+        stored.merge(StoredOneByOne(*inner, is_nest ? inner->params.back() : index));
+    }
+    return stored;
   }
 
   void NoteSchedule(const Binding& b) {
@@ -240,7 +333,10 @@ class Scheduler : public ir::Mutator {
   }
 
   AccessPatterns patterns_;
+  Roots roots_;
   Context& context_;
+  const Binding* loop_ = nullptr;  // The outermost around that goes in order,
+  const Binding* innermost_ = nullptr;
   bool in_parallel_ = false;
   bool in_lanes_ = false;
 };

@@ -1,5 +1,5 @@
 // Writes `vector for` loops and `lanes` with values of several lanes: a loop of whole vectors, then
-// one masked step for what is left.
+// one masked step for what is left, or where `short` says so its iterations one by one.
 //
 // Before:
 //   vector for %i in %lo to %hi step 1 { %a: f64 = load %x[%i]  %b: f64 = tanh %a  store %r[%i],
@@ -23,6 +23,7 @@
 #include "ir/uses.h"
 #include "passes/analyses/find_cost.h"
 #include "passes/analyses/varying_values.h"
+#include "passes/lowering/lane_counts.h"
 #include "passes/lowering/lane_values.h"
 #include "passes/lowering/loop_writer.h"
 #include "passes/pass.h"
@@ -40,64 +41,10 @@ using ir::Operand;
 using ir::Type;
 using ir::Var;
 
-constexpr int kVectorBytes = 64;
-constexpr int kMostLanes = 32;
-constexpr int kRegistersAtOnce = 4;
-constexpr int kRegistersThatDiverge = 2;
-constexpr int kLongBody = 24;  // Bindings.
 // The accumulators of a reduction are as many registers; elements of so many cycles are made for no
 // more of them than there are left.
 constexpr int kRegistersOfTree = 4;
 constexpr int kDearElement = 8;
-
-// Real and imaginary parts lie in registers of their own.
-int PartSize(DType dtype) { return ir::SizeInBytes(dtype) / (ir::IsComplex(dtype) ? 2 : 1); }
-
-// As many lanes as the widest element that the body moves or computes has room for in one wide
-// register.
-int LanesFor(const Block& body) {
-  int widest = 0;
-  ir::ForEachBinding(body, [&](const Binding& b) {
-    for (const Var* result : b.results) {
-      const bool is_index = result->type.dtype() == DType::kI64 && b.op != OpCode::kLoad;
-      if (!is_index) widest = std::max(widest, PartSize(result->type.dtype()));
-    }
-    if (b.op == OpCode::kStore) widest = std::max(widest, PartSize(ir::DTypeOf(b.operands[0])));
-  });
-  return widest == 0 ? 8 : std::min(kMostLanes, kVectorBytes / widest);
-}
-
-// How many registers of lanes an iteration takes at once. More than one where it carries a value
-// through a loop of its own: their chains do not wait for one another, and each trip reads that
-// much more of a row. Fewer where it carries several values, all of which need them, and where
-// lanes leave the loop one by one, since all wait for the last.
-int RegistersFor(const Block& body) {
-  const ir::VarSet varying = VaryingValues(body, body.params[0]);
-  const auto varies = [&](const Var* var) { return varying.contains(var); };
-  ptrdiff_t carried = 0;
-  bool plain = true;
-  bool diverges = false;
-  ir::ForEachBinding(body, [&](const Binding& b) {
-    if (b.op == OpCode::kFor)
-      carried = std::max(carried, std::count_if(b.results.begin(), b.results.end(), varies));
-    diverges |= b.op == OpCode::kWhile && b.blocks[0]->results[0].IsVar() &&
-                varies(b.blocks[0]->results[0].var());
-    plain &= ir::IsScalarOp(b.op) || b.op == OpCode::kLoad || b.op == OpCode::kStore ||
-             b.op == OpCode::kFor || b.op == OpCode::kIf || b.op == OpCode::kCheck;
-  });
-  if (diverges) return kRegistersThatDiverge;
-  if (carried == 0 || !plain) return 1;
-  return std::max<int>(1, kRegistersAtOnce / static_cast<int>(carried));
-}
-
-bool IsLong(const Block& body) {
-  int count = 0;
-  ir::ForEachBinding(body, [&](const Binding& b) {
-    ++count;
-    if (b.op == OpCode::kWhile) count += kLongBody;
-  });
-  return count >= kLongBody;
-}
 
 class Vectorizer : public LoopWriter {
  public:
@@ -286,14 +233,20 @@ class Vectorizer : public LoopWriter {
     const auto carried = [&](const Operand& failed) {
       return has_checks ? Operands{failed} : Operands{};
     };
-    const Operands failed = Choose(
-        builder().Scalar(OpCode::kLt, {end, hi}),
-        [&] {
-          return carried(UnlessFailed(progress, progress.failed, [&] {
-            return WriteIterations(body, lanes, end, hi, TailMask(end, hi, lanes));
-          }));
-        },
-        [&] { return carried(progress.failed); });
+    const auto masked = [&] {
+      return carried(UnlessFailed(progress, progress.failed, [&] {
+        return WriteIterations(body, lanes, end, hi, TailMask(end, hi, lanes));
+      }));
+    };
+    const auto none_left = [&] { return carried(progress.failed); };
+    const auto in_order = [&] { return WriteOneByOne(body, end, hi), none_left(); };
+    const auto rest = [&] {
+      const int64_t least = b.attrs.Int(Attr::kShort);
+      if (least == 0) return masked();
+      return Choose(builder().Scalar(OpCode::kLt, {builder().Sub(hi, lo), Int(least)}), in_order,
+                    masked);
+    };
+    const Operands failed = Choose(builder().Scalar(OpCode::kLt, {end, hi}), rest, none_left);
     if (lanes_may_fail_) WriteOneByOne(body, failed[0], hi);
   }
 

@@ -116,6 +116,10 @@ bool ColumnLowering::ReadsRows(const Binding& reduction, const Var* column,
   return some;
 }
 
+Operand ColumnLowering::HasFewRows(const Binding& reduction) {
+  return builder().Scalar(OpCode::kLe, {Apply(reduction.operands[0]), Int(kFewRows)});
+}
+
 // --- How they are written ---
 
 // No bit depends on it.

@@ -26,6 +26,8 @@ class ColumnLowering : public ContractionLowering {
 
   // The reduction of columns that an imap or foreach is; null for any other.
   const ir::Binding* ColumnsOf(const ir::Binding& nest);
+  // True where so few rows are reduced that what they come to stays in registers.
+  ir::Operand HasFewRows(const ir::Binding& reduction);
   void WriteColumns(const ir::Binding& nest, const ir::Binding& reduction, const Finish& finish);
 
   // The one reduction of a nest that is scalar code but for it, with little before it; or null.

@@ -40,6 +40,7 @@ constexpr int kLeastTiles = 4;
 // Products of fewer terms are not packed; of fewer than these, not shared. Matrices of a batch are
 // shared out by so many terms.
 constexpr int kSmall = 300;
+constexpr int kSmallOfStep = 128;  // Of what a loop makes at each step, packed or not.
 constexpr int kAlone = 1 << 21;
 constexpr int kTermsOfTask = 1 << 18;
 // Columns are not packed that so few tiles of rows read again, that are so few tiles, or that stay
@@ -117,11 +118,11 @@ bool ContractionLowering::StaysOrdered(const Tiling& tiling, bool has_init) cons
 }
 
 Operand ContractionLowering::IsSmall(const Tiling& tiling) {
-  if (MayBeDirect(tiling, tiling.rows) && MayBeDirect(tiling, tiling.columns))
-    return Operand::Bool(false);
+  const bool is_direct = MayBeDirect(tiling, tiling.rows) && MayBeDirect(tiling, tiling.columns);
+  if (is_direct && repeats_ == 0) return Operand::Bool(false);
   const Operand terms = Product(
       {tiling.depth, tiling.extents[tiling.rows.axis], tiling.extents[tiling.columns.axis]});
-  return builder().Scalar(OpCode::kLe, {terms, Int(kSmall)});
+  return builder().Scalar(OpCode::kLe, {terms, Int(is_direct ? kSmallOfStep : kSmall)});
 }
 
 // Whether all columns stay in the second cache, packed or not, and are read at no cost: complex

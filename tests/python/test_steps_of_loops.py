@@ -169,3 +169,78 @@ def test_small_loops_in_a_long_one_are_no_functions():
     f = jit(shortest_tour)
     f(D, target="serial")
     assert f.llvm().count("\ndefine ") == 3  # the entry, and what is long or rare in the sum
+
+
+def decayed_products(X, keep):
+    """Products of the columns of each row, added to what is left of those before."""
+    n, d = X.shape
+    C = np.zeros((d, d))
+    for t in range(n):
+        for i in range(d):
+            for j in range(d):
+                C[i, j] = keep * C[i, j] + (1 - keep) * X[t, i] * X[t, j]
+    return C
+
+
+def turned_and_scaled(y, steps, k):
+    """What single elements and whole rows of a few elements make of one another."""
+    n = len(y)
+    slope = np.zeros(n, dtype=y.dtype)
+    for _ in range(steps):
+        for i in range(n):
+            y[i] += slope[i] * k
+        slope[0] = y[n - 1] - y[0]
+        slope[n - 1] = y[0] * k
+        half = y * k
+        for i in range(n):
+            slope[i] = slope[i] - half[n - 1 - i]
+    return slope
+
+
+@pytest.mark.parametrize("d", [1, 3, 6, 8, 15, 16, 19])
+def test_rows_of_a_few_elements_that_are_read_again(d):
+    rng = np.random.default_rng(d)
+    check(decayed_products, rng.random((9, d)), 0.75)
+    check(turned_and_scaled, rng.random(d), 7, 0.25)
+    check(turned_and_scaled, rng.random(d).astype(np.float32), 7, np.float32(0.25))
+
+
+def test_rows_that_are_read_again_have_lanes_where_they_are_long():
+    text = jit(decayed_products).ir(np.ones((5, 6)), 0.5, stage="scheduled", target="serial")
+    short, long = text.split(" else {", 1)
+    assert "store_lanes" not in short.split("why =")[1] and "store_lanes" in long
+
+
+def grown(y, steps):
+    for _ in range(steps):
+        for i in range(len(y)):
+            y[i] = np.exp(-y[i]) * 0.5 + np.sin(y[i]) * 0.1
+    return y
+
+
+@pytest.mark.parametrize("n", [7, 11, 37])
+def test_values_do_not_depend_on_their_place_in_a_short_row(n):
+    y = jit(grown)(np.full(n, 0.3), 20, target="serial")
+    assert (y == y[0]).all()
+    assert y[0] == jit(grown)(np.full(64, 0.3), 20, target="serial")[0]
+
+
+def drifting_means(s, steps):
+    """Means of columns, of which a row is made at each step."""
+    n, m = s.shape
+    mean = np.zeros(m)
+    for t in range(steps):
+        for k in range(m):
+            total = 0.0
+            for i in range(n):
+                total += s[i, k]
+            mean[k] = total / n
+        for k in range(m):
+            s[t % n, k] = mean[k] * 0.5 + s[t % n, m - 1 - k]
+    return mean
+
+
+@pytest.mark.parametrize("n, m", [(4, 3), (32, 9), (33, 9), (41, 70)])
+def test_columns_of_few_and_of_many_rows_at_a_step(n, m):
+    s = np.random.default_rng(n).random((n, m))
+    check_agreement(jit(drifting_means), drifting_means, deep_copies((s, 6)), REDUCED)

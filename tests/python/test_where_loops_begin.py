@@ -221,3 +221,39 @@ def test_rows_anywhere(f, ptr, idx, in_order):
 @pytest.mark.parametrize("length", [64, 63, 16, 15, 0])
 def test_masks(length):
     check(masked, np.arange(200, dtype=np.uint8), np.arange(length) * 3)
+
+
+def in_threes(data, n, scale):
+    """Each number and what it makes, side by side, as far as `n` says."""
+    out = np.zeros(n)
+    o = 0
+    i = 0
+    while i < len(data):
+        out[o] = data[i]
+        out[o + 1] = data[i] * scale
+        out[o + 2] = o
+        out[3] = i
+        o += 3
+        i += 1
+    return out
+
+
+@pytest.mark.parametrize("n", [18, 17, 16, 15, 3, 1, 0])
+def test_neighbours_of_which_the_last_is_not_there(n):
+    check(in_threes, np.arange(6.0), n, 0.5)
+
+
+def stored_before(out, p, q):
+    """What is stored to an argument before an index fails stays."""
+    for k in range(2):
+        made = np.zeros(3)
+        made[p + k] = 1.0
+        out[k] = p
+        made[q + k] = 2.0
+        out[2 + k] = q
+    return out
+
+
+@pytest.mark.parametrize("p, q", [(0, 1), (1, 2), (2, 0), (0, 3)])
+def test_a_store_that_shows_comes_before_a_later_failure(p, q):
+    check(stored_before, np.zeros(4), p, q)

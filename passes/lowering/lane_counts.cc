@@ -1,0 +1,68 @@
+#include "passes/lowering/lane_counts.h"
+
+#include <algorithm>
+
+#include "ir/uses.h"
+#include "passes/analyses/varying_values.h"
+
+namespace parakeet::passes {
+namespace {
+
+using ir::Binding;
+using ir::Block;
+using ir::DType;
+using ir::OpCode;
+using ir::Var;
+
+constexpr int kVectorBytes = 64;
+constexpr int kMostLanes = 32;
+constexpr int kRegistersAtOnce = 4;
+constexpr int kRegistersThatDiverge = 2;
+constexpr int kLongBody = 24;  // Bindings.
+
+// Real and imaginary parts lie in registers of their own.
+int PartSize(DType dtype) { return ir::SizeInBytes(dtype) / (ir::IsComplex(dtype) ? 2 : 1); }
+
+}  // namespace
+
+int LanesFor(const Block& body) {
+  int widest = 0;
+  ir::ForEachBinding(body, [&](const Binding& b) {
+    for (const Var* result : b.results) {
+      const bool is_index = result->type.dtype() == DType::kI64 && b.op != OpCode::kLoad;
+      if (!is_index) widest = std::max(widest, PartSize(result->type.dtype()));
+    }
+    if (b.op == OpCode::kStore) widest = std::max(widest, PartSize(ir::DTypeOf(b.operands[0])));
+  });
+  return widest == 0 ? 8 : std::min(kMostLanes, kVectorBytes / widest);
+}
+
+int RegistersFor(const Block& body) {
+  const ir::VarSet varying = VaryingValues(body, body.params[0]);
+  const auto varies = [&](const Var* var) { return varying.contains(var); };
+  ptrdiff_t carried = 0;
+  bool plain = true;
+  bool diverges = false;
+  ir::ForEachBinding(body, [&](const Binding& b) {
+    if (b.op == OpCode::kFor)
+      carried = std::max(carried, std::count_if(b.results.begin(), b.results.end(), varies));
+    diverges |= b.op == OpCode::kWhile && b.blocks[0]->results[0].IsVar() &&
+                varies(b.blocks[0]->results[0].var());
+    plain &= ir::IsScalarOp(b.op) || b.op == OpCode::kLoad || b.op == OpCode::kStore ||
+             b.op == OpCode::kFor || b.op == OpCode::kIf || b.op == OpCode::kCheck;
+  });
+  if (diverges) return kRegistersThatDiverge;
+  if (carried == 0 || !plain) return 1;
+  return std::max<int>(1, kRegistersAtOnce / static_cast<int>(carried));
+}
+
+bool IsLong(const Block& body) {
+  int count = 0;
+  ir::ForEachBinding(body, [&](const Binding& b) {
+    ++count;
+    if (b.op == OpCode::kWhile) count += kLongBody;
+  });
+  return count >= kLongBody;
+}
+
+}  // namespace parakeet::passes

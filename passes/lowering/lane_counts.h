@@ -1,0 +1,23 @@
+#ifndef PARAKEET_PASSES_LOWERING_LANE_COUNTS_H_
+#define PARAKEET_PASSES_LOWERING_LANE_COUNTS_H_
+
+#include "ir/node.h"
+
+namespace parakeet::passes {
+
+// As many lanes as the widest element that the body moves or computes has room for in one wide
+// register.
+int LanesFor(const ir::Block& body);
+
+// How many registers of lanes an iteration takes at once. More than one where it carries a value
+// through a loop of its own: their chains do not wait for one another, and each trip reads that
+// much more of a row. Fewer where it carries several values, all of which need them, and where
+// lanes leave the loop one by one, since all wait for the last.
+int RegistersFor(const ir::Block& body);
+
+// True for code that is not to be written once more than it must be.
+bool IsLong(const ir::Block& body);
+
+}  // namespace parakeet::passes
+
+#endif  // PARAKEET_PASSES_LOWERING_LANE_COUNTS_H_
