@@ -117,11 +117,62 @@ int64_t SelectInShortRow(PkCall* call, SortKernel sort, const T* data, int64_t c
   return count - numbers;
 }
 
+// Sorts so few by NumPy's kernel, nan behind the rest, into memory that need not be found.
+template <typename T>
+struct SortedRow {
+  SortedRow(SortKernel sort, const T* data, int64_t count) {
+    std::copy_n(data, count, elements);
+    sort(elements, count, nullptr);
+    PutZerosInOrder(elements, count);
+  }
+
+  T elements[kFewToSelect<T>];
+};
+
+template <typename T>
+bool IsSortedWhole(int64_t count, int64_t places) {
+  return count > kShortestRow && count <= kFewToSelect<T> && places > 0;
+}
+
+// Gives how many are nan.
+template <typename T>
+int64_t SelectInSortedRow(SortKernel sort, const T* data, int64_t count, const int64_t* asked,
+                          int64_t size, T* values) {
+  const SortedRow<T> row(sort, data, count);
+  for (int64_t i = 0; i < size; ++i) values[i] = row.elements[asked[i]];
+  int64_t nans = 0;
+  while (nans < count && IsNan(row.elements[count - 1 - nans])) ++nans;
+  return nans;
+}
+
+// One traversal tells what comes before the element of the place, what is equal, and what comes
+// behind it.
+template <typename T>
+void ArgPartitionSortedRow(SortKernel sort, const T* data, int64_t count, int64_t place,
+                           int64_t* made) {
+  const SortedRow<T> row(sort, data, count);
+  const T pivot = row.elements[place];
+  int64_t equal = place, behind = place + 1;
+  while (equal > 0 && !ComesBefore(row.elements[equal - 1], pivot)) --equal;
+  while (behind < count && !ComesBefore(pivot, row.elements[behind])) ++behind;
+  int64_t before = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const bool is_before = ComesBefore(data[i], pivot), is_behind = ComesBefore(pivot, data[i]);
+    made[is_before ? before : is_behind ? behind : equal] = i;
+    before += is_before;
+    behind += is_behind;
+    equal += !is_before && !is_behind;
+  }
+}
+
 // Operands: the elements, places, and what stands there. Gives how many elements are nan, or -1
 // without memory.
 template <typename T>
 int64_t RunSelect(PkCall* call, SortKernel sort, const T* data, int64_t count, const int64_t* asked,
                   int64_t size, T* values) {
+  if (IsSortedWhole<T>(count, size)) {
+    return SelectInSortedRow(sort, data, count, asked, size, values);
+  }
   if (count <= kShortRow) return SelectInShortRow(call, sort, data, count, asked, size, values);
   const int64_t nans = CountNans(call, data, count);
   const int64_t numbers = count - nans;
@@ -144,6 +195,12 @@ int64_t RunSelect(PkCall* call, SortKernel sort, const T* data, int64_t count, c
 template <typename T>
 int64_t RunPartition(PkCall* call, SortKernel sort, const T* data, int64_t count,
                      const int64_t* asked, int64_t size, T* made) {
+  if (IsSortedWhole<T>(count, size)) {
+    std::copy_n(data, count, made);
+    sort(made, count, nullptr);
+    PutZerosInOrder(made, count);
+    return 0;
+  }
   if (count <= kShortRow && size > 0) {
     const int64_t numbers = SortShortRow(call, sort, data, count, made);
     std::copy_if(data, data + count, made + numbers, IsNan<T>);
@@ -184,6 +241,10 @@ int64_t RunArgPartition(PkCall* call, SortKernel sort, const T* data, int64_t co
   if (count <= kShortestRow && size > 0) {
     std::iota(made, made + count, int64_t{0});
     ArgSortByRanks(data, made, count, made);
+    return 0;
+  }
+  if (size == 1 && IsSortedWhole<T>(count, size)) {
+    ArgPartitionSortedRow(sort, data, count, asked[0], made);
     return 0;
   }
   if (count <= kShortRow && size > 0) {
