@@ -157,11 +157,12 @@ void ArgPartitionSortedRow(SortKernel sort, const T* data, int64_t count, int64_
   while (behind < count && !ComesBefore(pivot, row.elements[behind])) ++behind;
   int64_t before = 0;
   for (int64_t i = 0; i < count; ++i) {
-    const bool is_before = ComesBefore(data[i], pivot), is_behind = ComesBefore(pivot, data[i]);
-    made[is_before ? before : is_behind ? behind : equal] = i;
+    // By bits, since processors would guess a choice wrong.
+    const int64_t is_before = ComesBefore(data[i], pivot), is_behind = ComesBefore(pivot, data[i]);
+    made[equal ^ ((equal ^ before) & -is_before) ^ ((equal ^ behind) & -is_behind)] = i;
     before += is_before;
     behind += is_behind;
-    equal += !is_before && !is_behind;
+    equal += 1 - is_before - is_behind;
   }
 }
 
