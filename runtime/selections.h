@@ -30,8 +30,11 @@ int64_t CountNans(PkCall* call, const T* data, int64_t count) {
   std::vector<int64_t> counts(size_t(parts.parts));
   RunOnTeam(int32_t(parts.parts), parts.parts, [&](int64_t part) {
     const T* const begin = data + parts.Begin(part);
-    int64_t nans = 0;
-    for (int64_t i = 0; i < parts.Size(part); ++i) nans += IsNan(begin[i]);
+    int64_t nans = 0, i = 0;
+    if constexpr (std::is_floating_point_v<T>) {
+      if (HasLanesToSplit()) i = CountNanLanes(begin, parts.Size(part), &nans);
+    }
+    for (; i < parts.Size(part); ++i) nans += IsNan(begin[i]);
     counts[size_t(part)] = nans;
   });
   int64_t total = 0;
@@ -145,8 +148,36 @@ int64_t SelectInSortedRow(SortKernel sort, const T* data, int64_t count, const i
   return nans;
 }
 
-// One traversal tells what comes before the element of the place, what is equal, and what comes
-// behind it.
+// Writes the indexes of what comes before a pivot, of what is equal to it and of what comes behind
+// it, each from its place on and in order.
+template <typename T>
+void TellApart(const T* data, int64_t count, T pivot, int64_t equal, int64_t behind,
+               int64_t* made) {
+  constexpr int64_t kRoom = kSplitAtOnce + kLanesToSplit<int64_t>;
+  int64_t list[3][kRoom];
+  int64_t* next[] = {made, made + equal, made + behind};
+  [[maybe_unused]] const bool has_lanes = HasLanesToSplit() && !IsNan(pivot);
+  for (int64_t begin = 0; begin < count; begin += kSplitAtOnce) {
+    const int64_t end = std::min(begin + kSplitAtOnce, count);
+    int64_t sizes[3] = {}, i = begin;
+    if constexpr (kLanesToSplit<T> > 0) {
+      int64_t* lists[] = {list[0], list[1], list[2]};
+      if (has_lanes) i += SplitIndexLanes(data + i, i, end - i, pivot, lists, sizes);
+    }
+    for (; i < end; ++i) {
+      // Written to all three lists, since processors would guess a choice wrong.
+      const int64_t is_before = ComesBefore(data[i], pivot),
+                    is_behind = ComesBefore(pivot, data[i]);
+      list[0][sizes[0]] = list[1][sizes[1]] = list[2][sizes[2]] = i;
+      sizes[0] += is_before;
+      sizes[1] += 1 - is_before - is_behind;
+      sizes[2] += is_behind;
+    }
+    for (int side = 0; side < 3; ++side)
+      next[side] = std::copy_n(list[side], sizes[side], next[side]);
+  }
+}
+
 template <typename T>
 void ArgPartitionSortedRow(SortKernel sort, const T* data, int64_t count, int64_t place,
                            int64_t* made) {
@@ -155,15 +186,7 @@ void ArgPartitionSortedRow(SortKernel sort, const T* data, int64_t count, int64_
   int64_t equal = place, behind = place + 1;
   while (equal > 0 && !ComesBefore(row.elements[equal - 1], pivot)) --equal;
   while (behind < count && !ComesBefore(pivot, row.elements[behind])) ++behind;
-  int64_t before = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    // By bits, since processors would guess a choice wrong.
-    const int64_t is_before = ComesBefore(data[i], pivot), is_behind = ComesBefore(pivot, data[i]);
-    made[equal ^ ((equal ^ before) & -is_before) ^ ((equal ^ behind) & -is_behind)] = i;
-    before += is_before;
-    behind += is_behind;
-    equal += 1 - is_before - is_behind;
-  }
+  TellApart(data, count, pivot, equal, behind, made);
 }
 
 // Operands: the elements, places, and what stands there. Gives how many elements are nan, or -1
@@ -222,6 +245,29 @@ int64_t RunPartition(PkCall* call, SortKernel sort, const T* data, int64_t count
   return 0;
 }
 
+// By what stands at the place.
+template <typename T>
+int64_t ArgPartitionAtOne(PkCall* call, SortKernel sort, const T* data, int64_t count,
+                          int64_t place, int64_t* made) {
+  T pivot;
+  const int64_t nans = RunSelect(call, sort, data, count, &place, 1, &pivot);
+  if (nans < 0) return -1;
+  if (IsNan(pivot)) {
+    TellApart(data, count, pivot, count - nans, count, made);
+    return 0;
+  }
+  int64_t below = 0, above = 0, i = 0;
+  if constexpr (kLanesToSplit<T> > 0) {
+    if (HasLanesToSplit()) i = CountLanes(data, count, pivot, pivot, &below, &above);
+  }
+  for (; i < count; ++i) {
+    below += data[i] < pivot;
+    above += data[i] > pivot;
+  }
+  TellApart(data, count, pivot, below, count - above - nans, made);
+  return 0;
+}
+
 // Behind the places of numbers stand those of nans, in order.
 template <typename T>
 void ArgSortShortRow(const T* data, int64_t count, int64_t* made) {
@@ -252,6 +298,7 @@ int64_t RunArgPartition(PkCall* call, SortKernel sort, const T* data, int64_t co
     ArgSortShortRow(data, count, made);
     return 0;
   }
+  if (size == 1) return ArgPartitionAtOne(call, sort, data, count, asked[0], made);
   const int64_t numbers = count - CountNans(call, data, count);
   const PooledArray<Placed<T>> from(numbers), to(numbers);
   if (from.get() == nullptr || to.get() == nullptr) return -1;

@@ -195,7 +195,7 @@ def test_short_rows_with_nans(n):
         np.testing.assert_array_equal(np.sort(places, axis=1), np.tile(np.arange(n), (50, 1)))
 
 
-@pytest.mark.parametrize("n", [17, 40, 192])
+@pytest.mark.parametrize("n", [17, 40, 192, 700, 3000])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "uint64"])
 def test_rows_are_told_apart_by_one_place(n, dtype):
     """What comes before stands before it and what is equal beside it, each in order."""
