@@ -147,7 +147,7 @@ class OperandWriter {
   }
 
   // True of a load at a place that a quotient decides of what follows free indexes and those summed
-  // over: rows of a matrix that had more axes before, which are dear to find wherever they are read.
+  // over: rows of a matrix that had more axes before, which are dear to find wherever read.
   bool IsTakenApart(const Binding& b) const {
     const auto reaches_both = [&](const Operand& o) {
       const auto reached = o.IsVar() ? reach_.find(o.var()) : reach_.end();
