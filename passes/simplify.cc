@@ -12,6 +12,8 @@
 // Refuses: what changes a value: floats keep their order of additions and products; only rules that
 // are as exact or more stand in the table.
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -307,9 +309,43 @@ class Simplifier : public ir::Mutator {
     if (b.operands[1].IsVar()) {
       if (auto rest = WithoutTerm(b.operands[0], b.operands[1], kMostTerms)) return rest;
     }
+    if (const auto distance = DistanceOf(b.operands[1]))
+      return Moved(b, b.operands[0], -*distance, *distance < 0);
     const Binding* sum = DefinedBy(b.operands[0], OpCode::kAdd);
     return sum == nullptr ? std::nullopt
                           : Joined(*sum, OpCode::kSub, b.operands[1], b.result()->hint);
+  }
+
+  // Of what may be negated.
+  static std::optional<int64_t> DistanceOf(const Operand& operand) {
+    if (!operand.IsConstant() || operand.constant().dtype != DType::kI64) return std::nullopt;
+    const int64_t value = operand.constant().integer;
+    return value == std::numeric_limits<int64_t>::min() ? std::nullopt : std::optional(value);
+  }
+
+  // (x - c) + d => x + (d - c), x + -c => x - c and their like: one sum or difference, with what is
+  // positive, so that places and sizes that are the same are one value. Nothing where it is so.
+  std::optional<Operand> Moved(const Binding& b, Operand from, int64_t distance, bool is_negative) {
+    bool is_simpler = is_negative;
+    for (const OpCode op : {OpCode::kAdd, OpCode::kSub}) {
+      const Binding* inner = DefinedBy(from, op);
+      if (inner == nullptr) continue;
+      const size_t side = op == OpCode::kAdd && inner->operands[0].IsConstant() ? 0 : 1;
+      const auto before = DistanceOf(inner->operands[side]);
+      int64_t both = 0;
+      if (!before ||
+          __builtin_add_overflow(distance, op == OpCode::kAdd ? *before : -*before, &both))
+        continue;
+      from = inner->operands[1 - side];
+      distance = both;
+      is_simpler = true;
+      break;
+    }
+    if (!is_simpler || distance == std::numeric_limits<int64_t>::min()) return std::nullopt;
+    if (distance == 0) return from;
+    const bool goes_back = distance < 0;
+    const Operand by = Operand::Int(goes_back ? -distance : distance);
+    return Make(goes_back ? OpCode::kSub : OpCode::kAdd, {from, by}, b.result()->hint);
   }
 
   // A sum of terms without one of them, the others in their order; nothing where it is none of so
@@ -337,6 +373,8 @@ class Simplifier : public ir::Mutator {
       const Operand& other = b.operands[1 - side];
       const Binding* difference = DefinedBy(b.operands[side], OpCode::kSub);
       if (difference != nullptr && difference->operands[1] == other) return difference->operands[0];
+      if (const auto distance = DistanceOf(other))
+        return Moved(b, b.operands[side], *distance, *distance < 0);
       const Binding* sum = DefinedBy(b.operands[side], OpCode::kAdd);
       if (sum == nullptr) continue;
       if (auto joined = Joined(*sum, OpCode::kAdd, other, b.result()->hint)) return joined;

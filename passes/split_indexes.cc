@@ -16,7 +16,8 @@
 //
 // Assumes: index form, behind flatten_loads, which needs no index taken apart for what lies in C
 // order. Iterations keep their order.
-// Refuses: a divisor that is no factor of the extents, may be negative, or is a small constant, by
+// Where nobody knows whether a factor is negative, the code asks that too.
+// Refuses: a divisor that is no factor of the extents, or few of which one is a small constant, by
 // which dividing is cheap; several indexes of which something else is made than the place that they
 // stand for; results in Fortran order.
 #include <algorithm>
@@ -44,6 +45,9 @@ using ir::Var;
 using Operands = std::vector<Operand>;
 
 constexpr int64_t kFewestOfLoop = 8;
+// Where so many divisions would be made for each element, one of fewer does not.
+constexpr size_t kManyLevels = 3;
+constexpr int64_t kFewestOfDeepLoop = 2;
 
 // How an index is taken apart, or the place that neighbouring indexes stand for.
 struct Split {
@@ -98,22 +102,35 @@ class IndexSplitter : public ir::Mutator {
       for (const Operand& factor : factors_.Of(nest.operands[k])) product.push_back(factor);
     }
     Operand quotient = split.place;
+    size_t before_short = body.bindings.size();
+    Operands rest_before_short;
     while (const auto divisor = DivisorOf(body, quotient)) {
       const auto rest = factors_.Without(product, *divisor);
-      const bool is_short = divisor->IsConstant() && divisor->constant().integer < kFewestOfLoop;
-      if (!rest || is_short || !factors_.IsSize(*divisor)) break;
+      if (!rest) break;
+      if (IsShort(*divisor) && before_short > split.divisors.size()) {
+        before_short = split.divisors.size();
+        rest_before_short = product;
+      }
       product = *rest;
       split.divisors.push_back(*divisor);
       const auto next = QuotientOf(body, quotient, *divisor);
       if (!next) break;
       quotient = *next;
     }
+    const bool are_short = std::all_of(split.divisors.begin(), split.divisors.end(), IsShort);
+    if (before_short < split.divisors.size() && (are_short || !HasManyLevels(split))) {
+      split.divisors.resize(before_short);
+      product = rest_before_short;
+    }
     split.rest = product;
-    const bool are_sizes = std::all_of(product.begin(), product.end(),
-                                       [&](const Operand& size) { return factors_.IsSize(size); });
-    if (split.divisors.empty() || !are_sizes) return std::nullopt;
-    return split;
+    return split.divisors.empty() ? std::nullopt : std::optional(split);
   }
+
+  static bool IsShort(const Operand& divisor) {
+    return divisor.IsConstant() && divisor.constant().integer < kFewestOfLoop;
+  }
+
+  static bool HasManyLevels(const Split& split) { return split.divisors.size() >= kManyLevels; }
 
   // The place that the indexes stand for, and what it is made by.
   static std::optional<Operand> PlaceOf(const Binding& nest, size_t first, size_t last,
@@ -222,10 +239,7 @@ class IndexSplitter : public ir::Mutator {
       builder() = std::move(around);
       return block;
     };
-    const bool is_innermost = split.last + 1 == all.size();
-    const Operand is_long =
-        is_innermost ? builder().Scalar(OpCode::kGe, {extents.back(), Operand::Int(kFewestOfLoop)})
-                     : Operand::Bool(true);
+    const Operand is_long = IsWorth(split, extents, split.last + 1 == all.size());
     if (is_long.IsConstant()) {
       WriteSplit(nest, split, extents, made);
     } else {
@@ -235,6 +249,23 @@ class IndexSplitter : public ir::Mutator {
       builder().Emit(OpCode::kIf, {}, {is_long}, {}, {then, otherwise});
     }
     for (size_t k = 0; k < made.size(); ++k) Replace(nest.results[k], made[k]);
+  }
+
+  // Whether the innermost loop is long enough, and no factor negative of which that is not known.
+  Operand IsWorth(const Split& split, const Operands& extents, bool is_innermost) {
+    const int64_t fewest = HasManyLevels(split) ? kFewestOfDeepLoop : kFewestOfLoop;
+    Operand worth = Operand::Bool(true);
+    const auto require = [&](const Operand& size, int64_t least) {
+      const Operand is_so = builder().Scalar(OpCode::kGe, {size, Operand::Int(least)});
+      worth = builder().Scalar(OpCode::kAnd, {worth, is_so});
+    };
+    if (is_innermost) require(extents.back(), fewest);
+    for (const Operands* sizes : {&split.divisors, &split.rest}) {
+      for (const Operand& size : *sizes) {
+        if (!factors_.IsSize(size)) require(Apply(size), 0);
+      }
+    }
+    return worth;
   }
 
   void WriteWhole(const Binding& nest, const std::vector<const Var*>& made) {

@@ -17,6 +17,7 @@
 
 #include "runtime/short_rows.h"
 #include "runtime/sort_in_parts.h"
+#include "runtime/split_lanes.h"
 
 namespace parakeet::runtime {
 
@@ -162,8 +163,11 @@ class Selector {
   Parts PartsOf(int64_t count) const { return {count, ThreadsToSort(call_, count)}; }
 
   static SplitCounts Count(const Element* from, int64_t count, const Bracket<T> bracket) {
-    int64_t below = 0, above = 0;
-    for (int64_t i = 0; i < count; ++i) {
+    int64_t below = 0, above = 0, i = 0;
+    if constexpr (kLanesToSplit<Element> > 0) {
+      if (HasLanesToSplit()) i = CountLanes(from, count, bracket.low, bracket.high, &below, &above);
+    }
+    for (; i < count; ++i) {
       below += bracket.IsBelow(KeyOf(from[i]));
       above += bracket.IsAbove(KeyOf(from[i]));
     }
@@ -207,11 +211,21 @@ class Selector {
   // Which kind an element is of is as good as random: it is written to all three lists, and one of
   // them becomes longer.
   static void SplitPart(const Element* from, int64_t count, const Bracket<T> bracket, Lists to) {
-    Element below[kSplitAtOnce + 1], inside[kSplitAtOnce + 1], above[kSplitAtOnce + 1];
+    constexpr int64_t kRoom = kSplitAtOnce + std::max<int64_t>(1, kLanesToSplit<Element>);
+    Element below[kRoom], inside[kRoom], above[kRoom];
+    [[maybe_unused]] const bool has_lanes = HasLanesToSplit();
     for (int64_t begin = 0; begin < count; begin += kSplitAtOnce) {
       const int64_t size = std::min(kSplitAtOnce, count - begin);
-      int64_t is_below = 0, is_inside = 0, is_above = 0;
-      for (int64_t i = 0; i < size; ++i) {
+      int64_t is_below = 0, is_inside = 0, is_above = 0, i = 0;
+      if constexpr (kLanesToSplit<Element> > 0) {
+        if (has_lanes) {
+          Element* lists[] = {below, inside, above};
+          int64_t sizes[3] = {};
+          i = SplitLanes(from + begin, size, bracket.low, bracket.high, lists, sizes);
+          is_below = sizes[0], is_inside = sizes[1], is_above = sizes[2];
+        }
+      }
+      for (; i < size; ++i) {
         const Element element = from[begin + i];
         below[is_below] = element;
         inside[is_inside] = element;
@@ -250,8 +264,12 @@ class Selector {
   // What is kept never overtakes what is read, so that the place behind it is always there.
   static SplitCounts KeepPart(const Element* from, int64_t count, const Bracket<T> bracket,
                               Element* to) {
-    int64_t below = 0, inside = 0;
-    for (int64_t i = 0; i < count; ++i) {
+    int64_t below = 0, inside = 0, i = 0;
+    if constexpr (kLanesToSplit<Element> > 0) {
+      if (HasLanesToSplit())
+        i = KeepLanes(from, count, bracket.low, bracket.high, to, &below, &inside);
+    }
+    for (; i < count; ++i) {
       const Element element = from[i];
       to[inside] = element;
       const int64_t less = bracket.IsBelow(KeyOf(element));

@@ -30,8 +30,11 @@ int64_t CountNans(PkCall* call, const T* data, int64_t count) {
   std::vector<int64_t> counts(size_t(parts.parts));
   RunOnTeam(int32_t(parts.parts), parts.parts, [&](int64_t part) {
     const T* const begin = data + parts.Begin(part);
-    int64_t nans = 0;
-    for (int64_t i = 0; i < parts.Size(part); ++i) nans += IsNan(begin[i]);
+    int64_t nans = 0, i = 0;
+    if constexpr (std::is_floating_point_v<T>) {
+      if (HasLanesToSplit()) i = CountNanLanes(begin, parts.Size(part), &nans);
+    }
+    for (; i < parts.Size(part); ++i) nans += IsNan(begin[i]);
     counts[size_t(part)] = nans;
   });
   int64_t total = 0;
@@ -117,11 +120,83 @@ int64_t SelectInShortRow(PkCall* call, SortKernel sort, const T* data, int64_t c
   return count - numbers;
 }
 
+// Sorts so few by NumPy's kernel, nan behind the rest, into memory that need not be found.
+template <typename T>
+struct SortedRow {
+  SortedRow(SortKernel sort, const T* data, int64_t count) {
+    std::copy_n(data, count, elements);
+    sort(elements, count, nullptr);
+    PutZerosInOrder(elements, count);
+  }
+
+  T elements[kFewToSelect<T>];
+};
+
+template <typename T>
+bool IsSortedWhole(int64_t count, int64_t places) {
+  return count > kShortestRow && count <= kFewToSelect<T> && places > 0;
+}
+
+// Gives how many are nan.
+template <typename T>
+int64_t SelectInSortedRow(SortKernel sort, const T* data, int64_t count, const int64_t* asked,
+                          int64_t size, T* values) {
+  const SortedRow<T> row(sort, data, count);
+  for (int64_t i = 0; i < size; ++i) values[i] = row.elements[asked[i]];
+  int64_t nans = 0;
+  while (nans < count && IsNan(row.elements[count - 1 - nans])) ++nans;
+  return nans;
+}
+
+// Writes the indexes of what comes before a pivot, of what is equal to it and of what comes behind
+// it, each from its place on and in order.
+template <typename T>
+void TellApart(const T* data, int64_t count, T pivot, int64_t equal, int64_t behind,
+               int64_t* made) {
+  constexpr int64_t kRoom = kSplitAtOnce + kLanesToSplit<int64_t>;
+  int64_t list[3][kRoom];
+  int64_t* next[] = {made, made + equal, made + behind};
+  [[maybe_unused]] const bool has_lanes = HasLanesToSplit() && !IsNan(pivot);
+  for (int64_t begin = 0; begin < count; begin += kSplitAtOnce) {
+    const int64_t end = std::min(begin + kSplitAtOnce, count);
+    int64_t sizes[3] = {}, i = begin;
+    if constexpr (kLanesToSplit<T> > 0) {
+      int64_t* lists[] = {list[0], list[1], list[2]};
+      if (has_lanes) i += SplitIndexLanes(data + i, i, end - i, pivot, lists, sizes);
+    }
+    for (; i < end; ++i) {
+      // Written to all three lists, since processors would guess a choice wrong.
+      const int64_t is_before = ComesBefore(data[i], pivot),
+                    is_behind = ComesBefore(pivot, data[i]);
+      list[0][sizes[0]] = list[1][sizes[1]] = list[2][sizes[2]] = i;
+      sizes[0] += is_before;
+      sizes[1] += 1 - is_before - is_behind;
+      sizes[2] += is_behind;
+    }
+    for (int side = 0; side < 3; ++side)
+      next[side] = std::copy_n(list[side], sizes[side], next[side]);
+  }
+}
+
+template <typename T>
+void ArgPartitionSortedRow(SortKernel sort, const T* data, int64_t count, int64_t place,
+                           int64_t* made) {
+  const SortedRow<T> row(sort, data, count);
+  const T pivot = row.elements[place];
+  int64_t equal = place, behind = place + 1;
+  while (equal > 0 && !ComesBefore(row.elements[equal - 1], pivot)) --equal;
+  while (behind < count && !ComesBefore(pivot, row.elements[behind])) ++behind;
+  TellApart(data, count, pivot, equal, behind, made);
+}
+
 // Operands: the elements, places, and what stands there. Gives how many elements are nan, or -1
 // without memory.
 template <typename T>
 int64_t RunSelect(PkCall* call, SortKernel sort, const T* data, int64_t count, const int64_t* asked,
                   int64_t size, T* values) {
+  if (IsSortedWhole<T>(count, size)) {
+    return SelectInSortedRow(sort, data, count, asked, size, values);
+  }
   if (count <= kShortRow) return SelectInShortRow(call, sort, data, count, asked, size, values);
   const int64_t nans = CountNans(call, data, count);
   const int64_t numbers = count - nans;
@@ -144,6 +219,12 @@ int64_t RunSelect(PkCall* call, SortKernel sort, const T* data, int64_t count, c
 template <typename T>
 int64_t RunPartition(PkCall* call, SortKernel sort, const T* data, int64_t count,
                      const int64_t* asked, int64_t size, T* made) {
+  if (IsSortedWhole<T>(count, size)) {
+    std::copy_n(data, count, made);
+    sort(made, count, nullptr);
+    PutZerosInOrder(made, count);
+    return 0;
+  }
   if (count <= kShortRow && size > 0) {
     const int64_t numbers = SortShortRow(call, sort, data, count, made);
     std::copy_if(data, data + count, made + numbers, IsNan<T>);
@@ -161,6 +242,29 @@ int64_t RunPartition(PkCall* call, SortKernel sort, const T* data, int64_t count
   const std::vector<int64_t> places = PlacesInOrder(asked, size, numbers);
   Selector<T, T>(call, sort)
       .Partition(from, made, spare.get(), numbers, places.data(), places.data() + places.size());
+  return 0;
+}
+
+// By what stands at the place.
+template <typename T>
+int64_t ArgPartitionAtOne(PkCall* call, SortKernel sort, const T* data, int64_t count,
+                          int64_t place, int64_t* made) {
+  T pivot;
+  const int64_t nans = RunSelect(call, sort, data, count, &place, 1, &pivot);
+  if (nans < 0) return -1;
+  if (IsNan(pivot)) {
+    TellApart(data, count, pivot, count - nans, count, made);
+    return 0;
+  }
+  int64_t below = 0, above = 0, i = 0;
+  if constexpr (kLanesToSplit<T> > 0) {
+    if (HasLanesToSplit()) i = CountLanes(data, count, pivot, pivot, &below, &above);
+  }
+  for (; i < count; ++i) {
+    below += data[i] < pivot;
+    above += data[i] > pivot;
+  }
+  TellApart(data, count, pivot, below, count - above - nans, made);
   return 0;
 }
 
@@ -186,10 +290,15 @@ int64_t RunArgPartition(PkCall* call, SortKernel sort, const T* data, int64_t co
     ArgSortByRanks(data, made, count, made);
     return 0;
   }
+  if (size == 1 && IsSortedWhole<T>(count, size)) {
+    ArgPartitionSortedRow(sort, data, count, asked[0], made);
+    return 0;
+  }
   if (count <= kShortRow && size > 0) {
     ArgSortShortRow(data, count, made);
     return 0;
   }
+  if (size == 1) return ArgPartitionAtOne(call, sort, data, count, asked[0], made);
   const int64_t numbers = count - CountNans(call, data, count);
   const PooledArray<Placed<T>> from(numbers), to(numbers);
   if (from.get() == nullptr || to.get() == nullptr) return -1;

@@ -1,4 +1,5 @@
 #include "backends/llvm/emit_scalars.h"
+#include "backends/llvm/expm1_series.h"
 
 namespace parakeet::backends {
 namespace {
@@ -36,7 +37,6 @@ class Floats {
   }
 
   bool AreLanes() const { return emission_.is_x86 && type_->isVectorTy(); }
-  bool AreLanesOfDouble() const { return AreLanes() && type_->getScalarType()->isDoubleTy(); }
 
   Value* Power() {
     if (AreLanes()) return EmitLanePower(emission_, a_, b_);
@@ -64,8 +64,12 @@ class Floats {
       case OpCode::kImag: return Float(0.0);
       default: break;
     }
-    if (op == OpCode::kExpm1 && AreLanes()) return EmitLaneExpm1(emission_, a_);
-    if (op == OpCode::kTanh && AreLanesOfDouble()) return EmitLaneTanh(emission_, a_);
+    if (AreLanes()) {
+      const bool is_double = type_->getScalarType()->isDoubleTy();
+      if (op == OpCode::kExpm1) return EmitExpm1(builder_, a_);
+      if (op == OpCode::kTanh && is_double) return EmitTanh(builder_, a_);
+      if (op == OpCode::kAcosh && !is_double) return EmitFloatAcosh(builder_, a_);
+    }
     const bool is_named = op >= OpCode::kCbrt && op <= OpCode::kErfc;
     return is_named ? emission_.math->Call(emission_, ir::Name(op), {a_}) : nullptr;
   }

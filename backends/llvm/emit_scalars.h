@@ -40,11 +40,6 @@ llvm::Value* EmitLanePower(Emission& emission, llvm::Value* x, llvm::Value* y);
 // Null where the processor does not look numbers up in tables.
 llvm::Value* EmitTablePower(Emission& emission, llvm::Value* x, llvm::Value* y);
 
-// Lanes of float or double, exp(x) - 1.
-llvm::Value* EmitLaneExpm1(Emission& emission, llvm::Value* x);
-// Lanes of double.
-llvm::Value* EmitLaneTanh(Emission& emission, llvm::Value* x);
-
 // Integers by squaring: a ** b, wrapping, with b unsigned.
 llvm::Value* EmitIntegerPower(Emission& emission, llvm::Value* base, llvm::Value* exponent);
 // Complex numbers, as NumPy's: whole exponents by squaring, others by C's cpow.

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "backends/llvm/complex_math.h"
-#include "backends/llvm/double_expm1.h"
+#include "backends/llvm/expm1_series.h"
 #include "backends/llvm/lane_loops.h"
 #include "ir/diagnostics.h"
 
@@ -20,10 +20,8 @@ Function* TanhFunction(Emission& emission) {
   llvm::Type* type = emission.builder.getDoubleTy();
   Function* function = NewPureFunction(emission, name, type, {type});
   const llvm::IRBuilder<>::InsertPointGuard place(emission.builder);
-  const llvm::IRBuilder<>::FastMathFlagGuard flags(emission.builder);
-  emission.builder.clearFastMathFlags();
   emission.builder.SetInsertPoint(&function->getEntryBlock());
-  emission.builder.CreateRet(EmitDoubleTanh(emission.builder, function->getArg(0)));
+  emission.builder.CreateRet(EmitTanh(emission.builder, function->getArg(0)));
   return function;
 }
 

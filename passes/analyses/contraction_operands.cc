@@ -137,12 +137,28 @@ class OperandWriter {
     const VarSet batch = BatchIndexes();
     for (const Var* index : batch) tiled.erase(index);
     return std::any_of(element_.bindings.begin(), element_.bindings.end(), [&](const Binding* b) {
-      if (b->op != OpCode::kLoad || ReadsPlainly(*b)) return false;
+      if (b->op != OpCode::kLoad || ReadsPlainly(*b) || IsTakenApart(*b)) return false;
       return std::any_of(b->operands.begin() + 1, b->operands.end(), [&](const Operand& at) {
         const auto reached = at.IsVar() ? reach_.find(at.var()) : reach_.end();
         return reached != reach_.end() && Reaches(reached->second, tiled) &&
                Reaches(reached->second, summed_) && !GoesByBlocks(at);
       });
+    });
+  }
+
+  // True of a load at a place that a quotient decides of what follows free indexes and those summed
+  // over: rows of a matrix that had more axes before, which are dear to find wherever read.
+  bool IsTakenApart(const Binding& b) const {
+    const auto reaches_both = [&](const Operand& o) {
+      const auto reached = o.IsVar() ? reach_.find(o.var()) : reach_.end();
+      return reached != reach_.end() && Reaches(reached->second, free_) &&
+             Reaches(reached->second, summed_);
+    };
+    if (b.op == OpCode::kFloorDiv && reaches_both(b.operands[0])) return true;
+    return std::any_of(b.operands.begin(), b.operands.end(), [&](const Operand& o) {
+      const auto made = o.IsVar() ? definitions_.find(o.var()) : definitions_.end();
+      return made != definitions_.end() && ir::IsScalarOp(made->second->op) &&
+             IsTakenApart(*made->second);
     });
   }
 

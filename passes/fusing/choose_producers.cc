@@ -339,8 +339,47 @@ bool ProducerChooser::IsReadByNests(const Candidate& candidate) const {
                      });
 }
 
+// How many elements of arrays that all indexes decide are loaded for each of the imap's own.
+int ProducerChooser::CountLoads(const Binding& imap) const {
+  const std::vector<const Var*>& params = imap.blocks[0]->params;
+  const auto moves = [&](const Binding& load, const Var* param) {
+    for (size_t axis = 1; axis < load.operands.size(); ++axis) {
+      if (forms_.Of(load.operands[axis]).Coefficient(param) != 0) return true;
+    }
+    return false;
+  };
+  int count = 0;
+  for (const Binding* b : imap.blocks[0]->bindings) {
+    if (b->op != OpCode::kLoad || CandidateFor(*b) != nullptr) continue;
+    count += std::all_of(params.begin(), params.end(), [&](const Var* p) { return moves(*b, p); });
+  }
+  return count;
+}
+
+int ProducerChooser::CountLoads(const Candidate& candidate) const {
+  int count = CountLoads(*candidate.imap);
+  for (const Part& part : candidate.parts) count += CountLoads(*part.imap);
+  return count;
+}
+
+// True where steps of a loop, as those of time, read the elements again and again.
+bool ProducerChooser::IsReadInSteps(const Candidate& candidate) const {
+  return candidate.recomputes &&
+         std::any_of(candidate.imap->results.begin(), candidate.imap->results.end(),
+                     [&](const Var* result) {
+                       const std::vector<Read>& loads = finder_.Of(result).loads;
+                       return std::any_of(loads.begin(), loads.end(), [](const Read& read) {
+                         return read.reader != nullptr && (read.reader->op == OpCode::kFor ||
+                                                           read.reader->op == OpCode::kWhile);
+                       });
+                     });
+}
+
 std::string ProducerChooser::WhyNotWorthIt(const Candidate& candidate) const {
-  if (candidate.cost + candidate.choosing <= kCheapCost) return "";
+  if (candidate.cost + candidate.choosing <= kCheapCost) {
+    if (CountLoads(candidate) < 2 || !IsReadInSteps(candidate)) return "";
+    return "its elements, each made of several, are read again and again";
+  }
   if (candidate.recomputes) return "it is dear and its elements are read again and again";
   const auto count = static_cast<int>(candidate.sites.size());
   if (count <= 1) return "";

@@ -77,6 +77,9 @@ class ProducerChooser {
   void FindSites(Candidate& candidate) const;
   void AddSites(Candidate& candidate, const Read& read) const;
   bool IsReadByNests(const Candidate& candidate) const;
+  bool IsReadInSteps(const Candidate& candidate) const;
+  int CountLoads(const ir::Binding& imap) const;
+  int CountLoads(const Candidate& candidate) const;
   std::string WhyNotWorthIt(const Candidate& candidate) const;
   ir::Span ReaderOf(const ir::Binding& imap) const;
   bool IsRead(const ir::Binding& imap) const;

@@ -44,9 +44,11 @@ constexpr int kSmallOfStep = 128;  // Of what a loop makes at each step, packed 
 constexpr int kAlone = 1 << 21;
 constexpr int kTermsOfTask = 1 << 18;
 // Columns are not packed that so few tiles of rows read again, that are so few tiles, or that stay
-// in the second cache.
+// in the second cache. Beside packed columns, rows are not that so few tiles of columns read: a
+// step of the depth after the other, they lie side by side as well as packed.
 constexpr int kFewTilesOfRows = 24;
 constexpr int kFewTilesOfColumns = 2;
+constexpr int kFewTilesToReadRows = 8;
 constexpr int kNearBytes = 1 << 20;
 // Symmetric results of so many rows are made by half, and copied in squares of so many; where sums
 // are as long as that, of fewer rows too.
@@ -147,7 +149,7 @@ void ContractionLowering::ChooseWhereToRead(Tiling& tiling) {
   };
   if (!MayBeDirect(tiling, tiling.columns)) {
     if (MayBeDirect(tiling, tiling.rows))
-      tiling.is_direct = is_few(tiling.columns, kFewTilesOfColumns);
+      tiling.is_direct = is_few(tiling.columns, kFewTilesToReadRows);
     return;
   }
   const Operand is_narrow = builder().Scalar(

@@ -55,25 +55,39 @@ ArgSort ArgSortOf(int type, FunctionIndex place) {
   return reinterpret_cast<ArgSort>(functions_of[type][place]);
 }
 
-// Of fewer elements NumPy's stable kernel is as fast.
-constexpr intptr_t kMany = 32;
+// Runs of so few are sorted sooner than the kernel begins.
+constexpr intptr_t kFew = 16;
+
+int SortRun(intptr_t* order, intptr_t count, void* array) {
+  if (count > kFew) return reinterpret_cast<Sort>(functions_of[kInt64][kSort])(order, count, array);
+  for (intptr_t i = 1; i < count; ++i) {
+    const intptr_t moved = order[i];
+    intptr_t place = i;
+    for (; place > 0 && order[place - 1] > moved; --place) order[place] = order[place - 1];
+    order[place] = moved;
+  }
+  return 0;
+}
 
 // NumPy's vectorised kernel for numbers of 32 and 64 bits is not stable: equal elements, and nans,
 // stand beside one another, and their indexes are sorted after it.
 template <typename T, int type>
 int SortIndexes(void* elements, intptr_t* order, intptr_t count, void* array) {
-  if (count < kMany) return ArgSortOf(type, kStableArgSort)(elements, order, count, array);
+  if (count < 2) return 0;
   if (const int status = ArgSortOf(type, kArgSort)(elements, order, count, array)) return status;
   const T* values = static_cast<const T*>(elements);
-  const auto is_same = [&](intptr_t a, intptr_t b) {
-    const T x = values[order[a]], y = values[order[b]];
-    return x == y || (x != x && y != y);
-  };
-  const auto sort = reinterpret_cast<Sort>(functions_of[kInt64][kSort]);
-  for (intptr_t begin = 0, end; begin < count; begin = end) {
-    for (end = begin + 1; end < count && is_same(end - 1, end);) ++end;
-    if (end - begin < 2) continue;
-    if (const int status = sort(order + begin, end - begin, array)) return status;
+  T above = values[order[0]];
+  for (intptr_t i = 1; i < count; ++i) {
+    const T value = values[order[i]];
+    if (above < value) {
+      above = value;
+      continue;
+    }
+    const auto is_same = [above](T x) { return x == above || (x != x && above != above); };
+    const intptr_t begin = i - 1;
+    while (i < count && is_same(values[order[i]])) ++i;
+    if (const int status = SortRun(order + begin, i - begin, array)) return status;
+    if (i < count) above = values[order[i]];
   }
   return 0;
 }

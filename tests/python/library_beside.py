@@ -129,6 +129,10 @@ GROUPS = {
             np.histogram(x, 4, weights=y); np.histogram(x, [-1., 0, 1], weights=y)
             np.histogram(x, 5, (1, 1)); np.histogram(x, 5, (2, 1)); np.histogram(x, 0)
             np.histogram(x, [1, 0]); np.histogram_bin_edges(x, 4)
+            np.histogram2d(x, y); np.histogram2d(x, y, 4, weights=y); np.histogram2d(x, x, [-1, 2])
+            np.histogram2d(x, y, (3, 5), [[-1, 1], [0, 2]]); np.histogram2d(x, x, 3, density=True)
+            np.histogram2d(x, x, ([-1, 0, 0.5, 2], 3)); np.histogram2d(x, x, (2, [1, 0]))
+            np.histogram2d(x, x, 0)
         """,
         REDUCED),
     "slopes": Group(

@@ -132,6 +132,10 @@ GROUPS = {
             np.apply_along_axis(lambda r, k: r[k] * 2, 1, x, 1)
             np.apply_along_axis(np.outer, 0, x, [1, 2]); np.apply_over_axes(np.sum, x, (0, -1))
             np.apply_along_axis(lambda r: r[:2], 0, x); np.apply_over_axes(np.max, x, 0)
+            np.vectorize(lambda p: p + 1)(x); np.vectorize(lambda p, q: p / 3 > q)(x, x[0])
+            np.vectorize(lambda p, q=2: (p * q, p == q), [np.float32, np.int8])(x)
+            np.vectorize(lambda p: p * 2)(5); np.vectorize(lambda p: p)(x[:0])
+            np.vectorize(lambda p: p * 1.5, (np.float64,))(x[:0])
         """,
         REDUCED),
     "bordered": Group(

@@ -195,6 +195,25 @@ def test_exponentials_of_float32_less_one():
 
 
 @jit
+def inverse_cosines(x):
+    return np.arccosh(x)
+
+
+def test_inverse_hyperbolic_cosines_of_float32():
+    random = np.random.default_rng(8)
+    x = np.concatenate((1 + 10.0 ** random.uniform(-7, 0, 4000), random.uniform(1, 3, 4000),
+                        10.0 ** random.uniform(0, 38.5, 4000), (2.0**60, 2.0**61, 2.0**127.5),
+                        (1.0, 0.5, 0.0, -0.0, -1.0, -3.0, -1e30, np.inf, -np.inf, np.nan)))
+    x = x.astype("f4")
+    with np.errstate(all="ignore"):
+        expected = np.arccosh(x.astype("f8")).astype("f4")
+    made = inverse_cosines(x)
+    assert made.dtype == np.float32
+    np.testing.assert_allclose(made, expected, rtol=4 * 1.2e-7)
+    assert "acoshf" not in inverse_cosines.llvm()  # of the vector library
+
+
+@jit
 def hyperbolic(x):
     return np.expm1(x), np.tanh(x)
 

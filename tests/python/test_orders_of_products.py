@@ -102,3 +102,24 @@ def test_what_is_left_of_a_set(dtype, target):
         for y in ([], [np.nan], [0.0, np.inf, np.nan], [-1, 5]):
             y = np.array(y, dtype)
             np.testing.assert_array_equal(left_over(x, y, target=target), np.setdiff1d(x, y))
+
+
+@jit
+def of_patches(x, w):
+    """Products of rows that are windows, each of them apart in memory."""
+    n, c, high, wide = x.shape
+    count, _, a, b = w.shape
+    windows = np.lib.stride_tricks.sliding_window_view(x, (a, b), axis=(2, 3))
+    rows = windows.transpose(0, 2, 3, 1, 4, 5).reshape(n * (high - a + 1) * (wide - b + 1), -1)
+    blocks = x.reshape(n, c, high // 2, 2, wide // 2, 2).transpose(0, 2, 4, 1, 3, 5)
+    blocks = blocks.reshape(-1, 4 * c)
+    return rows @ w.reshape(count, -1).T, blocks @ blocks.T, np.maximum(rows, 0) @ rows.T
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_rows_that_had_more_axes(target):
+    rng = np.random.default_rng(9)
+    for shape, window in (((2, 3, 6, 8), (3, 3)), ((1, 1, 2, 4), (2, 1)), ((2, 2, 4, 4), (4, 4)),
+                          ((2, 2, 4, 10), (1, 9))):
+        x = rng.standard_normal(shape)
+        check(of_patches, (x, rng.standard_normal((9, shape[1], *window))), target)

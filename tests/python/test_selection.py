@@ -157,7 +157,7 @@ def of_short_rows(x):
             np.quantile(x, 0.3, axis=1, method="lower"))
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 5, 6, 7, 12, 16, 17])
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 6, 7, 12, 16, 17, 40, 192])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int8", "bool"])
 def test_short_rows(n, dtype):
     """By insertion, by a kernel and by selection: the same bits, and -0 before 0."""
@@ -181,7 +181,7 @@ def test_short_rows(n, dtype):
             assert (np.signbit(middle) == np.signbit(in_order[:, n // 2])).all()
 
 
-@pytest.mark.parametrize("n", [3, 6, 7, 16])
+@pytest.mark.parametrize("n", [3, 6, 7, 16, 40, 192, 193])
 def test_short_rows_with_nans(n):
     x = np.random.default_rng(n).random((50, n))
     x[x < 0.3] = np.nan
@@ -193,3 +193,35 @@ def test_short_rows_with_nans(n):
         chosen = np.take_along_axis(x, places, axis=1)
         np.testing.assert_array_equal(chosen[:, 1], np.sort(x, axis=1)[:, 1])
         np.testing.assert_array_equal(np.sort(places, axis=1), np.tile(np.arange(n), (50, 1)))
+
+
+@pytest.mark.parametrize("n", [17, 40, 192, 700, 3000])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "uint64"])
+def test_rows_are_told_apart_by_one_place(n, dtype):
+    """What comes before stands before it and what is equal beside it, each in order."""
+    x = np.random.default_rng(n).integers(0, 9, (40, n)).astype(dtype)
+    if dtype[0] == "f":
+        x[x == 8] = np.nan
+    for k in (0, n // 2, -1):
+        places = jit(lambda a, k: np.argpartition(a, k, axis=1))(x, k)
+        pivots = np.sort(x, axis=1)[:, k, None]
+        last = np.isnan(pivots)
+        side = np.where(x < pivots, -1, np.where((x == pivots) | (np.isnan(x) & last), 0, 1))
+        side = np.where(last & ~np.isnan(x), -1, side)
+        expected = np.argsort(side, axis=1, kind="stable")
+        np.testing.assert_array_equal(places, expected, strict=True)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "uint32", "int64", "uint64"])
+@pytest.mark.parametrize("most", [3, 40, 10**6])
+def test_orders_of_rows_are_stable(most, dtype):
+    """Of NumPy's kernel that is not, in runs of equal elements that are short, long or none."""
+    random = np.random.default_rng(most)
+    order = jit(lambda a: np.argsort(a, axis=1))
+    for n in (13, 17, 31, 32, 60, 300):
+        x = random.integers(0, most, (20, n)).astype(dtype) * (10**7 if dtype[-2:] == "64" else 1)
+        if dtype[0] == "f":
+            x[random.random(x.shape) < 0.2] = np.nan
+            x[random.random(x.shape) < 0.1] = -0.0
+        expected = np.argsort(x, axis=1, kind="stable")
+        np.testing.assert_array_equal(order(x), expected, strict=True)

@@ -2,7 +2,15 @@
 
 import numpy as np
 
-from parakeet.library.intrinsics import asarray, expand_dims, moveaxis, normalize_axes
+from parakeet.library.intrinsics import (
+    asarray,
+    astype,
+    expand_dims,
+    item,
+    moveaxis,
+    normalize_axes,
+    reshape,
+)
 from parakeet.library.registry import overload
 from parakeet.operators import map
 
@@ -35,3 +43,41 @@ def apply_over_axes(func, a, axes):
         result = func(made, k)
         made = expand_dims(result, k) if asarray(result).ndim < rank else asarray(result)
     return made
+
+
+@overload(np.vectorize)
+def vectorize(pyfunc, otypes=None, doc=None, excluded=None, cache=False, signature=None):
+    """A function of arrays that calls another for each of their elements, as Python's numbers."""
+    if excluded is not None or signature is not None:
+        raise NotImplementedError("np.vectorize with excluded= or signature=")
+    types = types_of(otypes)
+
+    def of_elements(*args):
+        return pyfunc(*tuple([item(x) for x in args]))
+
+    def of_arrays(*args):
+        arrays = np.broadcast_arrays(*args)
+        shape = arrays[0].shape
+        lines = tuple([reshape(x, -1) for x in arrays])
+        if types is None and lines[0].size == 0:
+            raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
+        made = map(of_elements, *lines)
+        dtypes = types if types is not None else dtypes_of(pyfunc(*tuple([x[0] for x in lines])))
+        if isinstance(made, tuple):
+            return tuple([reshape(astype(x, dtypes[k]), shape) for k, x in enumerate(made)])
+        return reshape(astype(made, dtypes[0]), shape)
+
+    return of_arrays
+
+
+def types_of(otypes):
+    if otypes is None or isinstance(otypes, tuple):
+        return otypes
+    return tuple(otypes)
+
+
+def dtypes_of(made):
+    """Those of what the function makes of the first elements, which are NumPy's numbers."""
+    if isinstance(made, tuple):
+        return tuple([asarray(x).dtype for x in made])
+    return (asarray(made).dtype,)

@@ -166,3 +166,62 @@ def counts_between(x, edges, weights, find):
         if place < n:
             sums[place] += w[i]
     return sums
+
+
+@overload(np.histogram2d)
+def histogram2d(x, y, bins=10, range=None, density=None, weights=None):
+    rows, columns = asarray(x), asarray(y)
+    if rows.shape[0] != columns.shape[0]:
+        raise ValueError("x and y must have the same length.")
+    is_pair = isinstance(bins, (tuple, list)) and len(bins) == 2
+    xbins, ybins = bins if is_pair else (bins, bins)
+    dtype = result_type(rows.dtype, columns.dtype)
+    if dtype.kind == "c":
+        raise NotImplementedError("bins of complex numbers")
+    xedges = edges_along(astype(rows, dtype), xbins, None if range is None else range[0], 0)
+    yedges = edges_along(astype(columns, dtype), ybins, None if range is None else range[1], 1)
+    xsteps, ysteps = halvings(xedges.shape[0]), halvings(yedges.shape[0])
+    of_x = lambda value, edges: bin_of(value, edges, xsteps)  # noqa: E731
+    of_y = lambda value, edges: bin_of(value, edges, ysteps)  # noqa: E731
+    counts = counts_in_cells(astype(rows, dtype), astype(columns, dtype), xedges, yedges, weights,
+                             equal_bin_of if isinstance(xbins, int) else of_x,
+                             equal_bin_of if isinstance(ybins, int) else of_y)
+    if density:
+        total = np.sum(counts)
+        counts = counts / np.diff(xedges)[:, None] / np.diff(yedges)[None, :] / total
+    return counts, xedges, yedges
+
+
+def edges_along(x, bins, range, axis):
+    if isinstance(bins, int):
+        if bins < 1:
+            raise ValueError(f"`bins[{axis}]` must be positive, when an integer")
+        first, last = outer_edges(x, range)
+        dtype = x.dtype if range is None and x.dtype.kind == "f" else np.float64
+        return np.linspace(astype(first, dtype), astype(last, dtype), bins + 1)
+    edges = asarray(bins)
+    if edges.ndim != 1:
+        raise ValueError(f"`bins[{axis}]` must be a scalar or 1d array")
+    if np.any(edges[:-1] > edges[1:]):
+        raise ValueError(f"`bins[{axis}]` must be monotonically increasing, when an array")
+    return edges
+
+
+def counts_in_cells(x, y, xedges, yedges, weights, of_x, of_y):
+    height, width = xedges.shape[0] - 1, yedges.shape[0] - 1
+    sums = np.zeros((height, width), np.float64)
+    if weights is None:
+        counts = np.zeros(height * width, np.int64)
+        for i in np.arange(x.shape[0]):
+            row, column = of_x(x[i], xedges), of_y(y[i], yedges)
+            if row < height and column < width:
+                counts[row * width + column] += 1
+        return astype(reshape(counts, (height, width)), np.float64)
+    w = astype(asarray(weights), np.float64)
+    if w.shape[0] != x.shape[0]:
+        raise ValueError("The weights and list don't have the same length.")
+    for i in np.arange(x.shape[0]):
+        row, column = of_x(x[i], xedges), of_y(y[i], yedges)
+        if row < height and column < width:
+            sums[row, column] += w[i]
+    return sums
