@@ -51,7 +51,12 @@ using Group = std::vector<IndexCheck>;
 class CheckJoiner : public ir::Mutator {
  public:
   CheckJoiner(ir::Arena* arena, const ir::Function& function)
-      : Mutator(arena), roots_(function), definitions_(ir::Definitions(*function.body)) {}
+      : Mutator(arena), roots_(function), definitions_(ir::Definitions(*function.body)) {
+    for (const ir::Param& param : function.params) AddSizes(param.var);
+    ir::ForEachBinding(*function.body, [&](const Binding& b) {
+      for (const Var* result : b.results) AddSizes(result);
+    });
+  }
 
  protected:
   const Block* VisitBlock(const Block* block) override {
@@ -119,6 +124,7 @@ class CheckJoiner : public ir::Mutator {
       return std::nullopt;
     const Operand& index = is_less->operands[0];
     IndexCheck check{&b, index, index, 0, is_less->operands[1]};
+    if (check.size.IsVar() && !sizes_.contains(check.size.var())) return std::nullopt;
     if (const Binding* sum = Made(index, OpCode::kAdd)) {
       const int side = sum->operands[1].IsConstant() ? 1 : 0;
       if (sum->operands[side].IsConstant()) {
@@ -177,8 +183,15 @@ class CheckJoiner : public ir::Mutator {
     return found != definitions_.end() && found->second->op == op ? found->second : nullptr;
   }
 
+  void AddSizes(const Var* value) {
+    for (const Operand& size : value->type.dims()) {
+      if (size.IsVar()) sizes_.insert(size.var());
+    }
+  }
+
   Roots roots_;
   ir::DefinitionMap definitions_;
+  ir::VarSet sizes_;  // of arrays: what else is asked for may be less than any number
   std::unordered_map<const Binding*, Group> groups_;  // by the first check
   std::unordered_set<const Binding*> joined_;         // the others
   int loops_ = 0;
