@@ -166,9 +166,9 @@ class KernelExtractor : public ArraysOfThreads {
     const Operand of_block = builder().Mul(BytesOfThread(arrays), Int(kThreadsWithArrays));
     const Operand fit = builder().Scalar(OpCode::kFloorDiv, {Int(kMostBytesOfArrays), of_block});
     const Operand most = Min(Max(fit, Int(1)), Int(kMostBlocksWithArrays));
-    const Operand blocks = Max(Min(CeilDiv(trips, Int(kThreadsWithArrays)), most), Int(1));
+    const Operand blocks = Min(CeilDiv(trips, Int(kThreadsWithArrays)), most);
     const Operand count = builder().Mul(blocks, Int(kThreadsWithArrays));
-    const Operand turns = CeilDiv(trips, count);
+    const Operand turns = CeilDiv(trips, Max(count, Int(1)));
     AllocateForThreads(arrays, count);
     Blocks(blocks, [&](const Operand& block) {
       Threads(kThreadsWithArrays, [&](const Operand& thread) {

@@ -72,12 +72,19 @@ ArraysOfThreads::Arrays ArraysOfThreads::FindArrays(const Block& iteration) {
   return arrays;
 }
 
+// One that is negative is an error of the iteration's.
+ArraysOfThreads::Operands ArraysOfThreads::SizesOf(const Var& array) {
+  Operands sizes = Apply(array.type.dims());
+  for (Operand& size : sizes) size = Max(size, Int(0));
+  return sizes;
+}
+
 Operand ArraysOfThreads::BytesOfThread(const Arrays& arrays) {
   Operand bytes = Int(1);
   for (const OwnArray& own : arrays) {
-    const ir::Type& type = own.alloc->result()->type;
-    const Operand size = Product(Apply(type.dims()));
-    bytes = builder().Add(bytes, builder().Mul(size, Int(ir::SizeInBytes(type.dtype()))));
+    const Var& array = *own.alloc->result();
+    const Operand width = Int(ir::SizeInBytes(array.type.dtype()));
+    bytes = builder().Add(bytes, builder().Mul(Product(SizesOf(array)), width));
   }
   return bytes;
 }
@@ -85,7 +92,7 @@ Operand ArraysOfThreads::BytesOfThread(const Arrays& arrays) {
 void ArraysOfThreads::AllocateForThreads(const Arrays& arrays, const Operand& count) {
   for (const OwnArray& own : arrays) {
     const Var* array = own.alloc->result();
-    Operands dims = Apply(array->type.dims());
+    Operands dims = SizesOf(*array);
     dims.insert(own.is_apart ? dims.end() : dims.begin(), count);
     const ir::Type type = ir::Type::Array(array->type.dtype(), dims);
     all_[array] = builder().EmitOne(OpCode::kAlloc, type, dims, {}, {}, array->hint);

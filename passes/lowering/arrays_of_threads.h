@@ -43,6 +43,8 @@ class ArraysOfThreads : public LoopWriter {
   bool VisitPart(const ir::Binding& b);
 
  private:
+  Operands SizesOf(const ir::Var& array);
+
   std::unordered_map<const ir::Var*, const ir::Var*> all_;  // by array, that of all threads
   ir::VarSet apart_;                                        // of these, whose elements are so
 };

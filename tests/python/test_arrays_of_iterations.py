@@ -227,3 +227,21 @@ def test_threads_of_a_gpu_take_nothing_from_the_heap(program):
 def test_loops_that_store_what_they_read_are_parallel(program):
     report = str(jit(program).explain(np.ones((6, 6)), target="parallel"))
     assert "may be touched at one place by two iterations" not in " ".join(report.split())
+
+
+@pytest.mark.parametrize("target", COMPILED)
+def test_a_negative_size_is_an_error_of_the_iteration_that_asks(target):
+    @jit
+    def f(x, size):
+        out = np.empty(len(x))
+        for i in range(len(x)):
+            own = np.empty(size)
+            for j in range(size):
+                own[j] = x[i] * j
+            out[i] = own[size - 1]
+        return out
+
+    np.testing.assert_array_equal(f(np.ones(0), -1, target=target), np.empty(0))
+    np.testing.assert_array_equal(f(np.ones(3), 70, target=target), np.full(3, 69.0))
+    with pytest.raises(ValueError, match="negative dimensions are not allowed"):
+        f(np.ones(3), -1, target=target)

@@ -136,7 +136,14 @@ def test_what_cannot_be_disabled(name, monkeypatch):
 def forms(x, m):
     total = parakeet.reduce(lambda a, b: a + b + a * b, x, init=0.0)
     sums = np.cumsum(m, axis=0), np.cumsum(m, axis=1)
-    return total, x * 0.5 + 1, *sums, (m - m.mean(0)) / m.std(0)
+    smoothed = np.empty(m.shape)
+    for i in range(len(m)):
+        row = m[i].copy()
+        for j in range(1, len(row)):
+            row[j] = row[j] * 0.5 + row[j - 1]
+        for j in range(len(row)):
+            smoothed[i, j] = row[len(row) - 1 - j]
+    return total, x * 0.5 + 1, *sums, (m - m.mean(0)) / m.std(0), smoothed
 
 
 def test_forms_of_a_gpu_keep_bits(monkeypatch):
