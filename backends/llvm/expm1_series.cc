@@ -23,11 +23,12 @@ struct Format {
   int terms;           // of the series, behind the first
   double least, most;  // Beyond, exp(x) - 1 is -1 or infinite.
   double far;          // Beyond, tanh is 1.
+  double itself;       // Below, exp(x) - 1 rounds to x.
 };
 
-constexpr Format kFloat = {23, 0x1.8p23, 0x1.62e43p-1, -0x1.05c61p-29, 6, -30, 89, 10};
-constexpr Format kDouble = {52,  0x1.8p52, 0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56, 12, -50,
-                            710, 22};
+constexpr Format kFloat = {23, 0x1.8p23, 0x1.62e43p-1, -0x1.05c61p-29, 6, -30, 89, 10, 0x1p-25};
+constexpr Format kDouble = {52, 0x1.8p52, 0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56, 12, -50, 710,
+                            22, 0x1p-54};
 
 class Series {
  public:
@@ -54,8 +55,10 @@ class Series {
                                      Float(format_.most), x);
     y = builder_.CreateSelect(builder_.CreateFCmpOLT(y, Float(format_.least)), Float(format_.least),
                               y);
-    // The series adds a 0 to -0.
-    return CopySign(LessOne(y), x);
+    // So little is itself: half of it may be no number that there is, and the series adds 0 to -0.
+    Value* size = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+    Value* is_itself = builder_.CreateFCmpOLT(size, Float(format_.itself));
+    return builder_.CreateSelect(is_itself, x, LessOne(y));
   }
 
   Value* Tanh(Value* x) {
