@@ -29,6 +29,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "simplify",
       // Before split-at-borders: ends that a loop's condition reads are known where it begins.
       "hoist-conditions",
+      // Before loops are split at borders, whose parts would have to be put together.
+      "drop-fills",
       // Before prove-bounds, which sees what is so between the borders.
       "split-at-borders",
       "version-loops",

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tested_targets import COMPILED
 
 from parakeet import jit
 
@@ -157,3 +158,41 @@ def test_expressions_go_through_memory_no_more_often(name):
     function, arguments, traversals, temporaries = COUNTS[name]
     report = jit(function).explain(*arguments, target="serial")
     assert (report.traversals, report.temporaries) == (traversals, temporaries), str(report)
+
+
+def _lives(g):
+    m, n = g.shape
+    after = np.zeros_like(g)
+    for i in range(m):
+        for j in range(n):
+            around = 0
+            for a in range(-1, 2):
+                for b in range(-1, 2):
+                    around += g[(i + a) % m, (j + b) % n]
+            after[i, j] = 1 if around == 3 or (around == 4 and g[i, j] == 1) else 0
+    return after
+
+
+def _fails_behind_a_fill(g):
+    after = np.zeros_like(g)
+    for i in range(g.shape[0]):
+        for j in range(g.shape[1]):
+            after[i, j] = g[i, g[i, j]]
+    return after
+
+
+@pytest.mark.parametrize("target", COMPILED)
+def test_zeros_that_a_loop_stores_over_are_not_made(target):
+    lives, fails = jit(_lives), jit(_fails_behind_a_fill)
+    for shape in ((20, 30), (1, 1), (0, 3), (3, 0)):
+        g = np.random.default_rng(3).integers(0, 2, shape)
+        np.testing.assert_array_equal(lives(g, target=target), _lives(g))
+    np.testing.assert_array_equal(fails(g := np.eye(4, dtype=np.int64), target=target),
+                                  _fails_behind_a_fill(g))
+    with pytest.raises(IndexError):
+        fails(g * 9, target=target)
+
+
+def test_explain_tells_what_is_not_filled():
+    told = str(jit(_lives).explain(np.ones((9, 9), np.int64), target="serial"))
+    assert "np.zeros_like(g) no code of its own" in " ".join(told.split())
