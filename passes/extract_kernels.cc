@@ -26,6 +26,10 @@
 //   %small = %m fits and 0 <= %at < 2^31
 //   %q, %r = if %small { ... } else { %q = floordiv %at, %m  %r = mod %at, %m }
 //
+// Arrays that an iteration makes for itself are parts of one that is made in front of the kernel,
+// for as many threads as run at once; each then takes iterations one behind the other
+// (lowering/arrays_of_threads.h).
+//
 // What the host would read for kernels alone, their threads read (lowering/sink_loads.h). A load of
 // an array that no thread of its kernel writes says so, {unchanged = 1}: a GPU may have it from a
 // cache of its own, and before earlier stores.
@@ -38,8 +42,9 @@
 //
 // Assumes: loops over buffers, without lanes; behind it keep-scalars-on-device alone moves code
 // into kernels, and says of its own loads what they read.
-// Refuses: loops that call, allocate or call libraries, and those that hold a kernel: the host runs
-// them. A loop of kind parallel that calls is a sequential one there.
+// Refuses: sequential loops that call, allocate or call libraries, and those that hold a kernel:
+// the host runs them. A loop of kind parallel that calls is a sequential one there. What the host
+// runs on copies of arrays (run_on_host.cc) stays as it is.
 #include <algorithm>
 #include <unordered_set>
 

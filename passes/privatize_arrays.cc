@@ -20,8 +20,8 @@
 //
 // Assumes: index form; loops inside are operators where they can be (parallelize_loops.cc).
 // Refuses: arrays that are used elsewhere than in the loop, or passed on; elements that only some
-// iterations store; of a GPU, arrays of more than a few elements whose sizes are not known in front
-// of all loops (lowering/arrays_of_threads.h).
+// iterations store; of a GPU, arrays whose sizes are not known in front of all loops: each thread's
+// would come from the device's heap (lowering/arrays_of_threads.h).
 #include <algorithm>
 #include <optional>
 
@@ -41,9 +41,6 @@ using ir::Operand;
 using ir::Var;
 
 using Operands = std::vector<Operand>;
-
-// Elements that a thread of a GPU may have from the device's heap.
-constexpr int64_t kMostOfThread = 64;
 
 bool IsOperator(const Binding& b) { return ir::InfoOf(b.op).format == ir::OpFormat::kIndices; }
 
@@ -337,8 +334,7 @@ class ArrayPrivatizer {
   }
 
   const ir::Function* Privatize(const ir::Function& function, const Var* array) {
-    if (context_.options.kernels && !IsSmall(*array) && !HasKnownSizes(function, *array))
-      return nullptr;
+    if (context_.options.kernels && !HasKnownSizes(function, *array)) return nullptr;
     const std::optional<Place> place = Find(*function.body, array);
     if (!place) return nullptr;
     if (!facts_) facts_.emplace(function);
@@ -349,15 +345,6 @@ class ArrayPrivatizer {
     context_.Note(place->loop->span, "each iteration has a " + NameOf(array) + " of its own",
                   Topic::kThreads);
     return moved;
-  }
-
-  static bool IsSmall(const Var& array) {
-    int64_t size = 1;
-    for (const Operand& dim : array.type.dims()) {
-      if (!dim.IsConstant() || dim.constant().integer > kMostOfThread) return false;
-      size *= dim.constant().integer;
-    }
-    return size <= kMostOfThread;
   }
 
   // Whether the sizes are made in front of all loops.

@@ -46,8 +46,6 @@ constexpr double kBeginning = 40000;   // nanoseconds until copies are there, an
 constexpr double kPerByte = 1.0 / 25;  // and for each byte
 constexpr int kMostOfKernels = 150;    // bindings of a loop that holds loops over threads
 
-Operand Ns(double value) { return Operand(ir::Constant::Float(value)); }
-
 // Values that come from arrays, which the host would have to ask the device for.
 ir::VarSet FromArrays(const ir::Function& function) {
   ir::VarSet found;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "passes/analyses/find_cost.h"
+#include "passes/analyses/index_scalars.h"
 #include "passes/analyses/kernel_legality.h"
 
 namespace parakeet::passes {
@@ -28,30 +29,12 @@ constexpr double kThreadLoad = 60;
 constexpr double kThreadsAtOnce = 20000;  // that get on as fast as one
 constexpr double kBlocksAtOnce = 500;
 
-Operand Ns(double value) { return Operand(ir::Constant::Float(value)); }
-
 bool IsNumber(const Operand& value, double number) {
   return value.IsConstant() && value.constant().real == number;
 }
 
 bool HasKind(const Binding& b, std::string_view kind) {
   return b.op == OpCode::kFor && b.attrs.Text(Attr::kKind) == kind;
-}
-
-// What may be computed in front of where it stands: it cannot fail.
-bool IsIndexArithmetic(const Binding& b) {
-  switch (b.op) {
-    case OpCode::kAdd:
-    case OpCode::kSub:
-    case OpCode::kMul:
-    case OpCode::kMin:
-    case OpCode::kMax:
-    case OpCode::kNeg: return b.result()->type == ir::Type(DType::kI64);
-    case OpCode::kFloorDiv:
-      return b.result()->type == ir::Type(DType::kI64) && b.operands[1].IsConstant() &&
-             b.operands[1].constant().integer > 0;
-    default: return false;
-  }
 }
 
 }  // namespace
@@ -146,7 +129,7 @@ std::optional<Operand> TimeWriter::Write(const Var* value) {
   const auto loop = loops_.find(value);
   if (loop != loops_.end()) return Middle(*loop->second);
   const auto made = definitions_.find(value);
-  if (made == definitions_.end() || !IsIndexArithmetic(*made->second)) return std::nullopt;
+  if (made == definitions_.end() || !IsIndexExpression(*made->second)) return std::nullopt;
   std::vector<Operand> operands;
   for (const Operand& operand : made->second->operands) {
     const auto known = Known(operand);

@@ -17,6 +17,8 @@ struct RunTimes {
   ir::Operand device;  // by kernels, which one thread of a device or many run
 };
 
+inline ir::Operand Ns(double nanoseconds) { return ir::Operand(ir::Constant::Float(nanoseconds)); }
+
 // Writes what a loop between kernels takes, in front of it, by the lengths of its loops. Those
 // that depend on the index of a loop around them are taken from its middle; a length that is not
 // known there counts as kUnknownTrips (find_cost.h), that of a `while` around all else as what the
