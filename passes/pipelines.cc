@@ -74,6 +74,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       // Again: updates that are sums now, and nests that fill whole arrays.
       "parallelize-loops",
       "combine-nested-maps",
+      // What privatize-histograms takes as one of its places.
+      "place-sums",
       // Behind fuse-elements: rows that are added to are not made first.
       "privatize-histograms",
       // Of what parallelize-loops has left.

@@ -52,6 +52,9 @@
 // behind fuse_elements: a row that is added to is no array that is made first.
 // How many parts and copies there are follows from the loop's trips and the array's size alone, so
 // that sums of floats have the same bits on any number of threads.
+// An array of one place, as place-sums makes, has no rows: its copies are values that the part's
+// loops carry.
+//
 // Refuses: values carried; arrays that are read otherwise, or stored to but by h[k] = h[k] op w
 // with an op that has an identity; an array whose stores would show after an error, where what
 // fails cannot be told before the first store.
@@ -141,7 +144,8 @@ class Privatizer : public StoringLoops<SharedHistograms> {
     const Var* copies;
     std::optional<Operand> row;  // Nothing for the array itself.
     OpCode combine;
-    Operands dims = {};  // Of shared counts, which have one axis: the histogram's.
+    Operands dims = {};               // Of shared counts, which have one axis: the histogram's.
+    std::optional<size_t> held = {};  // Where the array's only element is in held_.
   };
 
   bool Privatize(const Binding& b) {
@@ -183,11 +187,19 @@ class Privatizer : public StoringLoops<SharedHistograms> {
     bool in_halves;  // what touches no array first
   };
 
-  // A histogram, a row for each part, and the rows of the part that is written.
+  // Which copy an iteration takes: a row of arrays, a number of values that are held.
+  struct Copy {
+    Operand row;
+    size_t held;
+  };
+
+  // A histogram, a row for each part, and the rows of the part that is written: none where it is
+  // one place, whose copies are values that the loops carry.
   struct Shared {
     const Histogram& histogram;
     const Var* sums;
     const Var* copies;
+    std::optional<size_t> held = {};  // its first copy in held_
   };
 
   void Write(const HistogramLoop& histograms) {
@@ -474,7 +486,7 @@ class Privatizer : public StoringLoops<SharedHistograms> {
     const Block* body = BlockOf({trip}, [&] {
       const Operand block = builder().Scalar(OpCode::kFloorDiv, {trip, Int(kTripsOfBlock)});
       is_atomic_ = true;
-      WriteTrip(loop, all, builder().Scalar(OpCode::kAnd, {block, last}),
+      WriteTrip(loop, all, {builder().Scalar(OpCode::kAnd, {block, last}), 0},
                 builder().Add(loop.operands[0], trip));
       is_atomic_ = false;
       return Operands{};
@@ -574,8 +586,11 @@ class Privatizer : public StoringLoops<SharedHistograms> {
   void WriteParts(const Binding& loop, const std::vector<Histogram>& found, const Parts& parts) {
     std::vector<Shared> all;
     for (const Histogram& h : found) {
+      const bool is_held = IsOnePlace(*loop.blocks[0], h);
+      const bool has_own = parts.in_copies || is_held;
       all.push_back(
-          {h, parts.in_copies ? AllocateRows(h, parts.count) : StartRows(h, parts.count), nullptr});
+          {h, has_own ? AllocateRows(h, parts.count) : StartRows(h, parts.count), nullptr});
+      if (is_held) all.back().held = Hold(h, parts.in_copies ? kCopies : 1);
     }
     const Var* part = builder().NewVar(ir::DType::kI64, "part");
     const Block* body = BlockOf({part}, [&] {
@@ -583,7 +598,34 @@ class Privatizer : public StoringLoops<SharedHistograms> {
       return Operands{};
     });
     builder().Emit(OpCode::kForeach, {}, {parts.count}, {{Attr::kCost, kCyclesOfPart}}, {body});
+    held_.clear();
     for (const Shared& shared : all) Combine(shared.histogram, shared.sums, parts.count);
+  }
+
+  // True where the array is one element, which the body steps whenever it runs.
+  static bool IsOnePlace(const Block& body, const Histogram& h) {
+    const Operands& dims = h.array->type.dims();
+    return dims.size() == 1 && dims[0].IsInt(1) &&
+           std::none_of(body.bindings.begin(), body.bindings.end(), [&](const Binding* b) {
+             return !b->blocks.empty() && ir::FreeVars(*b).contains(h.array);
+           });
+  }
+
+  // So many copies of it, as they start; where they begin in held_.
+  size_t Hold(const Histogram& h, int64_t copies) {
+    held_.insert(held_.end(), copies, Operand(*h.Start()));
+    return held_.size() - copies;
+  }
+
+  // A loop that carries held_.
+  void HoldingLoop(const Operand& lo, const Operand& hi,
+                   const std::function<void(const Operand& index)>& body, int64_t step = 1) {
+    const auto carrying = [&](const Operand& index, const Operands& carried) {
+      held_ = carried;
+      body(index);
+      return held_;
+    };
+    held_ = Carry(lo, hi, Operands(held_), carrying, step);
   }
 
   // The rows into the array. Those of a processor's parts are few: a loop through them, the first
@@ -624,13 +666,24 @@ class Privatizer : public StoringLoops<SharedHistograms> {
                  const Operand& part) {
     const Operand lo = builder().Add(loop.operands[0], builder().Mul(part, parts.length));
     const Operand hi = Min(builder().Add(lo, parts.length), loop.operands[1]);
-    if (!parts.in_copies) {
-      for (Shared& shared : all) shared.copies = shared.sums;
-      return Loop(lo, hi, {}, [&](const Operand& i) { WriteTrip(loop, all, part, i); });
+    for (Shared& shared : all) {
+      const bool has_rows = parts.in_copies && !shared.held;
+      shared.copies = has_rows ? StartRows(shared.histogram, parts.copies) : shared.sums;
     }
-    for (Shared& shared : all) shared.copies = StartRows(shared.histogram, parts.copies);
-    WriteTrips(loop, parts, all, lo, hi);
-    for (const Shared& shared : all) HandOn(shared, part, parts.copies);
+    if (parts.in_copies) WriteTrips(loop, parts, all, lo, hi);
+    else HoldingLoop(lo, hi, [&](const Operand& i) { WriteTrip(loop, all, {part, 0}, i); });
+    for (const Shared& shared : all) {
+      if (shared.held) HandOnHeld(shared, part, parts.in_copies ? kCopies : 1);
+      else if (parts.in_copies) HandOn(shared, part, parts.copies);
+    }
+  }
+
+  // The same of copies that are held.
+  void HandOnHeld(const Shared& shared, const Operand& part, int64_t copies) {
+    Operand total = held_[*shared.held];
+    for (int64_t k = 1; k < copies; ++k)
+      total = builder().Scalar(shared.histogram.combine, {total, held_[*shared.held + k]});
+    builder().Store(shared.sums, {part, Int(0)}, total);
   }
 
   // Combines the rows of a part's copies, in order, into its row of the sums.
@@ -664,8 +717,8 @@ class Privatizer : public StoringLoops<SharedHistograms> {
                   const Operand& lo, const Operand& hi) {
     const Operand last = builder().Sub(parts.copies, Int(1));
     const auto row_of = [&](const Operand& i) { return builder().Scalar(OpCode::kAnd, {i, last}); };
-    Operands rows;
-    for (int k = 0; k < kCopies; ++k) rows.push_back(row_of(builder().Add(lo, Int(k))));
+    std::vector<Copy> rows;
+    for (size_t k = 0; k < kCopies; ++k) rows.push_back({row_of(builder().Add(lo, Int(k))), k});
     const int64_t stretch = parts.in_halves ? kStretch : kCopies;
     const Operand trips = Max(builder().Sub(hi, lo), Int(0));
     const Operand rest = builder().Scalar(OpCode::kMod, {trips, Int(stretch)});
@@ -674,16 +727,17 @@ class Privatizer : public StoringLoops<SharedHistograms> {
     const auto several = [&](const Operand& i) {
       for (int k = 0; k < kCopies; ++k) WriteTrip(loop, all, rows[k], builder().Add(i, Int(k)));
     };
-    Loop(lo, whole, {}, several, kCopies);
+    HoldingLoop(lo, whole, several, kCopies);
     // So that one sees how few they are.
     const Operand end = builder().Add(whole, rest);
-    Loop(whole, end, {}, [&](const Operand& i) { WriteTrip(loop, all, row_of(i), i); });
+    HoldingLoop(whole, end, [&](const Operand& i) { WriteTrip(loop, all, {row_of(i), 0}, i); });
   }
 
   // Trips in two halves: a stretch of the first, then of the second; last the `rest`, so that no
   // value depends on its place.
-  void WriteStretches(const Binding& loop, const std::vector<Shared>& all, const Operands& rows,
-                      const Operand& lo, const Operand& whole, const Operand& rest,
+  void WriteStretches(const Binding& loop, const std::vector<Shared>& all,
+                      const std::vector<Copy>& rows, const Operand& lo, const Operand& whole,
+                      const Operand& rest,
                       const std::function<Operand(const Operand& trip)>& row_of) {
     std::vector<Histogram> found;
     for (const Shared& shared : all) found.push_back(shared.histogram);
@@ -695,12 +749,12 @@ class Privatizer : public StoringLoops<SharedHistograms> {
         for (int k = 0; k < kCopies; ++k)
           WriteSecond(halves, kept, all, rows[k], start, builder().Add(j, Int(k)));
       };
-      Loop(Int(0), Int(kStretch), {}, several, kCopies);
+      HoldingLoop(Int(0), Int(kStretch), several, kCopies);
     };
-    Loop(lo, whole, {}, stretch, kStretch);
+    HoldingLoop(lo, whole, stretch, kStretch);
     WriteFirst(halves, kept, whole, rest);
-    Loop(Int(0), rest, {}, [&](const Operand& j) {
-      WriteSecond(halves, kept, all, row_of(builder().Add(whole, j)), whole, j);
+    HoldingLoop(Int(0), rest, [&](const Operand& j) {
+      WriteSecond(halves, kept, all, {row_of(builder().Add(whole, j)), 0}, whole, j);
     });
   }
 
@@ -717,23 +771,26 @@ class Privatizer : public StoringLoops<SharedHistograms> {
   }
 
   void WriteSecond(const Halves& halves, const std::vector<const Var*>& kept,
-                   const std::vector<Shared>& all, const Operand& row, const Operand& start,
+                   const std::vector<Shared>& all, const Copy& copy, const Operand& start,
                    const Operand& j) {
     Operands arguments = {builder().Add(start, j)};
     for (const Var* values : kept) arguments.push_back(builder().Load(values, {j}));
-    WriteInRow(halves.second, all, row, arguments);
+    WriteInRow(halves.second, all, copy, arguments);
   }
 
-  // Trip `i` of the loop, in one row of the copies.
-  void WriteTrip(const Binding& loop, const std::vector<Shared>& all, const Operand& row,
+  // Trip `i` of the loop, in one of the copies.
+  void WriteTrip(const Binding& loop, const std::vector<Shared>& all, const Copy& copy,
                  const Operand& i) {
-    WriteInRow(*loop.blocks[0], all, row, {i});
+    WriteInRow(*loop.blocks[0], all, copy, {i});
   }
 
-  void WriteInRow(const Block& body, const std::vector<Shared>& all, const Operand& row,
+  void WriteInRow(const Block& body, const std::vector<Shared>& all, const Copy& copy,
                   const Operands& arguments) {
-    for (const Shared& shared : all)
-      rows_[shared.histogram.array] = {shared.copies, row, shared.histogram.combine};
+    for (const Shared& shared : all) {
+      Row& row = rows_[shared.histogram.array];
+      row = {shared.copies, copy.row, shared.histogram.combine};
+      if (shared.held) row.held = *shared.held + copy.held;
+    }
     VisitBody(*ir::CloneBlock(arena(), body), arguments);
     rows_.clear();
   }
@@ -741,6 +798,7 @@ class Privatizer : public StoringLoops<SharedHistograms> {
   // A load or store of an array that has copies.
   void TouchCopy(const Binding& b, const Row& row) {
     if (is_atomic_) return TouchAtomically(b, row);
+    if (row.held) return TouchHeld(b, *row.held);
     Operands index = Apply(b.operands);
     index[0] = *row.row;
     if (b.op == OpCode::kLoad)
@@ -748,6 +806,11 @@ class Privatizer : public StoringLoops<SharedHistograms> {
     const Operand value = index.back();
     index.pop_back();
     builder().Store(row.copies, index, value);
+  }
+
+  void TouchHeld(const Binding& b, size_t held) {
+    if (b.op == OpCode::kLoad) return Replace(b.result(), held_[held]);
+    held_[held] = Apply(b.operands.back());
   }
 
   // One place of the rows, combined in order.
@@ -777,6 +840,7 @@ class Privatizer : public StoringLoops<SharedHistograms> {
 
   bool is_atomic_ = false;                    // whether the iteration that is written combines so
   std::unordered_map<const Var*, Row> rows_;  // by array, while a part's iteration is written
+  Operands held_;                             // what the part's loops carry of it so far
 };
 
 }  // namespace

@@ -22,8 +22,8 @@ def several_threads():
 
 def on_one_and_several(f, *args):
     """What one core and several give, which is the same to the bit."""
-    serial = f(*args, target="serial")
-    parallel = f(*args, target="parallel")
+    serial = [np.asarray(made) for made in f(*args, target="serial")]
+    parallel = [np.asarray(made) for made in f(*args, target="parallel")]
     for one, other in zip(serial, parallel, strict=True):
         assert one.dtype == other.dtype and one.tobytes() == other.tobytes()
     return serial
@@ -31,7 +31,7 @@ def on_one_and_several(f, *args):
 
 def agree(f, *args, rtol=1e-12):
     for made, expected in zip(on_one_and_several(jit_of(f), *args), f(*args), strict=True):
-        assert made.dtype == expected.dtype
+        assert made.dtype == np.asarray(expected).dtype
         np.testing.assert_allclose(made, expected, rtol=rtol, atol=1e-12)
 
 
@@ -331,6 +331,87 @@ def test_rows_are_added_to_at_places(wrong):
         with pytest.raises(IndexError, match="index 9 is out of bounds for axis 0 with size 9"):
             jit_of(add_rows)(ours, k, x, target=target)
         np.testing.assert_allclose(ours, expected, 1e-12)
+
+
+def counts_and_sums(x, k, bins):
+    h, least = np.zeros(bins, np.int64), 5
+    total, product, outside, most, where = 1.5, 1.0, 0, -np.inf, -1
+    for i in range(len(x)):
+        total -= x[i]
+        product *= 1.0 + x[i] / 1e6
+        least = min(least, k[i])
+        if x[i] > most:
+            most = x[i]
+            where = i
+        if k[i] >= bins:
+            outside += 1
+            total += 0.25
+        else:
+            h[k[i]] += 1
+    return h, total, product, least, outside, most, where
+
+
+def forces(x, among, others):
+    f, energy, pairs = np.zeros(len(x)), 0.0, 0
+    for k in range(len(among)):
+        i, j = among[k], others[k]
+        d = x[i] - x[j]
+        f[i] += d
+        f[j] -= d
+        if d > 0.0:
+            energy += d * d
+            pairs += 1
+    return f, energy, pairs
+
+
+def triangle_of_forces(x):
+    f, energy = np.zeros(len(x)), 0.0
+    for i in range(len(x)):
+        for j in range(i + 1, len(x)):
+            d = x[i] - x[j]
+            f[i] += d
+            f[j] -= d
+            energy += d * d
+    return f, energy
+
+
+@pytest.mark.parametrize("n", [0, 1, 9, PART + 1, 3 * PART + 6])
+def test_what_a_loop_carries_beside_counts(n):
+    x, generator = numbers(n), np.random.default_rng(8)
+    k = generator.integers(-7, 9, n)
+    agree(counts_and_sums, x, k, 7)
+    agree(forces, numbers(50), k, generator.integers(0, 50, n))
+
+
+def test_what_nested_loops_carry_beside_sums_at_places():
+    agree(triangle_of_forces, numbers(400))
+
+
+def add_and_sum(h, k):
+    total = 0
+    for i in k:
+        h[i] += 1.5
+        total += i
+    return total
+
+
+def test_what_was_added_before_an_error_stays_where_a_sum_is_carried():
+    k = np.random.default_rng(4).integers(0, 50, 3 * PART)
+    k[PART + 9] = 50
+    expected = np.zeros(50)
+    with pytest.raises(IndexError) as plain:
+        add_and_sum(expected, k)
+    for target in COMPILED:
+        h = np.zeros(50)
+        with pytest.raises(IndexError) as raised:
+            jit_of(add_and_sum)(h, k, target=target)
+        assert str(raised.value) == str(plain.value)
+        np.testing.assert_array_equal(h, expected)
+
+
+def test_a_loop_that_carries_a_sum_beside_counts_runs_on_several_threads():
+    report = jit_of(forces).explain(numbers(9), np.zeros(9, int), np.zeros(9, int))
+    assert "counted in copies" in report and "not parallel" not in report
 
 
 def nearest(points, centres):
