@@ -71,10 +71,10 @@
 #include "passes/analyses/needed_bindings.h"
 #include "passes/analyses/vector_legality.h"
 #include "passes/lowering/checks_alone.h"
+#include "passes/lowering/copied_histograms.h"
 #include "passes/lowering/grouped_iterations.h"
 #include "passes/lowering/loop_counts.h"
 #include "passes/lowering/serial_loops.h"
-#include "passes/lowering/shared_histograms.h"
 #include "passes/lowering/storing_loops.h"
 #include "passes/pass.h"
 
@@ -92,15 +92,9 @@ using ir::VarSet;
 constexpr int64_t kLeastTrips = 16384;  // of a part,
 constexpr int64_t kTripsAPlace = 8;     // and for each place of its copies, which are to be summed.
 constexpr int64_t kMostParts = 256;     // Their sums are combined by few threads.
-// A power of two. A processor adds to one place in about as many steps.
-constexpr int64_t kCopies = 4;
-constexpr int64_t kMostPlaces = 2048;  // Of an array with neighbours that often meet at a place.
-// Iterations whose first half is done before their second; what is kept of them stays in the
-// first cache. Lanes gain less than that costs where no operation in it is dear.
-constexpr int64_t kStretch = 512;
+constexpr int64_t kMostPlaces = 2048;   // Of an array with neighbours that often meet at a place.
 constexpr int kDear = 4;
 constexpr int kLeastCostApart = 6;  // Of what is dear.
-constexpr int64_t kCyclesOfPart = 2 * kLeastTrips;
 // Of a GPU, whose threads have no caches for copies of their own.
 constexpr int64_t kLeastTripsOfThread = 256;
 constexpr int64_t kTripsOfBlock = 256;  // that take one copy in atomics;
@@ -121,9 +115,12 @@ constexpr int64_t kManyUpdates = 65536;
 constexpr int64_t kManyUpdatesOnGpu = 4096;
 constexpr int kMostCostInCopies = 40;  // A dearer iteration hides that they do.
 
-class Privatizer : public StoringLoops<SharedHistograms> {
+class Privatizer : public StoringLoops<CopiedHistograms> {
  public:
-  using StoringLoops::StoringLoops;
+  Privatizer(ir::Arena* arena, const ir::Function& function, Context& context)
+      : StoringLoops(arena, function, context) {
+    combines_in_order_ = !context.options.kernels;
+  }
 
  protected:
   void Visit(const Binding* b) override {
@@ -131,6 +128,7 @@ class Privatizer : public StoringLoops<SharedHistograms> {
     const auto own = rows_.empty() || b->operands.empty() || !b->operands[0].IsVar()
                          ? rows_.end()
                          : rows_.find(b->operands[0].var());
+    if (own != rows_.end() && is_atomic_) return TouchAtomically(*b, own->second);
     if (own != rows_.end()) return TouchCopy(*b, own->second);
     if (is_atomic_ && TakeStep(*b)) return;
     const bool writes = !rows_.empty() || WritesShared();
@@ -139,15 +137,6 @@ class Privatizer : public StoringLoops<SharedHistograms> {
   }
 
  private:
-  // A row of the copies of one array.
-  struct Row {
-    const Var* copies;
-    std::optional<Operand> row;  // Nothing for the array itself.
-    OpCode combine;
-    Operands dims = {};               // Of shared counts, which have one axis: the histogram's.
-    std::optional<size_t> held = {};  // Where the array's only element is in held_.
-  };
-
   bool Privatize(const Binding& b) {
     const HistogramLoop loop(b, roots_, arrays_, overlapping_);
     if (loop.found().empty() || IsShortAround(loop)) return false;
@@ -178,29 +167,6 @@ class Privatizer : public StoringLoops<SharedHistograms> {
     return RunsAtMost(histograms.loop(), kFewTrips) &&
            std::all_of(histograms.found().begin(), histograms.found().end(), are_inside);
   }
-
-  struct Parts {
-    Operand count;
-    Operand length;  // trips of each, the last one's aside
-    Operand copies;  // of each array, a part
-    bool in_copies;
-    bool in_halves;  // what touches no array first
-  };
-
-  // Which copy an iteration takes: a row of arrays, a number of values that are held.
-  struct Copy {
-    Operand row;
-    size_t held;
-  };
-
-  // A histogram, a row for each part, and the rows of the part that is written: none where it is
-  // one place, whose copies are values that the loops carry.
-  struct Shared {
-    const Histogram& histogram;
-    const Var* sums;
-    const Var* copies;
-    std::optional<size_t> held = {};  // its first copy in held_
-  };
 
   void Write(const HistogramLoop& histograms) {
     const ChecksAlone checks(histograms.loop(), roots_, ChecksAlone::Form::kReduction);
@@ -583,264 +549,7 @@ class Privatizer : public StoringLoops<SharedHistograms> {
     return ir::InlineBlock(builder(), bounds, at);
   }
 
-  void WriteParts(const Binding& loop, const std::vector<Histogram>& found, const Parts& parts) {
-    std::vector<Shared> all;
-    for (const Histogram& h : found) {
-      const bool is_held = IsOnePlace(*loop.blocks[0], h);
-      const bool has_own = parts.in_copies || is_held;
-      all.push_back(
-          {h, has_own ? AllocateRows(h, parts.count) : StartRows(h, parts.count), nullptr});
-      if (is_held) all.back().held = Hold(h, parts.in_copies ? kCopies : 1);
-    }
-    const Var* part = builder().NewVar(ir::DType::kI64, "part");
-    const Block* body = BlockOf({part}, [&] {
-      WritePart(loop, parts, all, part);
-      return Operands{};
-    });
-    builder().Emit(OpCode::kForeach, {}, {parts.count}, {{Attr::kCost, kCyclesOfPart}}, {body});
-    held_.clear();
-    for (const Shared& shared : all) Combine(shared.histogram, shared.sums, parts.count);
-  }
-
-  // True where the array is one element, which the body steps whenever it runs.
-  static bool IsOnePlace(const Block& body, const Histogram& h) {
-    const Operands& dims = h.array->type.dims();
-    return dims.size() == 1 && dims[0].IsInt(1) &&
-           std::none_of(body.bindings.begin(), body.bindings.end(), [&](const Binding* b) {
-             return !b->blocks.empty() && ir::FreeVars(*b).contains(h.array);
-           });
-  }
-
-  // So many copies of it, as they start; where they begin in held_.
-  size_t Hold(const Histogram& h, int64_t copies) {
-    held_.insert(held_.end(), copies, Operand(*h.Start()));
-    return held_.size() - copies;
-  }
-
-  // A loop that carries held_.
-  void HoldingLoop(const Operand& lo, const Operand& hi,
-                   const std::function<void(const Operand& index)>& body, int64_t step = 1) {
-    const auto carrying = [&](const Operand& index, const Operands& carried) {
-      held_ = carried;
-      body(index);
-      return held_;
-    };
-    held_ = Carry(lo, hi, Operands(held_), carrying, step);
-  }
-
-  // The rows into the array. Those of a processor's parts are few: a loop through them, the first
-  // of which takes the others, is a tenth of the code of a sum of columns of any length.
-  void Combine(const Histogram& h, const Var* rows, const Operand& count) {
-    const bool is_in_order = !context_.options.kernels;
-    if (is_in_order) AddRows(h, rows, Int(0), rows, count);
-    EachPlace(h, [&](const Operands& place) {
-      const Operand total = is_in_order ? builder().Load(rows, PlaceIn(Int(0), place))
-                                        : SumOfRows(h, rows, count, place);
-      const Operand old = builder().Load(h.array, place);
-      builder().Store(h.array, place, builder().Scalar(h.combine, {old, total}));
-    });
-  }
-
-  // So many arrays of the histogram's shape.
-  const Var* AllocateRows(const Histogram& h, const Operand& rows) {
-    return builder().EmitOne(OpCode::kAlloc, RowsType(h, rows), RowsType(h, rows).dims(), {}, {},
-                             "sums");
-  }
-
-  // The same, each as a copy starts.
-  const Var* StartRows(const Histogram& h, const Operand& rows) {
-    const ir::Type type = RowsType(h, rows);
-    std::vector<const Var*> index;
-    for (int k = 0; k < type.rank(); ++k) index.push_back(builder().NewVar(ir::DType::kI64, "i"));
-    const Block* start = BlockOf(index, [&] { return Operands{Operand(*h.Start())}; });
-    return builder().EmitOne(OpCode::kImap, type, type.dims(), {}, {start}, "copies");
-  }
-
-  static ir::Type RowsType(const Histogram& h, const Operand& rows) {
-    Operands extents = {rows};
-    for (const Operand& dim : h.array->type.dims()) extents.push_back(dim);
-    return ir::Type::Array(h.array->type.dtype(), extents);
-  }
-
-  void WritePart(const Binding& loop, const Parts& parts, std::vector<Shared>& all,
-                 const Operand& part) {
-    const Operand lo = builder().Add(loop.operands[0], builder().Mul(part, parts.length));
-    const Operand hi = Min(builder().Add(lo, parts.length), loop.operands[1]);
-    for (Shared& shared : all) {
-      const bool has_rows = parts.in_copies && !shared.held;
-      shared.copies = has_rows ? StartRows(shared.histogram, parts.copies) : shared.sums;
-    }
-    if (parts.in_copies) WriteTrips(loop, parts, all, lo, hi);
-    else HoldingLoop(lo, hi, [&](const Operand& i) { WriteTrip(loop, all, {part, 0}, i); });
-    for (const Shared& shared : all) {
-      if (shared.held) HandOnHeld(shared, part, parts.in_copies ? kCopies : 1);
-      else if (parts.in_copies) HandOn(shared, part, parts.copies);
-    }
-  }
-
-  // The same of copies that are held.
-  void HandOnHeld(const Shared& shared, const Operand& part, int64_t copies) {
-    Operand total = held_[*shared.held];
-    for (int64_t k = 1; k < copies; ++k)
-      total = builder().Scalar(shared.histogram.combine, {total, held_[*shared.held + k]});
-    builder().Store(shared.sums, {part, Int(0)}, total);
-  }
-
-  // Combines the rows of a part's copies, in order, into its row of the sums.
-  void HandOn(const Shared& shared, const Operand& part, const Operand& copies) {
-    EachPlace(shared.histogram, [&](const Operands& place) {
-      builder().Store(shared.sums, PlaceIn(part, place),
-                      builder().Load(shared.copies, PlaceIn(Int(0), place)));
-    });
-    AddRows(shared.histogram, shared.sums, part, shared.copies, copies);
-  }
-
-  // All rows but the first, in order, into one.
-  void AddRows(const Histogram& h, const Var* into, const Operand& at, const Var* rows,
-               const Operand& count) {
-    Loop(Int(1), count, {}, [&](const Operand& row) {
-      EachPlace(h, [&](const Operands& place) {
-        const Operand sum = builder().Load(into, PlaceIn(at, place));
-        const Operand more = builder().Load(rows, PlaceIn(row, place));
-        builder().Store(into, PlaceIn(at, place), builder().Scalar(h.combine, {sum, more}));
-      });
-    });
-  }
-
-  static Operands PlaceIn(const Operand& row, Operands place) {
-    place.insert(place.begin(), row);
-    return place;
-  }
-
-  // Several trips at a time: which rows they take is known before. What is left goes one by one.
-  void WriteTrips(const Binding& loop, const Parts& parts, const std::vector<Shared>& all,
-                  const Operand& lo, const Operand& hi) {
-    const Operand last = builder().Sub(parts.copies, Int(1));
-    const auto row_of = [&](const Operand& i) { return builder().Scalar(OpCode::kAnd, {i, last}); };
-    std::vector<Copy> rows;
-    for (size_t k = 0; k < kCopies; ++k) rows.push_back({row_of(builder().Add(lo, Int(k))), k});
-    const int64_t stretch = parts.in_halves ? kStretch : kCopies;
-    const Operand trips = Max(builder().Sub(hi, lo), Int(0));
-    const Operand rest = builder().Scalar(OpCode::kMod, {trips, Int(stretch)});
-    const Operand whole = builder().Add(lo, builder().Sub(trips, rest));
-    if (parts.in_halves) return WriteStretches(loop, all, rows, lo, whole, rest, row_of);
-    const auto several = [&](const Operand& i) {
-      for (int k = 0; k < kCopies; ++k) WriteTrip(loop, all, rows[k], builder().Add(i, Int(k)));
-    };
-    HoldingLoop(lo, whole, several, kCopies);
-    // So that one sees how few they are.
-    const Operand end = builder().Add(whole, rest);
-    HoldingLoop(whole, end, [&](const Operand& i) { WriteTrip(loop, all, {row_of(i), 0}, i); });
-  }
-
-  // Trips in two halves: a stretch of the first, then of the second; last the `rest`, so that no
-  // value depends on its place.
-  void WriteStretches(const Binding& loop, const std::vector<Shared>& all,
-                      const std::vector<Copy>& rows, const Operand& lo, const Operand& whole,
-                      const Operand& rest,
-                      const std::function<Operand(const Operand& trip)>& row_of) {
-    std::vector<Histogram> found;
-    for (const Shared& shared : all) found.push_back(shared.histogram);
-    const Halves halves = Split(*loop.blocks[0], found);
-    const std::vector<const Var*> kept = AllocateKept(halves, kStretch);
-    const auto stretch = [&](const Operand& start) {
-      WriteFirst(halves, kept, start, Int(kStretch));
-      const auto several = [&](const Operand& j) {
-        for (int k = 0; k < kCopies; ++k)
-          WriteSecond(halves, kept, all, rows[k], start, builder().Add(j, Int(k)));
-      };
-      HoldingLoop(Int(0), Int(kStretch), several, kCopies);
-    };
-    HoldingLoop(lo, whole, stretch, kStretch);
-    WriteFirst(halves, kept, whole, rest);
-    HoldingLoop(Int(0), rest, [&](const Operand& j) {
-      WriteSecond(halves, kept, all, {row_of(builder().Add(whole, j)), 0}, whole, j);
-    });
-  }
-
-  void WriteFirst(const Halves& halves, const std::vector<const Var*>& kept, const Operand& start,
-                  const Operand& trips) {
-    const Var* j = builder().NewVar(ir::DType::kI64, "j");
-    const Block* body = BlockOf({j}, [&] {
-      const Operands values =
-          VisitBody(*ir::CloneBlock(arena(), halves.first), {builder().Add(start, j)});
-      for (size_t k = 0; k < values.size(); ++k) builder().Store(kept[k], {j}, values[k]);
-      return Operands{};
-    });
-    builder().Emit(OpCode::kForeach, {}, {trips}, {}, {body});
-  }
-
-  void WriteSecond(const Halves& halves, const std::vector<const Var*>& kept,
-                   const std::vector<Shared>& all, const Copy& copy, const Operand& start,
-                   const Operand& j) {
-    Operands arguments = {builder().Add(start, j)};
-    for (const Var* values : kept) arguments.push_back(builder().Load(values, {j}));
-    WriteInRow(halves.second, all, copy, arguments);
-  }
-
-  // Trip `i` of the loop, in one of the copies.
-  void WriteTrip(const Binding& loop, const std::vector<Shared>& all, const Copy& copy,
-                 const Operand& i) {
-    WriteInRow(*loop.blocks[0], all, copy, {i});
-  }
-
-  void WriteInRow(const Block& body, const std::vector<Shared>& all, const Copy& copy,
-                  const Operands& arguments) {
-    for (const Shared& shared : all) {
-      Row& row = rows_[shared.histogram.array];
-      row = {shared.copies, copy.row, shared.histogram.combine};
-      if (shared.held) row.held = *shared.held + copy.held;
-    }
-    VisitBody(*ir::CloneBlock(arena(), body), arguments);
-    rows_.clear();
-  }
-
-  // A load or store of an array that has copies.
-  void TouchCopy(const Binding& b, const Row& row) {
-    if (is_atomic_) return TouchAtomically(b, row);
-    if (row.held) return TouchHeld(b, *row.held);
-    Operands index = Apply(b.operands);
-    index[0] = *row.row;
-    if (b.op == OpCode::kLoad)
-      return Replace(b.result(), builder().Load(row.copies, index, b.result()->hint));
-    const Operand value = index.back();
-    index.pop_back();
-    builder().Store(row.copies, index, value);
-  }
-
-  void TouchHeld(const Binding& b, size_t held) {
-    if (b.op == OpCode::kLoad) return Replace(b.result(), held_[held]);
-    held_[held] = Apply(b.operands.back());
-  }
-
-  // One place of the rows, combined in order.
-  Operand SumOfRows(const Histogram& h, const Var* rows, const Operand& count,
-                    const Operands& place) {
-    const ir::DType dtype = h.array->type.dtype();
-    const Var* row = builder().NewVar(ir::DType::kI64, "row");
-    const Block* element = BlockOf({row}, [&] {
-      Operands at = {row};
-      at.insert(at.end(), place.begin(), place.end());
-      return Operands{builder().Load(rows, at)};
-    });
-    return builder().EmitOne(OpCode::kIreduce, dtype, {count}, {},
-                             {element, ir::CombineBlock(arena(), h.combine, dtype)}, "total");
-  }
-
-  void EachPlace(const Histogram& h, const std::function<void(const Operands& place)>& write) {
-    std::vector<const Var*> place;
-    for (int k = 0; k < h.array->type.rank(); ++k)
-      place.push_back(builder().NewVar(ir::DType::kI64, "i"));
-    const Block* body = BlockOf(place, [&] {
-      write(Operands(place.begin(), place.end()));
-      return Operands{};
-    });
-    builder().Emit(OpCode::kForeach, {}, h.array->type.dims(), {}, {body});
-  }
-
-  bool is_atomic_ = false;                    // whether the iteration that is written combines so
-  std::unordered_map<const Var*, Row> rows_;  // by array, while a part's iteration is written
-  Operands held_;                             // what the part's loops carry of it so far
+  bool is_atomic_ = false;  // whether the iteration that is written combines so
 };
 
 }  // namespace

@@ -117,6 +117,22 @@ int32_t pk_find_stack(PkCall* call, PkStack* stack);
 // Fails as kPkSiteRecursion, in a function that begins below the floor or with `room` of 0.
 void pk_too_deep(PkCall* call, int32_t room);
 
+// How pk_fork shares pieces.
+enum PkForkHow : int32_t {
+  kPkForkStatic = 0,   // A thread has the same pieces each time: neighbours, in order.
+  kPkForkDynamic = 1,  // Threads take one piece after another.
+  kPkForkYields = 2,   // Beside either: workers sleep behind the region, not wait for the next.
+};
+
+// What a parallel loop does for trips begin .. end - 1.
+typedef void (*PkForkBody)(PkCall* call, void* captures, int64_t begin, int64_t end);
+
+// An OpenMP region: cuts trips 0 .. trips - 1 into at most `pieces` parts of the same length, but
+// for one trip, and runs `body` once for each on a team of `team` threads. Returns when all have
+// run. An image that imports this has the OpenMP library bound before it forks.
+void pk_fork(PkCall* call, PkForkBody body, void* captures, int64_t trips, int64_t pieces,
+             int32_t team, int32_t how);
+
 // In profiled code alone, outside parallel regions: time is that of `region` from here on, until
 // the next such call or the end of the call. The region is to move `bytes` of arrays and to do
 // `operations` on floats; -1 where that is not known. Regions are numbered from 0, as the manifest
@@ -156,7 +172,7 @@ extern "C" {
 typedef struct PkRuntime {
   uint64_t abi_id;  // kPkAbiId of the runtime; the first thing to compare.
   // The address of a function that an image may import, or null:
-  //   pk_*                   the functions above
+  //   pk_*                   the functions above; pk_fork binds the OpenMP library
   //   __kmpc_*, kmp_*, omp_* of the OpenMP library, which is bound by the first such question
   //   _ZGV*                  vector math, of libmvec.so.1
   //   pk_lapack_*            of the LAPACK that NumPy's linalg is linked to

@@ -29,17 +29,17 @@ constexpr int64_t kBlocksWorthTurning = 4096;
 
 uintptr_t WordOf(const void* address) { return reinterpret_cast<uintptr_t>(address); }
 
-struct BufferReleaser {
-  void operator()(void* buffer) const { Release(buffer); }
-};
-using HostBuffer = std::unique_ptr<void, BufferReleaser>;
-
 [[noreturn]] void RefuseBuffer(const void* buffer) {
   std::fprintf(stderr, "parakeet: %p is no live device buffer of its call\n", buffer);
   std::abort();
 }
 
 }  // namespace
+
+struct BufferReleaser {
+  void operator()(void* buffer) const { Release(buffer); }
+};
+using HostBuffer = std::unique_ptr<void, BufferReleaser>;
 
 // Memory of the host that arguments lie in, and where its copy is.
 struct ArgumentCopy {

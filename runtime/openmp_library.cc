@@ -14,14 +14,12 @@
 namespace parakeet::runtime {
 namespace {
 
-// What compiled code calls. A library without one of them is passed over.
+// What regions are written with (openmp_calls.h). A library without one of them is passed over.
 constexpr const char* kRequired[] = {
-    "__kmpc_fork_call",         "__kmpc_push_num_threads",
-    "__kmpc_global_thread_num", "__kmpc_for_static_init_8u",
-    "__kmpc_for_static_init_8", "__kmpc_for_static_init_4u",
-    "__kmpc_for_static_fini",   "__kmpc_dispatch_init_8u",
-    "__kmpc_dispatch_next_8u",  "__kmpc_barrier",
-    "kmp_get_blocktime",        "kmp_set_blocktime",
+    "__kmpc_fork_call",          "__kmpc_push_num_threads", "__kmpc_global_thread_num",
+    "__kmpc_for_static_init_8u", "__kmpc_for_static_fini",  "__kmpc_dispatch_init_8u",
+    "__kmpc_dispatch_next_8u",   "omp_in_parallel",         "kmp_get_blocktime",
+    "kmp_set_blocktime",
 };
 
 constexpr const char* kBlockTime = "KMP_BLOCKTIME";

@@ -36,10 +36,13 @@ const void* AddressOf(Function* function) {
   return reinterpret_cast<const void*>(function);
 }
 
+constexpr char kFork[] = "pk_fork";  // which needs the OpenMP library
+
 const Named kOwn[] = {
     {"pk_alloc", AddressOf(pk_alloc)},
     {"pk_free", AddressOf(pk_free)},
     {"pk_fail", AddressOf(pk_fail)},
+    {kFork, AddressOf(pk_fork)},
     {"pk_find_stack", AddressOf(pk_find_stack)},
     {"pk_too_deep", AddressOf(pk_too_deep)},
     {"pk_mark", AddressOf(pk_mark)},
@@ -106,7 +109,8 @@ const void* FindVectorMath(const char* name, std::string* error) {
 const void* FindOpenMp(const char* name, std::string* error) {
   *error = BindOpenMp();
   if (!error->empty()) return nullptr;
-  const void* address = OpenMpSymbol(name);
+  const bool is_own = std::strcmp(name, kFork) == 0;
+  const void* address = is_own ? FindNamed(kOwn, name) : OpenMpSymbol(name);
   if (address == nullptr) *error = OpenMpLibraryFile() + " has no " + name;
   return address;
 }
@@ -134,12 +138,13 @@ constexpr PkRuntime kTable = {kPkAbiId, TableSymbol, TableWhyMissing, TableNow};
 }  // namespace
 
 bool IsOpenMpName(const char* name) {
-  return BeginsWith(name, "__kmpc_") || BeginsWith(name, "kmp_") || BeginsWith(name, "omp_");
+  return std::strcmp(name, kFork) == 0 || BeginsWith(name, "__kmpc_") || BeginsWith(name, "kmp_") ||
+         BeginsWith(name, "omp_");
 }
 
 const void* FindSymbol(const char* name, std::string* error) {
-  if (const void* address = FindNamed(kOwn, name)) return address;
   if (IsOpenMpName(name)) return FindOpenMp(name, error);
+  if (const void* address = FindNamed(kOwn, name)) return address;
   if (BeginsWith(name, "_ZGV")) return FindVectorMath(name, error);
   if (BeginsWith(name, "pk_lapack_")) return FindLapack(name + 10, error);
   if (BeginsWith(name, "pk_numpy_")) return FindSortRoutine(name + 9, error);

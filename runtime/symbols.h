@@ -8,11 +8,11 @@
 
 namespace parakeet::runtime {
 
-// The address of a name, or null with the reason in `error`. The first name that begins with
-// __kmpc_, kmp_ or omp_ binds the OpenMP library (openmp_library.h).
+// The address of a name, or null with the reason in `error`. The first name that needs the OpenMP
+// library binds it (openmp_library.h).
 const void* FindSymbol(const char* name, std::string* error);
 
-// Whether FindSymbol looks for the name in the OpenMP library.
+// True for pk_fork, and names of the OpenMP library itself: __kmpc_, kmp_ and omp_.
 bool IsOpenMpName(const char* name);
 
 // Constant; the same at every call.

@@ -40,6 +40,15 @@ llvm::Function* PkFail(Emission& emission) {
   return function;
 }
 
+llvm::Function* PkFork(Emission& emission) {
+  llvm::IRBuilder<>& builder = emission.builder;
+  llvm::Type *pointer = builder.getPtrTy(), *word = builder.getInt64Ty();
+  llvm::Type* number = builder.getInt32Ty();
+  // What it runs may do anything to arrays.
+  return emission.Declare("pk_fork", builder.getVoidTy(),
+                          {pointer, pointer, pointer, word, word, number, number});
+}
+
 llvm::Function* PkFindStack(Emission& emission) {
   llvm::IRBuilder<>& builder = emission.builder;
   return Declare(emission, "pk_find_stack", builder.getInt32Ty(),

@@ -11,6 +11,7 @@ namespace parakeet::backends {
 llvm::Function* PkAlloc(Emission& emission);
 llvm::Function* PkFree(Emission& emission);
 llvm::Function* PkFail(Emission& emission);
+llvm::Function* PkFork(Emission& emission);
 llvm::Function* PkFindStack(Emission& emission);
 llvm::Function* PkTooDeep(Emission& emission);
 // Said to touch all memory, so that the work before it stays before it.

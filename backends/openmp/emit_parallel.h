@@ -1,4 +1,5 @@
-// Parallel loops on the host: OpenMP regions, written by LLVM's OpenMPIRBuilder.
+// Parallel loops on the host: OpenMP regions, which the runtime's pk_fork runs. Written into each
+// module, they would be two thirds of the code of a small parallel function.
 #ifndef PARAKEET_BACKENDS_OPENMP_EMIT_PARALLEL_H_
 #define PARAKEET_BACKENDS_OPENMP_EMIT_PARALLEL_H_
 

@@ -103,6 +103,30 @@ TEST_F(Team, SharesOneCall) {
   EXPECT_EQ(ReadBufferCounters().live_buffers, live);
 }
 
+// Counts each trip; captures point to counts.
+void CountTrips(PkCall* /*call*/, void* captures, int64_t begin, int64_t end) {
+  auto* const counts = static_cast<std::atomic<int>*>(captures);
+  for (int64_t i = begin; i < end; ++i) ++counts[i];
+}
+
+TEST_F(Team, AForkRunsEachTripOnce) {
+  Call call(3);
+  const auto block_time = reinterpret_cast<int (*)()>(OpenMpSymbol("kmp_get_blocktime"));
+  const int before = block_time();
+  for (const int32_t how : {0 + kPkForkStatic, 0 + kPkForkDynamic, kPkForkDynamic | kPkForkYields,
+                            kPkForkStatic | kPkForkYields}) {
+    for (const int64_t trips : {1, 2, 3, 7, 100, 1001}) {
+      for (const int64_t pieces : {1, 3, 48}) {
+        std::vector<std::atomic<int>> counts(trips + 1);
+        pk_fork(&call, CountTrips, counts.data(), trips, pieces, 3, how);
+        for (int64_t i = 0; i < trips; ++i) EXPECT_EQ(counts[i], 1) << trips << " " << pieces;
+        EXPECT_EQ(counts[trips], 0);
+      }
+    }
+  }
+  EXPECT_EQ(block_time(), before);
+}
+
 // An image that runs a region of its own: each thread adds 1 to the int32 that args[0] points to.
 // Its location is a run of slots, as the linker makes of constants that hold pointers.
 ImageParts RegionParts() {
