@@ -24,8 +24,8 @@ constexpr unsigned kSharedSpace = 3;
 // match, a filter's have little, a sort's their keys.
 int64_t ResidentBlocks(const KernelTraits& traits) {
   if (traits.matches) return traits.own_bytes > 64 ? 3 : 6;
-  if (!traits.shuffles || traits.own_width > 4 || traits.own_bytes > 192) return 1;
-  return traits.own_bytes > 64 ? 6 : 8;
+  if (!traits.shuffles || traits.own_width > 4 || traits.own_bytes > 320) return 1;
+  return traits.own_bytes >= 64 ? 5 : 8;
 }
 
 Value* Register(Emission& emission, llvm::Intrinsic::ID id) {

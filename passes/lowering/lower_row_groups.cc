@@ -22,6 +22,11 @@ constexpr size_t kMostRows = 4;
 // Operators that cost more are not written out for each place, nor more accumulators shared.
 constexpr int kDearOperators = 250;
 constexpr int64_t kMostTotalBytes = 64;
+// Of elements of four bytes a thread has more places, where a group is so many threads: half as
+// many combine what they have. Fewer would read too far from their neighbours.
+constexpr int64_t kPlacesOfNarrow = 16;
+constexpr int64_t kNeighboursOfNarrow = 4;
+constexpr int64_t kThreadsOfMorePlaces = 4;
 
 bool IsOperator(const Binding& b) {
   return b.op == OpCode::kImap || b.op == OpCode::kForeach || b.op == OpCode::kIreduce;
@@ -139,14 +144,16 @@ std::optional<Operand> RowGroupLowering::WorthGroups(const Binding& nest) {
 }
 
 RowGroupLowering::Group RowGroupLowering::GroupOf(const Binding& nest, const Operands& extents) {
-  Group group{nest,   RadixOf(extents), RowNeighbours(nest), Int(kRowThreads),
-              Int(8), Product(extents)};
+  const int64_t width = RowNeighbours(nest);
+  const int64_t places = width == kNeighboursOfNarrow ? kPlacesOfNarrow : kRowPlaces;
+  Group group{nest, RadixOf(extents), width, places, Int(kRowThreads), Int(8), Product(extents)};
   group.nest.blocks = {ir::CloneBlock(arena(), *nest.blocks[0])};
   group.rows = KeptRows(group.nest);
   const Operand longest = LongestRow(nest);
   int64_t bits = 7;
   for (int64_t threads = kRowThreads / 2; threads > 0; threads /= 2, --bits) {
-    const Operand fits = builder().Scalar(OpCode::kLe, {longest, Int(threads * kRowPlaces)});
+    const int64_t each = threads < kThreadsOfMorePlaces ? kRowPlaces : places;
+    const Operand fits = builder().Scalar(OpCode::kLe, {longest, Int(threads * each)});
     group.threads = builder().Scalar(OpCode::kSelect, {fits, Int(threads), group.threads});
     group.bits = builder().Scalar(OpCode::kSelect, {fits, Int(bits), group.bits});
   }
@@ -178,7 +185,7 @@ const Var* RowGroupLowering::AllocateOwn(ir::DType dtype, int64_t each) {
 void RowGroupLowering::AllocateAll() {
   kept_rows_.clear();
   for (const ir::DType dtype : group_->rows.buffers)
-    kept_rows_.push_back(AllocateOwn(dtype, kRowPlaces));
+    kept_rows_.push_back(AllocateOwn(dtype, group_->places));
   for (size_t k = 0; k < group_->rows.operators.size(); ++k) {
     const Binding& b = *group_->rows.operators[k];
     staged_[&b] = Stage(b, k);
@@ -205,6 +212,14 @@ bool RowGroupLowering::IsOfRow(const Binding& access, const Block& body) const {
 RowGroupLowering::StagedAccesses RowGroupLowering::Stage(const Binding& b, size_t number) {
   StagedAccesses staged;
   const Block& body = *b.blocks[0];
+  const ir::VarSet of_element = ir::DefinedVars(*group_->nest.blocks[0]);
+  const auto whose = [&](const Binding& access) {
+    const auto is_own = [&](const Operand& o) { return o.IsVar() && of_element.contains(o.var()); };
+    const Operands& operands = access.operands;
+    const bool is_all =
+        access.op == OpCode::kLoad && std::none_of(operands.begin(), operands.end() - 1, is_own);
+    return is_all ? Whose::kAll : Whose::kElement;
+  };
   for (size_t at = 0; at < body.bindings.size(); ++at) {
     const Binding& access = *body.bindings[at];
     if (access.op != OpCode::kLoad && access.op != OpCode::kStore) continue;
@@ -212,9 +227,9 @@ RowGroupLowering::StagedAccesses RowGroupLowering::Stage(const Binding& b, size_
     if (const CachedRow* row = KeptOf(array)) {
       const bool brings = row->brings && row->first == CachedRow::Access{number, at};
       const bool in_memory = access.op == OpCode::kLoad ? brings : number == row->last_store;
-      staged[at] = {&access, kept_rows_[row->buffer], in_memory};
+      staged[at] = {&access, kept_rows_[row->buffer], in_memory, Whose::kElement};
     } else if (IsOfRow(access, body)) {
-      staged[at] = {&access, AllocateOwn(array->type.dtype(), kRowPlaces), true};
+      staged[at] = {&access, AllocateOwn(array->type.dtype(), group_->places), true, whose(access)};
     }
   }
   return staged;
@@ -306,7 +321,7 @@ void RowGroupLowering::EachNeighbours(const Operands& extents,
                                       const std::function<void(const Neighbours&)>& write) {
   const Operand size = Product(extents);
   const Operand own = builder().Mul(lane_, Int(group_->width));
-  for (int64_t place = 0; place < kRowPlaces; place += group_->width) {
+  for (int64_t place = 0; place < group_->places; place += group_->width) {
     const Operand before = builder().Mul(group_->threads, Int(place));
     write({place, builder().Add(before, own), size});
   }
@@ -347,7 +362,7 @@ void RowGroupLowering::FoldPlaces(const Binding& reduction) {
                              ? ReductionLowering::Element(r, Operands(r.extents.size(), Int(0)))
                              : r.starts;
   std::vector<Operands> sums;
-  Move(OpCode::kLoad, reduction, r.extents);
+  BringOwn(reduction, r.extents);
   const auto fold = [&](const Neighbours& at, bool all_inside) {
     Operands sum = start;
     for (int64_t k = 0; k < group_->width; ++k) {
@@ -361,6 +376,7 @@ void RowGroupLowering::FoldPlaces(const Binding& reduction) {
     return sum;
   };
   EachNeighbours(r.extents, [&](const Neighbours& at) {
+    Move(OpCode::kLoad, reduction, at, Whose::kAll);
     const auto some = [&] {
       return Choose(IsInside(at, 0), [&] { return fold(at, false); }, [&] { return start; });
     };
@@ -368,15 +384,16 @@ void RowGroupLowering::FoldPlaces(const Binding& reduction) {
     sums.push_back(
         is_one ? some()
                : Choose(IsInside(at, group_->width - 1), [&] { return fold(at, true); }, some));
+    Move(OpCode::kStore, reduction, at, Whose::kElement);
   });
-  Move(OpCode::kStore, reduction, r.extents);
   StoreAll(totals_.at(&reduction).own, thread_, CombineHalves(r, std::move(sums)));
 }
 
 void RowGroupLowering::MapPlaces(const Binding& b) {
   const Operands extents = Apply(b.operands);
-  Move(OpCode::kLoad, b, extents);
+  BringOwn(b, extents);
   EachNeighbours(extents, [&](const Neighbours& at) {
+    Move(OpCode::kLoad, b, at, Whose::kAll);
     If(IsInside(at, 0), [&] {
       for (int64_t k = 0; k < group_->width; ++k) {
         const Operands values = WriteNeighbour(b, extents, at, k, k == 0);
@@ -385,8 +402,8 @@ void RowGroupLowering::MapPlaces(const Binding& b) {
                           values[n]);
       }
     });
+    Move(OpCode::kStore, b, at, Whose::kElement);
   });
-  Move(OpCode::kStore, b, extents);
 }
 
 }  // namespace parakeet::passes

@@ -20,11 +20,12 @@ namespace parakeet::passes {
 //     foreach (%j) in (%m) { ... load %x[%i, %j] ... store %y[%i, %j] ... } }
 //
 // is a kernel whose blocks of 256 threads make 256 / g elements each, where g, a power of two, is
-// as many threads as %m needs at eight places a thread. A thread takes some neighbours at a time,
-// as many as the lanes of the reductions take, which are read and written as one, and keeps what
-// several operators go through. What stands beside the operators is done by every thread alike.
-// Sums are combined in registers, then among the warps of a group, where there are several, then in
-// each warp: the threads of a block wait for one another once a reduction at most.
+// as many threads as %m needs at eight places a thread, or sixteen of four bytes. A thread takes
+// some neighbours at a time, as many as the lanes of the reductions take, which are read and
+// written as one, and keeps what several operators go through. What stands beside the operators is
+// done by every thread alike. Sums are combined in registers, then among the warps of a group,
+// where there are several, then in each warp: the threads of a block wait for one another once a
+// reduction at most.
 class RowGroupLowering : public BlockRowLowering {
  public:
   using BlockRowLowering::BlockRowLowering;
@@ -51,18 +52,23 @@ class RowGroupLowering : public BlockRowLowering {
   struct Group {
     ir::Binding nest;
     Radix place = {};          // of an element
-    int64_t width = 1;         // of neighbours
+    int64_t width = 1;         // of neighbours,
+    int64_t places = 1;        // of a thread
     ir::Operand threads = {};  // of a group: a power of two, and its logarithm
     ir::Operand bits = {};
     ir::Operand elements = {};
     CachedRows rows = {};
   };
+  // Whether what is brought is an element's alone, or all elements bring the same, which comes from
+  // a cache, and would only take registers if it came early.
+  enum class Whose { kElement, kAll };
   // An access of an operator to a row in memory, or to one that threads keep, by way of an array of
   // the thread's own that has an element for each place.
   struct Staged {
     const ir::Binding* access;
     const ir::Var* own;
     bool in_memory;
+    Whose whose;
   };
   // By the place of the access in the operator's block.
   using StagedAccesses = std::unordered_map<size_t, Staged>;
@@ -100,7 +106,8 @@ class RowGroupLowering : public BlockRowLowering {
   };
   void EachNeighbours(const Operands& extents, const std::function<void(const Neighbours&)>& write);
   ir::Operand IsInside(const Neighbours& at, int64_t k);
-  void Move(ir::OpCode op, const ir::Binding& b, const Operands& extents);
+  void BringOwn(const ir::Binding& b, const Operands& extents);
+  void Move(ir::OpCode op, const ir::Binding& b, const Neighbours& at, Whose whose);
   void MoveStaged(const Staged& staged, const ir::Block& body, const Neighbours& at);
   void MoveAsOne(const Staged& staged, const Neighbours& at);
   void MoveOne(const Staged& staged, const Neighbours& at, int64_t k);

@@ -12,19 +12,23 @@ using ir::OpCode;
 using ir::Operand;
 using ir::Var;
 
-// What the operator reads or stores, between memory and the thread's own arrays: all of it is asked
-// for before any is used.
-void RowGroupLowering::Move(OpCode op, const Binding& b, const Operands& extents) {
+// What the operator reads that other elements do not: all of it is asked for before any is used.
+void RowGroupLowering::BringOwn(const Binding& b, const Operands& extents) {
+  EachNeighbours(extents,
+                 [&](const Neighbours& at) { Move(OpCode::kLoad, b, at, Whose::kElement); });
+}
+
+// What the operator reads or stores, between memory and the thread's own arrays.
+void RowGroupLowering::Move(OpCode op, const Binding& b, const Neighbours& at, Whose whose) {
   const auto& bindings = b.blocks[0]->bindings;
-  EachNeighbours(extents, [&](const Neighbours& at) {
-    for (size_t k = 0; k < bindings.size(); ++k) {
-      const auto found = staged_.at(&b).find(k);
-      if (found == staged_.at(&b).end() || !found->second.in_memory || bindings[k]->op != op)
-        continue;
-      const auto move = [&] { MoveStaged(found->second, *b.blocks[0], at); };
-      op == OpCode::kLoad ? move() : If(is_element_, move);
-    }
-  });
+  for (size_t k = 0; k < bindings.size(); ++k) {
+    const auto found = staged_.at(&b).find(k);
+    if (found == staged_.at(&b).end() || bindings[k]->op != op) continue;
+    const Staged& staged = found->second;
+    if (!staged.in_memory || staged.whose != whose) continue;
+    const auto move = [&] { MoveStaged(staged, *b.blocks[0], at); };
+    op == OpCode::kLoad ? move() : If(is_element_, move);
+  }
 }
 
 // Neighbours as one where all of them are there.
