@@ -246,3 +246,16 @@ def test_bools_have_no_sign():
     for x in (np.ones(3, bool), np.bool_(True)):
         with pytest.raises(TypeError, match="ufunc 'positive' did not contain a loop"):
             jit(lambda x: +x)(x)
+
+
+def copied_to(x, number):
+    np.copyto(x, 7)
+    np.copyto(x[1:], 3)
+    np.copyto(x, number, where=x > 5)
+    return x
+
+
+@pytest.mark.parametrize("number", [200, 300, -1])
+def test_numbers_that_are_copied_take_on_the_dtype(number):
+    f = jit(copied_to)
+    check_agreement(f, copied_to, lambda: (np.zeros(3, np.uint8), number))
