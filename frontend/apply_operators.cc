@@ -227,8 +227,9 @@ Value Evaluator::Unary(UnaryOperator op, const Value& operand) {
                        PythonTypeName(operand) + "'");
   }
   if (op == UnaryOperator::kUAdd && ir::IsBool(PromotionType(operand).dtype)) {
-    context_->FailType("ufunc 'positive' did not contain a loop with signature matching types "
-                       "<class 'numpy.dtypes.BoolDType'> -> None");
+    context_->FailType(
+        "ufunc 'positive' did not contain a loop with signature matching types "
+        "<class 'numpy.dtypes.BoolDType'> -> None");
   }
   if (op == UnaryOperator::kUAdd) return operand.IsArray() ? CopyArray(operand) : operand;
   const char* name = op == UnaryOperator::kUSub ? "negative" : "invert";
