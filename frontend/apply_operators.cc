@@ -145,6 +145,13 @@ bool IsFloat64(const Value& value) {
   return value.IsScalar() && !value.IsPythonScalar() && ir::DTypeOf(value.op()) == DType::kF64;
 }
 
+// x ** 2, which NumPy takes for np.square(x), that gives 8 bits of bools.
+bool IsSquareOfBools(const Value& base, const Value& exponent) {
+  return base.IsArray() && ir::IsBool(PromotionType(base).dtype) && exponent.IsPythonScalar() &&
+         exponent.IsStaticScalar() && exponent.op().IsInt(2) &&
+         !ir::IsBool(exponent.op().constant().dtype);
+}
+
 }  // namespace
 
 std::string PrimitiveName(BinaryOperator op) {
@@ -183,6 +190,10 @@ Value Evaluator::Binary(BinaryOperator op, const Value& left, const Value& right
     FailOperands(*context_, Spelling(op), left, right);
   }
   if (op == BinaryOperator::kMatMult) return MatMul(this, left, right);
+  if (op == BinaryOperator::kPow && IsSquareOfBools(left, right)) {
+    const Value bits = CastArray(left, ir::DType::kI8);
+    return Binary(BinaryOperator::kMult, bits, bits);
+  }
   return ApplyPrimitive(this, *FindPrimitive(PrimitiveName(op)), {left, right});
 }
 
@@ -214,6 +225,11 @@ Value Evaluator::Unary(UnaryOperator op, const Value& operand) {
   if (!IsNumber(operand)) {
     context_->FailType("bad operand type for unary " + Spelling(op) + ": '" +
                        PythonTypeName(operand) + "'");
+  }
+  if (op == UnaryOperator::kUAdd && ir::IsBool(PromotionType(operand).dtype)) {
+    context_->FailType(
+        "ufunc 'positive' did not contain a loop with signature matching types "
+        "<class 'numpy.dtypes.BoolDType'> -> None");
   }
   if (op == UnaryOperator::kUAdd) return operand.IsArray() ? CopyArray(operand) : operand;
   const char* name = op == UnaryOperator::kUSub ? "negative" : "invert";

@@ -66,8 +66,11 @@ std::string ShellKey(const Value& value) {
 
 class InputMaker {
  public:
-  InputMaker(Context& context, Inputs* inputs)
-      : context_(context), builder_(context.builder()), inputs_(inputs) {}
+  InputMaker(Context& context, Inputs* inputs, bool is_for_library)
+      : context_(context),
+        builder_(context.builder()),
+        inputs_(inputs),
+        is_for_library_(is_for_library) {}
 
   Value Make(const Value& value, int number, bool is_static, const std::string& name) {
     if (const auto* scalar = value.TryAs<ScalarValue>()) {
@@ -90,7 +93,8 @@ class InputMaker {
   Value MakeScalar(const ScalarValue& scalar, int number, bool is_static, const std::string& name) {
     const ir::DType dtype = ir::DTypeOf(scalar.op);
     if (scalar.python) inputs_->key += "py ";
-    if (scalar.op.IsConstant() && (is_static || (scalar.python && ir::IsBool(dtype)))) {
+    const bool is_word = ir::IsBool(dtype) || (is_for_library_ && scalar.op.IsInt(-1));
+    if (scalar.op.IsConstant() && (is_static || (scalar.python && is_word))) {
       inputs_->key += ConstantKey(scalar.op.constant()) + ";";
       return ScalarValue{scalar.op, scalar.python, -1};
     }
@@ -153,15 +157,16 @@ class InputMaker {
   Context& context_;
   const ir::Builder& builder_;
   Inputs* inputs_;
+  const bool is_for_library_;
   std::vector<std::pair<ir::Operand, ir::Operand>> sizes_;  // The caller's, the callee's.
 };
 
 }  // namespace
 
 Inputs MakeInputs(Context& context, const Values& values, const std::set<int>& statics,
-                  const std::vector<std::string>& names) {
+                  const std::vector<std::string>& names, bool is_for_library) {
   Inputs inputs;
-  InputMaker maker(context, &inputs);
+  InputMaker maker(context, &inputs, is_for_library);
   for (size_t i = 0; i < values.size(); ++i) {
     const int number = static_cast<int>(i);
     inputs.values.push_back(maker.Make(values[i], number, statics.contains(number), names[i]));

@@ -39,9 +39,10 @@ struct Inputs {
 
 // The inputs for the values of a caller: run-time scalars and arrays become parameters. Sizes that
 // are one operand in the caller are one size in the callee; constant sizes stay. Constants of the
-// inputs in `statics`, and Python bools, stay constants.
+// inputs in `statics`, and Python bools, stay constants; for the library, in whose shapes and axes
+// it is a word of its own, -1 too.
 Inputs MakeInputs(Context& context, const Values& values, const std::set<int>& statics,
-                  const std::vector<std::string>& names);
+                  const std::vector<std::string>& names, bool is_for_library);
 
 // One function of the program, complete or being built.
 struct BuiltFunction {

@@ -207,7 +207,7 @@ Value Evaluator::CallUser(const Value& function, Arguments arguments) {
   for (;;) {
     // A copy: the function may call itself, and the inner call learn first what has to be static.
     const std::set<int> statics = memo_->Statics(callee.identity);
-    const Inputs inputs = MakeInputs(*context_, values, statics, names);
+    const Inputs inputs = MakeInputs(*context_, values, statics, names, callee.is_library);
     try {
       BuiltFunction* built = BuildCallee(callee, inputs);
       return EmitCall(built, inputs);

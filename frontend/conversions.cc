@@ -163,7 +163,12 @@ Operand Evaluator::AsIndex(const Value& value, const std::string& what) {
     context_->FailType("'" + PythonTypeName(settled) +
                        "' object cannot be interpreted as an integer");
   }
-  return builder().Cast(scalar->op, DType::kI64);
+  const Operand index = builder().Cast(scalar->op, DType::kI64);
+  if (ir::DTypeOf(scalar->op) == DType::kU64) {
+    const Operand fits = builder().Scalar(OpCode::kGe, {index, Operand::Int(0)});
+    context_->Check(fits, "OverflowError", "Python int too large to convert to C long");
+  }
+  return index;
 }
 
 Value Evaluator::CastArray(const Value& array, DType dtype, std::optional<Order> order) {

@@ -77,14 +77,27 @@ Operand ToLoop(ir::Builder* builder, const Operand& element, DType dtype) {
   return ir::IsBool(dtype) ? IsNonZero(builder, element) : builder->Cast(element, dtype);
 }
 
+// Whether an array of no elements makes it nothing to compute.
+Operand HasNone(ir::Builder* builder, const Value& array) {
+  Operand none = Operand::Bool(false);
+  if (!array.IsArray()) return none;
+  for (const Operand& size : array.As<ArrayValue>().dims()) {
+    const Operand is_none = builder->Scalar(OpCode::kEq, {size, Operand::Int(0)});
+    none = builder->Scalar(OpCode::kOr, {none, is_none});
+  }
+  return none;
+}
+
 // Checks that every exponent of an integer power is >= 0; a scalar one is of the loop's dtype.
-void RequireExponents(Evaluator* evaluator, const Value& exponent) {
+void RequireExponents(Evaluator* evaluator, const Value& base, const Value& exponent) {
   Context& context = evaluator->context();
   ir::Builder& builder = context.builder();
   const DType dtype = PromotionType(exponent).dtype;
   if (!ir::IsSigned(dtype)) return;
   if (!exponent.IsArray()) {
-    const Operand ok = builder.Scalar(OpCode::kGe, {exponent.op(), ir::ZeroOf(dtype)});
+    const Operand is_natural = builder.Scalar(OpCode::kGe, {exponent.op(), ir::ZeroOf(dtype)});
+    if (is_natural.IsInt(1)) return;
+    const Operand ok = builder.Scalar(OpCode::kOr, {is_natural, HasNone(&builder, base)});
     if (ok.IsInt(0)) context.Raise("ValueError", kNegativePower);
     return context.Check(ok, "ValueError", kNegativePower);
   }
@@ -95,7 +108,8 @@ void RequireExponents(Evaluator* evaluator, const Value& exponent) {
   const ir::Block* combine = ir::CombineBlock(context.arena(), OpCode::kAnd, DType::kBool);
   const Operand all = builder.EmitOne(OpCode::kReduce, DType::kBool,
                                       {exponent.op(), Operand::Bool(true)}, {}, {each, combine});
-  context.Check(all, "ValueError", kNegativePower);
+  const Operand are_natural = builder.Scalar(OpCode::kOr, {all, HasNone(&builder, base)});
+  context.Check(are_natural, "ValueError", kNegativePower);
 }
 
 // Scalars in the loop's dtype, with the checks that takes; arrays as they are.
@@ -188,7 +202,7 @@ Value ApplyPrimitive(Evaluator* evaluator, const Primitive& primitive, const Val
   const Signature signature = ChooseLoop(&context, primitive, types, loop);
   settled = ConvertScalars(&context, settled, signature.operand);
   if (primitive.op == OpCode::kPow && ir::IsInteger(signature.operand)) {
-    RequireExponents(evaluator, settled[1]);
+    RequireExponents(evaluator, settled[0], settled[1]);
   }
   return MapElements(evaluator, settled, [&](const std::vector<Operand>& elements) {
     ir::Builder& builder = evaluator->builder();

@@ -23,7 +23,6 @@ struct Intrinsic {
 constexpr Intrinsic kIntrinsics[] = {
     {"transpose", "x axes?", TransposeAxes},
     {"reshape", "x shape order?", ReshapeArray},
-    {"reshape_by", "*", ReshapeBy},
     {"broadcast_to", "array shape subok?", BroadcastArray},
     {"expand_dims", "a axis", ExpandDims},
     {"squeeze", "a axis?", SqueezeAxes},

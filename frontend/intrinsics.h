@@ -11,7 +11,6 @@ namespace parakeet::frontend {
 // views.cc
 Value TransposeAxes(Evaluator* evaluator, const Values& arguments);  // x, axes: a permutation
 Value ReshapeArray(Evaluator* evaluator, const Values& arguments);   // x, shape; one size may be -1
-Value ReshapeBy(Evaluator* evaluator, const Values& arguments);      // x, then the sizes one by one
 Value BroadcastArray(Evaluator* evaluator, const Values& arguments);  // x, shape
 Value ExpandDims(Evaluator* evaluator, const Values& arguments);    // x, axis or axes of the result
 Value SqueezeAxes(Evaluator* evaluator, const Values& arguments);   // x, axis or axes of size 1

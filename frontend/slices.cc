@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "frontend/indexing.h"
@@ -43,7 +44,15 @@ class Cut {
     if (!is_scalar && !value.IsArray()) {
       context_.FailType("slice indices must be integers or None or have an __index__ method");
     }
-    return evaluator->AsIndex(value, "a bound of a slice");
+    return evaluator->AsIndex(Near(value), "a bound of a slice");
+  }
+
+  // What is larger than all sizes ends where they do.
+  Value Near(const Value& value) {
+    if (!value.IsScalar() || ir::DTypeOf(value.op()) != ir::DType::kU64) return value;
+    constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+    const Operand most(ir::Constant::Int(kMost, ir::DType::kU64));
+    return Value::NumPy(builder_.Scalar(OpCode::kMin, {value.op(), most}));
   }
 
   Operand Min(const Operand& a, const Operand& b) { return builder_.Scalar(OpCode::kMin, {a, b}); }

@@ -227,12 +227,6 @@ Value ReshapeArray(Evaluator* evaluator, const Values& arguments) {
   return is_view ? KeptDense(array, view) : view;
 }
 
-Value ReshapeBy(Evaluator* evaluator, const Values& arguments) {
-  if (arguments.size() == 2) return ReshapeArray(evaluator, arguments);
-  return ReshapeArray(evaluator,
-                      {arguments[0], Value::Tuple(Values(arguments.begin() + 1, arguments.end()))});
-}
-
 Value BroadcastArray(Evaluator* evaluator, const Values& arguments) {
   const ArrayValue array = ArrayOf(evaluator, arguments[0]);
   const Dims dims = ShapeOf(evaluator, arguments[1]);

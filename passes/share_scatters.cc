@@ -34,6 +34,7 @@
 // that carry values, call or make arrays; arrays of
 // which other elements are read than are stored, and checks that cannot be made before the loop.
 #include <algorithm>
+#include <utility>
 
 #include "passes/lowering/checks_alone.h"
 #include "passes/lowering/grouped_iterations.h"
@@ -108,7 +109,9 @@ class ScatterSharer : public StoringLoops<GroupedIterations> {
     const auto groups = reads ? FindGroups(nest, stored, apart) : std::nullopt;
     if (reads && !groups) return false;
     const auto share = [&] {
+      const bool outer = std::exchange(inside_, true);  // A loop of an iteration is its own.
       reads ? WriteGroups(nest, stored, *groups, apart) : WriteLastStores(nest, stored, apart);
+      inside_ = outer;
       return Operands{};
     };
     const auto as_before = [&] {

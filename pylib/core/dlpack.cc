@@ -47,7 +47,7 @@ struct DlManagedVersioned {
   uint64_t flags;
   DlTensor tensor;
 };
-constexpr uint64_t kReadOnly = 1;
+constexpr uint64_t kReadOnly = 1, kIsCopy = 2;
 constexpr uint32_t kKnownMajor = 1;
 
 enum DlDeviceType : int32_t { kDlCpu = 1, kDlCuda = 2 };
@@ -176,8 +176,9 @@ std::vector<int64_t> StridesOf(const DlTensor& tensor) {
 
 PyObject* ExportDlpack(PyObject*, PyObject* args) {
   PyObject* array = nullptr;
-  int is_versioned = 0;
-  if (!PyArg_ParseTuple(args, "O!p", device_array_type, &array, &is_versioned)) return nullptr;
+  int is_versioned = 0, is_copy = 0;
+  if (!PyArg_ParseTuple(args, "O!pp", device_array_type, &array, &is_versioned, &is_copy))
+    return nullptr;
   auto exported = std::make_unique<Exported>();
   const ArrayFields* fields = FieldsOf(AddressesOf(array));
   DlManaged& managed = exported->managed;
@@ -189,6 +190,7 @@ PyObject* ExportDlpack(PyObject*, PyObject* args) {
   versioned.deleter = FreeExported<DlManagedVersioned>;
   versioned.major = kKnownMajor;
   versioned.flags = (fields->flags & kFlagWritable) != 0 ? 0 : kReadOnly;
+  if (is_copy) versioned.flags |= kIsCopy;
   PyObject* capsule =
       is_versioned ? PyCapsule_New(&versioned, kFreshVersioned, FreeFresh<DlManagedVersioned>)
                    : PyCapsule_New(&managed, kFresh, FreeFresh<DlManaged>);

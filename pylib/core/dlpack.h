@@ -6,9 +6,10 @@
 
 namespace parakeet::pylib {
 
-// dlpack_export(device_array, is_versioned): a capsule "dltensor", or "dltensor_versioned", which
-// says whether the array is read-only. It keeps the memory alive until its deleter has been called,
-// by whoever takes it over or by the capsule.
+// dlpack_export(device_array, is_versioned, is_copy): a capsule "dltensor", or
+// "dltensor_versioned", which says whether the array is read-only, and whether it is a copy that
+// nobody else has. It keeps the memory alive until its deleter has been called, by whoever takes it
+// over or by the capsule.
 PyObject* ExportDlpack(PyObject*, PyObject* args);
 
 // dlpack_import(capsule): takes a capsule "dltensor" or "dltensor_versioned" over. An owner of it,

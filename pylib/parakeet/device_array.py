@@ -142,7 +142,7 @@ def _cuda_array_interface(self):
         raise AttributeError("an array of the emulated GPU is in no CUDA memory")
     return {
         "version": 3,
-        "data": (address_of(addresses), _is_read_only(self)),
+        "data": (address_of(addresses) if addresses.size else 0, _is_read_only(self)),
         "shape": addresses.shape,
         "typestr": addresses.dtype.str,
         "strides": None if addresses.flags.c_contiguous else addresses.strides,
@@ -161,20 +161,25 @@ def _dlpack_device(self):
 
 
 def _dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
-    """The array for another library, without a copy: what comes later on its stream (None: the
-    legacy default one, which is 1 too, 2: a thread's own default one, -1: none) waits for what
-    makes the elements. ValueError for what DLPack permits as no stream."""
-    _check_stream(stream, _dlpack_device(self)[0])
-    if copy:
-        raise BufferError("an array is given away as it is, not as a copy")
-    if dl_device is not None and tuple(dl_device) != _dlpack_device(self):
-        raise BufferError(f"the array is on {self.device}, not on DLPack's device {dl_device}")
-    if stream != -1 and _dlpack_device(self)[0] == _CUDA:
+    """The array for another library: without a copy, unless one is asked for, or an array of the
+    host. What comes later on its stream (None: the legacy default one, which is 1 too, 2: a
+    thread's own default one, -1: none) waits for what makes the elements. ValueError for what
+    DLPack permits as no stream, BufferError for what cannot be given away so."""
+    kind, number = _dlpack_device(self)
+    _check_stream(stream, kind)
+    if dl_device is not None and tuple(dl_device) != (kind, number):
+        if dl_device[0] != _CPU:
+            raise BufferError(f"the array is on {self.device}, not on DLPack's device {dl_device}")
+        if copy is False:
+            raise BufferError("the elements are on a device: the host has them by a copy only")
+        return to_host(self).__dlpack__()
+    given = copied(self) if copy else self
+    if stream != -1 and kind == _CUDA:
         _core.device_order(self._number, True, 1 if stream is None else stream)
     is_versioned = max_version is not None and max_version[0] >= 1
-    if not is_versioned and _is_read_only(self):
+    if not is_versioned and _is_read_only(given):
         raise BufferError("the array is read-only, which this version of DLPack cannot say")
-    return _core.dlpack_export(self, is_versioned)
+    return _core.dlpack_export(given, is_versioned, bool(copy))
 
 
 def _check_stream(stream, kind):
@@ -193,7 +198,8 @@ def _check_stream(stream, kind):
 
 def _repr(self):
     body = np.array2string(to_host(self), separator=", ", prefix="DeviceArray(")
-    return f"DeviceArray({body}, dtype={self.dtype}, device={self.device!r})"
+    shape = "" if self.size or self.ndim == 1 else f" shape={self.shape},"
+    return f"DeviceArray({body},{shape} dtype={self.dtype}, device={self.device!r})"
 
 
 def _item(self):

@@ -61,11 +61,18 @@ def _arguments(template, scalars):
 
 
 def _throw(error):
-    raise error
+    try:
+        raise error
+    finally:
+        del error  # As below.
 
 
 def _thrower(file, function, line, column, end_line, end_column):
-    """A function that raises its argument from a place in the user's source."""
+    """A function that raises its argument from a place in the user's source.
+
+    Its frame is in the traceback of the error: where it kept the error, both would stay until
+    Python looks for circles, and with them the arguments of the call, on whatever device.
+    """
     place = {
         "lineno": line,
         "col_offset": column,
@@ -74,7 +81,9 @@ def _thrower(file, function, line, column, end_line, end_column):
     }
     parameter = ast.arg("error", **place)
     arguments = ast.arguments([], [parameter], None, [], [], None, [])
-    body = ast.Raise(ast.Name("error", ast.Load(), **place), None, **place)
+    throw = ast.Raise(ast.Name("error", ast.Load(), **place), None, **place)
+    forget = ast.Delete([ast.Name("error", ast.Del(), **place)], **place)
+    body = ast.Try([throw], [], [], [forget], **place)
     definition = ast.FunctionDef("thrower", arguments, [body], [], **place)
     definition.type_params = []  # Python 3.12 asks for it
     module = compile(ast.Module([definition], []), file, "exec")

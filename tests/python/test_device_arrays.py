@@ -85,6 +85,8 @@ def test_a_view_keeps_the_memory():
 def test_what_is_shown():
     moved = there(np.arange(3.0))
     assert repr(moved) == f"DeviceArray([0., 1., 2.], dtype=float64, device={HERE!r})"
+    none = f"DeviceArray([], shape=(0, 2), dtype=int64, device={HERE!r})"
+    assert repr(there(np.zeros((0, 2), np.int64))) == none
     assert len(moved) == 3 and [float(x) for x in moved] == [0.0, 1.0, 2.0]
     assert int(moved[2]) == 2 and bool(moved[1]) and complex(moved[2]) == 2
     with pytest.raises(TypeError, match="without axes"):
@@ -489,9 +491,26 @@ def test_dlpack_says_what_the_memory_holds():
         assert not is_read_only
         moved.__dlpack__(max_version=max_version)  # that nobody takes
     with pytest.raises(BufferError):
-        moved.__dlpack__(copy=True)
-    with pytest.raises(BufferError):
-        moved.__dlpack__(dl_device=(2, 0) if IS_EMULATED else (1, 0))
+        moved.__dlpack__(dl_device=(4, 0))  # OpenCL's
+
+
+def test_dlpack_gives_copies_that_are_asked_for():
+    moved = there(table())
+    for view in (moved[1:, ::-2], moved.T, moved[:0], moved[1, 2]):
+        for max_version in (None, (1, 0)):
+            capsule = view.__dlpack__(copy=True, max_version=max_version)
+            _, *device, address, shape, _, text, is_read_only = _core.dlpack_import(capsule)
+            assert (*device,) == moved.__dlpack_device__() and (shape, text) == (view.shape, "=f8")
+            assert address != address_of(view._addresses) or view.size == 0
+            assert not is_read_only
+    if np.lib.NumpyVersion(np.__version__) >= "2.1.0":
+        host = np.from_dlpack(moved[1:, ::-2], device="cpu", copy=True)
+        np.testing.assert_array_equal(host, table()[1:, ::-2])
+        host[...] = 0
+    np.testing.assert_array_equal(moved.to_host(), table())
+    if not IS_EMULATED:
+        with pytest.raises(BufferError, match="by a copy only"):
+            moved.__dlpack__(dl_device=(1, 0), copy=False)
 
 
 def test_streams_that_dlpack_permits():

@@ -1,10 +1,12 @@
 """Exceptions from compiled code and from the compiler: class, words, and where they point."""
 
+import gc
 import os
 import re
 import subprocess
 import sys
 import traceback
+import weakref
 
 import numpy as np
 import pytest
@@ -297,3 +299,22 @@ def test_an_exception_carries_the_number_that_it_is_given():
             for i in (0, 2):
                 assert caught(jit(of_numpy), y, i, target=target) == caught(of_numpy, y, i)
     assert caught(jit(of_python), 12345) == [KeyError, (int, 12345)]
+
+
+def test_an_error_keeps_no_arguments(on_target):
+    """They go with the error, on whatever device: nobody has to look for circles."""
+    f = jit(element)
+
+    def fails():
+        x = np.zeros(3)
+        try:
+            f(x, 7)
+        except IndexError:
+            return weakref.ref(x)
+
+    fails()
+    gc.disable()
+    try:
+        assert fails()() is None
+    finally:
+        gc.enable()

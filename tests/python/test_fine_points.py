@@ -231,3 +231,31 @@ def test_a_number_that_fits_no_byte_raises_in_its_branch_alone():
     for f, k in ((least_beside_a_large_number, 5), (large_number_in_a_branch, 101)):
         with pytest.raises(OverflowError, match="Python integer 300 out of bounds for int8"):
             f(np.int8(k))
+
+
+def squares_of_bools(x):
+    return x**2, (x & x) ** 2, np.power(x, 2), x**2.0, x**3
+
+
+@pytest.mark.parametrize("shape", [(3,), (), (0, 2)])
+def test_bools_squared_have_8_bits(shape):
+    check_agreement(jit(squares_of_bools), squares_of_bools, lambda: (np.ones(shape, bool),))
+
+
+def test_bools_have_no_sign():
+    for x in (np.ones(3, bool), np.bool_(True)):
+        with pytest.raises(TypeError, match="ufunc 'positive' did not contain a loop"):
+            jit(lambda x: +x)(x)
+
+
+def copied_to(x, number):
+    np.copyto(x, 7)
+    np.copyto(x[1:], 3)
+    np.copyto(x, number, where=x > 5)
+    return x
+
+
+@pytest.mark.parametrize("number", [200, 300, -1])
+def test_numbers_that_are_copied_take_on_the_dtype(number):
+    f = jit(copied_to)
+    check_agreement(f, copied_to, lambda: (np.zeros(3, np.uint8), number))

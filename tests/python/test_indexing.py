@@ -348,3 +348,28 @@ def test_a_bool_is_an_axis_compiled():
         return a
 
     check_agreement(jit(f), f, lambda: (table(), True, np.bool_(False)))
+
+
+def of_unsigned(x, p):
+    return x[p[0]], x[p[1]]
+
+
+def cut_by_unsigned(x, p):
+    return x[p[0] : p[1]], x[: p[1]], x[p[1] :]
+
+
+@pytest.mark.parametrize("place", [2, 2**63, 2**64 - 1])
+@pytest.mark.parametrize("f", [of_unsigned, cut_by_unsigned])
+def test_what_64_bits_without_a_sign_hold(f, place):
+    """Which is not counted from the end, however large."""
+    check_agreement(jit(f), f, lambda: (table(), np.array([1, place], np.uint64)), targets=TARGETS)
+
+
+def powers(x, exponents):
+    return x**exponents
+
+
+@pytest.mark.parametrize("shapes", [((0,), (3, 1)), ((3, 1), (0,)), ((0,), ()), ((2,), (3, 1))])
+def test_powers_of_nothing_need_no_exponents(shapes):
+    x, exponents = np.ones(shapes[0], np.int64), np.full(shapes[1], -2)[()]
+    check_agreement(jit(powers), powers, lambda: (x, exponents), targets=TARGETS)

@@ -572,6 +572,35 @@ print([obj for table in (registry._entries, registry._subscripts)
     assert run_python(text).stdout == expected
 
 
+def test_what_is_imported_changes_no_meaning():
+    """One module alone registers a name: what comes later takes nothing's place."""
+    text = """
+import parakeet.library
+from parakeet.library import registry
+def entries():
+    return ({table: dict(getattr(registry, table)) for table in registry._places}
+            | {"objects": registry._entries | registry._subscripts})
+before = entries()
+parakeet.library.__all__
+after = entries()
+print({name for table in before for name in before[table]
+       if before[table][name] is not after[table][name]})
+"""
+    assert run_python(text).stdout == "set()\n"
+
+
+def test_a_reshape_is_the_same_in_a_fresh_process(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("""
+import numpy as np
+import parakeet
+f = parakeet.jit(lambda x: x.reshape(2, -1, order="F"), target="interpreter")
+print(f(np.arange(4.0)).tolist())
+""")
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True)
+    assert done.stdout == "[[0.0, 2.0], [1.0, 3.0]]\n", done.stderr
+
+
 def test_an_edited_library_means_what_it_says(tmp_path):
     """What was written when the wheel was built holds for the files that it was written from."""
     package = Path(parakeet.__file__).parent

@@ -194,6 +194,21 @@ def test_rows_with_an_index_that_is_wrong():
         check(f, r.standard_normal((30, 5)), p, r.standard_normal((100, 5)))
 
 
+def above_the_diagonal(y, x):
+    """Whose inner loop is one iteration's own, and none to share."""
+    n = len(x)
+    for i in range(n):
+        for j in range(i + 1, n):
+            y[n * i - i * (i + 1) // 2 + j - i - 1] = x[i] * x[j]
+
+
+@pytest.mark.parametrize("n", [5, 70])
+@pytest.mark.parametrize("missing", [0, 1])
+def test_pairs_in_a_row(n, missing):
+    r = np.random.default_rng(n)
+    check(above_the_diagonal, np.zeros(n * (n - 1) // 2 - missing), r.standard_normal(n))
+
+
 def test_arrays_that_share_memory():
     for shift in (0, 1):
         for f in (last_ones, faded):

@@ -26,6 +26,8 @@ def over_slices(f, x, args):
 def apply_along_axis(func1d, axis, arr, *args):
     x = asarray(arr)
     k = normalize_axes(axis, x.ndim)[0]
+    if 0 in moveaxis(x, k, -1).shape[:-1]:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
     made = asarray(over_slices(func1d, moveaxis(x, k, -1), args))
     extra = made.ndim - (x.ndim - 1)
     if extra == 0:

@@ -26,7 +26,6 @@ class Intrinsic:
 # Views.
 transpose = Intrinsic("transpose")
 reshape = Intrinsic("reshape")
-reshape_by = Intrinsic("reshape_by")  # x, then the sizes one by one or as a tuple
 broadcast_to = Intrinsic("broadcast_to")
 expand_dims = Intrinsic("expand_dims")
 squeeze = Intrinsic("squeeze")
@@ -89,10 +88,9 @@ for _function, _entry in {
     np.moveaxis: moveaxis,
     np.nonzero: nonzero,
     np.promote_types: promote_types,
-    np.reshape: reshape,
     np.result_type: result_type,
     np.squeeze: squeeze,
 }.items():
     register(_entry, _function)
     functions[_entry.name] = _entry
-methods.update(item=item, nonzero=nonzero, reshape=reshape_by, squeeze=squeeze)
+methods.update(item=item, nonzero=nonzero, squeeze=squeeze)

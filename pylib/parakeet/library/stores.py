@@ -68,8 +68,10 @@ def putmask(a, /, mask, values):
 
 @overload(np.copyto)
 def copyto(dst, src, casting="same_kind", where=True):
-    given = asarray(src)
-    if not can_cast(src, dst.dtype, casting):
+    is_weak = isinstance(src, int) and not isinstance(src, bool) and dst.dtype.kind in ("i", "u")
+    # A number of Python's takes on the dtype, where it fits.
+    given = np.full((), src, dst.dtype) if is_weak else asarray(src)
+    if not is_weak and not can_cast(src, dst.dtype, casting):
         raise TypeError(f"Cannot cast array data according to the rule '{casting}'")
     if isinstance(where, bool):
         if where:
