@@ -34,6 +34,11 @@ struct LoopReduction {
 // through max or min.
 LoopReduction ReductionOf(ir::Arena* arena, const ir::Binding& loop);
 
+// The same of a loop whose prefixes are asked for: its combine takes what comes first from the
+// left, so that an extreme needs no index to tell equal values apart, and starts from what the loop
+// starts from. The totals are the loop's results.
+LoopReduction ScanOf(ir::Arena* arena, const ir::Binding& loop);
+
 }  // namespace parakeet::passes
 
 #endif  // PARAKEET_PASSES_LOWERING_LOOP_REDUCTIONS_H_
