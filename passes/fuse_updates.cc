@@ -13,8 +13,8 @@
 // Assumes: index form.
 // Refuses: arrays of which one of the two touches other elements than the other, or may touch them
 // by another name; what stands between them and needs the first done, or the second not; nests that
-// hold loops, or what may raise, or have hundreds of bindings already; copies that renew_arrays may do without; more arrays than a loop
-// goes through well.
+// hold loops, or what may raise, or have hundreds of bindings already; copies that renew_arrays may
+// do without; more arrays than a loop goes through well.
 #include <algorithm>
 #include <optional>
 #include <unordered_map>

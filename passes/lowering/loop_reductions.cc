@@ -288,6 +288,56 @@ OpCode Mirrored(OpCode comparison) {
   }
 }
 
+// `f or x` is `if f { true } else { x }`, and `f and x` as well: what a carried flag decides about,
+// where it is cheap and raises nothing, is computed in any case, and is a chain then.
+class FlagWriter {
+ public:
+  FlagWriter(ir::Arena* arena, const Binding& loop) : loop_(loop), builder_(arena) {}
+
+  const Binding* Write() {
+    const Block& body = *loop_.blocks[0];
+    for (const Binding* b : body.bindings) {
+      builder_.set_span(b->span);
+      if (!WriteFlag(*b)) builder_.Append(b);
+    }
+    if (!changed_) return &loop_;
+    Binding written = loop_;
+    written.blocks = {builder_.Finish(body.params, body.results)};
+    return builder_.arena()->New(std::move(written));
+  }
+
+ private:
+  bool WriteFlag(const Binding& b) {
+    const std::vector<const Var*>& params = loop_.blocks[0]->params;
+    const bool is_flag =
+        b.op == OpCode::kIf && b.results.size() == 1 && b.operands[0].IsVar() &&
+        std::find(params.begin() + 1, params.end(), b.operands[0].var()) != params.end() &&
+        b.result()->type == ir::Type(ir::DType::kBool);
+    if (!is_flag) return false;
+    const Operand sides[2] = {b.blocks[0]->results[0], b.blocks[1]->results[0]};
+    for (const bool settles : {true, false}) {
+      const Block& other = *b.blocks[settles];
+      if (sides[!settles] != Operand::Bool(settles) || !IsCheap(other)) continue;
+      for (const Binding* inner : other.bindings) builder_.Append(inner);
+      const OpCode op = settles ? OpCode::kOr : OpCode::kAnd;
+      builder_.Emit(op, {b.result()}, {b.operands[0], sides[settles]});
+      return changed_ = true;
+    }
+    return false;
+  }
+
+  static bool IsCheap(const Block& block) {
+    return CostOf(block) <= kCheapBesideLoop &&
+           std::all_of(block.bindings.begin(), block.bindings.end(), [](const Binding* b) {
+             return ir::IsScalarOp(b->op) || b->op == OpCode::kLoad;
+           });
+  }
+
+  const Binding& loop_;
+  Builder builder_;
+  bool changed_ = false;
+};
+
 class Finder {
  public:
   Finder(ir::Arena* arena, const Binding& loop, bool in_order)
@@ -665,11 +715,13 @@ class Finder {
 }  // namespace
 
 LoopReduction ReductionOf(ir::Arena* arena, const ir::Binding& loop) {
-  return Finder(arena, *WithPlainComparisons(arena, loop), /*in_order=*/false).Find();
+  const ir::Binding* plain = FlagWriter(arena, *WithPlainComparisons(arena, loop)).Write();
+  return Finder(arena, *plain, /*in_order=*/false).Find();
 }
 
 LoopReduction ScanOf(ir::Arena* arena, const ir::Binding& loop) {
-  return Finder(arena, *WithPlainComparisons(arena, loop), /*in_order=*/true).Find();
+  const ir::Binding* plain = FlagWriter(arena, *WithPlainComparisons(arena, loop)).Write();
+  return Finder(arena, *plain, /*in_order=*/true).Find();
 }
 
 }  // namespace parakeet::passes

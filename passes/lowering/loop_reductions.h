@@ -25,6 +25,7 @@ struct LoopReduction {
 // A chain: the value goes through `op` with an associative op, any number of times, through
 // branches that need not take it, and through inner reductions that start from it:
 //   s -> if c { s + a } else { s } -> ireduce add from s        is s + ((c ? a : -0.0) + ireduce)
+// and a flag that a cheap condition may set, `f or x` or `f and x`.
 //
 // An extreme: it is replaced by x where x compares greater (or less), and others with it:
 //   c = x > m; m, k = if c { x, v } else { m, k }

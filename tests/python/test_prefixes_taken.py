@@ -130,6 +130,23 @@ def place_while_stored(x):
     return at
 
 
+def some_and_all(x):
+    some, every = False, True
+    for i in range(len(x)):
+        some = some or x[i] > 2.5
+        every = every and abs(x[i]) < 1e9
+    return some, every
+
+
+def flags_on_their_way(x):
+    seen = False
+    after = np.zeros(len(x), bool)
+    for i in range(len(x)):
+        seen = seen or x[i] > 1.0
+        after[i] = seen
+    return after
+
+
 def far_place(x):
     at = 40
     for i in range(len(x)):
@@ -142,7 +159,7 @@ PREFIXES = (running_mean, over_itself, added_up, behind_a_zero, backwards_over_i
             of_neighbours, rows_scaled, shown_behind_an_error)  # fmt: skip
 EXTREMES = (largest_so_far, least_and_where, last_of_the_largest, from_the_end,
             place_of_the_largest, last_place_of_the_least, places_in_rows, place_while_stored,
-            far_place)  # fmt: skip
+            far_place, some_and_all, flags_on_their_way)  # fmt: skip
 
 
 def _numbers(n):
@@ -183,8 +200,9 @@ def test_loops_that_store_prefixes_are_scans(program):
     assert any("made a scan" in row.done for row in jit(program).explain(_numbers(50)).rows)
 
 
-def test_the_place_of_an_extreme_is_a_reduction():
-    report = jit(place_of_the_largest).explain(_numbers(50))
+@pytest.mark.parametrize("program", [place_of_the_largest, some_and_all])
+def test_places_of_extremes_and_flags_are_reductions(program):
+    report = jit(program).explain(_numbers(50))
     assert any("made a reduction" in row.done for row in report.rows), str(report)
 
 
