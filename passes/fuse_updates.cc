@@ -13,8 +13,8 @@
 // Assumes: index form.
 // Refuses: arrays of which one of the two touches other elements than the other, or may touch them
 // by another name; what stands between them and needs the first done, or the second not; nests that
-// hold loops, or what may raise; copies that renew_arrays may do without; more arrays than a loop
-// goes through well.
+// hold loops, or what may raise, or have hundreds of bindings already; copies that renew_arrays may
+// do without; more arrays than a loop goes through well.
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
@@ -37,6 +37,8 @@ using ir::VarSet;
 
 constexpr size_t kMostFusedArrays = 8;
 constexpr size_t kMostBetweenUpdates = 32;  // bindings that are looked at
+// Of a nest that is fused again: all of it is looked at each time.
+constexpr size_t kMostFusedBindings = 512;
 
 bool Stores(const Binding& b, const Var* array) {
   bool stores = b.op == OpCode::kStore && b.operands[0].var() == array;
@@ -144,7 +146,8 @@ class UpdateFuser : public ir::Mutator {
     for (size_t first = later; first-- > 0 && later - first <= kMostBetweenUpdates;) {
       const Binding& a = *bindings[first];
       const Binding& b = *bindings[later];
-      if (!IsNest(a) || IsCopyBack(a) || (a.op == OpCode::kImap && b.op == OpCode::kImap)) continue;
+      if (!IsNest(a) || a.blocks[0]->bindings.size() > kMostFusedBindings) continue;
+      if (IsCopyBack(a) || (a.op == OpCode::kImap && b.op == OpCode::kImap)) continue;
       if (a.operands != b.operands || !Share(a, b)) continue;
       const bool moves_down = MovesPast(bindings, first, first + 1, later);
       if (!moves_down && !MovesPast(bindings, later, first + 1, later)) continue;
@@ -211,10 +214,11 @@ class UpdateFuser : public ir::Mutator {
     }
     if (arrays.size() > kMostFusedArrays) return false;
     bool share = false;
+    const VarSet inside = ir::DefinedVars(*a.blocks[0]);
     for (const Access& mine : first) {
       for (const Access& other : second) {
         if (!roots_.MayShare(mine.array, other.array)) continue;
-        const bool is_one = mine.array == other.array && AreAtOnePlace(a, mine, b, other);
+        const bool is_one = mine.array == other.array && AreAtOnePlace(a, mine, b, other, inside);
         if ((mine.is_store || other.is_store) && !is_one) return false;
         share |= is_one;
       }
@@ -223,8 +227,9 @@ class UpdateFuser : public ir::Mutator {
   }
 
   // Whether iterations of the two touch one element where, and only where, they are at one index.
+  // `inside`: what the first defines.
   static bool AreAtOnePlace(const Binding& a, const Access& mine, const Binding& b,
-                            const Access& other) {
+                            const Access& other, const VarSet& inside) {
     const std::vector<const Var*>& indexes = a.blocks[0]->params;
     std::vector<LinearForm> place = other.place;
     for (LinearForm& form : place) {
@@ -232,7 +237,6 @@ class UpdateFuser : public ir::Mutator {
         form = form.With(b.blocks[0]->params[k], LinearForm::Of(indexes[k]));
     }
     if (!SameForms(mine.place, place)) return false;
-    const VarSet inside = ir::DefinedVars(*a.blocks[0]);
     const auto tells = [&](const Var* index) {
       return std::any_of(place.begin(), place.end(), [&](const LinearForm& form) {
         const int64_t times = form.Coefficient(index);

@@ -151,7 +151,8 @@ class LoopParallelizer : public ir::Mutator {
     if (split.stores_read_carried && KeepsSums(loop)) return "";
     Binding sums = loop;
     sums.blocks = {arena()->New(split.sums)};
-    const LoopReduction parts = ReductionOf(arena(), sums);
+    const LoopReduction parts =
+        split.stores_read_carried ? ScanOf(arena(), sums) : ReductionOf(arena(), sums);
     if (!parts.why_not.empty()) return parts.why_not;
     if (split.stores_read_carried) return MakeScan(loop, split, parts);
     context_.Note(loop.span, "made a reduction and a loop that stores", Topic::kThreads,
@@ -264,7 +265,7 @@ class LoopParallelizer : public ir::Mutator {
   // All prefixes of what the loop carries, then its stores, which read there what was carried.
   std::string MakeScan(const Binding& loop, const LoopSplit& split, const LoopReduction& parts) {
     const Block& body = *loop.blocks[0];
-    if (split.sums_read_stores) return "what it carries is read back of what it stores";
+    if (split.sums_read_back) return "what it carries is read back of what it stores";
     if (!parts.after.empty() || !parts.inner_extents.empty() || loop.results != parts.totals)
       return NameOf(body.params[1]) + " is stored on its way";
     const Operand count = Count(loop);

@@ -47,6 +47,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "join-stores",
       // A sum that is carried is a reduction, or a scan.
       "carry-elements",
+      // An extreme and its place.
+      "carry-chosen",
       "forward-stores",
       "separate-stores",
       "check-first",

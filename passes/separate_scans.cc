@@ -128,7 +128,7 @@ class ScanSeparator : public ir::Mutator {
       return false;
     Binding sums = loop;
     sums.blocks = {arena()->New(split.sums)};
-    const LoopReduction parts = ReductionOf(arena(), sums);
+    const LoopReduction parts = ScanOf(arena(), sums);
     if (!parts.why_not.empty() || !parts.after.empty() || !parts.inner_extents.empty() ||
         loop.results != parts.totals)
       return false;

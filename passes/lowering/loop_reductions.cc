@@ -288,10 +288,64 @@ OpCode Mirrored(OpCode comparison) {
   }
 }
 
+// `f or x` is `if f { true } else { x }`, and `f and x` as well: what a carried flag decides about,
+// where it is cheap and raises nothing, is computed in any case, and is a chain then.
+class FlagWriter {
+ public:
+  FlagWriter(ir::Arena* arena, const Binding& loop) : loop_(loop), builder_(arena) {}
+
+  const Binding* Write() {
+    const Block& body = *loop_.blocks[0];
+    for (const Binding* b : body.bindings) {
+      builder_.set_span(b->span);
+      if (!WriteFlag(*b)) builder_.Append(b);
+    }
+    if (!changed_) return &loop_;
+    Binding written = loop_;
+    written.blocks = {builder_.Finish(body.params, body.results)};
+    return builder_.arena()->New(std::move(written));
+  }
+
+ private:
+  bool WriteFlag(const Binding& b) {
+    const std::vector<const Var*>& params = loop_.blocks[0]->params;
+    const bool is_flag =
+        b.op == OpCode::kIf && b.results.size() == 1 && b.operands[0].IsVar() &&
+        std::find(params.begin() + 1, params.end(), b.operands[0].var()) != params.end() &&
+        b.result()->type == ir::Type(ir::DType::kBool);
+    if (!is_flag) return false;
+    const Operand sides[2] = {b.blocks[0]->results[0], b.blocks[1]->results[0]};
+    for (const bool settles : {true, false}) {
+      const Block& other = *b.blocks[settles];
+      if (sides[!settles] != Operand::Bool(settles) || !IsCheap(other)) continue;
+      for (const Binding* inner : other.bindings) builder_.Append(inner);
+      const OpCode op = settles ? OpCode::kOr : OpCode::kAnd;
+      builder_.Emit(op, {b.result()}, {b.operands[0], sides[settles]});
+      return changed_ = true;
+    }
+    return false;
+  }
+
+  static bool IsCheap(const Block& block) {
+    return CostOf(block) <= kCheapBesideLoop &&
+           std::all_of(block.bindings.begin(), block.bindings.end(), [](const Binding* b) {
+             return ir::IsScalarOp(b->op) || b->op == OpCode::kLoad;
+           });
+  }
+
+  const Binding& loop_;
+  Builder builder_;
+  bool changed_ = false;
+};
+
 class Finder {
  public:
-  Finder(ir::Arena* arena, const Binding& loop)
-      : loop_(loop), body_(*loop.blocks[0]), builder_(arena), inner_(builder_.Nested()) {
+  Finder(ir::Arena* arena, const Binding& loop, bool in_order)
+      : loop_(loop),
+        body_(*loop.blocks[0]),
+        in_order_(in_order),
+        builder_(arena),
+        inner_(builder_.Nested()) {
     for (const Binding* b : body_.bindings) {
       for (const Var* result : b->results) definitions_[result] = b;
     }
@@ -417,8 +471,9 @@ class Finder {
       if (!element) return Refuse(Carried(carried_[k]));
       AddChain(k, chains.OpOf(k), *element);
     }
-    for (const Extreme& e : extremes_) AddCombined(e);
+    for (const Extreme& e : extremes_) in_order_ ? AddInOrder(e) : AddCombined(e);
     FinishCombine();
+    if (in_order_) SortAccumulators();
     reduction_.element =
         *inner_.Finish({body_.params[0]}, std::vector<Operand>(elements_.begin(), elements_.end()));
     const VarSet read = ir::FreeVars(reduction_.element);
@@ -507,6 +562,48 @@ class Finder {
     FinishExtreme(e, members, first, last, none);
   }
 
+  // The extreme and its followers, of which the left ones come first. What never compares is worst.
+  void AddInOrder(const Extreme& e) {
+    const ir::DType dtype = carried_[e.carried]->type.dtype();
+    Operand value = e.value;
+    if (ir::IsFloat(dtype)) {
+      // A nan that is last among the worst would take its followers along.
+      if (e.KeepsLast() && !e.followers.empty()) return Refuse(Carried(carried_[e.carried]));
+      const OpCode chooses = e.IsGreatest() ? OpCode::kMax : OpCode::kMin;
+      const Operand worst = *ir::IdentityOf(chooses, dtype);
+      const Operand counts = inner_.Scalar(e.op, {value, worst});
+      value = inner_.Scalar(OpCode::kSelect, {counts, value, worst});
+    }
+    const size_t first = elements_.size();
+    AddPrefixed(e.carried, value);
+    for (const auto& [k, follower] : e.followers) AddPrefixed(k, follower);
+    extreme_combines_.push_back({first, elements_.size() - 1, &e, false});
+  }
+
+  // An accumulator of carried value `k`, whose total is the loop's result.
+  void AddPrefixed(size_t k, const Operand& element) {
+    const size_t at = AddAccumulator(element, loop_.operands[3 + k], carried_[k]->hint);
+    reduction_.totals[at] = loop_.results[k];
+  }
+
+  // Puts the accumulators in the order of the loop's results.
+  void SortAccumulators() {
+    const LoopReduction found = reduction_;
+    const std::vector<Operand> elements = elements_, combined = reduction_.combine.results;
+    const std::vector<const Var*> params = reduction_.combine.params;
+    const size_t count = elements.size();
+    for (size_t k = 0; k < count; ++k) {
+      const size_t at = std::find(found.totals.begin(), found.totals.end(), loop_.results[k]) -
+                        found.totals.begin();
+      reduction_.totals[k] = found.totals[at];
+      reduction_.inits[k] = found.inits[at];
+      elements_[k] = elements[at];
+      reduction_.combine.results[k] = combined[at];
+      reduction_.combine.params[k] = params[at];
+      reduction_.combine.params[count + k] = params[count + at];
+    }
+  }
+
   // The loop's results: what it started from where no iteration replaced that. What is beyond
   // anything counts, and has an index.
   void FinishExtreme(const Extreme& e, const std::vector<std::pair<size_t, size_t>>& members,
@@ -533,6 +630,12 @@ class Finder {
     combine.set_span(loop_.span);
     for (const Binding* b : combines_) combine.Append(b);
     for (const auto& [first, last, e, takes_less] : extreme_combines_) {
+      if (in_order_) {
+        const Operand takes = combine.Scalar(e->op, {rights_[first], lefts_[first]});
+        for (size_t k = first; k <= last; ++k)
+          combined_[k] = combine.Scalar(OpCode::kSelect, {takes, rights_[k], lefts_[k]});
+        continue;
+      }
       const OpCode is_better = e->IsGreatest() ? OpCode::kGt : OpCode::kLt;
       const Operand better = combine.Scalar(is_better, {rights_[first], lefts_[first]});
       const Operand equal = combine.Scalar(OpCode::kEq, {rights_[first], lefts_[first]});
@@ -593,6 +696,7 @@ class Finder {
 
   const Binding& loop_;
   const Block& body_;
+  const bool in_order_;  // What it combines comes from left to right.
   Builder builder_;
   Builder inner_;  // Where the element is written.
   ir::DefinitionMap definitions_;
@@ -611,7 +715,13 @@ class Finder {
 }  // namespace
 
 LoopReduction ReductionOf(ir::Arena* arena, const ir::Binding& loop) {
-  return Finder(arena, *WithPlainComparisons(arena, loop)).Find();
+  const ir::Binding* plain = FlagWriter(arena, *WithPlainComparisons(arena, loop)).Write();
+  return Finder(arena, *plain, /*in_order=*/false).Find();
+}
+
+LoopReduction ScanOf(ir::Arena* arena, const ir::Binding& loop) {
+  const ir::Binding* plain = FlagWriter(arena, *WithPlainComparisons(arena, loop)).Write();
+  return Finder(arena, *plain, /*in_order=*/true).Find();
 }
 
 }  // namespace parakeet::passes

@@ -25,6 +25,7 @@ struct LoopReduction {
 // A chain: the value goes through `op` with an associative op, any number of times, through
 // branches that need not take it, and through inner reductions that start from it:
 //   s -> if c { s + a } else { s } -> ireduce add from s        is s + ((c ? a : -0.0) + ireduce)
+// and a flag that a cheap condition may set, `f or x` or `f and x`.
 //
 // An extreme: it is replaced by x where x compares greater (or less), and others with it:
 //   c = x > m; m, k = if c { x, v } else { m, k }
@@ -33,6 +34,11 @@ struct LoopReduction {
 // never compares, and what is not beyond the worst value either. An integer alone is a chain
 // through max or min.
 LoopReduction ReductionOf(ir::Arena* arena, const ir::Binding& loop);
+
+// The same of a loop whose prefixes are asked for: its combine takes what comes first from the
+// left, so that an extreme needs no index to tell equal values apart, and starts from what the loop
+// starts from. The totals are the loop's results.
+LoopReduction ScanOf(ir::Arena* arena, const ir::Binding& loop);
 
 }  // namespace parakeet::passes
 

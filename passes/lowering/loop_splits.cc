@@ -42,6 +42,7 @@ class Splitter {
     if (!split_.stores_first) sums = SliceFor(body_.results, kFailing);
     if (reads_old_ && reads_new_) Refuse();
     split_.sums_read_stores = reads_old_ || reads_new_;
+    split_.sums_read_back = reads_new_;
     sums.params = body_.params;
     sums.results = body_.results;
     // Both parts may hold one binding, and a value is defined once.

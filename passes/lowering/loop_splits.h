@@ -14,7 +14,8 @@ struct LoopSplit {
   ir::Block sums;            // What makes the carried values; takes and yields what the loop does.
   ir::Block stores;          // The rest; takes what the loop does, and yields nothing.
   bool stores_first = true;  // Which of the two runs first, and raises; the other needs no checks.
-  bool sums_read_stores = false;
+  bool sums_read_stores = false;  // What stores go to, before or behind them.
+  bool sums_read_back = false;    // Behind some: a scan, which comes before all, would read other.
   bool stores_read_carried = false;  // They then take these values as prefixes.
 };
 

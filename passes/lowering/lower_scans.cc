@@ -7,7 +7,7 @@
 #include "ir/uses.h"
 #include "passes/analyses/find_cost.h"
 #include "passes/analyses/find_reuse.h"
-#include "passes/analyses/vector_legality.h"
+#include "passes/analyses/scan_costs.h"
 
 namespace parakeet::passes {
 
@@ -22,53 +22,12 @@ using Operands = LoopWriter::Operands;
 
 namespace {
 
-constexpr int64_t kDearCombine = 16;  // One that costs more takes lanes, where there are some.
-constexpr int64_t kDearScanned = 8;   // One that costs more is not computed twice.
 constexpr int64_t kElementsAtOnce = 4096;
-constexpr int64_t kCheapElement = 4;  // One that costs no more waits for memory in any order.
-constexpr int64_t kFewThreads = 4;    // So many are not faster in two traversals than one in one.
+constexpr int64_t kFewThreads = 4;  // So many are not faster in two traversals than one in one.
 constexpr int64_t kUsualScanLanes = 8;
+constexpr int64_t kQuickStep = 8;      // One that costs no more waits for memory, in one chain too.
 constexpr size_t kMostChains = 8;      // Sums that a processor has under way at a time.
 constexpr int64_t kBlocksAtOnce = 32;  // Of lanes: what one thread takes.
-
-int64_t StepCost(const Binding& scan) {
-  return int64_t{CostOf(*scan.blocks[0])} + CostOf(*scan.blocks[1]);
-}
-
-// Whether the combine can be that of a block in each lane, for any values.
-bool CombinesInLanes(const Binding& scan) {
-  const Block& combine = *scan.blocks[1];
-  bool is_plain = true;
-  ir::ForEachBinding(combine, [&](const Binding& b) { is_plain &= ir::IsScalarOp(b.op); });
-  for (const Var* param : combine.params) is_plain &= WhyNotVector(combine, param).empty();
-  for (const Operand& result : combine.results) {
-    const ir::DType dtype = ir::DTypeOf(result);
-    is_plain &= !ir::IsComplex(dtype) && dtype != ir::DType::kF16;
-  }
-  return is_plain;
-}
-
-bool HasElementsInLanes(const Binding& scan) {
-  return WhyNotVector(*scan.blocks[0], scan.blocks[0]->params[0]).empty();
-}
-
-bool IsDearToCombine(const Binding& scan) { return CostOf(*scan.blocks[1]) > kDearCombine; }
-
-bool StoresElementsFirst(const Binding& scan) {
-  if (IsDearToCombine(scan)) return CombinesInLanes(scan) && !HasElementsInLanes(scan);
-  return CostOf(*scan.blocks[0]) > kDearScanned;
-}
-
-// Whether the combine gives the same bits in any grouping, and is done as soon as memory is there.
-bool MayGoInOrder(const Binding& scan) {
-  if (scan.results.size() != 1 || CostOf(*scan.blocks[0]) > kCheapElement) return false;
-  const std::optional<OpCode> op = ir::CombineOp(*scan.blocks[1]);
-  if (!op) return false;
-  const ir::DType dtype = scan.result()->type.dtype();
-  if (ir::IsComplex(dtype)) return false;
-  return *op == OpCode::kMin || *op == OpCode::kMax ||
-         ((ir::IsInteger(dtype) || ir::IsBool(dtype)) && ir::IsAssociative(*op));
-}
 
 Attributes VectorKind() { return {{Attr::kKind, std::string("vector")}}; }
 
@@ -88,42 +47,76 @@ void ScanLowering::FindScannedOver(const ir::Function& function) {
   }
 }
 
+void ScanLowering::FindReaders(const ir::Function& function) {
+  readers_ = FindPrefixReaders(function);
+  for (const auto& [nest, reader] : readers_) read_by_[reader.scan] = nest;
+}
+
+bool ScanLowering::LowerWithReader(const Binding& b,
+                                   const std::function<const Var*(const Var*)>& make) {
+  if (read_by_.contains(&b)) return true;
+  const auto found = readers_.find(&b);
+  if (found == readers_.end()) return false;
+  const PrefixReader& reader = found->second;
+  std::vector<const Var*> made;
+  for (const Var* result : b.results) made.push_back(make(result));
+  LowerScan(*reader.scan, &reader, [&](const Operand& index, const Operands& prefixes) {
+    Operands arguments = {index};
+    for (const size_t k : reader.takes) arguments.push_back(prefixes[k]);
+    const Operands values = VisitBody(*ir::CloneBlock(arena(), reader.body), arguments);
+    for (size_t k = 0; k < made.size(); ++k) StoreElement(made[k], {index}, values[k]);
+  });
+  return true;
+}
+
 void ScanLowering::LowerScan(const Binding& b) {
+  LowerScan(b, nullptr, [](const Operand&, const Operands&) {});
+}
+
+const Var* ScanLowering::ArrayFor(const Binding& scan, size_t k, const PrefixReader* reader) {
+  const Var* result = scan.results[k];
+  if (reader != nullptr && reader->arrays[k] == PrefixReader::kLeftOut) return nullptr;
+  const auto over = scanned_over_.find(result);
+  const Var* array = over != scanned_over_.end()
+                         ? Apply(Operand(over->second)).var()
+                         : builder().NewVar(Apply(result->type), result->hint);
+  if (over == scanned_over_.end()) builder().Emit(OpCode::kAlloc, {array}, array->type.dims());
+  Replace(result, array);
+  const bool is_reused = reader != nullptr && reader->arrays[k] == PrefixReader::kReused;
+  return is_reused ? nullptr : array;
+}
+
+void ScanLowering::LowerScan(const Binding& b, const PrefixReader* reader, const Put& reads) {
   const Reduction r = Describe(b);
   const int64_t block = r.has_arrays ? 0 : b.attrs.Int(Attr::kBlock);
-  Scan scan{r, {}, block, b.attrs.Int(Attr::kParallel) != 0};
-  for (const Var* result : b.results) {
-    const auto over = scanned_over_.find(result);
-    if (over != scanned_over_.end()) {
-      scan.results.push_back(Apply(Operand(over->second)).var());
-    } else {
-      scan.results.push_back(builder().NewVar(Apply(result->type), result->hint));
-      builder().Emit(OpCode::kAlloc, {scan.results.back()}, scan.results.back()->type.dims());
-    }
-    Replace(result, scan.results.back());
-  }
+  std::vector<const Var*> results;
+  for (size_t k = 0; k < b.results.size(); ++k) results.push_back(ArrayFor(b, k, reader));
   const Operand some = builder().Scalar(OpCode::kGt, {r.extents[0], Int(0)});
   const Put put = [&](const Operand& index, const Operands& values) {
-    StoreAll(scan.results, index, values);
+    for (size_t k = 0; k < results.size(); ++k) {
+      if (results[k] != nullptr) StoreElement(results[k], {index}, values[k]);
+    }
+    reads(index, values);
   };
+  const Scan scan{r, results, put, block, b.attrs.Int(Attr::kParallel) != 0};
   const auto write = [&] {
     if (r.lanes > 1 && !r.has_arrays) {
       scan.parallel ? ScanOnDevice(r, scan.results) : PutInLevels(r, put);
       return Operands{};
     }
-    block > 0 ? ScanInBlocks(scan, put) : PutInOrder(r, put);
+    block > 0 ? ScanInBlocks(scan) : PutInOrder(r, put);
     return Operands{};
   };
   Choose(some, write, [] { return Operands{}; });
 }
 
 // Blocks take two traversals, which a few threads make up for but one does not.
-void ScanLowering::ScanInBlocks(const Scan& scan, const Put& put) {
+void ScanLowering::ScanInBlocks(const Scan& scan) {
   if (!MayGoInOrder(scan.reduction.binding)) return ScanBlocks(scan);
-  if (!scan.parallel) return PutInOrder(scan.reduction, put);
+  if (!scan.parallel) return PutInOrder(scan.reduction, scan.put);
   const Operand threads = builder().EmitOne(OpCode::kTeam, ir::DType::kI64, {}, {}, {}, "threads");
   const auto in_order = [&] {
-    PutInOrder(scan.reduction, put);
+    PutInOrder(scan.reduction, scan.put);
     return Operands{};
   };
   const auto in_blocks = [&] {
@@ -245,7 +238,7 @@ void ScanLowering::ScanBlocks(Scan scan) {
   if (scan.has_elements) StoreElements(scan);
   const Operands first = RunChains(scan, {Int(0)}, Min(extent, Int(scan.block)),
                                    [&](size_t, const Operand& index, const Operands& prefixes) {
-                                     StoreAll(scan.results, index, with_init(prefixes));
+                                     scan.put(index, with_init(prefixes));
                                    })[0];
   const auto write_rest = [&] {
     scan.count = CeilDiv(extent, Int(scan.block));
@@ -256,15 +249,31 @@ void ScanLowering::ScanBlocks(Scan scan) {
       CombineTotals(scan);
       AddWhatIsBefore(scan);
     } else {
-      const size_t chains = std::max<size_t>(1, kMostChains / scan.results.size());
-      FoldGroups(scan, chains);
-      CombineTotals(scan);
-      StoreGroups(scan, chains);
+      StoreCheaply(scan);
     }
     return Operands{};
   };
   Choose(builder().Scalar(OpCode::kGt, {extent, Int(scan.block)}), write_rest,
          [] { return Operands{}; });
+}
+
+// Two traversals pay where several threads share them.
+void ScanLowering::StoreCheaply(const Scan& scan) {
+  const auto by_groups = [&] {
+    const size_t chains = std::max<size_t>(1, kMostChains / scan.results.size());
+    FoldGroups(scan, chains);
+    CombineTotals(scan);
+    StoreGroups(scan, chains);
+    return Operands{};
+  };
+  const auto one_by_one = [&] {
+    StoreOneByOne(scan);
+    return Operands{};
+  };
+  if (StepCost(scan.reduction.binding) > kQuickStep) return void(by_groups());
+  if (!scan.parallel) return void(one_by_one());
+  const Operand threads = builder().EmitOne(OpCode::kTeam, ir::DType::kI64, {}, {}, {}, "threads");
+  Choose(builder().Scalar(OpCode::kLe, {threads, Int(kFewThreads)}), one_by_one, by_groups);
 }
 
 void ScanLowering::StoreElements(const Scan& scan) {
@@ -358,13 +367,24 @@ void ScanLowering::StoreGroups(const Scan& scan, size_t chains) {
     }
     RunChains(scan, starts, length,
               [&](size_t chain, const Operand& index, const Operands& prefixes) {
-                StoreAll(scan.results, index, Combine(scan.reduction, before[chain], prefixes));
+                scan.put(index, Combine(scan.reduction, before[chain], prefixes));
               });
   };
   EachGroup(
       scan, chains, scan.count,
       [&](const Operand& first) { store(first, chains, Int(scan.block)); },
       [&](const Operand& block) { store(block, 1, LengthOf(scan, block)); });
+}
+
+void ScanLowering::StoreOneByOne(const Scan& scan) {
+  const Operands second = LoadAll(scan.before, Int(1));
+  Carry(Int(1), scan.count, second, [&](const Operand& block, const Operands& before) {
+    const Use store = [&](size_t, const Operand& index, const Operands& prefixes) {
+      scan.put(index, Combine(scan.reduction, before, prefixes));
+    };
+    const auto totals = RunChains(scan, {StartOf(scan, block)}, LengthOf(scan, block), store);
+    return Combine(scan.reduction, before, totals[0]);
+  });
 }
 
 // --- Dear steps: the prefixes inside the blocks are stored, and combined where they are. ---

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "passes/analyses/prefix_readers.h"
 #include "passes/lowering/lower_device_scans.h"
 
 namespace parakeet::passes {
@@ -23,8 +24,14 @@ class ScanLowering : public DeviceScanLowering {
 
  protected:
   void LowerScan(const ir::Binding& b);
+  // Writes a nest that takes a scan's prefixes with the scan, or leaves the scan to such a nest:
+  // then true, as for the nest. `make` makes the nest's own arrays.
+  bool LowerWithReader(const ir::Binding& b,
+                       const std::function<const ir::Var*(const ir::Var* result)>& make);
   // Finds the arrays that marked scans of the function are written over.
   void FindScannedOver(const ir::Function& function);
+  // Finds the nests that are written with their scans.
+  void FindReaders(const ir::Function& function);
   // One thread's prefixes of something: in order, and as a tree with lanes says.
   void PutInOrder(const Reduction& r, const Put& put);
   void PutInLevels(const Reduction& r, const Put& put);
@@ -33,7 +40,8 @@ class ScanLowering : public DeviceScanLowering {
   // A scan being written in blocks.
   struct Scan {
     const Reduction& reduction;
-    std::vector<const ir::Var*> results;
+    std::vector<const ir::Var*> results;  // Null for one whose array is left out.
+    const Put& put;
     int64_t block;
     bool parallel;
     bool has_elements = false;             // The results hold the elements already.
@@ -43,7 +51,11 @@ class ScanLowering : public DeviceScanLowering {
   // Gets the prefixes of one of the blocks that run side by side.
   using Use = std::function<void(size_t chain, const ir::Operand& index, const Operands& prefixes)>;
 
-  void ScanInBlocks(const Scan& scan, const Put& put);
+  // Writes the scan, each prefix of which is given to `reader` too.
+  void LowerScan(const ir::Binding& b, const PrefixReader* reader, const Put& reads);
+  // The array of a result, which stands for it from here on; null for one that is left out.
+  const ir::Var* ArrayFor(const ir::Binding& scan, size_t k, const PrefixReader* reader);
+  void ScanInBlocks(const Scan& scan);
   void ScanBlocks(Scan scan);
   // What is before a block of the levels around, outermost first, where something is.
   struct Outer {
@@ -64,7 +76,10 @@ class ScanLowering : public DeviceScanLowering {
 
   // Both ways leave the total of block b in before[b + 1], for every block but the first and last.
   void FoldGroups(const Scan& scan, size_t chains);
+  void StoreCheaply(const Scan& scan);
   void StoreGroups(const Scan& scan, size_t chains);
+  // The same of all blocks but the first in one traversal, by one thread.
+  void StoreOneByOne(const Scan& scan);
   void StoreLocalPrefixes(const Scan& scan);
   void AddWhatIsBefore(const Scan& scan);
   void CombineTotals(const Scan& scan);
@@ -80,6 +95,8 @@ class ScanLowering : public DeviceScanLowering {
   ir::Attributes KindOf(const Scan& scan, int64_t cost) const;
 
   std::unordered_map<const ir::Var*, const ir::Var*> scanned_over_;  // by result
+  std::unordered_map<const ir::Binding*, PrefixReader> readers_;     // by nest
+  std::unordered_map<const ir::Binding*, const ir::Binding*> read_by_;
 };
 
 }  // namespace parakeet::passes

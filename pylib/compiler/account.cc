@@ -6,11 +6,13 @@
 #include <set>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "ir/uses.h"
 #include "passes/analyses/find_effects.h"
 #include "passes/analyses/find_reuse.h"
+#include "passes/analyses/prefix_readers.h"
 #include "passes/other_shapes.h"
 
 namespace parakeet::pylib {
@@ -87,6 +89,8 @@ struct Nest {
 
 class Accountant {
  public:
+  explicit Accountant(bool for_kernels) : for_kernels_(for_kernels) {}
+
   Account Take() {
     for (auto& [place, made] : operators_) account_.operators.push_back(std::move(made));
     return std::move(account_);
@@ -160,6 +164,14 @@ class Accountant {
       roots_of_results_.insert(of.begin(), of.end());
     }
     FindScannedOver(function, roots);
+    readers_ = {};
+    if (!for_kernels_) readers_ = passes::FindPrefixReaders(function);
+    for (const auto& [nest, reader] : readers_) {
+      for (size_t k = 0; k < reader.arrays.size(); ++k) {
+        if (reader.arrays[k] == passes::PrefixReader::kLeftOut)
+          scanned_over_.insert(reader.scan->results[k]);
+      }
+    }
   }
 
   // Prefixes that are written over what is scanned are no array of their own.
@@ -186,8 +198,12 @@ class Accountant {
     Counts counts;
     for (const Binding* b : block.bindings) {
       int here = around;
-      if (IsNest(b->op)) {
-        here = int(nests_.size());
+      const auto reader = readers_.find(b);
+      if (reader != readers_.end()) {
+        // What takes a scan's prefixes is written in its traversal.
+        here = nest_of_.at(reader->second.scan);
+      } else if (IsNest(b->op)) {
+        here = nest_of_[b] = int(nests_.size());
         nests_.push_back(
             {b->span, b->op, around, b->attrs.Int(Attr::kParallel) != 0, IsTraversal(*b)});
         account_.traversals += nests_.back().is_traversal && !IsInside(around);
@@ -402,16 +418,19 @@ class Accountant {
   std::vector<const Binding*> around_;      // the loops of the final program that the walk is in
   size_t most_loops_ = SIZE_MAX;  // Those inside more run where another loop's checks have failed.
   ir::VarSet roots_of_results_;
-  ir::VarSet scanned_over_;
+  ir::VarSet scanned_over_;  // and what is in no array at all
+  std::unordered_map<const Binding*, passes::PrefixReader> readers_;  // by nest
+  std::unordered_map<const Binding*, int> nest_of_;                   // numbers in nests_
+  const bool for_kernels_;
   std::map<int, bool> checks_;  // by site, whether one is in a loop
   const ir::Sites* sites_ = nullptr;
 };
 
 }  // namespace
 
-Account AccountFor(const ir::Program& built, const ir::Program& scheduled,
-                   const ir::Program& final) {
-  Accountant accountant;
+Account AccountFor(const ir::Program& built, const ir::Program& scheduled, const ir::Program& final,
+                   bool for_kernels) {
+  Accountant accountant(for_kernels);
   for (const ir::Function* function : built.functions) accountant.SeeBuilt(*function->body);
   accountant.SeeScheduled(scheduled);
   for (const ir::Function* function : final.functions) accountant.SeeFinal(*function, final.sites);

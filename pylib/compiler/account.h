@@ -47,9 +47,9 @@ struct Account {
 };
 
 // `built`: with calls inlined. `scheduled`: of the indexed stage, with what schedule says. `final`:
-// of the scheduled stage, after the last pass.
-Account AccountFor(const ir::Program& built, const ir::Program& scheduled,
-                   const ir::Program& final);
+// of the scheduled stage, after the last pass; for kernels or a host.
+Account AccountFor(const ir::Program& built, const ir::Program& scheduled, const ir::Program& final,
+                   bool for_kernels);
 
 }  // namespace parakeet::pylib
 

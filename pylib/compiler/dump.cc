@@ -40,7 +40,7 @@ std::string DumpAccount(Compilation* compilation) {
     });
   }
   const ir::Program& final = scheduled.functions.empty() ? scheduled : compilation->program();
-  const Account account = AccountFor(built, scheduled, final);
+  const Account account = AccountFor(built, scheduled, final, HasDevice(compilation->target()));
   return WriteAccount(account, compilation->remarks(), compilation->sources());
 }
 

@@ -232,6 +232,16 @@ bool MayReplace(PyObject* a, PyObject* b) {
   return true;
 }
 
+bool IsMadeByNumpy(PyObject* object) {
+  Ref module = Ref::Steal(
+      PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__module__"));
+  PyErr_Clear();
+  const Ref prefix = Ref::Steal(PyUnicode_FromString("numpy"));
+  const bool is_text = module && prefix && PyUnicode_Check(module.get());
+  return is_text && PyUnicode_Tailmatch(module.get(), prefix.get(), 0,
+                                        PyUnicode_GetLength(module.get()), -1) == 1;
+}
+
 bool MayBeStatic(PyObject* object) {
   if (object == Py_None || object == Py_Ellipsis || PyUnicode_Check(object)) return true;
   if (PyObject_TypeCheck(object, dtype_type) || PyType_Check(object)) return true;

@@ -33,6 +33,9 @@ bool HasSameContent(PyObject* a, PyObject* b);
 // call, from the function that it was compiled with. Of an array or list the leaf word counts.
 bool MayReplace(PyObject* a, PyObject* b);
 
+// Objects that NumPy makes anew, such as np.finfo(...): its version says what they hold.
+bool IsMadeByNumpy(PyObject* object);
+
 // Whether an argument that is no leaf may be static: None, a string, a dtype, a function, a type,
 // or another object that the compiler may know; not a container or array of some other library.
 bool MayBeStatic(PyObject* object);

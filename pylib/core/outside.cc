@@ -89,6 +89,13 @@ PyObject* OutsidePlace::Read() const {
   return ReadDefault(holder.get(), name.get(), number);
 }
 
+Ref OutsidePlace::ReadNow() const {
+  if (space != Namespace::kAttribute) return Ref::Borrow(Read());
+  Ref found = Ref::Steal(PyObject_GetAttr(holder.get(), name.get()));
+  if (!found) PyErr_Clear();
+  return found;
+}
+
 bool OutsidePlace::Locate(const OutsideName& from, PyObject* function) {
   space = from.space;
   name = Ref::Steal(PyUnicode_InternFromString(from.name.c_str()));
@@ -126,9 +133,13 @@ bool OutsideObjects::Bind(const Manifest& manifest, PyObject* functions, PyObjec
       overloads_.push_back({Ref::Borrow(function), from.name, Ref::Borrow(object)});
       continue;
     }
-    // Modules and attributes are not guarded, and the closure of an argument has been compared with
-    // the argument.
-    if (PyModule_Check(object) || from.space == Namespace::kAttribute) continue;
+    // Modules and what they have are not guarded, and the closure of an argument has been compared
+    // with the argument.
+    if (PyModule_Check(object)) continue;
+    if (from.space == Namespace::kAttribute) {
+      GuardAttribute(function, from.name, object);
+      continue;
+    }
     if (from.space == Namespace::kClosure && ArgumentThatIs(function, statics) >= 0) continue;
     Guard guard;
     if (!guard.place.Locate(from, function)) return false;
@@ -149,6 +160,19 @@ bool OutsideObjects::Bind(const Manifest& manifest, PyObject* functions, PyObjec
   return true;
 }
 
+// Of an object of the user's, or a class; not what is another each time it is read.
+void OutsideObjects::GuardAttribute(PyObject* holder, const std::string& name, PyObject* object) {
+  if (PyModule_Check(holder) || IsMadeByNumpy(holder)) return;
+  Guard guard;
+  guard.place.space = Namespace::kAttribute;
+  guard.place.name = Ref::Steal(PyUnicode_InternFromString(name.c_str()));
+  guard.place.holder = Ref::Borrow(holder);
+  guard.object = Ref::Borrow(object);
+  const Ref now = guard.place.ReadNow();
+  if (now && (now.get() == object || MayReplace(now.get(), object)))
+    guards_.push_back(std::move(guard));
+}
+
 // Whether each still is what it was compiled as. A registration is compared by identity: what its
 // function captures is read from that function's own cells.
 bool OutsideObjects::OverloadsHold() {
@@ -166,6 +190,13 @@ bool OutsideObjects::OverloadsHold() {
 bool OutsideObjects::AllHold() {
   if (version_ != overloads_version && !OverloadsHold()) return false;
   for (Guard& guard : guards_) {
+    if (guard.place.space == Namespace::kAttribute) {
+      Ref object = guard.place.ReadNow();
+      if (object.get() == guard.object.get()) continue;
+      if (!object || !MayReplace(object.get(), guard.object.get())) return false;
+      guard.object = std::move(object);
+      continue;
+    }
     PyObject* object = guard.place.Read();
     if (object == guard.object.get()) continue;
     if (object == nullptr || !MayReplace(object, guard.object.get())) return false;

@@ -22,7 +22,8 @@ extern uint64_t overloads_version;
 // Where an outside name is read.
 struct OutsidePlace {
   Namespace space = Namespace::kGlobal;
-  // The cell; the globals; the builtins; the function whose default it is.
+  // The cell; the globals; the builtins; the function whose default it is; the object whose
+  // attribute it is.
   Ref holder;
   Ref name;
   Ref globals;            // of a builtin: they must not have the name
@@ -31,8 +32,10 @@ struct OutsidePlace {
   // Finds where `function` reads the name, which is of none of its overloads or attributes. False,
   // perhaps with an exception set, where it has no such name.
   bool Locate(const OutsideName& from, PyObject* function);
-  // Borrowed; null where nothing is bound.
+  // Borrowed; null where nothing is bound. Not of an attribute.
   PyObject* Read() const;
+  // The same of any place; an exception is cleared.
+  Ref ReadNow() const;
 };
 
 // What stands for an object, or for the method of that name where `object` is None, by now: a
@@ -80,6 +83,7 @@ class OutsideObjects {
   };
 
   bool AllHold();
+  void GuardAttribute(PyObject* holder, const std::string& name, PyObject* object);
   bool OverloadsHold();
   static PyObject* AlongPath(PyObject* object, const std::vector<uint32_t>& path);
   static Ref Follow(const Capture& capture, const Arguments& call);

@@ -98,17 +98,6 @@ class Known {
   std::vector<Ref> objects_;
 };
 
-// Objects that NumPy makes anew, such as np.finfo(...): its version says what they hold.
-bool IsMadeByNumpy(PyObject* object) {
-  Ref module = Ref::Steal(
-      PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__module__"));
-  PyErr_Clear();
-  const Ref prefix = Ref::Steal(PyUnicode_FromString("numpy"));
-  const bool is_text = module && prefix && PyUnicode_Check(module.get());
-  return is_text && PyUnicode_Tailmatch(module.get(), prefix.get(), 0,
-                                        PyUnicode_GetLength(module.get()), -1) == 1;
-}
-
 class Recorder {
  public:
   Recorder(const Beginning& beginning, const OutsideParts& parts, DiskEntry* entry)

@@ -64,6 +64,15 @@ def check(workload):
             np.array_equal(a, b) for a, b in zip(given, kept, strict=True))  # fmt: skip
 
 
+def test_no_loop_of_a_workload_has_checks():
+    left = {}
+    for workload in all_workloads():
+        told = jit(workload.program).explain(*workload.arguments(workload.tiny))
+        if told.checks_in_loops:
+            left[workload.name] = str(told)
+    assert not left
+
+
 def test_the_table_compares_with_the_best_peer_and_with_cpp():
     def entry(peer, form, seconds):
         return {"peer": peer, "form": form, "first": 1.0, "median": seconds, "min": seconds,

@@ -151,6 +151,61 @@ def test_a_changed_global_is_seen(monkeypatch):
     assert (scaled(X) == X * np.float32(0.5)).all()
 
 
+class _Settings:
+    gain = 5.0
+    limits = (0.0, 9.0)
+
+    def __init__(self):
+        self.offset = 1
+
+    @property
+    def twice(self):
+        return self.offset * 2.0
+
+    def scaled(self, x):
+        return x * self.gain + self.twice
+
+
+def test_attributes_that_change_are_seen():
+    settings = _Settings()
+
+    @jit
+    def adjusted(x):
+        return x * settings.gain + settings.offset + settings.twice + settings.limits[1]
+
+    @jit
+    def of_class(x):
+        return x + _Settings.limits[0]
+
+    for _ in range(2):
+        assert adjusted(2.0) == 22.0
+    settings.gain = 6.0
+    assert adjusted(2.0) == 24.0
+    settings.offset = 2
+    assert adjusted(2.0) == 27.0
+    del settings.gain
+    assert adjusted(2.0) == 25.0
+    settings.limits = (1.0, 10.0)
+    assert adjusted(2.0) == 26.0
+    before = parakeet.cache_info()["specializations"]
+    settings.limits = (1.0, 20.0 / 2)
+    assert adjusted(2.0) == 26.0
+    assert parakeet.cache_info()["specializations"] == before
+    assert of_class(1.0) == 1.0
+
+
+def test_attributes_of_an_argument_that_change_are_seen():
+    settings = _Settings()
+
+    @jit
+    def adjusted(x, given):
+        return x * given.gain
+
+    assert adjusted(2.0, settings) == 10.0
+    settings.gain = 6.0
+    assert adjusted(2.0, settings) == 12.0
+
+
 def test_a_global_array_is_read_at_each_call(monkeypatch):
     added = jit(PROGRAMS["a_global_array"])
     monkeypatch.setitem(globals(), "TABLE", np.zeros(3))

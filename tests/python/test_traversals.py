@@ -48,6 +48,8 @@ COUNTS = {
     "layer norm": (lambda a: _layer_norm(a), (M,), 1, 0),
     "rows of length one": (lambda a: a / np.sqrt((a * a).sum(axis=1))[:, None], (M,), 1, 0),
     "running sum of a chain": (lambda x: np.cumsum(x * 2.0), (V,), 1, 0),
+    "chain of a running sum": (lambda x: np.cumsum(x) / np.arange(1, x.size + 1), (V,), 1, 0),
+    "running sums of rows": (lambda a: np.cumsum(a, axis=1) * 2.0, (M,), 1, 0),
     "sum under a mask": (lambda x, m: x[m].sum(), (V, MASK), 1, 0),
     "mean under a mask": (lambda x, y, m: (x[m] * y[m]).mean(), (V, W, MASK), 1, 0),
     "chain under a mask": (lambda x, m: x[m] * 2.0 + 1.0, (V, MASK), 1, 0),

@@ -241,7 +241,8 @@ def place_by_pairs(is_better, x):
 
 
 def place_in_row(is_better, x):
-    """As place_by_pairs, where nans are rare: their place is looked for when there is one."""
+    """As place_by_pairs, where nans are rare: their place is looked for when there is one. The
+    result is seen to be in range."""
     n = x.shape[0]
     best, place = x[0], 0
     if x.dtype.kind == "f":
@@ -254,11 +255,11 @@ def place_in_row(is_better, x):
             place = 0
             while place < n - 1 and x[place] == x[place]:
                 place += 1
-        return place
+        return minimum(place, n - 1)
     for i in range(n):
         if is_better(x[i], best):
             best, place = x[i], i
-    return place
+    return minimum(place, n - 1)
 
 
 def places_along(place_of, x):

@@ -1,0 +1,38 @@
+#ifndef PARAKEET_PASSES_ANALYSES_PREFIX_READERS_H_
+#define PARAKEET_PASSES_ANALYSES_PREFIX_READERS_H_
+
+#include <unordered_map>
+#include <vector>
+
+#include "ir/node.h"
+
+namespace parakeet::passes {
+
+// A nest that takes each prefix of a scan at the prefix's own index: it can be written where the
+// scan has just made it.
+struct PrefixReader {
+  const ir::Binding* scan;
+  const ir::Binding* nest;
+  // What the nest makes of a prefix: takes the index, then the values there of some of the scan's
+  // results, whose numbers `takes` has.
+  ir::Block body;
+  std::vector<size_t> takes;
+  // What becomes of the array of a result.
+  enum Array {
+    kStored,   // It is read elsewhere too.
+    kLeftOut,  // Nobody else reads it.
+    kReused,   // The nest stores over it what it makes.
+  };
+  std::vector<Array> arrays;
+};
+
+// The readers in a function, by their nests. Between the two stand scalar operations only, none of
+// which reads the prefixes. The nest is cheap, raises nothing and has no loops, and the scan raises
+// nothing. What the nest stores to is read by the scan's elements at the place of that very store,
+// or not at all: any prefix may be stored when the element of its own index has been read.
+std::unordered_map<const ir::Binding*, PrefixReader> FindPrefixReaders(
+    const ir::Function& function);
+
+}  // namespace parakeet::passes
+
+#endif  // PARAKEET_PASSES_ANALYSES_PREFIX_READERS_H_
