@@ -223,8 +223,9 @@ class Vectorizer : public LoopWriter {
                     [](const Binding* each) { return each->op == OpCode::kCheck; });
     Progress progress{hi, hi, has_checks};
     lanes_may_fail_ = false;
-    const int narrow = LanesFor(body);
-    const int wide = narrow * RegistersFor(body);
+    const int asked = static_cast<int>(b.attrs.Int(Attr::kLanes));
+    const int narrow = asked > 0 ? asked : LanesFor(body);
+    const int wide = asked > 0 ? asked : narrow * RegistersFor(body);
     // Long code is not written a third time for the few iterations that fill one register alone.
     const bool once = wide == narrow || IsLong(body);
     const Operand whole = once ? lo : WriteWhole(body, lo, wide, progress);
