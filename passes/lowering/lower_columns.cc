@@ -163,16 +163,12 @@ void ColumnLowering::WriteColumns(const Binding& nest, const Binding& reduction,
   if (run == 0) return WriteStretches(columns);
   const Operand runs = CeilDiv(columns.depth, Int(run));
   if (columns.extents.size() != 1) return WriteWide(columns, runs);
-  const auto wide = [&] { return WriteWide(columns, runs), Operands{}; };
-  const auto narrow = [&](int64_t lanes, const std::function<Operands()>& otherwise) {
-    Choose(
-        AreNarrow(columns, lanes), [&] { return WriteNarrow(columns, runs, lanes), Operands{}; },
-        otherwise);
-    return Operands{};
-  };
   // Half a register lies in one line of the cache more often.
   const int64_t lanes = LanesFor(*reduction.blocks[0]);
-  narrow(lanes / 2, [&] { return narrow(lanes, wide); });
+  Choose(
+      AreNarrow(columns, lanes),
+      [&] { return WriteNarrow(columns, runs, lanes / 2), Operands{}; },
+      [&] { return WriteWide(columns, runs), Operands{}; });
 }
 
 void ColumnLowering::WriteWide(const Columns& columns, const Operand& runs) {
