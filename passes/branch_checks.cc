@@ -185,9 +185,9 @@ class CheckBrancher : public ir::Mutator {
     // Each block has cast a narrower place by itself.
     const Binding* cast = Made(index->position, OpCode::kCast);
     const Binding* other_cast = Made(other->position, OpCode::kCast);
-    const bool is_one = index->position == other->position ||
-                        (cast != nullptr && other_cast != nullptr &&
-                         cast->operands == other_cast->operands);
+    const bool is_one =
+        index->position == other->position ||
+        (cast != nullptr && other_cast != nullptr && cast->operands == other_cast->operands);
     return is_one ? std::optional(std::array{*index, *other}) : std::nullopt;
   }
 
@@ -234,8 +234,8 @@ class CheckBrancher : public ir::Mutator {
   void BranchIndex(const Binding& check, const IndexCheck& index) {
     const Operand position = Apply(index.position);
     const Operand size = Apply(index.size);
-    const Operand in_place = IsInPlace(
-        {index.selection, position, size, index.asks_for_start, index.asks_for_end});
+    const Operand in_place =
+        IsInPlace({index.selection, position, size, index.asks_for_start, index.asks_for_end});
     Builder then = builder().Nested(), other = builder().Nested();
     const Operand from_end = other.Add(position, size);
     Operand passes = other.Scalar(OpCode::kLt, {position, Operand::Int(0)});
@@ -341,7 +341,7 @@ class CheckBrancher : public ir::Mutator {
     to.Emit(OpCode::kCheck, {}, std::move(operands), check.attrs);
   }
 
-  int depth_ = 0;  // of loops around
+  int depth_ = 0;                       // of loops around
   const Binding* as_before_ = nullptr;  // A choice that stays, where its place is not in range.
   ir::DefinitionMap definitions_;
   std::unordered_map<const Binding*, IndexCheck> indexes_;

@@ -190,8 +190,8 @@ class TreeChooser : public LoopWriter {
     std::vector<const Var*> along;
     for (size_t k = 1; k < load.operands.size(); ++k) {
       const Operand& at = load.operands[k];
-      const bool is_one = at.IsVar() && std::find(indexes.begin(), indexes.end(), at.var()) !=
-                                            indexes.end();
+      const bool is_one =
+          at.IsVar() && std::find(indexes.begin(), indexes.end(), at.var()) != indexes.end();
       if (is_one) along.push_back(at.var());
     }
     return along;

@@ -240,7 +240,12 @@ class Vectorizer : public LoopWriter {
       }));
     };
     const auto none_left = [&] { return carried(progress.failed); };
-    const auto in_order = [&] { return WriteOneByOne(body, end, hi), none_left(); };
+    // Where checks may have failed, from the first of those on that is what is left in any case.
+    const auto in_order = [&]() -> Operands {
+      if (!has_checks) return WriteOneByOne(body, end, hi), none_left();
+      lanes_may_fail_ = true;
+      return {builder().Scalar(OpCode::kMin, {progress.failed, end})};
+    };
     const auto rest = [&] {
       const int64_t least = b.attrs.Int(Attr::kShort);
       if (least == 0) return masked();

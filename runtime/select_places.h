@@ -29,10 +29,9 @@ inline constexpr int64_t kFewToSelect<Placed<T>> = 96;
 // The kernel's networks for registers of 64 bytes sort more: of integers of 64 bits, which take two
 // operations to be exchanged, up to a smaller size.
 template <typename Element>
-inline constexpr int64_t kFewInLanes =
-    kLanesToSplit<Element> == 0                                   ? kFewToSelect<Element>
-    : std::is_integral_v<Element> && sizeof(Element) == 8 ? 256
-                                                                  : 512;
+inline constexpr int64_t kFewInLanes = kLanesToSplit<Element> == 0 ? kFewToSelect<Element>
+                                       : std::is_integral_v<Element> && sizeof(Element) == 8 ? 256
+                                                                                             : 512;
 
 template <typename Element>
 int64_t FewToSelect() {

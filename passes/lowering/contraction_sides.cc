@@ -283,10 +283,10 @@ void ContractionSides::PackAcross(const Tiling& tiling, const Side& side, const 
       }
       vectors = Turned(std::move(vectors));
       for (int step = 0; step < side.lanes; ++step)
-        builder().Emit(OpCode::kStoreLanes, {},
-                       {p.buffer, place.slot, builder().Add(place.packed, Int(step)), within,
-                        vectors[step]},
-                       AlongPanel());
+        builder().Emit(
+            OpCode::kStoreLanes, {},
+            {p.buffer, place.slot, builder().Add(place.packed, Int(step)), within, vectors[step]},
+            AlongPanel());
     }
   };
   Loop(Int(0), Int(side.width), {}, pack, side.lanes);

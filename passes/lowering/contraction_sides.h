@@ -67,7 +67,7 @@ class ContractionSides : public FilterLowering {
     // Whether each rectangle packs its columns itself, so many steps of the depth at a time.
     ir::Operand is_by_blocks = ir::Operand::Bool(false);
     ir::Operand block_depth = {};
-    ir::Operand is_mirrored = {};       // whether what lies below the diagonal is copied from above
+    ir::Operand is_mirrored = {};  // whether what lies below the diagonal is copied from above
   };
 
   int vector_bytes() const { return vector_bytes_; }

@@ -166,8 +166,7 @@ void ColumnLowering::WriteColumns(const Binding& nest, const Binding& reduction,
   // Half a register lies in one line of the cache more often.
   const int64_t lanes = LanesFor(*reduction.blocks[0]);
   Choose(
-      AreNarrow(columns, lanes),
-      [&] { return WriteNarrow(columns, runs, lanes / 2), Operands{}; },
+      AreNarrow(columns, lanes), [&] { return WriteNarrow(columns, runs, lanes / 2), Operands{}; },
       [&] { return WriteWide(columns, runs), Operands{}; });
 }
 

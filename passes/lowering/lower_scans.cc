@@ -150,11 +150,10 @@ void ScanLowering::PutInOrder(const Reduction& r, const Put& put) {
     const auto combine = [&] { return Combine(r, so_far, element); };
     const auto extreme = in_lanes_ ? std::nullopt : ComplexExtreme(r.binding);
     // Mostly nothing changes, which real parts tell: the next step need not wait for this one.
-    const Operands next = extreme ? Choose(
-                                        IsOutdone(*extreme, so_far[0], element[0]),
-                                        [&] { return so_far; }, combine,
-                                        {{Attr::kLikely, int64_t{1}}})
-                                  : combine();
+    const Operands next =
+        extreme ? Choose(IsOutdone(*extreme, so_far[0], element[0]), [&] { return so_far; },
+                         combine, {{Attr::kLikely, int64_t{1}}})
+                : combine();
     put(i, next);
     return next;
   });
@@ -164,8 +163,8 @@ void ScanLowering::PutInOrder(const Reduction& r, const Put& put) {
 Operand ScanLowering::IsOutdone(OpCode extreme, const Operand& best, const Operand& value) {
   const auto part = [&](OpCode of, const Operand& z) { return builder().Scalar(of, {z}); };
   const OpCode order = extreme == OpCode::kMax ? OpCode::kLt : OpCode::kGt;
-  const Operand is_behind = builder().Scalar(
-      order, {part(OpCode::kReal, value), part(OpCode::kReal, best)});
+  const Operand is_behind =
+      builder().Scalar(order, {part(OpCode::kReal, value), part(OpCode::kReal, best)});
   const Operand some_nan =
       builder().Scalar(OpCode::kOr, {part(OpCode::kIsNan, part(OpCode::kImag, value)),
                                      part(OpCode::kIsNan, part(OpCode::kImag, best))});

@@ -181,3 +181,33 @@ def test_places_that_one_of_the_arrays_has(target):
                 walked(given, left, right, target=target)
         else:
             assert walked(given, left, right, target=target) == wanted
+
+
+@jit
+def by_de_boor(t, c, p, x):
+    out = np.empty(len(x))
+    d = np.empty(p + 1)
+    for i in range(len(x)):
+        k = p
+        while k < len(c) - 1 and x[i] >= t[k + 1]:
+            k += 1
+        for j in range(p + 1):
+            d[j] = c[j + k - p]
+        for r in range(1, p + 1):
+            for j in range(p, r - 1, -1):
+                a = (x[i] - t[j + k - p]) / (t[j + 1 + k - r] - t[j + k - p])
+                d[j] = (1.0 - a) * d[j - 1] + a * d[j]
+        out[i] = d[p]
+    return out
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_short_rows_that_an_iteration_works_on(target):
+    for p in (3, 9):
+        t = np.concatenate([np.zeros(p), np.linspace(0, 1, 12), np.ones(p)])
+        c, x = some(11 + p), np.linspace(0, 0.99, 40)
+        np.testing.assert_allclose(by_de_boor(t, c, p, x, target=target),
+                                   by_de_boor.__wrapped__(t, c, p, x), rtol=1e-12, atol=1e-12)
+        with pytest.raises(IndexError):
+            by_de_boor(t, c[:p + 1], p + 1, x, target=target)
+            by_de_boor(t[:p + 3], c, p, x, target=target)
