@@ -24,7 +24,8 @@
 //
 // What is read at one place of one array or of another, as the children of a node are, is no branch
 // where the place is in range of both: which of them nobody foresees, and both are near.
-//   %v = if %c { check ... %a = load %x[%j]  yield %a } else { check ... %b = load %y[%j]  yield %b }
+//   %v = if %c { check ... %a = load %x[%j]  yield %a } else {
+//     check ... %b = load %y[%j]  yield %b }
 //   => %v = if %2 { %a = load %x[%i]  %b = load %y[%i]  %d = select %c, %a, %b  yield %d } else {
 //     as before } {likely = 1}
 //

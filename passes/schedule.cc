@@ -118,9 +118,9 @@ class Scheduler : public ir::Mutator {
   }
 
   // Below how many elements a nest of a few scalars takes them in order, where the loop around, or
-  // a loop in order beside it, reads them again, so that they are loaded soon after they are stored where there are few; or
-  // where the loop stores one by one what lanes would read, or reads so what they would store. 0:
-  // lanes take them always.
+  // a loop in order beside it, reads them again, so that they are loaded soon after they are stored
+  // where there are few; or where the loop stores one by one what lanes would read, or reads so
+  // what they would store. 0: lanes take them always.
   int64_t ShortStepOf(const Binding& nest) const {
     if (loop_ == nullptr && around_ == nullptr) return 0;
     size_t count = 0;

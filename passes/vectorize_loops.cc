@@ -9,7 +9,8 @@
 //   store_lanes %r[%i], %b {axis = 0} }
 //   if %some { the same once from %m, each access masked }
 //
-// What is the same in all lanes stays a number, be it carried by a loop or chosen by a branch.
+// What is the same in all lanes stays a number, be it carried by a loop or chosen by a branch. A
+// loop with the attribute `lanes` takes so many at a time.
 //
 // Assumes: vector_legality.cc found no reason against the loop, of what varying_values.cc says to
 // differ between lanes. Tails take the same vector operations, so a value does not depend on its

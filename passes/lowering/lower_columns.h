@@ -15,7 +15,7 @@ namespace parakeet::passes {
 // Rows pass by a few at a time, each read from one end of a stretch to the other, and the totals of
 // the stretch stay in the first cache. Every total is made in index order, a run of rows behind the
 // other, so its bits depend neither on the stretch nor on the threads: where columns are few, those
-// share the runs.
+// share the runs. Of columns that fit a register, runs pass by side by side, and totals stay there.
 class ColumnLowering : public ContractionLowering {
  public:
   using ContractionLowering::ContractionLowering;
