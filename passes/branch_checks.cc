@@ -22,10 +22,18 @@
 //   %is_less = lt %x[%i], %x[%place]  %next = if %is_less { yield %i } else { yield %place }
 //   => %next = if not %is_less { yield %place } else { yield %i } {likely = 1}
 //
+// What is read at one place of one array or of another, as the children of a node are, is no branch
+// where the place is in range of both: which of them nobody foresees, and both are near.
+//   %v = if %c { check ... %a = load %x[%j]  yield %a } else {
+//     check ... %b = load %y[%j]  yield %b }
+//   => %v = if %2 { %a = load %x[%i]  %b = load %y[%i]  %d = select %c, %a, %b  yield %d } else {
+//     as before } {likely = 1}
+//
 // Assumes: loops over buffers, behind vectorize_loops: lanes want selections.
 // Refuses: an index of another block than its check; two checks with anything but tests between
-// them.
+// them; choices of what is read behind anything but a check, or outside a loop.
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <optional>
 #include <unordered_map>
@@ -92,7 +100,12 @@ class CheckBrancher : public ir::Mutator {
       return BranchImplied(*b, found->second);
     if (b->op == OpCode::kFor) FindKeptPlaces(*b);
     if (kept_.contains(b)) return BranchKept(*b);
+    if (const auto indexes = depth_ > 0 ? FindReadOfEither(*b) : std::nullopt)
+      return ReadBoth(*b, *indexes);
+    const bool loops = b->op == OpCode::kFor || b->op == OpCode::kWhile;
+    depth_ += loops;
     Mutator::Visit(b);
+    depth_ -= loops;
   }
 
  private:
@@ -140,16 +153,90 @@ class CheckBrancher : public ir::Mutator {
     return IndexCheck{selection, position, from_end->operands[1]};
   }
 
+  // The load, cast perhaps, that is all that a block does behind a check of its only index.
+  const Binding* CheckedLoad(const Block& block, std::optional<IndexCheck>& index) const {
+    const Binding* load = nullptr;
+    const Binding* last = nullptr;
+    for (size_t at = 0; at < block.bindings.size(); ++at) {
+      const Binding* b = block.bindings[at];
+      const bool is_cast = last != nullptr && last == load && b->op == OpCode::kCast &&
+                           b->operands[0] == Operand(load->result());
+      if (load != nullptr && !is_cast) return nullptr;
+      if (b->op == OpCode::kLoad) {
+        load = b;
+      } else if (b->op == OpCode::kCheck) {
+        if (index || !(index = FindIndexCheck(block, at))) return nullptr;
+      } else if (!ir::IsScalarOp(b->op)) {
+        return nullptr;
+      }
+      last = b;
+    }
+    const bool is_all = load != nullptr && index && load->operands.size() == 2 &&
+                        load->operands[1] == Operand(index->selection->result()) &&
+                        block.results == std::vector<Operand>{last->result()};
+    return is_all ? load : nullptr;
+  }
+
+  // The checks of what is read of each array, if the branch chooses which is read at one place.
+  std::optional<std::array<IndexCheck, 2>> FindReadOfEither(const Binding& b) const {
+    if (b.op != OpCode::kIf || b.results.size() != 1 || &b == as_before_) return std::nullopt;
+    std::optional<IndexCheck> index, other;
+    if (CheckedLoad(*b.blocks[0], index) == nullptr || CheckedLoad(*b.blocks[1], other) == nullptr)
+      return std::nullopt;
+    // Each block has cast a narrower place by itself.
+    const Binding* cast = Made(index->position, OpCode::kCast);
+    const Binding* other_cast = Made(other->position, OpCode::kCast);
+    const bool is_one =
+        index->position == other->position ||
+        (cast != nullptr && other_cast != nullptr && cast->operands == other_cast->operands);
+    return is_one ? std::optional(std::array{*index, *other}) : std::nullopt;
+  }
+
+  void ReadBoth(const Binding& b, const std::array<IndexCheck, 2>& indexes) {
+    const Binding* cast = Made(indexes[0].position, OpCode::kCast);
+    const Operand position = cast != nullptr
+                                 ? builder().Cast(Apply(cast->operands[0]), ir::DType::kI64)
+                                 : Apply(indexes[0].position);
+    Operand size = Apply(indexes[0].size);
+    const Operand other_size = Apply(indexes[1].size);
+    if (other_size != size) size = builder().Scalar(OpCode::kMin, {size, other_size});
+    const Operand in_place = IsInPlace({nullptr, position, size, true, true});
+    Builder then = builder().Nested();
+    std::vector<Operand> chosen = {Apply(b.operands[0])};
+    for (const Block* block : b.blocks) {
+      std::optional<IndexCheck> same;
+      const Operand array = CheckedLoad(*block, same)->operands[0];
+      chosen.push_back(then.Cast(then.Load(Apply(array), {position}), ir::DTypeOf(b.result())));
+    }
+    const Operand read = then.Scalar(OpCode::kSelect, chosen);
+    Binding branch = b;
+    branch.results = {builder().NewVar(b.result()->type, b.result()->hint)};
+    as_before_ = arena()->New(std::move(branch));
+    const Block* other =
+        Mutator::VisitBlock(arena()->New(Block{{}, {as_before_}, {as_before_->result()}}));
+    Binding either = b;
+    either.operands = {in_place};
+    either.attrs = ir::Attributes{{Attr::kLikely, int64_t{1}}};
+    either.blocks = {then.Finish({}, {read}), other};
+    builder().Append(arena()->New(std::move(either)));
+  }
+
+  // Whether the position is in range without being counted from the end, as far as that is asked.
+  Operand IsInPlace(const IndexCheck& index) {
+    const auto& [selection, position, size, asks_for_start, asks_for_end] = index;
+    const Operand starts = builder().Scalar(OpCode::kGe, {position, Operand::Int(0)});
+    if (!asks_for_end) return starts;
+    // A limit that is not negative makes both one comparison without a sign.
+    const Operand limit = builder().Scalar(OpCode::kMax, {size, Operand::Int(0)});
+    const Operand ends = builder().Scalar(OpCode::kLt, {position, limit});
+    return builder().Scalar(OpCode::kAnd, {starts, ends});
+  }
+
   void BranchIndex(const Binding& check, const IndexCheck& index) {
     const Operand position = Apply(index.position);
     const Operand size = Apply(index.size);
-    Operand in_place = builder().Scalar(OpCode::kGe, {position, Operand::Int(0)});
-    if (index.asks_for_end) {
-      // A limit that is not negative makes both one comparison without a sign.
-      const Operand limit = builder().Scalar(OpCode::kMax, {size, Operand::Int(0)});
-      const Operand ends = builder().Scalar(OpCode::kLt, {position, limit});
-      in_place = builder().Scalar(OpCode::kAnd, {in_place, ends});
-    }
+    const Operand in_place =
+        IsInPlace({index.selection, position, size, index.asks_for_start, index.asks_for_end});
     Builder then = builder().Nested(), other = builder().Nested();
     const Operand from_end = other.Add(position, size);
     Operand passes = other.Scalar(OpCode::kLt, {position, Operand::Int(0)});
@@ -255,6 +342,8 @@ class CheckBrancher : public ir::Mutator {
     to.Emit(OpCode::kCheck, {}, std::move(operands), check.attrs);
   }
 
+  int depth_ = 0;                       // of loops around
+  const Binding* as_before_ = nullptr;  // A choice that stays, where its place is not in range.
   ir::DefinitionMap definitions_;
   std::unordered_map<const Binding*, IndexCheck> indexes_;
   std::unordered_map<const Binding*, Implied> implied_;

@@ -5,6 +5,9 @@
 // After:
 //   %s: f64 = ireduce (%i) in (%n) add from 0.0 tree(block 8192, lanes 32) { ... }
 //
+// Where a reduction goes through an array by its axes in another order than memory, as one of a
+// transposed array does, its indexes change places first.
+//
 // Assumes: index form. ir/reduction_tree.h says what a tree means. Threads and the width of
 // registers take no part: one core and many give the same bits. What is in order along rows that
 // pass by, as a sum of columns, is in order a run of rows at a time. At a step of a loop in order,
@@ -100,6 +103,7 @@ class TreeChooser : public LoopWriter {
 
  protected:
   void Visit(const Binding* b) override {
+    if (b->op == OpCode::kIreduce && !context_.options.kernels) b = InOrderOfMemory(b);
     switch (b->op) {
       case OpCode::kIreduce: {
         const int64_t block = TreeBlockOf(*b);
@@ -150,6 +154,47 @@ class TreeChooser : public LoopWriter {
   static bool HoldsArrays(const Binding& b) {
     return std::any_of(b.blocks[1]->results.begin(), b.blocks[1]->results.end(),
                        [](const Operand& result) { return ir::TypeOf(result).IsArray(); });
+  }
+
+  // The reduction with its indexes in the order of the axes that all of its elements' arrays are
+  // read along, where it has another and any will do.
+  const Binding* InOrderOfMemory(const Binding* b) {
+    const Block& element = *b->blocks[0];
+    const std::vector<const Var*>& params = element.params;
+    if (params.size() < 2 || HoldsArrays(*b) || !WhyNoLanesToCombine(*b).empty()) return b;
+    std::vector<const Var*> order;
+    for (const Binding* load : element.bindings) {
+      if (load->op != OpCode::kLoad && !ir::IsScalarOp(load->op)) return b;
+      if (load->op != OpCode::kLoad) continue;
+      const std::vector<const Var*> along = IndexesAlong(*load, params);
+      if (along.empty()) continue;
+      if (!order.empty() && order != along) return b;
+      if (along.size() != params.size() || !patterns_.LiesNext(*load, along.back())) return b;
+      order = along;
+    }
+    if (order.empty() || order == params) return b;
+    Binding turned = *b;
+    for (size_t k = 0; k < order.size(); ++k) {
+      const size_t at = std::find(params.begin(), params.end(), order[k]) - params.begin();
+      turned.operands[k] = b->operands[at];
+    }
+    Block in_order = element;
+    in_order.params = order;
+    turned.blocks[0] = arena()->New(std::move(in_order));
+    return arena()->New(std::move(turned));
+  }
+
+  // Which of the indexes are places of the load as they are, axis by axis.
+  static std::vector<const Var*> IndexesAlong(const Binding& load,
+                                              const std::vector<const Var*>& indexes) {
+    std::vector<const Var*> along;
+    for (size_t k = 1; k < load.operands.size(); ++k) {
+      const Operand& at = load.operands[k];
+      const bool is_one =
+          at.IsVar() && std::find(indexes.begin(), indexes.end(), at.var()) != indexes.end();
+      if (is_one) along.push_back(at.var());
+    }
+    return along;
   }
 
   // Fewer elements where each is made by a loop of its own, unless that is soon over.

@@ -91,7 +91,9 @@ class Scheduler : public ir::Mutator {
     if (const int64_t least = axis >= 0 ? ShortStepOf(b) : 0; least > 0)
       attrs = attrs.With(Attr::kShort, least);
     const bool outer_lanes = std::exchange(in_lanes_, in_lanes_ || axis >= 0);
+    const Binding* outer = std::exchange(around_, axis >= 0 ? nullptr : &b);
     Inside(b, attrs, true);
+    around_ = outer;
     in_lanes_ = outer_lanes;
   }
 
@@ -115,19 +117,21 @@ class Scheduler : public ir::Mutator {
            (ir::IsFloat(dtype) && InfoOf(b.op).cost < kLeastCostOfRoutine);
   }
 
-  // Below how many elements a nest of a few scalars takes them in order, where the loop around
-  // reads them again, so that they are loaded soon after they are stored where there are few; or
-  // where the loop stores one by one what lanes would read, or reads so what they would store. 0:
-  // lanes take them always.
+  // Below how many elements a nest of a few scalars takes them in order, where the loop around, or
+  // a loop in order beside it, reads them again, so that they are loaded soon after they are stored
+  // where there are few; or where the loop stores one by one what lanes would read, or reads so
+  // what they would store. 0: lanes take them always.
   int64_t ShortStepOf(const Binding& nest) const {
-    if (loop_ == nullptr) return 0;
+    if (loop_ == nullptr && around_ == nullptr) return 0;
     size_t count = 0;
     bool is_plain = true;
     ir::ForEachBinding(*nest.blocks[0], [&](const Binding& b) {
       ++count;
-      is_plain &= IsSameAlone(b) || b.op == OpCode::kLoad || b.op == OpCode::kStore;
+      is_plain &= IsSameAlone(b) || b.op == OpCode::kLoad || b.op == OpCode::kStore ||
+                  b.op == OpCode::kCheck;
     });
     if (!is_plain || count > kMostOfShortStep) return 0;
+    if (loop_ == nullptr) return IsWorkedOn(nest) ? kShortStep : 0;
     const ir::Block& step = *loop_->blocks.back();
     const Effects effects = EffectsOf(*nest.blocks[0], roots_);
     ir::VarSet stored = effects.writes;
@@ -136,6 +140,12 @@ class Scheduler : public ir::Mutator {
         (Intersects(effects.reads, StoredOneByOne(step)) || Intersects(stored, ReadInOrder(step))))
       return kShortStepOfSingles;
     return Intersects(EffectsOf(step, roots_).reads, stored) ? kShortStep : 0;
+  }
+
+  // True for what an iteration of the nest around makes, and a loop in order then stores to.
+  bool IsWorkedOn(const Binding& nest) const {
+    const ir::VarSet made(nest.results.begin(), nest.results.end());
+    return Intersects(made, StoredOneByOne(*around_->blocks.back()));
   }
 
   // True where something is stored at places that are those of the iteration before, too.
@@ -335,7 +345,8 @@ class Scheduler : public ir::Mutator {
   AccessPatterns patterns_;
   Roots roots_;
   Context& context_;
-  const Binding* loop_ = nullptr;  // The outermost around that goes in order,
+  const Binding* loop_ = nullptr;    // The outermost around that goes in order,
+  const Binding* around_ = nullptr;  // The nest around that lanes do not take.
   const Binding* innermost_ = nullptr;
   bool in_parallel_ = false;
   bool in_lanes_ = false;

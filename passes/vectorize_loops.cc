@@ -9,7 +9,8 @@
 //   store_lanes %r[%i], %b {axis = 0} }
 //   if %some { the same once from %m, each access masked }
 //
-// What is the same in all lanes stays a number, be it carried by a loop or chosen by a branch.
+// What is the same in all lanes stays a number, be it carried by a loop or chosen by a branch. A
+// loop with the attribute `lanes` takes so many at a time.
 //
 // Assumes: vector_legality.cc found no reason against the loop, of what varying_values.cc says to
 // differ between lanes. Tails take the same vector operations, so a value does not depend on its
@@ -223,8 +224,9 @@ class Vectorizer : public LoopWriter {
                     [](const Binding* each) { return each->op == OpCode::kCheck; });
     Progress progress{hi, hi, has_checks};
     lanes_may_fail_ = false;
-    const int narrow = LanesFor(body);
-    const int wide = narrow * RegistersFor(body);
+    const int asked = static_cast<int>(b.attrs.Int(Attr::kLanes));
+    const int narrow = asked > 0 ? asked : LanesFor(body);
+    const int wide = asked > 0 ? asked : narrow * RegistersFor(body);
     // Long code is not written a third time for the few iterations that fill one register alone.
     const bool once = wide == narrow || IsLong(body);
     const Operand whole = once ? lo : WriteWhole(body, lo, wide, progress);
@@ -239,7 +241,12 @@ class Vectorizer : public LoopWriter {
       }));
     };
     const auto none_left = [&] { return carried(progress.failed); };
-    const auto in_order = [&] { return WriteOneByOne(body, end, hi), none_left(); };
+    // Where checks may have failed, from the first of those on that is what is left in any case.
+    const auto in_order = [&]() -> Operands {
+      if (!has_checks) return WriteOneByOne(body, end, hi), none_left();
+      lanes_may_fail_ = true;
+      return {builder().Scalar(OpCode::kMin, {progress.failed, end})};
+    };
     const auto rest = [&] {
       const int64_t least = b.attrs.Int(Attr::kShort);
       if (least == 0) return masked();

@@ -26,6 +26,21 @@ template <typename Element>
 inline constexpr int64_t kFewToSelect = 192;
 template <typename T>
 inline constexpr int64_t kFewToSelect<Placed<T>> = 96;
+// The kernel's networks for registers of 64 bytes sort more: of integers of 64 bits, which take two
+// operations to be exchanged, up to a smaller size.
+template <typename Element>
+inline constexpr int64_t kFewInLanes = kLanesToSplit<Element> == 0 ? kFewToSelect<Element>
+                                       : std::is_integral_v<Element> && sizeof(Element) == 8 ? 256
+                                                                                             : 512;
+
+template <typename Element>
+int64_t FewToSelect() {
+  if constexpr (kFewInLanes<Element> > kFewToSelect<Element>) {
+    if (HasLanesToSplit()) return kFewInLanes<Element>;
+  }
+  return kFewToSelect<Element>;
+}
+
 // Elements that are told apart at a time, into lists in the nearest cache.
 inline constexpr int64_t kSplitAtOnce = 512;
 // Places that lie apart take a traversal each; more than so many split the array again and again.
@@ -73,7 +88,7 @@ class Selector {
   // `spare` has as many elements; it may be `from`.
   void Partition(const Element* from, Element* to, Element* spare, int64_t count,
                  const int64_t* places, const int64_t* places_end, int64_t base = 0) {
-    if (places == places_end || count <= kFewToSelect<Element>) {
+    if (places == places_end || count <= FewToSelect<Element>()) {
       std::copy_n(from, count, to);
       if (places != places_end) Sort(to, count);
       return;

@@ -129,12 +129,12 @@ struct SortedRow {
     PutZerosInOrder(elements, count);
   }
 
-  T elements[kFewToSelect<T>];
+  T elements[std::max(kFewToSelect<T>, kFewInLanes<T>)];
 };
 
 template <typename T>
 bool IsSortedWhole(int64_t count, int64_t places) {
-  return count > kShortestRow && count <= kFewToSelect<T> && places > 0;
+  return count > kShortestRow && count <= FewToSelect<T>() && places > 0;
 }
 
 // Gives how many are nan.

@@ -90,7 +90,6 @@ bool MayGoInOrder(const Binding& scan) {
   const std::optional<OpCode> op = ir::CombineOp(*scan.blocks[1]);
   if (!op) return false;
   const ir::DType dtype = scan.result()->type.dtype();
-  if (ir::IsComplex(dtype)) return false;
   return *op == OpCode::kMin || *op == OpCode::kMax ||
          ((ir::IsInteger(dtype) || ir::IsBool(dtype)) && ir::IsAssociative(*op));
 }

@@ -25,6 +25,8 @@ namespace {
 constexpr int kGroup = 4;
 // And steps of the depth: parts enough for many threads.
 constexpr int kSteps = 128;
+// As many lanes are turned at most.
+constexpr int kMostAcross = 16;
 // So many elements are not shared out.
 constexpr int kAlone = 1 << 14;
 
@@ -131,17 +133,23 @@ void ContractionSides::Pack(const Tiling& tiling, Side& side, const Attributes& 
     if (!MayBeDirect(tiling, side)) return count;
     return builder().Scalar(OpCode::kSelect, {tiling.is_direct, Int(0), count});
   };
+  const bool may_wait = side.which == kColumns && tiling.is_by_blocks != Operand::Bool(false);
+  const auto by_blocks = [&](const Operand& then, const Operand& otherwise) -> Operand {
+    if (!may_wait) return otherwise;
+    return builder().Scalar(OpCode::kSelect, {tiling.is_by_blocks, then, otherwise});
+  };
   const Operand groups = Groups(side);
   const Operand batches = side.is_batched ? tiling.batches : Int(1);
   const Operand count = unless_direct(builder().Mul(batches, side.tiles));
+  const Operand depth = by_blocks(tiling.block_depth, tiling.depth);
   for (Packed& p : side.values) {
     const DType dtype = p.value->result()->type.dtype();
     const bool by_parts = IsPackedByParts(side, p);
     const Type type = Type::Array(by_parts ? ir::PartOf(dtype) : dtype,
-                                  {count, tiling.depth, Int(side.width * (by_parts ? 2 : 1))});
+                                  {count, depth, Int(side.width * (by_parts ? 2 : 1))});
     p.buffer = builder().EmitOne(OpCode::kAlloc, type, type.dims(), {}, {}, "packed");
   }
-  const Operand all_groups = unless_direct(builder().Mul(batches, groups));
+  const Operand all_groups = by_blocks(Int(0), unless_direct(builder().Mul(batches, groups)));
   if (tiling.is_ordered) {
     side.finite = builder().EmitOne(OpCode::kAlloc, Type::Array(DType::kBool, {all_groups}),
                                     {all_groups}, {}, {}, "finite");
@@ -205,29 +213,114 @@ void ContractionSides::PackGroup(const Tiling& tiling, const Side& side, const O
   const Operand last = Min(builder().Add(first, Int(kGroup)), side.tiles);
   const Index outer = OuterIndex(tiling, batch);
   const LaneValues lanes(side.lanes);
-  Operands finite;
-  if (tiling.is_ordered) finite.push_back(lanes.Splat(builder(), Operand::Bool(true)));
+  if (!tiling.is_ordered)
+    return PackTiles(tiling, side, {outer, batch}, {first, last}, steps, Int(0));
+  Operands finite = {lanes.Splat(builder(), Operand::Bool(true))};
   finite = Carry(steps.begin, steps.end, finite, [&](const Operand& k, const Operands& above) {
     return Carry(first, last, above, [&](const Operand& tile, const Operands& so_far) {
-      return PackTile(tiling, side, outer, tile, TileIn(side, batch, tile), k, so_far);
+      return PackTile(tiling, side, outer, {tile, TileIn(side, batch, tile), k, k}, so_far);
     });
   });
-  if (!tiling.is_ordered) return;
   const Operand all = builder().EmitOne(OpCode::kAllLanes, DType::kBool, {finite[0]});
   builder().Store(side.finite, {group}, all);
 }
 
+void ContractionSides::PackTiles(const Tiling& tiling, const Side& side, const Batch& batch,
+                                 const Range& tiles, const Range& steps, const Operand& from) {
+  const auto place = [&](const Operand& tile, const Operand& k) {
+    const Operand packed = from.IsInt(0) ? k : builder().Sub(k, from);
+    return PlaceOfPacked{tile, TileIn(side, batch.number, tile), k, packed};
+  };
+  const auto pack_one = [&](const Operand& tile, const Operand& k) {
+    PackTile(tiling, side, batch.outer, place(tile, k), {});
+  };
+  if (!LieAcross(tiling, side)) {
+    return Loop(steps.begin, steps.end, {}, [&](const Operand& k) {
+      Loop(tiles.begin, tiles.end, {}, [&](const Operand& tile) { pack_one(tile, k); });
+    });
+  }
+  const Operand rest =
+      builder().Scalar(OpCode::kMod, {builder().Sub(steps.end, steps.begin), Int(side.lanes)});
+  const Operand whole = builder().Sub(steps.end, rest);
+  Loop(tiles.begin, tiles.end, {}, [&](const Operand& tile) {
+    const auto across = [&](const Operand& k) {
+      PackAcross(tiling, side, batch.outer, place(tile, k));
+    };
+    Loop(steps.begin, whole, {}, across, side.lanes);
+    Loop(whole, steps.end, {}, [&](const Operand& k) { pack_one(tile, k); });
+  });
+}
+
+// True where memory lies along the depth, not along the tile, of which lanes would be gathered.
+bool ContractionSides::LieAcross(const Tiling& tiling, const Side& side) const {
+  if (tiling.is_ordered || tiling.summed.size() != 1 || side.lanes > kMostAcross) return false;
+  const Var* depth = tiling.contract.blocks[0]->params[tiling.extents.size()];
+  return std::all_of(side.values.begin(), side.values.end(), [&](const Packed& p) {
+    const DType dtype = p.value->result()->type.dtype();
+    return p.value->op == OpCode::kLoad && (ir::IsFloat(dtype) || ir::IsInteger(dtype)) &&
+           patterns_.LiesNext(*p.value, depth);
+  });
+}
+
+// As many steps from k on as there are lanes: read along the depth, index by index, and turned.
+// What is beyond the last index is packed of that.
+void ContractionSides::PackAcross(const Tiling& tiling, const Side& side, const Index& outer,
+                                  const PlaceOfPacked& place) {
+  const Block& element = *tiling.contract.blocks[0];
+  const Operand last = builder().Sub(tiling.extents[side.axis], Int(1));
+  const auto pack = [&](const Operand& within) {
+    const Operand start = builder().Add(builder().Mul(place.tile, Int(side.width)), within);
+    for (const Packed& p : side.values) {
+      Operands vectors;
+      for (int lane = 0; lane < side.lanes; ++lane) {
+        LaneValues lanes(side.lanes);
+        SetIndices(tiling, outer, place.k, lanes);
+        lanes.Set(element.params[tiling.extents.size()], {LaneValue::kLinear, place.k, 1});
+        lanes.Set(element.params[side.axis],
+                  {LaneValue::kUniform, Min(builder().Add(start, Int(lane)), last), 0});
+        Write(*p.value, lanes, std::nullopt);
+        vectors.push_back(lanes.Vector(builder(), lanes.Of(p.value->result())));
+      }
+      vectors = Turned(std::move(vectors));
+      for (int step = 0; step < side.lanes; ++step)
+        builder().Emit(
+            OpCode::kStoreLanes, {},
+            {p.buffer, place.slot, builder().Add(place.packed, Int(step)), within, vectors[step]},
+            AlongPanel());
+    }
+  };
+  Loop(Int(0), Int(side.width), {}, pack, side.lanes);
+}
+
+// The first lanes of all vectors, their second lanes, ..., of as many vectors as they have lanes:
+// each round puts the number of a lane one bit further up in the number of its vector.
+LoopWriter::Operands ContractionSides::Turned(Operands vectors) {
+  const Type type = ir::TypeOf(vectors[0]);
+  const Type both = Type::Vector(type.dtype(), 2 * type.lanes());
+  const size_t half = vectors.size() / 2;
+  for (size_t round = 1; round < vectors.size(); round *= 2) {
+    Operands next;
+    for (size_t k = 0; k < half; ++k) {
+      const Operand pair =
+          builder().EmitOne(OpCode::kInterleave, both, {vectors[k], vectors[k + half]});
+      next.push_back(builder().EmitOne(OpCode::kLowHalf, type, {pair}));
+      next.push_back(builder().EmitOne(OpCode::kHighHalf, type, {pair}));
+    }
+    vectors = std::move(next);
+  }
+  return vectors;
+}
+
 // Beyond the last index what zeros give is packed; what is made of it is not stored.
 LoopWriter::Operands ContractionSides::PackTile(const Tiling& tiling, const Side& side,
-                                                const Index& outer, const Operand& tile,
-                                                const Operand& slot, const Operand& k,
+                                                const Index& outer, const PlaceOfPacked& place,
                                                 Operands finite) {
   const Block& element = *tiling.contract.blocks[0];
   for (int within = 0; within < side.width; within += side.lanes) {
-    const Operand start = builder().Add(builder().Mul(tile, Int(side.width)), Int(within));
+    const Operand start = builder().Add(builder().Mul(place.tile, Int(side.width)), Int(within));
     const Operand mask = MaskFrom(start, tiling.extents[side.axis], side.lanes);
     LaneValues lanes(side.lanes);
-    SetIndices(tiling, outer, k, lanes);
+    SetIndices(tiling, outer, place.k, lanes);
     lanes.Set(element.params[side.axis], {LaneValue::kLinear, start, 1});
     for (size_t at = 0; at < element.bindings.size(); ++at) {
       if (tiling.follows[at] == side.which || tiling.follows[at] == kNeither)
@@ -235,7 +328,7 @@ LoopWriter::Operands ContractionSides::PackTile(const Tiling& tiling, const Side
     }
     for (const Packed& p : side.values) {
       const Operand value = lanes.Vector(builder(), lanes.Of(p.value->result()));
-      StorePacked(side, p, {p.buffer, slot, k}, within, value);
+      StorePacked(side, p, {p.buffer, place.slot, place.packed}, within, value);
       if (finite.empty() || !ir::IsFloat(ir::DTypeOf(value))) continue;
       const Operand is_finite = builder().Scalar(OpCode::kIsFinite, {value});
       const Operand counts =

@@ -64,7 +64,10 @@ class ContractionSides : public FilterLowering {
     std::vector<Follows> follows = {};  // by binding of the element function
     ir::Operand is_direct = {};         // whether what may be is read where it lies, not packed
     ir::Operand is_streamed = {};       // and columns come from farther than the second cache
-    ir::Operand is_mirrored = {};       // whether what lies below the diagonal is copied from above
+    // Whether each rectangle packs its columns itself, so many steps of the depth at a time.
+    ir::Operand is_by_blocks = ir::Operand::Bool(false);
+    ir::Operand block_depth = {};
+    ir::Operand is_mirrored = {};  // whether what lies below the diagonal is copied from above
   };
 
   int vector_bytes() const { return vector_bytes_; }
@@ -73,8 +76,15 @@ class ContractionSides : public FilterLowering {
   bool Classify(Tiling& tiling) const;
   // True where the side may be read where it lies: it is loads, columns side by side.
   bool MayBeDirect(const Tiling& tiling, const Side& side) const;
-  // Packs all tiles of a side, unless they are read where they lie.
+  // Packs all tiles of a side, unless they are read where they lie, or are packed block by block.
   void Pack(const Tiling& tiling, Side& side, const ir::Attributes& kind);
+  // Some tiles of a side, of one batch: those steps of the depth, of which `from` is packed first.
+  struct Batch {
+    Index outer;
+    ir::Operand number;
+  };
+  void PackTiles(const Tiling& tiling, const Side& side, const Batch& batch, const Range& tiles,
+                 const Range& steps, const ir::Operand& from);
 
   // The free indices with those of batch `batch`, the tiled ones unset.
   Index OuterIndex(const Tiling& tiling, const ir::Operand& batch);
@@ -99,12 +109,23 @@ class ContractionSides : public FilterLowering {
   const AccessPatterns patterns_;
 
  private:
+  // A step of the depth of a tile, and where it is packed.
+  struct PlaceOfPacked {
+    ir::Operand tile;
+    ir::Operand slot;
+    ir::Operand k;
+    ir::Operand packed;
+  };
+
   bool AddPacked(Tiling& tiling) const;
   void PackGroup(const Tiling& tiling, const Side& side, const ir::Operand& group,
                  const Range& steps);
+  bool LieAcross(const Tiling& tiling, const Side& side) const;
+  void PackAcross(const Tiling& tiling, const Side& side, const Index& outer,
+                  const PlaceOfPacked& place);
+  Operands Turned(Operands vectors);
   Operands PackTile(const Tiling& tiling, const Side& side, const Index& outer,
-                    const ir::Operand& tile, const ir::Operand& slot, const ir::Operand& k,
-                    Operands finite);
+                    const PlaceOfPacked& place, Operands finite);
   ir::Operand LoadMoving(const ir::Binding& load, const std::vector<LaneValue>& values,
                          const LaneValues& lanes, const std::optional<ir::Operand>& mask);
   ir::Operand Groups(const Side& side);

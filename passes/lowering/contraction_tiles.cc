@@ -161,12 +161,18 @@ LoopWriter::Operands ContractionTiles::SumUp(const Tiling& tiling, const Place& 
   });
 }
 
+// Where the step of the depth is among those of the columns that are packed.
+Operand ContractionTiles::PackedStep(const Place& at, const Operand& k) {
+  return at.packed_from.IsInt(0) ? k : builder().Sub(k, at.packed_from);
+}
+
 // What a step further on reads: a panel of columns does not stay in the first cache.
 void ContractionTiles::PrefetchPanels(const Tiling& tiling, const Place& at, const Operand& k,
                                       const Part& part, const std::vector<Columns>& columns,
                                       bool is_direct) {
-  const Operand ahead = builder().Add(k, Int(kStepsAhead));
   const auto prefetch = [&](const Side& side, const Operand& tile, const Operand& within) {
+    const Operand step = side.which == kRows ? k : PackedStep(at, k);
+    const Operand ahead = builder().Add(step, Int(kStepsAhead));
     for (const Packed& p : side.values) {
       const Operand slot = TileIn(side, at.batch, tile);
       const auto ask = [&](const Operand& place) {
@@ -245,7 +251,8 @@ Operand ContractionTiles::Element(const Tiling& tiling, const Place& at, const O
       if (side.which == kRows) {
         lanes.Set(value, {LaneValue::kUniform, builder().Load(p.buffer, {slot, k, row}), 0});
       } else {
-        const Operand vector = LoadPacked(side, p, {p.buffer, slot, k}, columns.within, lanes);
+        const Operand step = PackedStep(at, k);
+        const Operand vector = LoadPacked(side, p, {p.buffer, slot, step}, columns.within, lanes);
         lanes.Set(value, {LaneValue::kVarying, vector, 0});
       }
     }

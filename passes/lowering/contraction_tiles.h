@@ -26,6 +26,7 @@ class ContractionTiles : public ContractionSides {
     ir::Operand hi = {};
     const ir::Var* slots = nullptr;
     ir::Operand slot = {};
+    ir::Operand packed_from = Int(0);  // the step of the depth that is the first of the columns'
   };
 
   using Results = std::vector<const ir::Var*>;
@@ -78,6 +79,7 @@ class ContractionTiles : public ContractionSides {
   void WritePart(const Tiling& tiling, const Results& results, const Place& at, const Part& part);
   Operands SumUp(const Tiling& tiling, const Place& at, const Part& part,
                  const std::vector<Columns>& columns, bool is_direct, const Operands& starts);
+  ir::Operand PackedStep(const Place& at, const ir::Operand& k);
   void PrefetchPanels(const Tiling& tiling, const Place& at, const ir::Operand& k, const Part& part,
                       const std::vector<Columns>& columns, bool is_direct);
   void PrefetchInPlace(const Tiling& tiling, const Place& at, const Packed& column,

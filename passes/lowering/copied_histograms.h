@@ -99,7 +99,7 @@ class CopiedHistograms : public SharedHistograms {
   void WriteStretches(const ir::Binding& loop, const std::vector<Shared>& all,
                       const std::vector<Copy>& rows, const ir::Operand& lo,
                       const ir::Operand& whole, const ir::Operand& rest,
-                      const std::function<Operand(const ir::Operand& trip)>& row_of);
+                      const std::function<ir::Operand(const ir::Operand& trip)>& row_of);
   void WriteFirst(const Halves& halves, const std::vector<const ir::Var*>& kept,
                   const ir::Operand& start, const ir::Operand& trips);
   void WriteSecond(const Halves& halves, const std::vector<const ir::Var*>& kept,

@@ -5,6 +5,7 @@
 #include "ir/builder.h"
 #include "ir/uses.h"
 #include "passes/analyses/find_cost.h"
+#include "passes/lowering/lane_counts.h"
 
 namespace parakeet::passes {
 
@@ -34,8 +35,9 @@ constexpr int kFewRows = 32;
 constexpr int kTasksOfThread = 2;
 constexpr int kWholeLanes = 64;  // of which a stretch is a multiple
 // Rows of a register leave a sum waiting for the one before: runs pass by side by side.
-constexpr int kShortRowBytes = 64;
 constexpr int kRunsSideBySide = 4;
+// An element that costs more is what takes time.
+constexpr int kCheapSideBySide = 8;
 // What is made beside the reduction is made again for every few rows.
 constexpr int kCheapBesideColumns = 4;
 
@@ -158,20 +160,29 @@ void ColumnLowering::WriteColumns(const Binding& nest, const Binding& reduction,
                         builder().EmitOne(OpCode::kTeam, DType::kI64, {}, {}, {}, "threads"),
                         nest.attrs.Int(Attr::kParallel) != 0};
   const int64_t run = reduction.attrs.Int(Attr::kRun);
-  if (run == 0 || !columns.is_parallel) return WriteStretches(columns);
-  // Where there is less than enough for all threads side by side, they share the runs too.
+  if (run == 0) return WriteStretches(columns);
   const Operand runs = CeilDiv(columns.depth, Int(run));
+  if (columns.extents.size() != 1) return WriteWide(columns, runs);
+  // Half a register lies in one line of the cache more often.
+  const int64_t lanes = LanesFor(*reduction.blocks[0]);
+  Choose(
+      AreNarrow(columns, lanes), [&] { return WriteNarrow(columns, runs, lanes / 2), Operands{}; },
+      [&] { return WriteWide(columns, runs), Operands{}; });
+}
+
+void ColumnLowering::WriteWide(const Columns& columns, const Operand& runs) {
+  if (!columns.is_parallel) return WriteStretches(columns);
+  // Where there is less than enough for all threads side by side, they share the runs too.
   const Operand wanted = builder().Mul(columns.threads, Int(kTasksOfThread));
-  const Operand side_by_side = Product(Around(columns, Int(MostOf(reduction))));
-  const Operand elements = builder().Mul(Product(extents), columns.depth);
+  const Operand side_by_side = Product(Around(columns, Int(MostOf(columns.reduction))));
+  const Operand elements = builder().Mul(Product(columns.extents), columns.depth);
   const Operand is_much = builder().Scalar(OpCode::kGt, {elements, Int(2 * kWorthSharing)});
   const Operand is_narrow = builder().Scalar(
       OpCode::kAnd,
       {builder().Scalar(OpCode::kAnd, {is_much, builder().Scalar(OpCode::kGt, {runs, Int(1)})}),
        builder().Scalar(OpCode::kLt, {side_by_side, wanted})});
-  const Operand pass_in_runs = builder().Scalar(OpCode::kOr, {is_narrow, AreShort(columns, runs)});
   Choose(
-      pass_in_runs,
+      is_narrow,
       [&] {
         WriteRuns(columns, runs, CeilDiv(wanted, runs));
         return Operands{};
@@ -182,16 +193,11 @@ void ColumnLowering::WriteColumns(const Binding& nest, const Binding& reduction,
       });
 }
 
-// Whether rows are short and their runs many.
-Operand ColumnLowering::AreShort(const Columns& columns, const Operand& runs) {
-  if (columns.extents.size() != 1) return Operand::Bool(false);
-  int64_t bytes = 1;
-  for (const Operand& total : columns.reduction.blocks[0]->results)
-    bytes = std::max<int64_t>(bytes, ir::SizeInBytes(ir::DTypeOf(total)));
-  const Operand is_short =
-      builder().Scalar(OpCode::kLe, {columns.extents[0], Int(kShortRowBytes / bytes)});
-  const Operand are_many = builder().Scalar(OpCode::kGe, {runs, Int(kRunsSideBySide)});
-  return builder().Scalar(OpCode::kAnd, {is_short, are_many});
+// Whether there are rows, each of no more elements than that.
+Operand ColumnLowering::AreNarrow(const Columns& columns, int64_t lanes) {
+  const Operand is_short = builder().Scalar(OpCode::kLe, {columns.extents[0], Int(lanes)});
+  const Operand are_some = builder().Scalar(OpCode::kGt, {columns.depth, Int(0)});
+  return builder().Scalar(OpCode::kAnd, {is_short, are_some});
 }
 
 // How many stretches of that length there are, an extent an axis.
@@ -277,25 +283,7 @@ void ColumnLowering::WriteRuns(const Columns& columns, const Operand& runs, cons
     const Operand place = builder().Scalar(OpCode::kMod, {task, stretches});
     const Operand first = builder().Mul(of_run, run);
     const Stretch stretch = stretch_of(place, length, around, of_run);
-    const auto write = [&] {
-      WriteRun(stretch, first, Min(builder().Add(first, run), columns.depth));
-      return Operands{};
-    };
-    if (columns.extents.size() != 1) return static_cast<void>(write());
-    // The first of some that are whole passes by with the others.
-    const Operand place_in_group = builder().Scalar(OpCode::kMod, {of_run, Int(kRunsSideBySide)});
-    const Operand end = builder().Mul(
-        builder().Add(builder().Sub(of_run, place_in_group), Int(kRunsSideBySide)), run);
-    const Operand is_whole = builder().Scalar(OpCode::kLe, {end, columns.depth});
-    const Operand are_short = AreShort(columns, runs);
-    Choose(
-        builder().Scalar(OpCode::kAnd, {are_short, is_whole}),
-        [&] {
-          If(builder().Scalar(OpCode::kEq, {place_in_group, Int(0)}),
-             [&] { WriteSideBySide(stretch, first, run); });
-          return Operands{};
-        },
-        write);
+    WriteRun(stretch, first, Min(builder().Add(first, run), columns.depth));
   });
   const Operand few = LengthOf(columns.reduction, width, runs, columns.threads, kWorthFetching);
   const Operands around_few = Around(columns, few);
@@ -339,7 +327,9 @@ void ColumnLowering::EachColumn(
     const Stretch& stretch,
     const std::function<void(const Operands& index, const Operand& place)>& body) {
   const bool outer_lanes = std::exchange(in_lanes_, true);
-  Loop(stretch.lo, stretch.hi, {{Attr::kKind, std::string("vector")}}, [&](const Operand& column) {
+  Attributes attrs = {{Attr::kKind, std::string("vector")}};
+  if (stretch.lanes > 0) attrs = attrs.With(Attr::kLanes, stretch.lanes);
+  Loop(stretch.lo, stretch.hi, attrs, [&](const Operand& column) {
     Operands index = stretch.index;
     index[stretch.columns.axis] = column;
     body(index, builder().Sub(column, stretch.base));
@@ -389,36 +379,85 @@ void ColumnLowering::AddRows(const Stretch& stretch, const Operand& first, int r
   });
 }
 
-// Whole runs of short rows, from that row on: each in order, to its row of totals.
-void ColumnLowering::WriteSideBySide(const Stretch& stretch, const Operand& first,
-                                     const Operand& run) {
-  const Columns& columns = stretch.columns;
-  const auto first_of = [&](int k) { return builder().Add(first, builder().Mul(Int(k), run)); };
+// Runs pass by side by side, each with its totals in a register; those are combined in order.
+void ColumnLowering::WriteNarrow(const Columns& columns, const Operand& runs, int64_t lanes) {
+  const Operand width = columns.extents[0];
+  const Operand run = Int(columns.reduction.attrs.Int(Attr::kRun));
+  const std::vector<const Var*> parts = AllocateTotals(columns, {runs, width});
+  const Stretch stretch{columns, {Int(0)}, Int(0), width, parts, {}, Int(0), lanes};
+  // What takes long to make does not wait for sums.
+  const bool is_cheap = CostOf(*columns.reduction.blocks[0]) <= kCheapSideBySide;
+  const int64_t count = is_cheap ? kRunsSideBySide : 1;
+  const Operand groups = CeilDiv(runs, Int(count));
+  const auto write = [&](const Operand& group) {
+    WriteSideBySide(stretch, builder().Mul(group, Int(count)), runs, count);
+  };
+  const Operand elements = builder().Mul(builder().Mul(width, run), Int(count));
+  columns.is_parallel ? ShareTasks(groups, elements, write) : Loop(Int(0), groups, {}, write);
   EachColumn(stretch, [&](const Operands& index, const Operand& place) {
-    Operands starts;
-    for (int k = 0; k < kRunsSideBySide; ++k) {
-      const Operands of_run = StartsOf(columns, index, first_of(k));
-      starts.insert(starts.end(), of_run.begin(), of_run.end());
-    }
-    const size_t count = stretch.totals.size();
-    const auto part = [count](const Operands& all, int k) {
-      return Operands(all.begin() + k * count, all.begin() + (k + 1) * count);
-    };
+    const Operands first = LoadAll(parts, {Int(0), place});
     const Operands totals =
-        Carry(Int(0), run, starts, [&](const Operand& row, const Operands& so_far) {
-          Operands sums;
-          for (int k = 0; k < kRunsSideBySide; ++k) {
-            const Operands values =
-                ElementOf(columns.nest, columns.reduction, index, builder().Add(first_of(k), row));
-            const Operands sum = CombineWith(*columns.reduction.blocks[1], part(so_far, k), values);
-            sums.insert(sums.end(), sum.begin(), sum.end());
-          }
-          return sums;
+        Carry(Int(1), runs, first, [&](const Operand& later, const Operands& so_far) {
+          return CombineWith(*columns.reduction.blocks[1], so_far, LoadAll(parts, {later, place}));
         });
-    for (int k = 0; k < kRunsSideBySide; ++k) {
-      Operands at = {builder().Add(stretch.row[0], Int(k)), place};
-      StoreAll(stretch.totals, at, part(totals, k));
+    columns.finish(index, FinishOf(columns.nest, columns.reduction, index, totals));
+  });
+}
+
+// So many runs from that one on, each in order, to its row of totals. Behind the last run there are
+// none: its sums are made again. It may have fewer rows, with which the others have not ended.
+void ColumnLowering::WriteSideBySide(const Stretch& stretch, const Operand& from,
+                                     const Operand& runs, int64_t count) {
+  const Columns& columns = stretch.columns;
+  const Operand run = Int(columns.reduction.attrs.Int(Attr::kRun));
+  const Operand last = builder().Sub(runs, Int(1));
+  const Operand left = builder().Sub(columns.depth, builder().Mul(last, run));
+  Operands of, is_last, starts;
+  for (int64_t k = 0; k < count; ++k) {
+    of.push_back(Min(builder().Add(from, Int(k)), last));
+    is_last.push_back(builder().Scalar(OpCode::kEq, {of[k], last}));
+    starts.push_back(builder().Mul(of[k], run));
+  }
+  const Operand common = builder().Scalar(OpCode::kSelect, {is_last.back(), left, run});
+  const Operand end = builder().Scalar(OpCode::kSelect, {is_last.front(), common, run});
+  EachColumn(stretch, [&](const Operands& index, const Operand& place) {
+    const size_t width = stretch.totals.size();
+    const auto part = [&](const Operands& all, size_t k) {
+      return Operands(all.begin() + k * width, all.begin() + (k + 1) * width);
+    };
+    const auto add = [&](const Operands& so_far, size_t k, const Operand& row) {
+      const Operands values = ElementOf(columns.nest, columns.reduction, index, row);
+      return CombineWith(*columns.reduction.blocks[1], part(so_far, k), values);
+    };
+    Operands totals;
+    for (const Operand& start : starts) {
+      const Operands of_run = StartsOf(columns, index, start);
+      totals.insert(totals.end(), of_run.begin(), of_run.end());
     }
+    totals = Carry(Int(0), common, totals, [&](const Operand& row, const Operands& so_far) {
+      Operands sums;
+      for (size_t k = 0; k < starts.size(); ++k) {
+        const Operands sum = add(so_far, k, builder().Add(starts[k], row));
+        sums.insert(sums.end(), sum.begin(), sum.end());
+      }
+      return sums;
+    });
+    const auto rest = [&](const Operand& row, const Operands& so_far) {
+      Operands sums = add(so_far, 0, builder().Add(starts[0], row));
+      for (size_t k = 1; k < starts.size(); ++k) {
+        // Of rows that are there in any case.
+        const Operand start = builder().Scalar(OpCode::kSelect, {is_last[k], starts[0], starts[k]});
+        const Operands sum = add(so_far, k, builder().Add(start, row));
+        for (size_t i = 0; i < width; ++i) {
+          const Operand kept = part(so_far, k)[i];
+          sums.push_back(builder().Scalar(OpCode::kSelect, {is_last[k], kept, sum[i]}));
+        }
+      }
+      return sums;
+    };
+    if (count > 1) totals = Carry(common, end, totals, rest);
+    for (size_t k = 0; k < starts.size(); ++k)
+      StoreAll(stretch.totals, {of[k], place}, part(totals, k));
   });
 }
 

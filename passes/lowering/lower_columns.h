@@ -15,7 +15,7 @@ namespace parakeet::passes {
 // Rows pass by a few at a time, each read from one end of a stretch to the other, and the totals of
 // the stretch stay in the first cache. Every total is made in index order, a run of rows behind the
 // other, so its bits depend neither on the stretch nor on the threads: where columns are few, those
-// share the runs.
+// share the runs. Of columns that fit a register, runs pass by side by side, and totals stay there.
 class ColumnLowering : public ContractionLowering {
  public:
   using ContractionLowering::ContractionLowering;
@@ -62,6 +62,7 @@ class ColumnLowering : public ContractionLowering {
     std::vector<const ir::Var*> totals;
     Operands row;
     ir::Operand base;
+    int64_t lanes = 0;  // that a step takes; 0 leaves it to vectorize_loops
   };
 
   bool IsInOrder(const ir::Binding& reduction, const ir::VarSet& inside);
@@ -82,8 +83,11 @@ class ColumnLowering : public ContractionLowering {
   void WriteRuns(const Columns& columns, const ir::Operand& runs, const ir::Operand& shares);
   std::vector<const ir::Var*> AllocateTotals(const Columns& columns, const Operands& dims);
   void WriteStretch(const Stretch& stretch);
-  ir::Operand AreShort(const Columns& columns, const ir::Operand& runs);
-  void WriteSideBySide(const Stretch& stretch, const ir::Operand& first, const ir::Operand& run);
+  ir::Operand AreNarrow(const Columns& columns, int64_t lanes);
+  void WriteWide(const Columns& columns, const ir::Operand& runs);
+  void WriteNarrow(const Columns& columns, const ir::Operand& runs, int64_t lanes);
+  void WriteSideBySide(const Stretch& stretch, const ir::Operand& from, const ir::Operand& runs,
+                       int64_t count);
   // A loop in lanes over the columns; `body` gets an index of the nest and the place of its totals.
   void EachColumn(const Stretch& stretch,
                   const std::function<void(const Operands& index, const ir::Operand& place)>& body);

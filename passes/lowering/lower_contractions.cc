@@ -218,14 +218,16 @@ void ContractionLowering::WriteTiled(Tiling tiling, const Results& results) {
     side->tiles = CeilDiv(tiling.extents[side->axis], Int(side->width));
   tiling.is_mirrored = IsMirrored(tiling);
   ChooseWhereToRead(tiling);
-  for (Side* side : {&tiling.columns, &tiling.rows}) Pack(tiling, *side, kind);
   const auto [high, wide] = Cut(tiling);
-  const Operand each = builder().Mul(high.count, wide.count);
-  const Operand units = builder().Mul(tiling.batches, each);
-  const Operand some = SomeUnits(tiling, units);
   const Operand depth_of_block =
       builder().Scalar(OpCode::kSelect, {tiling.is_streamed, Int(kStreamedDepth), Int(kDepth)});
   const Operand blocks = Max(CeilDiv(tiling.depth, depth_of_block), Int(1));
+  tiling.block_depth = CeilDiv(tiling.depth, blocks);
+  tiling.is_by_blocks = ArePackedByBlocks(tiling, high.count, blocks);
+  for (Side* side : {&tiling.columns, &tiling.rows}) Pack(tiling, *side, kind);
+  const Operand each = builder().Mul(high.count, wide.count);
+  const Operand units = builder().Mul(tiling.batches, each);
+  const Operand some = SomeUnits(tiling, units);
   Rectangle rectangle{{}, {}, high.each, wide.each, blocks, nullptr};
   Loop(Int(0), CeilDiv(units, some), kind, [&](const Operand& task) {
     rectangle.slots = AllocateSlots(tiling, rectangle);
@@ -244,6 +246,17 @@ void ContractionLowering::WriteTiled(Tiling tiling, const Results& results) {
   });
   if (tiling.is_mirrored != Operand::Bool(false))
     If(tiling.is_mirrored, [&] { Mirror(tiling, results, kind); });
+}
+
+// Columns that one rectangle alone reads need not be packed before: what it packs of a block is in
+// its caches, and columns of long sums are far away.
+Operand ContractionLowering::ArePackedByBlocks(const Tiling& tiling, const Operand& high,
+                                               const Operand& blocks) {
+  const bool are_shared = !tiling.outer.empty() && !tiling.columns.is_batched;
+  if (tiling.is_ordered || are_shared || MayBeDirect(tiling, tiling.columns))
+    return Operand::Bool(false);
+  return builder().Scalar(OpCode::kAnd, {builder().Scalar(OpCode::kLe, {high, Int(1)}),
+                                         builder().Scalar(OpCode::kGt, {blocks, Int(1)})});
 }
 
 Operand ContractionLowering::IsMirrored(const Tiling& tiling) {
@@ -327,10 +340,19 @@ void ContractionLowering::WriteRectangle(const Tiling& tiling, const Results& re
                                          const Place& batch, const Rectangle& rectangle) {
   Place place = batch;
   place.slots = rectangle.slots;
-  const Operand step = CeilDiv(tiling.depth, rectangle.blocks);
+  const Operand& step = tiling.block_depth;
   Loop(Int(0), rectangle.blocks, {}, [&](const Operand& block) {
     place.lo = builder().Mul(block, step);
     place.hi = Min(builder().Add(place.lo, step), tiling.depth);
+    place.packed_from = Int(0);
+    if (tiling.is_by_blocks != Operand::Bool(false)) {
+      place.packed_from =
+          builder().Scalar(OpCode::kSelect, {tiling.is_by_blocks, place.lo, Int(0)});
+      If(tiling.is_by_blocks, [&] {
+        PackTiles(tiling, tiling.columns, {batch.outer, batch.batch}, rectangle.columns,
+                  {place.lo, place.hi}, place.lo);
+      });
+    }
     WriteBlock(tiling, results, place, rectangle);
   });
 }

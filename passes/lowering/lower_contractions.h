@@ -71,6 +71,8 @@ class ContractionLowering : public ContractionTiles {
 
   // A product of a matrix by itself transposed, and its like, is symmetric: it is made on and above
   // the diagonal, and copied to below it.
+  ir::Operand ArePackedByBlocks(const Tiling& tiling, const ir::Operand& high,
+                                const ir::Operand& blocks);
   ir::Operand IsMirrored(const Tiling& tiling);
   // Behind which of `rows` no tile of that column has an element on or above the diagonal.
   ir::Operand EndOfRows(const Tiling& tiling, const Range& rows, const ir::Operand& column_tile);

@@ -29,6 +29,14 @@ constexpr int64_t kQuickStep = 8;      // One that costs no more waits for memor
 constexpr size_t kMostChains = 8;      // Sums that a processor has under way at a time.
 constexpr int64_t kBlocksAtOnce = 32;  // Of lanes: what one thread takes.
 
+// Which extreme of complex numbers the combine gives, if it does.
+std::optional<OpCode> ComplexExtreme(const Binding& scan) {
+  const std::optional<OpCode> op = ir::CombineOp(*scan.blocks[1]);
+  const bool is_extreme = op && (*op == OpCode::kMin || *op == OpCode::kMax);
+  const bool is_one = is_extreme && scan.results.size() == 1;
+  return is_one && ir::IsComplex(scan.result()->type.dtype()) ? op : std::nullopt;
+}
+
 Attributes VectorKind() { return {{Attr::kKind, std::string("vector")}}; }
 
 }  // namespace
@@ -132,10 +140,29 @@ void ScanLowering::PutInOrder(const Reduction& r, const Put& put) {
   if (!r.inits.empty()) first = Combine(r, r.inits, first);
   put(Int(0), first);
   Carry(Int(1), r.extents[0], first, [&](const Operand& i, const Operands& so_far) {
-    const Operands next = Combine(r, so_far, Element(r, {i}));
+    const Operands element = Element(r, {i});
+    const auto combine = [&] { return Combine(r, so_far, element); };
+    const auto extreme = in_lanes_ ? std::nullopt : ComplexExtreme(r.binding);
+    // Mostly nothing changes, which real parts tell: the next step need not wait for this one.
+    const Operands next =
+        extreme ? Choose(IsOutdone(*extreme, so_far[0], element[0]), [&] { return so_far; },
+                         combine, {{Attr::kLikely, int64_t{1}}})
+                : combine();
     put(i, next);
     return next;
   });
+}
+
+// Whether real parts alone put `value` behind `best`, and neither is nan.
+Operand ScanLowering::IsOutdone(OpCode extreme, const Operand& best, const Operand& value) {
+  const auto part = [&](OpCode of, const Operand& z) { return builder().Scalar(of, {z}); };
+  const OpCode order = extreme == OpCode::kMax ? OpCode::kLt : OpCode::kGt;
+  const Operand is_behind =
+      builder().Scalar(order, {part(OpCode::kReal, value), part(OpCode::kReal, best)});
+  const Operand some_nan =
+      builder().Scalar(OpCode::kOr, {part(OpCode::kIsNan, part(OpCode::kImag, value)),
+                                     part(OpCode::kIsNan, part(OpCode::kImag, best))});
+  return builder().Scalar(OpCode::kAnd, {is_behind, part(OpCode::kNot, some_nan)});
 }
 
 void ScanLowering::PutInLevels(const Reduction& r, const Put& put) {

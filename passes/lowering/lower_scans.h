@@ -70,6 +70,7 @@ class ScanLowering : public DeviceScanLowering {
   // run's last.
   std::vector<Operands> RunChains(const Scan& scan, const Operands& starts,
                                   const ir::Operand& length, const Use& use);
+  ir::Operand IsOutdone(ir::OpCode extreme, const ir::Operand& best, const ir::Operand& value);
   Operands ElementOf(const Scan& scan, const ir::Operand& index);
   void StoreElements(const Scan& scan);
   void StorePrefixes(const Scan& scan, const ir::Operand& index, const Operands& prefixes);
