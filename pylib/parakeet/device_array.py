@@ -172,7 +172,7 @@ def _dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
             raise BufferError(f"the array is on {self.device}, not on DLPack's device {dl_device}")
         if copy is False:
             raise BufferError("the elements are on a device: the host has them by a copy only")
-        return to_host(self).__dlpack__()
+        return _dlpack_of_host(to_host(self), max_version)
     given = copied(self) if copy else self
     if stream != -1 and kind == _CUDA:
         _core.device_order(self._number, True, 1 if stream is None else stream)
@@ -180,6 +180,14 @@ def _dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
     if not is_versioned and _is_read_only(given):
         raise BufferError("the array is read-only, which this version of DLPack cannot say")
     return _core.dlpack_export(given, is_versioned, bool(copy))
+
+
+def _dlpack_of_host(array, max_version):
+    """Whoever takes it without a version may not write to it."""
+    try:
+        return array.__dlpack__(max_version=max_version)
+    except TypeError:  # NumPy before 2.1 knows no versions.
+        return array.__dlpack__()
 
 
 def _check_stream(stream, kind):
