@@ -41,7 +41,7 @@ auto Timed(std::vector<Phase>& phases, const char* name, Work work) {
   return work();
 }
 
-// OpenMPIRBuilder's outlined functions need these too, so they are set at the end.
+// Functions are added as code is emitted, so all are marked at the end.
 void SetTarget(llvm::Module& module, const Target& target) {
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
