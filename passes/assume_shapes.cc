@@ -1,5 +1,6 @@
 // Assumes that slices lie inside their arrays, that sizes which may be broadcast together are equal
-// and that loops index what they go through in range, and checks it before anything else happens.
+// and that loops, and operators that make their elements one by one, index what they go through in
+// range, and checks it before anything else happens.
 // What loops check of sizes is taken to hold too, and what is checked of them behind a store; and
 // no entry of a shape that is given to reshape to be -1, unless it is written so.
 //

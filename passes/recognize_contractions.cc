@@ -11,8 +11,8 @@
 // `C[i, j] += A[i, k] * B[k, j]`, is a part of what follows it. An extreme by comparisons, as
 // `if v < best: best = v` is one, is a contraction too, since that combines in order.
 //
-// Operands that are parts of arrays are seen through views, and those that no load gives are made
-// first (analyses/contraction_operands.h).
+// Operands that are parts of arrays, or whose rows lie in one line as in `a[i * k + l]`, are seen
+// through views, and those that no load gives are made first (analyses/contraction_operands.h).
 //
 // Where first indexes say how much is summed, a loop goes through them, of contractions.
 //

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <map>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -35,6 +37,13 @@ bool IsPlainCode(const Block& block) {
   });
   return is_plain;
 }
+
+// A part of a place: a value, or 1, times a number and values that the whole nest shares.
+struct Step {
+  const Var* var = nullptr;
+  int64_t times = 0;
+  std::vector<const Var*> factors = {};
+};
 
 bool Includes(const VarSet& all, const VarSet& part) {
   return std::all_of(part.begin(), part.end(), [&](const Var* v) { return all.contains(v); });
@@ -106,13 +115,51 @@ class OperandWriter {
     });
   }
 
+  bool IsMade(const Var* var) const { return made_.contains(var) && !extents_.contains(var); }
+
+  // The parts that a place is the sum of, through products with what the whole nest shares.
+  std::vector<Step> StepsOf(const Operand& at) const {
+    std::vector<Step> steps, left = {{nullptr, 1}};
+    std::vector<Operand> of_left = {at};
+    while (!left.empty()) {
+      const Step around = left.back();
+      const LinearForm form = forms_.Of(of_left.back());
+      left.pop_back();
+      of_left.pop_back();
+      if (form.constant != 0)
+        steps.push_back({nullptr, form.constant * around.times, around.factors});
+      for (const auto& [var, times] : form.terms) {
+        Step step{var, times * around.times, around.factors};
+        const Binding* product = IsMade(var) ? ProductOf(var) : nullptr;
+        const bool is_first = product != nullptr && IsShared(product->operands[0]);
+        if (product == nullptr || !(is_first || IsShared(product->operands[1]))) {
+          steps.push_back(std::move(step));
+          continue;
+        }
+        step.factors.push_back(product->operands[is_first ? 0 : 1].var());
+        left.push_back(std::move(step));
+        of_left.push_back(product->operands[is_first ? 1 : 0]);
+      }
+    }
+    return steps;
+  }
+
+  const Binding* ProductOf(const Var* var) const {
+    const auto found = definitions_.find(var);
+    const bool is_product = found != definitions_.end() && found->second->op == OpCode::kMul;
+    return is_product ? found->second : nullptr;
+  }
+
+  bool IsShared(const Operand& operand) const {
+    return operand.IsVar() && !made_.contains(operand.var()) && !extents_.contains(operand.var());
+  }
+
   // True for a load at multiples of indexes from a place on that is the same for the whole nest.
   bool ReadsLinearly(const Binding& load) const {
     return std::all_of(load.operands.begin() + 1, load.operands.end(), [&](const Operand& at) {
-      const auto terms = forms_.Of(at).terms;
-      return std::all_of(terms.begin(), terms.end(), [&](const auto& term) {
-        return extents_.contains(term.first) || !made_.contains(term.first);
-      });
+      const std::vector<Step> steps = StepsOf(at);
+      return std::none_of(steps.begin(), steps.end(),
+                          [&](const Step& step) { return IsMade(step.var); });
     });
   }
 
@@ -163,17 +210,30 @@ class OperandWriter {
   }
 
   // True for a place at multiples of free indexes that are farther apart than all that is summed
-  // between them.
+  // between them. Multiples of a size are rows, of which no other index has more than one.
   bool GoesByBlocks(const Operand& at) const {
+    std::map<std::multiset<const Var*>, std::vector<Step>> parts;  // by what they are multiples of
+    for (const Step& step : StepsOf(at)) {
+      if (IsMade(step.var)) return false;
+      if (extents_.contains(step.var))
+        parts[{step.factors.begin(), step.factors.end()}].push_back(step);
+    }
+    return std::all_of(parts.begin(), parts.end(),
+                       [&](const auto& part) { return LieBetween(part.second, parts.size() > 1); });
+  }
+
+  bool LieBetween(const std::vector<Step>& steps, bool has_rows) const {
     int64_t nearest = std::numeric_limits<int64_t>::max(), farthest = 0;
-    for (const auto& [var, times] : forms_.Of(at).terms) {
-      const bool is_made = made_.contains(var) && !extents_.contains(var);
-      if (is_made || times > kMostBetween || times < -kMostBetween) return false;
-      if (free_.contains(var)) nearest = std::min(nearest, std::abs(times));
-      if (!summed_.contains(var)) continue;
-      const Operand& extent = extents_.at(var);
+    for (const Step& step : steps) {
+      if (step.times > kMostBetween || step.times < -kMostBetween) return false;
+      if (free_.contains(step.var)) nearest = std::min(nearest, std::abs(step.times));
+    }
+    if (has_rows && nearest == std::numeric_limits<int64_t>::max()) return true;
+    for (const Step& step : steps) {
+      if (!summed_.contains(step.var)) continue;
+      const Operand& extent = extents_.at(step.var);
       if (!extent.IsConstant() || extent.constant().integer > kMostBetween) return false;
-      farthest += std::abs(times) * std::max<int64_t>(extent.constant().integer - 1, 0);
+      farthest += std::abs(step.times) * std::max<int64_t>(extent.constant().integer - 1, 0);
     }
     return farthest < nearest;
   }
@@ -315,26 +375,44 @@ class OperandWriter {
   const Binding* LoadOfView(const Binding& load) {
     const std::vector<Operand> places(load.operands.begin() + 1, load.operands.end());
     std::vector<const Var*> indexes;
-    std::vector<LinearForm> steps;  // by axis, of indexes alone
+    std::vector<std::unordered_map<const Var*, Operand>> strides;  // by axis, of indexes
     std::vector<Operand> view = {load.operands[0]};
     for (const Operand& place : places) {
-      LinearForm offset = forms_.Of(place), step;
-      for (const auto& [var, times] : forms_.Of(place).terms) {
-        if (!extents_.contains(var)) continue;
-        offset.Add(LinearForm::Of(var), -times);
-        step.Add(LinearForm::Of(var), times);
-        if (std::count(indexes.begin(), indexes.end(), var) == 0) indexes.push_back(var);
+      Operand offset = Operand::Int(0);
+      strides.emplace_back();
+      for (const Step& step : StepsOf(place)) {
+        const bool is_index = extents_.contains(step.var);
+        if (is_index && std::count(indexes.begin(), indexes.end(), step.var) == 0)
+          indexes.push_back(step.var);
+        Operand& sum =
+            is_index ? strides.back().emplace(step.var, Operand::Int(0)).first->second : offset;
+        sum = before_.Add(sum, WrittenStep(step, is_index));
       }
-      view.push_back(Written(before_, offset));
-      steps.push_back(std::move(step));
+      view.push_back(offset);
     }
-    for (const LinearForm& step : steps) {
-      for (const Var* index : indexes) view.push_back(Operand::Int(step.Coefficient(index)));
+    // As its rows lie, if it has rows.
+    const auto goes_far = [&](const Var* index) {
+      const auto stride = strides.back().find(index);
+      return stride == strides.back().end() || !stride->second.IsInt(1);
+    };
+    std::stable_partition(indexes.begin(), indexes.end(), goes_far);
+    for (const auto& of_axis : strides) {
+      for (const Var* index : indexes) {
+        const auto stride = of_axis.find(index);
+        view.push_back(stride == of_axis.end() ? Operand::Int(0) : stride->second);
+      }
     }
     const Var* seen = before_.EmitOne(
         OpCode::kView, ir::Type::Array(load.result()->type.dtype(), ExtentsOf(indexes)),
         std::move(view), {}, {}, "seen");
     return LoadOf(load, seen, indexes);
+  }
+
+  // The part as a value; what one index more adds to it where `by_index`.
+  Operand WrittenStep(const Step& step, bool by_index) {
+    Operand product = Operand::Int(step.times);
+    for (const Var* factor : step.factors) product = before_.Mul(Operand(factor), product);
+    return by_index || step.var == nullptr ? product : before_.Mul(Operand(step.var), product);
   }
 
   // The nest with that element, and without what only made the other.

@@ -53,6 +53,18 @@ bool IsIndexExpression(const Binding& b) {
   }
 }
 
+void AddIndexRanges(const Binding& b, IndexRanges* ranges) {
+  if (b.op == OpCode::kFor) {
+    ranges->insert_or_assign(
+        b.blocks[0]->params[0],
+        IndexRange{b.operands[0], b.operands[1], b.operands[2].constant().integer > 0});
+  }
+  if (b.op != OpCode::kImap) return;
+  for (size_t axis = 0; axis < b.operands.size(); ++axis)
+    ranges->insert_or_assign(b.blocks[0]->params[axis],
+                             IndexRange{Operand::Int(0), b.operands[axis]});
+}
+
 std::optional<int64_t> IndexScalars::MostOfFactor(const Var* factor) const {
   const auto found = factors_around_.find(factor);
   if (found == factors_around_.end() || found->second >= kManyFactors) return std::nullopt;
@@ -78,8 +90,8 @@ VarSet IndexScalars::LoopsIn(const Var* value) const {
 
 void IndexScalars::FindIndexes(const Block& block, bool repeats) {
   for (const Binding* b : block.bindings) {
-    const bool is_loop = b->op == OpCode::kFor || b->op == OpCode::kWhile;
-    for (const Block* inner : b->blocks) FindIndexes(*inner, repeats || is_loop);
+    const bool is_branch = b->op == OpCode::kIf;
+    for (const Block* inner : b->blocks) FindIndexes(*inner, repeats || !is_branch);
     if (b->op == OpCode::kCheck && repeats) FindIndex(b->operands[0]);
     if (b->op != OpCode::kSlice || !repeats) continue;
     for (size_t k = 1; k < b->operands.size(); ++k)
@@ -106,7 +118,8 @@ int IndexScalars::FactorsIn(const Operand& operand) {
   const auto loop = loops_.find(operand.var());
   const auto found = definitions_.find(operand.var());
   if (loop != loops_.end()) {
-    for (int end : {0, 1}) factors = std::max(factors, FactorsIn(loop->second->operands[end]));
+    for (const Operand& end : {loop->second.begin, loop->second.end})
+      factors = std::max(factors, FactorsIn(end));
   } else if (found != definitions_.end() && IsIndexExpression(*found->second)) {
     const bool is_product = found->second->op == OpCode::kMul;
     int sum = 0, most = 0;
@@ -129,7 +142,8 @@ void IndexScalars::FindFactors(const Operand& operand, int factors, bool in_prod
   const auto loop = loops_.find(operand.var());
   const auto found = definitions_.find(operand.var());
   if (loop != loops_.end()) {
-    for (int end : {0, 1}) FindFactors(loop->second->operands[end], factors, in_product);
+    for (const Operand& end : {loop->second.begin, loop->second.end})
+      FindFactors(end, factors, in_product);
   } else if (found != definitions_.end() && IsIndexExpression(*found->second)) {
     const std::vector<Operand>& parts = found->second->operands;
     const bool multiplies =
@@ -144,7 +158,7 @@ void IndexScalars::FindScalars(const Operand& operand) {
   const auto loop = loops_.find(operand.var());
   const auto found = definitions_.find(operand.var());
   if (loop != loops_.end()) {
-    for (int end : {0, 1}) FindScalars(loop->second->operands[end]);
+    for (const Operand& end : {loop->second.begin, loop->second.end}) FindScalars(end);
   } else if (found != definitions_.end() && IsIndexExpression(*found->second)) {
     for (const Operand& part : found->second->operands) FindScalars(part);
   }

@@ -13,13 +13,23 @@ namespace parakeet::passes {
 // True for what may be computed at any time: integers and bools, where nothing can fail.
 bool IsIndexExpression(const ir::Binding& binding);
 
+// What the index of a loop, or of an operator that makes its elements one by one, goes through.
+struct IndexRange {
+  ir::Operand begin;
+  ir::Operand end;  // is not reached
+  bool rises = true;
+};
+using IndexRanges = std::unordered_map<const ir::Var*, IndexRange>;
+
+// The ranges of the indexes that the binding has, loop or operator.
+void AddIndexRanges(const ir::Binding& b, IndexRanges* ranges);
+
 // The scalars that indexes in loops are made of, through sums, products and the ends of loops.
 class IndexScalars {
  public:
   using Definitions = ir::DefinitionMap;
 
-  // `loops` has the loops of the function by their indexes.
-  IndexScalars(const Definitions& definitions, const Definitions& loops)
+  IndexScalars(const Definitions& definitions, const IndexRanges& loops)
       : definitions_(definitions), loops_(loops) {}
 
   // Takes in what checks in loops ask of indexes, and where slices in loops begin and end.
@@ -40,7 +50,7 @@ class IndexScalars {
   const ir::Binding* DefinitionOf(const ir::Operand& operand, ir::OpCode op) const;
 
   const Definitions& definitions_;
-  const Definitions& loops_;
+  const IndexRanges& loops_;
   ir::VarSet seen_;
   std::unordered_map<const ir::Var*, int> factors_in_;
   std::unordered_map<const ir::Var*, int> factors_around_;  // of what stands in a product,

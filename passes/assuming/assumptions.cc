@@ -19,7 +19,7 @@ Assumptions::Assumptions(ir::Arena* arena, const ir::Function& function, int64_t
   }
   ir::ForEachBinding(*function.body, [&](const Binding& b) {
     for (const Var* result : b.results) definitions_[result] = &b;
-    if (b.op == OpCode::kFor) loops_[b.blocks[0]->params[0]] = &b;
+    AddIndexRanges(b, &loops_);
   });
 }
 
@@ -114,9 +114,8 @@ std::optional<LinearForm> Assumptions::LeastOf(const LinearForm& form) {
     const auto loop = loops_.find(var);
     std::optional<LinearForm> part = LinearForm::Of(var);
     if (loop != loops_.end()) {
-      const Binding& own = *loop->second;
-      const bool up = own.operands[2].constant().integer > 0, is_end = up == (times < 0);
-      part = Likely(own.operands[is_end ? 1 : 0]);
+      const bool up = loop->second.rises, is_end = up == (times < 0);
+      part = Likely(is_end ? loop->second.end : loop->second.begin);
       if (part && is_end) part->constant += up ? -1 : 1;
     }
     if (!part) return std::nullopt;
@@ -167,7 +166,7 @@ std::optional<Operand> Assumptions::ExtremeOf(const LinearForm& form, bool large
   for (const auto& [var, times] : form.terms) {
     const bool is_largest = largest == (times > 0);
     const auto loop = loops_.find(var);
-    const std::optional<Operand> extreme = loop != loops_.end() ? EndOf(*loop->second, is_largest)
+    const std::optional<Operand> extreme = loop != loops_.end() ? EndOf(loop->second, is_largest)
                                            : scalars_.LoopsIn(var).empty()
                                                ? AtEntry(Operand(var))
                                                : ExtremeOfProduct(var, is_largest);
@@ -257,9 +256,9 @@ bool Assumptions::IsNearIndex(const Operand& bound) const {
          loops_.contains(sum->operands[0].var());
 }
 
-std::optional<Operand> Assumptions::EndOf(const Binding& loop, bool largest) {
-  const bool up = loop.operands[2].constant().integer > 0;
-  const Operand& bound = loop.operands[up == largest];
+std::optional<Operand> Assumptions::EndOf(const IndexRange& loop, bool largest) {
+  const bool up = loop.rises;
+  const Operand& bound = up == largest ? loop.end : loop.begin;
   std::optional<Operand> end = AtEntry(bound);
   if (!end && IsNearIndex(bound)) end = ExtremeOf(*Likely(bound), largest);
   if (!end || up != largest) return end;

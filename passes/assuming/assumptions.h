@@ -64,7 +64,7 @@ class Assumptions {
   Context& context_;
   ir::VarSet given_;
   ir::DefinitionMap definitions_;
-  ir::DefinitionMap loops_;  // by index
+  IndexRanges loops_;
   IndexScalars scalars_{definitions_, loops_};
   int cost_ = 0;  // of the expression that is written
 
@@ -76,7 +76,7 @@ class Assumptions {
   std::optional<ir::Operand> ExtremeOfProduct(const ir::Var* product, bool largest);
   bool IsNearIndex(const ir::Operand& bound) const;
   // What the index of a loop is not above, or not below.
-  std::optional<ir::Operand> EndOf(const ir::Binding& loop, bool largest);
+  std::optional<ir::Operand> EndOf(const IndexRange& loop, bool largest);
 
   std::unordered_map<const ir::Var*, std::optional<LinearForm>> likely_;
   std::unordered_map<const ir::Var*, ir::Operand> made_;  // in front of everything

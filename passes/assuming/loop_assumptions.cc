@@ -15,15 +15,11 @@ using ir::Var;
 void LoopAssumptions::AssumeInLoops(const ir::Block& block, bool repeats) {
   for (const Binding* b : block.bindings) {
     if (IsLoop(b->op) && repeats && guards_.empty()) AssumeRuns(*b);
-    if (b->op == OpCode::kFor) AssumeInLoops(*b->blocks[0], true);
-    if (b->op == OpCode::kWhile) {
-      for (const ir::Block* part : b->blocks) AssumeInLoops(*part, true);
-    }
-    if (b->op == OpCode::kIf && repeats && !IsKnownAtEntry(b->operands[0])) {
-      guards_.push_back(b->operands[0]);
-      for (const ir::Block* branch : b->blocks) AssumeInLoops(*branch, true);
-      guards_.pop_back();
-    }
+    const bool is_branch = b->op == OpCode::kIf;
+    if (is_branch && (!repeats || IsKnownAtEntry(b->operands[0]))) continue;
+    if (is_branch) guards_.push_back(b->operands[0]);
+    for (const ir::Block* inner : b->blocks) AssumeInLoops(*inner, true);
+    if (is_branch) guards_.pop_back();
     if (b->op == OpCode::kSlice && repeats) AssumeInsideInLoops(*b);
     if (b->op != OpCode::kCheck || !repeats) continue;
     AssumeInRange(*b, b->operands[0]);
@@ -109,9 +105,9 @@ ir::VarSet LoopAssumptions::LoopsBehind(const Var* value) const {
     left.pop_back();
     for (const Var* index : loops) {
       if (!found.insert(index).second) continue;
-      const Binding& loop = *loops_.at(index);
-      for (const int end : {0, 1}) {
-        if (loop.operands[end].IsVar()) left.push_back(loop.operands[end].var());
+      const IndexRange& loop = loops_.at(index);
+      for (const Operand& end : {loop.begin, loop.end}) {
+        if (end.IsVar()) left.push_back(end.var());
       }
     }
   }

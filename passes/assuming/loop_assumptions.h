@@ -9,7 +9,7 @@
 
 namespace parakeet::passes {
 
-// Assumes what every iteration of a loop checks, and what is checked behind a store.
+// Assumes what every iteration of a loop or an operator checks, and what is checked behind a store.
 class LoopAssumptions : public Assumptions {
  protected:
   using Assumptions::Assumptions;

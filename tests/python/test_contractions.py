@@ -308,3 +308,98 @@ def test_symmetric_products_of_few_long_columns(target):
         for got, wanted in zip(made, by_itself.__wrapped__(z, z.T.copy()), strict=True):
             np.testing.assert_allclose(got, wanted, rtol=1e-10, atol=1e-10)
         np.testing.assert_array_equal(made[0], made[0].T)
+
+
+@jit
+def rows_of_lines(a, b, c, n, k, m):
+    """Rows lie in one line, one behind the other."""
+    for i in range(n):
+        for j in range(m):
+            s = 0.0
+            for p in range(k):
+                s += a[i * k + p] * b[p * m + j]
+            c[i * m + j] = s
+    return c
+
+
+@jit
+def columns_of_lines(a, b, c, n, k, m):
+    """The same in Fortran order, from the second row on."""
+    for j in range(m):
+        for i in range(1, n):
+            for p in range(k):
+                c[i + j * n] += a[i + p * n] * b[p + j * k]
+    return c
+
+
+@jit
+def batches_of_lines(a, b, c, n, k, m):
+    for q in range(3):
+        for i in range(n):
+            for j in range(m):
+                for p in range(k):
+                    c[(q * n + i) * m + j] += a[q * n * k + i * k + p] * b[(q * k + p) * m + j]
+    return c
+
+
+@jit
+def windows_of_lines(a, b, c, n, k, m):
+    """Neighbouring rows of `a` overlap."""
+    for i in range(n):
+        for j in range(m):
+            for p in range(k):
+                c[i * m + j] += a[i * m + p * m] * b[p * m + j]
+    return c
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    "function", [rows_of_lines, columns_of_lines, batches_of_lines, windows_of_lines],
+    ids=lambda function: function.__name__)
+def test_matrices_whose_rows_lie_in_one_line(function, target):
+    rng = np.random.default_rng(9)
+    sizes = [(3, 2, 5), (0, 2, 2), (2, 0, 3)] + [(9, 25, 7), (40, 33, 52)] * (
+        target != "interpreter")
+    for n, k, m in sizes:
+        length = 3 * (n + 1) * (k + 1) * (m + 1)
+        a, b, c = (numbers(rng, length).astype(np.float64) for _ in range(3))
+        right = function.__wrapped__(a, b, c.copy(), n, k, m)
+        np.testing.assert_array_equal(function(a, b, c.copy(), n, k, m, target=target), right)
+
+
+@jit
+def sums_of_products(a, b):
+    return np.array([[sum(a[i, k] * b[k, j] for k in range(a.shape[1]))
+                      for j in range(b.shape[1])] for i in range(a.shape[0])])
+
+
+@jit
+def sums_of_few(a, b, n):
+    return np.array([[sum([a[i, k] * b[k, j] for k in range(n)]) for j in range(b.shape[1])]
+                     for i in range(a.shape[0])])
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_comprehensions_whose_indexes_are_taken_to_be_in_range(target):
+    rng = np.random.default_rng(4)
+    for rows, depth, columns in [(2, 3, 4), (17, 30, 26)]:
+        if target == "interpreter" and rows > 2:
+            continue
+        a, b = numbers(rng, rows, depth), numbers(rng, depth + 1, columns)
+        np.testing.assert_array_equal(sums_of_products(a, b, target=target), a @ b[:-1])
+        np.testing.assert_array_equal(sums_of_few(a, b, 2, target=target), a[:, :2] @ b[:2])
+        with pytest.raises(IndexError, match="out of bounds for axis 0"):
+            sums_of_products(a, b[:-2], target=target)
+        with pytest.raises(IndexError, match="out of bounds for axis 1"):
+            sums_of_few(a, b, depth + 1, target=target)
+    assert sums_of_products(a[:0], b[:3], target=target).shape == (0, b.shape[1])
+
+
+def test_products_of_lines_and_comprehensions_are_contractions():
+    a = np.zeros(400)
+    for function in (rows_of_lines, columns_of_lines, batches_of_lines):
+        assert "contraction: " in function.explain(a, a, a, 5, 4, 6, target="serial")
+    assert "contraction: " not in windows_of_lines.explain(a, a, a, 5, 4, 6, target="serial")
+    square = np.zeros((9, 9))
+    assert "contraction: " in sums_of_products.explain(square, square, target="serial")
+    assert "no checks left" in sums_of_few.explain(square, square, 3, target="serial")
