@@ -19,7 +19,7 @@
 // Version
 // ---------------------------------------------------------------------------------------------
 
-inline constexpr uint32_t kPkAbiVersion = 7;
+inline constexpr uint32_t kPkAbiVersion = 8;
 
 // A build may define PARAKEET_BUILD_ID as a string literal, so that a compiler library and a
 // `_core` of different builds refuse each other even where nobody raised the version.
@@ -117,21 +117,22 @@ int32_t pk_find_stack(PkCall* call, PkStack* stack);
 // Fails as kPkSiteRecursion, in a function that begins below the floor or with `room` of 0.
 void pk_too_deep(PkCall* call, int32_t room);
 
-// How pk_fork shares pieces.
+// What pk_fork is told of a loop.
 enum PkForkHow : int32_t {
-  kPkForkStatic = 0,   // A thread has the same pieces each time: neighbours, in order.
-  kPkForkDynamic = 1,  // Threads take one piece after another.
-  kPkForkYields = 2,   // Beside either: workers sleep behind the region, not wait for the next.
+  kPkForkEven = 1,    // Each trip takes as long as the next.
+  kPkForkYields = 2,  // Workers sleep behind the region, and do not wait for the next.
 };
+
+enum : int64_t { kPkLeastWorthForking = 16'000 };  // Cycles that pk_fork runs alone in any case.
 
 // What a parallel loop does for trips begin .. end - 1.
 typedef void (*PkForkBody)(PkCall* call, void* captures, int64_t begin, int64_t end);
 
-// An OpenMP region: cuts trips 0 .. trips - 1 into at most `pieces` parts of the same length, but
-// for one trip, and runs `body` once for each on a team of `team` threads. Returns when all have
-// run. An image that imports this has the OpenMP library bound before it forks.
-void pk_fork(PkCall* call, PkForkBody body, void* captures, int64_t trips, int64_t pieces,
-             int32_t team, int32_t how);
+// Runs `body` for trips 0 .. trips - 1, which take `cost` cycles each, 0 where nobody knows: by
+// pieces on the team of the call where that is worth a fork (fork.h), else at once on this thread.
+// Returns when all have run. The first fork binds the OpenMP library; without one there is none.
+void pk_fork(PkCall* call, PkForkBody body, void* captures, int64_t trips, int64_t cost,
+             int32_t how);
 
 // In profiled code alone, outside parallel regions: time is that of `region` from here on, until
 // the next such call or the end of the call. The region is to move `bytes` of arrays and to do
@@ -172,7 +173,7 @@ extern "C" {
 typedef struct PkRuntime {
   uint64_t abi_id;  // kPkAbiId of the runtime; the first thing to compare.
   // The address of a function that an image may import, or null:
-  //   pk_*                   the functions above; pk_fork binds the OpenMP library
+  //   pk_*                   the functions above
   //   __kmpc_*, kmp_*, omp_* of the OpenMP library, which is bound by the first such question
   //   _ZGV*                  vector math, of libmvec.so.1
   //   pk_lapack_*            of the LAPACK that NumPy's linalg is linked to

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/openmp_library.h"
 #include "runtime/symbols.h"
 
 namespace parakeet::runtime {
@@ -70,14 +69,10 @@ std::string SystemRefusal(const char* what) {
   return std::string("cannot ") + what + ": " + std::strerror(errno);
 }
 
-// What stands in the table for an import that is not there yet.
-void CalledTooEarly() { std::abort(); }
-
 // From the parts of an image to memory.
 class ImageLoader {
  public:
-  ImageLoader(const Parts& parts, bool may_defer, std::string* error)
-      : parts_(parts), may_defer_(may_defer), error_(*error) {}
+  ImageLoader(const Parts& parts, std::string* error) : parts_(parts), error_(*error) {}
 
   std::unique_ptr<Image> Load() {
     const size_t size = parts_.MemorySize();
@@ -107,7 +102,7 @@ class ImageLoader {
       PkImageSlot slot;
       std::memcpy(&slot, parts_.slots + sizeof(slot) * uint64_t{index}, sizeof(slot));
       const uint64_t offset = parts_.TableOffset() + 8 * uint64_t{index};
-      const uint64_t word = Resolve(slot, reinterpret_cast<uint64_t>(mapping), offset);
+      const uint64_t word = Resolve(slot, reinterpret_cast<uint64_t>(mapping));
       if (!error_.empty()) return false;
       std::memcpy(mapping + offset, &word, sizeof(word));
     }
@@ -115,7 +110,7 @@ class ImageLoader {
   }
 
   // The word of one slot, for an image that lies at `base`. Sets the error where there is none.
-  uint64_t Resolve(const PkImageSlot& slot, uint64_t base, uint64_t offset) {
+  uint64_t Resolve(const PkImageSlot& slot, uint64_t base) {
     switch (slot.kind) {
       case kPkSlotLiteral: return slot.value;
       case kPkSlotInternal:
@@ -126,37 +121,20 @@ class ImageLoader {
           error_ = "a slot's name is outside the names";
           return 0;
         }
-        return Import(parts_.names + slot.name, offset);
+        return Import(parts_.names + slot.name);
       default: error_ = "a slot of unknown kind"; return 0;
     }
   }
 
-  uint64_t Import(const char* name, uint64_t offset) {
-    const bool is_openmp = IsOpenMpName(name);
-    if (is_openmp) image_->NoteRegions();
-    if (may_defer_ && is_openmp) {
-      image_->Defer(offset, name);
-      return reinterpret_cast<uint64_t>(CalledTooEarly);
-    }
+  uint64_t Import(const char* name) {
+    if (std::strcmp(name, "pk_fork") == 0) image_->NoteRegions();
     return reinterpret_cast<uint64_t>(FindSymbol(name, &error_));
   }
 
   const Parts& parts_;
-  const bool may_defer_;
   std::string& error_;
   std::unique_ptr<Image> image_;
 };
-
-std::unique_ptr<Image> Load(const void* bytes, size_t size, bool may_defer, bool is_checked,
-                            std::string* error) {
-  error->clear();
-  Parts parts;
-  if (const char* problem = Divide(bytes, size, is_checked, &parts)) {
-    *error = std::string("image refused: ") + problem;
-    return nullptr;
-  }
-  return ImageLoader(parts, may_defer, error).Load();
-}
 
 std::atomic<uint64_t> unloads{0};
 
@@ -169,35 +147,15 @@ Image::~Image() {
 
 uint64_t CountImageUnloads() { return unloads.load(std::memory_order_acquire); }
 
-bool Image::FillOpenMp(std::string* error) {
+std::unique_ptr<Image> LoadImage(const void* bytes, size_t size, std::string* error,
+                                 bool is_checked) {
   error->clear();
-  std::vector<const void*> addresses;
-  for (const Deferred& import : deferred_) {
-    addresses.push_back(FindSymbol(import.name.c_str(), error));
-    if (!error->empty()) return false;
+  Parts parts;
+  if (const char* problem = Divide(bytes, size, is_checked, &parts)) {
+    *error = std::string("image refused: ") + problem;
+    return nullptr;
   }
-  char* mapping = static_cast<char*>(mapping_);
-  char* table = mapping + deferred_.front().offset / kPkImagePage * kPkImagePage;
-  const size_t size = size_t(mapping + size_ - table);
-  if (mprotect(table, size, PROT_READ | PROT_WRITE) != 0) {
-    *error = SystemRefusal("fill an image's table");
-    return false;
-  }
-  for (size_t i = 0; i < addresses.size(); ++i) {
-    std::memcpy(mapping + deferred_[i].offset, &addresses[i], sizeof(addresses[i]));
-  }
-  mprotect(table, size, PROT_READ);
-  deferred_.clear();
-  return true;
-}
-
-std::unique_ptr<Image> LoadImage(const void* bytes, size_t size, std::string* error) {
-  return Load(bytes, size, false, false, error);
-}
-
-std::unique_ptr<Image> LoadImageLazily(const void* bytes, size_t size, std::string* error,
-                                       bool is_checked) {
-  return Load(bytes, size, !IsOpenMpBound(), is_checked, error);
+  return ImageLoader(parts, error).Load();
 }
 
 }  // namespace parakeet::runtime

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "runtime/abi.h"
 #include "runtime/code_life.h"
@@ -31,42 +30,20 @@ class Image {
   bool has_regions() const { return has_regions_; }
   void NoteRegions() { has_regions_ = true; }
 
-  // Whether imports from the OpenMP library are still to be filled in: until then, calls have a
-  // team of one.
-  bool lacks_openmp() const { return !deferred_.empty(); }
-  // Fills them in. False with a reason in `error`; a later try may succeed. One thread at a time;
-  // others may be in the code, with a team of one.
-  bool FillOpenMp(std::string* error);
-
-  // The word at `offset` waits for FillOpenMp.
-  void Defer(size_t offset, const char* name) { deferred_.push_back({offset, name}); }
-
  private:
-  // A word of the table that is to hold an import.
-  struct Deferred {
-    size_t offset;  // in the mapping
-    std::string name;
-  };
-
   void* mapping_;
   size_t size_;
   PkEntry entry_;
   bool has_regions_ = false;
   const std::shared_ptr<const void> life_ = std::make_shared<const char>('\0');
-  std::vector<Deferred> deferred_;
 };
 
 // Null with a reason in `error` when the bytes are truncated, damaged, of another build or machine,
 // when an import is missing, or when the system refuses executable memory. Copies what it needs;
 // `bytes` may have any alignment. An image is code and must come from a trusted place: damage is
-// detected, malice is not.
-std::unique_ptr<Image> LoadImage(const void* bytes, size_t size, std::string* error);
-
-// The same, but where no OpenMP library is bound yet, imports from it wait for FillOpenMp: binding
-// takes longer than all else here, and a call with little to do needs no threads. `is_checked`: the
-// bytes are known to be undamaged.
-std::unique_ptr<Image> LoadImageLazily(const void* bytes, size_t size, std::string* error,
-                                       bool is_checked = false);
+// detected, malice is not. `is_checked`: the bytes are known to be undamaged.
+std::unique_ptr<Image> LoadImage(const void* bytes, size_t size, std::string* error,
+                                 bool is_checked = false);
 
 // How many images have been unmapped so far. What was read of an image's constants still holds
 // while this is the same; when it is not, another image may be at their addresses.

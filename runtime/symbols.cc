@@ -36,13 +36,11 @@ const void* AddressOf(Function* function) {
   return reinterpret_cast<const void*>(function);
 }
 
-constexpr char kFork[] = "pk_fork";  // which needs the OpenMP library
-
 const Named kOwn[] = {
     {"pk_alloc", AddressOf(pk_alloc)},
     {"pk_free", AddressOf(pk_free)},
     {"pk_fail", AddressOf(pk_fail)},
-    {kFork, AddressOf(pk_fork)},
+    {"pk_fork", AddressOf(pk_fork)},
     {"pk_find_stack", AddressOf(pk_find_stack)},
     {"pk_too_deep", AddressOf(pk_too_deep)},
     {"pk_mark", AddressOf(pk_mark)},
@@ -109,14 +107,17 @@ const void* FindVectorMath(const char* name, std::string* error) {
 const void* FindOpenMp(const char* name, std::string* error) {
   *error = BindOpenMp();
   if (!error->empty()) return nullptr;
-  const bool is_own = std::strcmp(name, kFork) == 0;
-  const void* address = is_own ? FindNamed(kOwn, name) : OpenMpSymbol(name);
+  const void* address = OpenMpSymbol(name);
   if (address == nullptr) *error = OpenMpLibraryFile() + " has no " + name;
   return address;
 }
 
 bool BeginsWith(std::string_view name, std::string_view prefix) {
   return name.substr(0, prefix.size()) == prefix;
+}
+
+bool IsOpenMpName(std::string_view name) {
+  return BeginsWith(name, "__kmpc_") || BeginsWith(name, "kmp_") || BeginsWith(name, "omp_");
 }
 
 const void* TableSymbol(const char* name) {
@@ -136,11 +137,6 @@ int64_t TableNow() { return NowNanoseconds(); }
 constexpr PkRuntime kTable = {kPkAbiId, TableSymbol, TableWhyMissing, TableNow};
 
 }  // namespace
-
-bool IsOpenMpName(const char* name) {
-  return std::strcmp(name, kFork) == 0 || BeginsWith(name, "__kmpc_") || BeginsWith(name, "kmp_") ||
-         BeginsWith(name, "omp_");
-}
 
 const void* FindSymbol(const char* name, std::string* error) {
   if (IsOpenMpName(name)) return FindOpenMp(name, error);

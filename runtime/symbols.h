@@ -12,9 +12,6 @@ namespace parakeet::runtime {
 // library binds it (openmp_library.h).
 const void* FindSymbol(const char* name, std::string* error);
 
-// True for pk_fork, and names of the OpenMP library itself: __kmpc_, kmp_ and omp_.
-bool IsOpenMpName(const char* name);
-
 // Constant; the same at every call.
 const PkRuntime* Table();
 

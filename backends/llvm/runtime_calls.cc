@@ -42,11 +42,11 @@ llvm::Function* PkFail(Emission& emission) {
 
 llvm::Function* PkFork(Emission& emission) {
   llvm::IRBuilder<>& builder = emission.builder;
-  llvm::Type *pointer = builder.getPtrTy(), *word = builder.getInt64Ty();
-  llvm::Type* number = builder.getInt32Ty();
+  llvm::Type *pointer = builder.getPtrTy(), *word = builder.getInt64Ty(),
+             *number = builder.getInt32Ty();
   // What it runs may do anything to arrays.
   return emission.Declare("pk_fork", builder.getVoidTy(),
-                          {pointer, pointer, pointer, word, word, number, number});
+                          {pointer, pointer, pointer, word, word, number});
 }
 
 llvm::Function* PkFindStack(Emission& emission) {

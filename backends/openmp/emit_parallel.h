@@ -1,5 +1,5 @@
-// Parallel loops on the host: OpenMP regions, which the runtime's pk_fork runs. Written into each
-// module, they would be two thirds of the code of a small parallel function.
+// Parallel loops on the host: calls of the runtime's pk_fork, which weighs whether an OpenMP region
+// is worth it. Written into each module, both would be two thirds of a small parallel function.
 #ifndef PARAKEET_BACKENDS_OPENMP_EMIT_PARALLEL_H_
 #define PARAKEET_BACKENDS_OPENMP_EMIT_PARALLEL_H_
 
@@ -8,11 +8,7 @@
 namespace parakeet::backends {
 
 // Runs bodies on the team of the call. A loop that is too small for a fork, and every loop of a
-// team of one, is one direct call of its body, or what stands for it.
-//
-// The trips are cut into pieces: one a thread where trips cost little, several where they cost much
-// or nobody knows, which threads then take one after another. Pieces depend on the team, never on
-// which threads the OpenMP library grants.
+// team of one, is one direct call of its body, which the runtime makes, or what stands for it.
 class OpenMpRunner : public ParallelRunner {
  public:
   // `yields_cores`: between regions a library runs threads of its own; workers sleep meanwhile.

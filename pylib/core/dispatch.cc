@@ -17,6 +17,7 @@
 #include "pylib/take_gil.h"
 #include "runtime/call.h"
 #include "runtime/clock.h"
+#include "runtime/openmp_library.h"
 #include "runtime/team.h"
 
 namespace parakeet::pylib {
@@ -232,11 +233,10 @@ constexpr int64_t kCallsWithoutThreads = 16;
 
 // TeamFor where the OpenMP library may not be there yet.
 [[gnu::noinline]] int32_t BindTeam(Specialization* code, const uint64_t* args, int32_t team) {
-  runtime::Image* image = code->image.get();
   if (code->calls <= kCallsWithoutThreads && !code->IsLong(args)) return 1;
-  std::string why;
-  if (image->FillOpenMp(&why)) return team;
-  PyErr_Format(PyExc_OSError, "cannot load code: %s", why.c_str());
+  const std::string why = runtime::BindOpenMp();
+  if (why.empty()) return team;
+  PyErr_SetString(PyExc_OSError, why.c_str());
   return 0;
 }
 
@@ -246,7 +246,7 @@ inline int32_t TeamFor(Specialization* code, const uint64_t* args) {
   const runtime::Image* image = code->image.get();
   if (image != nullptr && !image->has_regions()) return 1;
   const int32_t team = runtime::ThreadCount();
-  if (team == 1 || image == nullptr || !image->lacks_openmp()) return team;
+  if (team == 1 || image == nullptr || runtime::IsOpenMpBound()) return team;
   return BindTeam(code, args, team);
 }
 

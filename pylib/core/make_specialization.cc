@@ -12,7 +12,7 @@ namespace {
 bool LoadCode(std::string_view image, bool is_checked, Specialization* made) {
   const int64_t start = runtime::NowNanoseconds();
   std::string why;
-  made->image = runtime::LoadImageLazily(image.data(), image.size(), &why, is_checked);
+  made->image = runtime::LoadImage(image.data(), image.size(), &why, is_checked);
   if (made->image == nullptr) PyErr_Format(PyExc_OSError, "cannot load code: %s", why.c_str());
   const double ms = double(runtime::NowNanoseconds() - start) / 1e6;
   made->manifest.phases.push_back({"load", ms});

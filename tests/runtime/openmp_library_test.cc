@@ -173,36 +173,26 @@ TEST_F(OpenMpLibraryDeathTest, BindsOnceForThreadsAtOnce) {
   EXPECT_SUCCESS_IN_CHILD(BindFromManyThreads());
 }
 
-// An image that stores the word of its import to results[0].
-ImageParts TellingParts() {
-  constexpr size_t kTextSize = 16;
-  ImageParts parts;
-  parts.AddImport("__kmpc_fork_call");
-  parts.text = "\x48\x8b\x05";  // mov rax, [rip + slot 0]
-  AppendSlotDisplacement(&parts.text, kTextSize, 0);
-  parts.text += "\x48\x89\x02\x31\xc0\xc3";  // mov [rdx], rax; xor eax, eax; ret
-  parts.text.resize(kTextSize, '\xcc');
-  return parts;
+void CountTrips(PkCall* /*call*/, void* captures, int64_t begin, int64_t end) {
+  *static_cast<std::atomic<int64_t>*>(captures) += end - begin;
 }
 
-void FillWhenAsked() {
-  const std::string bytes = Pack(TellingParts());
-  std::string error;
-  const auto image = LoadImageLazily(bytes.data(), bytes.size(), &error);
-  Require(image != nullptr && image->lacks_openmp() && !IsOpenMpBound(), "waits");
-  Require(!image->FillOpenMp(&error) && !error.empty() && image->lacks_openmp(), "no library");
+void BindWhenForking() {
+  Call call(2);
+  std::atomic<int64_t> count{0};
+  pk_fork(&call, CountTrips, &count, 10, 1, 0);
+  Require(count == 10 && !IsOpenMpBound(), "not worth a fork");
+  pk_fork(&call, CountTrips, &count, 10, 0, 0);
+  Require(count == 20 && !IsOpenMpBound(), "without a library");
   SetOpenMpPath(TestOpenMpPath());
-  Require(image->FillOpenMp(&error) && !image->lacks_openmp() && IsOpenMpBound(), error);
-  Call call(1);
-  uint64_t word = 0;
-  Require(image->entry()(&call, nullptr, &word) == 0, "runs");
-  Require(word == reinterpret_cast<uint64_t>(OpenMpSymbol("__kmpc_fork_call")), "the import");
-  const auto later = LoadImageLazily(bytes.data(), bytes.size(), &error);
-  Require(later != nullptr && !later->lacks_openmp(), "nothing to wait for");
+  pk_fork(&call, CountTrips, &count, 10, 0, 0);
+  Require(count == 30 && IsOpenMpBound(), "with one");
   _exit(0);
 }
 
-TEST_F(OpenMpLibraryDeathTest, ImagesMayWaitForIt) { EXPECT_SUCCESS_IN_CHILD(FillWhenAsked()); }
+TEST_F(OpenMpLibraryDeathTest, IsBoundByTheFirstFork) {
+  EXPECT_SUCCESS_IN_CHILD(BindWhenForking());
+}
 
 void SayWhatIsMissing() {
   ImageParts parts;

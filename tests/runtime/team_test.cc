@@ -9,6 +9,7 @@
 
 #include "runtime/buffers.h"
 #include "runtime/call.h"
+#include "runtime/fork.h"
 #include "runtime/image.h"
 #include "tests/runtime/image_bytes.h"
 #include "tests/runtime/parallel_region.h"
@@ -109,22 +110,64 @@ void CountTrips(PkCall* /*call*/, void* captures, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; ++i) ++counts[i];
 }
 
-TEST_F(Team, AForkRunsEachTripOnce) {
+TEST_F(Team, RegionsRunEachTripOnce) {
   Call call(3);
   const auto block_time = reinterpret_cast<int (*)()>(OpenMpSymbol("kmp_get_blocktime"));
   const int before = block_time();
-  for (const int32_t how : {0 + kPkForkStatic, 0 + kPkForkDynamic, kPkForkDynamic | kPkForkYields,
-                            kPkForkStatic | kPkForkYields}) {
-    for (const int64_t trips : {1, 2, 3, 7, 100, 1001}) {
-      for (const int64_t pieces : {1, 3, 48}) {
-        std::vector<std::atomic<int>> counts(trips + 1);
-        pk_fork(&call, CountTrips, counts.data(), trips, pieces, 3, how);
-        for (int64_t i = 0; i < trips; ++i) EXPECT_EQ(counts[i], 1) << trips << " " << pieces;
-        EXPECT_EQ(counts[trips], 0);
+  for (const bool yields : {false, true}) {
+    for (const bool is_dynamic : {false, true}) {
+      for (const int64_t trips : {1, 2, 3, 7, 100, 1001}) {
+        for (const int64_t pieces : {1, 3, 48}) {
+          std::vector<std::atomic<int>> counts(trips + 1);
+          const Shares shares{std::min(trips, pieces), is_dynamic};
+          RunShared(&call, CountTrips, counts.data(), trips, shares, 3, yields);
+          for (int64_t i = 0; i < trips; ++i) EXPECT_EQ(counts[i], 1) << trips << " " << pieces;
+          EXPECT_EQ(counts[trips], 0);
+        }
       }
     }
   }
   EXPECT_EQ(block_time(), before);
+}
+
+TEST_F(Team, AForkRunsEachTripOnce) {
+  for (const int32_t team : {1, 3}) {
+    Call call(team);
+    for (const int64_t cost : {0, 1, 30'000, 1'000'000}) {
+      for (const int64_t trips : {0, 1, 2, 100}) {
+        std::vector<std::atomic<int>> counts(trips + 1);
+        pk_fork(&call, CountTrips, counts.data(), trips, cost, kPkForkEven);
+        for (int64_t i = 0; i < trips; ++i) EXPECT_EQ(counts[i], 1) << trips << " " << cost;
+        EXPECT_EQ(counts[trips], 0);
+      }
+    }
+  }
+}
+
+TEST(Shares, AreOfLoopsThatAreWorthAFork) {
+  const auto pieces_of = [](int64_t trips, int64_t cost, int32_t team, int32_t how) {
+    return SharesOf(trips, cost, team, how).pieces;
+  };
+  EXPECT_EQ(pieces_of(1'000'000, 1'000, 1, 0), 0);  // nobody to share with
+  EXPECT_EQ(pieces_of(1, 0, 16, 0), 0);
+  EXPECT_EQ(pieces_of(40'000, 1, 2, 0), 0);
+  EXPECT_EQ(pieces_of(40'004, 1, 2, 0), 2);
+  EXPECT_EQ(pieces_of(40'004, 1, 2, kPkForkYields), 0);  // who sleeps has to be woken
+  EXPECT_EQ(pieces_of(51'000, 1, 16, 0), 0);
+  EXPECT_EQ(pieces_of(52'000, 1, 16, 0), 16);
+}
+
+TEST(Shares, AreSeveralAThreadWhereTripsAreDearOrUnknown) {
+  EXPECT_EQ(SharesOf(1'000, 0, 4, 0).pieces, 64);
+  EXPECT_TRUE(SharesOf(1'000, 0, 4, 0).is_dynamic);
+  EXPECT_EQ(SharesOf(20, 0, 4, 0).pieces, 20);
+  EXPECT_EQ(SharesOf(1'000, 10'000, 4, 0).pieces, 64);
+  EXPECT_TRUE(SharesOf(1'000, 10'000, 4, 0).is_dynamic);
+  // Few threads whose trips are even keep what they had; more take what comes.
+  EXPECT_EQ(SharesOf(200, 10'000, 4, kPkForkEven).pieces, 4);
+  EXPECT_FALSE(SharesOf(200, 10'000, 4, kPkForkEven).is_dynamic);
+  EXPECT_EQ(SharesOf(400, 10'000, 16, kPkForkEven).pieces, 133);
+  EXPECT_TRUE(SharesOf(400, 10'000, 16, kPkForkEven).is_dynamic);
 }
 
 // An image that runs a region of its own: each thread adds 1 to the int32 that args[0] points to.
