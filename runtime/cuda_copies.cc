@@ -16,9 +16,6 @@ constexpr int64_t kRingPieceBytes = 256 * 1024;
 constexpr int64_t kPieces = 32;
 constexpr int64_t kLeastPieceBytes = 1024 * 1024;
 constexpr int64_t kMostPieceBytes = 2 * 1024 * 1024;
-// From which on pieces go along two streams, so that the driver takes the next one of the other
-// while one is on its way.
-constexpr int64_t kTwoStreamBytes = 8 * 1024 * 1024;
 // A lane's share is worth waking its thread.
 constexpr int64_t kLaneBytes = 2 * 1024 * 1024;
 constexpr int64_t kMostLanes = 8;
@@ -65,34 +62,13 @@ CuResult CudaCopies::MakeLanes(int64_t bytes, size_t* count) {
   return 0;
 }
 
-// Work on `waiting` comes after what is on `stream` by now.
-CuResult CudaCopies::Follow(CuStream waiting, CuStream stream) {
-  if (const CuResult error = driver_.EventRecord(border_, stream)) return error;
-  return driver_.StreamWaitEvent(waiting, border_, 0);
-}
-
-CuResult CudaCopies::MakeBeside() {
-  if (beside_ != nullptr) return 0;
-  if (const CuResult error = driver_.EventCreate(&border_, kCuEventWithoutTime)) return error;
-  return driver_.StreamCreate(&beside_, kCuIndependentStream);
-}
-
 CuResult CudaCopies::CopyInLanes(CuAddress device, char* host, int64_t bytes,
                                  void (CudaCopies::*run)(Lane&, Job&)) {
-  if (bytes < kTwoStreamBytes) return CopyAlong(stream_, device, host, bytes, run);
-  if (const CuResult error = MakeBeside()) return error;
-  if (const CuResult error = Follow(beside_, stream_)) return error;
-  if (const CuResult error = CopyAlong(beside_, device, host, bytes, run)) return error;
-  return Follow(stream_, beside_);
-}
-
-CuResult CudaCopies::CopyAlong(CuStream second, CuAddress device, char* host, int64_t bytes,
-                               void (CudaCopies::*run)(Lane&, Job&)) {
   size_t count = 0;
   if (const CuResult error = MakeLanes(bytes, &count)) return error;
   const int64_t share = bytes / kPieces & -kSmallBytes;
   const int64_t piece = std::clamp(share, kLeastPieceBytes, kMostPieceBytes);
-  Job job{device, host, bytes, piece, {stream_, second}};
+  Job job{device, host, bytes, piece};
   threads_.Run(count, [&](size_t lane) {
     const bool is_ready = lane == 0 || job.Succeeds(driver_.CtxSetCurrent(context_));
     if (is_ready) (this->*run)(*lanes_[lane], job);
@@ -138,9 +114,8 @@ void CudaCopies::UpThroughLane(Lane& lane, Job& job) {
     if (!job.Succeeds(driver_.EventSynchronize(piece.event))) return;
     std::memcpy(piece.memory, job.host + offset, size_t(size));
     const CuAddress to = job.device + CuAddress(offset);
-    const CuStream stream = job.streams[turn];
-    if (!job.Succeeds(driver_.MemcpyHtoDAsync(to, piece.memory, size_t(size), stream))) return;
-    if (!job.Succeeds(driver_.EventRecord(piece.event, stream))) return;
+    if (!job.Succeeds(driver_.MemcpyHtoDAsync(to, piece.memory, size_t(size), stream_))) return;
+    if (!job.Succeeds(driver_.EventRecord(piece.event, stream_))) return;
   }
 }
 
@@ -187,10 +162,9 @@ void CudaCopies::DownThroughLane(Lane& lane, Job& job) {
   for (int64_t offset = 0, size = 0; finish(turn) && job.Take(&offset, &size); turn ^= 1) {
     const Piece& piece = lane.pieces[turn];
     const CuAddress from = job.device + CuAddress(offset);
-    const CuStream stream = job.streams[turn];
-    // An earlier copy up may still read the piece; it is before this on either stream.
-    if (!job.Succeeds(driver_.MemcpyDtoHAsync(piece.memory, from, size_t(size), stream))) return;
-    if (!job.Succeeds(driver_.EventRecord(piece.event, stream))) return;
+    // An earlier copy up may still read the piece; it is before this on the stream.
+    if (!job.Succeeds(driver_.MemcpyDtoHAsync(piece.memory, from, size_t(size), stream_))) return;
+    if (!job.Succeeds(driver_.EventRecord(piece.event, stream_))) return;
     coming[turn] = {offset, size};
   }
   finish(turn ^ 1);

@@ -47,7 +47,6 @@ class CudaCopies {
     char* host;
     int64_t bytes;
     int64_t piece;
-    CuStream streams[2];  // of a lane's pieces
     std::atomic<int64_t> next{0};
     std::atomic<CuResult> result{0};
 
@@ -64,21 +63,15 @@ class CudaCopies {
   CuResult UpStraight(CuAddress device, const char* host, int64_t bytes);
   CuResult DownStraight(char* host, CuAddress device, int64_t bytes);
   CuResult DownThroughPiece(char* host, CuAddress device, int64_t bytes);
-  CuResult Follow(CuStream waiting, CuStream stream);
-  CuResult MakeBeside();
-  // A large copy, by `run` in each lane; the pieces go along the stream and a second one.
+  // A large copy, by `run` in each lane.
   CuResult CopyInLanes(CuAddress device, char* host, int64_t bytes,
                        void (CudaCopies::*run)(Lane&, Job&));
-  CuResult CopyAlong(CuStream second, CuAddress device, char* host, int64_t bytes,
-                     void (CudaCopies::*run)(Lane&, Job&));
   void UpThroughLane(Lane& lane, Job& job);
   void DownThroughLane(Lane& lane, Job& job);
 
   const CudaDriver& driver_;
   const CuContext context_;
   const CuStream stream_;
-  CuStream beside_ = nullptr;  // for every second piece of a large copy
-  CuEvent border_ = nullptr;   // where one of the two waits for the other
   Lane ring_;
   int ring_piece_ = 0;
   int64_t ring_used_ = 0;
