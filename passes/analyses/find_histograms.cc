@@ -37,8 +37,16 @@ bool IsStep(const Binding& b, const Binding& load, Histogram& h) {
   return true;
 }
 
+using Uses = std::unordered_map<const Var*, int>;
+
+// False too for what nobody reads, as where a part of a loop is looked at without the rest.
+bool IsUsedOnce(const Binding& b, const Uses& uses) {
+  const auto found = uses.find(b.result());
+  return found != uses.end() && found->second == 1;
+}
+
 // True where each load of the array feeds one step alone, and that one store to the same place.
-bool PairUp(const Block& block, const std::unordered_map<const Var*, int>& uses, Histogram& h) {
+bool PairUp(const Block& block, const Uses& uses, Histogram& h) {
   const Binding* load = nullptr;
   const Binding* step = nullptr;
   for (const Binding* b : block.bindings) {
@@ -49,7 +57,7 @@ bool PairUp(const Block& block, const std::unordered_map<const Var*, int>& uses,
     const bool accesses =
         (b->op == OpCode::kLoad || b->op == OpCode::kStore) && b->operands[0] == Operand(h.array);
     if (accesses && b->op == OpCode::kLoad) {
-      if (load != nullptr || uses.at(b->result()) != 1) return false;
+      if (load != nullptr || !IsUsedOnce(*b, uses)) return false;
       load = b;
     } else if (accesses) {
       if (step == nullptr || b->operands.back() != Operand(step->result())) return false;
@@ -57,7 +65,7 @@ bool PairUp(const Block& block, const std::unordered_map<const Var*, int>& uses,
         return false;
       load = step = nullptr;
     } else if (load != nullptr && UsesValue(*b, load->result())) {
-      if (!IsStep(*b, *load, h) || uses.at(b->result()) != 1) return false;
+      if (!IsStep(*b, *load, h) || !IsUsedOnce(*b, uses)) return false;
       step = b;
     }
   }
@@ -126,7 +134,7 @@ std::optional<Histogram> HistogramLoop::Find(const Var* root) const {
   const std::optional<StoredArray> stored = AccessesOf(body, roots_, root);
   if (!stored) return std::nullopt;
   Histogram histogram{stored->array, OpCode::kAdd, {}};
-  std::unordered_map<const Var*, int> uses;
+  Uses uses;
   ir::ForEachUse(loop_, [&](const Var* var) { ++uses[var]; });
   if (!PairUp(body, uses, histogram) || !histogram.Start()) return std::nullopt;
   return histogram;
