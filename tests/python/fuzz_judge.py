@@ -66,10 +66,11 @@ def plain_map(f, x):
 
 
 def plain_imap(f, shape):
-    shape = np.atleast_1d(shape)
+    shape = tuple(np.atleast_1d(shape))
     if 0 in shape:
         raise EmptyList
-    return np.array([f(*map(int, index)) for index in np.ndindex(*shape)]).reshape(shape)
+    values = np.array([f(*map(int, index)) for index in np.ndindex(*shape)])
+    return values.reshape(shape + values.shape[1:])
 
 
 PLAIN_OPERATORS = types.SimpleNamespace(
