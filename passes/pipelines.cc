@@ -49,6 +49,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "carry-elements",
       // An extreme and its place.
       "carry-chosen",
+      // Two extremes, of which one was asked for where the other was not.
+      "separate-extremes",
       "forward-stores",
       "separate-stores",
       "check-first",

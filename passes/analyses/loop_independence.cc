@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "passes/analyses/meeting_places.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -19,10 +20,11 @@ using ir::VarSet;
 namespace {
 
 constexpr int64_t kLargestMultiple = 1 << 15;
-constexpr size_t kMostPairs = 4096;  // of accesses that are held against one another
-constexpr int kMostLoops = 8;        // of which an index may be made
-constexpr int kDeepest = 8;          // of what an amount is computed from
-constexpr int kMostFactors = 4;      // of an index that is put together of several
+constexpr size_t kMostPairs = 4096;   // of accesses that are held against one another
+constexpr size_t kMostMeetings = 64;  // of which inequalities are asked
+constexpr int kMostLoops = 8;         // of which an index may be made
+constexpr int kDeepest = 8;           // of what an amount is computed from
+constexpr int kMostFactors = 4;       // of an index that is put together of several
 
 }  // namespace
 
@@ -34,6 +36,9 @@ LoopIndependence::LoopIndependence(const ir::Function& function)
   for (const ir::Param& param : function.params) {
     add_root(param.var);
     if (function.may_overlap) overlapping_.insert(param.var);
+    for (const Operand& size : param.var->type.dims()) {
+      if (size.IsVar()) sizes_.insert(size.var());
+    }
   }
   ir::ForEachBinding(*function.body, [&](const Binding& b) {
     for (const Var* result : b.results) {
@@ -157,7 +162,12 @@ bool LoopIndependence::AreApart(const std::vector<const Binding*>& accesses,
                                 const Binding& loop) const {
   std::vector<Extent> extents;
   for (const Binding* access : accesses) extents.push_back(ExtentOf(*access, loop));
-  size_t pairs = 0;
+  VarSet sizes = sizes_;
+  for (const Operand& size : accesses[0]->operands[0].var()->type.dims()) {
+    if (size.IsVar()) sizes.insert(size.var());
+  }
+  MeetingPlaces meeting({forms_, makers_, loops_, spaces_, sizes}, loop);
+  size_t pairs = 0, meetings = 0;
   for (size_t k = 0; k < accesses.size(); ++k) {
     if (accesses[k]->op != OpCode::kStore) continue;
     for (size_t other = 0; other < accesses.size(); ++other) {
@@ -170,7 +180,10 @@ bool LoopIndependence::AreApart(const std::vector<const Binding*>& accesses,
                 AreMirrored(*accesses[k], *accesses[other], loop, axis) ||
                 AreMirrored(*accesses[other], *accesses[k], loop, axis);
       }
-      if (!apart) return false;
+      if (apart) continue;
+      if (++meetings > kMostMeetings || !meeting.AreApart(*accesses[k], *accesses[other]) ||
+          !meeting.AreApart(*accesses[other], *accesses[k]))
+        return false;
     }
   }
   return true;

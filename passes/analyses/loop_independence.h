@@ -88,6 +88,7 @@ class LoopIndependence {
   const Roots roots_;
   const WrappingForms forms_;
   const Remainders remainders_;
+  ir::VarSet sizes_;  // of parameters
   // In order of definition, so that reasons do not depend on hashes.
   std::vector<const ir::Var*> arrays_;
   ir::DefinitionMap makers_;
