@@ -24,7 +24,8 @@ constexpr size_t kMostPairs = 4096;   // of accesses that are held against one a
 constexpr size_t kMostMeetings = 64;  // of which inequalities are asked
 constexpr int kMostLoops = 8;         // of which an index may be made
 constexpr int kDeepest = 8;           // of what an amount is computed from
-constexpr int kMostFactors = 4;       // of an index that is put together of several
+constexpr double kFarthestScalar = 281474976710656.0;  // 2^48, as meeting_places.cc has it
+constexpr int kMostFactors = 4;  // of an index that is put together of several
 
 }  // namespace
 
@@ -55,6 +56,29 @@ LoopIndependence::LoopIndependence(const ir::Function& function)
       if (index->type == ir::Type(ir::DType::kI64)) spaces_[index] = b.operands[axis];
     }
   });
+  FindNear(*function.body);
+}
+
+// What the function checks before it does anything else.
+void LoopIndependence::FindNear(const Block& body) {
+  VarSet above, below;
+  for (const Binding* b : body.bindings) {
+    if (b->op != OpCode::kCheck && !ir::IsScalarOp(b->op)) return;
+    const auto maker = b->op == OpCode::kCheck && b->operands[0].IsVar()
+                           ? makers_.find(b->operands[0].var())
+                           : makers_.end();
+    if (maker == makers_.end() || maker->second->op != OpCode::kLe) continue;
+    const Operand &least = maker->second->operands[0], &most = maker->second->operands[1];
+    const auto is_near = [](const Operand& bound) {
+      return bound.IsConstant() && ir::DTypeOf(bound) == ir::DType::kI64 &&
+             std::abs(double(bound.constant().integer)) <= kFarthestScalar;
+    };
+    if (is_near(least) && most.IsVar()) above.insert(most.var());
+    if (is_near(most) && least.IsVar()) below.insert(least.var());
+    for (const Var* var : above) {
+      if (below.contains(var)) near_.insert(var);
+    }
+  }
 }
 
 // True where the place of a check is less in a later iteration: of two errors the one with the
@@ -166,7 +190,7 @@ bool LoopIndependence::AreApart(const std::vector<const Binding*>& accesses,
   for (const Operand& size : accesses[0]->operands[0].var()->type.dims()) {
     if (size.IsVar()) sizes.insert(size.var());
   }
-  MeetingPlaces meeting({forms_, makers_, loops_, spaces_, sizes}, loop);
+  MeetingPlaces meeting({forms_, makers_, loops_, spaces_, sizes, near_}, loop);
   size_t pairs = 0, meetings = 0;
   for (size_t k = 0; k < accesses.size(); ++k) {
     if (accesses[k]->op != OpCode::kStore) continue;

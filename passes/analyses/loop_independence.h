@@ -84,6 +84,7 @@ class LoopIndependence {
     int axis;
   };
   bool IsFixed(const ir::Operand& value, const Meeting& meeting, int depth = 0) const;
+  void FindNear(const ir::Block& body);
 
   const Roots roots_;
   const WrappingForms forms_;
@@ -96,6 +97,7 @@ class LoopIndependence {
   std::unordered_map<const ir::Var*, size_t> order_;        // of all indexes
   std::unordered_map<const ir::Var*, ir::Operand> spaces_;  // extents of operators, by index
   ir::VarSet overlapping_;  // Parameters of which two places may be one.
+  ir::VarSet near_;         // Scalars that are checked first to lie between -2^48 and 2^48.
 };
 
 }  // namespace parakeet::passes

@@ -17,6 +17,7 @@ constexpr int64_t kLargestMeetingTimes = 1 << 15;
 constexpr int64_t kLongestStep = 1024;
 constexpr int64_t kLargestShift = 15;
 constexpr size_t kMostMeetingValues = 24;
+constexpr size_t kMostMultiples = 2;             // of which cases are told apart
 constexpr int kDeepestNear = 6;                  // of what is near because of others
 constexpr int64_t kLargestNearTimes = 128;       // of the values that a near sum is of
 constexpr double kFarthest = 281474976710656.0;  // 2^48
@@ -45,6 +46,11 @@ bool IsExtremeOfWholes(const Binding& b) {
   return (b.op == OpCode::kMin || b.op == OpCode::kMax) && IsWhole(b.operands[0]);
 }
 
+// What the product is of beside a factor.
+const Operand& OtherOf(const Binding& product, const Operand& factor) {
+  return product.operands[product.operands[0] == factor ? 1 : 0];
+}
+
 const Binding* MakerIn(const ir::DefinitionMap& map, const Var* value) {
   const auto found = map.find(value);
   return found == map.end() ? nullptr : found->second;
@@ -69,14 +75,41 @@ bool MeetingPlaces::AreApart(const Binding& earlier, const Binding& later) {
     AddGuards(*loop_.blocks[0], *accesses_[is_later], is_later);
   AddAllFacts();
   AddMultiples();
-  return system_.Contradict();
+  return Contradicts(FindMultiples(), 0);
+}
+
+// Whether no numbers satisfy the system, whichever the multiples from `first` on are: of one number,
+// or at least their factor apart.
+bool MeetingPlaces::Contradicts(const std::vector<Multiples>& multiples, size_t first) {
+  if (system_.Contradict()) return true;
+  if (first == multiples.size()) return false;
+  const Inequalities before = system_;
+  for (const int64_t sign : {0, 1, -1}) {
+    AddStep(multiples[first], sign);
+    if (!Contradicts(multiples, first + 1)) return false;
+    system_ = before;
+  }
+  return true;
 }
 
 size_t MeetingPlaces::NumberOf(const Var* var, bool is_later) {
   const Instance value{var, is_later && inside_.contains(var)};
-  const size_t number = std::find(values_.begin(), values_.end(), value) - values_.begin();
+  const Binding* maker = MakerIn(made_.makers, var);
+  const bool is_product = maker != nullptr && maker->op == OpCode::kMul;
+  const auto is_same = [&](const Instance& known) {
+    return known == value || (is_product && known.second == value.second &&
+                              inside_.contains(known.first) == inside_.contains(var) &&
+                              IsProductOf(known.first, *maker));
+  };
+  const size_t number = std::find_if(values_.begin(), values_.end(), is_same) - values_.begin();
   if (number == values_.size()) values_.push_back(value);
   return number;
+}
+
+// Products are made anew in branches.
+bool MeetingPlaces::IsProductOf(const Var* value, const Binding& product) const {
+  const Binding* maker = MakerIn(made_.makers, value);
+  return maker != nullptr && maker->op == OpCode::kMul && maker->operands == product.operands;
 }
 
 // The form as a row; nothing where it is a multiple too large.
@@ -160,18 +193,21 @@ void MeetingPlaces::AddFacts(const Instance& value) {
   if (made_.sizes.contains(var)) IsNotNegative(form, is_later, kFarthest);
   if (const auto space = made_.spaces.find(var); space != made_.spaces.end()) {
     IsNotNegative(form, is_later, kFarthest);
-    IsNotNegative(Plus(Difference(EndOf(space->second), form), -1), is_later, kFarthest);
+    IsNotNegative(Plus(Difference(EndOf(space->second, {}), form), -1), is_later, kFarthest);
   }
   if (const Binding* loop = MakerIn(made_.loops, var)) AddLoop(*loop, is_later);
   if (const Binding* maker = MakerIn(made_.makers, var)) AddMaker(*maker, is_later);
 }
 
-// How often a loop from 0 runs, where it does: of max(n, 0) that is n.
-LinearForm MeetingPlaces::EndOf(const Operand& end) const {
+// Where a loop that runs ends: from `begin` to max(n, begin) that is n.
+LinearForm MeetingPlaces::EndOf(const Operand& end, const LinearForm& begin) const {
   const Binding* maker = end.IsVar() ? MakerIn(made_.makers, end.var()) : nullptr;
-  const bool is_count =
-      maker != nullptr && maker->op == OpCode::kMax && maker->operands[1].IsInt(0);
-  return made_.forms.Of(is_count ? maker->operands[0] : end);
+  for (const int side : {0, 1}) {
+    if (maker == nullptr || maker->op != OpCode::kMax) break;
+    if (SameForm(made_.forms.Of(maker->operands[side]), begin))
+      return made_.forms.Of(maker->operands[1 - side]);
+  }
+  return made_.forms.Of(end);
 }
 
 // The index of a loop that runs lies between its ends.
@@ -180,8 +216,8 @@ void MeetingPlaces::AddLoop(const Binding& loop, bool is_later) {
   if (step < -kLongestStep || step > kLongestStep) return;
   const LinearForm index = LinearForm::Of(loop.blocks[0]->params[0]);
   const LinearForm begin = made_.forms.Of(loop.operands[0]);
-  const bool is_count = step > 0 && loop.operands[0].IsInt(0);
-  const LinearForm end = is_count ? EndOf(loop.operands[1]) : made_.forms.Of(loop.operands[1]);
+  const LinearForm end =
+      step > 0 ? EndOf(loop.operands[1], begin) : made_.forms.Of(loop.operands[1]);
   const double most = kFarthest * double(std::abs(step));
   const int sign = step > 0 ? 1 : -1;
   LinearForm from_begin, to_end = LinearForm::Of(-1);
@@ -237,6 +273,56 @@ void MeetingPlaces::AddMultiples() {
     system_.IsNotNegative(*std::move(row));
   }
   AddAllFacts();
+}
+
+// Those of the places that both accesses are at.
+std::vector<MeetingPlaces::Multiples> MeetingPlaces::FindMultiples() {
+  const Operand index(loop_.blocks[0]->params[0]);
+  const auto is_fixed = [&](const Operand& factor) {
+    return factor.IsVar() && !inside_.contains(factor.var());
+  };
+  const std::vector<Instance> named = values_;
+  std::vector<Multiples> found;
+  for (const auto& [value, is_later] : named) {
+    const Binding* earlier = MakerIn(made_.makers, value);
+    if (is_later || earlier == nullptr || earlier->op != OpCode::kMul) continue;
+    for (const auto& [other, is_of_later] : named) {
+      const Binding* later = MakerIn(made_.makers, other);
+      const bool is_fixed_value = !inside_.contains(other);
+      if (!is_of_later && (!is_fixed_value || other == value)) continue;
+      if (later == nullptr || later->op != OpCode::kMul) continue;
+      for (const Operand& factor : earlier->operands) {
+        const Operand &of = OtherOf(*earlier, factor), &of_later = OtherOf(*later, factor);
+        const bool is_shared = std::count(later->operands.begin(), later->operands.end(), factor);
+        const bool is_known = of == index && of_later == index;  // AddMultiples has said it.
+        if (!is_fixed(factor) || !is_shared || is_known || found.size() == kMostMultiples) continue;
+        if (IsPositive(factor)) found.push_back({earlier, later, factor});
+      }
+    }
+  }
+  return found;
+}
+
+// Takes what the later product is of to be the same number, or one more or less at least.
+void MeetingPlaces::AddStep(const Multiples& multiples, int64_t sign) {
+  const auto& [earlier, later, factor] = multiples;
+  auto row = Between(LinearForm::Of(earlier->result()), LinearForm::Of(later->result()));
+  auto of_row =
+      Between(made_.forms.Of(OtherOf(*earlier, factor)), made_.forms.Of(OtherOf(*later, factor)));
+  const auto apart = RowOf(made_.forms.Of(factor), false);
+  if (!row || !of_row || !apart) return;
+  AddAllFacts();
+  if (sign == 0) {
+    system_.IsZero(*std::move(row));
+    system_.IsZero(*std::move(of_row));
+    return;
+  }
+  row->times.resize(std::max(row->times.size(), apart->times.size()));
+  for (int64_t& times : row->times) times *= sign;
+  for (size_t k = 0; k < apart->times.size(); ++k) row->times[k] -= apart->times[k];
+  row->constant = sign * row->constant - apart->constant;
+  row->most = kIterations;
+  system_.IsNotNegative(*std::move(row));
 }
 
 // True where the value cannot be 0 or less.
@@ -310,7 +396,8 @@ bool MeetingPlaces::IsNear(const Var* value, bool is_later, int depth) const {
   const std::vector<Operand>& at = accesses_[is_later]->operands;
   const auto places = at.begin() + 1, end = places + at[0].var()->type.rank();
   if (std::find(places, end, Operand(value)) != end) return true;
-  if (made_.sizes.contains(value) || made_.spaces.contains(value)) return true;
+  if (made_.sizes.contains(value) || made_.spaces.contains(value) || made_.near.contains(value))
+    return true;
   const auto are_near = [&](const Binding& b, size_t count) {
     return std::all_of(b.operands.begin(), b.operands.begin() + count, [&](const Operand& of) {
       return IsNear(made_.forms.Of(of), is_later, depth);

@@ -20,6 +20,7 @@ struct MadeValues {
   const ir::DefinitionMap& loops;                                 // by index
   const std::unordered_map<const ir::Var*, ir::Operand>& spaces;  // extents, by index
   const ir::VarSet& sizes;                                        // of arrays that are there
+  const ir::VarSet& near;  // scalars that are checked first to lie between -2^48 and 2^48
 };
 
 // Whether an access of one iteration of a loop and one of a later iteration may be at one place. If
@@ -27,7 +28,8 @@ struct MadeValues {
 // quotients and of branches around them: inequalities, of which Inequalities shows that no numbers
 // satisfy them. So x[i] and x[n - 1 - i] are apart where i < n // 2, the four places of a square
 // that is turned, x[j] and x[j + h] where j goes from i to i + h and i by steps of 2 * h, and x[i]
-// and x[i ^ h] behind `if i < i ^ h`, since i ^ h ^ h is i.
+// and x[i ^ h] behind `if i < i ^ h`, since i ^ h ^ h is i. Multiples of a size are one, or as
+// much apart: x[j * n + i] are of one i each where i < n, and x[i * n + j] are apart where j < i.
 //
 // Assumes that no loop makes 2^48 iterations, nor loops around one another 2^62 of all, and that
 // arrays have less than 2^48 elements an axis, at which all accesses are.
@@ -40,6 +42,12 @@ class MeetingPlaces {
  private:
   // A value, and whether it is that of the later iteration, where the loop changes it.
   using Instance = std::pair<const ir::Var*, bool>;
+  // A product of each iteration, by one factor that is positive and that the loop does not change.
+  struct Multiples {
+    const ir::Binding* earlier;
+    const ir::Binding* later;
+    ir::Operand factor;
+  };
 
   size_t NumberOf(const ir::Var* var, bool is_later);
   std::optional<Inequalities::Row> RowOf(const LinearForm& form, bool is_later);
@@ -53,12 +61,16 @@ class MeetingPlaces {
   void AddLoop(const ir::Binding& loop, bool is_later);
   void AddMaker(const ir::Binding& maker, bool is_later);
   void AddMultiples();
+  std::vector<Multiples> FindMultiples();
+  void AddStep(const Multiples& multiples, int64_t sign);
+  bool Contradicts(const std::vector<Multiples>& multiples, size_t first);
   bool IsPositive(const ir::Operand& value);
   bool AddGuards(const ir::Block& block, const ir::Binding& access, bool is_later);
   void AddCondition(const ir::Operand& condition, bool value, bool is_later, int depth = 0);
   bool IsNear(const LinearForm& form, bool is_later, int depth = 0) const;
   bool IsNear(const ir::Var* value, bool is_later, int depth) const;
-  LinearForm EndOf(const ir::Operand& end) const;
+  LinearForm EndOf(const ir::Operand& end, const LinearForm& begin) const;
+  bool IsProductOf(const ir::Var* value, const ir::Binding& product) const;
 
   const MadeValues made_;
   const ir::Binding& loop_;

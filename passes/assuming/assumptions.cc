@@ -261,6 +261,10 @@ std::optional<Operand> Assumptions::EndOf(const IndexRange& loop, bool largest) 
   const Operand& bound = up == largest ? loop.end : loop.begin;
   std::optional<Operand> end = AtEntry(bound);
   if (!end && IsNearIndex(bound)) end = ExtremeOf(*Likely(bound), largest);
+  // As a block's loop, to min(i + 32, n): it goes no farther than either.
+  const Binding* nearer = DefinitionOf(bound, largest ? OpCode::kMin : OpCode::kMax);
+  for (size_t side = 0; nearer != nullptr && !end && side < 2; ++side)
+    end = AtEntry(nearer->operands[side]);
   if (!end || up != largest) return end;
   return builder_.Add(*end, Operand::Int(up ? -1 : 1));
 }
