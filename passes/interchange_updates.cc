@@ -21,8 +21,9 @@
 // Assumes: index form; parallelize_loops runs behind it.
 // Refuses: loops that carry or hold anything else; other updates; floats that are the same in every
 // iteration, whose order is kept; index spaces that depend on the iteration; elements that other
-// elements or other iterations read, or that are not known to be there where no iteration is; what
-// may raise; arrays that may lie over others.
+// elements or other iterations read, or that are not known to be there where no iteration is (at a
+// place that is computed they are where the loop runs, which is asked outside all nests); what may
+// raise; arrays that may lie over others.
 #include <cstdlib>
 #include <utility>
 #include <vector>
@@ -71,7 +72,8 @@ class UpdateInterchanger : public ir::Mutator {
     nests_around_ -= is_nest;
     ranges_.Leave(mark);
     const auto update = FindUpdate(*rewritten, roots_, may_overlap_, ranges_);
-    if (update) {
+    // Behind a branch, elements are in no nest with those of the nests around.
+    if (update && !(update->may_not_run && nests_around_ > 0)) {
       context_.Note(b->span, "put inside what it adds to", Topic::kNests, Verdict::kDone);
       builder().set_span(b->span);
       if (rewritten->results.empty()) WriteStored(*rewritten, *update);
@@ -105,6 +107,7 @@ class UpdateInterchanger : public ir::Mutator {
   void WriteStored(const Binding& loop, const Update& update) {
     const Shared shared = MakeShared(loop, update);
     Builder outside = builder().Nested();
+    for (const Binding* b : update.place) outside.Append(b);
     outside.Append(update.load);
     const Operand total = WriteLoop(loop, update, shared, update.load->result(), outside);
     Binding store = *update.store;
@@ -112,7 +115,16 @@ class UpdateInterchanger : public ir::Mutator {
     outside.Append(arena()->New(std::move(store)));
     Binding nest = *update.nest;
     nest.blocks = {outside.Finish(update.nest->blocks[0]->params, {})};
-    builder().Append(arena()->New(std::move(nest)));
+    const Binding* all = arena()->New(std::move(nest));
+    if (!update.may_not_run) return builder().Append(all);
+    Builder then = builder().Nested();
+    then.Append(all);
+    builder().Append(arena()->New(Binding{OpCode::kIf,
+                                          {},
+                                          {RunsAtAll(builder(), loop)},
+                                          {then.Finish({}, {}), builder().Nested().Finish({}, {})},
+                                          {},
+                                          loop.span}));
   }
 
   // Where there is no iteration, the array stays the one that it was.

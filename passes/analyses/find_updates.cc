@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/uses.h"
+#include "passes/analyses/needed_bindings.h"
 
 namespace parakeet::passes {
 namespace {
@@ -69,7 +70,8 @@ class UpdateFinder {
     if (may_overlap_ && !roots_.IsFresh(array)) return false;
     found_.value = operands.back();
     const std::vector<Operand> place(operands.begin() + 1, operands.end() - 1);
-    return FindElement(array, place) && IsAlone(array) && GoesThrough(array, place);
+    if (!FindElement(array, place) || !IsAlone(array)) return false;
+    return GoesThrough(array, place) || IsPlacedApart(place);
   }
 
   // The array of the next step is made of that of this one, element by element.
@@ -190,6 +192,30 @@ class UpdateFinder {
       if (!is_there) return false;
     }
     return used.size() == params.size();
+  }
+
+  // True where each trip of the nest stores at a place that it computes, the same in every iteration
+  // of the loop: iterations of a nest have what they store for themselves.
+  bool IsPlacedApart(const std::vector<Operand>& place) {
+    const VarSet inside = ir::DefinedVars(step_), own = ir::DefinedVars(body());
+    const Operand& step = loop_.operands[2];
+    const bool runs = step.constant().integer > 0
+                          ? ranges_.ProvesLt(loop_.operands[0], loop_.operands[1])
+                          : ranges_.ProvesLt(loop_.operands[1], loop_.operands[0]);
+    found_.may_not_run = !runs;
+    for (const Operand& extent : found_.nest->operands) {
+      if (extent.IsVar() && inside.contains(extent.var())) return false;
+    }
+    found_.place = NeededBindings(body(), place);
+    const auto is_same = [&](const Var* used) {
+      return !inside.contains(used) || own.contains(used);
+    };
+    for (const Binding* b : found_.place) {
+      const VarSet used = ir::FreeVars(*b);
+      if (!ir::IsScalarOp(b->op) || !std::all_of(used.begin(), used.end(), is_same)) return false;
+    }
+    return std::all_of(place.begin(), place.end(),
+                       [&](const Operand& at) { return !at.IsVar() || is_same(at.var()); });
   }
 
   const Binding& loop_;

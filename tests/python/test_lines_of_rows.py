@@ -68,6 +68,48 @@ def test_rows_in_one_line(function, target):
 
 
 @jit
+def by_rows(a, b, c, n, k, m):
+    for i in range(n):
+        for p in range(k):
+            x = a[i * k + p]
+            for j in range(m):
+                c[i * m + j] += x * b[p * m + j]
+
+
+@jit
+def by_depth(a, b, c, n, k, m):
+    for p in range(k):
+        for i in range(n):
+            for j in range(m):
+                c[i * m + j] += a[i * k + p] * b[p * m + j]
+
+
+@jit
+def least_by_rows(a, b, c, n, k, m):
+    for i in range(n):
+        for p in range(k):
+            for j in range(m):
+                c[i * m + j] = min(c[i * m + j], a[i * k + p] + b[p * m + j])
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("function", [by_rows, by_depth, least_by_rows],
+                         ids=lambda function: function.__name__)
+def test_products_of_lines_whose_loops_stand_in_any_order(function, target):
+    rng = np.random.default_rng(8)
+    sizes = [(3, 2, 4), (2, 0, 3), (0, 2, 2), (1, 3, 0), (9, 9, 9)]
+    for n, k, m in sizes + [(40, 33, 50)] * (target != "interpreter"):
+        a, b, c = (rng.integers(-9, 9, size).astype(np.float64) for size in (n * k, k * m, n * m))
+        right = c.copy()
+        function.__wrapped__(a, b, right, n, k, m)
+        function(a, b, c, n, k, m, target=target)
+        np.testing.assert_array_equal(c, right)
+    # Where no product is made, nothing is asked of arrays that are too short.
+    none = np.zeros(0)
+    function(none, none, none, 5, 0, 5, target=target)
+
+
+@jit
 def product_by_blocks(a, b, c, n):
     size = 8
     for ii in range(0, n, size):
@@ -110,6 +152,7 @@ def test_blocks_of_rows_and_columns(target):
 
 def test_rows_in_one_line_and_blocks_are_parallel():
     a = np.zeros(1000)
+    assert "contraction: " in by_depth.explain(a, a, a.copy(), 9, 9, 9, target="serial")
     for function in (turned, symmetric, neighbours):
         text = function.explain(a, a.copy(), 20, 20, target="parallel")
         assert "may be touched at one place" not in text, text
