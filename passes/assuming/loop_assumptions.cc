@@ -62,9 +62,9 @@ void LoopAssumptions::AssumeRuns(const Binding& loop) {
   for (const ir::Block* block : loop.blocks)
     ir::ForEachUse(*block, [&](const Var* var) { read.insert(var); });
   const std::vector<const Var*>& params = loop.blocks.back()->params;
-  if (std::all_of(params.begin() + FirstCarried(loop), params.end(),
-                  [&](const Var* param) { return read.contains(param); }))
-    return;
+  const bool reads_all = std::all_of(params.begin() + FirstCarried(loop), params.end(),
+                                     [&](const Var* param) { return read.contains(param); });
+  if (reads_all && !(loop.op == OpCode::kFor && StoresAtComputedPlaces(loop))) return;
   cost_ = 0;
   builder_.set_span(loop.span);
   std::optional<Operand> runs;
@@ -145,6 +145,15 @@ bool LoopAssumptions::IsMadeOf(const Operand& value, const Var* part, bool by_eq
   return std::any_of(b.blocks.begin(), b.blocks.end(), [&](const ir::Block* block) {
     return std::any_of(block->results.begin(), block->results.end(), is_made_of);
   });
+}
+
+bool LoopAssumptions::StoresAtComputedPlaces(const Binding& loop) const {
+  bool stores = false;
+  ir::ForEachBinding(*loop.blocks[0], [&](const Binding& b) {
+    if (b.op != OpCode::kStore || b.operands[0].var()->type.rank() != 1) return;
+    stores |= b.operands[1].IsVar() && scalars_.LoopsIn(b.operands[1].var()).size() > 1;
+  });
+  return stores;
 }
 
 bool LoopAssumptions::Stores(const Binding& b) {

@@ -31,7 +31,8 @@ class LoopAssumptions : public Assumptions {
 
  private:
   // A loop inside another that carries what it never reads has a first iteration: what it leaves
-  // behind, as its counter, is then its own.
+  // behind, as its counter, is then its own. So has one that stores at computed places of lines:
+  // they are then known to be there.
   void AssumeRuns(const ir::Binding& loop);
   // A part of a `while` loop's condition the first time that it is asked, at entry.
   std::optional<ir::Operand> AtFirst(const ir::Operand& part, const ir::Binding& loop);
@@ -41,6 +42,7 @@ class LoopAssumptions : public Assumptions {
   // loop's own, whether it equals something says nothing of where the array ends.
   bool IsGuarded(const LinearForm& index) const;
   static bool Stores(const ir::Binding& b);
+  bool StoresAtComputedPlaces(const ir::Binding& loop) const;
   // Of a check that two sizes are equal.
   void AssumeChecked(const ir::Binding& check);
   // Of index < size, alone or beside 0 <= index.

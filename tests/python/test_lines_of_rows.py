@@ -152,7 +152,8 @@ def test_blocks_of_rows_and_columns(target):
 
 def test_rows_in_one_line_and_blocks_are_parallel():
     a = np.zeros(1000)
-    assert "contraction: " in by_depth.explain(a, a, a.copy(), 9, 9, 9, target="serial")
+    for function in (by_rows, by_depth, least_by_rows):
+        assert "contraction: " in function.explain(a, a, a.copy(), 9, 9, 9, target="serial")
     for function in (turned, symmetric, neighbours):
         text = function.explain(a, a.copy(), 20, 20, target="parallel")
         assert "may be touched at one place" not in text, text
