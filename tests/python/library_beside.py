@@ -201,8 +201,9 @@ GROUPS = {
         "x", {"rows": (np.zeros((0, 3)),), "columns": (np.zeros((3, 0)),), "all": (np.zeros(0),),
               "small": (np.zeros((2, 0), "f4"),), "integers": (np.zeros((2, 0), int),)},
         """
-            np.nanpercentile(x, 50); np.nanpercentile(x, 30, axis=-1); np.nanquantile(x, 0.3, axis=0)
-            np.nanquantile(x, 0.3, axis=0, keepdims=True); np.nanquantile(x, 0.5, method='hazen')
+            np.nanpercentile(x, 50); np.nanpercentile(x, 30, axis=-1)
+            np.nanquantile(x, 0.3, axis=0); np.nanquantile(x, 0.3, axis=0, keepdims=True)
+            np.nanquantile(x, 0.5, method='hazen')
             np.nanmedian(x, axis=-1); np.packbits(x > 0, axis=-1); np.packbits(x > 0, axis=0)
             np.unpackbits(x.astype('u1'), axis=-1); np.unpackbits(x.astype('u1'), axis=0)
             np.unpackbits(x.astype('u1'), axis=-1, count=-1); np.trim_zeros(x); np.indices(())
