@@ -345,10 +345,38 @@ void Ranges::BoundChosen(const Binding& b) {
       most = {std::max(most.below, reach.below), std::max(most.above, reach.above)};
     }
     for (const LinearForm& one : facts.one_of) Order(one);
+    for (const LinearForm& limit : MostOfAll(b, k)) {
+      Order(limit);
+      facts.upper.push_back(limit);
+    }
     if (most.below <= kFar) facts.lower.push_back(LinearForm::Of(-int64_t(most.below)));
     if (most.above <= kFar) facts.upper.push_back(LinearForm::Of(int64_t(most.above)));
     Change(b.results[k]) = std::move(facts);
   }
+}
+
+// The sizes that what each block yields is known to be close to, as a guard in the block says.
+std::vector<LinearForm> Ranges::MostOfAll(const Binding& b, size_t result) const {
+  std::vector<LinearForm> limits;
+  for (size_t k = 0; k < b.blocks.size(); ++k) {
+    const auto ended = yields_.find(b.blocks[k]);
+    if (ended == yields_.end()) return {};
+    const std::vector<LinearForm>& most = ended->second[result].most;
+    if (k == 0) {
+      limits = most;
+      continue;
+    }
+    std::erase_if(limits, [&](LinearForm& limit) {
+      for (const LinearForm& other : most) {
+        const LinearForm gap = Difference(other, limit);
+        if (!gap.IsConstant()) continue;
+        if (gap.constant > 0) limit = other;
+        return false;
+      }
+      return true;
+    });
+  }
+  return limits;
 }
 
 // Bits of numbers that are not negative: of an `and`, those of one side; of an `or`, no more than
@@ -706,9 +734,14 @@ std::optional<int64_t> Ranges::GapOf(const LinearForm& form, const Var* value, b
   const auto gap_with = [&](const LinearForm& other) {
     return GapOf(form.With(last, other), value, high, budget);
   };
+  std::optional<int64_t> closest;
   for (const LinearForm& limit : high ? found->second.upper : found->second.lower) {
-    if (const auto with = gap_with(limit)) return with;
+    const auto with = gap_with(limit);
+    if (with)
+      closest = high ? std::min(closest.value_or(*with), *with)
+                     : std::max(closest.value_or(*with), *with);
   }
+  if (closest) return closest;
   std::optional<int64_t> most;
   for (const LinearForm& one : found->second.one_of) {
     const auto with = gap_with(one);

@@ -129,3 +129,39 @@ def test_a_column_that_may_not_be_there(rows, j):
         rng.integers(-4, 5, (37, 3)).astype(float),
         j,
     )
+
+
+def descended(z, over):
+    """From each place down to the lowest neighbour, until there is none; `over` is one too far."""
+    h, w = z.shape
+    label = np.empty((h, w), np.int64)
+    for i in range(h):
+        for j in range(w):
+            y, x = i, j
+            while True:
+                by, bx = y, x
+                for dy in (-1, 0, 1):
+                    for dx in (-1, 0, 1):
+                        yy, xx = y + dy, x + dx
+                        if 0 <= yy < h and 0 <= xx < w + over and z[yy, xx] < z[by, bx]:
+                            by, bx = yy, xx
+                if by == y and bx == x:
+                    break
+                y, x = by, bx
+            label[i, j] = y * w + x
+    return label
+
+
+def lowest_from(z):
+    """The same, of which every neighbour is asked for."""
+    return descended(z, 0)
+
+
+@pytest.mark.parametrize("shape", [(7, 9), (1, 5), (4, 1), (0, 3)])
+@pytest.mark.parametrize("over", [0, 1])
+def test_places_that_move_to_neighbours(shape, over):
+    check(descended, np.random.default_rng(5).integers(0, 9, shape).astype(float), over)
+
+
+def test_places_whose_neighbours_are_guarded_need_no_checks():
+    assert "no checks left" in str(jit(lowest_from).explain(np.zeros((5, 6)), target="serial"))
