@@ -165,3 +165,23 @@ def test_places_that_move_to_neighbours(shape, over):
 
 def test_places_whose_neighbours_are_guarded_need_no_checks():
     assert "no checks left" in str(jit(lowest_from).explain(np.zeros((5, 6)), target="serial"))
+
+
+def binned(x, v, n, m):
+    """Sums of what lies in cells; what lies in none is passed by."""
+    sums = np.zeros((n, m))
+    for k in range(len(v)):
+        i = int(x[k, 0] / 8 * n)
+        j = int(x[k, 1] / 8 * m)
+        if i < 0 or i >= n or j < 0 or j >= m:
+            continue
+        sums[i, j] += v[k]
+    return sums
+
+
+@pytest.mark.parametrize(("n", "m"), [(4, 5), (0, 3), (1, 1)])
+def test_cells_that_a_continue_guards(n, m):
+    rng = np.random.default_rng(7)
+    x, v = rng.integers(-5, 70, (60, 2)) / 4, rng.integers(-3, 4, 60).astype(float)
+    check(binned, x, v, n, m)
+    assert "IndexError" not in str(jit(binned).explain(x, v, n, m, target="serial"))
