@@ -49,6 +49,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       "carry-elements",
       // An extreme and its place.
       "carry-chosen",
+      "read-chosen",
       "forward-stores",
       "separate-stores",
       "check-first",

@@ -157,6 +157,30 @@ def lowest_from(z):
     return descended(z, 0)
 
 
+def heapified(x):
+    """Swaps down what is less than a child; what is kept of a child was read before the swap."""
+    swaps = 0
+    for start in range(len(x) // 2 - 1, -1, -1):
+        at = start
+        while True:
+            largest = at
+            if 2 * at + 1 < len(x) and x[2 * at + 1] > x[largest]:
+                largest = 2 * at + 1
+            if 2 * at + 2 < len(x) and x[2 * at + 2] > x[largest]:
+                largest = 2 * at + 2
+            if largest == at:
+                break
+            x[at], x[largest] = x[largest], x[at]
+            swaps += int(x[at] > x[largest])
+            at = largest
+    return swaps
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 30])
+def test_a_heap_whose_larger_child_is_kept(n):
+    check(heapified, np.random.default_rng(n).integers(0, 20, n).astype(float))
+
+
 @pytest.mark.parametrize("shape", [(7, 9), (1, 5), (4, 1), (0, 3)])
 @pytest.mark.parametrize("over", [0, 1])
 def test_places_that_move_to_neighbours(shape, over):
@@ -164,7 +188,14 @@ def test_places_that_move_to_neighbours(shape, over):
 
 
 def test_places_whose_neighbours_are_guarded_need_no_checks():
-    assert "no checks left" in str(jit(lowest_from).explain(np.zeros((5, 6)), target="serial"))
+    report = str(jit(lowest_from).explain(np.zeros((5, 6)), target="serial"))
+    assert "no checks left" in report
+
+
+def test_the_lowest_neighbour_is_kept():
+    """The element of the first place, and beside all but the last of nine choices."""
+    ir = jit(lowest_from).ir(np.zeros((5, 6)), stage="read-chosen", target="serial")
+    assert str(ir).count(": f64 = if") == 9
 
 
 def binned(x, v, n, m):
