@@ -290,7 +290,10 @@ Value SqueezeAxes(Evaluator* evaluator, const Values& arguments) {
     if (scalar != nullptr && ir::IsBool(ir::DTypeOf(scalar->op))) {
       context.FailType("an integer is required for the axis");
     }
-    for (int axis : StaticAxes(evaluator, arguments[1], array.rank())) {
+    // A number has one axis to who names it.
+    const bool is_number = array.rank() == 0 && scalar != nullptr;
+    for (int axis : StaticAxes(evaluator, arguments[1], is_number ? 1 : array.rank())) {
+      if (is_number) return array;
       const Operand ok =
           evaluator->builder().Scalar(OpCode::kEq, {array.dims()[axis], Operand::Int(1)});
       const char* message = "cannot select an axis to squeeze out which has size not equal to one";

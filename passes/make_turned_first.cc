@@ -173,13 +173,13 @@ class TurnedMaker : public LoopWriter {
       const auto& [line, place] = turned->second;
       return Replace(b->result(), builder().Load(line, {Apply(place)}));
     }
-    if (b->op == OpCode::kCheck) factors_.Learn(*b);
     const bool is_nest = b->op == OpCode::kImap || b->op == OpCode::kIreduce;
     if (is_nest && !inside_) MakeFirst(*b);
     const bool is_operator = ir::InfoOf(b->op).format == ir::OpFormat::kIndices;
     const bool outer = std::exchange(inside_, inside_ || is_operator);
     Mutator::Visit(b);
     inside_ = outer;
+    factors_.Learn(*b);
   }
 
  private:

@@ -49,6 +49,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       "carry-elements",
       // An extreme and its place.
       "carry-chosen",
+      "read-chosen",
       // Two extremes, of which one was asked for where the other was not.
       "separate-extremes",
       "forward-stores",

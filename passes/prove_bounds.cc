@@ -60,20 +60,26 @@ class BoundsProver : public ir::Mutator {
     if (IsLoop(b->op)) b = WithoutUnreadInits(b);
     if (b->results.size() == 1 && b->blocks.empty()) {
       std::vector<Operand> operands = Apply(b->operands);
+      if (b->op == OpCode::kSelect) operands[0] = DecidedHere(operands[0]);
       if (auto value = Folded(*b, operands)) return Replace(b->result(), *value);
       if (auto value = Decide(b->op, operands)) return Replace(b->result(), *value);
       if (b->op == OpCode::kMod && IsI64(operands) &&
           (WrapOnce(*b, operands) || TurnOnce(*b, operands)))
         return;
     }
-    if (b->op == OpCode::kCheck && Apply(b->operands[0]).IsInt(1)) return;
-    if (b->op == OpCode::kIf && Apply(b->operands[0]).IsConstant()) return VisitTaken(*b);
+    if (b->op == OpCode::kCheck || b->op == OpCode::kIf) {
+      const Operand condition = DecidedHere(Apply(b->operands[0]));
+      if (b->op == OpCode::kCheck && condition.IsInt(1)) return;
+      if (b->op == OpCode::kIf && condition.IsConstant())
+        return VisitTaken(*b->blocks[condition.IsInt(1) ? 0 : 1], b->results);
+    }
     const CarriedLimits limits = FindCarriedLimits(*b);
     const Binding* rewritten = Walk(*b, limits);
     builder().Append(rewritten);
     ranges_.Define(*rewritten);
     floats_.Define(*rewritten, ranges_);
     if (b->op == OpCode::kCast) BoundWhole(*rewritten);
+    if (IsComparison(b->op)) compared_[rewritten->result()] = depth_;
     limits.Conclude(*rewritten, ranges_);
     if (IsLoop(b->op)) ReplaceConstants(*b, *rewritten);
     if (b->op == OpCode::kWhile) AssumeBehind(*rewritten);
@@ -82,6 +88,7 @@ class BoundsProver : public ir::Mutator {
 
   const Block* VisitBlock(const Block* block) override {
     const size_t mark = ranges_.Enter();
+    ++depth_;
     if (const auto known = assumed_.find(block); known != assumed_.end()) {
       const Assumption assumption = known->second;
       ranges_.Assume(Apply(assumption.condition), assumption.value, assumption.renames);
@@ -93,15 +100,29 @@ class BoundsProver : public ir::Mutator {
       trial_->holds = trial_->limits.KeepAtEnd(trial_->loop, rewritten->results, ranges_);
     ranges_.EndBlock(*rewritten);
     ranges_.Leave(mark);
+    --depth_;
     return rewritten;
   }
 
  private:
   // The side of a branch that is always taken stands in its place: what it yields is plain.
-  void VisitTaken(const Binding& branch) {
-    const Block& taken = *branch.blocks[Apply(branch.operands[0]).IsInt(1) ? 0 : 1];
+  void VisitTaken(const Block& taken, const std::vector<const Var*>& results) {
     for (const Binding* b : taken.bindings) Visit(b);
-    for (size_t k = 0; k < branch.results.size(); ++k) Replace(branch.results[k], taken.results[k]);
+    for (size_t k = 0; k < results.size(); ++k) Replace(results[k], taken.results[k]);
+  }
+
+  static bool IsComparison(OpCode op) {
+    return op == OpCode::kLt || op == OpCode::kLe || op == OpCode::kGt || op == OpCode::kGe ||
+           op == OpCode::kEq || op == OpCode::kNe;
+  }
+
+  // A comparison that was made in front of a branch may be plain inside it: `i < 0` where a guard
+  // has said that i is none of that.
+  Operand DecidedHere(const Operand& condition) const {
+    const auto made = condition.IsVar() ? compared_.find(condition.var()) : compared_.end();
+    if (made == compared_.end() || made->second == depth_) return condition;
+    const Binding* b = ranges_.DefinitionOf(condition);
+    return b == nullptr ? condition : Decide(b->op, b->operands).value_or(condition);
   }
 
   // The binding with its blocks visited, where what a loop carries has these limits.
@@ -424,6 +445,8 @@ class BoundsProver : public ir::Mutator {
   Ranges ranges_;
   FloatRanges floats_;
   std::unordered_map<const Block*, Assumption> assumed_;
+  std::unordered_map<const Var*, int> compared_;  // how deep in blocks a comparison was made
+  int depth_ = 0;
   bool asks_ = false;       // There is something that limits of what is carried may decide.
   Trial* trial_ = nullptr;  // The innermost that is walked.
   int trials_ = 0;          // How many are walked inside each other.

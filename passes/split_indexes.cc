@@ -70,7 +70,7 @@ class IndexSplitter : public ir::Mutator {
     const auto split = FindSplit(*b);
     split ? Write(*b, *split) : Mutator::Visit(b);
     factors_.Forget(known);
-    if (b->op == OpCode::kCheck) factors_.Learn(*b);
+    factors_.Learn(*b);
   }
 
  private:

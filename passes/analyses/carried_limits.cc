@@ -63,12 +63,21 @@ CarriedLimits::CarriedLimits(const Binding& loop, std::vector<Operand> operands,
     values_.push_back({k, init, ranges.IsNear(init), {}, {}});
     for (const bool high : {false, true}) Guess(values_.back(), {high, init});
     Guess(values_.back(), {false, LinearForm::Of(int64_t{0})});
+    GuessByInit(values_.back(), operands[FirstInit(loop) + k], ranges);
     const ir::Block& body = *loop.blocks.back();
     if (step_ == 0 || !MayBeIndex(body, body.results[k], body.params[0])) continue;
     Guess(values_.back(), {true, step_ > 0 ? Plus(hi_, -1) : lo_});
     Guess(values_.back(), {false, step_ > 0 ? lo_ : Plus(hi_, 1)});
   }
   Admit(ranges);
+}
+
+// A place that begins as the index of a loop around stays in range where every move is guarded.
+void CarriedLimits::GuessByInit(Value& value, const Operand& init, const Ranges& ranges) {
+  if (!init.IsVar()) return;
+  for (const LinearForm& limit : ranges.LimitsOf(init.var(), true)) {
+    if (!limit.IsConstant()) Guess(value, {true, limit});
+  }
 }
 
 bool CarriedLimits::IsEmpty() const {

@@ -59,6 +59,7 @@ class CarriedLimits {
   };
 
   void Guess(Value& value, const Limit& limit);
+  void GuessByInit(Value& value, const ir::Operand& init, const Ranges& ranges);
   void GuessMoves(Value& value, const ir::Var* param, const LinearForm& next, const Ranges& ranges);
   bool IsKept(const Limit& limit, const LinearForm& next, const ir::Var* index,
               const Ranges& ranges) const;

@@ -345,6 +345,10 @@ void Ranges::BoundChosen(const Binding& b) {
       most = {std::max(most.below, reach.below), std::max(most.above, reach.above)};
     }
     for (const LinearForm& one : facts.one_of) Order(one);
+    for (const LinearForm& limit : MostOfAll(b, k)) {
+      Order(limit);
+      facts.upper.push_back(limit);
+    }
     if (most.below <= kFar) facts.lower.push_back(LinearForm::Of(-int64_t(most.below)));
     if (most.above <= kFar) facts.upper.push_back(LinearForm::Of(int64_t(most.above)));
     Change(b.results[k]) = std::move(facts);
@@ -706,9 +710,14 @@ std::optional<int64_t> Ranges::GapOf(const LinearForm& form, const Var* value, b
   const auto gap_with = [&](const LinearForm& other) {
     return GapOf(form.With(last, other), value, high, budget);
   };
+  std::optional<int64_t> closest;
   for (const LinearForm& limit : high ? found->second.upper : found->second.lower) {
-    if (const auto with = gap_with(limit)) return with;
+    const auto with = gap_with(limit);
+    if (with)
+      closest = high ? std::min(closest.value_or(*with), *with)
+                     : std::max(closest.value_or(*with), *with);
   }
+  if (closest) return closest;
   std::optional<int64_t> most;
   for (const LinearForm& one : found->second.one_of) {
     const auto with = gap_with(one);

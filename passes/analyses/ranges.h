@@ -107,6 +107,7 @@ class Ranges {
   void BoundProduct(const ir::Binding& b);
   void BoundMultiple(const ir::Binding& b);
   void BoundChosen(const ir::Binding& b);
+  std::vector<LinearForm> MostOfAll(const ir::Binding& b, size_t result) const;
   void BoundBits(const ir::Binding& b);
   void BoundQuotient(const ir::Binding& b);
   void BoundShare(const ir::Var* share, const LinearForm& whole, int64_t divisor);

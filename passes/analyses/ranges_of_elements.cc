@@ -50,6 +50,30 @@ std::vector<LinearForm> Ranges::ChoicesOf(const LinearForm& form) const {
   return is_chosen ? known->second.one_of : std::vector<LinearForm>{form};
 }
 
+// The sizes that what each block yields is known to be close to, as a guard in the block says.
+std::vector<LinearForm> Ranges::MostOfAll(const Binding& b, size_t result) const {
+  std::vector<LinearForm> limits;
+  for (size_t k = 0; k < b.blocks.size(); ++k) {
+    const auto ended = yields_.find(b.blocks[k]);
+    if (ended == yields_.end()) return {};
+    const std::vector<LinearForm>& most = ended->second[result].most;
+    if (k == 0) {
+      limits = most;
+      continue;
+    }
+    std::erase_if(limits, [&](LinearForm& limit) {
+      for (const LinearForm& other : most) {
+        const LinearForm gap = Difference(other, limit);
+        if (!gap.IsConstant()) continue;
+        if (gap.constant > 0) limit = other;
+        return false;
+      }
+      return true;
+    });
+  }
+  return limits;
+}
+
 // Elements are what the block of an imap yields; the least or largest of some is one of them, where
 // there are any.
 void Ranges::BoundByYields(const Binding& b) {

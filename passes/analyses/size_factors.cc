@@ -48,10 +48,14 @@ Operands SizeFactors::Of(const Operand& size) const {
 // Of sizes of arrays alone, whose products do not wrap around. What is divided by 0 has raised.
 std::optional<Operands> SizeFactors::OfQuotient(const Binding& b) const {
   const Operands factors = Of(b.operands[0]);
-  const bool are_sizes = std::all_of(factors.begin(), factors.end(), [&](const Operand& factor) {
-    return factor.IsVar() && sizes_.contains(factor.var());
+  return AreOfArrays(factors) ? Remove(factors, Of(b.operands[1])) : std::nullopt;
+}
+
+bool SizeFactors::AreOfArrays(const Operands& factors) const {
+  return std::all_of(factors.begin(), factors.end(), [&](const Operand& factor) {
+    return factor.IsVar() && (sizes_.contains(factor.var()) ||
+                              std::find(made_.begin(), made_.end(), factor) != made_.end());
   });
-  return are_sizes ? Remove(factors, Of(b.operands[1])) : std::nullopt;
 }
 
 std::optional<Operands> SizeFactors::Without(const Operands& product, const Operand& part) const {
@@ -96,11 +100,20 @@ bool SizeFactors::AreEqual(const Operand& a, const Operand& b) const {
                        equal_.end();
 }
 
-void SizeFactors::Learn(const Binding& check) {
+void SizeFactors::Learn(const Binding& b) {
+  if (b.op == OpCode::kCheck) return LearnCheck(b);
+  for (const ir::Var* result : b.results) {
+    if (!result->type.IsArray()) continue;
+    for (const Operand& dim : result->type.dims()) made_.push_back(dim);
+  }
+}
+
+void SizeFactors::LearnCheck(const Binding& check) {
   const Binding* b = DefinitionOf(check.operands[0]);
   if (b == nullptr || b->operands.size() != 2) return;
   if (ir::DTypeOf(b->operands[0]) != ir::DType::kI64) return;
   if (b->op == OpCode::kLe && b->operands[0].IsInt(0)) checked_.push_back(b->operands[1]);
+  if (b->op == OpCode::kGe && b->operands[1].IsInt(0)) checked_.push_back(b->operands[0]);
   if (b->op != OpCode::kEq) return;
   const Operands a = Of(b->operands[0]), other = Of(b->operands[1]);
   equal_.emplace_back(a, other);
@@ -110,6 +123,7 @@ void SizeFactors::Learn(const Binding& check) {
 void SizeFactors::Forget(const Known& known) {
   equal_.resize(known.equal);
   checked_.resize(known.sizes);
+  made_.resize(known.made);
 }
 
 }  // namespace parakeet::passes

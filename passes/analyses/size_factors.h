@@ -10,7 +10,7 @@
 
 namespace parakeet::passes {
 
-// What sizes are products of, and what the checks that a walk has come by say of them.
+// What sizes are products of, and what the checks and arrays that a walk has come by say of them.
 class SizeFactors {
  public:
   using Operands = std::vector<ir::Operand>;
@@ -26,24 +26,28 @@ class SizeFactors {
   bool IsSize(const ir::Operand& operand) const;
   bool AreEqual(const ir::Operand& a, const ir::Operand& b) const;
 
-  // What a check says holds from here on, until it is forgotten.
+  // What a check says, and that an array has been made, holds from here on, until it is forgotten.
   struct Known {
     size_t equal;
     size_t sizes;
+    size_t made;
   };
-  void Learn(const ir::Binding& check);
-  Known known() const { return {equal_.size(), checked_.size()}; }
+  void Learn(const ir::Binding& b);
+  Known known() const { return {equal_.size(), checked_.size(), made_.size()}; }
   void Forget(const Known& known);
 
  private:
   const ir::Binding* DefinitionOf(const ir::Operand& operand) const;
   std::optional<Operands> OfQuotient(const ir::Binding& b) const;
+  bool AreOfArrays(const Operands& factors) const;
   bool TakesOtherWhereNegative(const Operands& select) const;
+  void LearnCheck(const ir::Binding& check);
 
   ir::DefinitionMap definitions_;
   ir::VarSet sizes_;
   std::vector<std::pair<Operands, Operands>> equal_;
   Operands checked_;  // not to be negative
+  Operands made_;     // lengths of arrays that were made
 };
 
 }  // namespace parakeet::passes

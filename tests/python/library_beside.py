@@ -187,4 +187,43 @@ GROUPS = {
             np.isclose([1, 2], [1, 3]); np.allclose(x, x) if x.dtype != bool else True
             np.isclose(3, 4)
         """),
+    "numbers_of_one_axis": Group(
+        "x, k", {"number": (3, 0), "last": (2.5, -1), "array": (np.array(True), 0), "none": (3, 1)},
+        """
+            np.repeat(x, 3, axis=k); np.repeat(x, [2], axis=k); np.take(x, 0, axis=k)
+            np.take(x, [0, -1], axis=k); np.compress([True], x, axis=k); np.cumsum(x, axis=k)
+            np.cumprod(x, axis=k); np.nancumsum(x, axis=k); np.argmax(x, axis=k)
+            np.argsort(x, axis=k); np.argpartition(x, 0, axis=k); np.packbits(x > 2, axis=k)
+            np.unpackbits(np.uint8(x), axis=k); np.add.reduce(x, axis=k); np.squeeze(x, axis=k)
+            np.linalg.norm(x, axis=k); np.kron(x, x); np.sum(x, axis=k)
+        """),
+    "rows_of_nothing": Group(
+        "x", {"rows": (np.zeros((0, 3)),), "columns": (np.zeros((3, 0)),), "all": (np.zeros(0),),
+              "small": (np.zeros((2, 0), "f4"),), "integers": (np.zeros((2, 0), int),)},
+        """
+            np.nanpercentile(x, 50); np.nanpercentile(x, 30, axis=-1)
+            np.nanquantile(x, 0.3, axis=0); np.nanquantile(x, 0.3, axis=0, keepdims=True)
+            np.nanquantile(x, 0.5, method='hazen')
+            np.nanmedian(x, axis=-1); np.packbits(x > 0, axis=-1); np.packbits(x > 0, axis=0)
+            np.unpackbits(x.astype('u1'), axis=-1); np.unpackbits(x.astype('u1'), axis=0)
+            np.unpackbits(x.astype('u1'), axis=-1, count=-1); np.trim_zeros(x); np.indices(())
+            np.indices((), dtype='f4'); np.indices((), sparse=True); np.indices(x.shape)
+        """),
+    "zeros_around": Group(
+        "x", {"some": (np.pad(values((2, 3)), ((1, 0), (2, 1))),), "none": (np.zeros((3, 2)),),
+              "cube": (np.pad(values((2, 2, 1)) > 0, 1),), "vector": (np.pad(I8[0], 2),)},
+        """
+            np.trim_zeros(x); np.trim_zeros(x, 'f'); np.trim_zeros(x, 'B'); np.trim_zeros(x, 'fB')
+            np.trim_zeros(x, axis=0); np.trim_zeros(x, 'b', axis=-1); np.trim_zeros(x, axis=(-1, 0))
+            np.trim_zeros(x, 'x'); np.trim_zeros(x[0, ..., 0]); np.trim_zeros(x, axis=())
+        """),
+    "copied_to": Group(
+        "x, y", {"float64": (F64.copy(), F64[0]), "number": (np.array(1.5), np.array([[7]])),
+                 "int8": (I8.copy(), F64[0])},
+        """
+            np.copyto(x, y); np.copyto(x, y[:1]); np.copyto(x, y, where=y > 0); np.copyto(x, y[:0])
+            np.copyto(x, y, where=[True, False]); np.copyto(x, [y, y], 'unsafe'); np.copyto(x, 1.5)
+            np.copyto(x, y[:2], 'unsafe', [True]); np.copyto(x, y, 'no'); np.copyto(x, [[[2]]])
+            np.copyto(x, 2, where=False); np.copyto(x, 2, where=[[[True]]])
+        """),
 }

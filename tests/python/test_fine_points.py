@@ -1,6 +1,7 @@
 """Small rules of Python and NumPy that are easily missed, all on the interpreter beside Python."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -259,3 +260,19 @@ def copied_to(x, number):
 def test_numbers_that_are_copied_take_on_the_dtype(number):
     f = jit(copied_to)
     check_agreement(f, copied_to, lambda: (np.zeros(3, np.uint8), number))
+
+
+@pytest.mark.parametrize(("copy", "types"), [
+    (lambda x: np.copyto(x.astype(int), x), ("array data", "float64", "int64")),
+    (lambda x: np.copyto(x, 1j), ("scalar", "complex128", "float64")),
+    (lambda x: np.copyto(x.astype("f4"), x, "no"), ("array data", "float64", "float32")),
+    (lambda x: np.copyto(x, x[:2], where=x > 0), None),
+    (lambda x: np.copyto(x, 1, where=np.array([True, False])), None),
+    (lambda x: np.copyto(x, x[:2]), None)])
+def test_what_copyto_says(copy, types):
+    x = np.zeros(3)
+    with pytest.raises((TypeError, ValueError)) as plain:
+        copy(x)
+    with pytest.raises(type(plain.value), match=re.escape(str(plain.value))):
+        jit(copy)(x, target="serial")
+    assert types is None or all(name in str(plain.value) for name in types)

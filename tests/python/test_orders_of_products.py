@@ -123,3 +123,26 @@ def test_rows_that_had_more_axes(target):
                           ((2, 2, 4, 10), (1, 9))):
         x = rng.standard_normal(shape)
         check(of_patches, (x, rng.standard_normal((9, shape[1], *window))), target)
+
+
+@jit
+def of_columns(x, w):
+    """Columns that loops copy, and that a transpose puts into one row for each of the filter."""
+    n, c, high, wide = x.shape
+    count, _, a, b = w.shape
+    wide, high = wide - b + 1, high - a + 1
+    columns = np.empty((n, c, a, b, high, wide), x.dtype)
+    for i in range(a):
+        for j in range(b):
+            columns[:, :, i, j] = x[:, :, i:i + high, j:j + wide]
+    columns = columns.transpose(1, 2, 3, 0, 4, 5).reshape(c * a * b, -1)
+    return columns, w.reshape(count, -1) @ columns
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_columns_that_loops_copy(target):
+    rng = np.random.default_rng(9)
+    for shape, window in (((2, 3, 6, 8), (3, 3)), ((1, 1, 2, 4), (2, 1)), ((2, 2, 4, 4), (4, 4)),
+                          ((2, 2, 4, 10), (1, 9))):
+        x = rng.standard_normal(shape)
+        check(of_columns, (x, rng.standard_normal((9, shape[1], *window))), target)

@@ -129,3 +129,90 @@ def test_a_column_that_may_not_be_there(rows, j):
         rng.integers(-4, 5, (37, 3)).astype(float),
         j,
     )
+
+
+def descended(z, over):
+    """From each place down to the lowest neighbour, until there is none; `over` is one too far."""
+    h, w = z.shape
+    label = np.empty((h, w), np.int64)
+    for i in range(h):
+        for j in range(w):
+            y, x = i, j
+            while True:
+                by, bx = y, x
+                for dy in (-1, 0, 1):
+                    for dx in (-1, 0, 1):
+                        yy, xx = y + dy, x + dx
+                        if 0 <= yy < h and 0 <= xx < w + over and z[yy, xx] < z[by, bx]:
+                            by, bx = yy, xx
+                if by == y and bx == x:
+                    break
+                y, x = by, bx
+            label[i, j] = y * w + x
+    return label
+
+
+def lowest_from(z):
+    """The same, of which every neighbour is asked for."""
+    return descended(z, 0)
+
+
+def heapified(x):
+    """Swaps down what is less than a child; what is kept of a child was read before the swap."""
+    swaps = 0
+    for start in range(len(x) // 2 - 1, -1, -1):
+        at = start
+        while True:
+            largest = at
+            if 2 * at + 1 < len(x) and x[2 * at + 1] > x[largest]:
+                largest = 2 * at + 1
+            if 2 * at + 2 < len(x) and x[2 * at + 2] > x[largest]:
+                largest = 2 * at + 2
+            if largest == at:
+                break
+            x[at], x[largest] = x[largest], x[at]
+            swaps += int(x[at] > x[largest])
+            at = largest
+    return swaps
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 30])
+def test_a_heap_whose_larger_child_is_kept(n):
+    check(heapified, np.random.default_rng(n).integers(0, 20, n).astype(float))
+
+
+@pytest.mark.parametrize("shape", [(7, 9), (1, 5), (4, 1), (0, 3)])
+@pytest.mark.parametrize("over", [0, 1])
+def test_places_that_move_to_neighbours(shape, over):
+    check(descended, np.random.default_rng(5).integers(0, 9, shape).astype(float), over)
+
+
+def test_places_whose_neighbours_are_guarded_need_no_checks():
+    report = str(jit(lowest_from).explain(np.zeros((5, 6)), target="serial"))
+    assert "no checks left" in report
+
+
+def test_the_lowest_neighbour_is_kept():
+    """The element of the first place, and beside all but the last of nine choices."""
+    ir = jit(lowest_from).ir(np.zeros((5, 6)), stage="read-chosen", target="serial")
+    assert str(ir).count(": f64 = if") == 9
+
+
+def binned(x, v, n, m):
+    """Sums of what lies in cells; what lies in none is passed by."""
+    sums = np.zeros((n, m))
+    for k in range(len(v)):
+        i = int(x[k, 0] / 8 * n)
+        j = int(x[k, 1] / 8 * m)
+        if i < 0 or i >= n or j < 0 or j >= m:
+            continue
+        sums[i, j] += v[k]
+    return sums
+
+
+@pytest.mark.parametrize(("n", "m"), [(4, 5), (0, 3), (1, 1)])
+def test_cells_that_a_continue_guards(n, m):
+    rng = np.random.default_rng(7)
+    x, v = rng.integers(-5, 70, (60, 2)) / 4, rng.integers(-3, 4, 60).astype(float)
+    check(binned, x, v, n, m)
+    assert "IndexError" not in str(jit(binned).explain(x, v, n, m, target="serial"))

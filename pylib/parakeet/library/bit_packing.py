@@ -3,7 +3,9 @@
 import numpy as np
 
 from parakeet.library.intrinsics import asarray, library_call, moveaxis, on_device, reshape
+from parakeet.library.one_axis import along_one_axis
 from parakeet.library.registry import overload
+from parakeet.library.sorting import of_each
 from parakeet.operators import imap
 
 
@@ -42,19 +44,29 @@ def packbits(a, /, axis=None, bitorder="big"):
     bits = x if x.dtype == bool else x != 0
     if axis is None:
         return packed(reshape(bits, -1), bitorder)
-    rows = moveaxis(bits, axis, -1)
-    return moveaxis(np.apply_along_axis(packed, -1, rows, bitorder), -1, axis)
+    rows = moveaxis(along_one_axis(bits, axis), axis, -1)
+    made = of_each(lambda row: packed(row, bitorder), rows, rows.shape[:-1])
+    made = reshape(made, rows.shape[:-1] + ((rows.shape[-1] + 7) // 8,))  # Of no rows, too.
+    return moveaxis(made, -1, axis)
+
+
+def count_of_bits(bytes, count):
+    """`count`, or less from the end where it is negative."""
+    n = 8 * bytes
+    if count is None:
+        return n
+    if n + count < 0:
+        raise ValueError("-count larger than number of elements")
+    return count if count >= 0 else n + count
 
 
 def unpacked(bytes, count, bitorder):
-    """Of a vector; `count` bits, or less from the end where it is negative."""
-    n = 8 * bytes.shape[0]
+    """Of a vector."""
+    n = count_of_bits(bytes.shape[0], count)
     if count is None and not on_device():
         made = np.empty(n, np.uint8)
         library_call("unpackbits", bytes, is_little(bitorder), made)
         return made
-    if count is not None:
-        n = count if count >= 0 else max(n + count, 0)
 
     def bit(i):
         if i >= 8 * bytes.shape[0]:
@@ -71,5 +83,7 @@ def unpackbits(a, /, axis=None, count=None, bitorder="big"):
         raise TypeError("Expected an input array of unsigned byte data type")
     if axis is None:
         return unpacked(reshape(x, -1), count, bitorder)
-    rows = moveaxis(x, axis, -1)
-    return moveaxis(np.apply_along_axis(unpacked, -1, rows, count, bitorder), -1, axis)
+    rows = moveaxis(along_one_axis(x, axis), axis, -1)
+    made = of_each(lambda row: unpacked(row, count, bitorder), rows, rows.shape[:-1])
+    made = reshape(made, rows.shape[:-1] + (count_of_bits(rows.shape[-1], count),))
+    return moveaxis(made, -1, axis)

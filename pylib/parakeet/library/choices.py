@@ -11,6 +11,7 @@ from parakeet.library.intrinsics import (
     select,
     strong,
 )
+from parakeet.library.one_axis import along_one_axis
 from parakeet.library.rearrangements import placed
 from parakeet.library.registry import overload
 from parakeet.library.ufuncs import give
@@ -66,7 +67,7 @@ def compress(condition, a, axis=None, out=None):
     mask = asarray(condition, bool)
     if mask.ndim != 1:
         raise ValueError("condition must be a 1-d array")
-    x = asarray(a)
+    x = along_one_axis(asarray(a), axis)
     rows = reshape(x, -1) if axis is None else moveaxis(x, axis, 0)
     taken = rows[np.flatnonzero(mask)]
     return give(taken if axis is None else moveaxis(taken, 0, axis), out)

@@ -94,7 +94,7 @@ def outer_edges(x, range):
 def histogram_bin_edges(a, bins=10, range=None, weights=None):
     x = reshape(asarray(a), -1)
     if x.dtype.kind == "c":
-        raise NotImplementedError("bins of complex numbers")
+        raise NotImplementedError("bins of complex numbers: take abs(x) or x.real")
     if not isinstance(bins, int):
         edges = asarray(bins)
         if edges.ndim != 1:
@@ -177,7 +177,7 @@ def histogram2d(x, y, bins=10, range=None, density=None, weights=None):
     xbins, ybins = bins if is_pair else (bins, bins)
     dtype = result_type(rows.dtype, columns.dtype)
     if dtype.kind == "c":
-        raise NotImplementedError("bins of complex numbers")
+        raise NotImplementedError("bins of complex numbers: take abs(x) or x.real")
     xedges = edges_along(astype(rows, dtype), xbins, None if range is None else range[0], 0)
     yedges = edges_along(astype(columns, dtype), ybins, None if range is None else range[1], 1)
     xsteps, ysteps = halvings(xedges.shape[0]), halvings(yedges.shape[0])

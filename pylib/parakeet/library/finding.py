@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from parakeet.library.intrinsics import asarray, nonzero, reshape
+from parakeet.library.intrinsics import asarray, nonzero, normalize_axes, reshape
 from parakeet.library.registry import overload
 
 
@@ -21,13 +21,18 @@ def argwhere(a):
 
 @overload(np.trim_zeros)
 def trim_zeros(filt, trim="fb", axis=None):
-    """Of a vector."""
-    x = asarray(filt)
-    if x.ndim != 1:
-        raise NotImplementedError("trim_zeros of a vector")
-    places = np.flatnonzero(x)
-    if places.shape[0] == 0:
-        return x[:0]
-    start = places[0] if trim in ("f", "fb", "F", "FB", "bf") else 0
-    stop = places[-1] + 1 if trim in ("b", "fb", "B", "FB", "bf") else x.shape[0]
-    return x[start:stop]
+    """The box around what is not zero, along the axes."""
+    if trim not in ("f", "b", "fb", "bf", "F", "B", "FB", "BF", "Fb", "fB", "Bf", "bF"):
+        raise ValueError(f"unexpected character(s) in `trim`: '{trim}'")
+    made = asarray(filt)
+    is_set = made != 0
+    every = normalize_axes(None, made.ndim)
+    for k in normalize_axes(axis, made.ndim):
+        others = every[:k] + every[k + 1 :]
+        places = np.flatnonzero(np.any(is_set, axis=others) if len(others) > 0 else is_set)
+        start, stop = 0, 0
+        if places.shape[0] > 0:
+            start = places[0] if trim not in ("b", "B") else 0
+            stop = places[-1] + 1 if trim not in ("f", "F") else is_set.shape[k]
+        made = made[(slice(None),) * k + (slice(start, stop),)]
+    return made

@@ -37,6 +37,8 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
 
 @overload(np.indices)
 def indices(dimensions, dtype=int, sparse=False):
+    if len(dimensions) == 0:
+        return () if sparse else np.empty(0, dtype)
     axes = tuple([np.arange(n, dtype=dtype) for n in dimensions])
     grids = meshgrid(*axes, indexing="ij", sparse=sparse)
     return grids if sparse else np.stack(grids)

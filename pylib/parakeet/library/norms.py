@@ -32,6 +32,8 @@ def norm(x, ord=None, axis=None, keepdims=False):
         raise TypeError("'axis' must be None, an integer or a tuple of integers")
     a = asarray(x)
     a = astype(a, result_type(a.dtype, np.float64)) if a.dtype.kind in ("b", "i", "u") else a
+    if axis is not None:
+        normalize_axes(axis, a.ndim)
     if ord is None:
         return sqrt(np.sum(squares(a), axis=axis, keepdims=keepdims))
     axes = normalize_axes(axis, a.ndim)

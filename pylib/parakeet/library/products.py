@@ -91,7 +91,7 @@ def kron(a, b):
     x = asarray(a)
     y = asarray(b)
     if x.ndim == 0 or y.ndim == 0:
-        return asarray(x * y)
+        return x * y
     rank = max(x.ndim, y.ndim)
     x = x[(None,) * (rank - x.ndim)]
     y = y[(None,) * (rank - y.ndim)]

@@ -154,11 +154,15 @@ def part_of(place, previous, method):
     return part
 
 
+# Methods whose quantiles are elements.
+OF_ELEMENTS = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation")
+
+
 def bounds_of(n, q, method):
     """The places of the elements that quantile `q` of `n` lies between, and how far it is from the
     first to the second."""
     place = place_of(n, q, method)
-    if method in ("lower", "higher", "nearest", "inverted_cdf", "closest_observation"):
+    if method in OF_ELEMENTS:
         lower = np.minimum(int(place), n - 1)
         return lower, lower, strong(place)
     previous = strong(floor(place))
@@ -177,7 +181,7 @@ def bounds_of(n, q, method):
 
 def quantile_between(a, b, part, method, weak):
     """`weak`: the result keeps the dtype of floats."""
-    if method in ("lower", "higher", "nearest", "inverted_cdf", "closest_observation"):
+    if method in OF_ELEMENTS:
         return a
     return on_line(a, b, float(part) if weak else part)
 
@@ -192,14 +196,27 @@ def sorted_quantile(row, q, method, weak, skips_nan):
     n = row.shape[0]
     if skips_nan:
         n = count_not_nan(row)
-        if n == 0:
+        if n == 0 and row.shape[0] > 0:
             return quantile_of_first(row, row.shape[0], q, "linear", weak)
+        if n == 0 and gives_floats(row, method):
+            return quantile_of_none(row, q, method, weak)
     if n == 0:
         raise IndexError("index -1 is out of bounds for axis 0 with size 0")
     value = quantile_of_first(row, n, q, method, weak)
     if may_be_nan(row):
         return row[n - 1] + value if isnan(row[n - 1]) else value
     return value
+
+
+def gives_floats(row, method):
+    return row.dtype.kind == "f" or method not in OF_ELEMENTS
+
+
+def quantile_of_none(row, q, method, weak):
+    """The nan of as many bits as another quantile of such a row has."""
+    nothing = strong(0).astype(row.dtype)
+    _, _, part = bounds_of(1, q, method)
+    return astype(np.nan, quantile_between(nothing, nothing, part, method, weak).dtype)
 
 
 def quantile_of_first(row, n, q, method, weak):
@@ -210,7 +227,7 @@ def quantile_of_first(row, n, q, method, weak):
 def selected_quantiles(row, flat, method, weak, skips_nan):
     """Those of a row that is not sorted, all at once; nan where one is among the elements."""
     n = count_not_nan(row) if skips_nan else row.shape[0]
-    if n == 0 and (not skips_nan or row.shape[0] == 0):
+    if n == 0 and not (skips_nan and (row.shape[0] > 0 or gives_floats(row, method))):
         raise IndexError("index -1 is out of bounds for axis 0 with size 0")
     most = max(n, 1)  # Of nothing but nans each place has one.
     count = flat.shape[0]
@@ -220,7 +237,7 @@ def selected_quantiles(row, flat, method, weak, skips_nan):
         places[2 * k] = lower
         places[2 * k + 1] = upper
     values, nans = values_at(row, places)
-    has_nan = may_be_nan(row) and row.shape[0] - nans < most
+    has_nan = (may_be_nan(row) or row.shape[0] == 0) and row.shape[0] - nans < most
 
     def made(k):
         _, _, part = bounds_of(most, flat[k], method)

@@ -13,7 +13,7 @@ from parakeet.library.intrinsics import (
     reshape,
     result_type,
 )
-from parakeet.library.one_axis import require_axis, require_strict_axis
+from parakeet.library.one_axis import along_one_axis, require_axis, require_strict_axis
 from parakeet.library.registry import overload
 from parakeet.library.ufuncs import give
 from parakeet.operators import imap
@@ -126,7 +126,7 @@ def repeat_along(x, repeats, axis):
 @overload(np.repeat, method="repeat")
 def repeat(a, repeats, axis=None):
     require_strict_axis(axis)
-    x = asarray(a)
+    x = along_one_axis(asarray(a), axis)
     if axis is None:
         return repeat_along(reshape(x, -1), repeats, 0)
     return repeat_along(x, repeats, axis)
@@ -317,7 +317,7 @@ def placed(indices, n, mode):
 @overload(np.take, method="take")
 def take(a, indices, axis=None, out=None, mode="raise"):
     require_strict_axis(axis)
-    x = asarray(a)
+    x = along_one_axis(asarray(a), axis)
     if axis is None:
         return give(reshape(x, -1)[placed(indices, x.size, mode)], out)
     k = normalize_axes(axis, x.ndim)[0]

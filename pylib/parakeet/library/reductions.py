@@ -18,7 +18,7 @@ from parakeet.library.intrinsics import (
     strong,
     sum_type,
 )
-from parakeet.library.one_axis import require_strict_axis
+from parakeet.library.one_axis import along_one_axis, require_strict_axis
 from parakeet.library.registry import overload
 from parakeet.library.sizes import count_of
 from parakeet.library.ufuncs import give
@@ -217,6 +217,7 @@ def first_place(x, best):
 
 def found_place(f, is_better, x, axis, keepdims, out):
     require_strict_axis(axis)
+    along_one_axis(x, axis)
     if count_along(x, axis) == 0:
         raise ValueError("attempt to get the place of an extreme of an empty sequence")
     place = finish(place_along(f, is_better, x, axis), axis, keepdims, x.ndim, None)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from parakeet.library.intrinsics import asarray, moveaxis, reshape, sum_type
+from parakeet.library.one_axis import along_one_axis
 from parakeet.library.registry import overload
 from parakeet.library.ufuncs import give
 from parakeet.operators import scan
@@ -11,8 +12,8 @@ from parakeet.primitives import add, multiply
 
 def prefixes(f, x, axis, dtype, out):
     x = asarray(x)
-    x = asarray(x, sum_type(x.dtype) if dtype is None else dtype)
-    if axis is None or x.ndim == 0:
+    x = along_one_axis(asarray(x, sum_type(x.dtype) if dtype is None else dtype), axis)
+    if axis is None:
         return give(scan(f, reshape(x, -1)), out)
     return give(scan(f, x, axis=axis), out)
 

@@ -14,7 +14,7 @@ from parakeet.library.intrinsics import (
     normalize_axes,
     reshape,
 )
-from parakeet.library.one_axis import require_axis, require_strict_axis
+from parakeet.library.one_axis import along_one_axis, require_axis, require_strict_axis
 from parakeet.library.registry import overload
 from parakeet.library.sizes import count_of
 from parakeet.operators import map
@@ -88,9 +88,9 @@ def sort_in_place(a, axis=-1, kind=None, order=None, *, stable=None):
 @overload(np.argsort, method="argsort")
 def argsort(a, axis=-1, kind=None, order=None, *, stable=None):
     require_strict_axis(axis)
-    x = asarray(a)
+    x = along_one_axis(asarray(a), axis)
     sorter(kind, stable, order)
-    if x.ndim == 0 or axis is None:
+    if axis is None:
         return order_of_row(reshape(x, -1))
     return along_rows(order_of_row, x, axis)
 

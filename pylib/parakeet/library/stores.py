@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from parakeet.library.intrinsics import asarray, astype, can_cast, reshape, select
+from parakeet.library.intrinsics import asarray, astype, can_cast, normalize_axes, reshape, select
 from parakeet.library.rearrangements import placed
 from parakeet.library.registry import overload
 from parakeet.library.sizes import count_of
@@ -72,9 +72,28 @@ def copyto(dst, src, casting="same_kind", where=True):
     # A number of Python's takes on the dtype, where it fits.
     given = np.full((), src, dst.dtype) if is_weak else asarray(src)
     if not is_weak and not can_cast(src, dst.dtype, casting):
-        raise TypeError(f"Cannot cast array data according to the rule '{casting}'")
-    if isinstance(where, bool):
+        what = "scalar" if given.ndim == 0 else "array data"
+        raise TypeError(f"Cannot cast {what} from dtype('{given.dtype.name}') to "
+                        f"dtype('{dst.dtype.name}') according to the rule '{casting}'")
+    mask = asarray(where, bool)
+    if dst.ndim == 0 or not isinstance(where, bool):
+        require_fit(given, dst, "input array")
+        require_fit(mask, dst, "where mask")
+    if dst.ndim == 0:
+        if reshape(mask, ()):
+            dst[()] = reshape(given, ())
+    elif isinstance(where, bool):
         if where:
             dst[...] = given
     else:
-        dst[...] = select(asarray(where, bool), astype(given, dst.dtype), dst)
+        dst[...] = select(mask, astype(given, dst.dtype), dst)
+
+
+def require_fit(given, array, what):
+    """What is stored, but no mask, may have axes of one element in front."""
+    is_wide = what == "where mask" and given.ndim > array.ndim
+    for k in normalize_axes(None, given.ndim):
+        size = given.shape[given.ndim - 1 - k]
+        if is_wide or size != 1 and (k >= array.ndim or size != array.shape[array.ndim - 1 - k]):
+            raise ValueError(f"could not broadcast {what} from shape {given.shape} into shape "
+                             f"{array.shape}")

@@ -91,6 +91,8 @@ def reduce_by(f, array, axis=0, dtype=None, out=None, keepdims=False, initial=No
     if first is not None:
         first = astype(first, x.dtype)
     if x.ndim == 0:
+        if axis is not None:
+            normalize_axes(axis, 1)
         total = x[()] if initial is None else f(first, x[()])
     elif is_reorderable(f.__name__):
         passed_over = first if identity is None else identity
