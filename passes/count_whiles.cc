@@ -220,8 +220,17 @@ class Counter : public ir::Mutator {
       inside.bindings.insert(inside.bindings.begin(), first->bindings.begin(),
                              first->bindings.end());
     }
-    PlaceWriter places(arena(), inside, index);
-    counted.blocks = {places.Write(arena()->New(std::move(inside)))};
+    const Var* place = count.step > 0 ? index : this->builder().NewVar(index->type, "turn");
+    PlaceWriter places(arena(), inside, place);
+    inside = *places.Write(arena()->New(inside));
+    if (count.step < 0) {
+      // Later iterations have the greater places.
+      const std::vector<Operand> opposite = {Operand::Int(0), index};
+      inside.bindings.insert(
+          inside.bindings.begin(),
+          arena()->New(Binding{OpCode::kSub, {place}, opposite, {}, {}, loop.span}));
+    }
+    counted.blocks = {arena()->New(std::move(inside))};
     Visit(arena()->New(std::move(counted)));
     WriteLast(loop.results[count.index], count.step, begin, end);
     if (count.other)

@@ -22,7 +22,8 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 // Four numbers change places by one condition.
 constexpr std::string_view kTurned = R"ir(
 fn @f(%x: [n]f64 c, %a: f64, %b: f64) -> (f64, f64, f64, f64) entry {
-  %e: f64, %f: f64, %g: f64, %h: f64 = for %i in 0 to %n step 1 (%p: f64 = %a, %q: f64 = %b, %r: f64 = 1.0, %s: f64 = 2.0) {
+  %e: f64, %f: f64, %g: f64, %h: f64 = for %i in 0 to %n step 1 (
+      %p: f64 = %a, %q: f64 = %b, %r: f64 = 1.0, %s: f64 = 2.0) {
     %v: f64 = load %x[%i]
     %t: f64 = mul %p, 0.5
     %is: bool = lt %v, %t

@@ -95,6 +95,17 @@ def two_checks(x, k):
     return i
 
 
+def checks_from_behind(x, k):
+    at = np.arange(40)
+    at[20 + k] = 99
+    at[5] = -99
+    i = 39
+    while i >= 0:
+        x[at[i]] = x[at[i]] + i
+        i -= 1
+    return i
+
+
 def ends_early(x, k):
     i = 0
     while i < len(x) and x[i] < 0.9:
@@ -104,7 +115,7 @@ def ends_early(x, k):
 
 
 COUNTED = [scaled, summed_squares, turned_round, one_and_two_steps, by_threes_from_behind, by_fours]
-COUNTED += [places, two_checks]
+COUNTED += [places, two_checks, checks_from_behind]
 
 
 @pytest.mark.parametrize("f", COUNTED + [ends_early], ids=lambda f: f.__name__)
