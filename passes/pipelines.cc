@@ -11,6 +11,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "simplify",
       "eliminate-common-subexpressions",
       "eliminate-dead-code",
+      // Before all that asks how often loops run.
+      "count-whiles",
       // What ranges decide of sizes is no assumption.
       "prove-bounds",
       "simplify",

@@ -48,6 +48,7 @@ std::vector<const ir::Var*> CarriedParams(const ir::Block& body) {
 }
 
 constexpr int kMostCostOfChoice = 8;
+constexpr size_t kMostSelects = 3;  // that LLVM makes of a branch around nothing
 constexpr int kCostByConstant = 2;  // Of a division.
 
 int CostOfScalar(const ir::Binding& b) {
@@ -70,6 +71,15 @@ bool IsShortChoice(const ir::Binding& binding) {
     }
   }
   return !binding.results.empty() && cost <= kMostCostOfChoice;
+}
+
+// True where the two sides do nothing, and more values are chosen between than LLVM makes selects
+// of. Of two empty blocks it would do so however many values that are: what a loop carries then
+// waits in each step for the condition, and for the selects one after another, where a branch goes
+// on with what is likely. A wrong guess costs about as much as these selects do.
+bool IsChoiceOfMany(const ir::Binding& binding) {
+  return binding.blocks[0]->bindings.empty() && binding.blocks[1]->bindings.empty() &&
+         binding.results.size() > kMostSelects;
 }
 
 }  // namespace
@@ -151,15 +161,24 @@ void FunctionEmitter::EmitIf(const ir::Binding& binding) {
       parts[0][k] = builder_.CreateSelect(condition, parts[0][k], parts[1][k]);
     return DefineFromParts(binding.results, parts[0]);
   }
-  BasicBlock* const entries[] = {NewBlock("then"), NewBlock("else")};
-  BasicBlock* after = NewBlock("after");
+  const bool stays = !InKernel() && IsChoiceOfMany(binding);
+  BasicBlock* const then = NewBlock("then");
+  BasicBlock* const otherwise = stays ? nullptr : NewBlock("else");
+  BasicBlock* const after = NewBlock("after");
+  BasicBlock* const entries[] = {then, stays ? after : otherwise};
   llvm::MDNode* weights = nullptr;
   if (binding.attrs.Int(ir::Attr::kLikely) != 0)
     weights = llvm::MDBuilder(emission_.context()).createLikelyBranchWeights();
-  builder_.CreateCondBr(ValueOf(binding.operands[0]), entries[0], entries[1], weights);
+  llvm::BranchInst* branch =
+      builder_.CreateCondBr(ValueOf(binding.operands[0]), entries[0], entries[1], weights);
   BasicBlock* ends[2];
   const int outer_group = launch_group_;
-  for (int side = 0; side < 2; ++side) {
+  if (stays) {
+    builder_.SetInsertPoint(branch);
+    parts[1] = PartsOf(binding.results, binding.blocks[1]->results);
+    ends[1] = branch->getParent();
+  }
+  for (int side = 0; side < (stays ? 1 : 2); ++side) {
     const ir::Block& block = *binding.blocks[side];
     builder_.SetInsertPoint(entries[side]);
     if (!InKernel()) launch_group_ = ++emission_.launch_groups;

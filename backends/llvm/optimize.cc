@@ -1,8 +1,10 @@
 #include "backends/llvm/optimize.h"
 
+#include "backends/llvm/mask_selects.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/CodeGen/TargetSubtargetInfo.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/AggressiveInstCombine/AggressiveInstCombine.h"
@@ -159,6 +161,11 @@ size_t CountInstructions(const llvm::Function& function) {
   return count;
 }
 
+bool HasMasks(const llvm::Function& function, const llvm::TargetMachine& machine) {
+  return machine.getTargetTriple().isX86() &&
+         machine.getSubtargetImpl(function)->checkFeatures("+avx512vl");
+}
+
 }  // namespace
 
 void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
@@ -190,6 +197,7 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
     run(unrolling);
     if (CountInstructions(function) != instructions) run(rest);
     DropExitNames(function);
+    if (HasMasks(function, machine)) SelectByMasks(function);
   }
 }
 

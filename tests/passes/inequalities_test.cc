@@ -26,7 +26,7 @@ TEST(InequalitiesTest, SumsThatAreNegativeContradict) {
 }
 
 TEST(InequalitiesTest, SumsThatMayWrapAroundDoNot) {
-  EXPECT_TRUE(Mirrored(-1, kHalf / 2).Contradict());
+  EXPECT_TRUE(Mirrored(-1, kHalf / 4).Contradict());
   EXPECT_FALSE(Mirrored(-1, kHalf).Contradict());
 }
 
