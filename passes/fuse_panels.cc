@@ -24,7 +24,9 @@
 //   foreach (%i) in (%n) { ... store %y[%i], %v
 //     %r = ireduce (%j) in (%m) ...  store %part[%i], %r }
 //   %s: f64 = ireduce (%i) in (%n) add from 0.0 { load %part[%i] }
-// Of one axis, `y = np.exp(x)`, `y.sum()`, elements are made and summed a block at a time.
+// Of one axis, `y = np.exp(x)`, `y.sum()`, elements are made and summed a block at a time. So are
+// prefixes, `np.cumsum(x).max()`, `np.cumsum(np.cumsum(x))`, where one thread makes them: many
+// threads make those of all blocks first.
 //
 // Assumes: index form behind fusion, before choose_trees, which says how what is left is summed.
 // Refuses: a sum of columns or of all that reads what rows made elsewhere than in its own row; rows
@@ -38,6 +40,7 @@
 #include "ir/uses.h"
 #include "passes/analyses/binding_key.h"
 #include "passes/analyses/needed_bindings.h"
+#include "passes/analyses/scan_costs.h"
 #include "passes/fusing/panel_groups.h"
 #include "passes/lowering/loop_writer.h"
 #include "passes/pass.h"
@@ -62,6 +65,11 @@ constexpr int64_t kElementsOfBlock = 8192;
 constexpr int64_t kFewestBlocks = 16;
 // Of arrays of one axis: what is read of them stays in the first cache.
 constexpr int64_t kElementsOfRun = 2048;
+// The same where there are scans, whose blocks are so long (choose_trees.cc), and how many threads
+// are faster by two traversals than one by one (lowering/lower_scans.cc).
+constexpr int64_t kElementsOfScannedRun = 2112;
+constexpr int64_t kScanBlock = 264;
+constexpr int64_t kFewThreads = 4;
 // A panel has to stay in a core's own cache, and the matrix is read no slower twice if all of it
 // does. Rows that are short are summed faster many at a time, and threads share few unevenly.
 constexpr int64_t kFewestRowBytes = 512;
@@ -75,12 +83,14 @@ class PanelFuser : public LoopWriter {
       : LoopWriter(arena),
         grouper_(function),
         may_overlap_(function.may_overlap),
-        context_(context) {}
+        context_(context) {
+    ir::ForEachUse(*function.body, [&](const Var* value) { ++uses_[value]; });
+  }
 
  protected:
   void Visit(const Binding* b) override {
     const auto group = groups_.find(b);
-    if (group == groups_.end()) return Mutator::Visit(b);
+    if (group == groups_.end()) return VisitOther(*b);
     if (group->second.members.back() == b) Write(group->second);
   }
 
@@ -93,8 +103,10 @@ class PanelFuser : public LoopWriter {
         groups_[member] = group;
         const Binding* first = group.members.front();
         const Binding* other = member == first ? group.members.back() : first;
-        context_.Note(member->span, "shares the traversal of a matrix's rows", Topic::kMemory,
-                      Verdict::kDone, other->span);
+        context_.Note(member->span,
+                      group.columns ? "shares the traversal of a matrix's rows"
+                                    : "shares the traversal of an array's elements",
+                      Topic::kMemory, Verdict::kDone, other->span);
       }
     }
     return Mutator::VisitBlock(groups.empty() ? block : arena()->New(std::move(ordered)));
@@ -114,6 +126,11 @@ class PanelFuser : public LoopWriter {
   using PartsOf = std::unordered_map<const Binding*, std::vector<const Var*>>;
 
   static bool IsTotal(const Binding& b) { return b.op == OpCode::kIreduce; }
+  static bool IsScan(const Binding& b) { return b.op == OpCode::kIscan; }
+  static bool HasScans(const PanelGroup& group) {
+    return std::any_of(group.members.begin(), group.members.end(),
+                       [](const Binding* member) { return IsScan(*member); });
+  }
   bool IsColumns(const Binding& b) const {
     return !IsTotal(b) && grouper_.SumOfColumns(b) != nullptr;
   }
@@ -133,11 +150,14 @@ class PanelFuser : public LoopWriter {
     for (const Binding* member : group.members) {
       if (IsTotal(*member)) continue;
       for (const Var* result : member->results) {
+        if (IsScan(*member) && !IsReadElsewhere(result, group)) continue;
         const ir::Type type = Apply(result->type);
         Replace(result, builder().EmitOne(OpCode::kAlloc, type, type.dims(), {}, {}, result->hint));
       }
     }
-    const Operands totals = group.columns ? WriteIfPays(group) : WriteRuns(group);
+    const Operands totals = group.columns     ? WriteIfPays(group)
+                            : HasScans(group) ? WriteScannedRuns(group)
+                                              : WriteRuns(group);
     auto total = totals.begin();
     for (const Binding* member : group.members) {
       for (const Var* result : IsTotal(*member) ? member->results : std::vector<const Var*>())
@@ -230,23 +250,179 @@ class PanelFuser : public LoopWriter {
 
   // The same of elements of arrays of one axis, some at a time.
   Operands WriteRuns(const PanelGroup& group) {
-    const Operand all = Apply(group.rows[0]);
-    const Operand runs = CeilDiv(all, Int(kElementsOfRun));
+    const Operand runs = CeilDiv(Apply(group.rows[0]), Int(kElementsOfRun));
     const PartsOf parts = AllocateParts(group, {runs});
-    Foreach({runs}, [&](const Operands& run) {
-      const Operand first = builder().Mul(run[0], Int(kElementsOfRun));
-      const Operand last = Min(builder().Add(first, Int(kElementsOfRun)), all);
-      const Operand count = builder().Sub(last, first);
-      for (const Binding* member : group.members) {
-        if (IsTotal(*member)) {
-          StoreParts(*member, parts, run, RunOf(*member, first, count));
-        } else {
-          WriteNest(*member, first, count, *member->blocks[0]);
-        }
-      }
-    });
+    WriteRuns(group, group.members, parts, runs, kElementsOfRun);
     return WriteTotals(group, parts, {runs});
   }
+
+  void WriteRuns(const PanelGroup& group, const std::vector<const Binding*>& members,
+                 const PartsOf& parts, const Operand& runs, int64_t length) {
+    Foreach({runs}, [&](const Operands& run) {
+      const auto [first, last] = EndsOf(run[0], group, length);
+      for (const Binding* member : members) WriteRun(*member, parts, run, first, last);
+    });
+  }
+
+  std::pair<Operand, Operand> EndsOf(const Operand& run, const PanelGroup& group, int64_t length) {
+    const Operand first = builder().Mul(run, Int(length));
+    return {first, Min(builder().Add(first, Int(length)), Apply(group.rows[0]))};
+  }
+
+  void WriteRun(const Binding& member, const PartsOf& parts, const Operands& run,
+                const Operand& first, const Operand& last) {
+    const Operand count = builder().Sub(last, first);
+    if (IsTotal(member)) return StoreParts(member, parts, run, RunOf(member, first, count));
+    WriteNest(member, first, count, *member.blocks[0]);
+  }
+
+  // --- Scans ---
+
+  // Whether others than the group's members take the array.
+  bool IsReadElsewhere(const Var* array, const PanelGroup& group) const {
+    int inside = 0;
+    for (const Binding* member : group.members)
+      ir::ForEachUse(*member, [&](const Var* used) { inside += used == array; });
+    const auto all = uses_.find(array);
+    return all != uses_.end() && all->second > inside;
+  }
+
+  Operands WriteScannedRuns(const PanelGroup& group) {
+    const Operand runs = CeilDiv(Apply(group.rows[0]), Int(kElementsOfScannedRun));
+    const PartsOf parts = AllocateParts(group, {runs});
+    const Operand threads =
+        builder().EmitOne(OpCode::kTeam, ir::DType::kI64, {}, {}, {}, "threads");
+    Choose(
+        builder().Scalar(OpCode::kLe, {threads, Int(kFewThreads)}),
+        [&] {
+          WriteInOrder(group, parts, runs);
+          return Operands{};
+        },
+        [&] {
+          WriteBehindScans(group, parts, runs);
+          return Operands{};
+        },
+        {{Attr::kLikely, int64_t{1}}});
+    return WriteTotals(group, parts, {runs});
+  }
+
+  // Run by run, each with what is before it. Prefixes that only members take are kept for a run.
+  void WriteInOrder(const PanelGroup& group, const PartsOf& parts, const Operand& runs) {
+    Operands starts;
+    for (const Binding* member : group.members) {
+      if (!IsScan(*member)) continue;
+      for (size_t k = 0; k < member->results.size(); ++k) {
+        const Var* result = member->results[k];
+        if (!IsReadElsewhere(result, group))
+          kept_[result] = Part(result, {Int(kElementsOfScannedRun)});
+        const bool has_init = member->operands.size() > 1;
+        starts.push_back(has_init ? Apply(member->operands[1 + k])
+                                  : Operand(*SumIdentity(*member, k)));
+      }
+    }
+    Carry(Int(0), runs, starts, [&](const Operand& run, const Operands& before) {
+      const auto [first, last] = EndsOf(run, group, kElementsOfScannedRun);
+      const Operand outer = std::exchange(run_, first);
+      Operands behind;
+      for (const Binding* member : group.members) {
+        if (!IsScan(*member)) {
+          WriteRun(*member, parts, {run}, first, last);
+          continue;
+        }
+        const auto own = before.begin() + behind.size();
+        const Operands next = WriteScan(*member, {own, own + member->results.size()}, first, last);
+        behind.insert(behind.end(), next.begin(), next.end());
+      }
+      run_ = outer;
+      return behind;
+    });
+    kept_.clear();
+  }
+
+  // The prefixes of a run, block by block as scans are, or in order where that gives the same bits;
+  // what is before the next run.
+  Operands WriteScan(const Binding& scan, const Operands& before, const Operand& first,
+                     const Operand& last) {
+    builder().set_span(scan.span);
+    const Block& combine = *scan.blocks[1];
+    const auto element = [&](const Operand& i) {
+      return VisitBody(*ir::CloneBlock(arena(), *scan.blocks[0]), {i});
+    };
+    const auto in_order = [&](const Operand& i, const Operands& so_far) {
+      const Operands next = CombineWith(combine, so_far, element(i));
+      StorePrefixes(scan, i, next);
+      return next;
+    };
+    if (MayGoInOrder(scan)) return Carry(first, last, before, in_order);
+    Operands nothing;
+    for (size_t k = 0; k < scan.results.size(); ++k) nothing.emplace_back(*SumIdentity(scan, k));
+    const auto block = [&](const Operand& lo, const Operands& so_far) {
+      const Operand hi = Min(builder().Add(lo, Int(kScanBlock)), last);
+      const auto step = [&](const Operand& i, const Operands& own) {
+        const Operands next = CombineWith(combine, own, element(i));
+        StorePrefixes(scan, i, CombineWith(combine, so_far, next));
+        return next;
+      };
+      return CombineWith(combine, so_far, Carry(lo, hi, nothing, step));
+    };
+    return Carry(first, last, before, block, kScanBlock);
+  }
+
+  void StorePrefixes(const Binding& scan, const Operand& i, const Operands& prefixes) {
+    for (size_t k = 0; k < prefixes.size(); ++k) {
+      const auto kept = kept_.find(scan.results[k]);
+      if (kept == kept_.end()) {
+        builder().Store(Apply(Operand(scan.results[k])), {i}, prefixes[k]);
+      } else {
+        builder().Store(kept->second, {builder().Sub(i, run_)}, prefixes[k]);
+      }
+    }
+  }
+
+  // Scans by themselves, as many threads make them, and what stands between them in runs.
+  void WriteBehindScans(const PanelGroup& group, const PartsOf& parts, const Operand& runs) {
+    std::vector<const Binding*> others;
+    const auto write_others = [&] {
+      if (!others.empty()) WriteRuns(group, others, parts, runs, kElementsOfScannedRun);
+      others.clear();
+    };
+    for (const Binding* member : group.members) {
+      if (!IsScan(*member)) {
+        others.push_back(member);
+        continue;
+      }
+      write_others();
+      builder().set_span(member->span);
+      const Binding* scan = Renewed(*Rewrite(member));
+      builder().Append(scan);
+      for (size_t k = 0; k < member->results.size(); ++k) {
+        const Var* result = member->results[k];
+        if (IsReadElsewhere(result, group)) {
+          Foreach({Apply(group.rows[0])}, [&](const Operands& at) {
+            builder().Store(Apply(Operand(result)), at, builder().Load(scan->results[k], at));
+          });
+        } else {
+          Replace(result, scan->results[k]);
+        }
+      }
+    }
+    write_others();
+    for (const Binding* member : group.members) {
+      for (const Var* result : IsScan(*member) ? member->results : std::vector<const Var*>()) {
+        if (!IsReadElsewhere(result, group)) Restore(result);
+      }
+    }
+  }
+
+  // What is loaded of prefixes that are kept for a run.
+  void VisitOther(const Binding& b) {
+    const auto kept = b.op == OpCode::kLoad ? kept_.find(b.operands[0].var()) : kept_.end();
+    if (kept == kept_.end()) return Mutator::Visit(&b);
+    const Operand place = builder().Sub(Apply(b.operands[1]), run_);
+    Replace(b.result(), builder().Load(kept->second, {place}, b.result()->hint));
+  }
+
+  // --- Parts of totals ---
 
   PartsOf AllocateParts(const PanelGroup& group, const Operands& dims) {
     PartsOf parts;
@@ -567,6 +743,9 @@ class PanelFuser : public LoopWriter {
   PanelGrouper grouper_;
   bool may_overlap_;
   Context& context_;
+  ir::FlatMap<const Var*, int> uses_;
+  std::unordered_map<const Var*, const Var*> kept_;        // by array of prefixes, those of a run
+  Operand run_ = Int(0);                                   // where that begins
   std::unordered_map<const Binding*, PanelGroup> groups_;  // by member
 };
 

@@ -4,6 +4,7 @@
 
 #include "ir/builder.h"
 #include "passes/analyses/find_cost.h"
+#include "passes/analyses/scan_costs.h"
 
 namespace parakeet::passes {
 
@@ -20,6 +21,9 @@ namespace {
 constexpr size_t kMostBetween = 32;  // Bindings between two members of a group.
 // What takes so many cycles an element is no sooner done where memory is read once.
 constexpr int kDearElement = 100;
+// Beside a scan, one thread makes what several would: little.
+constexpr int64_t kQuickStep = 8;
+constexpr int kDearBesideScan = 12;
 
 using Bindings = std::vector<const Binding*>;
 // Calls `see` with each array that the binding's blocks take, and the indexes where they load or
@@ -58,12 +62,12 @@ bool HasLoops(const Block& block) {
   return loops;
 }
 
-// Of one result each, that one operation combines, and of elements made by scalar code.
+// Of numbers, each combined by one operation, and of elements made by scalar code.
 bool IsSum(const Binding& b) {
   for (size_t k = 0; k < b.results.size(); ++k) {
-    if (!b.results[k]->type.IsScalar() || !SumIdentity(b, k)) return false;
+    if (!SumIdentity(b, k)) return false;
   }
-  return IsScalarCode(*b.blocks[0]);
+  return YieldsScalars(*b.blocks[1]) && IsScalarCode(*b.blocks[0]);
 }
 
 // Whether the element reads what the nest around makes for it.
@@ -79,6 +83,17 @@ bool BeginsWith(const std::vector<Operand>& indexes, const std::vector<const Var
   return indexes.size() >= depth &&
          std::equal(params.begin(), params.begin() + depth, indexes.begin(),
                     [](const Var* own, const Operand& index) { return index == Operand(own); });
+}
+
+bool HasScan(const PanelGroup& group) {
+  return std::any_of(group.members.begin(), group.members.end(),
+                     [](const Binding* b) { return b->op == OpCode::kIscan; });
+}
+
+bool AreCheapBesideScan(const PanelGroup& group) {
+  return std::all_of(group.members.begin(), group.members.end(), [](const Binding* b) {
+    return b->op == OpCode::kIscan || CostOf(*b->blocks[0]) <= kDearBesideScan;
+  });
 }
 
 bool Uses(const VarSet& needs, const VarSet& made) {
@@ -151,8 +166,21 @@ PanelGroup PanelGrouper::SpaceOf(const Binding& total) const {
   return group;
 }
 
+// Of a scan that few threads make no sooner than one does, of numbers combined by one operation.
+PanelGroup PanelGrouper::PrefixesOf(const Binding& scan) const {
+  const Block& element = *scan.blocks[0];
+  PanelGroup group{{&scan}, {}, {scan.operands[0]}, std::nullopt};
+  const bool is_cheap = MayGoInOrder(scan) || StepCost(scan) <= kQuickStep;
+  if (element.params.size() != 1 || !IsSum(scan) || !is_cheap || scan.attrs.Int(Attr::kOver) != 0)
+    return group;
+  AddMatrix(element, element.params, roots_, group);
+  group.matrix.insert(scan.results.begin(), scan.results.end());
+  return group;
+}
+
 PanelGroup PanelGrouper::SeedOf(const Binding& b) const {
   if (b.op == OpCode::kIreduce) return SpaceOf(b);
+  if (b.op == OpCode::kIscan) return PrefixesOf(b);
   const Binding* sum = SumOfColumns(b);
   return sum == nullptr ? PanelGroup{} : ColumnsOf(b, *sum);
 }
@@ -166,15 +194,24 @@ std::vector<PanelGroup> PanelGrouper::Find(Bindings& bindings) {
     const std::vector<size_t> places = Grow(bindings, at, group);
     group.members.clear();
     for (const size_t place : places) group.members.push_back(bindings[place]);
-    if (group.members.size() < 2 || std::none_of(group.members.begin(), group.members.end(),
-                                                 [](const Binding* b) { return IsNest(*b); }))
-      continue;
+    if (!IsWorthwhile(group)) continue;
     const auto order = InOrder(bindings, places);
     std::copy(order->begin(), order->end(), bindings.begin() + places.front());
     grouped_.insert(group.members.begin(), group.members.end());
     groups.push_back(std::move(group));
   }
   return groups;
+}
+
+// What takes one scan's prefixes element by element is written with it (prefix_readers.h).
+bool PanelGrouper::IsWorthwhile(const PanelGroup& group) const {
+  const auto count = [&](OpCode op) {
+    return std::count_if(group.members.begin(), group.members.end(),
+                         [&](const Binding* b) { return b->op == op; });
+  };
+  const auto scans = count(OpCode::kIscan), totals = count(OpCode::kIreduce);
+  if (scans > 0) return scans + totals > 1;
+  return group.members.size() > 1 && totals < static_cast<int64_t>(group.members.size());
 }
 
 // Takes in what stands before and behind, as far as the order of what is done allows: the places of
@@ -185,6 +222,7 @@ std::vector<size_t> PanelGrouper::Grow(const Bindings& bindings, size_t at, Pane
   for (size_t k = at; k-- > 0 && between < kMostBetween;) {
     if (Joins(bindings, places, k, group)) {
       places.insert(places.begin(), k);
+      Add(*bindings[k], group);
     } else {
       ++between;
     }
@@ -193,11 +231,18 @@ std::vector<size_t> PanelGrouper::Grow(const Bindings& bindings, size_t at, Pane
   for (size_t k = at + 1; k < bindings.size() && between < kMostBetween; ++k) {
     if (Joins(bindings, places, k, group)) {
       places.push_back(k);
+      Add(*bindings[k], group);
     } else {
       ++between;
     }
   }
   return places;
+}
+
+// What scans make is taken as it is made, and so is what they are made of.
+void PanelGrouper::Add(const Binding& b, PanelGroup& group) const {
+  group.members.push_back(&b);
+  if (b.op == OpCode::kIscan) group.matrix.merge(SeedOf(b).matrix);
 }
 
 bool PanelGrouper::Joins(const Bindings& bindings, const std::vector<size_t>& places, size_t at,
@@ -253,7 +298,10 @@ std::optional<Bindings> PanelGrouper::InOrder(const Bindings& bindings,
 // Whether it goes through the rows of the group's matrix, sums its columns or all of it.
 bool PanelGrouper::Fits(const Binding& b, const PanelGroup& group) {
   if (ir::IsFortran(b)) return false;
-  if (b.op == OpCode::kIreduce || SumOfColumns(b) != nullptr) {
+  if (b.op == OpCode::kIscan && !AreCheapBesideScan(group)) return false;
+  if (b.op == OpCode::kIreduce || b.op == OpCode::kIscan || SumOfColumns(b) != nullptr) {
+    if (HasScan(group) && b.op == OpCode::kIreduce && CostOf(*b.blocks[0]) > kDearBesideScan)
+      return false;
     const PanelGroup other = SeedOf(b);
     return other.rows == group.rows && other.columns == group.columns &&
            Intersects(other.matrix, group.matrix);
@@ -291,7 +339,7 @@ bool PanelGrouper::GoTogether(const Binding& before, const Binding& later,
                               const PanelGroup& group) {
   const Effects &first = DeedsOf(before).effects, &second = DeedsOf(later).effects;
   VarSet shared(before.results.begin(), before.results.end());
-  if (!IsNest(before) || SumOfColumns(before) != nullptr)
+  if (before.op == OpCode::kIreduce || SumOfColumns(before) != nullptr)
     return !Uses(DeedsOf(later).needs, shared) && !Conflict(first, second);
   if (Intersects(first.reads, second.writes)) return false;
   shared.insert(first.writes.begin(), first.writes.end());

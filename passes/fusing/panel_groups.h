@@ -14,7 +14,8 @@
 namespace parakeet::passes {
 
 // Operators of one block of the program that go through the rows of one matrix. A row is what an
-// array has at its indexes but the last; of arrays of one axis, each element is one.
+// array has at its indexes but the last; of arrays of one axis, each element is one, and scans may
+// be among those that go through them.
 struct PanelGroup {
   std::vector<const ir::Binding*> members;  // in order
   ir::VarSet matrix;                        // roots
@@ -50,8 +51,11 @@ class PanelGrouper {
   PanelGroup SeedOf(const ir::Binding& b) const;
   PanelGroup ColumnsOf(const ir::Binding& nest, const ir::Binding& sum) const;
   PanelGroup SpaceOf(const ir::Binding& total) const;
+  PanelGroup PrefixesOf(const ir::Binding& scan) const;
+  bool IsWorthwhile(const PanelGroup& group) const;
   std::vector<size_t> Grow(const std::vector<const ir::Binding*>& bindings, size_t at,
                            PanelGroup& group);
+  void Add(const ir::Binding& b, PanelGroup& group) const;
   bool Joins(const std::vector<const ir::Binding*>& bindings, const std::vector<size_t>& places,
              size_t at, const PanelGroup& group);
   std::optional<std::vector<const ir::Binding*>> InOrder(
