@@ -39,6 +39,7 @@
 #include "ir/builder.h"
 #include "ir/uses.h"
 #include "passes/analyses/binding_key.h"
+#include "passes/analyses/find_cost.h"
 #include "passes/analyses/needed_bindings.h"
 #include "passes/analyses/scan_costs.h"
 #include "passes/fusing/panel_groups.h"
@@ -70,6 +71,7 @@ constexpr int64_t kElementsOfRun = 2048;
 constexpr int64_t kElementsOfScannedRun = 2112;
 constexpr int64_t kScanBlock = 264;
 constexpr int64_t kFewThreads = 4;
+constexpr int kCheapElement = 6;
 // A panel has to stay in a core's own cache, and the matrix is read no slower twice if all of it
 // does. Rows that are short are summed faster many at a time, and threads share few unevenly.
 constexpr int64_t kFewestRowBytes = 512;
@@ -128,17 +130,17 @@ class PanelFuser : public LoopWriter {
   static bool IsTotal(const Binding& b) { return b.op == OpCode::kIreduce; }
   static bool IsScan(const Binding& b) { return b.op == OpCode::kIscan; }
   static bool HasScans(const PanelGroup& group) {
-    return std::any_of(group.members.begin(), group.members.end(),
-                       [](const Binding* member) { return IsScan(*member); });
+    const auto is_scan = [](const Binding* member) { return IsScan(*member); };
+    return std::any_of(group.members.begin(), group.members.end(), is_scan);
   }
   bool IsColumns(const Binding& b) const {
     return !IsTotal(b) && grouper_.SumOfColumns(b) != nullptr;
   }
   bool HasColumns(const PanelGroup& group) const {
-    return std::any_of(group.members.begin(), group.members.end(),
-                       [&](const Binding* member) { return IsColumns(*member); });
+    const auto is_columns = [&](const Binding* member) { return IsColumns(*member); };
+    return std::any_of(group.members.begin(), group.members.end(), is_columns);
   }
-  // Whether a total's results are each combined by one operation.
+  // Whether each of its results is combined by one operation.
   static bool IsSeparate(const Binding& total) {
     for (size_t k = 0; k < total.results.size(); ++k) {
       if (!SumIdentity(total, k)) return false;
@@ -239,7 +241,7 @@ class PanelFuser : public LoopWriter {
     Foreach(rows, [&](const Operands& row) {
       for (const Binding* member : group.members) {
         if (IsTotal(*member)) {
-          StoreParts(*member, parts, row, RowOf(*member, row));
+          StoreParts(*member, parts, row, RowOf(group, *member, row));
         } else {
           WriteRow(*member, row);
         }
@@ -260,7 +262,7 @@ class PanelFuser : public LoopWriter {
                  const PartsOf& parts, const Operand& runs, int64_t length) {
     Foreach({runs}, [&](const Operands& run) {
       const auto [first, last] = EndsOf(run[0], group, length);
-      for (const Binding* member : members) WriteRun(*member, parts, run, first, last);
+      for (const Binding* member : members) WriteRun(group, *member, parts, run, first, last);
     });
   }
 
@@ -269,10 +271,10 @@ class PanelFuser : public LoopWriter {
     return {first, Min(builder().Add(first, Int(length)), Apply(group.rows[0]))};
   }
 
-  void WriteRun(const Binding& member, const PartsOf& parts, const Operands& run,
-                const Operand& first, const Operand& last) {
+  void WriteRun(const PanelGroup& group, const Binding& member, const PartsOf& parts,
+                const Operands& run, const Operand& first, const Operand& last) {
     const Operand count = builder().Sub(last, first);
-    if (IsTotal(member)) return StoreParts(member, parts, run, RunOf(member, first, count));
+    if (IsTotal(member)) return StoreParts(member, parts, run, RunOf(group, member, first, count));
     WriteNest(member, first, count, *member.blocks[0]);
   }
 
@@ -294,20 +296,13 @@ class PanelFuser : public LoopWriter {
         builder().EmitOne(OpCode::kTeam, ir::DType::kI64, {}, {}, {}, "threads");
     Choose(
         builder().Scalar(OpCode::kLe, {threads, Int(kFewThreads)}),
-        [&] {
-          WriteInOrder(group, parts, runs);
-          return Operands{};
-        },
-        [&] {
-          WriteBehindScans(group, parts, runs);
-          return Operands{};
-        },
-        {{Attr::kLikely, int64_t{1}}});
+        [&] { return WriteInOrder(group, parts, runs); },
+        [&] { return WriteBehindScans(group, parts, runs); }, {{Attr::kLikely, int64_t{1}}});
     return WriteTotals(group, parts, {runs});
   }
 
   // Run by run, each with what is before it. Prefixes that only members take are kept for a run.
-  void WriteInOrder(const PanelGroup& group, const PartsOf& parts, const Operand& runs) {
+  Operands WriteInOrder(const PanelGroup& group, const PartsOf& parts, const Operand& runs) {
     Operands starts;
     for (const Binding* member : group.members) {
       if (!IsScan(*member)) continue;
@@ -326,7 +321,7 @@ class PanelFuser : public LoopWriter {
       Operands behind;
       for (const Binding* member : group.members) {
         if (!IsScan(*member)) {
-          WriteRun(*member, parts, {run}, first, last);
+          WriteRun(group, *member, parts, {run}, first, last);
           continue;
         }
         const auto own = before.begin() + behind.size();
@@ -337,6 +332,7 @@ class PanelFuser : public LoopWriter {
       return behind;
     });
     kept_.clear();
+    return {};
   }
 
   // The prefixes of a run, block by block as scans are, or in order where that gives the same bits;
@@ -380,7 +376,7 @@ class PanelFuser : public LoopWriter {
   }
 
   // Scans by themselves, as many threads make them, and what stands between them in runs.
-  void WriteBehindScans(const PanelGroup& group, const PartsOf& parts, const Operand& runs) {
+  Operands WriteBehindScans(const PanelGroup& group, const PartsOf& parts, const Operand& runs) {
     std::vector<const Binding*> others;
     const auto write_others = [&] {
       if (!others.empty()) WriteRuns(group, others, parts, runs, kElementsOfScannedRun);
@@ -412,14 +408,40 @@ class PanelFuser : public LoopWriter {
         if (!IsReadElsewhere(result, group)) Restore(result);
       }
     }
+    return {};
   }
 
-  // What is loaded of prefixes that are kept for a run.
+  // What is loaded of prefixes that are kept for a run, and, in a total, of what is made again.
   void VisitOther(const Binding& b) {
+    if (b.op == OpCode::kLoad && again_.contains(b.operands[0].var())) return MakeAgain(b);
     const auto kept = b.op == OpCode::kLoad ? kept_.find(b.operands[0].var()) : kept_.end();
     if (kept == kept_.end()) return Mutator::Visit(&b);
     const Operand place = builder().Sub(Apply(b.operands[1]), run_);
     Replace(b.result(), builder().Load(kept->second, {place}, b.result()->hint));
+  }
+
+  void MakeAgain(const Binding& load) {
+    const Binding& nest = *again_.at(load.operands[0].var());
+    const size_t k = std::find(nest.results.begin(), nest.results.end(), load.operands[0].var()) -
+                     nest.results.begin();
+    const Operands index = Apply({load.operands.begin() + 1, load.operands.end()});
+    Replace(load.result(), VisitBody(*ir::CloneBlock(arena(), *nest.blocks[0]), index)[k]);
+  }
+
+  // What a total takes of elements that are cheaply made is made again: an array that is not read
+  // may be stored past the caches.
+  void FindMadeAgain(const PanelGroup& group) {
+    const auto stores = [](const Binding* member) { return member->op == OpCode::kForeach; };
+    if (std::any_of(group.members.begin(), group.members.end(), stores)) return;
+    for (const Binding* member : group.members) {
+      if (member->op != OpCode::kImap || CostOf(*member->blocks[0]) > kCheapElement) continue;
+      const auto& inner = member->blocks[0]->bindings;
+      const bool is_plain = std::all_of(inner.begin(), inner.end(), [](const Binding* b) {
+        return ir::IsScalarOp(b->op) || b->op == OpCode::kLoad;
+      });
+      for (const Var* result : is_plain ? member->results : std::vector<const Var*>())
+        again_[result] = member;
+    }
   }
 
   // --- Parts of totals ---
@@ -462,10 +484,10 @@ class PanelFuser : public LoopWriter {
 
   // What a total is of a row. Results that are combined each by itself are reductions each by
   // itself, which rows may have in common with others.
-  Operands RowOf(const Binding& total, const Operands& row) {
+  Operands RowOf(const PanelGroup& group, const Binding& total, const Operands& row) {
     const Operands columns = {Apply(total.operands[row.size()])};
     const auto reduce = [&](const Binding& part) {
-      return Reduce(part, columns, [&](const Operands& at) {
+      return Reduce(group, part, columns, [&](const Operands& at) {
         Operands index = row;
         index.insert(index.end(), at.begin(), at.end());
         return index;
@@ -479,13 +501,14 @@ class PanelFuser : public LoopWriter {
   }
 
   // What a total is of so many elements.
-  Operands RunOf(const Binding& total, const Operand& first, const Operand& count) {
-    return Reduce(total, {count},
+  Operands RunOf(const PanelGroup& group, const Binding& total, const Operand& first,
+                 const Operand& count) {
+    return Reduce(group, total, {count},
                   [&](const Operands& at) -> Operands { return {builder().Add(first, at[0])}; });
   }
 
   // What the total's elements come to over other extents, which are not empty.
-  Operands Reduce(const Binding& total, const Operands& extents,
+  Operands Reduce(const PanelGroup& group, const Binding& total, const Operands& extents,
                   const std::function<Operands(const Operands& at)>& index_at) {
     Binding part = total;
     part.operands = extents;
@@ -496,8 +519,11 @@ class PanelFuser : public LoopWriter {
       at.push_back(builder().NewVar(ir::DType::kI64, "i"));
     builder().set_span(total.span);
     part.blocks[0] = BlockOf(at, [&] {
-      return VisitBody(*ir::CloneBlock(arena(), *total.blocks[0]),
-                       index_at({at.begin(), at.end()}));
+      if (!HasScans(group)) FindMadeAgain(group);
+      const Operands values =
+          VisitBody(*ir::CloneBlock(arena(), *total.blocks[0]), index_at({at.begin(), at.end()}));
+      again_.clear();
+      return values;
     });
     const Binding* reduction = Renewed(std::move(part));
     builder().Append(reduction);
@@ -657,7 +683,7 @@ class PanelFuser : public LoopWriter {
       if (parts.contains(member)) {
         Foreach({count}, [&](const Operands& at) {
           const Operands row = {builder().Add(first, at[0])};
-          StoreParts(*member, parts, row, RowOf(*member, row));
+          StoreParts(*member, parts, row, RowOf(group, *member, row));
         });
       } else if (!IsTotal(*member) && !IsColumns(*member)) {
         WriteNest(*member, first, count, *member->blocks[0]);
@@ -746,6 +772,7 @@ class PanelFuser : public LoopWriter {
   ir::FlatMap<const Var*, int> uses_;
   std::unordered_map<const Var*, const Var*> kept_;        // by array of prefixes, those of a run
   Operand run_ = Int(0);                                   // where that begins
+  std::unordered_map<const Var*, const Binding*> again_;   // by array, what makes it
   std::unordered_map<const Binding*, PanelGroup> groups_;  // by member
 };
 
@@ -761,7 +788,8 @@ ir::Program FusePanels(const ir::Program& program, Context& context) {
   });
   if (!has_written) return fused;
   // What is reduced of a row by several becomes one loop. That says nothing of the user's siblings.
-  Context aside{context.options};
+  Context aside;
+  aside.options = context.options;
   return FuseHorizontally(EliminateCommonSubexpressions(fused, aside), aside);
 }
 
