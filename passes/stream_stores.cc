@@ -17,12 +17,14 @@
 //     if %large { drain } }
 //
 // An array begins with a line of the caches, and so does each store that streams: %even says so of
-// the first one.
+// the first one. That may lie some elements behind the loop's index, as in a block of a longer
+// array.
 //
 // Assumes: loops over buffers, behind all passes that look for stores or put loops elsewhere.
 // Refuses: arrays that were not made here, or are read in the nest; edges; stores in lanes that are
 // no whole lines, or whose lanes are no neighbours; loops that hold others, and those that wait for
 // their arithmetic.
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -195,11 +197,26 @@ class Streamer : public ir::Mutator {
     for (int axis = 0; axis < array->type.rank(); ++axis) {
       const Operand& index = store.operands[1 + axis];
       const bool stays = index.IsConstant() || !inside.contains(index.var());
-      if (axis == unit ? index != Operand(loop.blocks[0]->params[0]) : !stays) return false;
+      if (axis == unit ? !FirstOf(index, loop) : !stays) return false;
     }
     const int64_t lanes = ir::TypeOf(store.operands.back()).lanes();
     return store.attrs.Int(Attr::kAxis) == unit && loop.operands[2] == Operand::Int(lanes) &&
            lanes * ir::SizeInBytes(array->type.dtype()) % kBytesOfLine == 0;
+  }
+
+  // Of an index that is the loop's, or lies at one distance from it, the other term of that sum.
+  std::optional<Operand> FirstOf(const Operand& index, const Binding& loop) const {
+    const Block& body = *loop.blocks[0];
+    const Operand own(body.params[0]);
+    if (index == own) return Operand::Int(0);
+    for (const Binding* b : body.bindings) {
+      if (b->op != OpCode::kAdd || index != Operand(b->result())) continue;
+      const Operand &left = b->operands[0], &right = b->operands[1];
+      const Operand& other = left == own ? right : left;
+      const bool stays = other.IsConstant() || !ir::DefinedVars(body).contains(other.var());
+      if ((left == own || right == own) && stays) return other;
+    }
+    return std::nullopt;
   }
 
   static int UnitAxis(const Binding& alloc) {
@@ -232,8 +249,12 @@ class Streamer : public ir::Mutator {
     Operand place = Operand::Int(0);
     for (int k = 0; k < rank; ++k) {
       const int axis = ir::IsFortran(alloc) ? rank - 1 - k : k;
-      const Operand& index = axis == unit ? loop.operands[0] : store.operands[1 + axis];
-      place = builder().Add(builder().Mul(place, Apply(alloc.operands[axis])), Apply(index));
+      Operand index = Apply(store.operands[1 + axis]);
+      if (axis == unit) {
+        const Operand first = *FirstOf(store.operands[1 + axis], loop);
+        index = builder().Add(Apply(first), Apply(loop.operands[0]));
+      }
+      place = builder().Add(builder().Mul(place, Apply(alloc.operands[axis])), index);
     }
     const int64_t width = kBytesOfLine / ir::SizeInBytes(alloc.result()->type.dtype());
     const Operand over = builder().Scalar(OpCode::kMod, {place, Operand::Int(width)});

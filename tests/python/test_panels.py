@@ -1,5 +1,5 @@
-"""Rows of a matrix are read once for what is made of rows and of columns: with the answers, and in
-the bits, of whatever else is done."""
+"""Rows of a matrix are read once for what is made of rows, of columns and of the whole: with the
+answers, and in the bits, of whatever else is done."""
 
 import numpy as np
 import pytest
@@ -65,9 +65,49 @@ def columns_first(x, of_rows, of_columns):
     return ((x - means) ** 2).sum(axis=1), means
 
 
+def totals_beside_columns(x, of_rows, of_columns):
+    return x.mean(), x.std(axis=0), (x * x).sum(), x.sum(axis=0), x.prod()
+
+
+def totals_beside_rows(x, of_rows, of_columns):
+    mean = x.mean()
+    return mean + 1.0, x.sum(axis=1), (x * of_columns).sum(), (x > 0).sum(axis=1), (x > 0).sum()
+
+
+def places_of_totals(x, of_rows, of_columns):
+    return x.max(axis=1), x.argmax(), x.min(), x.min(axis=0)
+
+
+def totals_of_what_is_made(x, of_rows, of_columns):
+    y, z = np.exp(x), np.abs(x.astype(np.float32))
+    return y, y.sum(), y.max(axis=1), z, z.sum(axis=0), z.sum()
+
+
+def along_one_axis(x, of_rows, of_columns):
+    y, z = np.exp(of_rows), np.abs(x.ravel())
+    return y, y.sum() * 2.0, z, z.sum(), z * z
+
+
+def changed_on_the_way(x, of_rows, of_columns):
+    y, z = x * 2.0, of_rows - 1.0
+    np.add(y, of_columns, out=y)
+    for i in range(len(z)):
+        z[i] = z[i] * of_rows[i] + 1.0
+    return y, y.sum(), z, z.sum()
+
+
+def totals_that_rows_need(x, of_rows, of_columns):
+    return x - x.mean(), x.sum(axis=1) / x.sum()
+
+
 PROGRAMS = (products, chain, gradient, rank_one_update, in_place, least_and_greatest,
-            narrow_and_complex, rows_of_others, columns_first)  # fmt: skip
-SHARING = PROGRAMS[:7]  # of the last of these, what is narrow
+            narrow_and_complex, totals_beside_columns, totals_beside_rows, places_of_totals,
+            totals_of_what_is_made, along_one_axis, rows_of_others, columns_first,
+            totals_that_rows_need, changed_on_the_way)  # fmt: skip
+SHARING = PROGRAMS[:12]  # of narrow_and_complex, what is narrow
+OF_NOTHING = (least_and_greatest, narrow_and_complex, totals_beside_columns, totals_beside_rows,
+              places_of_totals, totals_of_what_is_made, totals_that_rows_need)  # fmt: skip
+LARGE = (totals_of_what_is_made, along_one_axis, totals_that_rows_need)
 
 
 def answers(result):
@@ -77,8 +117,10 @@ def answers(result):
 @pytest.mark.parametrize("shape", [*SHAPES, *OTHER_SHAPES], ids=str)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_answers_are_those_of_numpy(program, shape):
-    if 0 in shape and program in (least_and_greatest, narrow_and_complex):
-        pytest.skip("there is no least of no elements")
+    if shape[1] == 17000 and program in LARGE:
+        pytest.skip("others go through rows of this length")
+    if 0 in shape and program in OF_NOTHING:
+        pytest.skip("there is no least and no mean of no elements")
     expected = answers(program(*arguments(*shape)))
     serial = answers(jit(program)(*arguments(*shape), target="serial"))
     parallel = answers(jit(program)(*arguments(*shape), target="parallel"))
@@ -88,11 +130,13 @@ def test_answers_are_those_of_numpy(program, shape):
         np.testing.assert_allclose(mine, wanted, rtol=tolerance, atol=tolerance)
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("program", PROGRAMS[:-1])
 def test_explain_says_what_goes_over_the_same_rows(program):
     text = jit(program).explain(*arguments(1131, 611), target="serial")
     words = " ".join(text.split())  # rows are wrapped
-    assert ("shares the traversal of a matrix's rows" in words) == (program in SHARING)
+    told = any(f"shares the traversal of {what}" in words
+               for what in ("a matrix's rows", "an array's elements"))  # fmt: skip
+    assert told == (program in SHARING)
 
 
 def test_arguments_that_overlap_are_read_in_order():

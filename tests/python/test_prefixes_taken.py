@@ -5,6 +5,7 @@ import pytest
 from agreement import EXACT, SCANNED, check_agreement
 from tested_targets import COMPILED
 
+import parakeet
 from parakeet import jit
 
 
@@ -155,6 +156,46 @@ def far_place(x):
     return at
 
 
+def drawdown(x):
+    c = np.cumsum(x)
+    return (c - np.minimum.accumulate(c)).max()
+
+
+def summed_twice(x):
+    return np.cumsum(np.cumsum(x) / x.size)
+
+
+def prefixes_and_their_sum(x):
+    c = np.cumsum(x)
+    return c, c.mean(), x.max()
+
+
+def sums_and_products(x):
+    return np.cumsum(x), np.cumprod(1.0 + x * 1e-3), (x > 0.0).sum()
+
+
+def of_integers(x):
+    k = (x * 8.0).astype(np.int64)
+    return np.cumsum(k).max(), np.maximum.accumulate(k), k.sum()
+
+
+def of_narrow_ones(x):
+    return np.abs(np.cumsum(x.astype(np.float32))).max()
+
+
+def read_from_the_end(x):
+    c = np.cumsum(x)
+    return np.abs(c - c[::-1]).mean(), c.max()
+
+
+def marked_on_their_way(x):
+    c = np.cumsum(x)
+    x[0] = c.max()
+    return x.sum(), c[-1]
+
+
+TOTALS = (drawdown, summed_twice, prefixes_and_their_sum, sums_and_products, of_integers,
+          of_narrow_ones, read_from_the_end, marked_on_their_way)  # fmt: skip
 PREFIXES = (running_mean, over_itself, added_up, behind_a_zero, backwards_over_itself,
             of_neighbours, rows_scaled, shown_behind_an_error)  # fmt: skip
 EXTREMES = (largest_so_far, least_and_where, last_of_the_largest, from_the_end,
@@ -170,6 +211,32 @@ def _numbers(n):
 @pytest.mark.parametrize("program", PREFIXES)
 def test_what_is_made_of_prefixes(program, n):
     check_agreement(jit(program), program, lambda: (_numbers(n),), SCANNED)
+
+
+@pytest.mark.parametrize("n", [1, 264, 2112, 2113, 30_011])
+@pytest.mark.parametrize("program", TOTALS)
+def test_what_is_summed_of_prefixes(program, n):
+    check_agreement(jit(program), program, lambda: (_numbers(n),), SCANNED)
+
+
+@pytest.mark.parametrize("program", TOTALS)
+def test_what_is_summed_of_prefixes_has_the_same_bits_by_any_number_of_threads(program):
+    compiled, before = jit(program), parakeet.get_num_threads()
+    for x in (_numbers(50_000), _with_edges(50_000, "nan"), -np.zeros(5000)):
+        made = [compiled(x.copy(), target="serial")]
+        for threads in (1, 2, 6):
+            parakeet.set_num_threads(threads)
+            made.append(compiled(x.copy(), target="parallel"))
+        parakeet.set_num_threads(before)
+        for other in made[1:]:
+            for one, same in zip(np.atleast_1d(made[0]) if np.isscalar(made[0]) else made[0],
+                                 np.atleast_1d(other) if np.isscalar(other) else other):
+                assert one.tobytes() == same.tobytes()
+
+
+@pytest.mark.parametrize("program", [drawdown, prefixes_and_their_sum, of_narrow_ones])
+def test_what_is_summed_of_prefixes_is_so_as_they_are_made(program):
+    assert jit(program).explain(_numbers(5000), target="serial").traversals == 1
 
 
 def _with_edges(n, kind):

@@ -38,6 +38,12 @@ COUNTS = {
     "weighted average": (lambda x, w: np.average(x, weights=w), (V, W), 1, 0),
     "extremes of columns": (lambda a: (a.max(axis=0), a.min(axis=0)), (M,), 1, 0),
     "mean and spread of rows": (lambda a: (a.mean(axis=1), a.std(axis=1)), (M,), 1, 0),
+    "sums of all and of columns": (lambda a: (a.sum(), a.sum(axis=0)), (M,), 1, 1),
+    "sums along each axis and of all": (
+        lambda a: (a.sum(axis=0), a.max(axis=1), a.mean()), (M,), 1, 1),
+    "mean of all and extremes of rows": (lambda a: (a.mean(), a.max(axis=1)), (M,), 1, 1),
+    "functions and their sum": (lambda x: _made_and_summed(np.exp(x)), (V,), 1, 1),
+    "a matrix and its largest": (lambda a: _made_and_summed(np.abs(a)), (M,), 1, 1),
     "range": (lambda x: np.ptp(x), (V,), 1, 0),
     "variance": (lambda x: x.var(), (V,), 1, 0),
     "correlation": (lambda x, y: ((x - x.mean()) * (y - y.mean())).mean(), (V, W), 1, 0),
@@ -88,6 +94,10 @@ COUNTS = {
     "an inside, then a sum": (lambda a: _sum_of_inside(a), (V,), 1, 0),
     "three loops of an inside": (lambda a: _three_loops(a), (S,), 3, 0),  # and two of borders
 }
+
+
+def _made_and_summed(y):
+    return y, y.sum()
 
 
 def _smooth(x):
