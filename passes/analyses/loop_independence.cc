@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "passes/analyses/meeting_places.h"
+#include "passes/analyses/places_apart.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -24,7 +24,7 @@ constexpr size_t kMostPairs = 4096;   // of accesses that are held against one a
 constexpr size_t kMostMeetings = 64;  // of which inequalities are asked
 constexpr int kMostLoops = 8;         // of which an index may be made
 constexpr int kDeepest = 8;           // of what an amount is computed from
-constexpr double kFarthestScalar = 281474976710656.0;  // 2^48, as meeting_places.cc has it
+constexpr double kFarthestScalar = 281474976710656.0;  // 2^48, as places_apart.cc has it
 constexpr int kMostFactors = 4;  // of an index that is put together of several
 
 }  // namespace
@@ -190,7 +190,7 @@ bool LoopIndependence::AreApart(const std::vector<const Binding*>& accesses,
   for (const Operand& size : accesses[0]->operands[0].var()->type.dims()) {
     if (size.IsVar()) sizes.insert(size.var());
   }
-  MeetingPlaces meeting({forms_, makers_, loops_, spaces_, sizes, near_}, loop);
+  PlacesApart meeting({forms_, makers_, loops_, spaces_, sizes, near_}, loop);
   size_t pairs = 0, meetings = 0;
   for (size_t k = 0; k < accesses.size(); ++k) {
     if (accesses[k]->op != OpCode::kStore) continue;

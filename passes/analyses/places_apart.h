@@ -1,5 +1,5 @@
-#ifndef PARAKEET_PASSES_ANALYSES_MEETING_PLACES_H_
-#define PARAKEET_PASSES_ANALYSES_MEETING_PLACES_H_
+#ifndef PARAKEET_PASSES_ANALYSES_PLACES_APART_H_
+#define PARAKEET_PASSES_ANALYSES_PLACES_APART_H_
 
 #include <optional>
 #include <unordered_map>
@@ -33,9 +33,9 @@ struct MadeValues {
 //
 // Assumes that no loop makes 2^48 iterations, nor loops around one another 2^62 of all, and that
 // arrays have less than 2^48 elements an axis, at which all accesses are.
-class MeetingPlaces {
+class PlacesApart {
  public:
-  MeetingPlaces(const MadeValues& made, const ir::Binding& loop);
+  PlacesApart(const MadeValues& made, const ir::Binding& loop);
 
   bool AreApart(const ir::Binding& earlier, const ir::Binding& later);
 
@@ -83,4 +83,4 @@ class MeetingPlaces {
 
 }  // namespace parakeet::passes
 
-#endif  // PARAKEET_PASSES_ANALYSES_MEETING_PLACES_H_
+#endif  // PARAKEET_PASSES_ANALYSES_PLACES_APART_H_

@@ -1,4 +1,4 @@
-#include "passes/analyses/meeting_places.h"
+#include "passes/analyses/places_apart.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -58,11 +58,11 @@ const Binding* MakerIn(const ir::DefinitionMap& map, const Var* value) {
 
 }  // namespace
 
-MeetingPlaces::MeetingPlaces(const MadeValues& made, const Binding& loop)
+PlacesApart::PlacesApart(const MadeValues& made, const Binding& loop)
     : made_(made), loop_(loop), inside_(ir::DefinedVars(*loop.blocks[0])) {}
 
 // True where they cannot be at one place, the one in an earlier iteration than the other.
-bool MeetingPlaces::AreApart(const Binding& earlier, const Binding& later) {
+bool PlacesApart::AreApart(const Binding& earlier, const Binding& later) {
   system_ = {};
   values_.clear();
   known_ = 0;
@@ -80,7 +80,7 @@ bool MeetingPlaces::AreApart(const Binding& earlier, const Binding& later) {
 
 // Whether no numbers satisfy the system, whichever the multiples from `first` on are: of one number,
 // or at least their factor apart.
-bool MeetingPlaces::Contradicts(const std::vector<Multiples>& multiples, size_t first) {
+bool PlacesApart::Contradicts(const std::vector<Multiples>& multiples, size_t first) {
   if (system_.Contradict()) return true;
   if (first == multiples.size()) return false;
   const Inequalities before = system_;
@@ -92,7 +92,7 @@ bool MeetingPlaces::Contradicts(const std::vector<Multiples>& multiples, size_t 
   return true;
 }
 
-size_t MeetingPlaces::NumberOf(const Var* var, bool is_later) {
+size_t PlacesApart::NumberOf(const Var* var, bool is_later) {
   const Instance value{var, is_later && inside_.contains(var)};
   const Binding* maker = MakerIn(made_.makers, var);
   const bool is_product = maker != nullptr && maker->op == OpCode::kMul;
@@ -107,13 +107,13 @@ size_t MeetingPlaces::NumberOf(const Var* var, bool is_later) {
 }
 
 // Products are made anew in branches.
-bool MeetingPlaces::IsProductOf(const Var* value, const Binding& product) const {
+bool PlacesApart::IsProductOf(const Var* value, const Binding& product) const {
   const Binding* maker = MakerIn(made_.makers, value);
   return maker != nullptr && maker->op == OpCode::kMul && maker->operands == product.operands;
 }
 
 // The form as a row; nothing where it is a multiple too large.
-std::optional<Inequalities::Row> MeetingPlaces::RowOf(const LinearForm& form, bool is_later) {
+std::optional<Inequalities::Row> PlacesApart::RowOf(const LinearForm& form, bool is_later) {
   Inequalities::Row row;
   row.constant = form.constant;
   for (const auto& [var, times] : form.terms) {
@@ -125,7 +125,7 @@ std::optional<Inequalities::Row> MeetingPlaces::RowOf(const LinearForm& form, bo
   return row;
 }
 
-void MeetingPlaces::IsNotNegative(const LinearForm& form, bool is_later, double most) {
+void PlacesApart::IsNotNegative(const LinearForm& form, bool is_later, double most) {
   if (auto row = RowOf(form, is_later)) {
     row->most = most;
     system_.IsNotNegative(*std::move(row));
@@ -133,8 +133,8 @@ void MeetingPlaces::IsNotNegative(const LinearForm& form, bool is_later, double 
 }
 
 // later - earlier, as a row.
-std::optional<Inequalities::Row> MeetingPlaces::Between(const LinearForm& earlier,
-                                                        const LinearForm& later) {
+std::optional<Inequalities::Row> PlacesApart::Between(const LinearForm& earlier,
+                                                      const LinearForm& later) {
   std::optional<Inequalities::Row> from = RowOf(earlier, false), row = RowOf(later, true);
   if (!from || !row) return std::nullopt;
   row->times.resize(std::max(row->times.size(), from->times.size()));
@@ -143,7 +143,7 @@ std::optional<Inequalities::Row> MeetingPlaces::Between(const LinearForm& earlie
   return row;
 }
 
-void MeetingPlaces::MeetOnAxis(const Operand& earlier, const Operand& later) {
+void PlacesApart::MeetOnAxis(const Operand& earlier, const Operand& later) {
   if (auto row = Between(made_.forms.Of(earlier), made_.forms.Of(later)))
     system_.IsZero(*std::move(row));
   MeetBehindXor(earlier, false, later);
@@ -152,7 +152,7 @@ void MeetingPlaces::MeetOnAxis(const Operand& earlier, const Operand& later) {
 
 // Where `one` is a ^ b, of which the loop does not change b, and the same as the other's a: then
 // a ^ b of the other is the a of this. Where it is the other's a ^ b, both have one a.
-void MeetingPlaces::MeetBehindXor(const Operand& one, bool is_later, const Operand& other) {
+void PlacesApart::MeetBehindXor(const Operand& one, bool is_later, const Operand& other) {
   const Binding* maker = one.IsVar() ? MakerIn(made_.makers, one.var()) : nullptr;
   if (maker == nullptr || maker->op != OpCode::kXor) return;
   for (const int side : {0, 1}) {
@@ -168,7 +168,7 @@ void MeetingPlaces::MeetBehindXor(const Operand& one, bool is_later, const Opera
 }
 
 // The index of the later iteration is at least a step on.
-void MeetingPlaces::AddOrder() {
+void PlacesApart::AddOrder() {
   const LinearForm index = LinearForm::Of(loop_.blocks[0]->params[0]);
   const int64_t step = loop_.operands[2].constant().integer;
   if (step < -kLongestStep || step > kLongestStep) return;
@@ -180,14 +180,14 @@ void MeetingPlaces::AddOrder() {
 }
 
 // Of values that have been named, and of those that these facts name.
-void MeetingPlaces::AddAllFacts() {
+void PlacesApart::AddAllFacts() {
   for (; known_ < values_.size() && known_ < kMostMeetingValues; ++known_) {
     const Instance value = values_[known_];
     AddFacts(value);
   }
 }
 
-void MeetingPlaces::AddFacts(const Instance& value) {
+void PlacesApart::AddFacts(const Instance& value) {
   const auto& [var, is_later] = value;
   const LinearForm form = LinearForm::Of(var);
   if (made_.sizes.contains(var)) IsNotNegative(form, is_later, kFarthest);
@@ -200,7 +200,7 @@ void MeetingPlaces::AddFacts(const Instance& value) {
 }
 
 // Where a loop that runs ends: from `begin` to max(n, begin) that is n.
-LinearForm MeetingPlaces::EndOf(const Operand& end, const LinearForm& begin) const {
+LinearForm PlacesApart::EndOf(const Operand& end, const LinearForm& begin) const {
   const Binding* maker = end.IsVar() ? MakerIn(made_.makers, end.var()) : nullptr;
   for (const int side : {0, 1}) {
     if (maker == nullptr || maker->op != OpCode::kMax) break;
@@ -211,7 +211,7 @@ LinearForm MeetingPlaces::EndOf(const Operand& end, const LinearForm& begin) con
 }
 
 // The index of a loop that runs lies between its ends.
-void MeetingPlaces::AddLoop(const Binding& loop, bool is_later) {
+void PlacesApart::AddLoop(const Binding& loop, bool is_later) {
   const int64_t step = loop.operands[2].constant().integer;
   if (step < -kLongestStep || step > kLongestStep) return;
   const LinearForm index = LinearForm::Of(loop.blocks[0]->params[0]);
@@ -227,7 +227,7 @@ void MeetingPlaces::AddLoop(const Binding& loop, bool is_later) {
   IsNotNegative(to_end, is_later, most);
 }
 
-void MeetingPlaces::AddMaker(const Binding& b, bool is_later) {
+void PlacesApart::AddMaker(const Binding& b, bool is_later) {
   const LinearForm value = LinearForm::Of(b.result());
   if (const int64_t divisor = DivisorOf(b)) {
     LinearForm rest = made_.forms.Of(b.operands[0]);
@@ -247,7 +247,7 @@ void MeetingPlaces::AddMaker(const Binding& b, bool is_later) {
 }
 
 // Multiples of the loop's index by what is positive, and does not change, are that much apart.
-void MeetingPlaces::AddMultiples() {
+void PlacesApart::AddMultiples() {
   const Var* index = loop_.blocks[0]->params[0];
   const int64_t step = loop_.operands[2].constant().integer;
   if (step < -kLongestStep || step > kLongestStep) return;
@@ -276,7 +276,7 @@ void MeetingPlaces::AddMultiples() {
 }
 
 // Those of the places that both accesses are at.
-std::vector<MeetingPlaces::Multiples> MeetingPlaces::FindMultiples() {
+std::vector<PlacesApart::Multiples> PlacesApart::FindMultiples() {
   const Operand index(loop_.blocks[0]->params[0]);
   const auto is_fixed = [&](const Operand& factor) {
     return factor.IsVar() && !inside_.contains(factor.var());
@@ -304,7 +304,7 @@ std::vector<MeetingPlaces::Multiples> MeetingPlaces::FindMultiples() {
 }
 
 // Takes what the later product is of to be the same number, or one more or less at least.
-void MeetingPlaces::AddStep(const Multiples& multiples, int64_t sign) {
+void PlacesApart::AddStep(const Multiples& multiples, int64_t sign) {
   const auto& [earlier, later, factor] = multiples;
   auto row = Between(LinearForm::Of(earlier->result()), LinearForm::Of(later->result()));
   auto of_row =
@@ -326,7 +326,7 @@ void MeetingPlaces::AddStep(const Multiples& multiples, int64_t sign) {
 }
 
 // True where the value cannot be 0 or less.
-bool MeetingPlaces::IsPositive(const Operand& value) {
+bool PlacesApart::IsPositive(const Operand& value) {
   auto row = RowOf(Difference({}, made_.forms.Of(value)), false);
   if (!row) return false;
   AddAllFacts();
@@ -337,7 +337,7 @@ bool MeetingPlaces::IsPositive(const Operand& value) {
 }
 
 // What branches and checks on the way to the access have said; false where it is not in the block.
-bool MeetingPlaces::AddGuards(const Block& block, const Binding& access, bool is_later) {
+bool PlacesApart::AddGuards(const Block& block, const Binding& access, bool is_later) {
   for (const Binding* b : block.bindings) {
     if (b == &access) return true;
     for (size_t side = 0; side < b->blocks.size(); ++side) {
@@ -349,7 +349,7 @@ bool MeetingPlaces::AddGuards(const Block& block, const Binding& access, bool is
   return false;
 }
 
-void MeetingPlaces::AddCondition(const Operand& condition, bool value, bool is_later, int depth) {
+void PlacesApart::AddCondition(const Operand& condition, bool value, bool is_later, int depth) {
   const Binding* maker = condition.IsVar() ? MakerIn(made_.makers, condition.var()) : nullptr;
   if (maker == nullptr || depth == kDeepestNear) return;
   const Binding& b = *maker;
@@ -381,7 +381,7 @@ void MeetingPlaces::AddCondition(const Operand& condition, bool value, bool is_l
 }
 
 // True for a sum of few values that lie between -2^48 and 2^48, which does not wrap around.
-bool MeetingPlaces::IsNear(const LinearForm& form, bool is_later, int depth) const {
+bool PlacesApart::IsNear(const LinearForm& form, bool is_later, int depth) const {
   return std::abs(double(form.constant)) < kFarthest &&
          std::all_of(
              form.terms.begin(), form.terms.end(),
@@ -392,7 +392,7 @@ bool MeetingPlaces::IsNear(const LinearForm& form, bool is_later, int depth) con
 }
 
 // What an access is at is near, sizes are, indexes that begin there, and what is made of those.
-bool MeetingPlaces::IsNear(const Var* value, bool is_later, int depth) const {
+bool PlacesApart::IsNear(const Var* value, bool is_later, int depth) const {
   const std::vector<Operand>& at = accesses_[is_later]->operands;
   const auto places = at.begin() + 1, end = places + at[0].var()->type.rank();
   if (std::find(places, end, Operand(value)) != end) return true;
