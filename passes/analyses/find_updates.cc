@@ -194,8 +194,8 @@ class UpdateFinder {
     return used.size() == params.size();
   }
 
-  // True where each trip of the nest stores at a place that it computes, the same in every iteration
-  // of the loop: iterations of a nest have what they store for themselves.
+  // True where each trip of the nest stores at a place that it computes, the same in every
+  // iteration of the loop: iterations of a nest have what they store for themselves.
   bool IsPlacedApart(const std::vector<Operand>& place) {
     const VarSet inside = ir::DefinedVars(step_), own = ir::DefinedVars(body());
     const Operand& step = loop_.operands[2];

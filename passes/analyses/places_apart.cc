@@ -78,8 +78,8 @@ bool PlacesApart::AreApart(const Binding& earlier, const Binding& later) {
   return Contradicts(FindMultiples(), 0);
 }
 
-// Whether no numbers satisfy the system, whichever the multiples from `first` on are: of one number,
-// or at least their factor apart.
+// Whether no numbers satisfy the system, whichever the multiples from `first` on are: of one
+// number, or at least their factor apart.
 bool PlacesApart::Contradicts(const std::vector<Multiples>& multiples, size_t first) {
   if (system_.Contradict()) return true;
   if (first == multiples.size()) return false;
