@@ -10,6 +10,7 @@
 #include "backends/llvm/emit_object.h"
 #include "backends/nvvm/cheapen_tests.h"
 #include "backends/nvvm/device_functions.h"
+#include "backends/nvvm/keep_zeros.h"
 #include "backends/nvvm/libnvvm.h"
 #include "backends/nvvm/lower_for_nvvm.h"
 #include "backends/nvvm/split_ptx.h"
@@ -161,6 +162,7 @@ std::string MakePtxByLlvm(llvm::Module& device, const CompileOptions& options, b
   LinkLibdevice(device);
   if (is_part) KeepAsItIs(device);
   OptimizeForGpu(device, *machine);
+  KeepZeros(device);
   CheapenTests(device);
   const auto text = EmitAssembly(device, *machine);
   return TestBitsAgainstZero(WithoutCallNumbers({text.data(), text.size()}));
@@ -169,6 +171,7 @@ std::string MakePtxByLlvm(llvm::Module& device, const CompileOptions& options, b
 // The module goes there as it was emitted: libNVVM has optimisations of its own, and what LLVM's
 // would make of it is the further from what libNVVM reads.
 std::string MakePtxByLibNvvm(llvm::Module& device, const CompileOptions& options) {
+  KeepZeros(device);
   LowerForNvvm(device);
   const bool may_contract =
       options.fastmath.contains("contract") || options.fastmath.contains("fast");

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from agreement import check_agreement
+from exact_outcomes import check
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -159,3 +160,51 @@ def test_extremes_in_blocks():
     for function in (first_greatest, last_least, greatest_backwards, of_those_allowed):
         check_agreement(jit(function), function, lambda: (x, ok, *ENDS))
         check_agreement(jit(function), function, lambda: (none, ok, *ENDS))
+
+
+def chosen_beside_zero(x):
+    """What is chosen by its order to a zero, of either sign and on either side."""
+    out = np.empty((8, len(x)), x.dtype)
+    for i in range(len(x)):
+        v = x[i]
+        out[0, i] = v if v < 0.0 else 0.0
+        out[1, i] = v if v > 0.0 else 0.0
+        out[2, i] = v if v < -0.0 else -0.0
+        out[3, i] = v if v > -0.0 else -0.0
+        out[4, i] = 0.0 if 0.0 < v else v
+        out[5, i] = 0.0 if 0.0 > v else v
+        out[6, i] = -0.0 if not v >= -0.0 else v
+        out[7, i] = max(min(v, 0.0), -0.0)
+    return out
+
+
+def least_from_zero(x):
+    lo = hi = 0.0
+    for v in x:
+        if v < lo:
+            lo = v
+        if v > hi:
+            hi = v
+    return np.array([lo, hi])
+
+
+def test_what_is_chosen_beside_zeros_keeps_its_sign():
+    edges = [0.0, -0.0, np.nan, 1.0, -1.0, np.inf, -np.inf]
+    for dtype in (np.float64, np.float32):
+        check(chosen_beside_zero, np.array(edges * 9, dtype))
+    for first in edges:
+        check(least_from_zero, np.array([first, -0.0, 0.0]))
+
+
+def test_min_and_max_of_a_gpu_are_not_asked_where_they_tell_zeros_apart():
+    @jit
+    def least(x):
+        return np.where(x < 0.0, x, 0.0)
+
+    @jit
+    def greatest(x):
+        return np.where(x > 0.0, x, 0.0)
+
+    for dtype in (np.float64, np.float32):
+        assert "min.f" not in least.ptx(np.ones(9, dtype))
+        assert "max.f" in greatest.ptx(np.ones(9, dtype))  # which have the same bits
