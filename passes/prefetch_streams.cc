@@ -149,6 +149,9 @@ class Prefetcher : public ir::Mutator {
   static int64_t StepsOfLine(const Binding& loop, const std::vector<const Binding*>& streams) {
     const int64_t step = loop.operands[2].constant().integer;
     if (step < 1 || streams.empty() || !loop.attrs.Text(ir::Attr::kKind).empty()) return 0;
+    // The sizes of arrays that it carries may be carried too.
+    const auto is_array = [](const Var* result) { return result->type.IsArray(); };
+    if (std::any_of(loop.results.begin(), loop.results.end(), is_array)) return 0;
     int64_t steps = kBytesOfLine;
     for (const Binding* load : streams)
       steps = std::min(steps, kBytesOfLine / (BytesOf(*load) * step));

@@ -139,11 +139,16 @@ bool ElementLowering::LiesInLine(const Elements& elements) const {
   if (elements.order.size() < 2 || !IsPlain(body) || nest.attrs.Int(Attr::kFortran) != 0)
     return false;
   const ir::VarSet params(body.params.begin(), body.params.end());
+  // An array is seen as a line wherever it is touched, or nowhere.
+  ir::VarSet in_lines, elsewhere;
   bool in_line = true;
   ir::ForEachBinding(body, [&](const Binding& b) {
+    const bool is_access = b.op == OpCode::kLoad || b.op == OpCode::kStore;
+    if (is_access) (IsLineAccess(b, elements) ? in_lines : elsewhere).insert(b.operands[0].var());
     if (IsLineAccess(b, elements)) return;
     for (const Operand& operand : b.operands) in_line &= !params.contains(operand.var());
   });
+  for (const Var* array : in_lines) in_line &= !elsewhere.contains(array);
   for (const Operand& result : body.results) in_line &= !params.contains(result.var());
   return in_line;
 }

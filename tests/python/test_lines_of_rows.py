@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from exact_outcomes import check
 from tested_targets import TARGETS
 
 from parakeet import jit
@@ -163,3 +164,27 @@ def test_rows_in_one_line_and_blocks_are_parallel():
     square = np.zeros((20, 20))
     text = product_by_blocks.explain(square, square, square.copy(), 20, target="parallel")
     assert "1 parallel region" in text and "no checks left" in text, text
+
+
+def less_the_ends_of_one_row(m):
+    """Elements of a line, and others of the same array."""
+    return m - np.where(m[:, 0] > 0.0, m[:, 0], m[:, -1]), m * m[0, -1] + m[:, 1]
+
+
+def shorter_and_shorter(x, y, n):
+    """What a loop carries is a part of what it carried before."""
+    total = y[:] * 1.0
+    for i in range(1, min(len(x), len(y)) - 1):
+        x = x[slice(None, n)]
+        total[int(abs(total[i])) % len(total)] += (y[-1 - i] + x[i - 1] + x[i - 1]) * 0.25
+    return total
+
+
+def test_one_row_and_its_ends():
+    for row in ([0.5, 2.25], [-1.0, 3.0, 4.0], np.arange(600.0) - 5):
+        check(less_the_ends_of_one_row, np.array([row]))
+
+
+def test_arrays_that_are_carried_beside_what_is_read_ahead():
+    for n in (3, 40, -1):
+        check(shorter_and_shorter, np.arange(30.0), np.arange(30.0) - 4, n)
