@@ -22,8 +22,9 @@
 //
 // Assumes: integers of Python's do not get past 2^63.
 // Refuses: conditions of more than one comparison, as those of loops that may end early; steps that
-// a branch decides about; conditions that read memory or may raise; an index that goes down, whose
-// checks version-loops takes out of a `while` where it begins in range.
+// a branch decides about; conditions that read memory or may raise; what is the size of an array
+// that is carried beside it; an index that goes down, whose checks version-loops takes out of a
+// `while` where it begins in range.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -138,12 +139,21 @@ class Counter : public ir::Mutator {
     return found - params.begin();
   }
 
+  // True for the size of an array that is carried too, as of `while len(x) < n: x = append(x, 1.0)`.
+  static bool IsSize(const Operand& value, const std::vector<const Var*>& params) {
+    return std::any_of(params.begin(), params.end(), [&](const Var* param) {
+      const std::vector<Operand>& dims = param->type.dims();
+      return std::find(dims.begin(), dims.end(), value) != dims.end();
+    });
+  }
+
   // What every iteration adds to the carried value; 0 where that is not known.
   int64_t StepOf(const Binding& loop, size_t k) const {
     const Block& body = *loop.blocks[1];
     const Operand own = body.params[k];
     const Binding* b = MakerOf(body.results[k]);
-    if (b == nullptr || own.var()->type != ir::Type(ir::DType::kI64) || b->operands.size() != 2)
+    if (b == nullptr || own.var()->type != ir::Type(ir::DType::kI64) || b->operands.size() != 2 ||
+        IsSize(own, body.params))
       return 0;
     const bool is_sum = b->op == OpCode::kAdd, is_difference = b->op == OpCode::kSub;
     const int side = b->operands[0] == own ? 1 : 0;

@@ -138,3 +138,14 @@ def test_not_in_order(f):
 
 def test_in_order():
     assert "follows" in str(jit(ends_early).explain(np.ones(9), 0, target="parallel"))
+
+
+def grown_until_long(x):
+    while len(x) < 7:
+        x = np.append(x, 0.5)
+    return x
+
+
+def test_what_counts_the_elements_of_an_array_that_grows():
+    for n in (0, 3, 9):
+        check(grown_until_long, np.arange(float(n)))
