@@ -139,7 +139,7 @@ class Counter : public ir::Mutator {
     return found - params.begin();
   }
 
-  // True for the size of an array that is carried too, as of `while len(x) < n: x = append(x, 1.0)`.
+  // True for the size of an array that is carried too: `while len(x) < n: x = append(x, 1.0)`.
   static bool IsSize(const Operand& value, const std::vector<const Var*>& params) {
     return std::any_of(params.begin(), params.end(), [&](const Var* param) {
       const std::vector<Operand>& dims = param->type.dims();
