@@ -113,6 +113,20 @@ def test_headers_are_guarded_by_their_path():
     assert not wrong
 
 
+def test_two_classes_of_a_namespace_have_two_names():
+    """Those of one name are one to the linker. What is nested, or in no file but its own, aside."""
+    first, wrong = {}, []
+    for path in CPP:
+        text = path.read_text()
+        space = re.search(r"^namespace (parakeet::\w+) \{", text, re.MULTILINE)
+        shown = re.sub(r"^namespace \{\n.*?^\}  // namespace\n", "", text, flags=re.M | re.S)
+        for own in re.findall(r"^(?:class|struct) (\w+) [^;]*?\{", shown, re.MULTILINE):
+            key = (space and space[1], own)
+            if first.setdefault(key, name(path)) != name(path):
+                wrong.append((*key, first[key], name(path)))
+    assert len(first) > 100 and not wrong, wrong
+
+
 def test_a_todo_says_when():
     wrong = []
     for path in SOURCES:
