@@ -2,6 +2,7 @@
 // nothing leaks.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "frontend/check_subset.h"
@@ -151,17 +152,22 @@ TEST_F(RobustnessTest, NothingLeaks) {
           "def bad(x):\n  return {x: 'unsupported'}\n"
           "l = lambda x: x\n");
   const auto blocks = [&] {
+    Evaluate(module, "__import__('gc').collect()");
     return PyLong_AsLong(Evaluate(module, "__import__('sys').getallocatedblocks()").get());
   };
   const auto act = [&] {
     for (const char* name : {"f", "bad", "l", "len"}) JudgeFunction(module, name);
   };
   for (int i = 0; i < 20; ++i) act();
-  const long before = blocks();
-  for (int i = 0; i < 200; ++i) act();
-  // A leak of one object a call would show as 800 blocks; caches of the interpreter may still move
-  // a little.
-  EXPECT_LT(blocks() - before, 100);
+  // A leak of one object a call would show as 800 blocks in every round; caches of the interpreter
+  // may move in some.
+  long least = 800;
+  for (int round = 0; round < 3; ++round) {
+    const long before = blocks();
+    for (int i = 0; i < 200; ++i) act();
+    least = std::min(least, blocks() - before);
+  }
+  EXPECT_LT(least, 100);
 }
 
 }  // namespace
