@@ -45,6 +45,11 @@ struct Step {
   std::vector<const Var*> factors = {};
 };
 
+// As the IR's products do.
+int64_t WrappingProduct(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+
 bool Includes(const VarSet& all, const VarSet& part) {
   return std::all_of(part.begin(), part.end(), [&](const Var* v) { return all.contains(v); });
 }
@@ -127,9 +132,9 @@ class OperandWriter {
       left.pop_back();
       of_left.pop_back();
       if (form.constant != 0)
-        steps.push_back({nullptr, form.constant * around.times, around.factors});
+        steps.push_back({nullptr, WrappingProduct(form.constant, around.times), around.factors});
       for (const auto& [var, times] : form.terms) {
-        Step step{var, times * around.times, around.factors};
+        Step step{var, WrappingProduct(times, around.times), around.factors};
         const Binding* product = IsMade(var) ? ProductOf(var) : nullptr;
         const bool is_first = product != nullptr && IsShared(product->operands[0]);
         if (product == nullptr || !(is_first || IsShared(product->operands[1]))) {

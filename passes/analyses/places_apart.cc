@@ -320,7 +320,10 @@ void PlacesApart::AddStep(const Multiples& multiples, int64_t sign) {
   row->times.resize(std::max(row->times.size(), apart->times.size()));
   for (int64_t& times : row->times) times *= sign;
   for (size_t k = 0; k < apart->times.size(); ++k) row->times[k] -= apart->times[k];
-  row->constant = sign * row->constant - apart->constant;
+  int64_t gone = 0;
+  if (__builtin_mul_overflow(sign, row->constant, &gone) ||
+      __builtin_sub_overflow(gone, apart->constant, &row->constant))
+    return;
   row->most = kIterations;
   system_.IsNotNegative(*std::move(row));
 }
