@@ -108,7 +108,7 @@ bool HostGathersFast() { return HostProcessor().gathers_fast; }
 
 Compiled Compile(const ir::Program& program, const CompileOptions& options) {
   Compiled compiled;
-  WaitUntilPrepared();
+  WaitForMachine();
   Target target(options.cpu, options.features);
   llvm::LLVMContext context;
   const bool reads_text = options.kernels == KernelTarget::kCuda;  // Device functions.
@@ -143,6 +143,7 @@ Compiled Compile(const ir::Program& program, const CompileOptions& options) {
     compiled.assembly.assign(text.begin(), text.end());
   }
   const std::vector<Object> objects = Timed(compiled.phases, "generate", [&] {
+    WaitUntilPrepared();
     std::vector<Object> all = {target.WriteObject(module)};
     for (auto& other : others) all.push_back(other.get());
     return all;

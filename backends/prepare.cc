@@ -3,9 +3,11 @@
 #include <pthread.h>
 
 #include <cstdlib>
+#include <future>
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "backends/compile.h"
 #include "backends/llvm/target.h"
@@ -22,12 +24,23 @@ class Preparation {
     if (is_started_) return;
     is_started_ = true;
     try {
-      thread_ = std::thread(Run);
+      std::promise<void> machine;
+      machine_ = machine.get_future().share();
+      thread_ = std::thread(Run, std::move(machine));
     } catch (const std::system_error&) {
       return;  // No thread is to be had.
     }
     pthread_atfork(BeforeFork, AfterFork, AfterFork);
     std::atexit(WaitUntilPrepared);
+  }
+
+  void WaitForMachine() {
+    std::shared_future<void> machine;
+    {
+      const std::lock_guard lock(mutex_);
+      machine = machine_;
+    }
+    if (machine.valid()) machine.wait();
   }
 
   void Wait() {
@@ -43,9 +56,15 @@ class Preparation {
     if (thread_.joinable()) thread_.join();
   }
 
-  static void Run() {
+  static void Run(std::promise<void> machine) {
+    Try(PrepareMachine);
+    machine.set_value();
+    Try(PrepareWriter);
+  }
+
+  static void Try(void (*prepare)()) {
     try {
-      PrepareHost();
+      prepare();
     } catch (...) {
       // The first compilation will tell.
     }
@@ -53,6 +72,7 @@ class Preparation {
 
   std::mutex mutex_;
   bool is_started_ = false;
+  std::shared_future<void> machine_;
   std::thread thread_;
 };
 
@@ -69,6 +89,8 @@ void Preparation::BeforeFork() {
 void Preparation::AfterFork() { ThePreparation().mutex_.unlock(); }
 
 }  // namespace
+
+void WaitForMachine() { ThePreparation().WaitForMachine(); }
 
 void WaitUntilPrepared() { ThePreparation().Wait(); }
 

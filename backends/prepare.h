@@ -4,7 +4,9 @@
 
 namespace parakeet::backends {
 
-// Returns when what Prepare() (compile.h) has begun is done; at once if it never was.
+// Each returns at once if Prepare() (compile.h) was never called: when it has made a machine that
+// code can be emitted and optimised for, and when all is done that it has begun.
+void WaitForMachine();
 void WaitUntilPrepared();
 
 }  // namespace parakeet::backends

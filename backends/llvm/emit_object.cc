@@ -1,7 +1,9 @@
 #include "backends/llvm/emit_object.h"
 
+#include <mutex>
 #include <utility>
 
+#include "backends/llvm/code_switch.h"
 #include "ir/diagnostics.h"
 
 namespace parakeet::backends {
@@ -9,6 +11,11 @@ namespace {
 
 void AddPasses(llvm::legacy::PassManager* passes, llvm::TargetMachine& machine,
                llvm::raw_pwrite_stream& stream, llvm::CodeGenFileType type) {
+  // What is for the host's processor has been through it where it gains (optimize.cc). The switch
+  // is read as the passes are put in line.
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  Set({"disable-lsr", machine.getTargetTriple().isX86()});
   if (machine.addPassesToEmitFile(*passes, stream, nullptr, type, /*DisableVerify=*/true)) {
     ir::FailBug("the code generator cannot write such a file");
   }

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "backends/llvm/code_switch.h"
+#include "backends/llvm/emit_object.h"
 #include "ir/diagnostics.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/CodeGen/TargetInstrInfo.h"
@@ -12,7 +14,6 @@
 #include "llvm/IR/Module.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetOptions.h"
 #include "llvm/TargetParser/Host.h"
@@ -20,15 +21,19 @@
 namespace parakeet::backends {
 namespace {
 
-// A machine and what was made ready for its next object.
-struct Ready {
-  std::unique_ptr<llvm::TargetMachine> machine;
+using Machine = std::unique_ptr<llvm::TargetMachine>;
+
+// The passes for an object, and the machine that they are for.
+struct ReadyWriter {
+  Machine machine;
   std::unique_ptr<ObjectWriter> writer;
 };
 
+// By processor.
 struct Pool {
   std::mutex mutex;
-  std::map<std::string, std::vector<Ready>> idle;
+  std::map<std::string, std::vector<Machine>> machines;
+  std::map<std::string, std::vector<ReadyWriter>> writers;
 };
 
 // Never destroyed: a thread may still compile while the process ends.
@@ -37,29 +42,26 @@ Pool& ThePool() {
   return *pool;
 }
 
-Ready TakeIdle(const std::string& key) {
+// An empty one where none is idle.
+template <typename T>
+T Take(std::map<std::string, std::vector<T>> Pool::* idle, const std::string& key) {
   Pool& pool = ThePool();
   const std::lock_guard lock(pool.mutex);
-  auto& idle = pool.idle[key];
-  if (idle.empty()) return {};
-  Ready last = std::move(idle.back());
-  idle.pop_back();
+  std::vector<T>& all = (pool.*idle)[key];
+  if (all.empty()) return {};
+  T last = std::move(all.back());
+  all.pop_back();
   return last;
 }
 
-void GiveBack(const std::string& key, Ready ready) {
+template <typename T>
+void Give(std::map<std::string, std::vector<T>> Pool::* idle, const std::string& key, T ready) {
   Pool& pool = ThePool();
   const std::lock_guard lock(pool.mutex);
-  pool.idle[key].push_back(std::move(ready));
+  (pool.*idle)[key].push_back(std::move(ready));
 }
 
-// A switch of the code generator. LLVM has no other way to set one; the library that we ship has
-// its own copy of these.
-struct Switch {
-  const char* option;
-  bool value;
-};
-constexpr Switch kSwitches[] = {
+constexpr CodeSwitch kSwitches[] = {
     // General arithmetic that might be done in mask registers: much is searched, nothing found.
     {"disable-x86-domain-reassignment", true},
     // A branch where a loop carries the result of a select: right where it goes one way mostly. The
@@ -68,20 +70,13 @@ constexpr Switch kSwitches[] = {
     {"x86-cmov-converter", false},
 };
 
-void Set(const Switch& each) {
-  const auto& options = llvm::cl::getRegisteredOptions();
-  const auto found = options.find(each.option);
-  if (found == options.end()) ir::FailBug("LLVM has no option " + std::string(each.option));
-  static_cast<llvm::cl::opt<bool>*>(found->second)->setValue(each.value);
-}
-
 void InitializeOnce() {
   [[maybe_unused]] static const bool done = [] {
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
-    for (const Switch& each : kSwitches) Set(each);
+    for (const CodeSwitch& each : kSwitches) Set(each);
     return true;
   }();
 }
@@ -175,16 +170,21 @@ void MarkFor(const Processor& processor, llvm::Function* function) {
   function->addFnAttr("prefer-vector-width", std::to_string(processor.vector_bits));
 }
 
-// The tables that LLVM makes when it is first asked about a function for the machine.
-void MakeTables(const Processor& processor, const llvm::TargetMachine& machine) {
+// What LLVM makes when a machine is first asked about a function for the processor.
+const llvm::TargetInstrInfo& AskOnce(const Processor& processor,
+                                     const llvm::TargetMachine& machine) {
   llvm::LLVMContext context;
   llvm::Module module("", context);
   auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), false);
   auto* function =
       llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, "marked", &module);
   MarkFor(processor, function);
-  const llvm::TargetInstrInfo* info = machine.getSubtargetImpl(*function)->getInstrInfo();
-  info->getOpcodeAfterMemoryUnfold(/*Opc=*/0, /*UnfoldLoad=*/true, /*UnfoldStore=*/false);
+  return *machine.getSubtargetImpl(*function)->getInstrInfo();
+}
+
+// The tables that LLVM makes, once, when instructions are first taken apart.
+void MakeTables(const llvm::TargetInstrInfo& info) {
+  info.getOpcodeAfterMemoryUnfold(/*Opc=*/0, /*UnfoldLoad=*/true, /*UnfoldStore=*/false);
 }
 
 }  // namespace
@@ -194,30 +194,37 @@ const Processor& HostProcessor() {
   return *host;
 }
 
-void PrepareHost() {
+void PrepareMachine() {
   const Processor& host = HostProcessor();
-  Ready ready = {MakeMachine(host), nullptr};
-  MakeTables(host, *ready.machine);
+  Machine machine = MakeMachine(host);
+  AskOnce(host, *machine);
+  Give(&Pool::machines, KeyOf(host), std::move(machine));
+}
+
+void PrepareWriter() {
+  const Processor& host = HostProcessor();
+  ReadyWriter ready = {MakeMachine(host), nullptr};
+  MakeTables(AskOnce(host, *ready.machine));
   ready.writer = std::make_unique<ObjectWriter>(*ready.machine);
-  GiveBack(KeyOf(host), std::move(ready));
+  Give(&Pool::writers, KeyOf(host), std::move(ready));
 }
 
 Target::Target(const std::string& cpu, const std::string& features)
-    : processor_(Find(cpu, features)) {
-  Ready ready = TakeIdle(KeyOf(processor_));
-  if (ready.machine == nullptr) ready.machine = MakeMachine(processor_);
-  machine_ = std::move(ready.machine);
-  writer_ = std::move(ready.writer);
+    : processor_(Find(cpu, features)), machine_(Take(&Pool::machines, KeyOf(processor_))) {
+  if (machine_ == nullptr) machine_ = MakeMachine(processor_);
 }
 
 void Target::Mark(llvm::Function& function) const { MarkFor(processor_, &function); }
 
 llvm::SmallVector<char, 0> Target::WriteObject(llvm::Module& module) {
-  std::unique_ptr<ObjectWriter> writer = std::move(writer_);
-  if (writer == nullptr) writer = std::make_unique<ObjectWriter>(*machine_);
-  return writer->Write(module);
+  ReadyWriter ready = Take(&Pool::writers, KeyOf(processor_));
+  if (ready.writer == nullptr) return ObjectWriter(*machine_).Write(module);
+  llvm::SmallVector<char, 0> object = ready.writer->Write(module);
+  ready.writer.reset();
+  Give(&Pool::machines, KeyOf(processor_), std::move(ready.machine));
+  return object;
 }
 
-Target::~Target() { GiveBack(KeyOf(processor_), {std::move(machine_), std::move(writer_)}); }
+Target::~Target() { Give(&Pool::machines, KeyOf(processor_), std::move(machine_)); }
 
 }  // namespace parakeet::backends

@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 
-#include "backends/llvm/emit_object.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
@@ -21,8 +20,11 @@ struct Processor {
 
 const Processor& HostProcessor();
 
-// Makes what the first Target for the host needs, and the first object. Any thread may call it.
-void PrepareHost();
+// Makes the machine that the first Target for the host takes. Any thread may call it.
+void PrepareMachine();
+// Then what the first object for the host needs, on a machine of its own: code is emitted and
+// optimised for the first one meanwhile.
+void PrepareWriter();
 
 // A target machine on loan from a pool of the process: making one costs as much as compiling a
 // small kernel, and LLVM's may serve one thread at a time. Any thread may take one.
@@ -44,7 +46,6 @@ class Target {
  private:
   const Processor processor_;
   std::unique_ptr<llvm::TargetMachine> machine_;
-  std::unique_ptr<ObjectWriter> writer_;  // null, or made ready for the next object
 };
 
 }  // namespace parakeet::backends
