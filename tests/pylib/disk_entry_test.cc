@@ -32,7 +32,8 @@ DiskEntry MakeEntry() {
 }
 
 TEST(DiskEntryTest, ParsesToWhatWasSerialized) {
-  const auto parsed = ParseEntry(SerializeEntry(MakeEntry()));
+  const std::string bytes = SerializeEntry(MakeEntry());  // what is parsed looks into
+  const auto parsed = ParseEntry(bytes);
   ASSERT_TRUE(parsed);
   EXPECT_EQ(parsed->question, MakeEntry().question);
   EXPECT_EQ(parsed->holders[1].path, (std::vector<uint32_t>{0, 2}));
@@ -52,7 +53,8 @@ TEST(DiskEntryTest, StaticParametersAreAnAnswerOfTheirOwn) {
   entry.need_static = {0, 2};
   entry.need_lengths = {1};
   entry.has_answer = false;
-  const auto parsed = ParseEntry(SerializeEntry(entry));
+  const std::string bytes = SerializeEntry(entry);
+  const auto parsed = ParseEntry(bytes);
   ASSERT_TRUE(parsed);
   EXPECT_EQ(parsed->need_static, entry.need_static);
   EXPECT_EQ(parsed->need_lengths, entry.need_lengths);
