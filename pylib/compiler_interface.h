@@ -21,6 +21,8 @@ typedef struct PkCompileRequest {
   int32_t boundscheck;
   // For each parameter, what the key says of it (InKey). Null where it will not say more lengths.
   const uint8_t* in_key;
+  int32_t
+      has_short_axes;  // whether arrays of the call have short last axes that the key is silent on
 } PkCompileRequest;
 
 // New references; null where they do not apply.
@@ -38,6 +40,7 @@ enum PkCompileStatus : int32_t {
   kPkCompileDone = 0,
   kPkCompileNeedsStatic = 1,   // ask again with that parameter's value in the key
   kPkCompileNeedsLengths = 2,  // or with the lengths of its short axes
+  kPkCompileShortAxes = 3,  // or with those of all last axes; there is a manifest, which says why
 };
 
 // Hands over the runtime. Returns 0, or -1 with an ImportError when the two libraries are of

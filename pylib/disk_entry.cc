@@ -9,7 +9,7 @@
 namespace parakeet::pylib {
 namespace {
 
-constexpr std::string_view kHeader = "parakeet cache entry 02\n";
+constexpr std::string_view kHeader = "parakeet cache entry 03\n";
 
 template <typename Archive, typename Node>
 void OriginFields(Archive& archive, Node& origin) {
@@ -32,6 +32,7 @@ void Fields(Archive& archive, Node& entry) {
   archive.Plain(entry.allows_no_overload);
   archive.List(entry.need_static, plain);
   archive.List(entry.need_lengths, plain);
+  archive.Plain(entry.need_short_axes);
   archive.Plain(entry.has_answer);
   archive.List(entry.homes, [&](auto& home) {
     OriginFields(archive, home.origin);

@@ -178,6 +178,7 @@ void Compilation::RunPasses(
     if (Dumps(pass)) DumpProgram(pass, program);
     if (after_pass) after_pass(pass, program);
     AskForLengths(context.better_with_lengths);
+    if (pass == "unroll-short-axes") AskForShortAxes();
   };
   passes::PipelineResult result;
   try {
@@ -222,6 +223,15 @@ void Compilation::AskForLengths(const std::set<size_t>& better_with_lengths) con
     if (leaf >= parameters_.size()) continue;
     const size_t parameter = parameters_[leaf];
     if ((request_.in_key[parameter] & kLengthsInKey) == 0) throw NeedLengths{int32_t(parameter)};
+  }
+}
+
+void Compilation::AskForShortAxes() const {
+  if (request_.has_short_axes == 0) return;
+  for (const ir::Binding* b : last_program_.functions.front()->body->bindings) {
+    if (b->op != ir::OpCode::kCheck) continue;
+    const ir::Site& site = last_program_.sites[size_t(b->attrs.Int(ir::Attr::kSite))];
+    if (site.exception == kShortAxes) throw NeedShortAxes();
   }
 }
 

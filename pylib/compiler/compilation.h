@@ -26,8 +26,12 @@ struct NeedLengths {
   int32_t parameter;
 };
 
+// Thrown where the code would give up the call that asks for it: its last axes are short, and it is
+// better made with their lengths known.
+struct NeedShortAxes {};
+
 // The steps are called in order; each throws ir::Failure, BuildProgram frontend::NeedStatic, and
-// RunPasses NeedLengths where the request allows that.
+// RunPasses NeedLengths where the request allows that, and NeedShortAxes where it has such axes.
 class Compilation {
  public:
   explicit Compilation(const PkCompileRequest& request);
@@ -56,6 +60,7 @@ class Compilation {
  private:
   FunctionFinder FindFunctions() const;
   bool Dumps(std::string_view pass) const;
+  void AskForShortAxes() const;
   void KeepRegions();
   void ReadLengths(const DecodedKey& key);
   void AskForLengths(const std::set<size_t>& better_with_lengths) const;

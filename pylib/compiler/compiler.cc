@@ -66,10 +66,13 @@ int32_t Run(Compilation* compilation, PkCompileResult* result) {
     return Deliver(compilation->description(), result);
   }
   backends::Compiled compiled;
-  {
+  try {
     const WithoutGil others_run;
     compilation->RunPasses();
     compiled = compilation->Generate(false, false);
+  } catch (const NeedShortAxes&) {
+    const int32_t status = Deliver(compilation->description(), result);
+    return status == kPkCompileDone ? kPkCompileShortAxes : status;
   }
   result->image = BytesFrom(compiled.image);
   return Deliver(compilation->description(), result);

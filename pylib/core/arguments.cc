@@ -69,7 +69,12 @@ Encoded Encoder::Array(PyObject* array, PyObject* original, uint64_t* word) {
   ArgumentWord said =
       ArgumentWord::Array(type, rank, LayoutOf(fields), fields->flags & kFlagWritable,
                           fields->flags & kFlagAligned, unit_axes);
-  if (arguments_.short_axes && rank > 0) said = said.WithShortAxes(fields->sizes);
+  const ArgumentWord with_short_axes = said.WithShortAxes(fields->sizes);
+  if (arguments_.short_axes) {
+    said = with_short_axes;
+  } else {
+    arguments_.has_short_axes |= with_short_axes.bits() != said.bits();
+  }
   if (arguments_.says_lengths) {
     said = said.WithLengths(fields->sizes);
     arguments_.has_lengths |= said.SaysLengths();
@@ -347,9 +352,11 @@ Ref ArrayOfNumbers(PyObject* list) {
 Encoded EncodeCapture(PyObject* value, uint64_t* word, Arguments* arguments) {
   if (IsDeviceArray(value)) return Encoded::kRefused;  // the code may be the host's
   const bool of_arguments = std::exchange(arguments->short_axes, false);
+  const bool has_short_axes = arguments->has_short_axes;
   arguments->says_lengths = false;
   const Encoded result = Encoder(arguments).Leaf(value, word);
   arguments->short_axes = of_arguments;
+  arguments->has_short_axes = has_short_axes;
   return result;
 }
 

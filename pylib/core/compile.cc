@@ -128,8 +128,9 @@ CompileOutcome Ask(const CompilerLibrary& library, FunctionState* function, cons
                    Answer* answer) {
   Ref statics = StaticsOf(call);
   if (!statics) return CompileOutcome::kFailed;
-  const PkCompileRequest request =
+  PkCompileRequest request =
       RequestFor(*function, {call.key.data(), call.key.size()}, statics.get(), true);
+  request.has_short_axes = call.has_short_axes;
   PkCompileResult result = {};
   answer->overloads_version = overloads_version;
   const int32_t status = library.compile(&request, &result);
@@ -138,6 +139,7 @@ CompileOutcome Ask(const CompilerLibrary& library, FunctionState* function, cons
   answer->outside = {Ref::Steal(result.functions), Ref::Steal(result.objects)};
   answer->program = result.program;
   if (NeedsMore(status)) return Mark(function, result.needed_parameter, MoreOf(status));
+  if (status == kPkCompileShortAxes) return CompileOutcome::kShortAxes;
   return status == kPkCompileDone ? CompileOutcome::kDone : CompileOutcome::kFailed;
 }
 
@@ -167,6 +169,12 @@ std::unique_ptr<Specialization> Make(const Arguments& call, const Answer& answer
   return made;
 }
 
+// What was asked for is on the disk as well.
+void NoteShortAxes(const Answer& answer, DiskQuery* disk) {
+  const std::optional<Manifest> manifest = ParseManifest(BytesOf(answer.manifest.get()));
+  if (manifest) disk->StoreShortAxes(*manifest, answer.outside);
+}
+
 CompileOutcome CompileAnew(FunctionState* function, const Arguments& call, DiskQuery* disk,
                            std::unique_ptr<Specialization>* made) {
   const bool was_open = IsCompilerOpen();
@@ -174,6 +182,7 @@ CompileOutcome CompileAnew(FunctionState* function, const Arguments& call, DiskQ
   if (library == nullptr) return CompileOutcome::kFailed;
   Answer answer;
   const CompileOutcome outcome = Ask(*library, function, call, &answer);
+  if (outcome == CompileOutcome::kShortAxes) NoteShortAxes(answer, disk);
   if (outcome != CompileOutcome::kDone) return outcome;
   *made = Make(call, answer, disk);
   if (*made == nullptr) return CompileOutcome::kFailed;
@@ -191,6 +200,7 @@ CompileOutcome Obtain(FunctionState* function, const Arguments& call,
   switch (loaded) {
     case DiskQuery::Outcome::kFound: return CompileOutcome::kDone;
     case DiskQuery::Outcome::kKeyChanged: return CompileOutcome::kKeyChanged;
+    case DiskQuery::Outcome::kShortAxes: return CompileOutcome::kShortAxes;
     case DiskQuery::Outcome::kNothing: break;
   }
   return CompileAnew(function, call, &disk, made);

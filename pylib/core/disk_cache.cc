@@ -167,6 +167,7 @@ DiskQuery::Outcome DiskQuery::Take(DiskEntry entry, bool by_types,
   const bool has_more_values = Mark(entry.need_static, kValueInKey);
   const bool has_more_lengths = Mark(entry.need_lengths, kLengthsInKey);
   if (has_more_values || has_more_lengths) return Outcome::kKeyChanged;
+  if (entry.need_short_axes && call_.has_short_axes) return Outcome::kShortAxes;
   // What was found by types alone is the code of calls whose keys hold no values: it takes other
   // slots than this one has.
   if (!entry.has_answer || by_types) return Outcome::kNothing;
@@ -216,6 +217,17 @@ void DiskQuery::Write(DiskEntry entry) {
   const WithoutGil others_run;
   const std::string name = NameOf(entry.question, ChoosePlace(folder_.get(), entry.question));
   folder_->Write(name, SerializeEntry(entry));
+}
+
+void DiskQuery::StoreShortAxes(const Manifest& manifest, const OutsideParts& outside) {
+  if (folder_ == nullptr) return;
+  DiskEntry entry;
+  entry.question = question_;
+  entry.manifest = manifest;
+  if (!RecordOutside({function_->function.get(), &statics_}, outside, &entry)) return;
+  entry.need_short_axes = true;
+  entry.has_answer = false;
+  Write(std::move(entry));
 }
 
 void DiskQuery::Store(const Manifest& manifest, std::string_view image,

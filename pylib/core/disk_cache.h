@@ -52,11 +52,14 @@ class DiskQuery {
     kNothing,
     kFound,
     kKeyChanged,  // more parameters of the function are static than the key says
+    kShortAxes,   // the key is to say how long the last axes are that are short
   };
   Outcome Load(std::unique_ptr<Specialization>* found);
 
   // `manifest` and `image` as the compiler made them.
   void Store(const Manifest& manifest, std::string_view image, const OutsideParts& outside);
+  // That calls with short last axes have code of their own.
+  void StoreShortAxes(const Manifest& manifest, const OutsideParts& outside);
 
  private:
   Outcome LoadFrom(const std::string& question, std::unique_ptr<Specialization>* found);

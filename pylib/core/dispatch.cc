@@ -158,7 +158,7 @@ class Selection {
 
 // How often a key may turn out to say too little: of each parameter, its value and its lengths. Or
 // too much.
-size_t MostRounds(const FunctionState& function) { return 2 * function.parameters.size() + 2; }
+size_t MostRounds(const FunctionState& function) { return 2 * function.parameters.size() + 3; }
 
 // Encodes and selects until the key says all that the code needs; each round adds to it.
 Specialization* Select(FunctionState* function, Mode mode, PyObject* const* values,
@@ -170,6 +170,7 @@ Specialization* Select(FunctionState* function, Mode mode, PyObject* const* valu
     const CompileOutcome outcome = Selection(function, call).Select(&selected);
     if (outcome == CompileOutcome::kDone) return selected;
     if (outcome == CompileOutcome::kFailed) return nullptr;
+    if (outcome == CompileOutcome::kShortAxes) function->short_axes = mode.short_axes = true;
     *later = std::make_unique<Arguments>();
     call = later->get();
   }

@@ -211,6 +211,23 @@ def test_static_parameters_are_known_before_the_compiler_is(run):
     assert first[4:] == [["compiled"] * 4, True] and second[4:] == [["disk"] * 4, False]
 
 
+def test_short_axes_are_known_before_the_compiler_is(run):
+    program = """
+    @jit
+    def reach(points):
+        apart = points[None, :, :] - points[:, None, :]
+        return np.max(np.sqrt(np.sum(apart * apart, axis=2)), axis=1)
+
+    long, short = np.eye(6), np.eye(3)
+    report(reach({0}), reach({1}), reach, parakeet._core.compiler_is_open())
+    """
+    expected = [[2**0.5] * 6, [2**0.5] * 3]
+    assert run(program.format("short", "short")) == [expected[1], expected[1], ["compiled"], True]
+    assert run(program.format("short", "short")) == [expected[1], expected[1], ["disk"], False]
+    assert run(program.format("long", "short")) == [*expected, ["compiled", "disk"], True]
+    assert run(program.format("long", "short")) == [*expected, ["disk"] * 2, False]
+
+
 def test_objects_are_told_apart_by_identity(run):
     program = """
     import enum
@@ -383,7 +400,7 @@ def test_damaged_entries_are_compiled_again(own_cache):
     origin(plus, 1)
     (entry,) = entries(own_cache)
     good = entry.read_bytes()
-    assert good.startswith(b"parakeet cache entry 02\n")
+    assert good.startswith(b"parakeet cache entry 03\n")
     damages = [b"", good[:20], good[:-1], good[:len(good) // 2], good + b"x",
                good.replace(b"entry 02", b"entry 99"),
                good[:-50] + bytes([good[-50] ^ 1]) + good[-49:]]

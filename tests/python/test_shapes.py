@@ -87,6 +87,16 @@ def test_short_axes_have_code_of_their_own(target):
     assert "[:, 3]" in str(function.timings())
 
 
+@pytest.mark.parametrize("target", COMPILED)
+def test_a_first_call_with_short_axes_compiles_for_them_alone(target):
+    function = jit(pulls, cache=False)
+    positions, masses = np.random.default_rng(3).random((9, 3)), np.ones(9)
+    np.testing.assert_allclose(
+        function(positions, masses, target=target), pulls(positions, masses), 1e-12, 1e-14
+    )
+    assert len(function.timings()) == 1
+
+
 POINTS = np.random.default_rng(1).random((6, 3))
 
 
