@@ -64,7 +64,7 @@ TEST(DiskEntryTest, StaticParametersAreAnAnswerOfTheirOwn) {
 }
 
 TEST(DiskEntryTest, BeginsWithALineForPeople) {
-  EXPECT_TRUE(SerializeEntry(MakeEntry()).starts_with("parakeet cache entry 02\n"));
+  EXPECT_TRUE(SerializeEntry(MakeEntry()).starts_with("parakeet cache entry 03\n"));
 }
 
 TEST(DiskEntryTest, AnyPrefixIsRefused) {

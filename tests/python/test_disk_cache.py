@@ -402,7 +402,7 @@ def test_damaged_entries_are_compiled_again(own_cache):
     good = entry.read_bytes()
     assert good.startswith(b"parakeet cache entry 03\n")
     damages = [b"", good[:20], good[:-1], good[:len(good) // 2], good + b"x",
-               good.replace(b"entry 02", b"entry 99"),
+               good.replace(b"entry 03", b"entry 99"),
                good[:-50] + bytes([good[-50] ^ 1]) + good[-49:]]
     for damaged in damages:
         entry.write_bytes(damaged)
