@@ -19,8 +19,8 @@ struct Step {
   std::vector<const ir::Var*> factors = {};
 };
 
-// The places of a nest's accesses as sums of multiples of its indexes: `(i * m + j) * k + l` goes by
-// `m * k`, `k` and 1. Equal to the places modulo 2^64.
+// The places of a nest's accesses as sums of multiples of its indexes: `(i * m + j) * k + l` goes
+// by `m * k`, `k` and 1. Equal to the places modulo 2^64.
 class PlaceSteps {
  public:
   using Extents = std::unordered_map<const ir::Var*, ir::Operand>;  // by index
@@ -39,8 +39,8 @@ class PlaceSteps {
   std::vector<Step> Of(const ir::Operand& at) const;
   // True for a load at multiples of indexes from a place on that is the same for the whole nest.
   bool ReadsLinearly(const ir::Binding& load) const;
-  // Such a load of a view, whose axes are the indexes that it goes by, one that goes from element to
-  // element last. Writes the view.
+  // Such a load of a view, whose axes are the indexes that it goes by, one that goes from element
+  // to element last. Writes the view.
   ir::Binding LoadOfView(ir::Builder& builder, const ir::Binding& load) const;
 
  private:
