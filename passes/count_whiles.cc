@@ -15,7 +15,7 @@
 //     yield %s.3 }
 //   %i = max %n, %lo
 // and where the end falls by 1 while %i grows (`while i < j`), the loop goes to the middle, and %j
-// is %j0 + %lo - %i.
+// is %j0 + %lo - %i. An index that falls to its end is one of a `for` by steps down.
 //
 // Places of checks get the index behind what they have in common, since a `while` has none among
 // them: the first iteration's error is the first.
@@ -23,9 +23,9 @@
 // Assumes: integers of Python's do not get past 2^63.
 // Refuses: conditions of more than one comparison, as those of loops that may end early; steps that
 // a branch decides about; conditions that read memory or may raise; what is the size of an array
-// that is carried beside it; an index that goes down, whose checks version-loops takes out of a
-// `while` where it begins in range.
+// that is carried beside it.
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <vector>
 
@@ -114,8 +114,8 @@ class Counter : public ir::Mutator {
   }
 
  private:
-  // The loop goes on as long as the carried value `index` is below `end`, or the two that approach
-  // one another have not met.
+  // The loop goes on as long as the carried value `index` is below `end` (above, where it falls),
+  // or the two that approach one another have not met.
   struct Count {
     size_t index;
     int64_t step;
@@ -182,6 +182,7 @@ class Counter : public ir::Mutator {
       return Count{*rises, up, {}, falls, down, more};
     }
     if (rises && up > 0) return Count{*rises, up, high, {}, 0, more};
+    if (falls && down < 0) return Count{*falls, down, low, {}, 0, -more};
     return std::nullopt;
   }
 
@@ -229,8 +230,17 @@ class Counter : public ir::Mutator {
       inside.bindings.insert(inside.bindings.begin(), first->bindings.begin(),
                              first->bindings.end());
     }
-    PlaceWriter places(arena(), inside, index);
-    counted.blocks = {places.Write(arena()->New(std::move(inside)))};
+    const Var* place = count.step > 0 ? index : this->builder().NewVar(index->type, "turn");
+    PlaceWriter places(arena(), inside, place);
+    inside = *places.Write(arena()->New(inside));
+    if (count.step < 0) {
+      // Later iterations have the greater places.
+      const std::vector<Operand> opposite = {Operand::Int(0), index};
+      inside.bindings.insert(
+          inside.bindings.begin(),
+          arena()->New(Binding{OpCode::kSub, {place}, opposite, {}, {}, loop.span}));
+    }
+    counted.blocks = {arena()->New(std::move(inside))};
     Visit(arena()->New(std::move(counted)));
     WriteLast(loop.results[count.index], count.step, begin, end);
     if (count.other)
@@ -261,12 +271,13 @@ class Counter : public ir::Mutator {
 
   // The index behind the loop: its end, or where it began beyond that.
   void WriteLast(const Var* result, int64_t step, const Operand& begin, const Operand& end) {
-    if (step == 1) {
-      builder().Emit(OpCode::kMax, {result}, {end, begin});
+    if (std::abs(step) == 1) {
+      builder().Emit(step > 0 ? OpCode::kMax : OpCode::kMin, {result}, {end, begin});
       return;
     }
     const Operand gap = builder().Scalar(OpCode::kSub, {end, begin});
-    const Operand rounded = builder().Scalar(OpCode::kAdd, {gap, Operand::Int(step - 1)});
+    const Operand rounded =
+        builder().Scalar(OpCode::kAdd, {gap, Operand::Int(step > 0 ? step - 1 : step + 1)});
     const Operand trips = builder().Scalar(OpCode::kFloorDiv, {rounded, Operand::Int(step)});
     const Operand runs = builder().Scalar(OpCode::kMax, {trips, Operand::Int(0)});
     const Operand moved = builder().Scalar(OpCode::kMul, {runs, Operand::Int(step)});

@@ -178,6 +178,25 @@ class Lowering : public ProductCallLowering {
   }
 
   void LowerLongNest(const Binding& b, const Body& body, const Finish& finish) {
+    const bool may_turn = !for_kernels_ && !in_lanes_ && b.op != OpCode::kContract && finish;
+    const auto turned = may_turn && b.attrs.Has(Attr::kVector) ? FindTurned(b) : std::nullopt;
+    if (!turned) return LowerInRows(b, body, finish);
+    const Operands extents = Apply(b.operands);
+    const auto in_tiles = [&] {
+      const auto kind = [&](int64_t elements) {
+        const int64_t cost = CyclesInLanes(*b.blocks[0]) * elements / kUsualLanes;
+        return b.attrs.Int(Attr::kParallel) != 0 ? ParallelKind(cost) : Attributes{};
+      };
+      in_lanes_ = true;
+      WriteTurned(b, *turned, extents, kind, finish);
+      in_lanes_ = false;
+      return Operands{};
+    };
+    const auto in_rows = [&] { return LowerInRows(b, body, finish), Operands{}; };
+    Choose(WorthTurning(b, *turned, extents), in_tiles, in_rows);
+  }
+
+  void LowerInRows(const Binding& b, const Body& body, const Finish& finish) {
     const Operands extents = Apply(b.operands);
     const int vector = static_cast<int>(b.attrs.Int(Attr::kVector, -1));
     const bool parallel = b.attrs.Int(Attr::kParallel) != 0;

@@ -140,6 +140,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       "narrow-integers",
       // By other names than the passes above look for.
       "flatten-loads",
+      "see-rows",
       "eliminate-dead-code",
       // Of divisions that are left, those of reductions.
       "make-turned-first",

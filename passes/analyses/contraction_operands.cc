@@ -13,6 +13,7 @@
 #include "ir/uses.h"
 #include "passes/analyses/find_contractions.h"
 #include "passes/analyses/needed_bindings.h"
+#include "passes/analyses/place_steps.h"
 
 namespace parakeet::passes {
 namespace {
@@ -36,18 +37,6 @@ bool IsPlainCode(const Block& block) {
                 b.results.size() == 1;
   });
   return is_plain;
-}
-
-// A part of a place: a value, or 1, times a number and values that the whole nest shares.
-struct Step {
-  const Var* var = nullptr;
-  int64_t times = 0;
-  std::vector<const Var*> factors = {};
-};
-
-// As the IR's products do.
-int64_t WrappingProduct(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
 
 bool Includes(const VarSet& all, const VarSet& part) {
@@ -120,54 +109,6 @@ class OperandWriter {
     });
   }
 
-  bool IsMade(const Var* var) const { return made_.contains(var) && !extents_.contains(var); }
-
-  // The parts that a place is the sum of, through products with what the whole nest shares.
-  std::vector<Step> StepsOf(const Operand& at) const {
-    std::vector<Step> steps, left = {{nullptr, 1}};
-    std::vector<Operand> of_left = {at};
-    while (!left.empty()) {
-      const Step around = left.back();
-      const LinearForm form = forms_.Of(of_left.back());
-      left.pop_back();
-      of_left.pop_back();
-      if (form.constant != 0)
-        steps.push_back({nullptr, WrappingProduct(form.constant, around.times), around.factors});
-      for (const auto& [var, times] : form.terms) {
-        Step step{var, WrappingProduct(times, around.times), around.factors};
-        const Binding* product = IsMade(var) ? ProductOf(var) : nullptr;
-        const bool is_first = product != nullptr && IsShared(product->operands[0]);
-        if (product == nullptr || !(is_first || IsShared(product->operands[1]))) {
-          steps.push_back(std::move(step));
-          continue;
-        }
-        step.factors.push_back(product->operands[is_first ? 0 : 1].var());
-        left.push_back(std::move(step));
-        of_left.push_back(product->operands[is_first ? 1 : 0]);
-      }
-    }
-    return steps;
-  }
-
-  const Binding* ProductOf(const Var* var) const {
-    const auto found = definitions_.find(var);
-    const bool is_product = found != definitions_.end() && found->second->op == OpCode::kMul;
-    return is_product ? found->second : nullptr;
-  }
-
-  bool IsShared(const Operand& operand) const {
-    return operand.IsVar() && !made_.contains(operand.var()) && !extents_.contains(operand.var());
-  }
-
-  // True for a load at multiples of indexes from a place on that is the same for the whole nest.
-  bool ReadsLinearly(const Binding& load) const {
-    return std::all_of(load.operands.begin() + 1, load.operands.end(), [&](const Operand& at) {
-      const std::vector<Step> steps = StepsOf(at);
-      return std::none_of(steps.begin(), steps.end(),
-                          [&](const Step& step) { return IsMade(step.var); });
-    });
-  }
-
   // Free indexes that all operands follow: each of their places is a contraction of its own.
   VarSet BatchIndexes() const {
     VarSet batch;
@@ -218,8 +159,8 @@ class OperandWriter {
   // between them. Multiples of a size are rows, of which no other index has more than one.
   bool GoesByBlocks(const Operand& at) const {
     std::map<std::multiset<const Var*>, std::vector<Step>> parts;  // by what they are multiples of
-    for (const Step& step : StepsOf(at)) {
-      if (IsMade(step.var)) return false;
+    for (const Step& step : steps_.Of(at)) {
+      if (steps_.IsMade(step.var)) return false;
       if (extents_.contains(step.var))
         parts[{step.factors.begin(), step.factors.end()}].push_back(step);
     }
@@ -254,7 +195,7 @@ class OperandWriter {
   // True for what a contraction does not read: branches, numbers that are free indexes, and loads
   // at places that only a value says.
   bool IsAwkward(const Binding& b) const {
-    if (b.op == OpCode::kLoad) return !ReadsPlainly(b) && !ReadsLinearly(b);
+    if (b.op == OpCode::kLoad) return !ReadsPlainly(b) && !steps_.ReadsLinearly(b);
     return b.op == OpCode::kIf ||
            std::any_of(b.operands.begin(), b.operands.end(),
                        [&](const Operand& o) { return o.IsVar() && free_.contains(o.var()); });
@@ -335,8 +276,8 @@ class OperandWriter {
     plain.bindings.clear();
     for (const Binding* b : NeededOfElement()) {
       plain.bindings.push_back(arrays_.contains(b) ? LoadOfArray(*b)
-                               : IsSeen(*b)        ? LoadOfView(*b)
-                                                   : b);
+                               : IsSeen(*b) ? builder_.arena()->New(steps_.LoadOfView(before_, *b))
+                                            : b);
     }
     return plain;
   }
@@ -377,49 +318,6 @@ class OperandWriter {
     return LoadOf(value, array, indexes);
   }
 
-  const Binding* LoadOfView(const Binding& load) {
-    const std::vector<Operand> places(load.operands.begin() + 1, load.operands.end());
-    std::vector<const Var*> indexes;
-    std::vector<std::unordered_map<const Var*, Operand>> strides;  // by axis, of indexes
-    std::vector<Operand> view = {load.operands[0]};
-    for (const Operand& place : places) {
-      Operand offset = Operand::Int(0);
-      strides.emplace_back();
-      for (const Step& step : StepsOf(place)) {
-        const bool is_index = extents_.contains(step.var);
-        if (is_index && std::count(indexes.begin(), indexes.end(), step.var) == 0)
-          indexes.push_back(step.var);
-        Operand& sum =
-            is_index ? strides.back().emplace(step.var, Operand::Int(0)).first->second : offset;
-        sum = before_.Add(sum, WrittenStep(step, is_index));
-      }
-      view.push_back(offset);
-    }
-    // As its rows lie, if it has rows.
-    const auto goes_far = [&](const Var* index) {
-      const auto stride = strides.back().find(index);
-      return stride == strides.back().end() || !stride->second.IsInt(1);
-    };
-    std::stable_partition(indexes.begin(), indexes.end(), goes_far);
-    for (const auto& of_axis : strides) {
-      for (const Var* index : indexes) {
-        const auto stride = of_axis.find(index);
-        view.push_back(stride == of_axis.end() ? Operand::Int(0) : stride->second);
-      }
-    }
-    const Var* seen = before_.EmitOne(
-        OpCode::kView, ir::Type::Array(load.result()->type.dtype(), ExtentsOf(indexes)),
-        std::move(view), {}, {}, "seen");
-    return LoadOf(load, seen, indexes);
-  }
-
-  // The part as a value; what one index more adds to it where `by_index`.
-  Operand WrittenStep(const Step& step, bool by_index) {
-    Operand product = Operand::Int(step.times);
-    for (const Var* factor : step.factors) product = before_.Mul(Operand(factor), product);
-    return by_index || step.var == nullptr ? product : before_.Mul(Operand(step.var), product);
-  }
-
   // The nest with that element, and without what only made the other.
   const Binding* NestOf(const Block& element) {
     ir::Arena* arena = builder_.arena();
@@ -456,9 +354,10 @@ class OperandWriter {
   Block element_;  // over what is summed
   VarSet free_, summed_, made_;
   std::vector<const Var*> order_;  // free indexes, then those summed
-  std::unordered_map<const Var*, Operand> extents_;
+  PlaceSteps::Extents extents_;
   std::unordered_map<const Var*, VarSet> reach_;  // the indexes that decide a value
-  std::unordered_map<const Var*, const Binding*> definitions_;
+  ir::DefinitionMap definitions_;
+  const PlaceSteps steps_{forms_, extents_, made_, definitions_};
   std::unordered_set<const Binding*> arrays_;  // makers of values that become arrays
 };
 

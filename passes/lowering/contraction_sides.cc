@@ -292,8 +292,7 @@ void ContractionSides::PackAcross(const Tiling& tiling, const Side& side, const 
   Loop(Int(0), Int(side.width), {}, pack, side.lanes);
 }
 
-// The first lanes of all vectors, their second lanes, ..., of as many vectors as they have lanes:
-// each round puts the number of a lane one bit further up in the number of its vector.
+// Each round puts the number of a lane one bit further up in the number of its vector.
 LoopWriter::Operands ContractionSides::Turned(Operands vectors) {
   const Type type = ir::TypeOf(vectors[0]);
   const Type both = Type::Vector(type.dtype(), 2 * type.lanes());

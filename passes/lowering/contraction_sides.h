@@ -106,6 +106,9 @@ class ContractionSides : public FilterLowering {
   // Which lanes of those from `start` on are below `extent`.
   ir::Operand MaskFrom(const ir::Operand& start, const ir::Operand& extent, int lanes);
 
+  // The first lanes of all vectors, their second lanes, ..., of as many vectors as they have lanes.
+  Operands Turned(Operands vectors);
+
   const AccessPatterns patterns_;
 
  private:
@@ -123,7 +126,6 @@ class ContractionSides : public FilterLowering {
   bool LieAcross(const Tiling& tiling, const Side& side) const;
   void PackAcross(const Tiling& tiling, const Side& side, const Index& outer,
                   const PlaceOfPacked& place);
-  Operands Turned(Operands vectors);
   Operands PackTile(const Tiling& tiling, const Side& side, const Index& outer,
                     const PlaceOfPacked& place, Operands finite);
   ir::Operand LoadMoving(const ir::Binding& load, const std::vector<LaneValue>& values,

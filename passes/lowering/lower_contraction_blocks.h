@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "passes/lowering/lower_transposes.h"
+#include "passes/lowering/lower_turned_tiles.h"
 
 namespace parakeet::passes {
 
@@ -12,9 +12,9 @@ namespace parakeet::passes {
 // combine. A block of threads makes a square tile of the result: what follows its rows and its
 // columns over a few steps of the depth is brought into shared memory, and each thread keeps the
 // sums of 4 by 4 elements. Every element is summed in index order.
-class ContractionBlockLowering : public TransposeLowering {
+class ContractionBlockLowering : public TurnedTileLowering {
  public:
-  using TransposeLowering::TransposeLowering;
+  using TurnedTileLowering::TurnedTileLowering;
 
  protected:
   // "tiles of 64 by 64".

@@ -4,6 +4,7 @@
 
 #include "ir/builder.h"
 #include "ir/uses.h"
+#include "passes/analyses/needed_bindings.h"
 #include "passes/lowering/block_threads.h"
 
 namespace parakeet::passes {
@@ -50,12 +51,25 @@ std::optional<TransposeLowering::Transposed> TransposeLowering::FindTransposed(c
     int64_t bytes = 0;
     for (const Binding* b : body.bindings) {
       if (b->op != OpCode::kLoad || !patterns_.LiesNext(*b, body.params[axis])) continue;
+      // One element for all of a row, or neighbours along either index.
+      if (AxisAlong(*b, body, body.params[fast]) < 0) continue;
+      if (patterns_.LiesNext(*b, body.params[fast])) continue;
       bytes += kTile * kPitch * ir::SizeInBytes(b->result()->type.dtype());
       if (bytes <= kMostBytes && ArithmeticOf(PlaceOf(*b), body)) found.loads.push_back(b);
     }
     if (found.loads.size() > (best ? best->loads.size() : 0)) best = std::move(found);
   }
   return best;
+}
+
+int64_t TransposeLowering::AxisAlong(const Binding& load, const Block& body, const Var* index) {
+  const Operands place = PlaceOf(load);
+  for (size_t axis = 0; axis < place.size(); ++axis) {
+    if (load.operands[0].var()->type.dims()[axis].IsInt(1)) continue;
+    const Block only{{}, NeededBindings(body, Operands{place[axis]}), {place[axis]}};
+    if (ir::FreeVars(only).contains(index)) return static_cast<int64_t>(axis);
+  }
+  return -1;
 }
 
 Operand TransposeLowering::WorthTransposing(const Transposed& transposed, const Operands& extents) {

@@ -1,6 +1,7 @@
 #ifndef PARAKEET_PASSES_LOWERING_LOWER_TRANSPOSES_H_
 #define PARAKEET_PASSES_LOWERING_LOWER_TRANSPOSES_H_
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -29,6 +30,8 @@ class TransposeLowering : public ElementLowering {
 
   // What an imap or foreach reads so; `fast` is the index that its elements lie along.
   std::optional<Transposed> FindTransposed(const ir::Binding& nest, size_t fast) const;
+  // The axis of what a load of a nest's block reads that the index moves along; -1 where none.
+  static int64_t AxisAlong(const ir::Binding& load, const ir::Block& body, const ir::Var* index);
   // Whether tiles are worth it, as a bool of sizes.
   ir::Operand WorthTransposing(const Transposed& transposed, const Operands& extents);
   // The kernel; `finish` takes what an element yields.
