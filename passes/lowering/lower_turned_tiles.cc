@@ -31,7 +31,7 @@ constexpr int kMostLanes = 16;       // As many vectors are turned in registers.
 // Lanes that read, and store nothing, wait for no lines that the first cache nearly holds.
 constexpr int64_t kFewestRead = 1 << 14;
 
-Operands PlaceOf(const Binding& load) {
+Operands PlacesRead(const Binding& load) {
   return Operands(load.operands.begin() + 1, load.operands.end());
 }
 
@@ -177,7 +177,7 @@ LoopWriter::Operands TurnedTileLowering::PlaceIn(const TurnedTile& tile, const B
   index[tile.turned.along] = builder().Add(index[tile.turned.along], along);
   index[tile.turned.fast] = builder().Add(index[tile.turned.fast], fast);
   const Block& body = *tile.nest.blocks[0];
-  const Block place{body.params, *ArithmeticOf(PlaceOf(load), body), PlaceOf(load)};
+  const Block place{body.params, *ArithmeticOf(PlacesRead(load), body), PlacesRead(load)};
   return VisitBody(*ir::CloneBlock(arena(), place), index);
 }
 
