@@ -466,8 +466,8 @@ class ReadMarker : public ir::Mutator {
   }
 
   Roots roots_;
-  ir::VarSet inside_;  // What the kernel that is visited defines,
-  ir::VarSet stored_;  // and what it stores to.
+  ir::VarSet inside_;     // What the kernel that is visited defines,
+  ir::VarSet stored_;     // and what it stores to.
   bool goes_on_ = false;  // Whether it goes through iterations that carry arrays.
 };
 

@@ -238,7 +238,8 @@ class BlockKeeper : public LoopWriter {
   }
 
   // Whether all sizes are there in front of the loop, and what it carries that of outside.
-  static bool AreKnown(const LoopBuffers& buffers, const Binding& loop, const ValuesInFront& front) {
+  static bool AreKnown(const LoopBuffers& buffers, const Binding& loop,
+                       const ValuesInFront& front) {
     for (const LoopBuffer& buffer : buffers.buffers) {
       for (const Operand& size : buffer.alloc->operands) {
         if (!front.IsKnown(size)) return false;
@@ -305,14 +306,18 @@ class BlockKeeper : public LoopWriter {
     for (const LoopBuffer& buffer : form.buffers.buffers)
       made_.push_back(MakeBuffers(buffer, front));
     std::vector<const Var*> handed;
-    for (size_t slot = 0; slot < loop.results.size(); ++slot)
-      handed.push_back(MakeHanded(form, slot));
+    for (size_t slot = 0; slot < loop.results.size(); ++slot) {
+      const size_t first = FirstOfSame(form.buffers, slot);
+      handed.push_back(first == slot ? MakeHanded(form, slot) : handed[first]);
+    }
     form_ = &form;
     threads_ = ThreadsOf(Block{{}, {&loop}, {}});
     Blocks(Int(1), [&](const Operand&) {
       in_block_ = true;
       VisitLoop(loop);
-      for (size_t k = 0; k < handed.size(); ++k) HandOver(loop.results[k], handed[k]);
+      for (size_t k = 0; k < handed.size(); ++k) {
+        if (FirstOfSame(form.buffers, k) == k) HandOver(loop.results[k], handed[k]);
+      }
       in_block_ = false;
     });
     Operands results;
@@ -325,15 +330,29 @@ class BlockKeeper : public LoopWriter {
 
   std::vector<const Var*> MakeBuffers(const LoopBuffer& buffer, ValuesInFront& front) {
     Operands sizes;
-    for (const Operand& size : buffer.alloc->operands) sizes.push_back(front.Write(builder(), size));
+    for (const Operand& size : buffer.alloc->operands)
+      sizes.push_back(front.Write(builder(), size));
     std::vector<const Var*> buffers;
     const Var& array = *buffer.alloc->result();
     for (int64_t k = 0; k < buffer.count; ++k) {
       const Type type = Type::Array(array.type.dtype(), sizes);
-      buffers.push_back(builder().EmitOne(OpCode::kAlloc, type, sizes, buffer.alloc->attrs, {},
-                                          array.hint));
+      buffers.push_back(
+          builder().EmitOne(OpCode::kAlloc, type, sizes, buffer.alloc->attrs, {}, array.hint));
     }
     return buffers;
+  }
+
+  // The first of the results that are one array: of one buffer, as many iterations ago.
+  static size_t FirstOfSame(const LoopBuffers& buffers, size_t slot) {
+    const auto is_own = [&](const auto& result) { return result.slot == slot; };
+    const auto own = std::find_if(buffers.results.begin(), buffers.results.end(), is_own);
+    if (own == buffers.results.end()) return slot;
+    return std::find_if(buffers.results.begin(), buffers.results.end(),
+                        [&](const auto& result) {
+                          return result.buffer == own->buffer &&
+                                 result.least_trips == own->least_trips;
+                        })
+        ->slot;
   }
 
   // What a result of the loop is left in.

@@ -127,7 +127,8 @@ RunTimes TimeWriter::OfKernel(const RunTimes& iteration, const Operand& trips, d
   const Operand last = at_once == 1   ? turns
                        : is_one_block ? builder_.Scalar(OpCode::kMax, {turns, Ns(1)})
                                       : Sum(Ns(1), turns);
-  return {Product(iteration.host, trips), Sum(Ns(is_one_block ? kWait : kLaunch), Product(iteration.device, last))};
+  return {Product(iteration.host, trips),
+          Sum(Ns(is_one_block ? kWait : kLaunch), Product(iteration.device, last))};
 }
 
 RunTimes TimeWriter::OfScalar(const Binding& b, bool in_thread) {

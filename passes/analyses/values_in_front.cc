@@ -16,9 +16,7 @@ using ir::Type;
 
 namespace {
 
-bool IsDivision(const Binding& b) {
-  return b.op == OpCode::kFloorDiv || b.op == OpCode::kMod;
-}
+bool IsDivision(const Binding& b) { return b.op == OpCode::kFloorDiv || b.op == OpCode::kMod; }
 
 }  // namespace
 

@@ -20,9 +20,7 @@ class CarriedSettler : public ir::Mutator {
   using Mutator::Mutator;
 
  protected:
-  void Visit(const Binding* b) override {
-    Mutator::Visit(IsLoop(b->op) ? Settled(*b) : b);
-  }
+  void Visit(const Binding* b) override { Mutator::Visit(IsLoop(b->op) ? Settled(*b) : b); }
 
  private:
   const Binding* Settled(const Binding& loop) {
@@ -63,8 +61,7 @@ class CarriedSettler : public ir::Mutator {
 
   // A choice between one and the same.
   void Follow(const Binding& b) {
-    const bool chooses =
-        b.op == OpCode::kSelect || b.op == OpCode::kMin || b.op == OpCode::kMax;
+    const bool chooses = b.op == OpCode::kSelect || b.op == OpCode::kMin || b.op == OpCode::kMax;
     if (!chooses || !(b.result()->type == ir::Type(ir::DType::kI64))) return;
     const size_t first = b.op == OpCode::kSelect ? 1 : 0;
     const Operand one = Followed(b.operands[first]), other = Followed(b.operands[first + 1]);
