@@ -49,6 +49,7 @@
 #include <unordered_set>
 
 #include "ir/uses.h"
+#include "passes/analyses/carried_values.h"
 #include "passes/analyses/find_cost.h"
 #include "passes/analyses/find_effects.h"
 #include "passes/analyses/kernel_legality.h"
@@ -437,6 +438,8 @@ class ReadMarker : public ir::Mutator {
     if (is_kernel) {
       inside_ = ir::DefinedVars(*b->blocks[0]);
       ir::ForEachBinding(*b->blocks[0], [&](const Binding& inner) {
+        goes_on_ |= IsLoop(inner.op) && std::any_of(inner.results.begin(), inner.results.end(),
+                                                    [](const Var* v) { return v->type.IsArray(); });
         for (const size_t stored : ir::StoredOperands(inner))
           stored_.insert(inner.operands[stored].var());
       });
@@ -451,18 +454,21 @@ class ReadMarker : public ir::Mutator {
     if (!is_kernel) return;
     inside_.clear();
     stored_.clear();
+    goes_on_ = false;
   }
 
  private:
   bool IsUnchanged(const Var* array) const {
     return !inside_.contains(array) &&
-           std::none_of(stored_.begin(), stored_.end(),
-                        [&](const Var* stored) { return roots_.MayShareNow(array, stored); });
+           std::none_of(stored_.begin(), stored_.end(), [&](const Var* stored) {
+             return goes_on_ ? roots_.MayShare(array, stored) : roots_.MayShareNow(array, stored);
+           });
   }
 
   Roots roots_;
-  ir::VarSet inside_;  // What the kernel that is visited defines,
-  ir::VarSet stored_;  // and what it stores to.
+  ir::VarSet inside_;     // What the kernel that is visited defines,
+  ir::VarSet stored_;     // and what it stores to.
+  bool goes_on_ = false;  // Whether it goes through iterations that carry arrays.
 };
 
 }  // namespace

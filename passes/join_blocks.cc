@@ -72,12 +72,14 @@ bool IsOfOnePlainBlock(const Binding& b) {
          IsPlain(*b.blocks[0], false);
 }
 
+// More than there may be where nobody knows.
 int64_t SharedBytes(const Block& block) {
   int64_t bytes = 0;
   ir::ForEachBinding(block, [&](const Binding& b) {
     if (b.op != OpCode::kAlloc || b.attrs.Int(Attr::kPrivate) != 0) return;
     int64_t own = ir::SizeInBytes(ir::DTypeOf(Operand(b.result())));
-    for (const Operand& size : b.operands) own *= size.constant().integer;
+    for (const Operand& size : b.operands)
+      own *= size.IsConstant() ? size.constant().integer : kMostSharedBytes + 1;
     bytes += own;
   });
   return bytes;

@@ -237,8 +237,8 @@ const std::vector<std::string_view>& GpuPipeline() {
       if (pass == "fuse-filters")
         passes->insert(passes->end(), {"share-scatters", "sort-on-device"});
       if (pass == "plan-memory") {
-        passes->insert(passes->end(),
-                       {"run-on-host", "extract-kernels", "keep-scalars-on-device", "join-blocks"});
+        passes->insert(passes->end(), {"keep-loops-in-block", "run-on-host", "extract-kernels",
+                                       "keep-scalars-on-device", "join-blocks"});
       }
       if (pass == "schedule") {
         passes->insert(passes->end(), {"make-rows-first", "split-long-rows", "jam-neighbours"});

@@ -46,28 +46,6 @@ constexpr double kBeginning = 40000;   // nanoseconds until copies are there, an
 constexpr double kPerByte = 1.0 / 25;  // and for each byte
 constexpr int kMostOfKernels = 150;    // bindings of a loop that holds loops over threads
 
-// Values that come from arrays, which the host would have to ask the device for.
-ir::VarSet FromArrays(const ir::Function& function) {
-  ir::VarSet found;
-  const auto is_from = [&](const Var* value) { return found.contains(value); };
-  ir::ForEachBinding(*function.body, [&](const Binding& b) {
-    bool is = b.op == OpCode::kLoad;
-    for (const Operand& operand : b.operands) is |= operand.IsVar() && is_from(operand.var());
-    for (const Block* block : b.blocks) {
-      ir::ForEachBinding(*block, [&](const Binding& inner) { is |= inner.op == OpCode::kLoad; });
-    }
-    if (!is) return;
-    for (const Var* result : b.results) {
-      if (result->type.IsScalar()) found.insert(result);
-    }
-    for (const Block* block : b.blocks) {
-      const size_t first = b.op == OpCode::kFor ? 1 : 0;  // behind a loop's index
-      for (size_t k = first; k < block->params.size(); ++k) found.insert(block->params[k]);
-    }
-  });
-  return found;
-}
-
 // True for a loop that the host can run on copies.
 bool MayRunOnHost(const Binding& loop) {
   if (loop.op != OpCode::kFor && loop.op != OpCode::kWhile) return false;
@@ -93,7 +71,7 @@ class HostChooser : public LoopWriter {
       : LoopWriter(arena),
         context_(context),
         roots_(function),
-        from_arrays_(FromArrays(function)) {}
+        from_arrays_(ValuesFromArrays(function)) {}
 
  protected:
   void Visit(const Binding* b) override {

@@ -173,6 +173,8 @@ void FunctionEmitter::EmitIf(const ir::Binding& binding) {
       builder_.CreateCondBr(ValueOf(binding.operands[0]), entries[0], entries[1], weights);
   BasicBlock* ends[2];
   const int outer_group = launch_group_;
+  const bool has_loaded = kernel_.has_loaded;
+  bool loads = false;
   if (stays) {
     builder_.SetInsertPoint(branch);
     parts[1] = PartsOf(binding.results, binding.blocks[1]->results);
@@ -182,12 +184,15 @@ void FunctionEmitter::EmitIf(const ir::Binding& binding) {
     const ir::Block& block = *binding.blocks[side];
     builder_.SetInsertPoint(entries[side]);
     if (!InKernel()) launch_group_ = ++emission_.launch_groups;
+    kernel_.has_loaded = has_loaded;
     EmitBlock(block);
+    loads |= kernel_.has_loaded;
     parts[side] = PartsOf(binding.results, block.results);
     ends[side] = builder_.GetInsertBlock();
     builder_.CreateBr(after);
   }
   launch_group_ = outer_group;
+  kernel_.has_loaded = loads;
   builder_.SetInsertPoint(after);
   const std::vector<PHINode*> phis = PhisLike(builder_, parts[0]);
   for (int side = 0; side < 2; ++side) AddIncoming(phis, parts[side], ends[side]);
@@ -205,9 +210,13 @@ bool FunctionEmitter::GoesThroughOwn(const ir::Block& body) const {
   return goes;
 }
 
+// Where there is nothing to go through, nobody has waited in it.
 void FunctionEmitter::EmitLoop(const ir::Binding& binding) {
   if (IsRemote() && binding.attrs.Int(ir::Attr::kOnHost) != 0) return EmitOnHost(binding);
+  const bool is_of_block = binding.attrs.Text(ir::Attr::kKind).empty();
+  const bool has_loaded = is_of_block && kernel_.has_loaded;
   binding.op == OpCode::kFor ? EmitFor(binding) : EmitWhile(binding);
+  kernel_.has_loaded |= has_loaded;
 }
 
 // Tested at its end, with one test before it: the form that LLVM's loop passes like. In a kernel, a

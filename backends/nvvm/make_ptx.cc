@@ -171,6 +171,7 @@ std::string MakePtxByLlvm(llvm::Module& device, const CompileOptions& options, b
 // The module goes there as it was emitted: libNVVM has optimisations of its own, and what LLVM's
 // would make of it is the further from what libNVVM reads.
 std::string MakePtxByLibNvvm(llvm::Module& device, const CompileOptions& options) {
+  KeepZerosInPtx(device);
   LowerForNvvm(device);
   const bool may_contract =
       options.fastmath.contains("contract") || options.fastmath.contains("fast");

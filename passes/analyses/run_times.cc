@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "passes/analyses/find_cost.h"
-#include "passes/analyses/index_scalars.h"
 #include "passes/analyses/kernel_legality.h"
+#include "passes/analyses/values_in_front.h"
 
 namespace parakeet::passes {
 namespace {
@@ -28,6 +28,8 @@ constexpr double kThreadHalfCycle = 1.5;  // of one thread, which waits for all 
 constexpr double kThreadLoad = 60;
 constexpr double kThreadsAtOnce = 20000;  // that get on as fast as one
 constexpr double kBlocksAtOnce = 500;
+constexpr double kWait = 250;  // of a block's threads for one another, and for what they stored
+constexpr double kThreadsOfBlock = 256;
 
 bool IsNumber(const Operand& value, double number) {
   return value.IsConstant() && value.constant().real == number;
@@ -38,6 +40,27 @@ bool HasKind(const Binding& b, std::string_view kind) {
 }
 
 }  // namespace
+
+ir::VarSet ValuesFromArrays(const ir::Function& function) {
+  ir::VarSet found;
+  const auto is_from = [&](const Var* value) { return found.contains(value); };
+  ir::ForEachBinding(*function.body, [&](const Binding& b) {
+    bool is = b.op == OpCode::kLoad;
+    for (const Operand& operand : b.operands) is |= operand.IsVar() && is_from(operand.var());
+    for (const Block* block : b.blocks) {
+      ir::ForEachBinding(*block, [&](const Binding& inner) { is |= inner.op == OpCode::kLoad; });
+    }
+    if (!is) return;
+    for (const Var* result : b.results) {
+      if (result->type.IsScalar()) found.insert(result);
+    }
+    for (const Block* block : b.blocks) {
+      const size_t first = b.op == OpCode::kFor ? 1 : 0;  // behind a loop's index
+      for (size_t k = first; k < block->params.size(); ++k) found.insert(block->params[k]);
+    }
+  });
+  return found;
+}
 
 RunTimes TimeWriter::Of(const Binding& loop, const Operand& turns_of_while) {
   const Block whole{{}, {&loop}, {}};
@@ -66,13 +89,23 @@ RunTimes TimeWriter::OfCode(const Binding& b, bool in_thread) {
   if (b.op == OpCode::kFor) return OfLoop(b, in_thread);
   RunTimes times = {Ns(0), Ns(0)};
   const bool is_while = b.op == OpCode::kWhile;
-  const Operand part = is_while ? std::exchange(turns_, Ns(kUnknownTrips)) : Ns(0.5);
-  for (const Block* block : b.blocks) {
-    const RunTimes own = OfBlock(*block, in_thread);
+  const Operand turns = is_while ? std::exchange(turns_, Ns(kUnknownTrips)) : Ns(0);
+  for (size_t side = 0; side < b.blocks.size(); ++side) {
+    const Operand part = is_while ? turns : PartOf(b, side);
+    const RunTimes own = OfBlock(*b.blocks[side], in_thread);
     times.host = Sum(times.host, Product(own.host, part));
     times.device = Sum(times.device, Product(own.device, part));
   }
   return times;
+}
+
+// How often a side of a branch is taken: half of the times where each trip may take another.
+Operand TimeWriter::PartOf(const Binding& branch, size_t side) {
+  const Operand& condition = branch.operands[0];
+  const auto known = Known(condition);
+  if (!known || (condition.IsVar() && varying_.contains(condition.var()))) return Ns(0.5);
+  const Operand taken = side == 0 ? *known : builder_.Scalar(OpCode::kNot, {*known});
+  return builder_.Scalar(OpCode::kSelect, {taken, Ns(1), Ns(0)});
 }
 
 RunTimes TimeWriter::OfLoop(const Binding& loop, bool in_thread) {
@@ -88,21 +121,34 @@ RunTimes TimeWriter::OfLoop(const Binding& loop, bool in_thread) {
 
 // One iteration takes as long as it takes, many take turns.
 RunTimes TimeWriter::OfKernel(const RunTimes& iteration, const Operand& trips, double at_once) {
+  const bool is_one_block = kernels_ == Kernels::kOneBlock;
+  if (is_one_block) at_once = at_once == kThreadsAtOnce ? kThreadsOfBlock : 1;
   const Operand turns = Product(trips, Ns(1 / at_once));
-  const Operand last = at_once == 1 ? turns : Sum(Ns(1), turns);
-  return {Product(iteration.host, trips), Sum(Ns(kLaunch), Product(iteration.device, last))};
+  const Operand last = at_once == 1   ? turns
+                       : is_one_block ? builder_.Scalar(OpCode::kMax, {turns, Ns(1)})
+                                      : Sum(Ns(1), turns);
+  return {Product(iteration.host, trips),
+          Sum(Ns(is_one_block ? kWait : kLaunch), Product(iteration.device, last))};
 }
 
 RunTimes TimeWriter::OfScalar(const Binding& b, bool in_thread) {
   const double half_cycles = HalfCyclesOf(Block{{}, {&b}, {}});
   const Operand host = Ns(half_cycles * kHostHalfCycle);
-  const bool is_access = b.op == OpCode::kLoad || b.op == OpCode::kStore;
-  if (in_thread) {
-    const double thread = half_cycles * kThreadHalfCycle;
-    return {host, Ns(b.op == OpCode::kLoad ? kThreadLoad : thread)};
+  const Operand device = OnDevice(b, half_cycles, in_thread);
+  return {b.op == OpCode::kAlloc && !in_thread ? Ns(kHostAllocation) : host, device};
+}
+
+Operand TimeWriter::OnDevice(const Binding& b, double half_cycles, bool in_thread) const {
+  const double thread = half_cycles * kThreadHalfCycle;
+  const bool is_one_block = kernels_ == Kernels::kOneBlock;
+  if (in_thread || is_one_block) {
+    if (b.op == OpCode::kAlloc && !in_thread) return Ns(0);
+    if (b.op == OpCode::kStore && !in_thread) return Ns(kWait);
+    return Ns(b.op == OpCode::kLoad ? kThreadLoad : thread);
   }
-  if (b.op == OpCode::kAlloc) return {Ns(kHostAllocation), Ns(kAllocation)};
-  return {host, is_access ? Ns(kElementOfHost) : host};
+  if (b.op == OpCode::kAlloc) return Ns(kAllocation);
+  const bool is_access = b.op == OpCode::kLoad || b.op == OpCode::kStore;
+  return Ns(is_access ? kElementOfHost : half_cycles * kHostHalfCycle);
 }
 
 // --- Lengths of loops ---
@@ -127,16 +173,20 @@ std::optional<Operand> TimeWriter::Known(const Operand& value) {
 
 std::optional<Operand> TimeWriter::Write(const Var* value) {
   const auto loop = loops_.find(value);
-  if (loop != loops_.end()) return Middle(*loop->second);
+  if (loop != loops_.end()) {
+    varying_.insert(value);
+    return Middle(*loop->second);
+  }
   const auto made = definitions_.find(value);
-  if (made == definitions_.end() || !IsIndexExpression(*made->second)) return std::nullopt;
+  if (made == definitions_.end() || !IsSizeExpression(*made->second)) return std::nullopt;
   std::vector<Operand> operands;
   for (const Operand& operand : made->second->operands) {
     const auto known = Known(operand);
     if (!known) return std::nullopt;
+    if (operand.IsVar() && varying_.contains(operand.var())) varying_.insert(value);
     operands.push_back(*known);
   }
-  return builder_.Scalar(made->second->op, std::move(operands));
+  return WriteSizeExpression(builder_, *made->second, std::move(operands));
 }
 
 std::optional<Operand> TimeWriter::Middle(const Binding& loop) {

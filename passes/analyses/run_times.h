@@ -17,6 +17,13 @@ struct RunTimes {
   ir::Operand device;  // by kernels, which one thread of a device or many run
 };
 
+// Values that come from arrays, which the host would have to ask the device for.
+ir::VarSet ValuesFromArrays(const ir::Function& function);
+
+// How a device goes through a loop: a kernel for each of its steps, or all of it by the threads of
+// one block, which wait for one another (keep_loops_in_block.cc).
+enum class Kernels { kMany, kOneBlock };
+
 inline ir::Operand Ns(double nanoseconds) { return ir::Operand(ir::Constant::Float(nanoseconds)); }
 
 // Writes what a loop between kernels takes, in front of it, by the lengths of its loops. Those
@@ -28,8 +35,9 @@ inline ir::Operand Ns(double nanoseconds) { return ir::Operand(ir::Constant::Flo
 class TimeWriter {
  public:
   // `is_known` says of a value of outside whether the host has it without a look at the device.
-  TimeWriter(ir::Builder& builder, std::function<bool(const ir::Var*)> is_known)
-      : builder_(builder), is_known_(std::move(is_known)) {}
+  TimeWriter(ir::Builder& builder, std::function<bool(const ir::Var*)> is_known,
+             Kernels kernels = Kernels::kMany)
+      : builder_(builder), is_known_(std::move(is_known)), kernels_(kernels) {}
 
   RunTimes Of(const ir::Binding& loop, const ir::Operand& turns_of_while);
 
@@ -39,6 +47,8 @@ class TimeWriter {
   RunTimes OfLoop(const ir::Binding& loop, bool in_thread);
   RunTimes OfKernel(const RunTimes& iteration, const ir::Operand& trips, double at_once);
   RunTimes OfScalar(const ir::Binding& b, bool in_thread);
+  ir::Operand OnDevice(const ir::Binding& b, double half_cycles, bool in_thread) const;
+  ir::Operand PartOf(const ir::Binding& branch, size_t side);
   ir::Operand Trips(const ir::Binding& loop);
   std::optional<ir::Operand> Known(const ir::Operand& value);
   std::optional<ir::Operand> Write(const ir::Var* value);
@@ -49,11 +59,13 @@ class TimeWriter {
 
   ir::Builder& builder_;
   std::function<bool(const ir::Var*)> is_known_;
+  Kernels kernels_;
   ir::Operand turns_;                                             // of the outermost `while`
   ir::DefinitionMap definitions_;                                 // of the loop's values,
   ir::VarSet inside_;                                             // and indexes,
   std::unordered_map<const ir::Var*, const ir::Binding*> loops_;  // of these loops,
   std::unordered_map<const ir::Var*, std::optional<ir::Operand>> values_;  // and what is in front
+  ir::VarSet varying_;  // What follows from indexes.
 };
 
 }  // namespace parakeet::passes

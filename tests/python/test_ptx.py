@@ -194,6 +194,24 @@ def test_loops_ask_what_is_cheap(assembled_by, tmp_path):
         assemble(julia, tmp_path)
 
 
+def zeros_that_are_chosen(x):
+    least, rest = np.empty_like(x), np.empty_like(x)
+    for i in range(len(x)):
+        least[i] = x[i] if x[i] < 0.0 else 0.0
+        rest[i] = 0.0 if x[i] < 0.0 else x[i]
+    return least, rest
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("assembler", GPU_ASSEMBLERS)
+def test_no_zero_is_told_by_its_sign(assembler, dtype, assembled_by, tmp_path):
+    assembled_by(assembler)
+    ptx = jit(zeros_that_are_chosen).ptx(np.ones(9, dtype))
+    assert not re.search(r"\b(min|max)\.f", ptx)
+    if PTXAS is not None:
+        assemble(ptx, tmp_path)
+
+
 def test_says_who_made_it(assembled_by):
     f = jit(lambda x: x + 1)
     assembled_by("nvptx")
