@@ -167,6 +167,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "load-before-branches",
       // Behind choose-trees, which says where lanes go; its maps are scheduled too.
       "gather-columns",
+      // Behind choose-trees, whose orders it keeps.
+      "jam-neighbours",
       "schedule",
       // Of what schedule leaves to one thread.
       "store-at-once",
@@ -238,9 +240,8 @@ const std::vector<std::string_view>& GpuPipeline() {
       if (pass == "plan-memory") {
         passes->insert(passes->end(), {"run-on-host", "extract-kernels", "keep-scalars-on-device"});
       }
-      if (pass == "schedule") {
-        passes->insert(passes->end(), {"make-rows-first", "split-long-rows", "jam-neighbours"});
-      }
+      if (pass == "jam-neighbours")
+        passes->insert(passes->end(), {"make-rows-first", "split-long-rows"});
       if (pass == "lower-to-loops") passes->push_back("call-libraries");
       if (!left_out.contains(pass)) passes->push_back(pass);
     }
