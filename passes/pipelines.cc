@@ -54,6 +54,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "read-chosen",
       // Two extremes, of which one was asked for where the other was not.
       "separate-extremes",
+      // Before parallelize-loops, to which all that is carried in another way is in order.
+      "remake-carried",
       "forward-stores",
       "separate-stores",
       "check-first",
