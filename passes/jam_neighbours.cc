@@ -276,8 +276,7 @@ class NeighbourJammer : public LoopWriter {
       return Operands{};
     };
     const auto some = [&] {
-      const Operand last =
-          each.IsConstant() ? extent : Min(builder().Add(first, each), extent);
+      const Operand last = each.IsConstant() ? extent : Min(builder().Add(first, each), extent);
       Loop(first, last, {}, [&](const Operand& at) {
         index[axis] = at;
         WriteElements(b, {index});

@@ -139,8 +139,7 @@ class CarriedRemaker : public ir::Mutator {
     Binding only = *KeepResults(arena(), branch, keeps);
     // What both blocks yield follows from no condition.
     if (only.blocks[0]->results == only.blocks[1]->results) only.operands[0] = Operand::Bool(true);
-    for (const Block*& block : only.blocks)
-      block = arena()->New(OnlyFor(*block, block->results));
+    for (const Block*& block : only.blocks) block = arena()->New(OnlyFor(*block, block->results));
     return arena()->New(std::move(only));
   }
 
@@ -179,8 +178,9 @@ class CarriedRemaker : public ir::Mutator {
       carried = FirstIteration(loop, first, carried);
       const Operand next = builder().Add(first, step);
       // No place behind the last numbers.
-      first = IsNear(first) ? next
-                            : builder().Scalar(OpCode::kSelect, {IsBefore(loop, first), next, first});
+      first = IsNear(first)
+                  ? next
+                  : builder().Scalar(OpCode::kSelect, {IsBefore(loop, first), next, first});
     }
     Binding rest = loop;
     rest.operands = {first, loop.operands[1], step};
@@ -259,8 +259,8 @@ class CarriedRemaker : public ir::Mutator {
     Operands results, otherwise;
     const Operand more = RunsAtAll(builder(), rest);
     ir::Builder inside = builder().Nested();
-    const Operand end = inside.Add(
-        rest.operands[0], inside.Mul(TripCount(inside, rest), loop.operands[2]));
+    const Operand end =
+        inside.Add(rest.operands[0], inside.Mul(TripCount(inside, rest), loop.operands[2]));
     Operands made;
     for (size_t k = 0; k < ages.size(); ++k) {
       if (ages[k] == 0) continue;
