@@ -5,7 +5,7 @@
 //   %r: [n][m]f64 = contract (%i, %j, %k) in (%n, %m, %l) add from 0.0 {free = 2} {
 //     %a = load %x[%i, %k]  %b = load %y[%j, %k]  %c = mul %a, %b  yield %c }
 // After:
-//   %sums = mul %n, %m  %few = or (le %n, 8), (le %sums, 128)  %thin = and %few, (ge %l, 64)
+//   %sums = mul %n, %m  %few = or (le %n, 12), (le %sums, 128)  %thin = and %few, (ge %l, 64)
 //   %r: [n][m]f64 = if %thin {
 //     %q = imap (%i, %j) in (%n, %m) { %s = ireduce (%k) in (%l) add from 0.0 { ... } yield %s }
 //     yield %q } else { %q = contract ...  yield %q }
@@ -38,7 +38,9 @@ using ir::OpCode;
 using ir::Operand;
 using ir::Var;
 
-constexpr int64_t kMostRows = 8;
+// Of rows that fill a tile badly; complex ones take fewer.
+constexpr int64_t kMostRows = 12;
+constexpr int64_t kMostComplexRows = 8;
 constexpr int64_t kMostSums = 128;  // of more rows
 constexpr int64_t kLeastLength = 64;
 
@@ -94,8 +96,10 @@ class RowDotter : public ir::Mutator {
     for (size_t axis = 0; axis + 1 < free; ++axis)
       rows = builder().Scalar(OpCode::kMul, {rows, Apply(b.operands[axis])});
     const Operand sums = builder().Scalar(OpCode::kMul, {rows, Apply(b.operands[free - 1])});
+    const bool is_complex = ir::IsComplex(ir::DTypeOf(b.blocks[0]->results[0]));
+    const int64_t most = is_complex ? kMostComplexRows : kMostRows;
     const Operand few =
-        builder().Scalar(OpCode::kOr, {AtMost(rows, kMostRows), AtMost(sums, kMostSums)});
+        builder().Scalar(OpCode::kOr, {AtMost(rows, most), AtMost(sums, kMostSums)});
     if (few == Operand::Bool(false)) return std::nullopt;
     const Operand is_long =
         builder().Scalar(OpCode::kGe, {Apply(b.operands[free]), Operand::Int(kLeastLength)});

@@ -1,6 +1,6 @@
-// Lets a thread of a GPU make several elements of a map, neighbours along the axis before the last,
-// where much of what they read is the same (the rows of a convolution): it is read once, and stays
-// in registers.
+// Makes several elements of a map together where much of what they read is the same: it is read
+// once, and stays in registers. A thread of a GPU takes neighbours along the axis before the last
+// (the rows of a convolution), a core those along the last, of sums in lanes (the rows of `a @ v`).
 //
 // Before:
 //   %r: [n][m]f64 = imap (%i, %j) in (%n, %m) { ... %x[%i, %j], %x[%i + 1, %j] ... yield %s }
@@ -10,19 +10,21 @@
 //   if (%i + 4 <= %n) { ... %x[%i, %j] ... %x[%i + 4, %j] ...  store %r[%i, %j], %s ... }
 //   else { for %k in %i to %n { ... store %r[%k, %j], %s } } }
 //
-// The reductions of these elements become one of several accumulators, where there are so many
-// elements that a thread would make each of them alone: each is combined in its own order.
+// The reductions of these elements become one of several accumulators, on a GPU where there are so
+// many elements that a thread would make each of them alone: each is combined in its own order.
 //
 // Assumes: what is the same is merged behind this pass; choose_trees has run.
 // Refuses: elements that hold other loops, may raise, or store anywhere but at their end; elements
 // that read little, or little that is the same; arrays in Fortran order, where neighbours in memory
-// are others.
+// are others; on a core, reductions that are no plain sums of what lies along them, and registers
+// that do not hold so many accumulators.
 #include <algorithm>
 #include <set>
 #include <string>
 #include <tuple>
 
 #include "ir/uses.h"
+#include "passes/analyses/access_patterns.h"
 #include "passes/analyses/linear_forms.h"
 #include "passes/lowering/loop_writer.h"
 #include "passes/pass.h"
@@ -48,6 +50,10 @@ constexpr int64_t kOfManyReads = 8;
 // along memory or is as short as that.
 constexpr int64_t kManyElements = 1 << 16;
 constexpr int64_t kShortRow = 64;
+// Of a core: how many registers may hold accumulators, half of all, and how many operations an
+// element may take: where it takes more, what it reads is not what takes time.
+constexpr int64_t kRegistersOfSums = 16;
+constexpr size_t kMostOfElement = 12;
 
 bool IsPlain(const Binding& b) { return ir::IsScalarOp(b.op) || b.op == OpCode::kLoad; }
 
@@ -102,7 +108,7 @@ class ReadCounter {
 class NeighbourJammer : public LoopWriter {
  public:
   NeighbourJammer(ir::Arena* arena, const ir::Function& function, Context& context)
-      : LoopWriter(arena), forms_(function), context_(context) {}
+      : LoopWriter(arena), forms_(function), patterns_(function), context_(context) {}
 
  protected:
   void Visit(const Binding* b) override {
@@ -117,9 +123,10 @@ class NeighbourJammer : public LoopWriter {
   }
 
  private:
-  static bool IsFit(const Binding& b) {
+  bool IsFit(const Binding& b) const {
     const Block& body = *b.blocks[0];
-    if (body.params.size() < 2 || b.attrs.Int(Attr::kFortran) != 0) return false;
+    const size_t least = context_.options.kernels ? 2 : 1;
+    if (body.params.size() < least || b.attrs.Int(Attr::kFortran) != 0) return false;
     const auto is_store = [](const Binding* inner) { return inner->op == OpCode::kStore; };
     const auto end = std::find_if(body.bindings.begin(), body.bindings.end(), is_store);
     const ir::VarSet inside = ir::DefinedVars(body);
@@ -148,12 +155,39 @@ class NeighbourJammer : public LoopWriter {
     return reductions;
   }
 
+  // Along which axis neighbours are made together: on a core the last that is not of one element.
+  size_t AxisOf(const Binding& b) const {
+    const size_t rank = b.blocks[0]->params.size();
+    if (context_.options.kernels) return rank - 2;
+    size_t axis = rank - 1;
+    while (axis > 0 && b.operands[axis].IsInt(1)) --axis;
+    return axis;
+  }
+
+  // True of sums in lanes that wait for what they read, so many of which registers hold.
+  bool SuitsRegisters(const Binding& reduction) const {
+    const int64_t lanes = reduction.attrs.Int(Attr::kLanes, 1);
+    int64_t bytes = 0;
+    for (const Var* result : reduction.results)
+      bytes += lanes * ir::SizeInBytes(result->type.dtype());
+    const Block& element = *reduction.blocks[0];
+    return lanes > 1 && bytes * kTogether <= kRegistersOfSums * context_.options.vector_bytes &&
+           context_.options.vector_bytes == 64 && element.bindings.size() <= kMostOfElement &&
+           std::all_of(element.bindings.begin(), element.bindings.end(), [&](const Binding* b) {
+             return b->op != OpCode::kLoad || patterns_.LiesNext(*b, element.params.back());
+           });
+  }
+
   // How many elements a thread makes.
   int64_t Together(const Binding& b) const {
     const Block& body = *b.blocks[0];
-    ReadCounter reads(forms_, *(body.params.end() - 2));
+    ReadCounter reads(forms_, body.params[AxisOf(b)]);
     const std::vector<const Binding*> reductions = ReductionsOf(body);
     for (const Binding* reduction : reductions) reads.Count(*reduction->blocks[0]);
+    if (!context_.options.kernels) {
+      const bool suits = reductions.size() == 1 && SuitsRegisters(*reductions[0]);
+      return suits && reads.one() > 1 && reads.Saves(2, 3) ? kTogether : 1;
+    }
     if (!reductions.empty()) return reads.one() > 1 && reads.Saves(2, 3) ? kTogether : 1;
     reads.Count(body);
     if (reads.one() < kFewReads || !reads.Saves(1, 2)) return 1;
@@ -161,8 +195,10 @@ class NeighbourJammer : public LoopWriter {
   }
 
   void Write(const Binding& b, int64_t together) {
+    const std::string who = context_.options.kernels ? "a thread makes " : "";
+    const std::string made = context_.options.kernels ? "" : " are made together";
     context_.Note(b.span,
-                  "a thread makes " + std::to_string(together) + " neighbours, which read the same",
+                  who + std::to_string(together) + " neighbours" + made + ", which read the same",
                   Topic::kNests, Verdict::kDone);
     for (const Var* result : b.results)
       builder().Emit(OpCode::kAlloc, {result}, result->type.dims());
@@ -174,6 +210,7 @@ class NeighbourJammer : public LoopWriter {
       WriteNest(b, 1);
       return Operands{};
     };
+    if (!context_.options.kernels) return void(jammed());
     Choose(IsWorth(b), jammed, alone);
   }
 
@@ -195,24 +232,42 @@ class NeighbourJammer : public LoopWriter {
   }
 
   void WriteNest(const Binding& b, int64_t together) {
-    const size_t axis = b.blocks[0]->params.size() - 2;
+    const size_t axis = AxisOf(b);
     const Operand extent = b.operands[axis];
+    const Operand each = EachTakes(b, together);
     Operands extents = b.operands;
-    extents[axis] = CeilDiv(extent, Int(together));
+    extents[axis] = CeilDiv(extent, each);
     std::vector<const Var*> params;
     for (const Var* param : b.blocks[0]->params)
       params.push_back(builder().NewVar(param->type, param->hint));
     const Operands index(params.begin(), params.end());
+    // What a core reads for the neighbours stays in the first cache while the others pass by.
+    if (!context_.options.kernels) {
+      std::rotate(params.begin(), params.begin() + axis, params.begin() + axis + 1);
+      std::rotate(extents.begin(), extents.begin() + axis, extents.begin() + axis + 1);
+    }
     const Block* body = BlockOf(params, [&] {
-      together == 1 ? WriteElements(b, {index}) : WriteSeveral(b, index, axis, extent, together);
+      together == 1 ? WriteElements(b, {index}) : WriteSeveral(b, index, axis, each, together);
       return Operands{};
     });
     builder().Emit(OpCode::kForeach, {}, std::move(extents), {}, {body});
   }
 
-  void WriteSeveral(const Binding& b, Operands index, size_t axis, const Operand& extent,
+  // One at a time where threads would have nothing to share else.
+  Operand EachTakes(const Binding& b, int64_t together) {
+    if (context_.options.kernels || together == 1) return Int(together);
+    const size_t rank = b.blocks[0]->params.size();
+    const Operand threads = builder().EmitOne(OpCode::kTeam, ir::DType::kI64, {});
+    const Operand elements = Product({b.operands.begin(), b.operands.begin() + rank});
+    const Operand are_few =
+        builder().Scalar(OpCode::kLt, {elements, builder().Mul(threads, Int(together))});
+    return builder().Scalar(OpCode::kSelect, {are_few, Int(1), Int(together)});
+  }
+
+  void WriteSeveral(const Binding& b, Operands index, size_t axis, const Operand& each,
                     int64_t together) {
-    const Operand first = builder().Mul(index[axis], Int(together));
+    const Operand extent = b.operands[axis];
+    const Operand first = builder().Mul(index[axis], each);
     const Operand end = builder().Add(first, Int(together));
     const auto all = [&] {
       std::vector<Operands> places(together, index);
@@ -221,13 +276,19 @@ class NeighbourJammer : public LoopWriter {
       return Operands{};
     };
     const auto some = [&] {
-      Loop(first, extent, {}, [&](const Operand& at) {
+      const Operand last = each.IsConstant() ? extent : Min(builder().Add(first, each), extent);
+      Loop(first, last, {}, [&](const Operand& at) {
         index[axis] = at;
         WriteElements(b, {index});
       });
       return Operands{};
     };
-    Choose(builder().Scalar(OpCode::kLe, {end, extent}), all, some);
+    Operand are_all = builder().Scalar(OpCode::kLe, {end, extent});
+    if (!each.IsInt(together)) {
+      const Operand are_together = builder().Scalar(OpCode::kGt, {each, Int(1)});
+      are_all = builder().Scalar(OpCode::kAnd, {are_together, are_all});
+    }
+    Choose(are_all, all, some);
   }
 
   // The elements at those places, side by side; what is stored of them is stored behind all that
@@ -313,6 +374,7 @@ class NeighbourJammer : public LoopWriter {
   }
 
   WrappingForms forms_;
+  AccessPatterns patterns_;
   Context& context_;
   int depth_ = 0;  // Of nests around what is visited.
 };

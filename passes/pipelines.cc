@@ -54,6 +54,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "read-chosen",
       // Two extremes, of which one was asked for where the other was not.
       "separate-extremes",
+      // Before parallelize-loops, to which all that is carried in another way is in order.
+      "remake-carried",
       "forward-stores",
       "separate-stores",
       "check-first",
@@ -168,6 +170,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "load-before-branches",
       // Behind choose-trees, which says where lanes go; its maps are scheduled too.
       "gather-columns",
+      // Behind choose-trees, whose orders it keeps.
+      "jam-neighbours",
       "schedule",
       // Of what schedule leaves to one thread.
       "store-at-once",
@@ -240,9 +244,8 @@ const std::vector<std::string_view>& GpuPipeline() {
         passes->insert(passes->end(), {"keep-loops-in-block", "run-on-host", "extract-kernels",
                                        "keep-scalars-on-device", "join-blocks"});
       }
-      if (pass == "schedule") {
-        passes->insert(passes->end(), {"make-rows-first", "split-long-rows", "jam-neighbours"});
-      }
+      if (pass == "jam-neighbours")
+        passes->insert(passes->end(), {"make-rows-first", "split-long-rows"});
       if (pass == "lower-to-loops") passes->push_back("call-libraries");
       if (!left_out.contains(pass)) passes->push_back(pass);
     }

@@ -12,11 +12,18 @@ using ir::OpCode;
 using ir::Operand;
 using ir::Var;
 
+bool HasOne(const Binding& nest, int axis) { return nest.operands[axis].IsInt(1); }
+
 // An imap stores its elements one after the other along its last index, in Fortran order along its
-// first.
+// first: of those that are not known to take one value only.
 bool StoresNext(const Binding& nest, int axis) {
-  const int last = static_cast<int>(nest.blocks[0]->params.size()) - 1;
-  return nest.op == OpCode::kImap && axis == (nest.attrs.Int(ir::Attr::kFortran) != 0 ? 0 : last);
+  if (nest.op != OpCode::kImap || HasOne(nest, axis)) return false;
+  const bool is_fortran = nest.attrs.Int(ir::Attr::kFortran) != 0;
+  const int rank = static_cast<int>(nest.blocks[0]->params.size());
+  for (int faster = is_fortran ? 0 : axis + 1; faster < (is_fortran ? axis : rank); ++faster) {
+    if (!HasOne(nest, faster)) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -99,7 +106,7 @@ int AccessPatterns::VectorAxis(const Binding& nest) const {
     const int own = StoresNext(nest, axis);
     int count = own;
     for (const auto& [access, indexes] : accesses)
-      count += indexes == most_indexes && IsNext(*access, params[axis]);
+      count += !HasOne(nest, axis) && indexes == most_indexes && IsNext(*access, params[axis]);
     if (count > most || (count == most && own > 0)) {
       best = axis;
       most = count;

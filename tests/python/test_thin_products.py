@@ -165,3 +165,33 @@ def test_few_rows_have_the_same_bits():
         of_one = compiled(a, b, target="serial")
         np.testing.assert_array_equal(of_one, compiled(a, b, target="parallel"))
         np.testing.assert_allclose(of_one, scores(a, b), rtol=1e-3 if dtype == np.float32 else 1e-9)
+
+
+def added_rows(a, v, out):
+    for i in range(a.shape[0]):
+        s = 0.0
+        for k in range(a.shape[1]):
+            s += a[i, k] * v[k]
+        out[i] += s
+    return out
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.complex64])
+def test_rows_by_a_vector_are_made_together(dtype):
+    """Four at a time where there are so many, and the last ones alone; columns of one element."""
+    rng = np.random.default_rng(5)
+    for rows in (3, 8, 21):
+        a, v = numbers(rng, dtype, rows, 77), numbers(rng, dtype, 77)
+        check_exact(product, a, v)
+        check_exact(product, a, v[:, None])
+        check_exact(of_columns, a.T.copy(), v[:, None])
+    check_exact(by_rows, numbers(rng, dtype, 11, 77), numbers(rng, dtype, 7, 77))
+
+
+def test_rows_that_are_added_to_in_place():
+    rng = np.random.default_rng(6)
+    a, v = numbers(rng, np.float64, 10, 90), numbers(rng, np.float64, 90)
+    compiled = jit(added_rows)
+    for target in COMPILED:
+        result = compiled(a, v, np.arange(10.0), target=target)
+        np.testing.assert_array_equal(result, np.arange(10.0) + a @ v)
