@@ -250,7 +250,10 @@ class NeighbourJammer : public LoopWriter {
       together == 1 ? WriteElements(b, {index}) : WriteSeveral(b, index, axis, each, together);
       return Operands{};
     });
-    builder().Emit(OpCode::kForeach, {}, std::move(extents), {}, {body});
+    // Another part of what is counted stays one.
+    ir::Attributes attrs;
+    if (b.attrs.Has(Attr::kPart)) attrs = {{Attr::kPart, b.attrs.Int(Attr::kPart)}};
+    builder().Emit(OpCode::kForeach, {}, std::move(extents), attrs, {body});
   }
 
   // One at a time where threads would have nothing to share else.

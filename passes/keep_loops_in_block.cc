@@ -156,6 +156,12 @@ bool HasAllWarps(const Binding& many, int64_t threads) {
   return !waits || ThreadsOf(*many.blocks[0]) == threads;
 }
 
+bool HasChecks(const Block& block) {
+  bool has = false;
+  ir::ForEachBinding(block, [&](const Binding& b) { has |= b.op == OpCode::kCheck; });
+  return has;
+}
+
 // Of a loop with what stands inside it. Kernels may be none of it.
 bool IsFit(const Block& whole) {
   using enum OpCode;
@@ -166,6 +172,8 @@ bool IsFit(const Block& whole) {
   ir::ForEachBinding(whole, [&](const Binding& b) {
     ++bindings;
     is_fit &= b.op != kAtomic && b.op != kTeam && b.op != kFree && !IsOnHost(b);
+    // One thread comes to them.
+    if (IsLoop(b.op) && IsForOneThread(b)) is_fit &= !HasChecks(*b.blocks.back());
     if (!IsForMany(b)) return;
     ++kernels;
     is_fit &= IsFitForThreads(b) && HasAllWarps(b, threads);

@@ -324,7 +324,7 @@ def test_time_loops_are_graphs(monkeypatch):
             x = np.roll(x, 1) * 0.5 + x + t
         return x
 
-    x = np.arange(50.0)
+    x = np.arange(50_000.0)  # more than one block goes through
     for is_on in (False, True):
         monkeypatch.setattr(parakeet.config, "gpu_graphs", is_on)
         before = parakeet.memory_info(GPUS[0])
