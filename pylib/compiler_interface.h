@@ -21,8 +21,8 @@ typedef struct PkCompileRequest {
   int32_t boundscheck;
   // For each parameter, what the key says of it (InKey). Null where it will not say more lengths.
   const uint8_t* in_key;
-  int32_t
-      has_short_axes;  // whether arrays of the call have short last axes that the key is silent on
+  // Whether arrays of the call have short last axes that the key is silent on.
+  int32_t has_short_axes;
 } PkCompileRequest;
 
 // New references; null where they do not apply.

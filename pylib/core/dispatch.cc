@@ -156,8 +156,8 @@ class Selection {
   Arguments* call_;
 };
 
-// How often a key may turn out to say too little: of each parameter, its value and its lengths. Or
-// too much.
+// How often a key may turn out to say too little: of each parameter, its value and its lengths, and
+// of all which last axes are short. Or too much.
 size_t MostRounds(const FunctionState& function) { return 2 * function.parameters.size() + 3; }
 
 // Encodes and selects until the key says all that the code needs; each round adds to it.
