@@ -25,7 +25,7 @@ namespace {
 
 // The depth is cut into blocks of about this many steps; of fewer where columns are read where they
 // lie, and that is far: as many rows of them are read side by side, each in long runs.
-constexpr int kDepth = 256;
+constexpr int kDepth = 192;
 constexpr int kStreamedDepth = 32;
 // The rows and the columns of a rectangle, in bytes, so that what they read over a block fits the
 // second cache. Many rows pass by each panel that is fetched; where the depth is short the result
@@ -34,9 +34,11 @@ constexpr int kDeepRowBytes = 1024;
 constexpr int kDeepBytes = 1536;
 constexpr int kFlatRowBytes = 192;
 constexpr int kFlatBytes = 3072;
-// Rectangles that a thread takes one after the other, of no fewer rows than these tiles.
-constexpr int kRounds = 3;
-constexpr int kLeastTiles = 4;
+// Rectangles that a thread takes one after the other, of no fewer rows than these tiles: many, so
+// that a core which gets on slowly leaves its own to others, and few where each would be short.
+constexpr int kRounds = 10;
+constexpr int kFewRounds = 3;
+constexpr int kLeastTiles = 3;
 // Products of fewer terms are not packed; of fewer than these, not shared. Matrices of a batch are
 // shared out by so many terms.
 constexpr int kSmall = 300;
@@ -191,8 +193,12 @@ ContractionLowering::Grid ContractionLowering::Cut(const Tiling& tiling) {
   const Operand is_alone = builder().Scalar(OpCode::kLe, {terms, Int(kAlone)});
   if (tiling.contract.attrs.Int(Attr::kParallel) != 0) {
     const Operand threads = builder().EmitOne(OpCode::kTeam, DType::kI64, {});
-    const Operand wanted = builder().Scalar(
-        OpCode::kFloorDiv, {builder().Mul(threads, Int(kRounds)), Max(tiling.batches, Int(1))});
+    const Operand batches = Max(tiling.batches, Int(1));
+    const Operand long_enough =
+        builder().Scalar(OpCode::kFloorDiv, {builder().Mul(terms, batches), Int(kTermsOfTask)});
+    const Operand units = Max(builder().Mul(threads, Int(kFewRounds)),
+                              Min(builder().Mul(threads, Int(kRounds)), long_enough));
+    const Operand wanted = builder().Scalar(OpCode::kFloorDiv, {units, batches});
     const auto at_least = [&](const Operand& count, const Operand& limit, const Operand& others) {
       const Operand share = builder().Scalar(OpCode::kFloorDiv, {wanted, Max(others, Int(1))});
       return Max(count, Min(share, limit));
