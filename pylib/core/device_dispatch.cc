@@ -349,6 +349,7 @@ bool AreThere(const Arguments& call, const Device& device, bool* stays) {
 int NumberOfDevice(DeviceKind kind, int number) { return int(TargetOn(kind)) | number << 8; }
 
 void RaiseDeviceMemory(Device* device, int64_t bytes, int64_t bytes_in_use) {
+  if (RaiseIfTooBig(bytes)) return;
   const int64_t limit = device->Counters().limit_bytes;
   const runtime::DeviceMemory memory = device->Memory();
   std::string most;
@@ -358,8 +359,8 @@ void RaiseDeviceMemory(Device* device, int64_t bytes, int64_t bytes_in_use) {
     most = ", and " + std::to_string(memory.free_bytes) + " of the device's " +
            std::to_string(memory.total_bytes) + " are free";
   }
-  PyErr_Format(PyExc_MemoryError, "cannot allocate %s on %s, where %lld bytes are in use%s",
-               BytesToAllocate(bytes).c_str(), NameOf(device->kind(), device->number()).c_str(),
+  PyErr_Format(PyExc_MemoryError, "cannot allocate %lld bytes on %s, where %lld bytes are in use%s",
+               (long long)bytes, NameOf(device->kind(), device->number()).c_str(),
                (long long)bytes_in_use, most.c_str());
 }
 

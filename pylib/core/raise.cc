@@ -48,15 +48,19 @@ void RaiseReserved(const runtime::ErrorRecord& error) {
     PyErr_SetString(PyExc_RecursionError, "maximum recursion depth exceeded");
   } else if (error.site == kPkSiteDevice) {
     PyErr_SetString(PyExc_RuntimeError, runtime::DeviceErrorText(int32_t(scalar)).c_str());
-  } else {
-    PyErr_Format(PyExc_MemoryError, "cannot allocate %s", BytesToAllocate(scalar).c_str());
+  } else if (!RaiseIfTooBig(scalar)) {
+    PyErr_Format(PyExc_MemoryError, "cannot allocate %lld bytes", scalar);
   }
 }
 
 }  // namespace
 
-std::string BytesToAllocate(int64_t bytes) {
-  return bytes < 0 ? "an array of 2**63 bytes or more" : std::to_string(bytes) + " bytes";
+bool RaiseIfTooBig(int64_t bytes) {
+  if (bytes >= 0) return false;
+  PyErr_SetString(PyExc_ValueError,
+                  "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum "
+                  "possible size.");
+  return true;
 }
 
 void RaiseRunError(const Manifest& manifest, const runtime::ErrorRecord& error) {

@@ -17,8 +17,9 @@ namespace parakeet::pylib {
 // file, function and line.
 void RaiseRunError(const Manifest& manifest, const runtime::ErrorRecord& error);
 
-// What could not be allocated, in words: "80 bytes". Below 0: a size that does not fit.
-std::string BytesToAllocate(int64_t bytes);
+// NumPy's ValueError where an array would have 2**63 bytes or more, which is `bytes` below 0; true
+// then.
+bool RaiseIfTooBig(int64_t bytes);
 
 // parakeet.errors.DeviceError: a device that cannot be used, or that has failed.
 void RaiseDeviceError(const std::string& message);
