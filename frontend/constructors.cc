@@ -170,6 +170,12 @@ Value SelectWhere(Evaluator* evaluator, const Values& arguments) {
 }
 
 // x.item(), x.item(place in C order), x.item(i, j ...), x.item((i, j ...)).
+Value TakeElementAt(Evaluator* evaluator, const Values& arguments) {
+  const ArrayValue& array = arguments[0].As<ArrayValue>();
+  const ir::Operand place = evaluator->AsIndex(arguments[1], "a place");
+  return Value::NumPy(evaluator->builder().Load(array.op, {place}));
+}
+
 Value TakeItem(Evaluator* evaluator, const Values& arguments) {
   Context& context = evaluator->context();
   ir::Builder& builder = context.builder();

@@ -41,6 +41,7 @@ constexpr Intrinsic kIntrinsics[] = {
     {"nonzero", "a", FindNonZero},
     {"where", "condition x y", SelectWhere},
     {"item", "*", TakeItem},
+    {"element_at", "x place", TakeElementAt},
     {"library_call", "*", CallRoutine},
     {"bitcast", "x dtype", BitcastElements},
     {"popcount", "x", CountSetBits},

@@ -31,6 +31,8 @@ Value MakeStrong(Evaluator* evaluator,
 Value FindNonZero(Evaluator* evaluator, const Values& arguments);  // x: a tuple of index arrays
 Value SelectWhere(Evaluator* evaluator, const Values& arguments);  // condition, x, y
 Value TakeItem(Evaluator* evaluator, const Values& arguments);     // x: its only element, Python's
+Value TakeElementAt(Evaluator* evaluator,
+                    const Values& arguments);  // x, of one axis, and a place in it, unchecked
 
 // library_calls.cc
 Value CallRoutine(Evaluator* evaluator, const Values& arguments);  // name, then its operands

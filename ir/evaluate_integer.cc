@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -63,6 +64,12 @@ T ShiftRight(T a, T b, int width) {
 
 int CountBits(uint64_t bits, int width) { return std::popcount(bits << (64 - width)); }
 
+int TrailingZeros(uint64_t bits, int width) { return std::min(std::countr_zero(bits), width); }
+
+int BitLength(uint64_t bits, int width) {
+  return std::bit_width((bits << (64 - width)) >> (64 - width));
+}
+
 template <typename T>
 std::optional<T> Unary(OpCode op, T a, int width) {
   switch (op) {
@@ -71,6 +78,9 @@ std::optional<T> Unary(OpCode op, T a, int width) {
     case OpCode::kSign: return static_cast<T>((a > 0) - (a < 0));
     case OpCode::kNot: return static_cast<T>(~a);
     case OpCode::kPopCount: return static_cast<T>(CountBits(static_cast<uint64_t>(a), width));
+    case OpCode::kBitLength: return static_cast<T>(BitLength(static_cast<uint64_t>(a), width));
+    case OpCode::kTrailingZeros:
+      return static_cast<T>(TrailingZeros(static_cast<uint64_t>(a), width));
     case OpCode::kFloor:
     case OpCode::kCeil:
     case OpCode::kTrunc:

@@ -10,7 +10,8 @@
 //   store %y[%i], %last
 //
 // The loop is then seen to be a sum, and the loops around it to store once an element. Where a
-// branch stores, both yield what the element is then.
+// branch stores, both yield what the element is then. A `while` whose condition does not read the
+// array is as a `for`.
 //
 // Assumes: index form; runs behind hoist-invariants, which moves an index that does not change out
 // of the loop, and before the passes that look for reductions.
@@ -37,6 +38,10 @@ using ir::Var;
 using ir::VarSet;
 
 constexpr size_t kMostElements = 16;  // of one array, that a loop carries
+
+bool Repeats(const Binding& b) { return b.op == OpCode::kFor || b.op == OpCode::kWhile; }
+
+const Block& BodyOf(const Binding& loop) { return *loop.blocks.back(); }
 
 // One element: an array, and an index that the loop does not change.
 struct Element {
@@ -138,7 +143,7 @@ class ElementCarrier : public ir::Mutator {
     }
     const Binding* rewritten = Rewrite(b);
     ranges_.Leave(mark);
-    if (b->op != OpCode::kFor || !Carry(*rewritten)) builder().Append(rewritten);
+    if (!Repeats(*b) || !Carry(*rewritten)) builder().Append(rewritten);
     ranges_.Define(*rewritten);
     if (b->op == OpCode::kCheck) ranges_.Assume(rewritten->operands[0], true);
   }
@@ -160,7 +165,7 @@ class ElementCarrier : public ir::Mutator {
 
   // Appends the loop with what it carries; false where it carries nothing more.
   bool Carry(const Binding& loop) {
-    const Block& body = *loop.blocks[0];
+    const Block& body = BodyOf(loop);
     std::vector<Element> elements;
     BlockCarrier::Accesses accesses;
     VarSet seen;
@@ -170,17 +175,22 @@ class ElementCarrier : public ir::Mutator {
     if (elements.empty()) return false;
     context_.Note(loop.span, "carries what it adds to an element", Topic::kOther, Verdict::kDone);
     Binding carrying = loop;
-    std::vector<const Var*> params;
+    std::vector<Operand> now;
     for (const Element& element : elements) {
       carrying.operands.push_back(builder().Load(element.array, element.index));
       const ir::Type type(element.array->type.dtype());
-      params.push_back(builder().NewVar(type));
+      now.push_back(builder().NewVar(type));
       carrying.results.push_back(builder().NewVar(type));
     }
-    BlockCarrier carrier(arena(), accesses, {params.begin(), params.end()});
-    Block carried = carrier.Carry(body);
-    carried.params.insert(carried.params.end(), params.begin(), params.end());
-    carrying.blocks = {arena()->New(std::move(carried))};
+    Block carried = BlockCarrier(arena(), accesses, now).Carry(body);
+    for (const Operand& element : now) carried.params.push_back(element.var());
+    carrying.blocks.back() = arena()->New(std::move(carried));
+    if (loop.op == OpCode::kWhile) {
+      Block asked = *loop.blocks[0];
+      for (const Operand& element : now)
+        asked.params.push_back(builder().NewVar(element.var()->type));
+      carrying.blocks[0] = arena()->New(std::move(asked));
+    }
     const size_t first = loop.results.size();
     const Binding* written = arena()->New(std::move(carrying));
     builder().Append(written);
@@ -202,12 +212,15 @@ class ElementCarrier : public ir::Mutator {
   // Adds the array's elements that can be carried, and what loads and stores them.
   void FindElements(const Binding& loop, const Var* array, std::vector<Element>& elements,
                     BlockCarrier::Accesses& accesses) const {
-    const Block& body = *loop.blocks[0];
+    const Block& body = BodyOf(loop);
     const VarSet inside = ir::DefinedVars(body);
     if (inside.contains(array) || (may_overlap_ && !roots_.IsFresh(array))) return;
     if (roots_.Of(array).size() != 1) return;
     if (!roots_.IsFresh(array) && EffectsOf(loop, roots_).may_fail) return;
     std::vector<const Binding*> touching;
+    if (loop.op == OpCode::kWhile &&
+        (!FindAccesses(*loop.blocks[0], array, touching) || !touching.empty()))
+      return;
     if (!FindAccesses(body, array, touching)) return;
     std::vector<Element> own;
     std::vector<size_t> numbers;

@@ -12,6 +12,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       "eliminate-common-subexpressions",
       "eliminate-dead-code",
       // Before all that asks how often loops run.
+      "count-bits",
       "count-whiles",
       // What ranges decide of sizes is no assumption.
       "prove-bounds",
@@ -49,6 +50,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "join-stores",
       // A sum that is carried is a reduction, or a scan.
       "carry-elements",
+      // Again: of counts that were elements.
+      "count-bits",
       // An extreme and its place.
       "carry-chosen",
       "read-chosen",

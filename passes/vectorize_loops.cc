@@ -695,13 +695,17 @@ class Vectorizer : public LoopWriter {
 
   // A loop that lanes leave one by one: it goes on while any lane does, and what a lane carries and
   // is read later stays as it was when that lane left. The test runs at the head of a trip, where
-  // it shares code with the body.
+  // it shares code with the body. What is the same in all lanes that go on, as a counter, is a
+  // number, and carried beside it is what it was in each lane when that left.
   void RepeatLanes(const Binding& b) {
     const Operand& goes_on = b.blocks[0]->results[0];
     if (!goes_on.IsVar() || !varying_.contains(goes_on.var())) return RepeatTogether(b);
     const Operand all = lanes_->Splat(builder(), Operand::Bool(true));
     Operands inits = {mask_ ? *mask_ : all};
-    for (const Operand& init : b.operands) inits.push_back(AsVector(init));
+    for (const Operand& init : ValuesFor(b.blocks[0]->params, b.operands.data()))
+      inits.push_back(init);
+    const std::vector<size_t> numbers = NumbersReadBehind(b);
+    for (size_t k : numbers) inits.push_back(AsVector(b.operands[k]));
     const std::vector<const Var*> heads = NewVarsLike(inits);
     const Block* test = BlockOf(
         heads, [&] { return Operands{builder().EmitOne(OpCode::kAny, DType::kBool, {heads[0]})}; });
@@ -709,7 +713,21 @@ class Vectorizer : public LoopWriter {
     const Block* trip = BlockOf(carried, [&] { return WriteTrip(b, carried); });
     const std::vector<const Var*> results = NewVarsLike(inits);
     builder().Emit(OpCode::kWhile, results, inits, {}, {test, trip});
-    for (size_t k = 0; k < b.results.size(); ++k) SetVector(b.results[k], results[1 + k]);
+    for (size_t k = 0; k < b.results.size(); ++k) {
+      if (varying_.contains(b.blocks[0]->params[k])) SetVector(b.results[k], results[1 + k]);
+    }
+    for (size_t k = 0; k < numbers.size(); ++k)
+      SetVector(b.results[numbers[k]], results[1 + b.results.size() + k]);
+  }
+
+  // What is the same in all lanes that go on, and read where they have left the loop.
+  std::vector<size_t> NumbersReadBehind(const Binding& b) const {
+    std::vector<size_t> numbers;
+    for (size_t k = 0; k < b.results.size(); ++k) {
+      if (!varying_.contains(b.blocks[0]->params[k]) && read_.contains(b.results[k]))
+        numbers.push_back(k);
+    }
+    return numbers;
   }
 
   std::vector<const Var*> NewVarsLike(const Operands& values) {
@@ -722,15 +740,22 @@ class Vectorizer : public LoopWriter {
   Operands WriteTrip(const Binding& b, const std::vector<const Var*>& carried) {
     const std::optional<Operand> outer_mask = std::exchange(mask_, Operand(carried[0]));
     const bool outer_diverged = std::exchange(diverged_, true);
-    const auto write = [&](const Block& block) {
-      for (size_t k = 0; k < block.params.size(); ++k) SetVector(block.params[k], carried[1 + k]);
-      return WriteVectors(block);
+    const auto own = carried.begin() + 1;
+    const std::vector<const Var*> values(own, own + b.results.size());
+    Set(b.blocks[0]->params.data(), values);
+    mask_ = Masked(WriteVectors(*b.blocks[0])[0]);
+    const std::vector<const Var*>& params = b.blocks[1]->params;
+    Set(params.data(), values);
+    for (const Binding* each : b.blocks[1]->bindings) Visit(each);
+    Operands next = ValuesFor(params, b.blocks[1]->results.data());
+    const auto as_left = [&](const Operand& value, const Var* before) {
+      return builder().Scalar(OpCode::kSelect, {*mask_, value, before});
     };
-    mask_ = Masked(write(*b.blocks[0])[0]);
-    Operands next = write(*b.blocks[1]);
-    for (size_t k = 0; k < next.size(); ++k) {
-      if (read_.contains(b.results[k]))
-        next[k] = builder().Scalar(OpCode::kSelect, {*mask_, next[k], carried[1 + k]});
+    for (size_t k : NumbersReadBehind(b))
+      next.push_back(as_left(AsVector(b.blocks[1]->results[k]), carried[1 + next.size()]));
+    for (size_t k = 0; k < values.size(); ++k) {
+      if (varying_.contains(params[k]) && read_.contains(b.results[k]))
+        next[k] = as_left(next[k], values[k]);
     }
     next.insert(next.begin(), *mask_);
     mask_ = outer_mask;

@@ -33,6 +33,9 @@ class Integers {
       case OpCode::kNot: return builder_.CreateNot(a_);
       case OpCode::kAbs: return is_signed_ ? Magnitude() : a_;
       case OpCode::kPopCount: return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, a_);
+      case OpCode::kBitLength:
+        return builder_.CreateSub(Int(Width()), Zeros(llvm::Intrinsic::ctlz));
+      case OpCode::kTrailingZeros: return Zeros(llvm::Intrinsic::cttz);
       case OpCode::kSign: return Sign();
       case OpCode::kFloor:
       case OpCode::kCeil:
@@ -43,6 +46,11 @@ class Integers {
       case OpCode::kImag: return Int(0);
       default: return nullptr;
     }
+  }
+
+  // At one end; all of them for 0.
+  Value* Zeros(llvm::Intrinsic::ID at_end) {
+    return builder_.CreateBinaryIntrinsic(at_end, a_, builder_.getFalse());
   }
 
   Value* Binary(OpCode op) {

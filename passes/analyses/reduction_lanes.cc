@@ -83,7 +83,10 @@ bool FollowsElements(const Block& block, const Var* index) {
     if (loop.op != OpCode::kWhile || std::none_of(loop.results.begin(), loop.results.end(), varies))
       return;
     const Block& condition = *loop.blocks[0];
-    ir::VarSet places(condition.params.begin(), condition.params.end());
+    ir::VarSet places;
+    for (const Var* param : condition.params) {
+      if (varies(param)) places.insert(param);
+    }
     const auto is_at = [&](const Operand& o) { return o.IsVar() && places.contains(o.var()); };
     ir::ForEachBinding(condition, [&](const Binding& b) {
       const bool is_of_places = std::any_of(b.operands.begin(), b.operands.end(), is_at);

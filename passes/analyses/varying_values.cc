@@ -53,13 +53,15 @@ class VaryingFinder {
     }
   }
 
-  // Where lanes do not run it alike, all that it carries varies.
+  // Where lanes do not run it alike, all that it carries varies behind it. In a `while` that they
+  // leave one by one, what is the same in those that go on does not.
   void SeeLoop(const Binding& b, bool parts) {
     if (parts && b.op == OpCode::kFor) Add(b.blocks[0]->params[0]);
     const Block& body = *b.blocks.back();
     for (size_t k = 0; k < b.results.size(); ++k) {
-      if (!parts && !Varies(b.operands[FirstInit(b) + k]) && !Varies(body.results[k])) continue;
-      Add(b.results[k]);
+      const bool differs = Varies(b.operands[FirstInit(b) + k]) || Varies(body.results[k]);
+      if (parts || differs) Add(b.results[k]);
+      if (!differs && (!parts || b.op == OpCode::kWhile)) continue;
       for (const Block* block : b.blocks) Add(block->params[FirstCarried(b) + k]);
     }
     for (const Block* block : b.blocks) See(*block);

@@ -280,6 +280,21 @@ TEST(EvaluateInteger, PopulationCounts) {
   EXPECT_EQ(Int(OpCode::kPopCount, {0x80000001}, DType::kU32), 2);
 }
 
+TEST(EvaluateInteger, BitLengths) {
+  EXPECT_EQ(Int(OpCode::kBitLength, {0}), 0);
+  EXPECT_EQ(Int(OpCode::kBitLength, {1}), 1);
+  EXPECT_EQ(Int(OpCode::kBitLength, {-1}), 64);
+  EXPECT_EQ(Int(OpCode::kBitLength, {-1}, DType::kI8), 8);
+  EXPECT_EQ(Int(OpCode::kBitLength, {0x40000001}, DType::kU32), 31);
+}
+
+TEST(EvaluateInteger, TrailingZeros) {
+  EXPECT_EQ(Int(OpCode::kTrailingZeros, {0}), 64);
+  EXPECT_EQ(Int(OpCode::kTrailingZeros, {0}, DType::kU8), 8);
+  EXPECT_EQ(Int(OpCode::kTrailingZeros, {-1}, DType::kI16), 0);
+  EXPECT_EQ(Int(OpCode::kTrailingZeros, {-64}, DType::kI8), 6);
+}
+
 TEST(EvaluateCast, OtherConversions) {
   const Constant all_ones = ConstantOf(DType::kU64, -1);
   EXPECT_EQ(EvaluateCast(all_ones, DType::kF64).real, 0x1p64);

@@ -47,7 +47,8 @@ TEST(Interpreter, EveryScalarOperation) {
     const OpCode op = static_cast<OpCode>(i);
     const bool bits = op == OpCode::kNot || op == OpCode::kAnd || op == OpCode::kOr ||
                       op == OpCode::kXor || op == OpCode::kShl || op == OpCode::kShr ||
-                      op == OpCode::kPopCount;
+                      op == OpCode::kPopCount || op == OpCode::kBitLength ||
+                      op == OpCode::kTrailingZeros;
     const std::string dtype = bits ? "i32" : "f64";
     std::string result = InfoOf(op).rule == TypeRule::kBool ? "bool" : dtype;
     if (op == OpCode::kMakeComplex) result = "c128";

@@ -44,6 +44,7 @@ nonzero = Intrinsic("nonzero")
 select = Intrinsic("where")  # condition, x, y
 memory_order = Intrinsic("memory_order")  # "F" of an array whose first axis has the least stride
 item = Intrinsic("item")
+element_at = Intrinsic("element_at")  # x, place: of one axis, in range, which nothing checks
 strong = Intrinsic("strong")  # a Python scalar becomes the NumPy scalar of its default dtype
 
 # A routine of another library, by its row in ir/library_routines.def, and its operands, of which

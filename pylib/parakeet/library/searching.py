@@ -2,7 +2,14 @@
 
 import numpy as np
 
-from parakeet.library.intrinsics import asarray, astype, on_device, promote_types, strong
+from parakeet.library.intrinsics import (
+    asarray,
+    astype,
+    element_at,
+    on_device,
+    promote_types,
+    strong,
+)
 from parakeet.library.registry import overload
 from parakeet.library.sorting import order_of_row
 from parakeet.operators import map
@@ -11,11 +18,11 @@ from parakeet.operators import map
 def halvings(n):
     """How often n elements are halved until none is left, and the longest of these steps."""
     count = 0
-    longest = 0
-    while n >= max(longest + longest, 1):
-        longest = max(longest + longest, 1)
+    rest = n
+    while rest > 0:
+        rest >>= 1
         count += 1
-    return count, longest
+    return count, np.right_shift(np.left_shift(1, count), 1)
 
 
 def is_less(a, b):
@@ -35,13 +42,41 @@ def first_behind(goes_on, a, value, steps):
     """The first place in `a`, sorted and not empty, before which all elements go on to the value.
 
     All values take the same steps, each as long as a power of two and taken or not, so that many
-    are searched for at once. `steps` are the halvings of a's elements.
+    are searched for at once. The first step may end where the others end with the last element: no
+    place is asked about that is not one of a's. `steps` are the halvings of a's elements.
     """
-    return search_on(goes_on, a, value, steps, 0, 0)
+    count, longest = steps
+    place = a.shape[0] - longest + 1 if goes_on(element_at(a, longest - 1), value) else 0
+    step = longest
+    for _ in range(1, count):
+        step >>= 1
+        further = place + step
+        place = further if goes_on(element_at(a, further - 1), value) else place
+    return place
+
+
+def first_not_less(a, value, steps):
+    if a.dtype.kind == "c":
+        return first_behind(stands_before, a, value, steps)
+    place = first_behind(lambda element, v: element < v, a, value, steps)
+    if value != value:
+        # No element is less than nan; those that are numbers stand before it.
+        end = a.shape[0]
+        while place < end:
+            middle = (place + end) >> 1
+            element = element_at(a, middle)
+            if element == element:
+                place = middle + 1
+            else:
+                end = middle
+    return place
 
 
 def first_greater(a, value, steps):
-    return first_behind(stands_before_or_with, a, value, steps)
+    if a.dtype.kind == "c":
+        return first_behind(stands_before_or_with, a, value, steps)
+    place = first_behind(lambda element, v: element <= v, a, value, steps)
+    return place if value == value else a.shape[0]
 
 
 def search_on(goes_on, a, value, steps, done, place):
@@ -85,13 +120,13 @@ def first_behind_samples(goes_on, a, samples, value, steps):
     return search_on(goes_on, a, value, steps, SAMPLED_STEPS, place * stride)
 
 
-def places_behind(goes_on, a, values):
+def places_behind(search, goes_on, a, values):
     steps = halvings(a.shape[0])
     if on_device() and values.ndim == 1:
         if a.shape[0] >= LEAST_SAMPLED and values.shape[0] >= LEAST_SAMPLED:
             samples = samples_of(a, steps)
             return map(lambda v: first_behind_samples(goes_on, a, samples, v, steps), values)
-    return map(lambda value: first_behind(goes_on, a, value, steps), values, axis=None)
+    return map(lambda value: search(a, value, steps), values, axis=None)
 
 
 @overload(np.searchsorted, method="searchsorted")
@@ -110,8 +145,8 @@ def searchsorted(a, v, side="left", sorter=None):
     if x.shape[0] < 1:
         return strong(map(lambda value: 0, values, axis=None))
     if side == "left":
-        return strong(places_behind(stands_before, x, values))
-    return strong(places_behind(stands_before_or_with, x, values))
+        return strong(places_behind(first_not_less, stands_before, x, values))
+    return strong(places_behind(first_greater, stands_before_or_with, x, values))
 
 
 @overload(np.digitize)
