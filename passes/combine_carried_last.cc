@@ -8,8 +8,8 @@
 //     ...  %a = add %left, 1  %b = min %up, %diagonal  %c = min %b, %a  ...  yield %c }
 //
 // A processor makes ahead what follows from no iteration before; the chain of what does is how long
-// an iteration takes. Operands are joined as they are there: of all that are left, the two that wait
-// least for what is carried. Orders change where the chain gets shorter, and there alone.
+// an iteration takes. Operands are joined as they are there: of all that are left, the two that
+// wait least for what is carried. Orders change where the chain gets shorter, and there alone.
 //
 // Assumes: scheduled loops, before eliminate-dead-code.
 // Refuses: floats, whose sums and extremes follow from their order; what something else reads too.
@@ -66,12 +66,19 @@ class Combiner : public ir::Mutator {
  protected:
   const Block* VisitBlock(const Block* block) override {
     ir::DefinitionMap outer = std::move(here_);
+    ir::VarSet outer_inside = std::move(inside_);
     here_ = {};
+    inside_ = {};
     for (const Binding* b : block->bindings) {
-      if (MayBeReordered(*b)) here_.insert({b->result(), b});
+      if (!MayBeReordered(*b)) continue;
+      for (const Operand& operand : b->operands) {
+        if (IsInside(*b, operand)) inside_.insert(operand.var());
+      }
+      here_.insert({b->result(), b});
     }
     const Block* visited = Mutator::VisitBlock(block);
     here_ = std::move(outer);
+    inside_ = std::move(outer_inside);
     return visited;
   }
 
@@ -91,7 +98,8 @@ class Combiner : public ir::Mutator {
     // What an outer loop carries is there when an inner one begins.
     ir::FlatMap<const Var*, int> outer = std::move(waits_);
     waits_ = {};
-    const std::vector<bool> waits = Recurrences(*loop->blocks.back(), FirstCarried(*loop));
+    std::vector<bool> waits;
+    if (!loop->results.empty()) waits = Recurrences(*loop->blocks.back(), FirstCarried(*loop));
     for (size_t k = 0; k < waits.size(); ++k) {
       if (!waits[k]) continue;
       for (const Block* block : loop->blocks) waits_[block->params[FirstCarried(*loop) + k]] = 0;
@@ -167,7 +175,7 @@ class Combiner : public ir::Mutator {
   // Writes the operation with its operands in the order in which they are there; false where that
   // is no sooner.
   bool Reorder(const Binding& root) {
-    if (IsInside(root)) return false;
+    if (inside_.contains(root.result())) return false;
     std::vector<Leaf> leaves;
     Gather(root, leaves);
     if (leaves.size() < 3) return false;
@@ -187,23 +195,17 @@ class Combiner : public ir::Mutator {
     return true;
   }
 
-  // Whether it is an operand of an operation like it, and of nothing else.
-  bool IsInside(const Binding& b) const {
-    if (uses_.find(b.result())->second != 1) return false;
-    return std::any_of(here_.begin(), here_.end(), [&](const auto& entry) {
-      const Binding& reader = *entry.second;
-      return reader.op == b.op && (reader.operands[0] == Operand(b.result()) ||
-                                   reader.operands[1] == Operand(b.result()));
-    });
+  // Whether an operand is made in this block by an operation like its reader, and for it alone.
+  bool IsInside(const Binding& reader, const Operand& operand) const {
+    const auto found = operand.IsVar() ? here_.find(operand.var()) : here_.end();
+    return found != here_.end() && found->second->op == reader.op &&
+           uses_.find(operand.var())->second == 1;
   }
 
   void Gather(const Binding& b, std::vector<Leaf>& leaves) const {
     for (const Operand& operand : b.operands) {
-      const auto found = operand.IsVar() ? here_.find(operand.var()) : here_.end();
-      const bool is_inside = found != here_.end() && found->second->op == b.op &&
-                             uses_.find(operand.var())->second == 1;
-      if (is_inside) {
-        Gather(*found->second, leaves);
+      if (IsInside(b, operand)) {
+        Gather(*here_.find(operand.var())->second, leaves);
       } else {
         const Operand applied = Apply(operand);
         leaves.push_back({applied, WaitOf(applied)});
@@ -232,8 +234,9 @@ class Combiner : public ir::Mutator {
   }
 
   ir::FlatMap<const Var*, int> uses_;
-  // Of the block being visited, what may be reordered.
+  // Of the block being visited, what may be reordered, and what of it is an operand of its like.
   ir::DefinitionMap here_;
+  ir::VarSet inside_;
   // Of what follows from what the loop around it carries.
   ir::FlatMap<const Var*, int> waits_;
 };
