@@ -9,12 +9,12 @@
 // stored in front of a branch that may store over it, `y[i] = x` before `if p: y[i] = x + 1.0`, is
 // stored in the branch's other block first.
 //
-// A place that both blocks compute alike, of what is there in front of them (`y[i + 1]`), is computed
-// in front of the branch.
+// A place that both blocks compute alike, of what is there in front of them (`y[i + 1]`), is
+// computed in front of the branch.
 //
 // Assumes: index form, behind eliminate-common-subexpressions: places that are equal are one value.
-// Refuses: a place that a block computes of what it reads; a store that other things than stores are
-// behind; in front of a branch, one that something may see before what stores over it.
+// Refuses: a place that a block computes of what it reads; a store that other things than stores
+// are behind; in front of a branch, one that something may see before what stores over it.
 #include <algorithm>
 
 #include "ir/mutator.h"
