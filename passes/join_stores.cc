@@ -9,9 +9,12 @@
 // stored in front of a branch that may store over it, `y[i] = x` before `if p: y[i] = x + 1.0`, is
 // stored in the branch's other block first.
 //
+// A place that both blocks compute alike, of what is there in front of them (`y[i + 1]`), is
+// computed in front of the branch.
+//
 // Assumes: index form, behind eliminate-common-subexpressions: places that are equal are one value.
-// Refuses: a place that a block computes itself; a store that other things than stores are behind;
-// in front of a branch, one that something may see before what stores over it.
+// Refuses: a place that a block computes of what it reads; a store that other things than stores
+// are behind; in front of a branch, one that something may see before what stores over it.
 #include <algorithm>
 
 #include "ir/mutator.h"
@@ -29,6 +32,9 @@ using ir::OpCode;
 using ir::Operand;
 using ir::Var;
 
+// How many operations one inside the other a place may be computed by, once more.
+constexpr int kDeepestPlace = 3;
+
 class StoreJoiner : public ir::Mutator {
  public:
   StoreJoiner(ir::Arena* arena, const ir::Function& function) : Mutator(arena), roots_(function) {}
@@ -45,6 +51,9 @@ class StoreJoiner : public ir::Mutator {
     std::vector<Binding> stores;  // the last first
     while (StoreAtOnePlace(taken, other)) {
       Binding store = *taken.bindings.back();
+      const ir::DefinitionMap made = ir::Definitions(taken);
+      for (size_t k = 1; k + 1 < store.operands.size(); ++k)
+        store.operands[k] = InFront(store.operands[k], made);
       taken.results.push_back(store.operands.back());
       other.results.push_back(other.bindings.back()->operands.back());
       choice.results.push_back(builder().NewVar(ir::TypeOf(store.operands.back()), "stored"));
@@ -63,15 +72,55 @@ class StoreJoiner : public ir::Mutator {
   static bool StoreAtOnePlace(const Block& taken, const Block& other) {
     if (taken.bindings.empty() || other.bindings.empty()) return false;
     const Binding& a = *taken.bindings.back();
-    if (!StoresAtOnePlace(a, *other.bindings.back())) return false;
-    const ir::VarSet inside = ir::DefinedVars(taken);
-    return std::none_of(a.operands.begin(), a.operands.end() - 1,
-                        [&](const Operand& o) { return o.IsVar() && inside.contains(o.var()); });
+    const Binding& b = *other.bindings.back();
+    if (!AreStoresAlike(a, b) || a.operands[0] != b.operands[0]) return false;
+    const Computed computed = {taken, other};
+    for (size_t k = 1; k + 1 < a.operands.size(); ++k) {
+      if (!computed.Alike(a.operands[k], b.operands[k], kDeepestPlace)) return false;
+    }
+    return !computed.inside.contains(a.operands[0].var());
+  }
+
+  // What two blocks compute.
+  struct Computed {
+    Computed(const Block& taken, const Block& other)
+        : inside(ir::DefinedVars(taken)), made{ir::Definitions(taken), ir::Definitions(other)} {}
+
+    // Whether both are one value from in front of the blocks, or made of such in the same way.
+    bool Alike(const Operand& a, const Operand& b, int depth) const {
+      if (a == b) return !a.IsVar() || !inside.contains(a.var());
+      if (depth == 0 || !a.IsVar() || !b.IsVar()) return false;
+      const auto first = made[0].find(a.var()), second = made[1].find(b.var());
+      if (first == made[0].end() || second == made[1].end()) return false;
+      const Binding &one = *first->second, &two = *second->second;
+      if (one.op != two.op || !IsPlaceOp(one.op)) return false;
+      return Alike(one.operands[0], two.operands[0], depth - 1) &&
+             Alike(one.operands[1], two.operands[1], depth - 1);
+    }
+
+    ir::VarSet inside;
+    ir::DefinitionMap made[2];
+  };
+
+  static bool IsPlaceOp(OpCode op) {
+    return op == OpCode::kAdd || op == OpCode::kSub || op == OpCode::kMul;
+  }
+
+  // The place, computed in front of the branch where the block computes it.
+  Operand InFront(const Operand& place, const ir::DefinitionMap& made) {
+    const auto found = place.IsVar() ? made.find(place.var()) : made.end();
+    if (found == made.end()) return place;
+    const Binding& b = *found->second;
+    return builder().Scalar(b.op, {InFront(b.operands[0], made), InFront(b.operands[1], made)});
+  }
+
+  static bool AreStoresAlike(const Binding& a, const Binding& b) {
+    return a.op == OpCode::kStore && b.op == OpCode::kStore && a.attrs == b.attrs &&
+           a.operands.size() == b.operands.size();
   }
 
   static bool StoresAtOnePlace(const Binding& a, const Binding& b) {
-    return a.op == OpCode::kStore && b.op == OpCode::kStore && a.attrs == b.attrs &&
-           a.operands.size() == b.operands.size() &&
+    return AreStoresAlike(a, b) &&
            std::equal(a.operands.begin(), a.operands.end() - 1, b.operands.begin());
   }
 

@@ -189,6 +189,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "write-one-by-one",
       "simplify",
       "eliminate-common-subexpressions",
+      // Behind vectorize-loops, which gives lanes what it knows the form of.
+      "combine-carried-last",
       "flatten-lanes",
       // By indexes that are one value where they are equal.
       "join-lanes",

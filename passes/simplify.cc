@@ -153,7 +153,7 @@ class Simplifier : public ir::Mutator {
     if (b.op == OpCode::kAscribe || b.op == OpCode::kBroadcast || b.op == OpCode::kReshape)
       return SameView(b);
     if (b.op == OpCode::kTranspose) return SimplerTranspose(b);
-    if (b.op == OpCode::kIf) return ChosenLogic(b);
+    if (b.op == OpCode::kIf) return ChosenByBranch(b);
     if (!ir::IsScalarOp(b.op)) return std::nullopt;
     if (auto folded = ir::Fold(b.op, b.operands, b.result()->type)) return folded;
     return ApplyRules(b);
@@ -239,7 +239,7 @@ class Simplifier : public ir::Mutator {
       case OpCode::kSelect:  // select(c, x, x) => x
         if (in[1] == in[2]) return in[1];
         if (auto logic = Logic(in[0], in[1], in[2], b.result()->hint)) return logic;
-        return ChosenExtreme(b);
+        return ChosenExtreme(in[0], in[1], in[2], b.result());
       case OpCode::kPow: return SimplerPower(b);
       case OpCode::kFloor:
       case OpCode::kCeil:
@@ -277,29 +277,28 @@ class Simplifier : public ir::Mutator {
   }
 
   // The same of an `if` that only chooses.
-  std::optional<Operand> ChosenLogic(const Binding& b) {
+  std::optional<Operand> ChosenByBranch(const Binding& b) {
     const Block &yes = *b.blocks[0], &no = *b.blocks[1];
     if (b.results.size() != 1 || !yes.bindings.empty() || !no.bindings.empty()) return std::nullopt;
-    return Logic(b.operands[0], yes.results[0], no.results[0], b.result()->hint);
+    const Operand &taken = yes.results[0], &other = no.results[0];
+    if (auto logic = Logic(b.operands[0], taken, other, b.result()->hint)) return logic;
+    return ChosenExtreme(b.operands[0], taken, other, b.result());
   }
 
   // select(x < y, y, x) => max(x, y), select(x < y, x, y) => min(x, y), of integers
-  std::optional<Operand> ChosenExtreme(const Binding& b) {
-    const auto condition =
-        b.operands[0].IsVar() ? definitions_.find(b.operands[0].var()) : definitions_.end();
-    if (condition == definitions_.end() || !ir::IsInteger(b.result()->type.dtype()))
-      return std::nullopt;
-    const Binding& comparison = *condition->second;
+  std::optional<Operand> ChosenExtreme(const Operand& chooses, const Operand& yes,
+                                       const Operand& no, const Var* result) {
+    const Binding* condition = DefinitionOf(chooses);
+    if (condition == nullptr || !ir::IsInteger(result->type.dtype())) return std::nullopt;
+    const Binding& comparison = *condition;
     const bool less = comparison.op == OpCode::kLt || comparison.op == OpCode::kLe;
     const bool more = comparison.op == OpCode::kGt || comparison.op == OpCode::kGe;
     if (!less && !more) return std::nullopt;
-    const bool same =
-        comparison.operands[0] == b.operands[1] && comparison.operands[1] == b.operands[2];
-    const bool swapped =
-        comparison.operands[0] == b.operands[2] && comparison.operands[1] == b.operands[1];
+    const bool same = comparison.operands[0] == yes && comparison.operands[1] == no;
+    const bool swapped = comparison.operands[0] == no && comparison.operands[1] == yes;
     if (!same && !swapped) return std::nullopt;
     return builder().Scalar(less == same ? OpCode::kMin : OpCode::kMax,
-                            {comparison.operands[0], comparison.operands[1]}, b.result()->hint);
+                            {comparison.operands[0], comparison.operands[1]}, result->hint);
   }
 
   // (x + c) - x => c, (x + c) - c => x, (x + c - d) - x => c - d, (x + c) - d => x + (c - d), of

@@ -122,6 +122,14 @@ class Vectorizer : public LoopWriter {
     });
   }
 
+  // Whether it is a check, or a branch with one.
+  static bool HasCheckOfLanes(const Binding* b) {
+    if (b->op != OpCode::kIf) return b->op == OpCode::kCheck;
+    return std::any_of(b->blocks.begin(), b->blocks.end(), [](const Block* block) {
+      return std::any_of(block->bindings.begin(), block->bindings.end(), HasCheckOfLanes);
+    });
+  }
+
   // The bindings from `at` on. Before anything rests on checks that lanes may have failed, it is
   // asked whether any has: run one by one, the first of these iterations then raises. Where there
   // are more such places, the values end with whether no lane has failed, to be asked in the end.
@@ -141,7 +149,8 @@ class Vectorizer : public LoopWriter {
     }
     const Operand fails = builder().EmitOne(OpCode::kAny, DType::kBool, {*failed_});
     failed_.reset();
-    asks_in_the_end |= std::any_of(body.bindings.begin() + at, body.bindings.end(), is_check);
+    asks_in_the_end |=
+        std::any_of(body.bindings.begin() + at, body.bindings.end(), HasCheckOfLanes);
     const auto raise = [&] {
       if (!asks_in_the_end) one_by_one();
       for (const Operand& result : body.results)
@@ -220,8 +229,7 @@ class Vectorizer : public LoopWriter {
     const Operand hi = Apply(b.operands[1]);
     const Block& body = *b.blocks[0];
     const bool has_checks =
-        std::any_of(body.bindings.begin(), body.bindings.end(),
-                    [](const Binding* each) { return each->op == OpCode::kCheck; });
+        std::any_of(body.bindings.begin(), body.bindings.end(), HasCheckOfLanes);
     Progress progress{hi, hi, has_checks};
     lanes_may_fail_ = false;
     const int asked = static_cast<int>(b.attrs.Int(Attr::kLanes));
@@ -399,7 +407,11 @@ class Vectorizer : public LoopWriter {
       case OpCode::kIf: return Varies(b.operands[0]) ? Diverge(b) : Branch(b);
       case OpCode::kFor: return CarryLanes(b);
       case OpCode::kWhile: return RepeatLanes(b);
-      case OpCode::kCheck: return failed_ || Varies(b.operands[0]) ? CheckLanes(b) : CheckAll(b);
+      case OpCode::kCheck: {
+        // Where lanes have parted, one that is off here may fail sooner.
+        const bool fails_alone = failed_ || diverged_ || Varies(b.operands[0]);
+        return fails_alone ? CheckLanes(b) : CheckAll(b);
+      }
       default: ir::FailBug("no lanes for " + std::string(Name(b.op)), b.span);
     }
   }
@@ -538,8 +550,11 @@ class Vectorizer : public LoopWriter {
 
   // The iterations are run again one by one where a lane fails.
   void CheckLanes(const Binding& b) {
-    const Operand fails = Masked(builder().Scalar(OpCode::kNot, {AsVector(b.operands[0])}));
+    const Operand holds = AsVector(b.operands[0]);
+    const Operand fails = Masked(builder().Scalar(OpCode::kNot, {holds}));
     failed_ = failed_ ? builder().Scalar(OpCode::kOr, {*failed_, fails}) : fails;
+    // To the end of a branch, lanes that have failed are off.
+    if (diverged_) mask_ = Masked(holds);
   }
 
   // The condition where the mask lets it be.

@@ -1,5 +1,6 @@
 #include "backends/llvm/optimize.h"
 
+#include "backends/llvm/constant_extremes.h"
 #include "backends/llvm/mask_selects.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -253,6 +254,7 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
     if (CountInstructions(function) != instructions) run(rest);
     if (!is_gpu && WantsReduction(function, functions)) run(reduction);
     DropExitNames(function);
+    if (!is_gpu) JoinConstantsFirst(function, functions.getResult<llvm::LoopAnalysis>(function));
     if (HasMasks(function, machine)) SelectByMasks(function);
   }
 }

@@ -23,12 +23,10 @@ class Divergence {
       : varying_(std::move(varying)), in_program_order_(in_program_order) {}
 
   std::string Check(const Block& block) {
-    ++depth_;
     std::string reason;
     for (const Binding* b : block.bindings) {
       if (reason.empty()) reason = Check(*b);
     }
-    --depth_;
     return reason;
   }
 
@@ -40,7 +38,10 @@ class Divergence {
                  : HalfReason(b);
     }
     switch (b.op) {
-      case OpCode::kStore: stores_ = true; return HalfReason(b);
+      case OpCode::kStore:
+        if (checks_in_branch_) return "it stores in a branch in which a check may fail";
+        stores_ = true;
+        return HalfReason(b);
       case OpCode::kIf: return CheckIf(b);
       case OpCode::kFor: return CheckLoop(b, Varies(b.operands[0]) || Varies(b.operands[1]));
       case OpCode::kIreduce:
@@ -49,9 +50,9 @@ class Divergence {
       case OpCode::kForeach: return CheckLoop(b, ExtentsVary(b));
       case OpCode::kWhile: {
         const bool parts = Varies(b.blocks[0]->results[0]);
-        divergent_ += parts;
+        leave_alone_ += parts;
         std::string reason = CheckLoop(b, false);
-        divergent_ -= parts;
+        leave_alone_ -= parts;
         return reason;
       }
       case OpCode::kCheck: return AnyVaries(b) ? CheckReason(b) : "";
@@ -67,11 +68,13 @@ class Divergence {
   }
 
   // All lanes fail together where the condition is the same in all. Where one fails alone, its
-  // vector is run again, one iteration after the other: nothing may have been stored by then.
-  std::string CheckReason(const Binding& b) const {
-    if (!in_program_order_ || divergent_ > 0) return "a check in it may fail in one lane";
-    if (!Varies(b.operands[0])) return "";
-    if (depth_ > 1) return "a check in it may fail in one lane, within a loop";
+  // vector is run again, one iteration after the other: nothing may have been stored by then. What
+  // follows in its branch is left out for lanes that have failed.
+  std::string CheckReason(const Binding& b) {
+    if (!in_program_order_ || leave_alone_ > 0) return "a check in it may fail in one lane";
+    if (divergent_ == 0 && !Varies(b.operands[0])) return "";
+    if (inside_ > 0) return "a check in it may fail in one lane, within a loop";
+    checks_in_branch_ |= divergent_ > 0;
     return stores_ ? "a check in it may fail in one lane after it stores" : "";
   }
 
@@ -80,12 +83,13 @@ class Divergence {
     for (const Var* result : b.results) {
       if (result->type.IsArray()) return "an array is chosen in it";
     }
-    divergent_ += varies;
+    (varies ? divergent_ : inside_) += 1;
     std::string reason;
     for (const Block* block : b.blocks) {
       if (reason.empty()) reason = Check(*block);
     }
-    divergent_ -= varies;
+    (varies ? divergent_ : inside_) -= 1;
+    if (divergent_ == 0) checks_in_branch_ = false;
     return reason;
   }
 
@@ -98,13 +102,16 @@ class Divergence {
 
   std::string CheckLoop(const Binding& b, bool bounds_vary) {
     if (bounds_vary) return "a loop in it runs longer in some lanes";
+    if (checks_in_branch_) return "a loop in it follows a check that may fail in one lane";
     for (const Var* result : b.results) {
       if (result->type.IsArray()) return "an array is carried in it";
     }
+    ++inside_;
     std::string reason;
     for (const Block* block : b.blocks) {
       if (reason.empty()) reason = Check(*block);
     }
+    --inside_;
     return reason;
   }
 
@@ -119,8 +126,10 @@ class Divergence {
   const VarSet varying_;
   const bool in_program_order_;
   bool stores_ = false;
-  int depth_ = 0;
-  int divergent_ = 0;  // Branches and loops around, which some lanes leave before others.
+  bool checks_in_branch_ = false;  // which some lanes take, and which is not left yet
+  int inside_ = 0;                 // Loops around, and branches that all lanes take alike.
+  int divergent_ = 0;              // Branches around that some lanes take.
+  int leave_alone_ = 0;            // Loops around that some lanes leave before others.
 };
 
 }  // namespace

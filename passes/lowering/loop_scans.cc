@@ -28,6 +28,20 @@ Operand Before(Builder& inner, const Operand& index, const Var* prefixes, const 
   return before;
 }
 
+// Whether all that the binding is there for is values that are carried: prefixes hold them.
+bool MakesOnly(const Binding& b, const std::vector<Operand>& carried) {
+  if (!ir::IsScalarOp(b.op) && b.op != OpCode::kIf) return false;
+  bool makes_only = std::all_of(b.results.begin(), b.results.end(), [&](const Var* result) {
+    return std::find(carried.begin(), carried.end(), Operand(result)) != carried.end();
+  });
+  for (const Block* block : b.blocks) {
+    ir::ForEachBinding(*block, [&](const Binding& inside) {
+      makes_only &= ir::IsScalarOp(inside.op) || inside.op == OpCode::kLoad;
+    });
+  }
+  return makes_only;
+}
+
 }  // namespace
 
 Operand CountOf(Builder& builder, const Binding& loop) {
@@ -48,11 +62,7 @@ void WriteStores(Builder& builder, const Binding& loop, const Operand& count,
   inner.set_span(loop.span);
   const Operand place = inner.Add(loop.operands[0], inner.Mul(index, loop.operands[2]));
   ir::Substitution values{{body.params[0], place}};
-  for (const Operand& next : body.results) {
-    std::erase_if(stores.bindings, [&](const Binding* b) {
-      return ir::IsScalarOp(b->op) && Operand(b->result()) == next;
-    });
-  }
+  std::erase_if(stores.bindings, [&](const Binding* b) { return MakesOnly(*b, body.results); });
   const ir::VarSet read = ir::FreeVars(stores);
   for (size_t k = 0; k < prefixes.size(); ++k) {
     const Var* carried = body.params[1 + k];
