@@ -371,7 +371,8 @@ equal_nan=True; sorted=True
         math.factorial(5); math.perm(5, 2); math.isqrt(17); math.ldexp(0.5, 3); math.pi; math.tau
         math.dist((1, 2), (3, 4)); math.fsum([1, 2]); math.prod([1, 2]) | start=2
         math.isclose(1, 1.5) | rel_tol=0.5; abs_tol=0.5
-        math.nextafter(1.0, 2.0); math.remainder(7.0, 2.0)
+        math.nextafter(1.0, 2.0) | steps=-
+        math.remainder(7.0, 2.0)
     """,
 }
 

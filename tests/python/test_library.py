@@ -7,6 +7,8 @@ arguments, and a sample of them compiled.
 import math
 import pickle
 import re
+import struct
+import sys
 import zlib
 from pathlib import Path
 
@@ -148,6 +150,31 @@ def test_math_of_integers(expression, n):
 @pytest.mark.parametrize("n", [2**62, 2**63 - 1, 3037000499**2, 3037000499**2 - 1, 10**18 - 1])
 def test_a_root_of_a_large_integer(n):
     assert jit(lambda n: math.isqrt(n))(n, target="interpreter") == math.isqrt(n)
+
+
+FAR = sys.float_info.max
+STEPS = [(1.0, 2.0, 1), (1.0, 2.0, 0), (1.0, 2.0, 2**52), (1.0, 2.0, 2**52 + 1), (2.0, 1.0, 3),
+         (5e-324, -1.0, 1), (-5e-324, 1.0, 1), (5e-324, -1.0, 3), (0.0, -0.0, 1), (-0.0, 0.0, 0),
+         (0.0, 1.0, 7), (-FAR, FAR, 2**63 - 1), (FAR, -FAR, 2**63 - 1), (FAR, math.inf, 9),
+         (math.nan, 1.0, 2), (1.0, math.nan, 2), (-1.0, -2.0, 4), (-3.0, 5.0, 2**62)]
+
+
+@pytest.mark.parametrize(("x", "y", "steps"), STEPS)
+def test_many_steps_from_a_float_to_another(x, y, steps):
+    f = jit(lambda x, y, steps: math.nextafter(x, y, steps=steps))
+    for target in ("interpreter", "serial"):
+        got = f(x, y, steps, target=target)
+        if sys.version_info >= (3, 12):
+            expected = math.nextafter(x, y, steps=steps)
+        elif steps < 10:
+            expected = x
+            for _ in range(steps):
+                expected = math.nextafter(expected, y)
+        else:
+            continue
+        assert struct.pack("d", got) == struct.pack("d", expected) or got != got != expected
+        with pytest.raises(ValueError, match="steps must be a non-negative integer"):
+            f(x, y, -1, target=target)
 
 
 def test_the_table_of_primitives_is_the_compilers():

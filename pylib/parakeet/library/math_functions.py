@@ -9,6 +9,7 @@ import numpy as np
 
 from parakeet import primitives
 from parakeet.library import special
+from parakeet.library.intrinsics import bitcast
 from parakeet.library.registry import functions, overload
 from parakeet.library.ufuncs import common_divisor, common_multiple
 
@@ -205,8 +206,34 @@ def radians(x):
 
 
 @overload(math.nextafter)
-def nextafter(x, y):
-    return float(primitives.nextafter(float(x), float(y)))
+def nextafter(x, y, *, steps=None):
+    start, end = float(x), float(y)
+    if steps is None:
+        return float(primitives.nextafter(start, end))
+    if steps < 0:
+        raise ValueError("steps must be a non-negative integer")
+    if steps == 0 or start != start:
+        return start
+    if end != end:
+        return end
+    first, last = place_of(start), place_of(end)
+    if first == last:
+        return end
+    most = 0x7FFFFFFFFFFFFFFF
+    if first < last:
+        place = last if steps > most - max(first, 0) else min(first + steps, last)
+    else:
+        place = last if steps > most + min(first, 0) else max(first - steps, last)
+    if place == last:
+        return end
+    number = float(bitcast(abs(place), np.float64))
+    return math.copysign(number, start if place == 0 else float(place))
+
+
+def place_of(x):
+    """How many floats lie between 0 and x, less than 0 where x is."""
+    bits = bitcast(x, np.int64)
+    return int(bits) if bits >= 0 else -int(bits & 0x7FFFFFFFFFFFFFFF)
 
 
 @overload(math.ulp)
