@@ -171,7 +171,7 @@ ContractionLowering::Range ContractionLowering::PartOf(const Side& side, const P
   return {bound(index), bound(builder().Add(index, Int(1)))};
 }
 
-// Rectangles are as many as all threads take in a few rounds, so that all end together, but none is
+// Rectangles are as many as all threads take in some rounds, so that all end together, but none is
 // larger than what the second cache holds. Few rows leave more for columns to share out.
 ContractionLowering::Grid ContractionLowering::Cut(const Tiling& tiling) {
   const Side &rows = tiling.rows, &columns = tiling.columns;
