@@ -163,6 +163,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "simplify",
       "prove-bounds",
       "simplify",
+      // Behind all that makes nests of a step; before rows become parts of lines.
+      "tile-steps",
       // Of what no reduction is left in.
       "flatten-maps",
       "unroll-last-axes",
@@ -230,7 +232,7 @@ const std::vector<std::string_view>& GpuPipeline() {
         "store-behind-checks",  "join-lanes",       "hoist-loads",      "branch-checks",
         "prefetch-streams",     "even-costs",       "write-one-by-one", "stream-stores",
         "load-before-branches", "store-at-once",    "hoist-arrays",     "gather-columns",
-        "make-turned-first",    "join-checks"};
+        "make-turned-first",    "join-checks",      "tile-steps"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       // Before what sees sums in updates.

@@ -469,8 +469,8 @@ std::string ProducerChooser::WhyOverwritten(const Chosen& chosen, const Seen& se
 }
 
 // True for a foreach each of whose iterations reads, through the producer, only those elements of
-// what it writes that it writes itself, and before it writes them. Its iterations are independent,
-// so no other one writes them.
+// what it writes that no iteration writes, or that it writes itself, and before it writes them. Its
+// iterations are independent, so no other one writes those.
 bool ProducerChooser::StoresWhatItReads(const Binding& producer, const Binding& foreach,
                                         const VarSet& writes) const {
   if (foreach.op != OpCode::kForeach || may_overlap_) return false;
@@ -497,22 +497,33 @@ bool ProducerChooser::StoresWhatItReads(const Binding& producer, const Binding& 
 }
 
 // True where `touching`, at the producer's index that `load` reads, are the very elements that the
-// foreach stores.
+// foreach stores, or lie in a row or column beside the one that it stores to.
 bool ProducerChooser::IsWhatIsStored(const Binding& producer,
                                      const std::vector<const Binding*>& touching,
                                      const Binding& load, const Binding& foreach) const {
+  VarSet varying = ir::DefinedVars(*foreach.blocks[0]);
+  varying.insert(foreach.blocks[0]->params.begin(), foreach.blocks[0]->params.end());
+  const auto is_for_all = [&](const LinearForm& form) {
+    return std::none_of(form.terms.begin(), form.terms.end(),
+                        [&](const auto& term) { return varying.contains(term.first); });
+  };
   for (const Binding* touched : touching) {
     for (const Binding* store : foreach.blocks[0]->bindings) {
       if (store->op != OpCode::kStore) continue;
       if (!roots_.MayShare(store->operands[0].var(), touched->operands[0].var())) continue;
       if (store->operands[0] != touched->operands[0]) return false;
+      bool is_same = true, is_beside = false;
       for (size_t axis = 1; axis < touched->operands.size(); ++axis) {
         LinearForm place = forms_.Of(touched->operands[axis]);
         for (size_t k = 0; k < producer.blocks[0]->params.size(); ++k) {
           place = place.With(producer.blocks[0]->params[k], forms_.Of(load.operands[1 + k]));
         }
-        if (!SameForm(place, forms_.Of(store->operands[axis]))) return false;
+        const LinearForm stored = forms_.Of(store->operands[axis]);
+        const LinearForm apart = Difference(place, stored);
+        is_same &= apart.IsConstant() && apart.constant == 0;
+        is_beside |= apart.IsConstant() && apart.constant != 0 && is_for_all(stored);
       }
+      if (!is_same && !is_beside) return false;
     }
   }
   return true;

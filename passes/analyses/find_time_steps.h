@@ -1,0 +1,45 @@
+#ifndef PARAKEET_PASSES_ANALYSES_FIND_TIME_STEPS_H_
+#define PARAKEET_PASSES_ANALYSES_FIND_TIME_STEPS_H_
+
+#include <optional>
+#include <vector>
+
+#include "ir/node.h"
+#include "passes/analyses/find_effects.h"
+#include "passes/analyses/linear_forms.h"
+
+namespace parakeet::passes {
+
+// A nest of a time loop. The rows of an array are its elements along the first axis; the row of an
+// iteration is the one that its first store goes to.
+struct RowNest {
+  bool goes_by_rows;  // By its first index; else all iterations have one row.
+  LinearForm first;   // the row of the first iteration, of values from outside the loop
+
+  // Of a step begun at a row of a band's, how many rows further from it this nest begins, so that
+  // nothing that other bands still do touches what it touches: behind the first row of the band,
+  // and before the last.
+  int64_t behind = 0;
+  int64_t before = 0;
+};
+
+// A loop over time whose steps are nests that each touch rows a known distance from their own, in
+// arrays that are the same in every step, or take turns. Checks of the steps ask for what is so
+// before the loop, or is not.
+struct TimeSteps {
+  int64_t together;            // so many steps, behind which all that the loop carries is as it was
+  std::vector<RowNest> nests;  // of these, in order
+  std::vector<const ir::Var*> arrays;      // that nests touch, by their names outside the loop
+  const ir::Var* stored;                   // one of those that they store to
+  std::vector<std::vector<size_t>> turns;  // by step of those: whose initial value is carried
+  std::vector<ir::Operand> conditions;     // what checks of the steps ask for
+  int64_t behind = 0, before = 0;  // of each nest further from one group of steps to the next
+  int64_t reach = 0;               // of rows that two nests of one group may be apart and conflict
+};
+
+std::optional<TimeSteps> FindTimeSteps(const ir::Binding& loop, const Roots& roots,
+                                       const WrappingForms& forms);
+
+}  // namespace parakeet::passes
+
+#endif  // PARAKEET_PASSES_ANALYSES_FIND_TIME_STEPS_H_

@@ -1,0 +1,260 @@
+// Goes through several steps of a time loop at once, some rows at a time, so that what a step makes
+// is in cache where the next one reads it, and threads wait for each other once for all of them.
+//
+// Before:
+//   for %t in 0 to %steps step 1 {
+//     foreach (%i, %j) in (%h, %w) { %p = add 1, %i  ... load %u[%p, %j], %u[%i, %j], ...
+//       store %v[%p, %j], %s }
+//     foreach (%k, %l) in (%h, %w) { ... the same of %v, to %u } }
+// After:
+//   for %g in 0 to %groups step 1 {
+//     for %phase in 0 to 2 step 1 {
+//       foreach (%band) in (%bands - %phase) {cost = ...} {
+//         %lo, %hi = the band's rows; in the second phase the row where the next band begins
+//         for %s in 0 to %many step 1 {
+//           foreach (%i, %j) in (the band's rows, %s * 2 further in, or out, %w) { ... }
+//           foreach (%k, %l) in (its rows, %s * 2 + 1 further in, or out, %w) { ... } } } }
+//   for %t in %done to %steps step 1 { ... as before ... }
+//
+// In the first phase each nest leaves out the rows of a band beside others that it would need more
+// of: the part that is done becomes narrower from nest to nest. The second phase does what is
+// left out between two bands, which becomes wider. No element is made twice, and each is made of
+// what it was made of before, so no bits change.
+//
+// Of arrays that take turns, so many steps are written that all are back where they were. Those
+// that are left, and all where the bands would be few, the arrays are in cache as they are, there
+// is little to do, or a check of the steps would fail, are done as before.
+//
+// Assumes: index form; no nest is written as lines yet.
+// Refuses: steps that hold more than nests and arithmetic, carry numbers, may raise, or touch rows
+// that lie further from their own than a few, or nobody knows how far; arrays that may be one.
+#include "passes/analyses/carried_values.h"
+#include "passes/analyses/find_time_steps.h"
+#include "passes/lowering/loop_writer.h"
+#include "passes/pass.h"
+
+namespace parakeet::passes {
+namespace {
+
+using ir::Attr;
+using ir::Binding;
+using ir::Block;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+
+constexpr int64_t kCyclesOfBand = 1 << 18;  // As good as any: what is worth threads is known here.
+// Beyond all rows.
+constexpr int64_t kFar = int64_t{1} << 40;
+
+class StepTiler : public LoopWriter {
+ public:
+  StepTiler(ir::Arena* arena, const ir::Function& function, Context& context)
+      : LoopWriter(arena), roots_(function), forms_(function), context_(context) {
+    may_overlap_ = !function.entry || function.may_overlap;
+  }
+
+ protected:
+  void Visit(const Binding* b) override {
+    const bool is_nest = InfoOf(b->op).format == ir::OpFormat::kIndices;
+    const auto steps = b->op == OpCode::kFor && !in_nest_ && !may_overlap_
+                           ? FindTimeSteps(*b, roots_, forms_)
+                           : std::optional<TimeSteps>();
+    const bool outer = std::exchange(in_nest_, in_nest_ || is_nest);
+    if (steps) {
+      WriteLoop(*b, *steps);
+    } else {
+      Mutator::Visit(b);
+    }
+    in_nest_ = outer;
+  }
+
+ private:
+  // How the rows and the steps are shared out.
+  struct Plan {
+    Operand rows;    // of a band
+    Operand bands;   // how many
+    Operand groups;  // of steps
+    Operand many;    // steps together, as TimeSteps says, of a group
+    Operand all;     // of the loop, each of so many
+  };
+
+  void WriteLoop(const Binding& loop, const TimeSteps& steps) {
+    context_.Note(loop.span, "several steps at once, some rows at a time", Topic::kMemory,
+                  Verdict::kDone);
+    const Plan plan = PlanOf(loop, steps);
+    Loop(Int(0), plan.groups, {}, [&](const Operand& group) {
+      const Operand first = builder().Mul(group, plan.many);
+      const Operand many = Min(plan.many, builder().Sub(plan.all, first));
+      Loop(Int(0), Int(2), {},
+           [&](const Operand& phase) { WritePhase(loop, steps, plan, phase, first, many); });
+    });
+    Binding rest = loop;
+    const Operand is_done = builder().Scalar(OpCode::kGt, {plan.groups, Int(0)});
+    const Operand done = builder().Scalar(
+        OpCode::kSelect, {is_done, builder().Mul(plan.all, Int(steps.together)), Int(0)});
+    rest.operands[0] = builder().Add(loop.operands[0], done);
+    builder().Append(Rewrite(arena()->New(std::move(rest))));
+  }
+
+  Plan PlanOf(const Binding& loop, const TimeSteps& steps) {
+    const auto& tiled = context_.options.tiled;
+    const Operand threads =
+        builder().EmitOne(OpCode::kTeam, ir::DType::kI64, {}, {}, {}, "threads");
+    const Operand rows = steps.stored->type.dims()[0];
+    const Operand bytes = Max(BytesOfRow(steps), Int(1));
+    const int64_t shift = std::max<int64_t>(steps.behind + steps.before, 1);
+    const int64_t least = steps.reach + (steps.together == 1 ? 2 * shift : shift);
+    const Operand in_cache = FloorDiv(Int(tiled.of_band), bytes);
+    const Operand fit = Max(in_cache, Int(least));
+    Operand bands = Min(Max(FloorDiv(rows, fit), threads), FloorDiv(rows, Int(least)));
+    const Operand are_many = builder().Scalar(OpCode::kGt, {bands, threads});
+    const Operand over = builder().Scalar(OpCode::kMod, {bands, threads});
+    bands = builder().Scalar(OpCode::kSelect, {are_many, builder().Sub(bands, over), bands});
+    Plan plan;
+    plan.rows = CeilDiv(rows, Max(bands, Int(1)));
+    plan.bands = CeilDiv(rows, Max(plan.rows, Int(1)));
+    const Operand end = loop.operands[1], begin = loop.operands[0];
+    plan.all = FloorDiv(Max(builder().Sub(end, begin), Int(0)), Int(steps.together));
+    const Operand inner = builder().Sub(plan.rows, Int(steps.reach));
+    plan.many = Min(Max(FloorDiv(inner, Int(2 * shift)), Int(1)), Max(plan.all, Int(1)));
+    const Operand work =
+        builder().Mul(builder().Mul(rows, bytes), builder().Mul(plan.many, Int(steps.together)));
+    Operands conditions = {
+        builder().Scalar(OpCode::kGt, {bands, Int(1)}),
+        builder().Scalar(OpCode::kGe, {in_cache, Int(least)}),
+        builder().Scalar(OpCode::kGe, {bands, threads}),
+        builder().Scalar(OpCode::kGe, {work, builder().Mul(threads, Int(tiled.of_thread))}),
+        builder().Scalar(OpCode::kGt, {builder().Mul(plan.many, Int(steps.together)), Int(1)})};
+    conditions.insert(conditions.end(), steps.conditions.begin(), steps.conditions.end());
+    Operand is_worth = conditions[0];
+    for (size_t k = 1; k < conditions.size(); ++k)
+      is_worth = builder().Scalar(OpCode::kAnd, {is_worth, conditions[k]});
+    plan.groups =
+        builder().Scalar(OpCode::kSelect, {is_worth, CeilDiv(plan.all, plan.many), Int(0)});
+    return plan;
+  }
+
+  Operand FloorDiv(const Operand& a, const Operand& b) {
+    return builder().Scalar(OpCode::kFloorDiv, {a, b});
+  }
+
+  // Of all arrays of as many axes as one that is stored to.
+  Operand BytesOfRow(const TimeSteps& steps) {
+    Operand bytes = Int(0);
+    for (const Var* array : steps.arrays) {
+      if (array->type.rank() != steps.stored->type.rank()) continue;
+      const Operands& dims = array->type.dims();
+      const Operand size = Int(ir::SizeInBytes(array->type.dtype()));
+      bytes = builder().Add(bytes, builder().Mul(Product({dims.begin() + 1, dims.end()}), size));
+    }
+    return bytes;
+  }
+
+  // Where a nest of the first group of steps begins and ends, and how much further each group.
+  struct Ends {
+    Operand is_second;  // phase
+    Operand lo, hi;
+    Operand lo_further, hi_further;
+  };
+
+  void WritePhase(const Binding& loop, const TimeSteps& steps, const Plan& plan,
+                  const Operand& phase, const Operand& first, const Operand& many) {
+    const Operand is_second = builder().Scalar(OpCode::kEq, {phase, Int(1)});
+    const auto either = [&](const Operand& second, const Operand& one) {
+      return builder().Scalar(OpCode::kSelect, {is_second, second, one});
+    };
+    const Var* band = builder().NewVar(ir::DType::kI64, "band");
+    const Block* block = BlockOf({band}, [&] {
+      const Operand begin = builder().Mul(band, plan.rows), end = builder().Add(begin, plan.rows);
+      const Operand is_first = builder().Scalar(OpCode::kEq, {band, Int(0)});
+      const Operand is_last =
+          builder().Scalar(OpCode::kEq, {band, builder().Sub(plan.bands, Int(1))});
+      const Operand lo = builder().Scalar(OpCode::kSelect, {is_first, Int(-kFar), begin});
+      const Operand hi = builder().Scalar(OpCode::kSelect, {is_last, Int(kFar), end});
+      const Ends ends{is_second, either(end, lo), either(end, hi),
+                      either(Int(-steps.before), Int(steps.behind)),
+                      either(Int(steps.behind), Int(-steps.before))};
+      Loop(Int(0), many, {}, [&](const Operand& at) {
+        Ends own = ends;
+        own.lo = builder().Add(ends.lo, builder().Mul(at, ends.lo_further));
+        own.hi = builder().Add(ends.hi, builder().Mul(at, ends.hi_further));
+        const Operand step = builder().Mul(builder().Add(first, at), Int(steps.together));
+        WriteSteps(loop, steps, own, builder().Add(loop.operands[0], step));
+      });
+      return Operands{};
+    });
+    builder().Emit(OpCode::kForeach, {}, {builder().Sub(plan.bands, phase)},
+                   {{Attr::kCost, kCyclesOfBand}}, {block});
+  }
+
+  // The steps from `time` on that TimeSteps has together.
+  void WriteSteps(const Binding& loop, const TimeSteps& steps, const Ends& ends,
+                  const Operand& time) {
+    const Block& body = *loop.blocks[0];
+    auto rows = steps.nests.begin();
+    Operands carried(loop.operands.begin() + FirstInit(loop), loop.operands.end());
+    for (size_t at = 0; at < steps.turns.size(); ++at) {
+      ir::Substitution known;
+      known[body.params[0]] = builder().Add(time, Int(int64_t(at)));
+      for (size_t k = 0; k < carried.size(); ++k)
+        known[body.params[FirstCarried(loop) + k]] = carried[k];
+      ir::Builder step = builder().Nested();
+      carried = ir::InlineBlock(step, body, std::move(known));
+      for (const Binding* b : step.bindings()) {
+        if (b->op == OpCode::kForeach) {
+          WriteRows(*b, *rows++, ends);
+        } else if (b->op != OpCode::kCheck) {
+          builder().Append(b);
+        }
+      }
+    }
+  }
+
+  void WriteRows(const Binding& nest, const RowNest& rows, const Ends& ends) {
+    const auto shift = [&](int64_t second, int64_t first) {
+      return builder().Scalar(OpCode::kSelect, {ends.is_second, Int(second), Int(first)});
+    };
+    builder().set_span(nest.span);
+    const Operand lo = builder().Add(ends.lo, shift(-rows.before, rows.behind));
+    const Operand hi = builder().Add(ends.hi, shift(rows.behind, -rows.before));
+    const Operand first = Written(builder(), rows.first);
+    Binding part = nest;
+    if (!rows.goes_by_rows) {
+      const Operand is_in = builder().Scalar(
+          OpCode::kAnd,
+          {builder().Scalar(OpCode::kGe, {first, lo}), builder().Scalar(OpCode::kLt, {first, hi})});
+      part.operands[0] = builder().Scalar(OpCode::kSelect, {is_in, nest.operands[0], Int(0)});
+      return builder().Append(arena()->New(std::move(part)));
+    }
+    const Operand from = Max(lo, first);
+    const Operand to = Min(hi, builder().Add(first, nest.operands[0]));
+    const Operand skipped = builder().Sub(from, first);
+    part.operands[0] = Max(builder().Sub(to, from), Int(0));
+    std::vector<const Var*> params;
+    for (const Var* param : nest.blocks[0]->params)
+      params.push_back(builder().NewVar(param->type, param->hint));
+    part.blocks = {BlockOf(params, [&] {
+      Operands index(params.begin(), params.end());
+      index[0] = builder().Add(skipped, index[0]);
+      return ir::InlineBlock(builder(), *nest.blocks[0], index);
+    })};
+    builder().Append(arena()->New(std::move(part)));
+  }
+
+  const Roots roots_;
+  const WrappingForms forms_;
+  Context& context_;
+  bool may_overlap_ = false;  // Arguments, or two elements of one.
+  bool in_nest_ = false;
+};
+
+}  // namespace
+
+ir::Program TileSteps(const ir::Program& program, Context& context) {
+  return ForEachFunction(program, [&](const ir::Function* function) {
+    return StepTiler(program.arena.get(), *function, context).Run(function);
+  });
+}
+
+}  // namespace parakeet::passes
