@@ -17,6 +17,12 @@ constexpr int64_t kMebibyte = int64_t{1} << 20;
 constexpr int64_t kFar = 96 * kMebibyte;
 constexpr int64_t kLeastOfFar = 4 * kMebibyte;
 
+// Steps of jacobi (float64, 1000 by 1000), some rows at a time, of 0.5, 1 and 1.5 MiB of a cache of
+// 2 MiB: 100 steps take 33.6, 30.8 and 29.5 ms on a core of its own. 16 threads of 8 cores: 5.5 to
+// 6.7 ms with 0.5 MiB, 6.2 to 8 ms with 1 MiB.
+constexpr int64_t kBandsOfCache = 3;
+constexpr int64_t kUsualBand = kMebibyte / 2;
+
 // sysconf gives the sum of all third caches of a machine, of which a core sees one.
 int64_t BytesOfCache(int level) {
   for (int index = 0; index < 8; ++index) {
@@ -41,6 +47,11 @@ StreamedBytes StreamedBytesOf(int64_t second, int64_t third) {
 StreamedBytes HostStreamedBytes() {
   static const StreamedBytes kBytes = StreamedBytesOf(BytesOfCache(2), BytesOfCache(3));
   return kBytes;
+}
+
+int64_t HostBandBytes() {
+  static const int64_t kBytes = BytesOfCache(2) / kBandsOfCache;
+  return kBytes == 0 ? kUsualBand : kBytes;
 }
 
 }  // namespace parakeet::backends

@@ -62,11 +62,11 @@ struct Options {
     int64_t least = int64_t{32} << 20;
     int64_t of_thread = 0;
   } streamed;
-  // Bytes of the rows that a thread goes through in several steps of a time loop at once: as many
-  // as its own cache holds. And how many each thread has at least in all steps that are done at
-  // once, where it is worth waiting for the others.
+  // Bytes of the rows that a thread goes through in several steps of a time loop at once: a part of
+  // its own cache. And how many each thread has at least in all steps that are done at once, where
+  // it is worth waiting for the others.
   struct {
-    int64_t of_band = int64_t{1} << 20;
+    int64_t of_band = int64_t{1} << 19;
     int64_t of_thread = int64_t{1} << 17;
   } tiled;
   // Whether threads of a GPU take what threads of the host would: one element each, without lanes.

@@ -107,10 +107,8 @@ class StepTiler : public LoopWriter {
     const int64_t least = steps.reach + (steps.together == 1 ? 2 * shift : shift);
     const Operand in_cache = FloorDiv(Int(tiled.of_band), bytes);
     const Operand fit = Max(in_cache, Int(least));
-    Operand bands = Min(Max(FloorDiv(rows, fit), threads), FloorDiv(rows, Int(least)));
-    const Operand are_many = builder().Scalar(OpCode::kGt, {bands, threads});
-    const Operand over = builder().Scalar(OpCode::kMod, {bands, threads});
-    bands = builder().Scalar(OpCode::kSelect, {are_many, builder().Sub(bands, over), bands});
+    const Operand of_thread = CeilDiv(Max(FloorDiv(rows, fit), Int(1)), threads);
+    const Operand bands = Min(builder().Mul(of_thread, threads), FloorDiv(rows, Int(least)));
     Plan plan;
     plan.rows = CeilDiv(rows, Max(bands, Int(1)));
     plan.bands = CeilDiv(rows, Max(plan.rows, Int(1)));

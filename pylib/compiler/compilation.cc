@@ -161,6 +161,7 @@ void Compilation::RunPasses(
   context.options.vector_bytes = backends::HostVectorBytes();
   const backends::StreamedBytes streamed = backends::HostStreamedBytes();
   context.options.streamed = {streamed.least, streamed.of_thread};
+  context.options.tiled.of_band = backends::HostBandBytes();
   context.options.fast_gathers = backends::HostGathersFast();
   context.options.kernels = HasDevice(target_);
   context.options.left_out = debug_.disabled;
