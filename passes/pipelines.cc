@@ -163,6 +163,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "simplify",
       "prove-bounds",
       "simplify",
+      // Again: of the sizes of parts, which tile-steps asks for before the loop.
+      "hoist-invariants",
       // Behind all that makes nests of a step; before rows become parts of lines.
       "tile-steps",
       // Of what no reduction is left in.

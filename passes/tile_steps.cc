@@ -25,6 +25,9 @@
 // that are left, and all where the bands would be few, the arrays are in cache as they are, there
 // is little to do, or a check of the steps would fail, are done as before.
 //
+// Arrays that steps make, as where a step's result is named as its argument was, have the memory of
+// those that have ended; what the loop begins with is copied first.
+//
 // Assumes: index form; no nest is written as lines yet.
 // Refuses: steps that hold more than nests and arithmetic, carry numbers, may raise, or touch rows
 // that lie further from their own than a few, or nobody knows how far; arrays that may be one.
@@ -44,6 +47,7 @@ using ir::Operand;
 using ir::Var;
 
 constexpr int64_t kCyclesOfBand = 1 << 18;  // As good as any: what is worth threads is known here.
+constexpr int64_t kFewestBehindCopy = 8;    // Steps for which what they begin with is copied.
 // Beyond all rows.
 constexpr int64_t kFar = int64_t{1} << 40;
 
@@ -57,15 +61,9 @@ class StepTiler : public LoopWriter {
  protected:
   void Visit(const Binding* b) override {
     const bool is_nest = InfoOf(b->op).format == ir::OpFormat::kIndices;
-    const auto steps = b->op == OpCode::kFor && !in_nest_ && !may_overlap_
-                           ? FindTimeSteps(*b, roots_, forms_)
-                           : std::optional<TimeSteps>();
     const bool outer = std::exchange(in_nest_, in_nest_ || is_nest);
-    if (steps) {
-      WriteLoop(*b, *steps);
-    } else {
-      Mutator::Visit(b);
-    }
+    const bool may_be = b->op == OpCode::kFor && !in_nest_ && !may_overlap_;
+    if (!may_be || !Tile(*b)) Mutator::Visit(b);
     in_nest_ = outer;
   }
 
@@ -79,22 +77,97 @@ class StepTiler : public LoopWriter {
     Operand all;     // of the loop, each of so many
   };
 
-  void WriteLoop(const Binding& loop, const TimeSteps& steps) {
+  bool Tile(const Binding& loop) {
+    Binding storing = loop;
+    storing.blocks = {Storing(*loop.blocks.back())};
+    const auto steps = FindTimeSteps(storing, roots_, forms_, arena());
+    if (steps) WriteLoop(loop, storing, *steps);
+    return steps.has_value();
+  }
+
+  // The body with what maps make stored to arrays that are made before.
+  const Block* Storing(const Block& body) {
+    ir::Builder builder(arena());
+    for (const Binding* b : body.bindings) {
+      if (b->op != OpCode::kImap || b->attrs.Has(Attr::kFortran)) {
+        builder.Append(b);
+        continue;
+      }
+      builder.set_span(b->span);
+      ir::Builder element = builder.Nested();
+      for (const Binding* inner : b->blocks[0]->bindings) element.Append(inner);
+      const std::vector<const Var*>& params = b->blocks[0]->params;
+      for (size_t k = 0; k < b->results.size(); ++k) {
+        builder.Emit(OpCode::kAlloc, {b->results[k]}, b->results[k]->type.dims());
+        element.Store(b->results[k], {params.begin(), params.end()}, b->blocks[0]->results[k]);
+      }
+      builder.Emit(OpCode::kForeach, {}, b->operands, b->attrs, {element.Finish(params, {})});
+    }
+    return builder.Finish(body.params, body.results);
+  }
+
+  // `storing`: the loop as TimeSteps has it.
+  void WriteLoop(const Binding& loop, const Binding& storing, const TimeSteps& steps) {
     context_.Note(loop.span, "several steps at once, some rows at a time", Topic::kMemory,
                   Verdict::kDone);
     const Plan plan = PlanOf(loop, steps);
+    const Operand is_worth = builder().Scalar(OpCode::kGt, {plan.groups, Int(0)});
+    const Operands first(loop.operands.begin() + FirstInit(loop), loop.operands.end());
+    Operands behind = first;
+    if (steps.own.empty()) {
+      WriteGroups(storing, steps, plan);
+    } else {
+      const auto tiled = [&] {
+        MakeOwn(steps);
+        WriteGroups(storing, steps, plan);
+        return BehindAll(storing, steps, first);
+      };
+      behind = Choose(is_worth, tiled, [&] { return first; });
+    }
+    Binding rest = loop;
+    std::copy(behind.begin(), behind.end(), rest.operands.begin() + FirstInit(loop));
+    const Operand done = builder().Scalar(
+        OpCode::kSelect, {is_worth, builder().Mul(plan.all, Int(steps.together)), Int(0)});
+    rest.operands[0] = builder().Add(loop.operands[0], done);
+    builder().Append(Rewrite(arena()->New(std::move(rest))));
+  }
+
+  void WriteGroups(const Binding& loop, const TimeSteps& steps, const Plan& plan) {
     Loop(Int(0), plan.groups, {}, [&](const Operand& group) {
       const Operand first = builder().Mul(group, plan.many);
       const Operand many = Min(plan.many, builder().Sub(plan.all, first));
       Loop(Int(0), Int(2), {},
            [&](const Operand& phase) { WritePhase(loop, steps, plan, phase, first, many); });
     });
-    Binding rest = loop;
-    const Operand is_done = builder().Scalar(OpCode::kGt, {plan.groups, Int(0)});
-    const Operand done = builder().Scalar(
-        OpCode::kSelect, {is_done, builder().Mul(plan.all, Int(steps.together)), Int(0)});
-    rest.operands[0] = builder().Add(loop.operands[0], done);
-    builder().Append(Rewrite(arena()->New(std::move(rest))));
+  }
+
+  void MakeOwn(const TimeSteps& steps) {
+    for (const OwnArray& own : steps.own) {
+      const ir::Type& type = own.array->type;
+      builder().Emit(OpCode::kAlloc, {own.array}, type.dims());
+      if (own.copied == nullptr) continue;
+      std::vector<const Var*> params;
+      for (int axis = 0; axis < type.rank(); ++axis)
+        params.push_back(builder().NewVar(ir::DType::kI64, "i"));
+      const Operands index(params.begin(), params.end());
+      const Block* element = BlockOf(params, [&] {
+        builder().Store(own.array, index, builder().Load(own.copied, index));
+        return Operands{};
+      });
+      builder().Emit(OpCode::kForeach, {}, type.dims(), {}, {element});
+    }
+  }
+
+  // What the loop carries behind all steps that are done at once: what it began with, or what has
+  // taken its place.
+  static Operands BehindAll(const Binding& loop, const TimeSteps& steps, const Operands& first) {
+    Operands behind = first;
+    for (size_t k = 0; k < first.size(); ++k) {
+      for (const auto& [local, outside] : steps.names[0]) {
+        if (local == loop.blocks[0]->params[FirstCarried(loop) + k]) behind[k] = outside;
+      }
+    }
+    return behind;
   }
 
   Plan PlanOf(const Binding& loop, const TimeSteps& steps) {
@@ -124,6 +197,10 @@ class StepTiler : public LoopWriter {
         builder().Scalar(OpCode::kGe, {bands, threads}),
         builder().Scalar(OpCode::kGe, {work, builder().Mul(threads, Int(tiled.of_thread))}),
         builder().Scalar(OpCode::kGt, {builder().Mul(plan.many, Int(steps.together)), Int(1)})};
+    if (!steps.own.empty()) {
+      const Operand count = builder().Mul(plan.all, Int(steps.together));
+      conditions.push_back(builder().Scalar(OpCode::kGe, {count, Int(kFewestBehindCopy)}));
+    }
     conditions.insert(conditions.end(), steps.conditions.begin(), steps.conditions.end());
     Operand is_worth = conditions[0];
     for (size_t k = 1; k < conditions.size(); ++k)
@@ -192,21 +269,31 @@ class StepTiler : public LoopWriter {
     const Block& body = *loop.blocks[0];
     auto rows = steps.nests.begin();
     Operands carried(loop.operands.begin() + FirstInit(loop), loop.operands.end());
-    for (size_t at = 0; at < steps.turns.size(); ++at) {
+    for (size_t at = 0; at < steps.names.size(); ++at) {
       ir::Substitution known;
       known[body.params[0]] = builder().Add(time, Int(int64_t(at)));
       for (size_t k = 0; k < carried.size(); ++k)
         known[body.params[FirstCarried(loop) + k]] = carried[k];
+      for (const auto& [local, outside] : steps.names[at]) known[local] = outside;
       ir::Builder step = builder().Nested();
-      carried = ir::InlineBlock(step, body, std::move(known));
+      carried = ir::InlineBlock(step, WithoutArrays(body), std::move(known));
       for (const Binding* b : step.bindings()) {
         if (b->op == OpCode::kForeach) {
           WriteRows(*b, *rows++, ends);
-        } else if (b->op != OpCode::kCheck) {
+        } else {
           builder().Append(b);
         }
       }
     }
+  }
+
+  // What is done in a step, its checks and the making of arrays aside.
+  static Block WithoutArrays(const Block& body) {
+    Block rest{body.params, {}, body.results};
+    for (const Binding* b : body.bindings) {
+      if (b->op != OpCode::kAlloc && b->op != OpCode::kCheck) rest.bindings.push_back(b);
+    }
+    return rest;
   }
 
   void WriteRows(const Binding& nest, const RowNest& rows, const Ends& ends) {

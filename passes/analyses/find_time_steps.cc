@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
+#include "ir/builder.h"
 #include "ir/uses.h"
 #include "passes/analyses/carried_values.h"
 
@@ -28,25 +30,26 @@ struct Touched {
 
 class StepsFinder {
  public:
-  StepsFinder(const Binding& loop, const Roots& roots, const WrappingForms& forms)
-      : loop_(loop), body_(*loop.blocks.back()), roots_(roots), forms_(forms) {}
+  StepsFinder(const Binding& loop, const Roots& roots, const WrappingForms& forms, ir::Arena* arena)
+      : loop_(loop), body_(*loop.blocks.back()), roots_(roots), forms_(forms), arena_(arena) {}
 
   std::optional<TimeSteps> Find() {
-    if (loop_.op != OpCode::kFor || !loop_.operands[2].IsInt(1) || !FindTurns()) return {};
+    if (loop_.op != OpCode::kFor || !loop_.operands[2].IsInt(1)) return {};
     inside_ = ir::DefinedVars(body_);
     inside_.insert(body_.params.begin(), body_.params.end());
+    if (!FindCarried() || !FindTurns()) return {};
     FindStored();
-    if (stored_.empty() || !AreApart()) return {};
+    if (stored_.empty() || !AreApart() || StoresToCopied()) return {};
     bool holds_rows = false;
-    for (const std::vector<size_t>& turn : steps_.turns) {
+    for (const Names& names : steps_.names) {
       for (const Binding* b : body_.bindings) {
         if (b->op != OpCode::kForeach) {
-          if (!IsAlike(*b, turn)) return {};
-          if (b->op == OpCode::kCheck && turn == steps_.turns[0])
+          if (!IsAlike(*b, names)) return {};
+          if (b->op == OpCode::kCheck && names == steps_.names[0])
             steps_.conditions.push_back(b->operands[0]);
           continue;
         }
-        if (!AddNest(*b, turn)) return {};
+        if (!AddNest(*b, names)) return {};
         holds_rows |= steps_.nests.back().goes_by_rows && !b->operands[0].IsConstant();
       }
     }
@@ -56,38 +59,86 @@ class StepsFinder {
   }
 
  private:
-  // Whose initial value each of the carried arrays is, step by step, until all are back.
-  bool FindTurns() {
-    const size_t count = loop_.results.size();
-    std::vector<size_t> next(count);
-    bool changes = false;
-    for (size_t k = 0; k < count; ++k) {
+  using Names = std::vector<std::pair<const Var*, const Var*>>;
+
+  // The arrays that the body has by names of its own: those that are carried, and those that it
+  // makes. Numbers are the same there; false where something is carried that is no turn.
+  bool FindCarried() {
+    for (size_t k = 0; k < loop_.results.size(); ++k) {
       const Var* param = body_.params[FirstCarried(loop_) + k];
-      const Operand& result = body_.results[k];
-      if (!loop_.operands[FirstInit(loop_) + k].IsVar() && param->type.IsArray()) return false;
-      next[k] = k;
       if (param->type.IsArray()) {
-        const auto first = body_.params.begin() + FirstCarried(loop_);
-        const auto found = std::find(first, body_.params.end(), result.var());
-        if (found == body_.params.end()) return false;
-        next[k] = size_t(found - first);
-      } else if (result != Operand(param)) {
-        if (!IsNotOf(result, param)) return false;
-        changes = true;
+        if (!loop_.operands[FirstInit(loop_) + k].IsVar()) return false;
+        local_.push_back(param);
+        first_.push_back(loop_.operands[FirstInit(loop_) + k].var());
+        results_.push_back(body_.results[k].var());
+      } else if (body_.results[k] != Operand(param)) {
+        if (!IsNotOf(body_.results[k], param)) return false;
+        alternates_ = true;
       }
     }
+    for (const Binding* b : body_.bindings) {
+      if (b->op != OpCode::kAlloc) continue;
+      if (b->attrs.Has(ir::Attr::kFortran)) return false;
+      for (const Operand& size : b->operands) {
+        if (size.IsVar() && inside_.contains(size.var())) return false;
+      }
+      local_.push_back(b->result());
+    }
+    return true;
+  }
+
+  // What each of them is outside, step by step, until all are back: those that a step makes have
+  // the memory of arrays that are carried no further.
+  bool FindTurns() {
+    const size_t carried = results_.size(), count = local_.size();
     std::vector<size_t> now(count);
     for (size_t k = 0; k < count; ++k) now[k] = k;
     const std::vector<size_t> begin = now;
+    std::vector<std::vector<size_t>> turns;
+    std::vector<bool> is_made(count);  // in some step
     do {
-      steps_.turns.push_back(now);
-      std::vector<size_t> then(count);
-      for (size_t k = 0; k < count; ++k) then[k] = now[next[k]];
-      now = std::move(then);
-    } while (int64_t(steps_.turns.size()) < kMostTogether &&
-             (now != begin || (changes && steps_.turns.size() % 2 == 1)));
-    steps_.together = int64_t(steps_.turns.size());
-    return now == begin && !(changes && steps_.together % 2 == 1);
+      turns.push_back(now);
+      for (size_t k = carried; k < count; ++k) is_made[now[k]] = true;
+      if (!TakeTurn(now)) return false;
+    } while (int64_t(turns.size()) < kMostTogether &&
+             (now != begin || (alternates_ && turns.size() % 2 == 1)));
+    if (now != begin || (alternates_ && turns.size() % 2 == 1)) return false;
+    steps_.together = int64_t(turns.size());
+    std::vector<const Var*> outside;
+    for (size_t k = 0; k < count; ++k) {
+      outside.push_back(k < carried ? first_[k] : nullptr);
+      if (!is_made[k]) continue;
+      const Var* own = ir::Builder(arena_).NewVar(local_[k]->type, local_[k]->hint);
+      steps_.own.push_back({own, std::exchange(outside[k], own)});
+    }
+    for (const std::vector<size_t>& turn : turns) {
+      steps_.names.emplace_back();
+      for (size_t k = 0; k < count; ++k)
+        steps_.names.back().emplace_back(local_[k], outside[turn[k]]);
+    }
+    return true;
+  }
+
+  // What the arrays are in the next step.
+  bool TakeTurn(std::vector<size_t>& now) const {
+    const size_t carried = results_.size();
+    std::vector<size_t> next(now.size());
+    std::vector<bool> is_free(now.size(), true);
+    for (size_t k = 0; k < carried; ++k) {
+      const auto found = std::find(local_.begin(), local_.end(), results_[k]);
+      if (found == local_.end()) return false;
+      next[k] = now[size_t(found - local_.begin())];
+      if (!is_free[next[k]]) return false;
+      is_free[next[k]] = false;
+    }
+    for (size_t k = carried; k < now.size(); ++k) {
+      const size_t first =
+          size_t(std::find(is_free.begin(), is_free.end(), true) - is_free.begin());
+      next[k] = is_free[now[k]] ? now[k] : first;
+      is_free[next[k]] = false;
+    }
+    now = std::move(next);
+    return true;
   }
 
   bool IsNotOf(const Operand& result, const Var* param) const {
@@ -98,31 +149,29 @@ class StepsFinder {
   }
 
   // The array's name outside the loop, in a step of those.
-  const Var* Outside(const Var* array, const std::vector<size_t>& turn) const {
-    const auto first = body_.params.begin() + FirstCarried(loop_);
-    const auto found = std::find(first, body_.params.end(), array);
-    if (found == body_.params.end()) return array;
-    return loop_.operands[FirstInit(loop_) + turn[size_t(found - first)]].var();
+  static const Var* Outside(const Var* array, const Names& names) {
+    for (const auto& [local, outside] : names) {
+      if (local == array) return outside;
+    }
+    return array;
   }
 
   void FindStored() {
     ir::ForEachBinding(body_, [&](const Binding& b) {
-      for (const std::vector<size_t>& turn : steps_.turns) {
-        if (b.op == OpCode::kStore) stored_.insert(Outside(b.operands[0].var(), turn));
+      for (const Names& names : steps_.names) {
+        if (b.op == OpCode::kStore) stored_.insert(Outside(b.operands[0].var(), names));
         if (b.op == OpCode::kStore || b.op == OpCode::kLoad)
-          touched_.insert(Outside(b.operands[0].var(), turn));
+          touched_.insert(Outside(b.operands[0].var(), names));
       }
     });
   }
 
   // Whether what is stored to is known by one name each.
   bool AreApart() const {
-    for (size_t k = 0; k < loop_.results.size(); ++k) {
+    const Names& names = steps_.names[0];
+    for (size_t k = 0; k < names.size(); ++k) {
       for (size_t other = 0; other < k; ++other) {
-        const Operand& init = loop_.operands[FirstInit(loop_) + k];
-        if (init.IsVar() && init == loop_.operands[FirstInit(loop_) + other] &&
-            init.var()->type.IsArray())
-          return false;
+        if (names[k].second == names[other].second) return false;
       }
     }
     for (const Var* stored : stored_) {
@@ -134,15 +183,28 @@ class StepsFinder {
     return true;
   }
 
-  // True for what every band may do again: arithmetic, and reading what no step stores to; and for
-  // what is known before the loop not to raise.
-  bool IsAlike(const Binding& b, const std::vector<size_t>& turn) const {
-    if (ir::IsScalarOp(b.op)) return true;
-    if (b.op == OpCode::kCheck) return !inside_.contains(b.operands[0].var());
-    return b.op == OpCode::kLoad && !stored_.contains(Outside(b.operands[0].var(), turn));
+  // Whether a step stores to what others know of what the loop begins with.
+  bool StoresToCopied() const {
+    bool stores = false;
+    ir::ForEachBinding(body_, [&](const Binding& b) {
+      if (b.op != OpCode::kStore) return;
+      const Var* outside = Outside(b.operands[0].var(), steps_.names[0]);
+      stores |= std::any_of(steps_.own.begin(), steps_.own.end(), [&](const OwnArray& own) {
+        return own.array == outside && own.copied != nullptr;
+      });
+    });
+    return stores;
   }
 
-  bool AddNest(const Binding& nest, const std::vector<size_t>& turn) {
+  // True for what every band may do again: arithmetic, and reading what no step stores to; and for
+  // what is known before the loop not to raise.
+  bool IsAlike(const Binding& b, const Names& names) const {
+    if (ir::IsScalarOp(b.op) || b.op == OpCode::kAlloc) return true;
+    if (b.op == OpCode::kCheck) return !inside_.contains(b.operands[0].var());
+    return b.op == OpCode::kLoad && !stored_.contains(Outside(b.operands[0].var(), names));
+  }
+
+  bool AddNest(const Binding& nest, const Names& names) {
     const Block& element = *nest.blocks[0];
     std::vector<Touched> touches;
     std::optional<LinearForm> own;
@@ -159,7 +221,7 @@ class StepsFinder {
     }
     ir::ForEachBinding(element, [&](const Binding& b) {
       if (b.op != OpCode::kStore && b.op != OpCode::kLoad) return;
-      const Var* array = Outside(b.operands[0].var(), turn);
+      const Var* array = Outside(b.operands[0].var(), names);
       if (std::find(steps_.arrays.begin(), steps_.arrays.end(), array) == steps_.arrays.end())
         steps_.arrays.push_back(array);
       if (!stored_.contains(array)) return;
@@ -221,17 +283,22 @@ class StepsFinder {
   const Block& body_;
   const Roots& roots_;
   const WrappingForms& forms_;
+  ir::Arena* arena_;
   TimeSteps steps_{};
-  VarSet inside_;                              // what the loop defines
-  VarSet stored_, touched_;                    // by their names outside the loop
+  std::vector<const Var*> local_;    // carried arrays, and behind them those that a step makes
+  std::vector<const Var*> first_;    // initial values of the carried ones,
+  std::vector<const Var*> results_;  // and what a step yields for them
+  bool alternates_ = false;          // A truth value that is carried changes in every step.
+  VarSet inside_;                    // what the loop defines
+  VarSet stored_, touched_;          // by their names outside the loop
   std::vector<std::vector<Touched>> touches_;  // of each nest, in arrays that are stored to
 };
 
 }  // namespace
 
 std::optional<TimeSteps> FindTimeSteps(const Binding& loop, const Roots& roots,
-                                       const WrappingForms& forms) {
-  return StepsFinder(loop, roots, forms).Find();
+                                       const WrappingForms& forms, ir::Arena* arena) {
+  return StepsFinder(loop, roots, forms, arena).Find();
 }
 
 }  // namespace parakeet::passes

@@ -23,22 +23,33 @@ struct RowNest {
   int64_t before = 0;
 };
 
+// An array that steps store to, by a name of its own outside the loop.
+struct OwnArray {
+  const ir::Var* array;
+  const ir::Var* copied;  // the initial value that it is a copy of; null for none
+};
+
 // A loop over time whose steps are nests that each touch rows a known distance from their own, in
 // arrays that are the same in every step, or take turns. Checks of the steps ask for what is so
 // before the loop, or is not.
 struct TimeSteps {
-  int64_t together;            // so many steps, behind which all that the loop carries is as it was
-  std::vector<RowNest> nests;  // of these, in order
-  std::vector<const ir::Var*> arrays;      // that nests touch, by their names outside the loop
-  const ir::Var* stored;                   // one of those that they store to
-  std::vector<std::vector<size_t>> turns;  // by step of those: whose initial value is carried
-  std::vector<ir::Operand> conditions;     // what checks of the steps ask for
-  int64_t behind = 0, before = 0;  // of each nest further from one group of steps to the next
-  int64_t reach = 0;               // of rows that two nests of one group may be apart and conflict
+  int64_t together;  // so many steps, behind which all that the loop carries is as it was
+  // By step of those: arrays of the body and what they are outside the loop.
+  std::vector<std::vector<std::pair<const ir::Var*, const ir::Var*>>> names;
+  // What is to be made before the loop, where steps make arrays: these have the memory of those
+  // that have ended.
+  std::vector<OwnArray> own;
+  std::vector<RowNest> nests;           // of these steps, in order
+  std::vector<const ir::Var*> arrays;   // that nests touch, by their names outside the loop
+  const ir::Var* stored;                // one of those that they store to
+  std::vector<ir::Operand> conditions;  // what checks of the steps ask for
+  int64_t behind = 0, before = 0;       // of each nest further from one group of steps to the next
+  int64_t reach = 0;  // of rows that two nests of one group may be apart and conflict
 };
 
+// An `imap` of a step stands there as an `alloc` and a `foreach` that stores.
 std::optional<TimeSteps> FindTimeSteps(const ir::Binding& loop, const Roots& roots,
-                                       const WrappingForms& forms);
+                                       const WrappingForms& forms, ir::Arena* arena);
 
 }  // namespace parakeet::passes
 

@@ -76,6 +76,45 @@ def elements_that_choose(u, steps):
     return u
 
 
+def step(u, weight):
+    around = u.copy()
+    around[1:-1, 1:-1] = weight * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])
+    return around
+
+
+def new_in_each_step(u, steps):
+    for _ in range(steps):
+        u = step(u, 0.25)
+    return u
+
+
+def three_of_which_one_is_new(u, steps):
+    before, now = u, 0.5 * u
+    for t in range(steps):
+        then = np.zeros_like(u)
+        then[1:-1] = 2.0 * now[1:-1] - before[1:-1] + 0.1 * (now[2:] - 2.0 * now[1:-1] + now[:-2])
+        then[0, :] = np.float64(t) * 0.5
+        before, now = now, then
+    return before, now, u
+
+
+def what_only_a_step_knows(u, steps):
+    for _ in range(steps):
+        slope = np.zeros_like(u)
+        slope[1:-1] = u[2:] - u[:-2]
+        old = u.copy()
+        u[1:-1] = old[1:-1] - 0.1 * (slope[2:] - slope[:-2]) + 0.25 * old[:-2]
+    return u
+
+
+def new_behind_a_store_to_the_old(u, steps):
+    first = u
+    for _ in range(steps):
+        u[0, :] = 1.0
+        u = step(u, 0.25)
+    return first, u
+
+
 def rows_of_the_other_end(u, steps):
     v = u.copy()
     for _ in range(steps):
@@ -95,8 +134,10 @@ def a_sum_on_the_way(u, steps):
 
 
 PROGRAMS = [smoothed_in_turns, by_loops_that_swap, inside_in_place, waves, fields_with_a_source,
-            two_rows_upwards, elements_that_choose, rows_of_the_other_end, a_sum_on_the_way]
-TILED = PROGRAMS[:-2]
+            two_rows_upwards, elements_that_choose, new_in_each_step, three_of_which_one_is_new,
+            what_only_a_step_knows, new_behind_a_store_to_the_old, rows_of_the_other_end,
+            a_sum_on_the_way]
+TILED = PROGRAMS[:-3]
 BY_LOOPS = (by_loops_that_swap, elements_that_choose)
 
 
