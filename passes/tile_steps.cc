@@ -26,13 +26,15 @@
 // is little to do, or a check of the steps would fail, are done as before.
 //
 // Arrays that steps make, as where a step's result is named as its argument was, have the memory of
-// those that have ended; what the loop begins with is copied first.
+// those that have ended; what the loop begins with is copied first. Numbers that are carried are made
+// for all steps before.
 //
 // Assumes: index form; no nest is written as lines yet.
-// Refuses: steps that hold more than nests and arithmetic, carry numbers, may raise, or touch rows
+// Refuses: steps that hold more than nests and arithmetic, carry numbers that nests make, may raise, or touch rows
 // that lie further from their own than a few, or nobody knows how far; arrays that may be one.
 #include "passes/analyses/carried_values.h"
 #include "passes/analyses/find_time_steps.h"
+#include "passes/analyses/needed_bindings.h"
 #include "passes/lowering/loop_writer.h"
 #include "passes/pass.h"
 
@@ -114,13 +116,15 @@ class StepTiler : public LoopWriter {
     const Operand is_worth = builder().Scalar(OpCode::kGt, {plan.groups, Int(0)});
     const Operands first(loop.operands.begin() + FirstInit(loop), loop.operands.end());
     Operands behind = first;
-    if (steps.own.empty()) {
+    if (steps.own.empty() && steps.numbers.empty()) {
       WriteGroups(storing, steps, plan);
     } else {
       const auto tiled = [&] {
         MakeOwn(steps);
+        const Operand count = builder().Mul(plan.all, Int(steps.together));
+        MakeNumbers(storing, steps, count);
         WriteGroups(storing, steps, plan);
-        return BehindAll(storing, steps, first);
+        return BehindAll(storing, steps, count);
       };
       behind = Choose(is_worth, tiled, [&] { return first; });
     }
@@ -158,15 +162,45 @@ class StepTiler : public LoopWriter {
     }
   }
 
-  // What the loop carries behind all steps that are done at once: what it began with, or what has
-  // taken its place.
-  static Operands BehindAll(const Binding& loop, const TimeSteps& steps, const Operands& first) {
-    Operands behind = first;
-    for (size_t k = 0; k < first.size(); ++k) {
+  // Stores what the numbers that are carried are before each of so many steps, and behind all.
+  void MakeNumbers(const Binding& loop, const TimeSteps& steps, const Operand& count) {
+    numbers_.clear();
+    const Block& body = *loop.blocks[0];
+    Operands first, next;
+    for (const size_t k : steps.numbers) {
+      const Operand& init = loop.operands[FirstInit(loop) + k];
+      const Operand size = builder().Add(count, Int(1));
+      const ir::Type type = ir::Type::Array(ir::DTypeOf(init), {size});
+      numbers_.push_back(builder().EmitOne(OpCode::kAlloc, type, {size}));
+      first.push_back(init);
+      next.push_back(body.results[k]);
+    }
+    if (numbers_.empty()) return;
+    const auto store = [&](const Operand& at, const Operands& values) {
+      for (size_t k = 0; k < values.size(); ++k) builder().Store(numbers_[k], {at}, values[k]);
+    };
+    const Block makers{body.params, NeededBindings(body, next), next};
+    const Operands last = Carry(Int(0), count, first, [&](const Operand& at, const Operands& now) {
+      store(at, now);
+      ir::Substitution known;
+      known[body.params[0]] = builder().Add(loop.operands[0], at);
+      for (size_t k = 0; k < now.size(); ++k)
+        known[body.params[FirstCarried(loop) + steps.numbers[k]]] = now[k];
+      return ir::InlineBlock(builder(), makers, std::move(known));
+    });
+    store(count, last);
+  }
+
+  // What the loop carries behind so many steps that are done at once.
+  Operands BehindAll(const Binding& loop, const TimeSteps& steps, const Operand& count) {
+    Operands behind(loop.operands.begin() + FirstInit(loop), loop.operands.end());
+    for (size_t k = 0; k < behind.size(); ++k) {
       for (const auto& [local, outside] : steps.names[0]) {
         if (local == loop.blocks[0]->params[FirstCarried(loop) + k]) behind[k] = outside;
       }
     }
+    for (size_t k = 0; k < steps.numbers.size(); ++k)
+      behind[steps.numbers[k]] = builder().Load(numbers_[k], {count});
     return behind;
   }
 
@@ -255,7 +289,7 @@ class StepTiler : public LoopWriter {
         own.lo = builder().Add(ends.lo, builder().Mul(at, ends.lo_further));
         own.hi = builder().Add(ends.hi, builder().Mul(at, ends.hi_further));
         const Operand step = builder().Mul(builder().Add(first, at), Int(steps.together));
-        WriteSteps(loop, steps, own, builder().Add(loop.operands[0], step));
+        WriteSteps(loop, steps, own, step);
       });
       return Operands{};
     });
@@ -263,15 +297,18 @@ class StepTiler : public LoopWriter {
                    {{Attr::kCost, kCyclesOfBand}}, {block});
   }
 
-  // The steps from `time` on that TimeSteps has together.
+  // The steps that TimeSteps has together, from the one of that number on.
   void WriteSteps(const Binding& loop, const TimeSteps& steps, const Ends& ends,
-                  const Operand& time) {
+                  const Operand& number) {
     const Block& body = *loop.blocks[0];
     auto rows = steps.nests.begin();
     Operands carried(loop.operands.begin() + FirstInit(loop), loop.operands.end());
     for (size_t at = 0; at < steps.names.size(); ++at) {
       ir::Substitution known;
-      known[body.params[0]] = builder().Add(time, Int(int64_t(at)));
+      const Operand own_number = builder().Add(number, Int(int64_t(at)));
+      for (size_t k = 0; k < steps.numbers.size(); ++k)
+        carried[steps.numbers[k]] = builder().Load(numbers_[k], {own_number});
+      known[body.params[0]] = builder().Add(loop.operands[0], own_number);
       for (size_t k = 0; k < carried.size(); ++k)
         known[body.params[FirstCarried(loop) + k]] = carried[k];
       for (const auto& [local, outside] : steps.names[at]) known[local] = outside;
@@ -330,7 +367,8 @@ class StepTiler : public LoopWriter {
   const Roots roots_;
   const WrappingForms forms_;
   Context& context_;
-  bool may_overlap_ = false;  // Arguments, or two elements of one.
+  std::vector<const Var*> numbers_;  // that the loop being written carries, for each step
+  bool may_overlap_ = false;         // Arguments, or two elements of one.
   bool in_nest_ = false;
 };
 

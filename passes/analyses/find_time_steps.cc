@@ -7,6 +7,7 @@
 #include "ir/builder.h"
 #include "ir/uses.h"
 #include "passes/analyses/carried_values.h"
+#include "passes/analyses/needed_bindings.h"
 
 namespace parakeet::passes {
 namespace {
@@ -39,7 +40,7 @@ class StepsFinder {
     inside_.insert(body_.params.begin(), body_.params.end());
     if (!FindCarried() || !FindTurns()) return {};
     FindStored();
-    if (stored_.empty() || !AreApart() || StoresToCopied()) return {};
+    if (stored_.empty() || !AreApart() || StoresToCopied() || !AreNumbersKnown()) return {};
     bool holds_rows = false;
     for (const Names& names : steps_.names) {
       for (const Binding* b : body_.bindings) {
@@ -72,8 +73,7 @@ class StepsFinder {
         first_.push_back(loop_.operands[FirstInit(loop_) + k].var());
         results_.push_back(body_.results[k].var());
       } else if (body_.results[k] != Operand(param)) {
-        if (!IsNotOf(body_.results[k], param)) return false;
-        alternates_ = true;
+        IsNotOf(body_.results[k], param) ? void(alternates_ = true) : steps_.numbers.push_back(k);
       }
     }
     for (const Binding* b : body_.bindings) {
@@ -194,6 +194,16 @@ class StepsFinder {
       });
     });
     return stores;
+  }
+
+  // Whether numbers that are carried may be made for all steps before any nest runs.
+  bool AreNumbersKnown() const {
+    std::vector<Operand> next;
+    for (const size_t k : steps_.numbers) next.push_back(body_.results[k]);
+    const std::vector<const Binding*> makers = NeededBindings(body_, next);
+    return std::all_of(makers.begin(), makers.end(), [&](const Binding* b) {
+      return b->op != OpCode::kAlloc && IsAlike(*b, steps_.names[0]);
+    });
   }
 
   // True for what every band may do again: arithmetic, and reading what no step stores to; and for

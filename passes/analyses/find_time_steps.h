@@ -33,12 +33,15 @@ struct OwnArray {
 // arrays that are the same in every step, or take turns. Checks of the steps ask for what is so
 // before the loop, or is not.
 struct TimeSteps {
-  int64_t together;  // so many steps, behind which all that the loop carries is as it was
+  int64_t together;  // so many steps, behind which all arrays that the loop carries are back
   // By step of those: arrays of the body and what they are outside the loop.
   std::vector<std::vector<std::pair<const ir::Var*, const ir::Var*>>> names;
   // What is to be made before the loop, where steps make arrays: these have the memory of those
   // that have ended.
   std::vector<OwnArray> own;
+  // Which of the values that are carried are numbers that a step makes of those alone, of its index
+  // and of what is outside.
+  std::vector<size_t> numbers;
   std::vector<RowNest> nests;           // of these steps, in order
   std::vector<const ir::Var*> arrays;   // that nests touch, by their names outside the loop
   const ir::Var* stored;                // one of those that they store to

@@ -77,7 +77,7 @@ void AddRow(Text& text, int stored, const std::string& suffix, Random& random) {
 std::string RandomProgram(Random& random) {
   Text text;
   text.all =
-      "fn @f(%a: [n][3]f64 c, %b: [n][3]f64 c, %c: [n][3]f64 c, %steps: i64) -> i64 entry {\n"
+      "fn @f(%a: [n][3]f64 c, %b: [n][3]f64 c, %c: [n][3]f64 c, %steps: i64) -> f64 entry {\n"
       "  %h: i64 = sub %n, 4\n  %last: i64 = sub %n, 1\n"
       "  %before: i64 = sub %n, 2\n  %0: i64 = mul 0, %n\n  %1: i64 = add %0, 1\n";
   const int turning = Number(random, 0, 2);  // 0: none; else so many of the others and %a
@@ -89,10 +89,11 @@ std::string RandomProgram(Random& random) {
     carried += comma + Array(k, ".t") + ": [n][3]f64 = " + Array(k, "");
     yielded += comma + Array((k + 1) % (turning + 1), ".t");
   }
-  text.all += "  " + (turning > 0 ? results + " = " : "") + "for %t in 0 to %steps step 1 " +
-              (turning > 0 ? "(" + carried + ") " : "") +
-              "{\n    %time: f64 = cast %t\n    %wave: f64 = mul %time, 0.125\n";
-  std::string body;
+  const std::string comma = turning > 0 ? ", " : "";
+  text.all += "  " + results + comma + "%last.number: f64 = for %t in 0 to %steps step 1 (" +
+              carried + comma +
+              "%number: f64 = 0.5) {\n    %time: f64 = cast %t\n"
+              "    %wave: f64 = add %time, %number\n    %next.number: f64 = mul %wave, 0.25\n";
   for (int nests = Number(random, 1, 3); nests > 0; --nests) {
     const int stored = Number(random, 0, kArrays - 1);
     const size_t from = text.all.size();
@@ -103,8 +104,7 @@ std::string RandomProgram(Random& random) {
     for (size_t at = from; (at = all.find('@', at)) != std::string::npos;)
       all.replace(at, 1, turning > 0 && all[at - 1] - 'a' <= turning ? inside : "");
   }
-  if (turning > 0) text.all += "    yield " + yielded;
-  return text.all + " }\n  return %steps }\n";
+  return text.all + "    yield " + yielded + comma + "%next.number }\n  return %last.number }\n";
 }
 
 // Takes the bands from the last to the first, or none.
@@ -131,12 +131,13 @@ class OtherBands : public ir::Mutator {
   const bool takes_none_;
 };
 
+// The same program where it is known to do no steps at once.
 ir::Program WithOtherBands(const ir::Program& program, bool takes_none) {
   ir::Program other = program;
   OtherBands bands(program.arena.get(), takes_none);
   other.functions[0] = bands.Run(program.functions[0]);
-  EXPECT_EQ(bands.bands, 1) << ir::Print(program);
-  return other;
+  EXPECT_LE(bands.bands, 1) << ir::Print(program);
+  return bands.bands == 0 ? program : other;
 }
 
 TEST(TileSteps, NoBitChanges) {
@@ -151,9 +152,9 @@ TEST(TileSteps, NoBitChanges) {
         RunPipeline(program, ir::Stage::kIndexed, {"tile-steps"}, context, {.verify = true})
             .program;
     if (after.functions == program.functions) continue;
-    ++tiled;
     const ir::Program backwards = WithOtherBands(after, false);
     const ir::Program without = WithOtherBands(after, true);
+    tiled += backwards.functions != after.functions;
     for (const int64_t rows : {5, 17, 40, 97}) {
       ir::Values values = RandomArguments(*program.functions[0], {.sizes = {rows}}, random);
       values.back() = ir::Constant::Int(Number(random, 0, 13));
@@ -164,7 +165,7 @@ TEST(TileSteps, NoBitChanges) {
       took_bands += !Difference(expected, RunOn(without, values), kExactly).empty();
     }
   }
-  EXPECT_GT(tiled, 200);
+  EXPECT_GT(tiled, 150);
   EXPECT_GT(took_bands, 300);
 }
 
