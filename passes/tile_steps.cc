@@ -26,12 +26,13 @@
 // is little to do, or a check of the steps would fail, are done as before.
 //
 // Arrays that steps make, as where a step's result is named as its argument was, have the memory of
-// those that have ended; what the loop begins with is copied first. Numbers that are carried are made
-// for all steps before.
+// those that have ended; what the loop begins with is copied first. Numbers that are carried are
+// made for all steps before.
 //
 // Assumes: index form; no nest is written as lines yet.
-// Refuses: steps that hold more than nests and arithmetic, carry numbers that nests make, may raise, or touch rows
-// that lie further from their own than a few, or nobody knows how far; arrays that may be one.
+// Refuses: steps that hold more than nests and arithmetic, carry numbers that nests make, may
+// raise, or touch rows that lie further from their own than a few, or nobody knows how far; arrays
+// that may be one.
 #include "passes/analyses/carried_values.h"
 #include "passes/analyses/find_time_steps.h"
 #include "passes/analyses/needed_bindings.h"
