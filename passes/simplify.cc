@@ -1,5 +1,5 @@
-// Local algebra, one equation a line, sizes that checks have made equal, and integers computed
-// before: equal sizes make further ones equal.
+// Local algebra, one equation a line, sizes that checks have made equal, integers computed before,
+// and those that a loop carries and keeps: equal sizes make further ones equal.
 //
 // Before:
 //   %s: i64 = broadcast_size %n, %n, site 0 at (1)
@@ -21,6 +21,8 @@
 #include "ir/fold.h"
 #include "ir/mutator.h"
 #include "ir/uses.h"
+#include "passes/analyses/carried_values.h"
+#include "passes/analyses/kept_values.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -47,6 +49,7 @@ class Simplifier : public ir::Mutator {
  protected:
   void Visit(const Binding* b) override {
     if (b->op == OpCode::kIf) Assume(*b);
+    if (IsLoop(b->op)) b = WithoutKept(*b);
     const Binding* rewritten = Rewrite(b);
     // Its results may have new types; what reads the old ones reads the new.
     if (auto value = Simpler(*rewritten)) return Stand(*b, *rewritten, *value);
@@ -90,6 +93,21 @@ class Simplifier : public ir::Mutator {
   void Assume(const Binding& b) {
     assumed_[b.blocks[0]] = {b.operands[0], true};
     assumed_[b.blocks[1]] = {b.operands[0], false};
+  }
+
+  // The loop without what it carries and keeps, for which what it begins with reads from here on.
+  const Binding* WithoutKept(const Binding& loop) {
+    const std::vector<Operand> inits =
+        Apply({loop.operands.begin() + FirstInit(loop), loop.operands.end()});
+    std::vector<bool> changes = KeptValues(loop, inits, arena());
+    for (size_t k = 0; k < changes.size(); ++k) {
+      changes[k] = !changes[k];
+      if (changes[k]) continue;
+      Replace(loop.results[k], inits[k]);
+      for (const Block* block : loop.blocks)
+        Replace(block->params[FirstCarried(loop) + k], inits[k]);
+    }
+    return KeepResults(arena(), loop, changes);
   }
 
   void Define(const Binding& b) {

@@ -119,6 +119,16 @@ def time_that_is_carried(u, steps):
     return u, v, time, scale
 
 
+def staggered_grids(h, steps):
+    u, time = np.zeros((h.shape[0] + 1, h.shape[1])), np.float64(0.0)
+    for _ in range(steps):
+        u[1:-1] = u[1:-1] - 0.1 * (h[1:] - h[:-1])
+        h = h - 0.1 * (u[1:] - u[:-1])
+        time += 0.1
+        u[0] = time
+    return h, u
+
+
 def new_behind_a_store_to_the_old(u, steps):
     first = u
     for _ in range(steps):
@@ -147,8 +157,8 @@ def a_sum_on_the_way(u, steps):
 
 PROGRAMS = [smoothed_in_turns, by_loops_that_swap, inside_in_place, waves, fields_with_a_source,
             two_rows_upwards, elements_that_choose, new_in_each_step, three_of_which_one_is_new,
-            what_only_a_step_knows, time_that_is_carried, new_behind_a_store_to_the_old,
-            rows_of_the_other_end, a_sum_on_the_way]
+            what_only_a_step_knows, time_that_is_carried, staggered_grids,
+            new_behind_a_store_to_the_old, rows_of_the_other_end, a_sum_on_the_way]
 TILED = PROGRAMS[:-3]
 BY_LOOPS = (by_loops_that_swap, elements_that_choose)
 
