@@ -25,6 +25,9 @@
 // that are left, and all where the bands would be few, the arrays are in cache as they are, there
 // is little to do, or a check of the steps would fail, are done as before.
 //
+// Where rows are rolled, or borders are periodic, the bands are a ring, and the last and the first
+// have something between them too.
+//
 // Arrays that steps make, as where a step's result is named as its argument was, have the memory of
 // those that have ended; what the loop begins with is copied first. Numbers that are carried are
 // made for all steps before.
@@ -57,7 +60,11 @@ constexpr int64_t kFar = int64_t{1} << 40;
 class StepTiler : public LoopWriter {
  public:
   StepTiler(ir::Arena* arena, const ir::Function& function, Context& context)
-      : LoopWriter(arena), roots_(function), forms_(function), context_(context) {
+      : LoopWriter(arena),
+        roots_(function),
+        forms_(function),
+        definitions_(ir::Definitions(*function.body)),
+        context_(context) {
     may_overlap_ = !function.entry || function.may_overlap;
   }
 
@@ -73,8 +80,8 @@ class StepTiler : public LoopWriter {
  private:
   // How the rows and the steps are shared out.
   struct Plan {
-    Operand rows;    // of a band
-    Operand bands;   // how many
+    Operand rows;    // of all
+    Operand bands;   // how many they make
     Operand groups;  // of steps
     Operand many;    // steps together, as TimeSteps says, of a group
     Operand all;     // of the loop, each of so many
@@ -83,7 +90,7 @@ class StepTiler : public LoopWriter {
   bool Tile(const Binding& loop) {
     Binding storing = loop;
     storing.blocks = {Storing(*loop.blocks.back())};
-    const auto steps = FindTimeSteps(storing, roots_, forms_, arena());
+    const auto steps = FindTimeSteps(storing, roots_, forms_, definitions_, arena());
     if (steps) WriteLoop(loop, storing, *steps);
     return steps.has_value();
   }
@@ -218,11 +225,11 @@ class StepTiler : public LoopWriter {
     const Operand of_thread = CeilDiv(Max(FloorDiv(rows, fit), Int(1)), threads);
     const Operand bands = Min(builder().Mul(of_thread, threads), FloorDiv(rows, Int(least)));
     Plan plan;
-    plan.rows = CeilDiv(rows, Max(bands, Int(1)));
-    plan.bands = CeilDiv(rows, Max(plan.rows, Int(1)));
+    plan.rows = rows;
+    plan.bands = Max(bands, Int(1));
     const Operand end = loop.operands[1], begin = loop.operands[0];
     plan.all = FloorDiv(Max(builder().Sub(end, begin), Int(0)), Int(steps.together));
-    const Operand inner = builder().Sub(plan.rows, Int(steps.reach));
+    const Operand inner = builder().Sub(FloorDiv(rows, plan.bands), Int(steps.reach));
     plan.many = Min(Max(FloorDiv(inner, Int(2 * shift)), Int(1)), Max(plan.all, Int(1)));
     const Operand work =
         builder().Mul(builder().Mul(rows, bytes), builder().Mul(plan.many, Int(steps.together)));
@@ -276,12 +283,18 @@ class StepTiler : public LoopWriter {
     };
     const Var* band = builder().NewVar(ir::DType::kI64, "band");
     const Block* block = BlockOf({band}, [&] {
-      const Operand begin = builder().Mul(band, plan.rows), end = builder().Add(begin, plan.rows);
-      const Operand is_first = builder().Scalar(OpCode::kEq, {band, Int(0)});
-      const Operand is_last =
-          builder().Scalar(OpCode::kEq, {band, builder().Sub(plan.bands, Int(1))});
-      const Operand lo = builder().Scalar(OpCode::kSelect, {is_first, Int(-kFar), begin});
-      const Operand hi = builder().Scalar(OpCode::kSelect, {is_last, Int(kFar), end});
+      const auto first_of = [&](const Operand& number) {
+        return FloorDiv(builder().Mul(number, plan.rows), plan.bands);
+      };
+      const Operand next = builder().Add(band, Int(1));
+      Operand lo = first_of(band), hi = first_of(next);
+      const Operand end = hi;
+      if (!steps.is_ring) {
+        const Operand is_first = builder().Scalar(OpCode::kEq, {band, Int(0)});
+        const Operand is_last = builder().Scalar(OpCode::kEq, {next, plan.bands});
+        lo = builder().Scalar(OpCode::kSelect, {is_first, Int(-kFar), lo});
+        hi = builder().Scalar(OpCode::kSelect, {is_last, Int(kFar), hi});
+      }
       const Ends ends{is_second, either(end, lo), either(end, hi),
                       either(Int(-steps.before), Int(steps.behind)),
                       either(Int(steps.behind), Int(-steps.before))};
@@ -290,16 +303,17 @@ class StepTiler : public LoopWriter {
         own.lo = builder().Add(ends.lo, builder().Mul(at, ends.lo_further));
         own.hi = builder().Add(ends.hi, builder().Mul(at, ends.hi_further));
         const Operand step = builder().Mul(builder().Add(first, at), Int(steps.together));
-        WriteSteps(loop, steps, own, step);
+        WriteSteps(loop, steps, plan, own, step);
       });
       return Operands{};
     });
-    builder().Emit(OpCode::kForeach, {}, {builder().Sub(plan.bands, phase)},
-                   {{Attr::kCost, kCyclesOfBand}}, {block});
+    // Of a ring, the last band and the first have one between them, too.
+    const Operand count = steps.is_ring ? plan.bands : builder().Sub(plan.bands, phase);
+    builder().Emit(OpCode::kForeach, {}, {count}, {{Attr::kCost, kCyclesOfBand}}, {block});
   }
 
   // The steps that TimeSteps has together, from the one of that number on.
-  void WriteSteps(const Binding& loop, const TimeSteps& steps, const Ends& ends,
+  void WriteSteps(const Binding& loop, const TimeSteps& steps, const Plan& plan, const Ends& ends,
                   const Operand& number) {
     const Block& body = *loop.blocks[0];
     auto rows = steps.nests.begin();
@@ -317,7 +331,8 @@ class StepTiler : public LoopWriter {
       carried = ir::InlineBlock(step, WithoutArrays(body), std::move(known));
       for (const Binding* b : step.bindings()) {
         if (b->op == OpCode::kForeach) {
-          WriteRows(*b, *rows++, ends);
+          steps.is_ring ? WriteRing(*b, *rows, ends, plan) : WriteRows(*b, *rows, ends);
+          ++rows;
         } else {
           builder().Append(b);
         }
@@ -332,6 +347,20 @@ class StepTiler : public LoopWriter {
       if (b->op != OpCode::kAlloc && b->op != OpCode::kCheck) rest.bindings.push_back(b);
     }
     return rest;
+  }
+
+  // The rows behind the last one are the first ones.
+  void WriteRing(const Binding& nest, const RowNest& rows, const Ends& ends, const Plan& plan) {
+    const Operand is_around =
+        builder().Scalar(OpCode::kGt, {builder().Add(ends.hi, Int(rows.behind)), plan.rows});
+    const Operand parts = builder().Scalar(OpCode::kSelect, {is_around, Int(2), Int(1)});
+    Loop(Int(0), parts, {}, [&](const Operand& part) {
+      const Operand around = builder().Mul(part, plan.rows);
+      Ends own = ends;
+      own.lo = builder().Sub(ends.lo, around);
+      own.hi = builder().Sub(ends.hi, around);
+      WriteRows(nest, rows, own);
+    });
   }
 
   void WriteRows(const Binding& nest, const RowNest& rows, const Ends& ends) {
@@ -367,6 +396,7 @@ class StepTiler : public LoopWriter {
 
   const Roots roots_;
   const WrappingForms forms_;
+  const ir::DefinitionMap definitions_;
   Context& context_;
   std::vector<const Var*> numbers_;  // that the loop being written carries, for each step
   bool may_overlap_ = false;         // Arguments, or two elements of one.

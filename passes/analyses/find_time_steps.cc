@@ -31,8 +31,14 @@ struct Touched {
 
 class StepsFinder {
  public:
-  StepsFinder(const Binding& loop, const Roots& roots, const WrappingForms& forms, ir::Arena* arena)
-      : loop_(loop), body_(*loop.blocks.back()), roots_(roots), forms_(forms), arena_(arena) {}
+  StepsFinder(const Binding& loop, const Roots& roots, const WrappingForms& forms,
+              const ir::DefinitionMap& definitions, ir::Arena* arena)
+      : loop_(loop),
+        body_(*loop.blocks.back()),
+        roots_(roots),
+        forms_(forms),
+        definitions_(definitions),
+        arena_(arena) {}
 
   std::optional<TimeSteps> Find() {
     if (loop_.op != OpCode::kFor || !loop_.operands[2].IsInt(1)) return {};
@@ -54,7 +60,7 @@ class StepsFinder {
         holds_rows |= steps_.nests.back().goes_by_rows && !b->operands[0].IsConstant();
       }
     }
-    if (!holds_rows) return {};
+    if (!holds_rows || (steps_.is_ring && !HaveOneLength())) return {};
     FindShifts();
     return std::move(steps_);
   }
@@ -225,6 +231,7 @@ class StepsFinder {
                 b.op == OpCode::kStore || b.op == OpCode::kIreduce;
     });
     if (!is_fit || !own) return false;
+    const Operand own_index = StoredIndex(element);
     const Var* index = element.params[0];
     for (const auto& [value, times] : own->terms) {
       if (value == index ? times != 1 : inside_.contains(value)) return false;
@@ -238,8 +245,13 @@ class StepsFinder {
       if (b.op == OpCode::kStore) steps_.stored = array;
       is_fit &= array->type.rank() > 0;
       if (!is_fit) return;
-      const LinearForm apart = Difference(forms_.Of(b.operands[1]), *own);
-      is_fit &= apart.IsConstant() && std::abs(apart.constant) <= kFarthest;
+      LinearForm apart = Difference(forms_.Of(b.operands[1]), *own);
+      if (!IsNear(apart)) {
+        const Operand& rows = array->type.dims()[0];
+        apart = Difference(OnRing(b.operands[1], rows), OnRing(own_index, rows));
+        steps_.is_ring = true;
+      }
+      is_fit &= IsNear(apart);
       touches.push_back({array, apart.constant, b.op == OpCode::kStore});
     });
     RowNest rows;
@@ -248,6 +260,57 @@ class StepsFinder {
     steps_.nests.push_back(std::move(rows));
     touches_.push_back(std::move(touches));
     return is_fit;
+  }
+
+  static bool IsNear(const LinearForm& apart) {
+    return apart.IsConstant() && std::abs(apart.constant) <= kFarthest;
+  }
+
+  // The row that the first store of an iteration goes to.
+  static Operand StoredIndex(const Block& element) {
+    Operand index;
+    bool is_found = false;
+    ir::ForEachBinding(element, [&](const Binding& b) {
+      if (b.op == OpCode::kStore && !std::exchange(is_found, true)) index = b.operands[1];
+    });
+    return index;
+  }
+
+  // The form of an index where one that is `rows` further is the same: of what is rolled, either
+  // part.
+  LinearForm OnRing(const Operand& index, const Operand& rows) const {
+    LinearForm ring = LinearForm::Of(int64_t{0});
+    const LinearForm form = forms_.Of(index);
+    ring.constant = form.constant;
+    for (const auto& [value, times] : form.terms) {
+      if (Operand(value) == rows) continue;
+      const auto found = definitions_.find(value);
+      const Binding* b = found == definitions_.end() ? nullptr : found->second;
+      LinearForm part = LinearForm::Of(value);
+      if (b != nullptr && b->op == OpCode::kSelect) {
+        const LinearForm one = OnRing(b->operands[1], rows);
+        if (SameForm(one, OnRing(b->operands[2], rows))) part = one;
+      } else if (b != nullptr && b->op == OpCode::kMod && IsLength(b->operands[1], rows)) {
+        part = OnRing(b->operands[0], rows);
+      }
+      ring.Add(part, times);
+    }
+    return ring;
+  }
+
+  // True for the number of rows, if there are any.
+  bool IsLength(const Operand& length, const Operand& rows) const {
+    if (length == rows) return true;
+    const auto found = length.IsVar() ? definitions_.find(length.var()) : definitions_.end();
+    if (found == definitions_.end() || found->second->op != OpCode::kMax) return false;
+    const std::vector<Operand>& of = found->second->operands;
+    return (of[0].IsInt(1) && of[1] == rows) || (of[1].IsInt(1) && of[0] == rows);
+  }
+
+  bool HaveOneLength() const {
+    return std::all_of(stored_.begin(), stored_.end(), [&](const Var* array) {
+      return array->type.dims()[0] == steps_.stored->type.dims()[0];
+    });
   }
 
   // Calls `see` with how far the row of a conflicting iteration of `later` may lie behind that of
@@ -293,6 +356,7 @@ class StepsFinder {
   const Block& body_;
   const Roots& roots_;
   const WrappingForms& forms_;
+  const ir::DefinitionMap& definitions_;
   ir::Arena* arena_;
   TimeSteps steps_{};
   std::vector<const Var*> local_;    // carried arrays, and behind them those that a step makes
@@ -307,8 +371,9 @@ class StepsFinder {
 }  // namespace
 
 std::optional<TimeSteps> FindTimeSteps(const Binding& loop, const Roots& roots,
-                                       const WrappingForms& forms, ir::Arena* arena) {
-  return StepsFinder(loop, roots, forms, arena).Find();
+                                       const WrappingForms& forms,
+                                       const ir::DefinitionMap& definitions, ir::Arena* arena) {
+  return StepsFinder(loop, roots, forms, definitions, arena).Find();
 }
 
 }  // namespace parakeet::passes

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/node.h"
+#include "ir/uses.h"
 #include "passes/analyses/find_effects.h"
 #include "passes/analyses/linear_forms.h"
 
@@ -46,13 +47,15 @@ struct TimeSteps {
   std::vector<const ir::Var*> arrays;   // that nests touch, by their names outside the loop
   const ir::Var* stored;                // one of those that they store to
   std::vector<ir::Operand> conditions;  // what checks of the steps ask for
-  int64_t behind = 0, before = 0;       // of each nest further from one group of steps to the next
-  int64_t reach = 0;  // of rows that two nests of one group may be apart and conflict
+  bool is_ring = false;  // Behind the last row is the first one, of all arrays that are stored to.
+  int64_t behind = 0, before = 0;  // of each nest further from one group of steps to the next
+  int64_t reach = 0;               // of rows that two nests of one group may be apart and conflict
 };
 
 // An `imap` of a step stands there as an `alloc` and a `foreach` that stores.
 std::optional<TimeSteps> FindTimeSteps(const ir::Binding& loop, const Roots& roots,
-                                       const WrappingForms& forms, ir::Arena* arena);
+                                       const WrappingForms& forms,
+                                       const ir::DefinitionMap& definitions, ir::Arena* arena);
 
 }  // namespace parakeet::passes
 

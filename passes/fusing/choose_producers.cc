@@ -497,7 +497,7 @@ bool ProducerChooser::StoresWhatItReads(const Binding& producer, const Binding& 
 }
 
 // True where `touching`, at the producer's index that `load` reads, are the very elements that the
-// foreach stores, or lie in a row or column beside the one that it stores to.
+// foreach stores, or lie in another row or column than the one that it stores to.
 bool ProducerChooser::IsWhatIsStored(const Binding& producer,
                                      const std::vector<const Binding*>& touching,
                                      const Binding& load, const Binding& foreach) const {
@@ -520,7 +520,9 @@ bool ProducerChooser::IsWhatIsStored(const Binding& producer,
         }
         const LinearForm stored = forms_.Of(store->operands[axis]);
         const LinearForm apart = Difference(place, stored);
-        is_same &= apart.IsConstant() && apart.constant == 0;
+        const bool is_own = apart.IsConstant() && apart.constant == 0;
+        // Where the two are one value, each iteration reads what it stores; else what none stores.
+        is_same &= is_own || (is_for_all(place) && is_for_all(stored));
         is_beside |= apart.IsConstant() && apart.constant != 0 && is_for_all(stored);
       }
       if (!is_same && !is_beside) return false;

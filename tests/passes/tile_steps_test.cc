@@ -73,6 +73,31 @@ void AddRow(Text& text, int stored, const std::string& suffix, Random& random) {
               " }\n";
 }
 
+// Adds up elements of rows around an iteration's own, where the first row lies behind the last.
+void AddRing(Text& text, int stored, const std::string& suffix, Random& random) {
+  const std::string i = text.Value(), j = text.Value();
+  text.all += "    foreach (" + i + ", " + j + ") in (%n, 3) {\n";
+  std::string sum = "%wave";
+  for (int loads = Number(random, 1, 2); loads > 0; --loads) {
+    const int other = (stored + Number(random, 1, kArrays - 1)) % kArrays;
+    const bool is_before = Number(random, 0, 1) == 0;
+    const std::string moved = text.Value(), is_in = text.Value(), around = text.Value(),
+                      row = text.Value(), element = text.Value(), half = text.Value(),
+                      next = text.Value();
+    const std::string by = std::to_string(Number(random, 0, 3));
+    text.all += "      " + moved + ": i64 = " + (is_before ? "sub " : "add ") + i + ", " + by +
+                "\n      " + is_in + ": bool = " + (is_before ? "ge " : "lt ") + moved + ", " +
+                (is_before ? "0" : "%n") + "\n      " + around +
+                ": i64 = " + (is_before ? "add " : "sub ") + moved + ", %n\n      " + row +
+                ": i64 = select " + is_in + ", " + moved + ", " + around + "\n      " + element +
+                ": f64 = load " + Array(other, suffix) + "[" + row + ", " + j + "]\n      " + half +
+                ": f64 = mul 0.375, " + element + "\n      " + next + ": f64 = add " + sum + ", " +
+                half + "\n";
+    sum = next;
+  }
+  text.all += "      store " + Array(stored, suffix) + "[" + i + ", " + j + "], " + sum + " }\n";
+}
+
 // Sizes are asked for where rows beside the first and the last are: `n` is 5 or more.
 std::string RandomProgram(Random& random) {
   Text text;
@@ -97,8 +122,8 @@ std::string RandomProgram(Random& random) {
   for (int nests = Number(random, 1, 3); nests > 0; --nests) {
     const int stored = Number(random, 0, kArrays - 1);
     const size_t from = text.all.size();
-    Number(random, 0, 3) == 0 ? AddRow(text, stored, "@", random)
-                              : AddNest(text, stored, "@", random);
+    const int kind = Number(random, 0, 5);
+    (kind == 0 ? AddRow : kind < 3 ? AddRing : AddNest)(text, stored, "@", random);
     // What is not carried has its name from outside.
     std::string& all = text.all;
     for (size_t at = from; (at = all.find('@', at)) != std::string::npos;)

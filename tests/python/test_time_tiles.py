@@ -129,6 +129,32 @@ def staggered_grids(h, steps):
     return h, u
 
 
+def rolled(u, steps):
+    for _ in range(steps):
+        u = u + 0.1 * (np.roll(u, 1, 0) + np.roll(u, -1, 0) + np.roll(u, 1, 1) + np.roll(u, -1, 1)
+                       - 4 * u)
+    return u
+
+
+def rolled_in_turns(u, steps):
+    v = 0.5 * u
+    for t in range(steps):
+        v -= 0.25 * (np.roll(u, -2, axis=0) - u)
+        u[:] = u + 0.125 * (v - np.roll(v, 3, axis=0))
+        v[5 % u.shape[0], :] = np.float64(t)
+    return u, v
+
+
+def borders_of_the_other_end(u, steps):
+    v = u.copy()
+    for _ in range(steps):
+        v[1:-1] = 0.25 * (u[:-2] + u[2:]) + 0.25
+        v[0, :] = v[-2, :]
+        v[-1, :] = v[1, :]
+        u[:] = v
+    return u
+
+
 def new_behind_a_store_to_the_old(u, steps):
     first = u
     for _ in range(steps):
@@ -137,12 +163,11 @@ def new_behind_a_store_to_the_old(u, steps):
     return first, u
 
 
-def rows_of_the_other_end(u, steps):
+def rows_from_the_other_end(u, steps):
     v = u.copy()
     for _ in range(steps):
         v[1:] = 0.5 * u[:-1] + 0.25
-        u[:] = v
-        u[0, :] = v[-1, :]
+        u[:] = v[::-1]
     return u
 
 
@@ -157,8 +182,9 @@ def a_sum_on_the_way(u, steps):
 
 PROGRAMS = [smoothed_in_turns, by_loops_that_swap, inside_in_place, waves, fields_with_a_source,
             two_rows_upwards, elements_that_choose, new_in_each_step, three_of_which_one_is_new,
-            what_only_a_step_knows, time_that_is_carried, staggered_grids,
-            new_behind_a_store_to_the_old, rows_of_the_other_end, a_sum_on_the_way]
+            what_only_a_step_knows, time_that_is_carried, staggered_grids, rolled,
+            rolled_in_turns, borders_of_the_other_end, new_behind_a_store_to_the_old,
+            rows_from_the_other_end, a_sum_on_the_way]
 TILED = PROGRAMS[:-3]
 BY_LOOPS = (by_loops_that_swap, elements_that_choose)
 
