@@ -294,6 +294,9 @@ class NeighbourJammer : public LoopWriter {
     return builder().Scalar(OpCode::kSelect, {are_few, Int(1), Int(tile.columns)});
   }
 
+  // What tells lower_to_loops how long an element takes, too.
+  static ir::Attributes Likely() { return {{Attr::kLikely, int64_t{1}}}; }
+
   // The rows of the tile in order, those that there are, and the neighbours of each together.
   void WriteTile(const Binding& b, Operands index, size_t axis, const Operand& each,
                  const Tile& tile) {
@@ -315,7 +318,7 @@ class NeighbourJammer : public LoopWriter {
       });
       return Operands{};
     };
-    Choose(builder().Scalar(OpCode::kLe, {end, rows}), all, some);
+    Choose(builder().Scalar(OpCode::kLe, {end, rows}), all, some, Likely());
   }
 
   // Neighbours along the axis, of each of those rows.
@@ -348,7 +351,7 @@ class NeighbourJammer : public LoopWriter {
       const Operand are_together = builder().Scalar(OpCode::kGt, {each, Int(1)});
       are_all = builder().Scalar(OpCode::kAnd, {are_together, are_all});
     }
-    Choose(are_all, all, some);
+    Choose(are_all, all, some, Likely());
   }
 
   // The elements at those places, side by side; what is stored of them is stored behind all that
