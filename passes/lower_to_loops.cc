@@ -241,7 +241,8 @@ class Lowering : public ProductCallLowering {
     if (b == nullptr) return {CyclesInLanes(body), {}};
     Operands sizes(b->operands.begin(), b->operands.begin() + b->blocks[0]->params.size());
     if (b->op == OpCode::kFor) sizes = {b->operands[1], b->operands[0]};
-    std::optional<Operands> known = InMiddle(body, extents, sizes);
+    std::optional<Operands> known =
+        AreMadeInBranches(body, sizes) ? std::nullopt : InMiddle(body, extents, sizes);
     if (!known) return {CyclesInLanes(body), {}};
     Work work{CyclesInLanes(*around), {}};
     if (b->op == OpCode::kFor) known = {{builder().Sub((*known)[0], (*known)[1])}};
@@ -266,6 +267,17 @@ class Lowering : public ProductCallLowering {
       }
     }
     return {nullptr, nullptr};
+  }
+
+  static bool AreMadeInBranches(const Block& body, const Operands& values) {
+    ir::VarSet inside = ir::DefinedVars(body);
+    for (const Var* param : body.params) inside.erase(param);
+    for (const Binding* b : body.bindings) {
+      for (const Var* result : b->results) inside.erase(result);
+    }
+    return std::any_of(values.begin(), values.end(), [&](const Operand& value) {
+      return value.IsVar() && inside.contains(value.var());
+    });
   }
 
   // The values in the middle of the body's index space; nothing where more than arithmetic makes
