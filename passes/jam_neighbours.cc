@@ -208,7 +208,7 @@ class NeighbourJammer : public LoopWriter {
     };
     if (!context_.options.kernels) {
       if (reductions.size() != 1 || !SuitsRegisters(*reductions[0]) || !saves(axis)) return {};
-      // Of two rows each register that is read is used twice, and what is far is read half as often.
+      // Of two rows each register that is read is used twice, and what is far read half as often.
       const bool has_rows = axis > 0 && !b.operands[axis - 1].IsInt(1) && saves(axis - 1);
       if (!has_rows) return {kTogether};
       const int64_t columns = SumsInRegisters(*reductions[0]) / kRowsTogether;
