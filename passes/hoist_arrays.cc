@@ -1,4 +1,5 @@
-// Makes in front of a loop an array that every iteration makes, of one size, and leaves behind.
+// Makes in front of a loop an array that every iteration makes, of one size, and leaves behind. A
+// size that each iteration computes of what is the same moves with it.
 //
 // Before:
 //   for %i in %lo to %hi step 1 {
@@ -67,24 +68,48 @@ class ArrayHoister : public ir::Mutator {
         std::any_of(loop.results.begin(), loop.results.end(),
                     [](const Var* result) { return result->type.IsArray(); });
     if (carries_arrays && !SurelyRuns(loop)) return {};
+    const auto is_alloc = [](const Binding* b) { return b->op == OpCode::kAlloc; };
+    if (std::none_of(body.bindings.begin(), body.bindings.end(), is_alloc)) return {};
     std::vector<const Binding*> moving;
-    ir::VarSet inside;
+    ir::VarSet inside = ir::DefinedVars(body);
+    std::vector<const Binding*> scalars;  // that are the same in every iteration
     bool may_have_failed = false;
     size_t last_begin = 0, first_end = body.bindings.size();
     for (size_t at = 0; at < body.bindings.size(); ++at) {
       const Binding& b = *body.bindings[at];
       if (b.op == OpCode::kAlloc) {
-        if (inside.empty()) inside = ir::DefinedVars(body);
         if (!IsSame(b, inside, may_have_failed) || Leaves(*b.result(), body)) return {};
         moving.push_back(&b);
         last_begin = at;
         first_end = std::min(first_end, LastUseOf(b.result(), body));
       } else if (MakesArrays(b)) {
         last_begin = at;
+      } else if (ir::IsScalarOp(b.op) && !ReadsAnyOf(b, inside)) {
+        scalars.push_back(&b);
+        inside.erase(b.result());
       }
       may_have_failed = may_have_failed || EffectsOf(b, roots_).may_fail;
     }
-    return last_begin <= first_end ? moving : std::vector<const Binding*>{};
+    return last_begin <= first_end ? WithSizes(moving, scalars) : std::vector<const Binding*>{};
+  }
+
+  static bool ReadsAnyOf(const Binding& b, const ir::VarSet& values) {
+    return std::any_of(b.operands.begin(), b.operands.end(), [&](const Operand& operand) {
+      return operand.IsVar() && values.contains(operand.var());
+    });
+  }
+
+  // The arrays, behind what of the scalars their sizes are made of.
+  static std::vector<const Binding*> WithSizes(std::vector<const Binding*> moving,
+                                               const std::vector<const Binding*>& scalars) {
+    ir::VarSet needed;
+    for (const Binding* alloc : moving) needed.merge(ir::FreeVars(*alloc));
+    for (auto scalar = scalars.rbegin(); scalar != scalars.rend(); ++scalar) {
+      if (!needed.contains((*scalar)->result())) continue;
+      needed.merge(ir::FreeVars(**scalar));
+      moving.insert(moving.begin(), *scalar);
+    }
+    return moving;
   }
 
   static bool SurelyRuns(const Binding& loop) {
@@ -135,11 +160,11 @@ class ArrayHoister : public ir::Mutator {
     });
     copy.blocks[0] = arena()->New(std::move(body));
     if (SurelyRuns(loop)) {
-      for (const Binding* alloc : moving) builder().Append(alloc);
+      for (const Binding* b : moving) builder().Append(b);
       return builder().Append(arena()->New(std::move(copy)));
     }
     ir::Builder some = builder().Nested(), none = builder().Nested();
-    for (const Binding* alloc : moving) some.Append(alloc);
+    for (const Binding* b : moving) some.Append(b);
     std::vector<const Var*> results;
     std::vector<Operand> made;
     for (const Var* result : loop.results) {

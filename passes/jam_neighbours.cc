@@ -1,6 +1,7 @@
 // Makes several elements of a map together where much of what they read is the same: it is read
 // once, and stays in registers. A thread of a GPU takes neighbours along the axis before the last
-// (the rows of a convolution), a core those along the last, of sums in lanes (the rows of `a @ v`).
+// (the rows of a convolution), a core those along the last, of sums in lanes (the rows of `a @ v`),
+// and of two rows at a time where these read the same too (`a @ b.T` of a few rows).
 //
 // Before:
 //   %r: [n][m]f64 = imap (%i, %j) in (%n, %m) { ... %x[%i, %j], %x[%i + 1, %j] ... yield %s }
@@ -53,6 +54,7 @@ constexpr int64_t kShortRow = 64;
 // Of a core: how many registers may hold accumulators, half of all, and how many operations an
 // element may take: where it takes more, what it reads is not what takes time.
 constexpr int64_t kRegistersOfSums = 16;
+constexpr int64_t kRowsTogether = 2;  // where neighbours of both read the same
 constexpr size_t kMostOfElement = 12;
 
 bool IsPlain(const Binding& b) { return ir::IsScalarOp(b.op) || b.op == OpCode::kLoad; }
@@ -114,8 +116,8 @@ class NeighbourJammer : public LoopWriter {
   void Visit(const Binding* b) override {
     const bool is_nest = b->op == OpCode::kImap || b->op == OpCode::kForeach;
     if (is_nest && depth_ == 0) {
-      const int64_t together = IsFit(*b) ? Together(*b) : 1;
-      if (together > 1) return Write(*b, together);
+      const Tile tile = IsFit(*b) ? TileOf(*b) : Tile{};
+      if (tile.columns > 1) return Write(*b, tile);
     }
     depth_ += is_nest;
     Mutator::Visit(b);
@@ -123,6 +125,13 @@ class NeighbourJammer : public LoopWriter {
   }
 
  private:
+  // How many neighbours are made together, and of how many rows.
+  struct Tile {
+    int64_t columns = 1;
+    int64_t rows = 1;
+    int64_t size() const { return columns * rows; }
+  };
+
   bool IsFit(const Binding& b) const {
     const Block& body = *b.blocks[0];
     const size_t least = context_.options.kernels ? 2 : 1;
@@ -167,47 +176,65 @@ class NeighbourJammer : public LoopWriter {
   // True of sums in lanes that wait for what they read, so many of which registers hold.
   bool SuitsRegisters(const Binding& reduction) const {
     const int64_t lanes = reduction.attrs.Int(Attr::kLanes, 1);
-    int64_t bytes = 0;
-    for (const Var* result : reduction.results)
-      bytes += lanes * ir::SizeInBytes(result->type.dtype());
     const Block& element = *reduction.blocks[0];
-    return lanes > 1 && bytes * kTogether <= kRegistersOfSums * context_.options.vector_bytes &&
+    return lanes > 1 && SumsInRegisters(reduction) >= kTogether &&
            context_.options.vector_bytes == 64 && element.bindings.size() <= kMostOfElement &&
            std::all_of(element.bindings.begin(), element.bindings.end(), [&](const Binding* b) {
              return b->op != OpCode::kLoad || patterns_.LiesNext(*b, element.params.back());
            });
   }
 
-  // How many elements a thread makes.
-  int64_t Together(const Binding& b) const {
-    const Block& body = *b.blocks[0];
-    ReadCounter reads(forms_, body.params[AxisOf(b)]);
-    const std::vector<const Binding*> reductions = ReductionsOf(body);
-    for (const Binding* reduction : reductions) reads.Count(*reduction->blocks[0]);
-    if (!context_.options.kernels) {
-      const bool suits = reductions.size() == 1 && SuitsRegisters(*reductions[0]);
-      return suits && reads.one() > 1 && reads.Saves(2, 3) ? kTogether : 1;
-    }
-    if (!reductions.empty()) return reads.one() > 1 && reads.Saves(2, 3) ? kTogether : 1;
-    reads.Count(body);
-    if (reads.one() < kFewReads || !reads.Saves(1, 2)) return 1;
-    return reads.one() < kManyReads ? kTogether : kOfManyReads;
+  // Of how many elements registers hold the accumulators.
+  int64_t SumsInRegisters(const Binding& reduction) const {
+    int64_t bytes = 0;
+    for (const Var* result : reduction.results)
+      bytes += reduction.attrs.Int(Attr::kLanes, 1) * ir::SizeInBytes(result->type.dtype());
+    return kRegistersOfSums * context_.options.vector_bytes / bytes;
   }
 
-  void Write(const Binding& b, int64_t together) {
+  // How many elements a thread makes.
+  Tile TileOf(const Binding& b) const {
+    const Block& body = *b.blocks[0];
+    const size_t axis = AxisOf(b);
+    const std::vector<const Binding*> reductions = ReductionsOf(body);
+    const auto reads_along = [&](size_t which) {
+      ReadCounter reads(forms_, body.params[which]);
+      for (const Binding* reduction : reductions) reads.Count(*reduction->blocks[0]);
+      return reads;
+    };
+    const auto saves = [&](size_t which) {
+      const ReadCounter reads = reads_along(which);
+      return reads.one() > 1 && reads.Saves(2, 3);
+    };
+    if (!context_.options.kernels) {
+      if (reductions.size() != 1 || !SuitsRegisters(*reductions[0]) || !saves(axis)) return {};
+      // Of two rows each register that is read is used twice, and what is far read half as often.
+      const bool has_rows = axis > 0 && !b.operands[axis - 1].IsInt(1) && saves(axis - 1);
+      if (!has_rows) return {kTogether};
+      const int64_t columns = SumsInRegisters(*reductions[0]) / kRowsTogether;
+      return {std::min(columns, kTogether), kRowsTogether};
+    }
+    if (!reductions.empty()) return {saves(axis) ? kTogether : 1};
+    ReadCounter reads = reads_along(axis);
+    reads.Count(body);
+    if (reads.one() < kFewReads || !reads.Saves(1, 2)) return {};
+    return {reads.one() < kManyReads ? kTogether : kOfManyReads};
+  }
+
+  void Write(const Binding& b, const Tile& tile) {
     const std::string who = context_.options.kernels ? "a thread makes " : "";
     const std::string made = context_.options.kernels ? "" : " are made together";
-    context_.Note(b.span,
-                  who + std::to_string(together) + " neighbours" + made + ", which read the same",
-                  Topic::kNests, Verdict::kDone);
+    context_.Note(
+        b.span, who + std::to_string(tile.size()) + " neighbours" + made + ", which read the same",
+        Topic::kNests, Verdict::kDone);
     for (const Var* result : b.results)
       builder().Emit(OpCode::kAlloc, {result}, result->type.dims());
     const auto jammed = [&] {
-      WriteNest(b, together);
+      WriteNest(b, tile);
       return Operands{};
     };
     const auto alone = [&] {
-      WriteNest(b, 1);
+      WriteNest(b, {});
       return Operands{};
     };
     if (!context_.options.kernels) return void(jammed());
@@ -231,12 +258,12 @@ class NeighbourJammer : public LoopWriter {
     return worth;
   }
 
-  void WriteNest(const Binding& b, int64_t together) {
+  void WriteNest(const Binding& b, const Tile& tile) {
     const size_t axis = AxisOf(b);
-    const Operand extent = b.operands[axis];
-    const Operand each = EachTakes(b, together);
+    const Operand each = EachTakes(b, tile);
     Operands extents = b.operands;
-    extents[axis] = CeilDiv(extent, each);
+    extents[axis] = CeilDiv(extents[axis], each);
+    if (tile.rows > 1) extents[axis - 1] = CeilDiv(extents[axis - 1], Int(tile.rows));
     std::vector<const Var*> params;
     for (const Var* param : b.blocks[0]->params)
       params.push_back(builder().NewVar(param->type, param->hint));
@@ -247,7 +274,7 @@ class NeighbourJammer : public LoopWriter {
       std::rotate(extents.begin(), extents.begin() + axis, extents.begin() + axis + 1);
     }
     const Block* body = BlockOf(params, [&] {
-      together == 1 ? WriteElements(b, {index}) : WriteSeveral(b, index, axis, each, together);
+      tile.columns == 1 ? WriteElements(b, {index}) : WriteTile(b, index, axis, each, tile);
       return Operands{};
     });
     // Another part of what is counted stays one.
@@ -257,32 +284,65 @@ class NeighbourJammer : public LoopWriter {
   }
 
   // One at a time where threads would have nothing to share else.
-  Operand EachTakes(const Binding& b, int64_t together) {
-    if (context_.options.kernels || together == 1) return Int(together);
+  Operand EachTakes(const Binding& b, const Tile& tile) {
+    if (context_.options.kernels || tile.columns == 1) return Int(tile.columns);
     const size_t rank = b.blocks[0]->params.size();
     const Operand threads = builder().EmitOne(OpCode::kTeam, ir::DType::kI64, {});
     const Operand elements = Product({b.operands.begin(), b.operands.begin() + rank});
     const Operand are_few =
-        builder().Scalar(OpCode::kLt, {elements, builder().Mul(threads, Int(together))});
-    return builder().Scalar(OpCode::kSelect, {are_few, Int(1), Int(together)});
+        builder().Scalar(OpCode::kLt, {elements, builder().Mul(threads, Int(tile.size()))});
+    return builder().Scalar(OpCode::kSelect, {are_few, Int(1), Int(tile.columns)});
   }
 
-  void WriteSeveral(const Binding& b, Operands index, size_t axis, const Operand& each,
+  // What tells lower_to_loops how long an element takes, too.
+  static ir::Attributes Likely() { return {{Attr::kLikely, int64_t{1}}}; }
+
+  // The rows of the tile in order, those that there are, and the neighbours of each together.
+  void WriteTile(const Binding& b, Operands index, size_t axis, const Operand& each,
+                 const Tile& tile) {
+    if (tile.rows == 1) return WriteSeveral(b, {index}, axis, each, tile.columns);
+    const size_t row_axis = axis - 1;
+    const Operand first = builder().Mul(index[row_axis], Int(tile.rows));
+    const Operand end = builder().Add(first, Int(tile.rows));
+    const Operand rows = b.operands[row_axis];
+    const auto all = [&] {
+      std::vector<Operands> starts(tile.rows, index);
+      for (int64_t k = 0; k < tile.rows; ++k) starts[k][row_axis] = builder().Add(first, Int(k));
+      WriteSeveral(b, starts, axis, each, tile.columns);
+      return Operands{};
+    };
+    const auto some = [&] {
+      Loop(first, rows, {}, [&](const Operand& row) {
+        index[row_axis] = row;
+        WriteSeveral(b, {index}, axis, each, tile.columns);
+      });
+      return Operands{};
+    };
+    Choose(builder().Scalar(OpCode::kLe, {end, rows}), all, some, Likely());
+  }
+
+  // Neighbours along the axis, of each of those rows.
+  void WriteSeveral(const Binding& b, std::vector<Operands> rows, size_t axis, const Operand& each,
                     int64_t together) {
     const Operand extent = b.operands[axis];
-    const Operand first = builder().Mul(index[axis], each);
+    const Operand first = builder().Mul(rows[0][axis], each);
     const Operand end = builder().Add(first, Int(together));
     const auto all = [&] {
-      std::vector<Operands> places(together, index);
-      for (int64_t k = 0; k < together; ++k) places[k][axis] = builder().Add(first, Int(k));
+      std::vector<Operands> places;
+      for (Operands& row : rows) {
+        for (int64_t k = 0; k < together; ++k) {
+          row[axis] = builder().Add(first, Int(k));
+          places.push_back(row);
+        }
+      }
       WriteElements(b, places);
       return Operands{};
     };
     const auto some = [&] {
       const Operand last = each.IsConstant() ? extent : Min(builder().Add(first, each), extent);
       Loop(first, last, {}, [&](const Operand& at) {
-        index[axis] = at;
-        WriteElements(b, {index});
+        for (Operands& row : rows) row[axis] = at;
+        WriteElements(b, rows);
       });
       return Operands{};
     };
@@ -291,7 +351,7 @@ class NeighbourJammer : public LoopWriter {
       const Operand are_together = builder().Scalar(OpCode::kGt, {each, Int(1)});
       are_all = builder().Scalar(OpCode::kAnd, {are_together, are_all});
     }
-    Choose(are_all, all, some);
+    Choose(are_all, all, some, Likely());
   }
 
   // The elements at those places, side by side; what is stored of them is stored behind all that

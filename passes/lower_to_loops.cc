@@ -237,24 +237,47 @@ class Lowering : public ProductCallLowering {
   // The sizes are those of the first loop in the body of a nest: as they are in its middle, where
   // each element has its own.
   Work WorkOf(const Block& body, const Operands& extents) {
-    Work work{CyclesInLanes(body), {}};
+    const auto [around, b] = FirstLoopIn(body);
+    if (b == nullptr) return {CyclesInLanes(body), {}};
+    Operands sizes(b->operands.begin(), b->operands.begin() + b->blocks[0]->params.size());
+    if (b->op == OpCode::kFor) sizes = {b->operands[1], b->operands[0]};
+    std::optional<Operands> known =
+        AreMadeInBranches(body, sizes) ? std::nullopt : InMiddle(body, extents, sizes);
+    if (!known) return {CyclesInLanes(body), {}};
+    Work work{CyclesInLanes(*around), {}};
+    if (b->op == OpCode::kFor) known = {{builder().Sub((*known)[0], (*known)[1])}};
+    for (const Operand& size : *known) {
+      if (size.IsConstant()) continue;
+      work.trips.push_back(builder().Scalar(OpCode::kMax, {size, Int(1)}));
+      work.cost = std::max<int64_t>(1, work.cost / kUnknownTrips);
+    }
+    return work;
+  }
+
+  // And the block that it stands in: a branch where that is the likely one, as of rows that are
+  // made together where there are so many.
+  static std::pair<const Block*, const Binding*> FirstLoopIn(const Block& body) {
     for (const Binding* b : body.bindings) {
       const bool is_nest =
           b->op == OpCode::kIreduce || b->op == OpCode::kImap || b->op == OpCode::kForeach;
-      if (!is_nest && b->op != OpCode::kFor) continue;
-      Operands sizes(b->operands.begin(), b->operands.begin() + b->blocks[0]->params.size());
-      if (b->op == OpCode::kFor) sizes = {b->operands[1], b->operands[0]};
-      std::optional<Operands> known = InMiddle(body, extents, sizes);
-      if (!known) return {CyclesInLanes(body), {}};
-      if (b->op == OpCode::kFor) known = {{builder().Sub((*known)[0], (*known)[1])}};
-      for (const Operand& size : *known) {
-        if (size.IsConstant()) continue;
-        work.trips.push_back(builder().Scalar(OpCode::kMax, {size, Int(1)}));
-        work.cost = std::max<int64_t>(1, work.cost / kUnknownTrips);
+      if (is_nest || b->op == OpCode::kFor) return {&body, b};
+      if (b->op == OpCode::kIf && b->attrs.Int(Attr::kLikely) != 0) {
+        const auto found = FirstLoopIn(*b->blocks[0]);
+        if (found.second != nullptr) return found;
       }
-      break;
     }
-    return work;
+    return {nullptr, nullptr};
+  }
+
+  static bool AreMadeInBranches(const Block& body, const Operands& values) {
+    ir::VarSet inside = ir::DefinedVars(body);
+    for (const Var* param : body.params) inside.erase(param);
+    for (const Binding* b : body.bindings) {
+      for (const Var* result : b->results) inside.erase(result);
+    }
+    return std::any_of(values.begin(), values.end(), [&](const Operand& value) {
+      return value.IsVar() && inside.contains(value.var());
+    });
   }
 
   // The values in the middle of the body's index space; nothing where more than arithmetic makes

@@ -1,17 +1,21 @@
 #include "backends/llvm/vector_math.h"
 
 #include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/IR/MDBuilder.h>
 
 #include <functional>
+#include <limits>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "backends/llvm/lane_loops.h"
 
 namespace parakeet::backends {
 namespace {
 
+using llvm::BasicBlock;
 using llvm::FixedVectorType;
 using llvm::Function;
 using llvm::SmallVector;
@@ -64,6 +68,60 @@ Value* TakeLanes(Emission& emission, Value* value, unsigned first, unsigned coun
   SmallVector<int, 64> places;
   for (unsigned i = first; i < first + count; ++i) places.push_back(i < lanes ? i : 0);
   return emission.builder.CreateShuffleVector(value, places);
+}
+
+// What programs give many lanes of, and libmvec computes one by one: scores that are masked, of
+// which exp is 0, what is so large that it is inf, and zeros, of which log is -inf.
+struct Edge {
+  llvm::CmpInst::Predicate is_beyond;
+  double at;
+  double result;  // beyond it
+};
+
+std::vector<Edge> EdgesOf(std::string_view name, bool is_float) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto ends = [&](double least, double most) {
+    return std::vector<Edge>{{llvm::CmpInst::FCMP_OLT, least, 0},
+                             {llvm::CmpInst::FCMP_OGT, most, kInfinity}};
+  };
+  if (name == "exp") return is_float ? ends(-104, 89) : ends(-746, 710);
+  if (name == "exp2") return is_float ? ends(-151, 128) : ends(-1076, 1024);
+  if (name == "log" || name == "log2" || name == "log10")
+    return {{llvm::CmpInst::FCMP_OEQ, 0, -kInfinity}};
+  return {};
+}
+
+// The function's call. Lanes beyond an edge are kept from it: they stand for 1 there.
+Value* CallWithin(Emission& emission, Function* function, const std::vector<Edge>& edges,
+                  Value* operand) {
+  llvm::IRBuilder<>& builder = emission.builder;
+  const auto number = [&](double value) {
+    return llvm::ConstantFP::get(operand->getType(), value);
+  };
+  const auto block = [&](const char* name) {
+    return BasicBlock::Create(builder.getContext(), name, builder.GetInsertBlock()->getParent());
+  };
+  BasicBlock *within = block("within"), *beyond = block("beyond"), *done = block("done");
+  SmallVector<Value*, 2> are_beyond;
+  for (const Edge& edge : edges)
+    are_beyond.push_back(builder.CreateFCmp(edge.is_beyond, operand, number(edge.at)));
+  Value* any = builder.CreateOrReduce(builder.CreateOr(are_beyond));
+  llvm::MDNode* unlikely = llvm::MDBuilder(builder.getContext()).createUnlikelyBranchWeights();
+  builder.CreateCondBr(any, beyond, within, unlikely);
+  builder.SetInsertPoint(within);
+  Value* of_all = builder.CreateCall(function, operand);
+  builder.CreateBr(done);
+  builder.SetInsertPoint(beyond);
+  Value* kept = builder.CreateSelect(builder.CreateOr(are_beyond), number(1), operand);
+  Value* of_some = builder.CreateCall(function, kept);
+  for (size_t k = 0; k < edges.size(); ++k)
+    of_some = builder.CreateSelect(are_beyond[k], number(edges[k].result), of_some);
+  builder.CreateBr(done);
+  builder.SetInsertPoint(done);
+  llvm::PHINode* result = builder.CreatePHI(operand->getType(), 2);
+  result->addIncoming(of_all, within);
+  result->addIncoming(of_some, beyond);
+  return result;
 }
 
 // The pieces one after another, cut to `lanes`.
@@ -160,9 +218,12 @@ Value* HostMath::Call(Emission& emission, std::string_view name,
   if (is_known) {
     const SmallVector<Type*, 2> params(operands.size(), in_register);
     Function* function = emission.DeclarePure(symbol, in_register, params);
-    return EmitInRegisters(emission, in_register, operands, [&](llvm::ArrayRef<Value*> parts) {
-      return emission.builder.CreateCall(function, parts);
-    });
+    const std::vector<Edge> edges = EdgesOf(name, type->getElementType()->isFloatTy());
+    return EmitInRegisters(emission, in_register, operands,
+                           [&](llvm::ArrayRef<Value*> parts) -> Value* {
+                             return edges.empty() ? emission.builder.CreateCall(function, parts)
+                                                  : CallWithin(emission, function, edges, parts[0]);
+                           });
   }
   return CallByLane(emission, std::string(name), operands, 1, [&](llvm::ArrayRef<Value*> lane) {
     return Scalars{CallScalar(emission, name, lane)};

@@ -43,6 +43,40 @@ def test_complex_functions_where_one_lane_is_special():
         check_functions(values, 2e-14)
 
 
+@jit
+def exponentials(x):
+    return np.exp(x), np.exp2(x), np.log(x), np.log2(x), np.log10(x)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_lanes_beyond_what_has_another_result(dtype):
+    """Scores that are masked, zeros and what is too large, among others, by themselves, and near
+    where results are 0, subnormal or infinite."""
+    ends = (-1075, -1074, 1024) if dtype == np.float64 else (-150, -149, 128)
+    near = [end * scale + away for end in ends for scale in (1.0, np.log(2.0))
+            for away in (-1.5, -1e-3, 0.0, 1e-3, 1.5)]
+    special = np.array(near + [0.0, -0.0, np.inf, -np.inf, np.nan, -1e9, 1e9, 1e-40, 3.0], dtype)
+    spread = np.full(19 * special.size, 0.75, dtype)
+    spread[::19] = special
+    tiny = np.finfo(dtype).smallest_subnormal
+    tolerance = 4 * np.finfo(dtype).eps
+    with np.errstate(all="ignore"):
+        for x in (special, spread, np.full(40, -np.inf, dtype), np.zeros(40, dtype)):
+            wide = x.astype(np.longdouble)
+            for made, f in zip(exponentials(x), (np.exp, np.exp2, np.log, np.log2, np.log10)):
+                wanted = f(wide).astype(dtype)
+                assert made.dtype == dtype
+                np.testing.assert_allclose(made, wanted, rtol=tolerance, atol=tiny)
+                np.testing.assert_array_equal(np.isinf(made), np.isinf(wanted))
+
+
+def test_lanes_are_kept_from_what_takes_long():
+    """The library takes lanes beyond the edges one by one: these do not reach it."""
+    x = np.full(1000, -1e9, np.float32)
+    code = str(jit(lambda x: np.exp(x)).llvm(x, target="serial"))
+    assert "beyond" in code
+
+
 def test_logarithms_near_one_keep_their_digits():
     angle = np.linspace(-3, 3, 1001)
     for away in (1e-3, 1e-9, 1e-15, 0.0):

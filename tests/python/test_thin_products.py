@@ -163,6 +163,8 @@ def test_few_rows_have_the_same_bits():
         a = rng.standard_normal((5, 777)).astype(dtype)
         b = rng.standard_normal((33, 777)).astype(dtype)
         of_one = compiled(a, b, target="serial")
+        by_themselves = [compiled(a[i:i + 1], b, target="serial")[0] for i in range(len(a))]
+        np.testing.assert_array_equal(of_one, by_themselves)
         np.testing.assert_array_equal(of_one, compiled(a, b, target="parallel"))
         np.testing.assert_allclose(of_one, scores(a, b), rtol=1e-3 if dtype == np.float32 else 1e-9)
 
@@ -178,7 +180,8 @@ def added_rows(a, v, out):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.complex64])
 def test_rows_by_a_vector_are_made_together(dtype):
-    """Four at a time where there are so many, and the last ones alone; columns of one element."""
+    """Four at a time where there are so many, and the last ones alone; columns of one element; two
+    rows by two or four others."""
     rng = np.random.default_rng(5)
     for rows in (3, 8, 21):
         a, v = numbers(rng, dtype, rows, 77), numbers(rng, dtype, 77)
