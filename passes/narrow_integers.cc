@@ -25,6 +25,7 @@
 #include "ir/dtype.h"
 #include "ir/mutator.h"
 #include "ir/uses.h"
+#include "passes/analyses/carried_values.h"
 #include "passes/analyses/integer_intervals.h"
 #include "passes/pass.h"
 
@@ -118,7 +119,11 @@ class Groups {
 
   std::optional<Interval> BoundsOf(const Operand& operand) const {
     if (operand.IsConstant()) return IntervalOf(operand.constant());
-    const auto found = intervals_.find(operand.var());
+    return BoundsOf(operand.var());
+  }
+
+  std::optional<Interval> BoundsOf(const Var* var) const {
+    const auto found = intervals_.find(var);
     return found == intervals_.end() ? std::nullopt : std::optional(found->second);
   }
 
@@ -143,6 +148,7 @@ class Groups {
   void See(const Binding& b, bool in_nest) {
     const bool is_nest =
         ir::InfoOf(b.op).format == ir::OpFormat::kIndices || b.op == OpCode::kLanes;
+    if (in_nest && b.op == OpCode::kFor) return SeeLoop(b);
     for (const Block* inner : b.blocks) See(*inner, in_nest || is_nest);
     if (in_nest && b.op == OpCode::kIf) return SeeChoice(b);
     if (in_nest && b.op == OpCode::kCast) return SeeCast(b);
@@ -153,6 +159,28 @@ class Groups {
     for (const Block* inner : b.blocks) {
       for (const Operand& result : inner->results) Keep(result);
     }
+  }
+
+  // What an iteration has of the one before it is computed in one type in all of them.
+  void SeeLoop(const Binding& b) {
+    const Block& body = *b.blocks[0];
+    for (int k = 0; k < 3; ++k) Keep(b.operands[k]);
+    BlockIntervals intervals([&](const Var* var) { return BoundsOf(var); });
+    const BlockIntervals::Carried carried = intervals.CarriedBy(b);
+    for (size_t k = 0; k < b.results.size(); ++k) {
+      const Var* param = body.params[FirstCarried(b) + k];
+      if (IsWide(param)) Define(param, carried.params[k]);
+    }
+    See(body, true);
+    for (size_t k = 0; k < b.results.size(); ++k) {
+      const Operand result = b.results[k];
+      if (!IsWide(result)) continue;
+      Define(result.var(), carried.results[k]);
+      Join(result, body.params[FirstCarried(b) + k]);
+      Join(result, body.results[k]);
+      Join(result, b.operands[FirstInit(b) + k]);
+    }
+    KeepSizes(b);
   }
 
   void SeeChoice(const Binding& b) {
@@ -247,6 +275,7 @@ class IntegerNarrower : public ir::Mutator {
   void Visit(const Binding* b) override {
     const std::optional<DType> dtype = TypeIn(*b);
     if (b->op == OpCode::kIf) return VisitChoice(*b);
+    if (b->op == OpCode::kFor) return VisitLoop(*b);
     if (b->op == OpCode::kCheck) return VisitCheck(*b);
     if (!dtype) return Mutator::Visit(b);
     if (b->op == OpCode::kCast) {
@@ -290,6 +319,30 @@ class IntegerNarrower : public ir::Mutator {
       }
     }
     builder().Append(arena()->New(std::move(choice)));
+  }
+
+  void VisitLoop(const Binding& b) {
+    std::vector<std::optional<DType>> dtypes;
+    for (size_t k = 0; k < b.results.size(); ++k) {
+      dtypes.push_back(groups_.TypeOf(b.results[k]));
+      if (!dtypes[k]) continue;
+      const Var* param = b.blocks[0]->params[FirstCarried(b) + k];
+      Replace(param, builder().NewVar(*dtypes[k], param->hint));
+    }
+    Binding loop = *Rewrite(&b);
+    Block body = *loop.blocks[0];
+    for (size_t k = 0; k < b.results.size(); ++k) {
+      if (!dtypes[k]) continue;
+      const size_t param = FirstCarried(b) + k;
+      body.params[param] = Apply(b.blocks[0]->params[param]).var();
+      body.results[k] = InType(body.results[k], *dtypes[k]);
+      Operand& init = loop.operands[FirstInit(b) + k];
+      init = InType(init, *dtypes[k]);
+      loop.results[k] = builder().NewVar(*dtypes[k], b.results[k]->hint);
+      Replace(b.results[k], loop.results[k]);
+    }
+    loop.blocks[0] = arena()->New(std::move(body));
+    builder().Append(arena()->New(std::move(loop)));
   }
 
   void VisitCheck(const Binding& b) {
