@@ -206,6 +206,8 @@ class Scheduler : public ir::Mutator {
       reason = "it does little but go to places that data say";
     if (reason.empty() && MostlyColumns(b, b.blocks[0]->params[best]))
       reason = "it does little but go down columns";
+    if (reason.empty() && SearchesAlone(*b.blocks[0], b.blocks[0]->params[best], patterns_))
+      reason = "a loop in it searches, and some are long done before others";
     if (reason.empty()) return best;
     context_.Note(b.span, "not vectorised: " + reason, Topic::kLanes, Verdict::kRefused);
     return -1;

@@ -6,6 +6,7 @@
 #include "ir/combines.h"
 #include "ir/dtype.h"
 #include "ir/uses.h"
+#include "passes/analyses/find_cost.h"
 #include "passes/analyses/varying_values.h"
 #include "passes/analyses/vector_legality.h"
 
@@ -95,6 +96,77 @@ bool FollowsElements(const Block& block, const Var* index) {
     });
   });
   return follows;
+}
+
+namespace {
+
+// Of all that a step of a search does, for each element that it gathers and each quotient.
+constexpr int kCostOfSearch = 12;
+
+// What a loop carries, as a step makes it: true for what it began with moved on by numbers that do
+// not change, for what is found, and for a choice of such.
+class SearchState {
+ public:
+  explicit SearchState(const Binding& loop)
+      : makers_(ir::Definitions(*loop.blocks[1])), inside_(ir::DefinedVars(*loop.blocks[1])) {
+    inside_.insert(loop.blocks[1]->params.begin(), loop.blocks[1]->params.end());
+    for (const Operand& result : loop.blocks[1]->results) is_all_ &= Is(result);
+  }
+  bool IsAll() const { return is_all_; }
+
+ private:
+  bool Is(const Operand& value) {
+    if (!value.IsVar() || !inside_.contains(value.var())) return true;
+    if (value.var()->type == ir::Type(ir::DType::kBool)) return true;
+    const auto found = makers_.find(value.var());
+    if (found == makers_.end()) return true;  // carried, or an index
+    const Binding& b = *found->second;
+    if (b.op == OpCode::kLoad) return true;
+    if (b.op == OpCode::kSelect) return Is(b.operands[1]) && Is(b.operands[2]);
+    if (b.op == OpCode::kIf) return IsChoice(b, value.var());
+    const bool is_step = (b.op == OpCode::kAdd || b.op == OpCode::kSub) &&
+                         value.var()->type == ir::Type(ir::DType::kI64);
+    return is_step && Is(b.operands[0]) && !IsInside(b.operands[1]);
+  }
+
+  bool IsChoice(const Binding& b, const Var* result) {
+    const size_t k = std::find(b.results.begin(), b.results.end(), result) - b.results.begin();
+    return Is(b.blocks[0]->results[k]) && Is(b.blocks[1]->results[k]);
+  }
+
+  bool IsInside(const Operand& value) const {
+    return value.IsVar() && inside_.contains(value.var());
+  }
+
+  ir::DefinitionMap makers_;
+  ir::VarSet inside_;
+  bool is_all_ = true;
+};
+
+}  // namespace
+
+bool SearchesAlone(const Block& block, const Var* index, const AccessPatterns& patterns) {
+  bool loops = false;
+  ir::ForEachBinding(block, [&](const Binding& b) { loops |= b.op == OpCode::kWhile; });
+  if (!loops) return false;
+  const ir::VarSet varying = VaryingValues(block, index);
+  const auto varies = [&](const Operand& o) { return o.IsVar() && varying.contains(o.var()); };
+  bool searches = false;
+  ir::ForEachBinding(block, [&](const Binding& loop) {
+    if (loop.op != OpCode::kWhile || !varies(loop.blocks[0]->results[0])) return;
+    int dear = 0;
+    const auto see = [&](const Binding& b) {
+      const bool gathers =
+          b.op == OpCode::kLoad && patterns.AlongIndex({{}, {&b}, {}}, {index}, index).gathered > 0;
+      const bool divides = (b.op == OpCode::kMod || b.op == OpCode::kFloorDiv) &&
+                           ir::IsInteger(ir::DTypeOf(b.result())) && b.operands[1].IsVar();
+      dear += gathers || divides;
+    };
+    for (const Block* inner : loop.blocks) ir::ForEachBinding(*inner, see);
+    const int cost = CostOf(*loop.blocks[0]) + CostOf(*loop.blocks[1]);
+    searches |= dear > 0 && cost <= kCostOfSearch * dear && SearchState(loop).IsAll();
+  });
+  return searches;
 }
 
 std::string WhyNoLanesToCombine(const Binding& b) {

@@ -30,6 +30,11 @@ bool IsRagged(const ir::Binding& reduction, const ir::Binding& around);
 // gather for the longest of them.
 bool FollowsElements(const ir::Block& block, const ir::Var* index);
 
+// True where a `while` in the block looks for something that each index finds for itself: nothing is
+// carried but counters, what was found and whether, and at every step lanes would gather, or divide
+// by no constant, and do little else. Most have long found it when the last one does.
+bool SearchesAlone(const ir::Block& block, const ir::Var* index, const AccessPatterns& patterns);
+
 // True where the nest around an operator does better to give its own index to lanes: of what is
 // read or stored anew for each element of the operator, less would lie anywhere; or as much, and
 // some lies one after the other along that index, so that no lanes have to be added up.
