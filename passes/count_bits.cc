@@ -424,7 +424,7 @@ class BitCounter : public ir::Mutator {
 
   const ir::DefinitionMap makers_;
   std::unordered_map<const Var*, Operand> lowest_;  // of indexes that go up
-  ir::VarSet inside_;  // What the loop defines that is looked at.
+  ir::VarSet inside_;                               // What the loop defines that is looked at.
   Context& context_;
 };
 

@@ -17,9 +17,9 @@ using ir::Var;
 namespace {
 
 constexpr int64_t kLargestMove = 1024;
-constexpr int64_t kLargestSum = int64_t{1} << 32;  // Of all moves of a loop of known length.
+constexpr int64_t kLargestSum = int64_t{1} << 32;    // Of all moves of a loop of known length.
 constexpr int64_t kLargestStart = int64_t{1} << 31;  // Of a value that begins anew.
-constexpr size_t kMostLimits = 8;                  // Of one value.
+constexpr size_t kMostLimits = 8;                    // Of one value.
 constexpr int kGuessingWalks = 2;  // A wrong guess hides from the first what conditions say.
 
 // True where the block may yield the loop's index, as it does of the place of an extreme.

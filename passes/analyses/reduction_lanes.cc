@@ -6,7 +6,6 @@
 #include "ir/combines.h"
 #include "ir/dtype.h"
 #include "ir/uses.h"
-#include "passes/analyses/find_cost.h"
 #include "passes/analyses/varying_values.h"
 #include "passes/analyses/vector_legality.h"
 
@@ -103,45 +102,77 @@ namespace {
 // Of all that a step of a search does, for each element that it gathers and each quotient.
 constexpr int kCostOfSearch = 12;
 
-// What a loop carries, as a step makes it: true for what it began with moved on by numbers that do
-// not change, for what is found, and for a choice of such.
+// What a step of a loop makes of what it carries.
 class SearchState {
  public:
   explicit SearchState(const Binding& loop)
-      : makers_(ir::Definitions(*loop.blocks[1])), inside_(ir::DefinedVars(*loop.blocks[1])) {
+      : loop_(loop),
+        makers_(ir::Definitions(*loop.blocks[1])),
+        inside_(ir::DefinedVars(*loop.blocks[1])) {
     inside_.insert(loop.blocks[1]->params.begin(), loop.blocks[1]->params.end());
-    for (const Operand& result : loop.blocks[1]->results) is_all_ &= Is(result);
   }
-  bool IsAll() const { return is_all_; }
+
+  // True where nothing is carried but what is moved on by numbers that do not change, and what is
+  // found; with `rarely`, what some steps change by a branch, too, and others leave.
+  bool OnlyCounts(bool rarely) const {
+    const std::vector<Operand>& results = loop_.blocks[1]->results;
+    for (size_t k = 0; k < results.size(); ++k) {
+      if (!Is(results[k], loop_.blocks[1]->params[k], rarely)) return false;
+    }
+    return true;
+  }
 
  private:
-  bool Is(const Operand& value) {
+  bool Is(const Operand& value, const Var* own, bool rarely) const {
     if (!value.IsVar() || !inside_.contains(value.var())) return true;
     if (value.var()->type == ir::Type(ir::DType::kBool)) return true;
     const auto found = makers_.find(value.var());
     if (found == makers_.end()) return true;  // carried, or an index
     const Binding& b = *found->second;
     if (b.op == OpCode::kLoad) return true;
-    if (b.op == OpCode::kSelect) return Is(b.operands[1]) && Is(b.operands[2]);
-    if (b.op == OpCode::kIf) return IsChoice(b, value.var());
+    if (b.op == OpCode::kSelect) return IsChoice(b.operands[1], b.operands[2], own, rarely);
+    if (b.op == OpCode::kIf) {
+      const size_t k =
+          std::find(b.results.begin(), b.results.end(), value.var()) - b.results.begin();
+      return IsChoice(b.blocks[0]->results[k], b.blocks[1]->results[k], own, rarely);
+    }
     const bool is_step = (b.op == OpCode::kAdd || b.op == OpCode::kSub) &&
                          value.var()->type == ir::Type(ir::DType::kI64);
-    return is_step && Is(b.operands[0]) && !IsInside(b.operands[1]);
+    const Operand& by = is_step ? b.operands[1] : value;
+    return is_step && Is(b.operands[0], own, rarely) && !(by.IsVar() && inside_.contains(by.var()));
   }
 
-  bool IsChoice(const Binding& b, const Var* result) {
-    const size_t k = std::find(b.results.begin(), b.results.end(), result) - b.results.begin();
-    return Is(b.blocks[0]->results[k]) && Is(b.blocks[1]->results[k]);
+  bool IsChoice(const Operand& one, const Operand& other, const Var* own, bool rarely) const {
+    if (rarely && (one == Operand(own) || other == Operand(own))) return true;
+    return Is(one, own, rarely) && Is(other, own, rarely);
   }
 
-  bool IsInside(const Operand& value) const {
-    return value.IsVar() && inside_.contains(value.var());
-  }
-
+  const Binding& loop_;
   ir::DefinitionMap makers_;
   ir::VarSet inside_;
-  bool is_all_ = true;
 };
+
+// True where what some of these bindings of a loop make, or what is made of that, decides whether
+// the loop goes on.
+bool DecideTheEnd(const Binding& loop, ir::VarSet decided) {
+  const auto is_decided = [&](const Operand& o) { return o.IsVar() && decided.contains(o.var()); };
+  size_t known = 0;
+  const auto see = [&](const Binding& b) {
+    bool follows = std::any_of(b.operands.begin(), b.operands.end(), is_decided);
+    for (const Block* inner : b.blocks)
+      follows |= std::any_of(inner->results.begin(), inner->results.end(), is_decided);
+    if (follows) decided.insert(b.results.begin(), b.results.end());
+  };
+  do {
+    known = decided.size();
+    for (const Block* block : loop.blocks) ir::ForEachBinding(*block, see);
+    for (size_t k = 0; k < loop.results.size(); ++k) {
+      if (!is_decided(loop.blocks[1]->results[k])) continue;
+      for (const Block* block : loop.blocks) decided.insert(block->params[k]);
+    }
+  } while (decided.size() > known);
+  return is_decided(loop.blocks[0]->results[0]);
+}
 
 }  // namespace
 
@@ -154,17 +185,21 @@ bool SearchesAlone(const Block& block, const Var* index, const AccessPatterns& p
   bool searches = false;
   ir::ForEachBinding(block, [&](const Binding& loop) {
     if (loop.op != OpCode::kWhile || !varies(loop.blocks[0]->results[0])) return;
-    int dear = 0;
+    ir::VarSet dear;
+    bool gathers = false;
+    int cost = 0;
     const auto see = [&](const Binding& b) {
-      const bool gathers =
+      const bool is_gathered =
           b.op == OpCode::kLoad && patterns.AlongIndex({{}, {&b}, {}}, {index}, index).gathered > 0;
       const bool divides = (b.op == OpCode::kMod || b.op == OpCode::kFloorDiv) &&
                            ir::IsInteger(ir::DTypeOf(b.result())) && b.operands[1].IsVar();
-      dear += gathers || divides;
+      if (is_gathered || divides) dear.insert(b.result());
+      gathers |= is_gathered;
+      cost += ir::InfoOf(b.op).cost;
     };
     for (const Block* inner : loop.blocks) ir::ForEachBinding(*inner, see);
-    const int cost = CostOf(*loop.blocks[0]) + CostOf(*loop.blocks[1]);
-    searches |= dear > 0 && cost <= kCostOfSearch * dear && SearchState(loop).IsAll();
+    searches |= !dear.empty() && cost <= kCostOfSearch * int(dear.size()) &&
+                SearchState(loop).OnlyCounts(/*rarely=*/!gathers) && DecideTheEnd(loop, dear);
   });
   return searches;
 }
