@@ -10,7 +10,9 @@
 //
 // Integers wrap: the low bits of a sum, a product or a choice are made of the low bits of its
 // operands. What a comparison, a shift to the right, a quotient or a float is made of must be the
-// number itself, whose bounds then fit the narrower type.
+// number itself, whose bounds then fit the narrower type. What a loop carries is bounded by going
+// through its iterations, where these are few, and what a reduction sums by how many elements it
+// has.
 //
 // Assumes: index form, behind fusion, or loops with lanes. Inside of these alone: a loop by itself
 // gains nothing.
