@@ -41,8 +41,7 @@ class BlockIntervals {
     std::vector<std::optional<IntegerInterval>> results;
   };
 
-  // `outside` knows of what is defined elsewhere; types say of what it does not know, or where it is
-  // null.
+  // `outside` knows of what is defined elsewhere. Where it knows nothing, or is null, types say.
   explicit BlockIntervals(Outside outside) : outside_(std::move(outside)) {}
 
   void See(const ir::Block& block);
