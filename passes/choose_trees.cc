@@ -485,6 +485,9 @@ class TreeChooser : public LoopWriter {
     const bool follows = FollowsElements(*b.blocks[0], b.blocks[0]->params.back());
     if (!context_.options.kernels && reason.empty() && follows)
       reason = "elements say how long a loop in it goes on";
+    if (!context_.options.kernels && reason.empty() &&
+        SearchesAlone(*b.blocks[0], b.blocks[0]->params.back(), patterns_))
+      reason = "a loop in it searches, and some are long done before others";
     if (!context_.options.kernels && reason.empty() && IsWindow(b))
       reason = "it has a few elements around an index";
     if (context_.options.kernels && (depth_ == 0 || !reason.empty())) return 1;

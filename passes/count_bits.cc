@@ -16,12 +16,14 @@
 // and a sum of the bits that are shifted out.
 //
 // A loop that does not end for some numbers, as the last of these for 0, stays behind what is
-// computed, for those: it begins with what it would have come to.
+// computed, for those: it begins with what it would have come to. Where what makes the number shows
+// that it is none of those, nothing stays.
 //
 // Assumes: nothing.
 // Refuses: loops that do anything else, memory and checks among it; floats, whose sums round.
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "ir/mutator.h"
@@ -59,7 +61,14 @@ enum class Carried { kStays, kSum, kDifference, kTurns, kDoubles, kHalves, kBitS
 class BitCounter : public ir::Mutator {
  public:
   BitCounter(ir::Arena* arena, const ir::Function& function, Context& context)
-      : Mutator(arena), makers_(ir::Definitions(*function.body)), context_(context) {}
+      : Mutator(arena), makers_(ir::Definitions(*function.body)), context_(context) {
+    ir::ForEachBinding(*function.body, [&](const Binding& b) {
+      if (b.op == OpCode::kFor && b.operands[2].constant().integer > 0)
+        lowest_.emplace(b.blocks[0]->params[0], b.operands[0]);
+      if (ir::InfoOf(b.op).format != ir::OpFormat::kIndices || b.op == OpCode::kLanes) return;
+      for (const Var* index : b.blocks[0]->params) lowest_.emplace(index, Operand::Int(0));
+    });
+  }
 
  protected:
   void Visit(const Binding* b) override {
@@ -187,7 +196,17 @@ class BitCounter : public ir::Mutator {
     for (size_t k = 0; k < loop.results.size(); ++k) {
       if (k != found.number && !CarriedAs(loop, found, k)) return std::nullopt;
     }
+    if (IsLeftOver(Apply(loop.operands[found.number]))) return std::nullopt;
     return found;
+  }
+
+  // What a loop begins with that stands behind what it would have come to.
+  bool IsLeftOver(const Operand& begin) const {
+    const Binding* b = MakerOf(begin);
+    if (b == nullptr) return false;
+    if (b->op == OpCode::kMin) return b->operands[1].IsInt(0);
+    const Binding* by = b->op == OpCode::kShr ? MakerOf(b->operands[1]) : nullptr;
+    return by != nullptr && by->op == OpCode::kTrailingZeros;
   }
 
   bool IsSame(const Operand& value) const {
@@ -297,6 +316,52 @@ class BitCounter : public ir::Mutator {
     return *bits.asked.last_bit == 0 ? !bits.asked.is_nonzero : ir::IsSigned(dtype);
   }
 
+  // True where the loop ends with the number that it begins with.
+  bool Ends(const BitLoop& bits, const Operand& begin) const {
+    return bits.asked.last_bit == 0 ? IsSet(begin) : IsNatural(begin);
+  }
+
+  // Not 0.
+  bool IsSet(const Operand& value) const {
+    if (value.IsConstant()) return value.constant().integer != 0;
+    if (const Operand* lowest = LowestOf(value)) return IsNatural(*lowest) && IsSet(*lowest);
+    const Binding* b = MakerOf(value);
+    if (b == nullptr || !ir::IsInteger(ir::DTypeOf(value))) return false;
+    if (b->op == OpCode::kOr) return IsSet(b->operands[0]) || IsSet(b->operands[1]);
+    return b->op == OpCode::kMax && b->operands[1].IsConstant() && IsNatural(b->operands[1]) &&
+           IsSet(b->operands[1]);
+  }
+
+  // Not negative.
+  bool IsNatural(const Operand& value) const {
+    if (value.IsConstant()) return value.constant().integer >= 0;
+    if (ir::IsUnsigned(ir::DTypeOf(value))) return true;
+    if (const Operand* lowest = LowestOf(value)) return IsNatural(*lowest);
+    const Binding* b = MakerOf(value);
+    if (b == nullptr) return false;
+    const auto is_natural = [&](size_t k) { return IsNatural(b->operands[k]); };
+    switch (b->op) {
+      case OpCode::kCast: {
+        const DType from = ir::DTypeOf(b->operands[0]);
+        if (!ir::IsInteger(from)) return from == DType::kBool;
+        return ir::SizeInBits(from) < ir::SizeInBits(ir::DTypeOf(value)) && is_natural(0);
+      }
+      case OpCode::kAnd:
+      case OpCode::kMax: return is_natural(0) || is_natural(1);
+      case OpCode::kOr:
+      case OpCode::kXor:
+      case OpCode::kMin: return is_natural(0) && is_natural(1);
+      case OpCode::kShr: return is_natural(0);
+      default: return false;
+    }
+  }
+
+  // What an index is no less than; null for what is none.
+  const Operand* LowestOf(const Operand& value) const {
+    const auto found = lowest_.find(value.var());
+    return found == lowest_.end() ? nullptr : &found->second;
+  }
+
   Operand WriteCarried(const Binding& loop, const BitLoop& bits, size_t k, const Operand& begin,
                        const Operand& trips) {
     const Part part = *CarriedAs(loop, bits, k);
@@ -349,7 +414,7 @@ class BitCounter : public ir::Mutator {
     for (size_t k = 0; k < loop.results.size(); ++k)
       last.push_back(k == bits.number ? LastOf(bits, begin, trips)
                                       : WriteCarried(loop, bits, k, begin, trips));
-    if (MayStay(bits, ir::DTypeOf(begin))) {
+    if (MayStay(bits, ir::DTypeOf(begin)) && !Ends(bits, begin)) {
       Binding rest = *Rewrite(&loop);
       rest.operands = last;
       return builder().Append(arena()->New(std::move(rest)));
@@ -358,7 +423,8 @@ class BitCounter : public ir::Mutator {
   }
 
   const ir::DefinitionMap makers_;
-  ir::VarSet inside_;  // What the loop defines that is looked at.
+  std::unordered_map<const Var*, Operand> lowest_;  // of indexes that go up
+  ir::VarSet inside_;                               // What the loop defines that is looked at.
   Context& context_;
 };
 

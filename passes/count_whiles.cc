@@ -275,10 +275,12 @@ class Counter : public ir::Mutator {
       builder().Emit(step > 0 ? OpCode::kMax : OpCode::kMin, {result}, {end, begin});
       return;
     }
-    const Operand gap = builder().Scalar(OpCode::kSub, {end, begin});
-    const Operand rounded =
-        builder().Scalar(OpCode::kAdd, {gap, Operand::Int(step > 0 ? step - 1 : step + 1)});
-    const Operand trips = builder().Scalar(OpCode::kFloorDiv, {rounded, Operand::Int(step)});
+    // Numbers are divided by what is positive, which may be a shift.
+    const int64_t length = std::abs(step);
+    const Operand gap = step > 0 ? builder().Scalar(OpCode::kSub, {end, begin})
+                                 : builder().Scalar(OpCode::kSub, {begin, end});
+    const Operand rounded = builder().Scalar(OpCode::kAdd, {gap, Operand::Int(length - 1)});
+    const Operand trips = builder().Scalar(OpCode::kFloorDiv, {rounded, Operand::Int(length)});
     const Operand runs = builder().Scalar(OpCode::kMax, {trips, Operand::Int(0)});
     const Operand moved = builder().Scalar(OpCode::kMul, {runs, Operand::Int(step)});
     builder().Emit(OpCode::kAdd, {result}, {begin, moved});

@@ -10,7 +10,9 @@
 //
 // Integers wrap: the low bits of a sum, a product or a choice are made of the low bits of its
 // operands. What a comparison, a shift to the right, a quotient or a float is made of must be the
-// number itself, whose bounds then fit the narrower type.
+// number itself, whose bounds then fit the narrower type. What a loop carries is bounded by going
+// through its iterations, where these are few, and what a reduction sums by how many elements it
+// has.
 //
 // Assumes: index form, behind fusion, or loops with lanes. Inside of these alone: a loop by itself
 // gains nothing.
@@ -22,9 +24,11 @@
 #include <vector>
 
 #include "ir/builder.h"
+#include "ir/combines.h"
 #include "ir/dtype.h"
 #include "ir/mutator.h"
 #include "ir/uses.h"
+#include "passes/analyses/carried_values.h"
 #include "passes/analyses/integer_intervals.h"
 #include "passes/pass.h"
 
@@ -38,6 +42,9 @@ using ir::OpCode;
 using ir::Operand;
 using ir::Var;
 using Interval = IntegerInterval;
+
+// Of sums, and the largest of them, so that none overflows what intervals are made of.
+constexpr int64_t kMostElements = int64_t{1} << 20;
 
 bool IsWide(const Operand& operand) { return ir::TypeOf(operand) == ir::Type(DType::kI64); }
 
@@ -118,7 +125,11 @@ class Groups {
 
   std::optional<Interval> BoundsOf(const Operand& operand) const {
     if (operand.IsConstant()) return IntervalOf(operand.constant());
-    const auto found = intervals_.find(operand.var());
+    return BoundsOf(operand.var());
+  }
+
+  std::optional<Interval> BoundsOf(const Var* var) const {
+    const auto found = intervals_.find(var);
     return found == intervals_.end() ? std::nullopt : std::optional(found->second);
   }
 
@@ -143,6 +154,8 @@ class Groups {
   void See(const Binding& b, bool in_nest) {
     const bool is_nest =
         ir::InfoOf(b.op).format == ir::OpFormat::kIndices || b.op == OpCode::kLanes;
+    if (in_nest && b.op == OpCode::kFor) return SeeLoop(b);
+    if (in_nest && b.op == OpCode::kIreduce && b.blocks.size() == 2) return SeeReduction(b);
     for (const Block* inner : b.blocks) See(*inner, in_nest || is_nest);
     if (in_nest && b.op == OpCode::kIf) return SeeChoice(b);
     if (in_nest && b.op == OpCode::kCast) return SeeCast(b);
@@ -153,6 +166,76 @@ class Groups {
     for (const Block* inner : b.blocks) {
       for (const Operand& result : inner->results) Keep(result);
     }
+  }
+
+  // What an iteration has of the one before it is computed in one type in all of them.
+  void SeeLoop(const Binding& b) {
+    const Block& body = *b.blocks[0];
+    for (int k = 0; k < 3; ++k) Keep(b.operands[k]);
+    BlockIntervals intervals([&](const Var* var) { return BoundsOf(var); });
+    const BlockIntervals::Carried carried = intervals.CarriedBy(b);
+    for (size_t k = 0; k < b.results.size(); ++k) {
+      const Var* param = body.params[FirstCarried(b) + k];
+      if (IsWide(param)) Define(param, carried.params[k]);
+    }
+    See(body, true);
+    for (size_t k = 0; k < b.results.size(); ++k) {
+      const Operand result = b.results[k];
+      if (!IsWide(result)) continue;
+      Define(result.var(), carried.results[k]);
+      Join(result, body.params[FirstCarried(b) + k]);
+      Join(result, body.results[k]);
+      Join(result, b.operands[FirstInit(b) + k]);
+    }
+    KeepSizes(b);
+  }
+
+  // Accumulators, and what they are combined from.
+  void SeeReduction(const Binding& b) {
+    const Block &element = *b.blocks[0], &combine = *b.blocks[1];
+    const size_t rank = element.params.size(), count = b.results.size();
+    for (size_t k = 0; k < rank; ++k) Keep(b.operands[k]);
+    See(element, true);
+    for (size_t k = 0; k < count; ++k) {
+      const std::optional<Interval> bounds = BoundsOfReduced(b, k);
+      for (const Var* param : {combine.params[k], combine.params[count + k]}) {
+        if (IsWide(param)) Define(param, bounds);
+      }
+    }
+    See(combine, true);
+    for (size_t k = 0; k < count; ++k) {
+      const Operand result = b.results[k];
+      if (!IsWide(result)) continue;
+      Define(result.var(), BoundsOfReduced(b, k));
+      for (const Operand& other : {Operand(combine.params[k]), Operand(combine.params[count + k]),
+                                   combine.results[k], element.results[k], b.operands[rank + k]})
+        Join(result, other);
+    }
+    KeepSizes(b);
+  }
+
+  // Of all that is combined of some of the elements and what it begins with, in whatever order.
+  std::optional<Interval> BoundsOfReduced(const Binding& b, size_t k) const {
+    const size_t rank = b.blocks[0]->params.size();
+    const std::optional<OpCode> op = ir::CombineOp(*b.blocks[1], static_cast<int>(k));
+    const std::optional<Interval> element = BoundsOf(b.blocks[0]->results[k]);
+    std::optional<Interval> all = BoundsOf(b.operands[rank + k]);
+    if (!op || !element || !all) return std::nullopt;
+    if (*op == OpCode::kMin || *op == OpCode::kMax) {
+      all->Include(*element);
+      return all;
+    }
+    if (*op != OpCode::kAdd) return std::nullopt;
+    int64_t count = 1;
+    for (size_t axis = 0; axis < rank; ++axis) {
+      if (!b.operands[axis].IsConstant()) return std::nullopt;
+      count *= std::clamp<int64_t>(b.operands[axis].constant().integer, 0, kMostElements + 1);
+      if (count > kMostElements) return std::nullopt;
+    }
+    const int64_t lo = std::min<int64_t>(element->lo, 0), hi = std::max<int64_t>(element->hi, 0);
+    if (lo < -kMostElements || hi > kMostElements) return std::nullopt;
+    return Interval{std::min<int64_t>(all->lo, 0) + count * lo,
+                    std::max<int64_t>(all->hi, 0) + count * hi};
   }
 
   void SeeChoice(const Binding& b) {
@@ -247,6 +330,8 @@ class IntegerNarrower : public ir::Mutator {
   void Visit(const Binding* b) override {
     const std::optional<DType> dtype = TypeIn(*b);
     if (b->op == OpCode::kIf) return VisitChoice(*b);
+    if (b->op == OpCode::kFor) return VisitLoop(*b);
+    if (b->op == OpCode::kIreduce && b->blocks.size() == 2) return VisitReduction(*b);
     if (b->op == OpCode::kCheck) return VisitCheck(*b);
     if (!dtype) return Mutator::Visit(b);
     if (b->op == OpCode::kCast) {
@@ -290,6 +375,58 @@ class IntegerNarrower : public ir::Mutator {
       }
     }
     builder().Append(arena()->New(std::move(choice)));
+  }
+
+  void VisitLoop(const Binding& b) {
+    std::vector<std::optional<DType>> dtypes;
+    for (size_t k = 0; k < b.results.size(); ++k) {
+      dtypes.push_back(groups_.TypeOf(b.results[k]));
+      if (!dtypes[k]) continue;
+      const Var* param = b.blocks[0]->params[FirstCarried(b) + k];
+      Replace(param, builder().NewVar(*dtypes[k], param->hint));
+    }
+    Binding loop = *Rewrite(&b);
+    Block body = *loop.blocks[0];
+    for (size_t k = 0; k < b.results.size(); ++k) {
+      if (!dtypes[k]) continue;
+      const size_t param = FirstCarried(b) + k;
+      body.params[param] = Apply(b.blocks[0]->params[param]).var();
+      body.results[k] = InType(body.results[k], *dtypes[k]);
+      Operand& init = loop.operands[FirstInit(b) + k];
+      init = InType(init, *dtypes[k]);
+      loop.results[k] = builder().NewVar(*dtypes[k], b.results[k]->hint);
+      Replace(b.results[k], loop.results[k]);
+    }
+    loop.blocks[0] = arena()->New(std::move(body));
+    builder().Append(arena()->New(std::move(loop)));
+  }
+
+  void VisitReduction(const Binding& b) {
+    const size_t rank = b.blocks[0]->params.size(), count = b.results.size();
+    std::vector<std::optional<DType>> dtypes;
+    for (size_t k = 0; k < count; ++k) {
+      dtypes.push_back(groups_.TypeOf(b.results[k]));
+      if (!dtypes[k]) continue;
+      for (const size_t side : {k, count + k}) {
+        const Var* param = b.blocks[1]->params[side];
+        Replace(param, builder().NewVar(*dtypes[k], param->hint));
+      }
+    }
+    Binding reduction = *Rewrite(&b);
+    Block element = *reduction.blocks[0], combine = *reduction.blocks[1];
+    for (size_t k = 0; k < count; ++k) {
+      if (!dtypes[k]) continue;
+      for (const size_t side : {k, count + k})
+        combine.params[side] = Apply(b.blocks[1]->params[side]).var();
+      element.results[k] = InType(element.results[k], *dtypes[k]);
+      combine.results[k] = InType(combine.results[k], *dtypes[k]);
+      Operand& init = reduction.operands[rank + k];
+      init = InType(init, *dtypes[k]);
+      reduction.results[k] = builder().NewVar(*dtypes[k], b.results[k]->hint);
+      Replace(b.results[k], reduction.results[k]);
+    }
+    reduction.blocks = {arena()->New(std::move(element)), arena()->New(std::move(combine))};
+    builder().Append(arena()->New(std::move(reduction)));
   }
 
   void VisitCheck(const Binding& b) {

@@ -44,7 +44,7 @@ using ir::Var;
 
 constexpr int kMostTrials = 2;    // One inside the other: each walks what is inside again.
 constexpr int kMostNested = 256;  // Bindings that such walks inside a walk go through.
-constexpr int kMostWalks = 5;
+constexpr int kMostWalks = 8;
 constexpr int64_t kFewestAround = 16;  // Of a known number of places with an edge to go around.
 
 class BoundsProver : public ir::Mutator {

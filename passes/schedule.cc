@@ -11,9 +11,9 @@
 //
 // Assumes: choose_trees has run: what it chose stays.
 // Refuses: threads inside an operator that has them; lanes where vectorize_loops says why not,
-// where a loop inside would do better with them, where a loop has a few iterations only or does
-// little but go to places that data say, and where no access moves to the next element with the
-// index and some access does with none.
+// where a loop inside would do better with them, where a loop has a few iterations only, does
+// little but go to places that data say or searches for each index alone, and where no access moves
+// to the next element with the index and some access does with none.
 #include <algorithm>
 
 #include "ir/mutator.h"
@@ -206,6 +206,8 @@ class Scheduler : public ir::Mutator {
       reason = "it does little but go to places that data say";
     if (reason.empty() && MostlyColumns(b, b.blocks[0]->params[best]))
       reason = "it does little but go down columns";
+    if (reason.empty() && SearchesAlone(*b.blocks[0], b.blocks[0]->params[best], patterns_))
+      reason = "a loop in it searches, and some are long done before others";
     if (reason.empty()) return best;
     context_.Note(b.span, "not vectorised: " + reason, Topic::kLanes, Verdict::kRefused);
     return -1;

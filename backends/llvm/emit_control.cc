@@ -82,6 +82,61 @@ bool IsChoiceOfMany(const ir::Binding& binding) {
          binding.results.size() > kMostSelects;
 }
 
+// True where `value`, made in the block, is false once `flag` is true.
+bool IsFalseBy(const ir::Var* flag, const Operand& value, const ir::DefinitionMap& makers) {
+  if (value.IsConstant()) return value.constant().integer == 0;
+  const auto found = makers.find(value.var());
+  if (found == makers.end()) return false;
+  const ir::Binding& b = *found->second;
+  const auto is_false = [&](const Operand& operand) { return IsFalseBy(flag, operand, makers); };
+  switch (b.op) {
+    case OpCode::kNot: return b.operands[0] == Operand(flag);
+    case OpCode::kAnd: return is_false(b.operands[0]) || is_false(b.operands[1]);
+    case OpCode::kSelect: return b.operands[0] == Operand(flag) && is_false(b.operands[1]);
+    case OpCode::kIf: return b.operands[0] == Operand(flag) && is_false(b.blocks[0]->results[0]);
+    default: return false;
+  }
+}
+
+bool OnlyComputes(const ir::Block& block) {
+  bool only = true;
+  ir::ForEachBinding(block, [&](const ir::Binding& b) {
+    only &= ir::IsScalarOp(b.op) || b.op == OpCode::kLoad || b.op == OpCode::kIf;
+  });
+  return only;
+}
+
+// True where the test of a loop does nothing, and says no, once its parameter `flag` is true.
+bool EndsBy(const ir::Block& test, const ir::Var* flag, const ir::DefinitionMap& makers) {
+  if (!IsFalseBy(flag, test.results[0], makers)) return false;
+  return std::all_of(test.bindings.begin(), test.bindings.end(), [&](const ir::Binding* b) {
+    const bool asks = b->op == OpCode::kIf && b->operands[0] == Operand(flag);
+    return OnlyComputes(asks ? *b->blocks[0] : ir::Block{{}, {b}, {}});
+  });
+}
+
+constexpr size_t kMostBehindEnding = 8;
+
+// Where in the body of a `while` a branch stands whose condition ends the loop, as that around a
+// `break`, behind which little is done; the number of its bindings where none does.
+size_t EndingOf(const ir::Binding& loop) {
+  const ir::Block &test = *loop.blocks[0], &body = *loop.blocks[1];
+  const ir::DefinitionMap makers = ir::Definitions(test);
+  const auto ends = [&](const Operand& condition) {
+    for (size_t k = 0; k < body.results.size(); ++k) {
+      if (body.results[k] == condition && EndsBy(test, test.params[k], makers)) return true;
+    }
+    return false;
+  };
+  const size_t count = body.bindings.size();
+  for (size_t at = count; at-- > 0 && count - at <= kMostBehindEnding + 1;) {
+    const ir::Binding& b = *body.bindings[at];
+    if (b.op == OpCode::kIf) return ends(b.operands[0]) ? at : count;
+    if (!ir::IsScalarOp(b.op)) return count;
+  }
+  return count;
+}
+
 }  // namespace
 
 BasicBlock* FunctionEmitter::NewBlock(const char* name) {
@@ -89,7 +144,11 @@ BasicBlock* FunctionEmitter::NewBlock(const char* name) {
 }
 
 void FunctionEmitter::EmitBlock(const ir::Block& block) {
-  for (size_t at = 0; at < block.bindings.size(); ++at) {
+  EmitBindings(block, 0, block.bindings.size());
+}
+
+void FunctionEmitter::EmitBindings(const ir::Block& block, size_t begin, size_t end) {
+  for (size_t at = begin; at < end; ++at) {
     next_ = at + 1 < block.bindings.size() ? block.bindings[at + 1] : nullptr;
     EmitBinding(*block.bindings[at]);
   }
@@ -269,6 +328,26 @@ void FunctionEmitter::EmitFor(const ir::Binding& binding) {
   DefineFromParts(binding.results, AsValues(results));
 }
 
+// A step that is not the last one does not wait for what ends the loop, as it would where a value
+// were chosen by that: the branch leaves. What stands behind it is written for either side.
+FunctionEmitter::Ending FunctionEmitter::EmitEnding(const ir::Block& body, size_t at,
+                                                    BasicBlock* after) {
+  const ir::Binding& choice = *body.bindings[at];
+  BasicBlock *const last = NewBlock("last"), *const on = NewBlock("on");
+  builder_.CreateCondBr(ValueOf(choice.operands[0]), last, on);
+  Ending ending;
+  for (int side = 0; side < 2; ++side) {
+    builder_.SetInsertPoint(side == 0 ? last : on);
+    EmitBlock(*choice.blocks[side]);
+    DefineFromParts(choice.results, PartsOf(choice.results, choice.blocks[side]->results));
+    EmitBindings(body, at + 1, body.bindings.size());
+    if (side == 1) break;
+    ending = {PartsOf(body.params, body.results), builder_.GetInsertBlock()};
+    builder_.CreateBr(after);
+  }
+  return ending;
+}
+
 void FunctionEmitter::EmitWhile(const ir::Binding& binding) {
   const ir::Block &test = *binding.blocks[0], &body = *binding.blocks[1];
   EnterLoopOfBlock(test);
@@ -284,17 +363,25 @@ void FunctionEmitter::EmitWhile(const ir::Binding& binding) {
   llvm::BasicBlock* const outer = std::exchange(emission_.loop, head);
   EmitBlock(test);
   builder_.CreateCondBr(ValueOf(test.results[0]), trip, after);
+  BasicBlock* const tested = builder_.GetInsertBlock();
   builder_.SetInsertPoint(trip);
   DefineFromParts(body.params, AsValues(phis));
   ++loops_around_;
-  EmitBlock(body);
+  const size_t ending = InKernel() || IsRemote() ? body.bindings.size() : EndingOf(binding);
+  EmitBindings(body, 0, ending);
+  Ending last;
+  if (ending < body.bindings.size()) last = EmitEnding(body, ending, after);
   --loops_around_;
   emission_.loop = outer;
   const Parts next = PartsOf(body.params, body.results);
   AddIncoming(phis, next, builder_.GetInsertBlock());
   builder_.CreateBr(head);
   builder_.SetInsertPoint(after);
-  DefineFromParts(binding.results, AsValues(phis));
+  if (last.from == nullptr) return DefineFromParts(binding.results, AsValues(phis));
+  const std::vector<PHINode*> results = PhisLike(builder_, initial);
+  AddIncoming(results, AsValues(phis), tested);
+  AddIncoming(results, last.parts, last.from);
+  DefineFromParts(binding.results, AsValues(results));
 }
 
 }  // namespace parakeet::backends

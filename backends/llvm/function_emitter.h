@@ -101,12 +101,19 @@ class FunctionEmitter {
 
   // emit_control.cc
   void EmitBlock(const ir::Block& block);
+  void EmitBindings(const ir::Block& block, size_t begin, size_t end);
   void EmitBinding(const ir::Binding& binding);
   void EmitScalar(const ir::Binding& binding);
   void EmitIf(const ir::Binding& binding);
   void EmitLoop(const ir::Binding& binding);
   void EmitFor(const ir::Binding& binding);
   void EmitWhile(const ir::Binding& binding);
+  // What a loop carries where its last step has left it, and from where.
+  struct Ending {
+    Parts parts;
+    llvm::BasicBlock* from = nullptr;
+  };
+  Ending EmitEnding(const ir::Block& body, size_t at, llvm::BasicBlock* after);
   llvm::BasicBlock* NewBlock(const char* name);
 
   // emit_parallel_loops.cc

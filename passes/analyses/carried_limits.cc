@@ -17,8 +17,9 @@ using ir::Var;
 namespace {
 
 constexpr int64_t kLargestMove = 1024;
-constexpr int64_t kLargestSum = int64_t{1} << 32;  // Of all moves of a loop of known length.
-constexpr size_t kMostLimits = 8;                  // Of one value.
+constexpr int64_t kLargestSum = int64_t{1} << 32;    // Of all moves of a loop of known length.
+constexpr int64_t kLargestStart = int64_t{1} << 31;  // Of a value that begins anew.
+constexpr size_t kMostLimits = 8;                    // Of one value.
 constexpr int kGuessingWalks = 2;  // A wrong guess hides from the first what conditions say.
 
 // True where the block may yield the loop's index, as it does of the place of an extreme.
@@ -161,14 +162,28 @@ bool CarriedLimits::KeepAtEnd(const Binding& loop, const std::vector<Operand>& r
     is_settled &= std::erase_if(value.limits, [&](const Limit& limit) {
                     return !IsKept(limit, next, body.params[0], ranges);
                   }) == 0;
-    const auto rise = ranges.GapOf(next, param, true), fall = ranges.GapOf(next, param, false);
-    const bool is_steady = rise && fall && *rise <= largest_move_ && *fall >= -largest_move_;
+    const bool is_steady =
+        IsSteady(next, param, true, ranges) && IsSteady(next, param, false, ranges);
     is_settled &= is_steady || !value.is_near;
     value.is_near &= is_steady;
     if (walks_ == 0) GuessMoves(value, param, next, ranges);
   }
   ++walks_;
   return is_settled;
+}
+
+// A value that now and then begins anew gets no farther than one that always moves on.
+bool CarriedLimits::IsSteady(const LinearForm& next, const Var* param, bool high,
+                             const Ranges& ranges) const {
+  const LinearForm start = LinearForm::Of(high ? kLargestStart : -kLargestStart);
+  const auto is_steady = [&](const LinearForm& form) {
+    const std::optional<int64_t> gap = ranges.GapOf(form, param, high);
+    if (gap && (high ? *gap <= largest_move_ : *gap >= -largest_move_)) return true;
+    return ranges.ProvesNonNegative(high ? Difference(start, form) : Difference(form, start));
+  };
+  if (is_steady(next)) return true;
+  const std::vector<LinearForm> choices = ranges.ChoicesOf(next);
+  return choices.size() > 1 && std::all_of(choices.begin(), choices.end(), is_steady);
 }
 
 void CarriedLimits::GuessMoves(Value& value, const Var* param, const LinearForm& next,

@@ -17,7 +17,8 @@ namespace parakeet::passes {
 // of them supposed, does not keep is taken out, until nothing is: what is left holds by induction.
 //
 // Assumes, as Ranges does, that steps of at most 1024 get no loop past 2^48, nor do loops whose
-// iterations are so few that all of them together move a value by no more than 2^32.
+// iterations are so few that all of them together move a value by no more than 2^32; be it from
+// where it begins, or from within 2^31 of 0, where an iteration lets it begin anew.
 class CarriedLimits {
  public:
   CarriedLimits() = default;
@@ -61,6 +62,8 @@ class CarriedLimits {
   void Guess(Value& value, const Limit& limit);
   void GuessByInit(Value& value, const ir::Operand& init, const Ranges& ranges);
   void GuessMoves(Value& value, const ir::Var* param, const LinearForm& next, const Ranges& ranges);
+  bool IsSteady(const LinearForm& next, const ir::Var* param, bool high,
+                const Ranges& ranges) const;
   bool IsKept(const Limit& limit, const LinearForm& next, const ir::Var* index,
               const Ranges& ranges) const;
   // How many iterations have run where the index is so much.

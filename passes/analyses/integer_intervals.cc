@@ -1,9 +1,9 @@
 #include "passes/analyses/integer_intervals.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "ir/dtype.h"
+#include "passes/analyses/carried_values.h"
 
 namespace parakeet::passes {
 
@@ -39,6 +39,33 @@ std::optional<Interval> IntervalOfAnd(const std::optional<Interval>& x,
     bounds = Interval{0, std::min(side->hi, bounds ? bounds->hi : side->hi)};
   }
   return bounds;
+}
+
+// Of a loop that is gone through one by one.
+constexpr int64_t kMostTrips = 16;
+constexpr int kMostRounds = 3;
+
+// How often the loop runs; -1 where that is not known.
+int64_t TripsOf(const Binding& loop) {
+  for (int k = 0; k < 3; ++k) {
+    if (!loop.operands[k].IsConstant()) return -1;
+  }
+  const int64_t lo = loop.operands[0].constant().integer, hi = loop.operands[1].constant().integer;
+  const int64_t step = loop.operands[2].constant().integer;
+  constexpr int64_t kFar = kLargest;
+  if (step != 1 || lo < -kFar || hi > kFar) return -1;
+  return std::max<int64_t>(hi - lo, 0);
+}
+
+void Include(std::vector<std::optional<Interval>>& all,
+             const std::vector<std::optional<Interval>>& more) {
+  for (size_t k = 0; k < all.size(); ++k) {
+    all[k] && more[k] ? all[k]->Include(*more[k]) : all[k].reset();
+  }
+}
+
+bool IsSame(const std::optional<Interval>& x, const std::optional<Interval>& y) {
+  return x.has_value() == y.has_value() && (!x || (x->lo == y->lo && x->hi == y->hi));
 }
 
 }  // namespace
@@ -121,38 +148,92 @@ std::optional<IntegerInterval> IntervalOf(
   }
 }
 
-std::optional<IntegerInterval> IntervalIn(const ir::Block& block, const Operand& made) {
-  std::unordered_map<const Var*, Interval> known;
-  const auto of = [&](const Operand& operand) -> std::optional<Interval> {
-    if (operand.IsConstant()) return IntervalOf(operand.constant());
-    if (const auto found = known.find(operand.var()); found != known.end()) return found->second;
-    const ir::Type& type = operand.var()->type;
-    return type.IsScalar() && IsNarrow(type.dtype()) ? std::optional(IntervalOf(type.dtype()))
-                                                     : std::nullopt;
-  };
-  const std::function<void(const ir::Block&)> walk = [&](const ir::Block& inside) {
-    for (const Binding* b : inside.bindings) {
-      for (const ir::Block* inner : b->blocks) walk(*inner);
-      for (size_t k = 0; k < b->results.size(); ++k) {
-        const Var* result = b->results[k];
-        if (!result->type.IsScalar() || !ir::IsInteger(result->type.dtype())) continue;
-        std::optional<Interval> interval;
-        if (b->op == OpCode::kIf) {
-          interval = of(b->blocks[0]->results[k]);
-          const std::optional<Interval> other = of(b->blocks[1]->results[k]);
-          other&& interval ? interval->Include(*other) : interval.reset();
-        } else if (b->op == OpCode::kCast && IsWhole(ir::DTypeOf(b->operands[0]))) {
-          interval = of(b->operands[0]);
-        } else if (ir::IsScalarOp(b->op) &&
-                   ir::DTypeOf(b->operands.back()) == ir::DTypeOf(result)) {
-          interval = IntervalOf(*b, of);
-        }
-        if (interval && interval->Fits(result->type.dtype())) known[result] = *interval;
-      }
+std::optional<Interval> BlockIntervals::Of(const Operand& operand) const {
+  if (operand.IsConstant()) return IntervalOf(operand.constant());
+  if (const auto found = known_.find(operand.var()); found != known_.end()) return found->second;
+  const std::optional<Interval> outside =
+      outside_ ? outside_(operand.var()) : std::optional<Interval>();
+  if (outside) return outside;
+  const ir::Type& type = operand.var()->type;
+  return type.IsScalar() && IsNarrow(type.dtype()) ? std::optional(IntervalOf(type.dtype()))
+                                                   : std::nullopt;
+}
+
+void BlockIntervals::Set(const Var* var, const std::optional<Interval>& interval) {
+  interval ? void(known_.insert_or_assign(var, *interval)) : void(known_.erase(var));
+}
+
+void BlockIntervals::See(const ir::Block& block) {
+  for (const Binding* b : block.bindings) See(*b);
+}
+
+void BlockIntervals::See(const Binding& b) {
+  if (b.op == OpCode::kFor) {
+    const Carried carried = CarriedBy(b);
+    for (size_t k = 0; k < b.results.size(); ++k) Set(b.results[k], carried.results[k]);
+    return;
+  }
+  for (const ir::Block* inner : b.blocks) See(*inner);
+  for (size_t k = 0; k < b.results.size(); ++k) {
+    const Var* result = b.results[k];
+    if (!result->type.IsScalar() || !ir::IsInteger(result->type.dtype())) continue;
+    std::optional<Interval> interval;
+    if (b.op == OpCode::kIf) {
+      interval = Of(b.blocks[0]->results[k]);
+      const std::optional<Interval> other = Of(b.blocks[1]->results[k]);
+      other&& interval ? interval->Include(*other) : interval.reset();
+    } else if (b.op == OpCode::kCast && IsWhole(ir::DTypeOf(b.operands[0]))) {
+      interval = Of(b.operands[0]);
+    } else if (ir::IsScalarOp(b.op) && ir::DTypeOf(b.operands.back()) == ir::DTypeOf(result)) {
+      interval = IntervalOf(b, [&](const Operand& operand) { return Of(operand); });
     }
+    Set(result, interval && interval->Fits(result->type.dtype()) ? interval : std::nullopt);
+  }
+}
+
+BlockIntervals::Carried BlockIntervals::CarriedBy(const Binding& loop) {
+  const ir::Block& body = *loop.blocks[0];
+  const size_t count = loop.results.size();
+  std::vector<std::optional<Interval>> now, all;
+  for (size_t k = 0; k < count; ++k) now.push_back(Of(loop.operands[FirstInit(loop) + k]));
+  all = now;
+  const auto walk = [&](const std::vector<std::optional<Interval>>& from) {
+    Set(body.params[0], std::nullopt);
+    for (size_t k = 0; k < count; ++k) Set(body.params[FirstCarried(loop) + k], from[k]);
+    See(body);
+    std::vector<std::optional<Interval>> yielded;
+    for (const Operand& result : body.results) yielded.push_back(Of(result));
+    return yielded;
   };
-  walk(block);
-  return of(made);
+  // A few iterations are gone through one by one.
+  if (const int64_t trips = TripsOf(loop); trips >= 0 && trips <= kMostTrips && depth_ == 0) {
+    ++depth_;
+    for (int64_t trip = 0; trip < trips; ++trip) {
+      now = walk(now);
+      if (trip + 1 < trips) Include(all, now);
+    }
+    --depth_;
+    return {all, now};
+  }
+  // What any iteration may leave; what has not settled then is not known.
+  for (int round = 0;; ++round) {
+    std::vector<std::optional<Interval>> larger = all;
+    Include(larger, walk(all));
+    bool settled = true;
+    for (size_t k = 0; k < count; ++k) {
+      if (IsSame(larger[k], all[k])) continue;
+      settled = false;
+      if (round >= kMostRounds) larger[k].reset();
+    }
+    if (settled) return {all, all};
+    all = larger;
+  }
+}
+
+std::optional<IntegerInterval> IntervalIn(const ir::Block& block, const Operand& made) {
+  BlockIntervals intervals(nullptr);
+  intervals.See(block);
+  return intervals.Of(made);
 }
 
 }  // namespace parakeet::passes

@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "ir/node.h"
 
@@ -27,6 +30,33 @@ std::optional<IntegerInterval> IntervalOf(const ir::Constant& constant);
 std::optional<IntegerInterval> IntervalOf(
     const ir::Binding& b,
     const std::function<std::optional<IntegerInterval>(const ir::Operand&)>& of);
+
+// What integers of a block of scalar code, loads and loops lie between, as it is walked.
+class BlockIntervals {
+ public:
+  using Outside = std::function<std::optional<IntegerInterval>(const ir::Var*)>;
+  // What loops carry: what it is in any iteration, and behind the last one.
+  struct Carried {
+    std::vector<std::optional<IntegerInterval>> params;
+    std::vector<std::optional<IntegerInterval>> results;
+  };
+
+  // `outside` knows of what is defined elsewhere. Where it knows nothing, or is null, types say.
+  explicit BlockIntervals(Outside outside) : outside_(std::move(outside)) {}
+
+  void See(const ir::Block& block);
+  std::optional<IntegerInterval> Of(const ir::Operand& operand) const;
+  // Of a `for` that stands where the walk does.
+  Carried CarriedBy(const ir::Binding& loop);
+
+ private:
+  void See(const ir::Binding& b);
+  void Set(const ir::Var* var, const std::optional<IntegerInterval>& interval);
+
+  Outside outside_;
+  std::unordered_map<const ir::Var*, IntegerInterval> known_;
+  int depth_ = 0;  // of loops that are gone through one by one
+};
 
 // Of an integer that a block of scalar code and loads makes.
 std::optional<IntegerInterval> IntervalIn(const ir::Block& block, const ir::Operand& made);

@@ -75,6 +75,8 @@ class Ranges {
   // A constant that the form is at most, or at least where not `high`, above the value; none where
   // nothing says.
   std::optional<int64_t> GapOf(const LinearForm& form, const ir::Var* value, bool high) const;
+  // What the form, or the value that it is, is known to be one of.
+  std::vector<LinearForm> ChoicesOf(const LinearForm& form) const;
 
  private:
   static constexpr double kFar = 281474976710656.0;  // 2^48
@@ -100,8 +102,6 @@ class Ranges {
   std::vector<LinearForm> SmallerLimits(const ir::Operand& value) const;
   void BoundByExtremes(const ir::Binding& b);
   void BoundByYields(const ir::Binding& b);
-  // What the form, or the value that it is, is known to be one of.
-  std::vector<LinearForm> ChoicesOf(const LinearForm& form) const;
   void BoundLoad(const ir::Binding& b);
   void BoundWithin(const ir::Var* value, double below, double above);
   void BoundProduct(const ir::Binding& b);

@@ -97,6 +97,113 @@ bool FollowsElements(const Block& block, const Var* index) {
   return follows;
 }
 
+namespace {
+
+// Of all that a step of a search does, for each element that it gathers and each quotient.
+constexpr int kCostOfSearch = 12;
+
+// What a step of a loop makes of what it carries.
+class SearchState {
+ public:
+  explicit SearchState(const Binding& loop)
+      : loop_(loop),
+        makers_(ir::Definitions(*loop.blocks[1])),
+        inside_(ir::DefinedVars(*loop.blocks[1])) {
+    inside_.insert(loop.blocks[1]->params.begin(), loop.blocks[1]->params.end());
+  }
+
+  // True where nothing is carried but what is moved on by numbers that do not change, and what is
+  // found; with `rarely`, what some steps change by a branch, too, and others leave.
+  bool OnlyCounts(bool rarely) const {
+    const std::vector<Operand>& results = loop_.blocks[1]->results;
+    for (size_t k = 0; k < results.size(); ++k) {
+      if (!Is(results[k], loop_.blocks[1]->params[k], rarely)) return false;
+    }
+    return true;
+  }
+
+ private:
+  bool Is(const Operand& value, const Var* own, bool rarely) const {
+    if (!value.IsVar() || !inside_.contains(value.var())) return true;
+    if (value.var()->type == ir::Type(ir::DType::kBool)) return true;
+    const auto found = makers_.find(value.var());
+    if (found == makers_.end()) return true;  // carried, or an index
+    const Binding& b = *found->second;
+    if (b.op == OpCode::kLoad) return true;
+    if (b.op == OpCode::kSelect) return IsChoice(b.operands[1], b.operands[2], own, rarely);
+    if (b.op == OpCode::kIf) {
+      const size_t k =
+          std::find(b.results.begin(), b.results.end(), value.var()) - b.results.begin();
+      return IsChoice(b.blocks[0]->results[k], b.blocks[1]->results[k], own, rarely);
+    }
+    const bool is_step = (b.op == OpCode::kAdd || b.op == OpCode::kSub) &&
+                         value.var()->type == ir::Type(ir::DType::kI64);
+    const Operand& by = is_step ? b.operands[1] : value;
+    return is_step && Is(b.operands[0], own, rarely) && !(by.IsVar() && inside_.contains(by.var()));
+  }
+
+  bool IsChoice(const Operand& one, const Operand& other, const Var* own, bool rarely) const {
+    if (rarely && (one == Operand(own) || other == Operand(own))) return true;
+    return Is(one, own, rarely) && Is(other, own, rarely);
+  }
+
+  const Binding& loop_;
+  ir::DefinitionMap makers_;
+  ir::VarSet inside_;
+};
+
+// True where what some of these bindings of a loop make, or what is made of that, decides whether
+// the loop goes on.
+bool DecideTheEnd(const Binding& loop, ir::VarSet decided) {
+  const auto is_decided = [&](const Operand& o) { return o.IsVar() && decided.contains(o.var()); };
+  size_t known = 0;
+  const auto see = [&](const Binding& b) {
+    bool follows = std::any_of(b.operands.begin(), b.operands.end(), is_decided);
+    for (const Block* inner : b.blocks)
+      follows |= std::any_of(inner->results.begin(), inner->results.end(), is_decided);
+    if (follows) decided.insert(b.results.begin(), b.results.end());
+  };
+  do {
+    known = decided.size();
+    for (const Block* block : loop.blocks) ir::ForEachBinding(*block, see);
+    for (size_t k = 0; k < loop.results.size(); ++k) {
+      if (!is_decided(loop.blocks[1]->results[k])) continue;
+      for (const Block* block : loop.blocks) decided.insert(block->params[k]);
+    }
+  } while (decided.size() > known);
+  return is_decided(loop.blocks[0]->results[0]);
+}
+
+}  // namespace
+
+bool SearchesAlone(const Block& block, const Var* index, const AccessPatterns& patterns) {
+  bool loops = false;
+  ir::ForEachBinding(block, [&](const Binding& b) { loops |= b.op == OpCode::kWhile; });
+  if (!loops) return false;
+  const ir::VarSet varying = VaryingValues(block, index);
+  const auto varies = [&](const Operand& o) { return o.IsVar() && varying.contains(o.var()); };
+  bool searches = false;
+  ir::ForEachBinding(block, [&](const Binding& loop) {
+    if (loop.op != OpCode::kWhile || !varies(loop.blocks[0]->results[0])) return;
+    ir::VarSet dear;
+    bool gathers = false;
+    int cost = 0;
+    const auto see = [&](const Binding& b) {
+      const bool is_gathered =
+          b.op == OpCode::kLoad && patterns.AlongIndex({{}, {&b}, {}}, {index}, index).gathered > 0;
+      const bool divides = (b.op == OpCode::kMod || b.op == OpCode::kFloorDiv) &&
+                           ir::IsInteger(ir::DTypeOf(b.result())) && b.operands[1].IsVar();
+      if (is_gathered || divides) dear.insert(b.result());
+      gathers |= is_gathered;
+      cost += ir::InfoOf(b.op).cost;
+    };
+    for (const Block* inner : loop.blocks) ir::ForEachBinding(*inner, see);
+    searches |= !dear.empty() && cost <= kCostOfSearch * int(dear.size()) &&
+                SearchState(loop).OnlyCounts(/*rarely=*/!gathers) && DecideTheEnd(loop, dear);
+  });
+  return searches;
+}
+
 std::string WhyNoLanesToCombine(const Binding& b) {
   for (const Var* result : b.results) {
     if (!result->type.IsScalar()) return "it accumulates an array";

@@ -30,6 +30,12 @@ bool IsRagged(const ir::Binding& reduction, const ir::Binding& around);
 // gather for the longest of them.
 bool FollowsElements(const ir::Block& block, const ir::Var* index);
 
+// True where a `while` in the block looks for something that each index finds for itself: elements
+// that lanes would gather, or quotients by no constant, decide when it ends, little else is done,
+// and a step mostly only counts. Most have long found it when the last one does. A loop that waits
+// for its quotients, as a greatest common divisor does, is none: lanes wait for many at a time.
+bool SearchesAlone(const ir::Block& block, const ir::Var* index, const AccessPatterns& patterns);
+
 // True where the nest around an operator does better to give its own index to lanes: of what is
 // read or stored anew for each element of the operator, less would lie anywhere; or as much, and
 // some lies one after the other along that index, so that no lanes have to be added up.
