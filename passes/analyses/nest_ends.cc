@@ -298,16 +298,15 @@ void NestEnds::MustBeNear(const Operand& magnitude) {
 // The last index exactly where the loop's range is known in front, else one that it is not past.
 Operand NestEnds::EndOf(Builder& builder, const Var* index, bool high, Values& values) const {
   const Range& range = ranges_.at(index);
-  const Operand lo = ValueOf(builder, range.lo, values), hi = ValueOf(builder, range.hi, values);
-  if (high != (range.step > 0)) return lo;
+  if (high != (range.step > 0)) return ValueOf(builder, range.lo, values);
   const Operand sign = Operand::Int(SignOf(range.step));
-  const Operand last = builder.Sub(hi, sign);
+  const Operand last = builder.Sub(ValueOf(builder, range.hi, values), sign);
   const bool is_known = !(range.lo.IsVar() && inside_.contains(range.lo.var())) &&
                         !(range.hi.IsVar() && inside_.contains(range.hi.var()));
   if (std::abs(range.step) == 1 || !is_known) return last;
   const Operand steps =
-      builder.Scalar(OpCode::kFloorDiv, {builder.Sub(last, lo), Operand::Int(range.step)});
-  return builder.Add(lo, builder.Mul(steps, Operand::Int(range.step)));
+      builder.Scalar(OpCode::kFloorDiv, {builder.Sub(last, range.lo), Operand::Int(range.step)});
+  return builder.Add(range.lo, builder.Mul(steps, Operand::Int(range.step)));
 }
 
 Operand NestEnds::ValueOf(Builder& builder, const Operand& value, Values& values) const {

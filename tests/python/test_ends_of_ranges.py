@@ -83,6 +83,15 @@ def stores(y, idx):
             y[idx[k] * i - i // 2] = y[k] + i
 
 
+def triangles(x, y, c):
+    for k in range(len(c)):
+        for i in range(1, 4):
+            for j in range(i, 4):
+                y[i] += x[(j + 1) * c[k]]
+            for j in range(0, i):
+                y[j] -= x[(i - j) * c[k]]
+
+
 def floats(n, seed=5):
     return np.random.default_rng(seed).standard_normal(n)
 
@@ -113,6 +122,7 @@ def test_ways_of_coins(coins):
 def test_places_as_products(factors):
     check(by_products, floats(40), floats(5), np.array(factors))
     check(stores, floats(11), np.array(factors))
+    check(triangles, floats(40), floats(5), np.array(factors))
 
 
 def test_checks_are_made_at_ends():
