@@ -101,6 +101,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       // While reductions still stand by themselves.
       "recognize-contractions",
       "shift-moments",
+      "shift-column-moments",
       "fuse-horizontally",
       // Again: siblings that share a traversal share what is put into it.
       "fuse-vertically",
