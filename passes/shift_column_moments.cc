@@ -56,9 +56,10 @@ constexpr int64_t kStridesOfRows[] = {1, 5, 3, 7, 9};
 
 size_t RankOf(const Binding& nest) { return nest.blocks[0]->params.size(); }
 
-bool HasBlocks(const Block& block) {
-  return std::any_of(block.bindings.begin(), block.bindings.end(),
-                     [](const Binding* b) { return !b->blocks.empty(); });
+// True for what only computes values, without blocks inside: no checks.
+bool IsPlain(const Block& block) {
+  return std::all_of(block.bindings.begin(), block.bindings.end(),
+                     [](const Binding* b) { return b->blocks.empty() && b->results.size() == 1; });
 }
 
 // The sum that is all an array's element is; null for other nests.
@@ -73,7 +74,8 @@ const Binding* SumOf(const Binding& nest) {
   const bool is_sum =
       (dtype == DType::kF32 || dtype == DType::kF64) && RankOf(sum) <= std::size(kStridesOfRows) &&
       sum.operands.size() == RankOf(sum) + 1 && sum.operands.back() == Operand(ir::ZeroOf(dtype)) &&
-      ir::CombineOp(*sum.blocks[1]) == OpCode::kAdd && !HasBlocks(*sum.blocks[0]);
+      ir::CombineOp(*sum.blocks[1]) == OpCode::kAdd && IsPlain(*sum.blocks[0]) &&
+      sum.blocks[0]->results[0].IsVar();
   return is_sum && block.results[0] == Operand(sum.result()) ? &sum : nullptr;
 }
 
@@ -187,7 +189,7 @@ class ColumnShifter : public LoopWriter {
         return at.IsVar() && std::count(body.params.begin(), body.params.end(), at.var()) > 0;
       });
       const bool again = map != nullptr && is_along && map->op == OpCode::kImap &&
-                         map->results.size() == 1 && !HasBlocks(*map->blocks[0]) &&
+                         map->results.size() == 1 && IsPlain(*map->blocks[0]) &&
                          map->blocks[0]->bindings.size() <= kLongestElement &&
                          EffectsOf(*map, roots_).IsPure();
       if (!again) {
@@ -228,7 +230,7 @@ class ColumnShifter : public LoopWriter {
       if (sum != nullptr && SameExtents(maker, nest) && SameExtents(*sum, *SumOf(nest)) &&
           sum->result()->type == SumOf(nest)->result()->type)
         return made->second;
-      if (maker.op != OpCode::kImap || HasBlocks(*maker.blocks[0])) continue;
+      if (maker.op != OpCode::kImap || !IsPlain(*maker.blocks[0])) continue;
       for (const Var* value : ir::FreeVars(maker)) {
         if (value->type.IsArray()) open.push_back(value);
       }

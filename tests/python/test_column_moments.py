@@ -88,7 +88,7 @@ def test_columns_far_from_zero(target, far):
 
 # One column that is not near to what its samples say has all made as they are written.
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("value", [0.1, 0.0, -7e20, np.inf, np.nan, "spike", "steps"])
+@pytest.mark.parametrize("value", [0.1, 0.0, -7e9, np.inf, np.nan, "spike", "steps"])
 def test_columns_of_another_kind(target, value):
     a = matrix(777, 4)
     if value == "spike":
@@ -101,4 +101,4 @@ def test_columns_of_another_kind(target, value):
     with np.errstate(all="ignore"):
         wanted = spread(a)
     np.testing.assert_allclose(FUNCTIONS["spread"][1](a, target=target), wanted, rtol=1e-12,
-                               atol=1e12 if value == -7e20 else 1e-30)
+                               atol=1e-8 if value == -7e9 else 1e-30)
