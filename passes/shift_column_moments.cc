@@ -13,7 +13,8 @@
 //   %t: [m]f64 = imap (%j) in (%m) { %e = sub %k[%j], %c[%j]  ... %p + 2 %e %q + %n %e %e }
 //   %v: [m]f64 = if all of %n %e %e <= 4 %t, finite { yield %t } else { yield ... as it was }
 //
-// As shift_moments does for the whole of an array, with what that says of rounding; here each of many
+// As shift_moments does for the whole of an array, with what that says of rounding; here each of
+// many
 // columns has to be near, so more is let pass: three bits of a square may be lost. The 16 rows are
 // added in pairs, of which none rounds where all are equal: a column of one number is that. A
 // difference that is an array of its own, as in (a - a.mean(0)) / a.std(0), is computed again.
