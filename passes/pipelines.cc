@@ -48,6 +48,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "split-at-places",
       "simplify",
       "join-stores",
+      // Before what checks are in the way of.
+      "check-ends",
       // A sum that is carried is a reduction, or a scan.
       "carry-elements",
       // Again: of counts that were elements.
@@ -99,6 +101,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       // While reductions still stand by themselves.
       "recognize-contractions",
       "shift-moments",
+      "shift-column-moments",
       "fuse-horizontally",
       // Again: siblings that share a traversal share what is put into it.
       "fuse-vertically",

@@ -40,7 +40,7 @@ constexpr int64_t kFewIterations = 4;
 // than waiting for single elements costs.
 constexpr int64_t kShortStep = 8;
 constexpr int64_t kShortStepOfSingles = 32;
-constexpr int kMostOfShortStep = 16;  // Bindings: the elements are written twice.
+constexpr int kMostOfShortStep = 32;  // Bindings: the elements are written twice.
 // Of what a routine computes, of which lanes have another than scalars have.
 constexpr int kLeastCostOfRoutine = 10;
 // Of each access in lanes to places that data say, where some are stores, and where none is.
@@ -113,6 +113,9 @@ class Scheduler : public ir::Mutator {
   static bool IsSameAlone(const Binding& b) {
     if (!ir::IsScalarOp(b.op)) return false;
     const ir::DType dtype = b.result()->type.dtype();
+    const bool is_sum = b.op == OpCode::kAdd || b.op == OpCode::kSub || b.op == OpCode::kMul;
+    if (ir::IsComplex(dtype))
+      return is_sum || b.op == OpCode::kConj || b.op == OpCode::kMakeComplex;
     return ir::IsInteger(dtype) || dtype == ir::DType::kBool ||
            (ir::IsFloat(dtype) && InfoOf(b.op).cost < kLeastCostOfRoutine);
   }
@@ -173,15 +176,18 @@ class Scheduler : public ir::Mutator {
     return read;
   }
 
-  // The roots of which something stores no neighbours.
+  // The roots of which something stores no neighbours, where branches go as they are likely to.
   ir::VarSet StoredOneByOne(const ir::Block& block, const Var* index = nullptr) const {
     ir::VarSet stored;
     for (const Binding* b : block.bindings) {
       const bool is_nest = InfoOf(b->op).format == ir::OpFormat::kIndices;
       if (b->op == OpCode::kStore && (index == nullptr || !patterns_.LiesNext(*b, index)))
         for (const Var* root : roots_.Of(b->operands[0].var())) stored.insert(root);
-      for (const ir::Block* inner : b->blocks)
-        stored.merge(StoredOneByOne(*inner, is_nest ? inner->params.back() : index));
+      const size_t likely = b->attrs.Has(Attr::kLikely) ? 1 : b->blocks.size();
+      for (size_t k = 0; k < likely; ++k) {
+        const ir::Block& inner = *b->blocks[k];
+        stored.merge(StoredOneByOne(inner, is_nest ? inner.params.back() : index));
+      }
     }
     return stored;
   }
@@ -290,20 +296,30 @@ class Scheduler : public ir::Mutator {
   }
 
   // True where all that is read or stored anew lies in columns, which lanes read and store one by
-  // one, and little is done with it.
+  // one, and little is done with it. Lanes hide what a loop inside waits for where it carries
+  // something of each lane, but not where what it carries is the same in all.
   bool MostlyColumns(const Binding& nest, const Var* index) const {
     const ir::Block& element = *nest.blocks[0];
-    int columns = 0, stores = 0, others = 0;
+    const ir::VarSet varying = VaryingValues(element, index);
+    const auto varies = [&](const Var* value) { return varying.contains(value); };
+    const auto is_column = [&](const Binding& b) {
+      return patterns_.IsInColumn(b, index) || patterns_.IsFarApart(b, index);
+    };
+    int stores = 0, others = 0;
     ir::ForEachBinding(element, [&](const Binding& b) {
-      others += !b.blocks.empty();
+      const bool is_loop = b.op == OpCode::kFor && !b.results.empty() &&
+                           std::none_of(b.results.begin(), b.results.end(), varies);
+      others += !b.blocks.empty() && !is_loop;
       if (b.op != OpCode::kLoad && b.op != OpCode::kStore) return;
-      const bool is_column = patterns_.IsInColumn(b, index);
-      columns += is_column;
-      stores += is_column && b.op == OpCode::kStore;
-      others += !is_column && patterns_.AlongIndex({{}, {&b}, {}}, {index}, index).next > 0;
+      stores += is_column(b) && b.op == OpCode::kStore;
+      others += !is_column(b) && patterns_.AlongIndex({{}, {&b}, {}}, {index}, index).next > 0;
     });
     if (stores == 0 || others > 0 || !nest.results.empty()) return false;
-    return CostUnchecked(element) < kCostAColumn * columns;
+    const auto moved = [&](const Binding& b) {
+      const bool is_access = b.op == OpCode::kLoad || b.op == OpCode::kStore;
+      return is_access && is_column(b) ? kCostAColumn : 0;
+    };
+    return CostUnchecked(element) < CostOf(element, moved);
   }
 
   int CostOfGather(const Binding& access) const {

@@ -133,6 +133,13 @@ bool AccessPatterns::IsInColumn(const Binding& access, const Var* index) const {
   return column.IsVar() && Coefficient(column, index, known) == 0 && known;
 }
 
+bool AccessPatterns::IsFarApart(const Binding& access, const Var* index) const {
+  if (access.operands[0].var()->type.rank() != 1 || IsScattered(access, index)) return false;
+  bool known = true;
+  Coefficient(access.operands[1], index, known);
+  return !known;
+}
+
 bool AccessPatterns::IsLoaded(const Operand& value) const {
   const auto found = value.IsVar() ? definitions_.find(value.var()) : definitions_.end();
   if (found == definitions_.end()) return false;

@@ -35,6 +35,9 @@ class AccessPatterns {
   // number: columns 0, 1 and 2 of a row may lie in one vector.
   bool IsInColumn(const ir::Binding& access, const ir::Var* index) const;
 
+  // True where the access goes along a line by a step that is no number, nor said by data.
+  bool IsFarApart(const ir::Binding& access, const ir::Var* index) const;
+
   // Which index of an imap or foreach lanes should take: the one with the most accesses to the next
   // element; of equal ones that of an imap's own result, else the last. -1 where there is none.
   int VectorAxis(const ir::Binding& nest) const;

@@ -75,8 +75,8 @@ class Follower {
     const bool changed = after.functions != before_.functions;
     const bool fuses = Holds(after, {ir::OpCode::kFma});
     // A loop that adds more than once an iteration adds up what an iteration adds first.
-    const bool chooses =
-        pass == "choose-trees" || pass == "parallelize-loops" || pass == "shift-moments";
+    const bool chooses = pass == "choose-trees" || pass == "parallelize-loops" ||
+                         pass == "shift-moments" || pass == "shift-column-moments";
     const bool rounds = fuses || chooses || (rules_round_ && pass == "simplify") ||
                         (kernels_ && pass == "lower-to-loops");
     for (size_t i = 0; changed && i < arguments_.size() && result_.failure.empty(); ++i) {

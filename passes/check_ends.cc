@@ -1,0 +1,134 @@
+// Asks of the ends of ranges, in front of a loop, what all of its iterations check, where that
+// follows the indexes up or down; what then runs has no checks.
+//
+// Before:
+//   for %i in 0 to %k step 1 {
+//     %a = mul %i, %step  %p = add %a, %from
+//     %ok = lt %p, %n  check %ok, site 0 with (%p, %n)
+//     ... load %x[%p] ... }
+// After:
+//   %first = lt %from, %n
+//   %last = sub %k, 1  %b = mul %last, %step  %q = add %b, %from  %fits = lt %q, %n
+//   ... and that no sum of them wraps around ...
+//   %all = and %first, %fits
+//   if %all {
+//     for %i in 0 to %k step 1 { ... load %x[%p] ... }
+//   } else {
+//     for serial %i in 0 to %k step 1 { ... as it was ... }
+//   } {likely = 1}
+//
+// What assume_shapes and prove_bounds leave is made of numbers that are known in front of the loop,
+// and no sooner: the lengths of a transform's steps, an element.
+//
+// Assumes: index form; behind prove-bounds, and before what checks are in the way of.
+// Refuses: loops with other checks, or that may fail otherwise; those inside loops whose iterations
+// are independent, where lanes would not take the branch; for threads of a GPU, to which a check is
+// a comparison, loops whose stores behind an error would not show.
+#include <algorithm>
+
+#include "ir/mutator.h"
+#include "passes/analyses/find_effects.h"
+#include "passes/analyses/holds_op.h"
+#include "passes/analyses/loop_independence.h"
+#include "passes/analyses/nest_ends.h"
+#include "passes/lowering/serial_loops.h"
+#include "passes/pass.h"
+
+namespace parakeet::passes {
+namespace {
+
+using ir::Attr;
+using ir::Binding;
+using ir::Block;
+using ir::OpCode;
+using ir::Operand;
+using ir::Var;
+
+// A loop without its checks: no index of it is counted from the end.
+class Unchecker : public ir::Mutator {
+ public:
+  Unchecker(ir::Arena* arena, const std::vector<const Binding*>& selections) : Mutator(arena) {
+    for (const Binding* selection : selections)
+      Replace(selection->result(), selection->operands[2]);
+  }
+  using Mutator::Rewrite;
+
+ protected:
+  void Visit(const Binding* b) override {
+    if (b->op != OpCode::kCheck) Mutator::Visit(b);
+  }
+};
+
+class EndsChecker : public ir::Mutator {
+ public:
+  EndsChecker(ir::Arena* arena, const ir::Function& function, Context& context)
+      : Mutator(arena),
+        independence_(function),
+        definitions_(ir::Definitions(*function.body)),
+        context_(context) {
+    for (const Var* size : function.Sizes()) sizes_.insert(size);
+  }
+
+ protected:
+  void Visit(const Binding* b) override {
+    if (b->op != OpCode::kFor || !b->attrs.Text(Attr::kKind).empty()) return Mutator::Visit(b);
+    const bool may = !context_.options.kernels || independence_.ShownBehindErrors(*b) != nullptr;
+    NestEnds ends(*b, definitions_, sizes_);
+    if (may && FindChecks(*b->blocks[0], ends) == Found::kAll) return Write(*b, ends);
+    if (independence_.WhyDependent(*b).empty()) return builder().Append(b);
+    Mutator::Visit(b);
+  }
+
+ private:
+  enum class Found { kNone, kAll, kOthers };
+
+  // Whether the ends decide what the block checks.
+  Found FindChecks(const Block& block, NestEnds& ends) const {
+    Found found = Found::kNone;
+    for (const Binding* b : block.bindings) {
+      if (!EffectsOf(*b, independence_.roots()).may_fail) continue;
+      Found inside = Found::kOthers;
+      if (b->op == OpCode::kCheck) {
+        if (ends.Add(b->operands[0])) inside = Found::kAll;
+      } else if (b->op == OpCode::kFor || ir::InfoOf(b->op).format == ir::OpFormat::kIndices) {
+        inside = FindChecks(*b->blocks[0], ends);
+      }
+      if (inside != Found::kAll) return Found::kOthers;
+      found = Found::kAll;
+    }
+    return found;
+  }
+
+  void Write(const Binding& loop, NestEnds& ends) {
+    const Operand all = ends.Write(builder());
+    if (all.IsInt(0)) return builder().Append(&loop);
+    context_.Note(loop.span, "its checks are made at its ends first", Topic::kThreads,
+                  Verdict::kDone);
+    const Block* unchecked = Version(*Unchecker(arena(), ends.selections()).Rewrite(&loop));
+    builder().Emit(OpCode::kIf, loop.results, {all}, {{Attr::kLikely, int64_t{1}}},
+                   {unchecked, Version(*SerialLoops(arena()).Turn(loop))});
+  }
+
+  // Every definition is made new.
+  const Block* Version(const Binding& loop) {
+    std::vector<Operand> results(loop.results.begin(), loop.results.end());
+    return ir::CloneBlock(arena(), Block{{}, {&loop}, std::move(results)});
+  }
+
+  const LoopIndependence independence_;
+  const ir::DefinitionMap definitions_;
+  ir::VarSet sizes_;
+  Context& context_;
+};
+
+}  // namespace
+
+ir::Program CheckEnds(const ir::Program& program, Context& context) {
+  return ForEachFunction(program, [&](const ir::Function* function) {
+    const ir::Block& body = *function->body;
+    if (!HoldsOp(body, OpCode::kFor) || !HoldsOp(body, OpCode::kCheck)) return function;
+    return EndsChecker(program.arena.get(), *function, context).Run(function);
+  });
+}
+
+}  // namespace parakeet::passes
