@@ -14,9 +14,8 @@
 //   %v: [m]f64 = if all of %n %e %e <= 4 %t, finite { yield %t } else { yield ... as it was }
 //
 // As shift_moments does for the whole of an array, with what that says of rounding; here each of
-// many
-// columns has to be near, so more is let pass: three bits of a square may be lost. The 16 rows are
-// added in pairs, of which none rounds where all are equal: a column of one number is that. A
+// many columns has to be near, so more is let pass: three bits of a square may be lost. The 16 rows
+// are added in pairs, of which none rounds where all are equal: a column of one number is that. A
 // difference that is an array of its own, as in (a - a.mean(0)) / a.std(0), is computed again.
 //
 // Assumes: index form, in which arrays of sums stand by themselves, before what fuses them.
@@ -160,7 +159,7 @@ class ColumnShifter : public LoopWriter {
                                    const std::map<const Var*, size_t>& made_at) {
     const Binding& nest = *block.bindings[at];
     const Binding& sum = *SumOf(nest);
-    const Block* body = WithDifferences(block, sum, made_at);
+    const Block* body = WithDifferences(block, sum, at, made_at);
     const Binding* product = MakerIn(*body, body->results[0]);
     if (product == nullptr || product->op != OpCode::kMul ||
         product->operands[0] != product->operands[1])
@@ -177,8 +176,18 @@ class ColumnShifter : public LoopWriter {
     return std::nullopt;
   }
 
-  // The body of a sum, with elements that maps make of few computed in it.
-  const Block* WithDifferences(const Block& block, const Binding& sum,
+  // True where what a binding reads is the same until that place.
+  bool StaysUntil(const Block& block, size_t made, size_t end) const {
+    const Effects effects = EffectsOf(*block.bindings[made], roots_);
+    if (!effects.IsPure()) return false;
+    for (size_t at = made + 1; at < end; ++at) {
+      if (Intersects(EffectsOf(*block.bindings[at], roots_).writes, effects.reads)) return false;
+    }
+    return true;
+  }
+
+  // The body of the sum at that place, with elements that maps make of few computed in it.
+  const Block* WithDifferences(const Block& block, const Binding& sum, size_t at,
                                const std::map<const Var*, size_t>& made_at) {
     const Block& body = *sum.blocks[0];
     ir::Builder builder(arena());
@@ -186,13 +195,15 @@ class ColumnShifter : public LoopWriter {
     for (const Binding* b : body.bindings) {
       const auto made = b->op == OpCode::kLoad ? made_at.find(b->operands[0].var()) : made_at.end();
       const Binding* map = made == made_at.end() ? nullptr : block.bindings[made->second];
-      const bool is_along = std::any_of(b->operands.begin() + 1, b->operands.end(), [&](auto& at) {
-        return at.IsVar() && std::count(body.params.begin(), body.params.end(), at.var()) > 0;
-      });
+      const bool is_along =
+          std::any_of(b->operands.begin() + 1, b->operands.end(), [&](auto& index) {
+            return index.IsVar() &&
+                   std::count(body.params.begin(), body.params.end(), index.var()) > 0;
+          });
       const bool again = map != nullptr && is_along && map->op == OpCode::kImap &&
                          map->results.size() == 1 && IsPlain(*map->blocks[0]) &&
                          map->blocks[0]->bindings.size() <= kLongestElement &&
-                         EffectsOf(*map, roots_).IsPure();
+                         StaysUntil(block, made->second, at);
       if (!again) {
         values[b->results[0]] =
             ir::InlineBlock(builder, Block{{}, {b}, {Operand(b->results[0])}}, values)[0];

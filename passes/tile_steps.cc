@@ -120,6 +120,7 @@ class StepTiler : public LoopWriter {
   void WriteLoop(const Binding& loop, const Binding& storing, const TimeSteps& steps) {
     context_.Note(loop.span, "several steps at once, some rows at a time", Topic::kMemory,
                   Verdict::kDone);
+    builder().set_span({});  // What goes around the nests is not the source's.
     const Plan plan = PlanOf(loop, steps);
     const Operand is_worth = builder().Scalar(OpCode::kGt, {plan.groups, Int(0)});
     const Operands first(loop.operands.begin() + FirstInit(loop), loop.operands.end());
@@ -141,6 +142,7 @@ class StepTiler : public LoopWriter {
     const Operand done = builder().Scalar(
         OpCode::kSelect, {is_worth, builder().Mul(plan.all, Int(steps.together)), Int(0)});
     rest.operands[0] = builder().Add(loop.operands[0], done);
+    builder().set_span(loop.span);
     builder().Append(Rewrite(arena()->New(std::move(rest))));
   }
 

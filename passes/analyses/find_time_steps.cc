@@ -74,7 +74,7 @@ class StepsFinder {
     for (size_t k = 0; k < loop_.results.size(); ++k) {
       const Var* param = body_.params[FirstCarried(loop_) + k];
       if (param->type.IsArray()) {
-        if (!loop_.operands[FirstInit(loop_) + k].IsVar()) return false;
+        if (!loop_.operands[FirstInit(loop_) + k].IsVar() || !HasOneSize(param)) return false;
         local_.push_back(param);
         first_.push_back(loop_.operands[FirstInit(loop_) + k].var());
         results_.push_back(body_.results[k].var());
@@ -84,13 +84,18 @@ class StepsFinder {
     }
     for (const Binding* b : body_.bindings) {
       if (b->op != OpCode::kAlloc) continue;
-      if (b->attrs.Has(ir::Attr::kFortran)) return false;
-      for (const Operand& size : b->operands) {
-        if (size.IsVar() && inside_.contains(size.var())) return false;
-      }
+      if (b->attrs.Has(ir::Attr::kFortran) || !HasOneSize(b->result())) return false;
       local_.push_back(b->result());
     }
     return true;
+  }
+
+  // True for an array that is as large in every step.
+  bool HasOneSize(const Var* array) const {
+    const std::vector<Operand>& dims = array->type.dims();
+    return std::none_of(dims.begin(), dims.end(), [&](const Operand& size) {
+      return size.IsVar() && inside_.contains(size.var());
+    });
   }
 
   // What each of them is outside, step by step, until all are back: those that a step makes have
@@ -119,8 +124,10 @@ class StepsFinder {
     }
     for (const std::vector<size_t>& turn : turns) {
       steps_.names.emplace_back();
-      for (size_t k = 0; k < count; ++k)
+      for (size_t k = 0; k < count; ++k) {
+        if (local_[k]->type != outside[turn[k]]->type) return false;
         steps_.names.back().emplace_back(local_[k], outside[turn[k]]);
+      }
     }
     return true;
   }

@@ -22,7 +22,7 @@ constexpr int kDeepestKnown = 6;
 constexpr double kMostOfSize = 281474976710656.0;  // 2^48, as Ranges has it
 constexpr double kFar = 4611686018427387904.0;     // 2^62
 
-bool IsI64(const Operand& value) { return ir::TypeOf(value) == ir::Type(DType::kI64); }
+bool IsInI64(const Operand& value) { return ir::TypeOf(value) == ir::Type(DType::kI64); }
 
 bool IsByIndex(OpCode op) { return ir::InfoOf(op).format == ir::OpFormat::kIndices; }
 
@@ -85,7 +85,7 @@ const Binding* NestEnds::FromTheEnd(const Operand& value) const {
 // --- How values follow indexes. ---
 
 std::optional<NestEnds::Moves> NestEnds::MovesOf(const Operand& value) {
-  if (!IsI64(value)) return std::nullopt;
+  if (!IsInI64(value)) return std::nullopt;
   if (value.IsConstant()) return Moves{{{{}, SignOf(value.constant().integer)}}, {}};
   const Var* var = value.var();
   if (ranges_.contains(var)) return Moves{{{{var}, 1}}, {}};

@@ -163,6 +163,14 @@ def new_behind_a_store_to_the_old(u, steps):
     return first, u
 
 
+def as_long_as_others(u, steps):
+    line, other = u[0] * 0.5, u[:, 0] + 0.25
+    for _ in range(steps):
+        line = np.max(u, axis=1) + 0.5
+        line, other = other, line
+    return line, other
+
+
 def rows_from_the_other_end(u, steps):
     v = u.copy()
     for _ in range(steps):
@@ -184,8 +192,8 @@ PROGRAMS = [smoothed_in_turns, by_loops_that_swap, inside_in_place, waves, field
             two_rows_upwards, elements_that_choose, new_in_each_step, three_of_which_one_is_new,
             what_only_a_step_knows, time_that_is_carried, staggered_grids, rolled,
             rolled_in_turns, borders_of_the_other_end, new_behind_a_store_to_the_old,
-            rows_from_the_other_end, a_sum_on_the_way]
-TILED = PROGRAMS[:-3]
+            as_long_as_others, rows_from_the_other_end, a_sum_on_the_way]
+TILED = PROGRAMS[:-4]
 BY_LOOPS = (by_loops_that_swap, elements_that_choose)
 
 
