@@ -309,9 +309,13 @@ class StepTiler : public LoopWriter {
       });
       return Operands{};
     });
+    // A profile has all steps that are done at once on the loop's line.
+    const ir::Span outer = builder().span();
+    builder().set_span(loop.span);
     // Of a ring, the last band and the first have one between them, too.
     const Operand count = steps.is_ring ? plan.bands : builder().Sub(plan.bands, phase);
     builder().Emit(OpCode::kForeach, {}, {count}, {{Attr::kCost, kCyclesOfBand}}, {block});
+    builder().set_span(outer);
   }
 
   // The steps that TimeSteps has together, from the one of that number on.

@@ -344,6 +344,9 @@ def _tips_of_region(called, region, rows):
         yield f"{place} makes temporary arrays, {size} in all calls{_why(makes)}"
     if not rows or region.seconds < _SHARE * called.seconds:
         return
+    # What such a loop does by itself is no nest: those that its steps hold are spread.
+    if any(text.startswith("several steps at once") for row in rows for text in row.done):
+        return
     share = f"{region.seconds / called.seconds:.0%} of the time"
     if called.target == "parallel" and all(row.threads == "none" for row in rows) and _why(rows):
         yield f"{place} takes {share} on one thread{_why(rows)}"

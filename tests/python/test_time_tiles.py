@@ -1,9 +1,12 @@
 """Time loops of which several steps are done at once, a band of rows after the other."""
 
+import inspect
+
 import numpy as np
 import pytest
 from agreement import EXACT, check_agreement, deep_copies
 
+import parakeet
 from parakeet import jit
 
 RANDOM = np.random.default_rng(2811)
@@ -212,6 +215,21 @@ def test_no_bit_depends_on_how_many_steps_are_done_at_once(program):
 def test_what_is_done_at_once_is_what_steps_allow(program):
     notes = jit(program).explain(RANDOM.random((8, 9)), 4)
     assert ("several steps at once" in " ".join(notes.split())) == (program in TILED)
+
+
+@pytest.mark.parametrize("target", ["serial", "parallel"])
+def test_a_profile_has_the_steps_on_the_line_of_the_loop(target):
+    jitted = jit(smoothed_in_turns)
+    u = RANDOM.random((800, 250))
+    jitted(u, 2, target=target)
+    with parakeet.profile() as profile:
+        jitted(u, 60, target=target)
+    (called,) = profile.functions
+    (first,) = [line for line, text in enumerate(inspect.getsource(smoothed_in_turns).split("\n"))
+                if "for _" in text]
+    loop = smoothed_in_turns.__code__.co_firstlineno + first
+    assert {line.line for line in called.lines} == {loop - 1, loop}
+    assert not [tip for tip in profile.tips if f"line {loop}" in tip]
 
 
 def test_volumes_lines_and_other_numbers():
