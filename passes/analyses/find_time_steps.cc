@@ -21,6 +21,7 @@ using ir::VarSet;
 
 constexpr int64_t kMostTogether = 4;
 constexpr int64_t kFarthest = 64;  // rows from an iteration's own
+constexpr int kDeepestRing = 6;    // Indexes that are rolled again: each doubles what is looked at.
 
 // Elements of an array that a nest touches, in rows so many behind its own.
 struct Touched {
@@ -285,7 +286,7 @@ class StepsFinder {
 
   // The form of an index where one that is `rows` further is the same: of what is rolled, either
   // part.
-  LinearForm OnRing(const Operand& index, const Operand& rows) const {
+  LinearForm OnRing(const Operand& index, const Operand& rows, int depth = 0) const {
     LinearForm ring = LinearForm::Of(int64_t{0});
     const LinearForm form = forms_.Of(index);
     ring.constant = form.constant;
@@ -294,11 +295,11 @@ class StepsFinder {
       const auto found = definitions_.find(value);
       const Binding* b = found == definitions_.end() ? nullptr : found->second;
       LinearForm part = LinearForm::Of(value);
-      if (b != nullptr && b->op == OpCode::kSelect) {
-        const LinearForm one = OnRing(b->operands[1], rows);
-        if (SameForm(one, OnRing(b->operands[2], rows))) part = one;
+      if (b != nullptr && b->op == OpCode::kSelect && depth < kDeepestRing) {
+        const LinearForm one = OnRing(b->operands[1], rows, depth + 1);
+        if (SameForm(one, OnRing(b->operands[2], rows, depth + 1))) part = one;
       } else if (b != nullptr && b->op == OpCode::kMod && IsLength(b->operands[1], rows)) {
-        part = OnRing(b->operands[0], rows);
+        part = OnRing(b->operands[0], rows, depth + 1);
       }
       ring.Add(part, times);
     }
