@@ -210,6 +210,7 @@ class BlockKeeper : public LoopWriter {
   };
 
   bool Write(const Binding& loop) {
+    if (loop.attrs.Has(Attr::kCost)) return false;  // It has much to do, whatever sizes are.
     const Block& copy = *Copy(loop);
     ValuesInFront front(copy, definitions_);
     const std::optional<Form> form = FormOf(copy, front);

@@ -69,6 +69,12 @@ struct Options {
     int64_t of_band = int64_t{1} << 19;
     int64_t of_thread = int64_t{1} << 17;
   } tiled;
+  // Elements of arrays, at least, of which a kernel makes several steps of a time loop; and how
+  // many times what brings all arrays back it does, 0: as often as is worth it.
+  struct {
+    int64_t least = int64_t{1} << 16;
+    int64_t repeated = 0;
+  } joined;
   // Whether threads of a GPU take what threads of the host would: one element each, without lanes.
   bool kernels = false;
   // Of the entry's parameters, in order, the lengths of axes that every call has; 0 where calls

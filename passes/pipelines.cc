@@ -259,6 +259,7 @@ const std::vector<std::string_view>& GpuPipeline() {
       if (pass == "jam-neighbours")
         passes->insert(passes->end(), {"make-rows-first", "split-long-rows"});
       if (pass == "lower-to-loops") passes->push_back("call-libraries");
+      if (pass == "tile-steps") passes->push_back("join-steps");
       if (!left_out.contains(pass)) passes->push_back(pass);
     }
     return passes;

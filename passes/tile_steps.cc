@@ -37,9 +37,8 @@
 // raise, or touch rows that lie further from their own than a few, or nobody knows how far; arrays
 // that may be one.
 #include "passes/analyses/carried_values.h"
-#include "passes/analyses/find_time_steps.h"
 #include "passes/analyses/needed_bindings.h"
-#include "passes/lowering/loop_writer.h"
+#include "passes/lowering/step_writer.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -53,29 +52,12 @@ using ir::Operand;
 using ir::Var;
 
 constexpr int64_t kCyclesOfBand = 1 << 18;  // As good as any: what is worth threads is known here.
-constexpr int64_t kFewestBehindCopy = 8;    // Steps for which what they begin with is copied.
 // Beyond all rows.
 constexpr int64_t kFar = int64_t{1} << 40;
 
-class StepTiler : public LoopWriter {
+class StepTiler : public StepWriter {
  public:
-  StepTiler(ir::Arena* arena, const ir::Function& function, Context& context)
-      : LoopWriter(arena),
-        roots_(function),
-        forms_(function),
-        definitions_(ir::Definitions(*function.body)),
-        context_(context) {
-    may_overlap_ = !function.entry || function.may_overlap;
-  }
-
- protected:
-  void Visit(const Binding* b) override {
-    const bool is_nest = InfoOf(b->op).format == ir::OpFormat::kIndices;
-    const bool outer = std::exchange(in_nest_, in_nest_ || is_nest);
-    const bool may_be = b->op == OpCode::kFor && !in_nest_ && !may_overlap_;
-    if (!may_be || !Tile(*b)) Mutator::Visit(b);
-    in_nest_ = outer;
-  }
+  using StepWriter::StepWriter;
 
  private:
   // How the rows and the steps are shared out.
@@ -87,39 +69,9 @@ class StepTiler : public LoopWriter {
     Operand all;     // of the loop, each of so many
   };
 
-  bool Tile(const Binding& loop) {
-    Binding storing = loop;
-    storing.blocks = {Storing(*loop.blocks.back())};
-    const auto steps = FindTimeSteps(storing, roots_, forms_, definitions_, arena());
-    if (steps) WriteLoop(loop, storing, *steps);
-    return steps.has_value();
-  }
-
-  // The body with what maps make stored to arrays that are made before.
-  const Block* Storing(const Block& body) {
-    ir::Builder builder(arena());
-    for (const Binding* b : body.bindings) {
-      if (b->op != OpCode::kImap || b->attrs.Has(Attr::kFortran)) {
-        builder.Append(b);
-        continue;
-      }
-      builder.set_span(b->span);
-      ir::Builder element = builder.Nested();
-      for (const Binding* inner : b->blocks[0]->bindings) element.Append(inner);
-      const std::vector<const Var*>& params = b->blocks[0]->params;
-      for (size_t k = 0; k < b->results.size(); ++k) {
-        builder.Emit(OpCode::kAlloc, {b->results[k]}, b->results[k]->type.dims());
-        element.Store(b->results[k], {params.begin(), params.end()}, b->blocks[0]->results[k]);
-      }
-      builder.Emit(OpCode::kForeach, {}, b->operands, b->attrs, {element.Finish(params, {})});
-    }
-    return builder.Finish(body.params, body.results);
-  }
-
-  // `storing`: the loop as TimeSteps has it.
-  void WriteLoop(const Binding& loop, const Binding& storing, const TimeSteps& steps) {
-    context_.Note(loop.span, "several steps at once, some rows at a time", Topic::kMemory,
-                  Verdict::kDone);
+  bool WriteLoop(const Binding& loop, const Binding& storing, const TimeSteps& steps) override {
+    context().Note(loop.span, "several steps at once, some rows at a time", Topic::kMemory,
+                   Verdict::kDone);
     builder().set_span({});  // What goes around the nests is not the source's.
     const Plan plan = PlanOf(loop, steps);
     const Operand is_worth = builder().Scalar(OpCode::kGt, {plan.groups, Int(0)});
@@ -133,17 +85,14 @@ class StepTiler : public LoopWriter {
         const Operand count = builder().Mul(plan.all, Int(steps.together));
         MakeNumbers(storing, steps, count);
         WriteGroups(storing, steps, plan);
-        return BehindAll(storing, steps, count);
+        return Behind(storing, steps, NumbersAt(count));
       };
       behind = Choose(is_worth, tiled, [&] { return first; });
     }
-    Binding rest = loop;
-    std::copy(behind.begin(), behind.end(), rest.operands.begin() + FirstInit(loop));
     const Operand done = builder().Scalar(
         OpCode::kSelect, {is_worth, builder().Mul(plan.all, Int(steps.together)), Int(0)});
-    rest.operands[0] = builder().Add(loop.operands[0], done);
-    builder().set_span(loop.span);
-    builder().Append(Rewrite(arena()->New(std::move(rest))));
+    WriteRest(loop, done, behind);
+    return true;
   }
 
   void WriteGroups(const Binding& loop, const TimeSteps& steps, const Plan& plan) {
@@ -153,23 +102,6 @@ class StepTiler : public LoopWriter {
       Loop(Int(0), Int(2), {},
            [&](const Operand& phase) { WritePhase(loop, steps, plan, phase, first, many); });
     });
-  }
-
-  void MakeOwn(const TimeSteps& steps) {
-    for (const OwnArray& own : steps.own) {
-      const ir::Type& type = own.array->type;
-      builder().Emit(OpCode::kAlloc, {own.array}, type.dims());
-      if (own.copied == nullptr) continue;
-      std::vector<const Var*> params;
-      for (int axis = 0; axis < type.rank(); ++axis)
-        params.push_back(builder().NewVar(ir::DType::kI64, "i"));
-      const Operands index(params.begin(), params.end());
-      const Block* element = BlockOf(params, [&] {
-        builder().Store(own.array, index, builder().Load(own.copied, index));
-        return Operands{};
-      });
-      builder().Emit(OpCode::kForeach, {}, type.dims(), {}, {element});
-    }
   }
 
   // Stores what the numbers that are carried are before each of so many steps, and behind all.
@@ -201,21 +133,15 @@ class StepTiler : public LoopWriter {
     store(count, last);
   }
 
-  // What the loop carries behind so many steps that are done at once.
-  Operands BehindAll(const Binding& loop, const TimeSteps& steps, const Operand& count) {
-    Operands behind(loop.operands.begin() + FirstInit(loop), loop.operands.end());
-    for (size_t k = 0; k < behind.size(); ++k) {
-      for (const auto& [local, outside] : steps.names[0]) {
-        if (local == loop.blocks[0]->params[FirstCarried(loop) + k]) behind[k] = outside;
-      }
-    }
-    for (size_t k = 0; k < steps.numbers.size(); ++k)
-      behind[steps.numbers[k]] = builder().Load(numbers_[k], {count});
-    return behind;
+  // What the numbers that are carried are behind so many steps.
+  Operands NumbersAt(const Operand& count) {
+    Operands now;
+    for (const Var* numbers : numbers_) now.push_back(builder().Load(numbers, {count}));
+    return now;
   }
 
   Plan PlanOf(const Binding& loop, const TimeSteps& steps) {
-    const auto& tiled = context_.options.tiled;
+    const auto& tiled = context().options.tiled;
     const Operand threads =
         builder().EmitOne(OpCode::kTeam, ir::DType::kI64, {}, {}, {}, "threads");
     const Operand rows = steps.stored->type.dims()[0];
@@ -246,16 +172,10 @@ class StepTiler : public LoopWriter {
       conditions.push_back(builder().Scalar(OpCode::kGe, {count, Int(kFewestBehindCopy)}));
     }
     conditions.insert(conditions.end(), steps.conditions.begin(), steps.conditions.end());
-    Operand is_worth = conditions[0];
-    for (size_t k = 1; k < conditions.size(); ++k)
-      is_worth = builder().Scalar(OpCode::kAnd, {is_worth, conditions[k]});
+    const Operand is_worth = All(conditions);
     plan.groups =
         builder().Scalar(OpCode::kSelect, {is_worth, CeilDiv(plan.all, plan.many), Int(0)});
     return plan;
-  }
-
-  Operand FloorDiv(const Operand& a, const Operand& b) {
-    return builder().Scalar(OpCode::kFloorDiv, {a, b});
   }
 
   // Of all arrays of as many axes as one that is stored to.
@@ -346,15 +266,6 @@ class StepTiler : public LoopWriter {
     }
   }
 
-  // What is done in a step, its checks and the making of arrays aside.
-  static Block WithoutArrays(const Block& body) {
-    Block rest{body.params, {}, body.results};
-    for (const Binding* b : body.bindings) {
-      if (b->op != OpCode::kAlloc && b->op != OpCode::kCheck) rest.bindings.push_back(b);
-    }
-    return rest;
-  }
-
   // The rows behind the last one are the first ones.
   void WriteRing(const Binding& nest, const RowNest& rows, const Ends& ends, const Plan& plan) {
     const Operand is_around =
@@ -400,13 +311,7 @@ class StepTiler : public LoopWriter {
     builder().Append(arena()->New(std::move(part)));
   }
 
-  const Roots roots_;
-  const WrappingForms forms_;
-  const ir::DefinitionMap definitions_;
-  Context& context_;
   std::vector<const Var*> numbers_;  // that the loop being written carries, for each step
-  bool may_overlap_ = false;         // Arguments, or two elements of one.
-  bool in_nest_ = false;
 };
 
 }  // namespace

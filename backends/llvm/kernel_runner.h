@@ -20,6 +20,7 @@ struct KernelTraits {
   int64_t capture_bytes = 0;        // that the kernel is launched with
   bool captures_elsewhere = false;  // Behind the runtime's, they are in memory of the launch.
   int64_t threads = 1;              // of a block, at most
+  friend auto operator<=>(const KernelTraits&, const KernelTraits&) = default;
 };
 
 // Threads of one warp, which are together at every step.

@@ -1,5 +1,7 @@
 #include "backends/llvm/merge_functions.h"
 
+#include <algorithm>
+
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/InstIterator.h"
@@ -61,6 +63,9 @@ class Promises {
   // (AliasScopes): it is enough that the former go together.
   bool IsSameNode(unsigned kind, const MDNode* a, const MDNode* b) {
     if (kind == llvm::LLVMContext::MD_noalias) return true;
+    // A loop's node names itself first, then what it asks for.
+    if (kind == llvm::LLVMContext::MD_loop)
+      return std::equal(a->op_begin() + 1, a->op_end(), b->op_begin() + 1, b->op_end());
     if (kind != llvm::LLVMContext::MD_alias_scope) return a == b;
     if (a->getNumOperands() != b->getNumOperands()) return false;
     for (unsigned i = 0; i < a->getNumOperands(); ++i) {

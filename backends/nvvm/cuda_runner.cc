@@ -135,20 +135,33 @@ void CudaRunner::Fence(Emission& emission) const {
 
 llvm::Constant* CudaRunner::Describe(Emission& emission, llvm::Function* kernel,
                                      const KernelTraits& traits) {
-  kernel->setName("kernel_" + std::to_string(described_.size()));
-  described_.push_back({kernel, DeclareKernelConstant(emission, kernel->getName()), traits});
+  KernelTraits anywhere = traits;
+  anywhere.group = 0;
+  kernel = mergers_[anywhere].Merged(kernel);
+  bool is_new = true;
+  for (const Described& d : described_) {
+    if (d.kernel != kernel) continue;
+    if (d.traits.group == traits.group) return d.constant;
+    is_new = false;
+  }
+  if (is_new) kernel->setName("kernel_" + std::to_string(described_.size()));
+  described_.push_back(
+      {kernel, DeclareKernelConstant(emission, kernel->getName()), traits, is_new});
   return described_.back().constant;
 }
 
 std::string CudaRunner::TakeKernels(Emission& emission, const CompileOptions& options) {
   std::vector<KernelEntry> entries;
   for (const Described& d : described_) {
+    if (!d.is_new) continue;
     entries.push_back(
         {d.kernel, d.traits.capture_bytes, d.traits.threads, ResidentBlocks(d.traits)});
   }
   const std::string ptx = entries.empty() ? "" : MakePtx(emission.module, entries, options);
   DefineByGroups(emission, ptx);
-  for (const Described& d : described_) d.kernel->eraseFromParent();
+  for (const Described& d : described_) {
+    if (d.is_new) d.kernel->eraseFromParent();
+  }
   EraseHelpers(emission.module);
   for (const char* name : {kFailFunction, kAllocateFunction, kFreeFunction}) {
     if (llvm::Function* function = emission.module.getFunction(name)) function->eraseFromParent();

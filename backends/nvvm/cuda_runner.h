@@ -2,10 +2,12 @@
 #ifndef PARAKEET_BACKENDS_NVVM_CUDA_RUNNER_H_
 #define PARAKEET_BACKENDS_NVVM_CUDA_RUNNER_H_
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "backends/llvm/kernel_runner.h"
+#include "backends/llvm/merge_functions.h"
 #include "backends/nvvm/device_math.h"
 
 namespace parakeet::backends {
@@ -43,12 +45,15 @@ class CudaRunner : public KernelRunner {
     llvm::Function* kernel;
     llvm::GlobalVariable* constant;
     KernelTraits traits;
+    bool is_new;  // The kernel is that of none before, of another module.
   };
 
   void DefineByGroups(Emission& emission, const std::string& ptx);
 
   DeviceMath math_;
   std::vector<Described> described_;
+  // Of kernels that run alike, what says the same is one.
+  std::map<KernelTraits, FunctionMerger> mergers_;
 };
 
 }  // namespace parakeet::backends

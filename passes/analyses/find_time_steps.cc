@@ -8,6 +8,7 @@
 #include "ir/uses.h"
 #include "passes/analyses/carried_values.h"
 #include "passes/analyses/needed_bindings.h"
+#include "passes/analyses/ring_forms.h"
 
 namespace parakeet::passes {
 namespace {
@@ -21,7 +22,6 @@ using ir::VarSet;
 
 constexpr int64_t kMostTogether = 4;
 constexpr int64_t kFarthest = 64;  // rows from an iteration's own
-constexpr int kDeepestRing = 6;    // Indexes that are rolled again: each doubles what is looked at.
 
 // Elements of an array that a nest touches, in rows so many behind its own.
 struct Touched {
@@ -38,7 +38,7 @@ class StepsFinder {
         body_(*loop.blocks.back()),
         roots_(roots),
         forms_(forms),
-        definitions_(definitions),
+        rings_(forms, definitions),
         arena_(arena) {}
 
   std::optional<TimeSteps> Find() {
@@ -256,7 +256,7 @@ class StepsFinder {
       LinearForm apart = Difference(forms_.Of(b.operands[1]), *own);
       if (!IsNear(apart)) {
         const Operand& rows = array->type.dims()[0];
-        apart = Difference(OnRing(b.operands[1], rows), OnRing(own_index, rows));
+        apart = Difference(rings_.Of(b.operands[1], rows), rings_.Of(own_index, rows));
         steps_.is_ring = true;
       }
       is_fit &= IsNear(apart);
@@ -282,37 +282,6 @@ class StepsFinder {
       if (b.op == OpCode::kStore && !std::exchange(is_found, true)) index = b.operands[1];
     });
     return index;
-  }
-
-  // The form of an index where one that is `rows` further is the same: of what is rolled, either
-  // part.
-  LinearForm OnRing(const Operand& index, const Operand& rows, int depth = 0) const {
-    LinearForm ring = LinearForm::Of(int64_t{0});
-    const LinearForm form = forms_.Of(index);
-    ring.constant = form.constant;
-    for (const auto& [value, times] : form.terms) {
-      if (Operand(value) == rows) continue;
-      const auto found = definitions_.find(value);
-      const Binding* b = found == definitions_.end() ? nullptr : found->second;
-      LinearForm part = LinearForm::Of(value);
-      if (b != nullptr && b->op == OpCode::kSelect && depth < kDeepestRing) {
-        const LinearForm one = OnRing(b->operands[1], rows, depth + 1);
-        if (SameForm(one, OnRing(b->operands[2], rows, depth + 1))) part = one;
-      } else if (b != nullptr && b->op == OpCode::kMod && IsLength(b->operands[1], rows)) {
-        part = OnRing(b->operands[0], rows, depth + 1);
-      }
-      ring.Add(part, times);
-    }
-    return ring;
-  }
-
-  // True for the number of rows, if there are any.
-  bool IsLength(const Operand& length, const Operand& rows) const {
-    if (length == rows) return true;
-    const auto found = length.IsVar() ? definitions_.find(length.var()) : definitions_.end();
-    if (found == definitions_.end() || found->second->op != OpCode::kMax) return false;
-    const std::vector<Operand>& of = found->second->operands;
-    return (of[0].IsInt(1) && of[1] == rows) || (of[1].IsInt(1) && of[0] == rows);
   }
 
   bool HaveOneLength() const {
@@ -364,7 +333,7 @@ class StepsFinder {
   const Block& body_;
   const Roots& roots_;
   const WrappingForms& forms_;
-  const ir::DefinitionMap& definitions_;
+  const RingForms rings_;
   ir::Arena* arena_;
   TimeSteps steps_{};
   std::vector<const Var*> local_;    // carried arrays, and behind them those that a step makes

@@ -52,7 +52,8 @@ void LoopWriter::WarpThreads(int64_t count,
 
 LoopWriter::Operands LoopWriter::Carry(
     const Operand& lo, const Operand& hi, const Operands& inits,
-    const std::function<Operands(const Operand&, const Operands&)>& body, int64_t step) {
+    const std::function<Operands(const Operand&, const Operands&)>& body, int64_t step,
+    ir::Attributes attrs) {
   std::vector<const Var*> params = {builder().NewVar(DType::kI64, "i")};
   std::vector<const Var*> results;
   for (const Operand& init : inits) {
@@ -63,7 +64,7 @@ LoopWriter::Operands LoopWriter::Carry(
   const ir::Block* block = BlockOf(params, [&] { return body(params[0], carried); });
   Operands operands = {lo, hi, Int(step)};
   operands.insert(operands.end(), inits.begin(), inits.end());
-  builder().Emit(OpCode::kFor, results, std::move(operands), {}, {block});
+  builder().Emit(OpCode::kFor, results, std::move(operands), std::move(attrs), {block});
   return Operands(results.begin(), results.end());
 }
 

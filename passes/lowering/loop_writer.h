@@ -35,7 +35,7 @@ class LoopWriter : public ir::Mutator {
   Operands Carry(
       const ir::Operand& lo, const ir::Operand& hi, const Operands& inits,
       const std::function<Operands(const ir::Operand& index, const Operands& carried)>& body,
-      int64_t step = 1);
+      int64_t step = 1, ir::Attributes attrs = {});
 
   // What is done where the condition holds.
   void If(const ir::Operand& condition, const std::function<void()>& then);
