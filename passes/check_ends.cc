@@ -17,6 +17,8 @@
 //     for serial %i in 0 to %k step 1 { ... as it was ... }
 //   } {likely = 1}
 //
+// Of a place that a byte says, `table[img[i, j]]`, it is asked whether the table has all 256.
+//
 // What assume_shapes and prove_bounds leave is made of numbers that are known in front of the loop,
 // and no sooner: the lengths of a transform's steps, an element.
 //
@@ -104,9 +106,11 @@ class EndsChecker : public ir::Mutator {
     if (all.IsInt(0)) return builder().Append(&loop);
     context_.Note(loop.span, "its checks are made at its ends first", Topic::kThreads,
                   Verdict::kDone);
+    // Tables for what bytes say may well be shorter than that: the rest is no rare case then.
+    const Binding& checked = ends.AsksOfData() ? loop : *SerialLoops(arena()).Turn(loop);
     const Block* unchecked = Version(*Unchecker(arena(), ends.selections()).Rewrite(&loop));
     builder().Emit(OpCode::kIf, loop.results, {all}, {{Attr::kLikely, int64_t{1}}},
-                   {unchecked, Version(*SerialLoops(arena()).Turn(loop))});
+                   {unchecked, Version(checked)});
   }
 
   // Every definition is made new.

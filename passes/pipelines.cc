@@ -14,6 +14,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       // Before all that asks how often loops run.
       "count-bits",
       "count-whiles",
+      // Of loops that are counted now.
+      "count-carried",
       // What ranges decide of sizes is no assumption.
       "prove-bounds",
       "simplify",

@@ -19,6 +19,7 @@ namespace {
 constexpr size_t kMostProducts = 12;
 constexpr size_t kMostCorners = 8;
 constexpr int kDeepestKnown = 6;
+constexpr int64_t kLargestTable = 4096;
 constexpr double kMostOfSize = 281474976710656.0;  // 2^48, as Ranges has it
 constexpr double kFar = 4611686018427387904.0;     // 2^62
 
@@ -44,7 +45,8 @@ NestEnds::NestEnds(const Binding& loop, const ir::DefinitionMap& outside, const 
     : outside_(outside),
       sizes_(sizes),
       inside_(ir::DefinedVars(*loop.blocks[0])),
-      makers_(ir::Definitions(*loop.blocks[0])) {
+      makers_(ir::Definitions(*loop.blocks[0])),
+      body_(*loop.blocks[0]) {
   FindRanges(Block{{}, {&loop}, {}});
 }
 
@@ -229,7 +231,19 @@ bool NestEnds::Add(const Operand& condition) {
   }
 }
 
-bool NestEnds::Demand(OpCode op, const Operand& left, const Operand& right) {
+// The worst that small integers which data say may be in the comparison; the value where it is no
+// such integer.
+Operand NestEnds::Bounded(OpCode op, const Operand& value) {
+  if (!value.IsVar() || !inside_.contains(value.var()) || MovesOf(value)) return value;
+  if (!data_) data_.emplace(nullptr).See(body_);
+  const std::optional<IntegerInterval> interval = data_->Of(value);
+  if (!interval || interval->lo < 0 || interval->hi > kLargestTable) return value;
+  asks_of_data_ = true;
+  return Operand::Int(op == OpCode::kLt || op == OpCode::kLe ? interval->hi : interval->lo);
+}
+
+bool NestEnds::Demand(OpCode op, const Operand& compared, const Operand& right) {
+  const Operand left = Bounded(op, compared);
   const std::optional<Moves> of_left = MovesOf(left), of_right = MovesOf(right);
   if (!of_left || !of_right) return false;
   Moves gap = *of_left;

@@ -10,6 +10,7 @@
 #include "ir/builder.h"
 #include "ir/node.h"
 #include "ir/uses.h"
+#include "passes/analyses/integer_intervals.h"
 
 namespace parakeet::passes {
 
@@ -28,6 +29,9 @@ class NestEnds {
   // Indexes that may be counted from the end, `p < 0 ? p + size : p`, of what has been added: that
   // they are not is asked of the ends too.
   const std::vector<const ir::Binding*>& selections() const { return selections_; }
+
+  // True where something is asked of all that data may say: `table[byte]` of a table's 256 places.
+  bool AsksOfData() const { return asks_of_data_; }
 
   // Appends, in front of the loop, what says whether all that has been added holds; where the loop
   // does not run, it may say either. No sum that it asks about wraps around where it says yes.
@@ -68,6 +72,7 @@ class NestEnds {
   bool AddComparison(const ir::Binding& comparison);
   bool FindCorners(const Moves& gap, size_t inner, int worse, const Corner& so_far,
                    std::vector<Corner>& corners);
+  ir::Operand Bounded(ir::OpCode op, const ir::Operand& value);
   bool Demand(ir::OpCode op, const ir::Operand& left, const ir::Operand& right);
 
   ir::Operand EndOf(ir::Builder& builder, const ir::Var* index, bool high, Values& values) const;
@@ -85,6 +90,9 @@ class NestEnds {
   std::unordered_map<const ir::Var*, std::optional<Moves>> moves_;
   std::vector<Test> tests_;
   std::vector<const ir::Binding*> selections_;
+  const ir::Block& body_;
+  std::optional<BlockIntervals> data_;
+  bool asks_of_data_ = false;
   std::vector<ir::Operand> far_;  // magnitudes that may be large, as floats
   Values magnitudes_;
 };
