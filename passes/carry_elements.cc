@@ -17,7 +17,8 @@
 // of the loop, and before the passes that look for reductions.
 // Refuses: elements that are not proven to be in range where the loop begins, since it may not run
 // or touch them; arrays that the loop touches in another way, by another name, in a loop inside it,
-// or at places that may be the same; arrays of the caller's where the loop may raise.
+// or at places that may be the same (`best[j]` is another than `best[i]` where %j goes up to %i);
+// arrays of the caller's where the loop may raise.
 #include <algorithm>
 #include <unordered_map>
 
@@ -211,7 +212,7 @@ class ElementCarrier : public ir::Mutator {
 
   // Adds the array's elements that can be carried, and what loads and stores them.
   void FindElements(const Binding& loop, const Var* array, std::vector<Element>& elements,
-                    BlockCarrier::Accesses& accesses) const {
+                    BlockCarrier::Accesses& accesses) {
     const Block& body = BodyOf(loop);
     const VarSet inside = ir::DefinedVars(body);
     if (inside.contains(array) || (may_overlap_ && !roots_.IsFresh(array))) return;
@@ -222,14 +223,19 @@ class ElementCarrier : public ir::Mutator {
         (!FindAccesses(*loop.blocks[0], array, touching) || !touching.empty()))
       return;
     if (!FindAccesses(body, array, touching)) return;
+    const auto moves = [&](const Binding* access) {
+      const std::vector<Operand> index = IndexOf(*access);
+      return std::any_of(index.begin(), index.end(), [&](const Operand& operand) {
+        return operand.IsVar() && inside.contains(operand.var());
+      });
+    };
+    const auto fixed = std::stable_partition(touching.begin(), touching.end(), moves);
+    const std::vector<const Binding*> moving(touching.begin(), fixed);
+    touching.erase(touching.begin(), fixed);
     std::vector<Element> own;
     std::vector<size_t> numbers;
     for (const Binding* access : touching) {
       const std::vector<Operand> index = IndexOf(*access);
-      const bool is_fixed = std::all_of(index.begin(), index.end(), [&](const Operand& operand) {
-        return operand.IsConstant() || !inside.contains(operand.var());
-      });
-      if (!is_fixed) return;
       size_t number = 0;
       while (number < own.size() && !IsOneElement(own[number].index, index)) ++number;
       if (number == own.size()) own.push_back({array, index});
@@ -244,6 +250,7 @@ class ElementCarrier : public ir::Mutator {
         if (!AreTwoElements(own[a].index, own[b].index)) return;
       }
     }
+    if (!own.empty() && !AreApart(loop, moving, own)) return;
     std::unordered_map<size_t, size_t> carried;  // from numbers among the array's elements
     for (size_t k = 0; k < own.size(); ++k) {
       if (!own[k].is_loaded || !own[k].is_stored) continue;
@@ -278,6 +285,31 @@ class ElementCarrier : public ir::Mutator {
     }
     const auto is_array = [&](const Operand& result) { return result == Operand(array); };
     return std::none_of(block.results.begin(), block.results.end(), is_array);
+  }
+
+  // True where no access at a place that moves touches one of the elements.
+  bool AreApart(const Binding& loop, const std::vector<const Binding*>& moving,
+                const std::vector<Element>& elements) {
+    if (moving.empty()) return true;
+    const size_t mark = ranges_.Enter();
+    if (loop.op == OpCode::kFor) BoundIndex(loop);
+    ir::ForEachBinding(BodyOf(loop), [&](const Binding& b) {
+      if (b.blocks.empty()) ranges_.Define(b);
+    });
+    const bool are_apart = std::all_of(moving.begin(), moving.end(), [&](const Binding* access) {
+      return std::all_of(elements.begin(), elements.end(), [&](const Element& element) {
+        return IsElsewhere(IndexOf(*access), element.index);
+      });
+    });
+    ranges_.Leave(mark);
+    return are_apart;
+  }
+
+  bool IsElsewhere(const std::vector<Operand>& a, const std::vector<Operand>& b) const {
+    for (size_t axis = 0; axis < a.size(); ++axis) {
+      if (ranges_.ProvesLt(a[axis], b[axis]) || ranges_.ProvesLt(b[axis], a[axis])) return true;
+    }
+    return false;
   }
 
   bool IsOneElement(const std::vector<Operand>& a, const std::vector<Operand>& b) const {

@@ -114,19 +114,21 @@ class StepJoiner : public StepWriter {
   std::optional<Taken> Take(const Binding& loop, const TimeSteps& steps, int64_t groups,
                             const Operand& number, Operands& numbers) {
     const Block& body = *loop.blocks[0];
-    const Block rest = WithoutNests(body, steps);
+    const Block rest = WithoutNests(body);
     Taken taken;
+    Operands carried(loop.operands.begin() + FirstInit(loop), loop.operands.end());
+    for (size_t k = 0; k < numbers.size(); ++k) carried[steps.numbers[k]] = numbers[k];
     for (int64_t at = 0; at < groups * steps.together; ++at) {
       ir::Substitution known;
       const Operand own_number = builder().Add(number, Int(at));
       known[body.params[0]] = builder().Add(loop.operands[0], own_number);
+      for (size_t k = 0; k < carried.size(); ++k)
+        known[body.params[FirstCarried(loop) + k]] = carried[k];
       for (const auto& [local, outside] : steps.names[size_t(at % steps.together)])
         known[local] = outside;
-      for (size_t k = 0; k < numbers.size(); ++k)
-        known[body.params[FirstCarried(loop) + steps.numbers[k]]] = numbers[k];
       const Operands made = ir::InlineBlock(builder(), rest, known);
-      for (size_t k = 0; k < numbers.size(); ++k) numbers[k] = made[k];
-      for (size_t k = numbers.size(); k < made.size(); ++k) known[rest.results[k].var()] = made[k];
+      std::copy(made.begin(), made.begin() + carried.size(), carried.begin());
+      for (size_t k = carried.size(); k < made.size(); ++k) known[rest.results[k].var()] = made[k];
       taken.known.push_back(std::move(known));
       for (const Binding* b : body.bindings) {
         if (b->op != OpCode::kForeach) continue;
@@ -135,15 +137,14 @@ class StepJoiner : public StepWriter {
         taken.nests.push_back(std::move(*nest));
       }
     }
+    for (size_t k = 0; k < numbers.size(); ++k) numbers[k] = carried[steps.numbers[k]];
     return taken;
   }
 
-  // What a step makes besides; the numbers that are carried, and behind them all that it makes.
-  static Block WithoutNests(const Block& body, const TimeSteps& steps) {
+  // What a step makes besides; what it yields, and behind that all that it makes.
+  static Block WithoutNests(const Block& body) {
     Block rest = WithoutArrays(body);
     std::erase_if(rest.bindings, [](const Binding* b) { return b->op == OpCode::kForeach; });
-    rest.results.clear();
-    for (const size_t k : steps.numbers) rest.results.push_back(body.results[k]);
     for (const Binding* b : rest.bindings)
       rest.results.insert(rest.results.end(), b->results.begin(), b->results.end());
     return rest;

@@ -126,6 +126,8 @@ class StepTiler : public StepWriter {
       store(at, now);
       ir::Substitution known;
       known[body.params[0]] = builder().Add(loop.operands[0], at);
+      for (size_t k = 0; FirstInit(loop) + k < loop.operands.size(); ++k)
+        known[body.params[FirstCarried(loop) + k]] = loop.operands[FirstInit(loop) + k];
       for (size_t k = 0; k < now.size(); ++k)
         known[body.params[FirstCarried(loop) + steps.numbers[k]]] = now[k];
       return ir::InlineBlock(builder(), makers, std::move(known));

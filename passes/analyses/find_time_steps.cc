@@ -80,7 +80,8 @@ class StepsFinder {
         first_.push_back(loop_.operands[FirstInit(loop_) + k].var());
         results_.push_back(body_.results[k].var());
       } else if (body_.results[k] != Operand(param)) {
-        IsNotOf(body_.results[k], param) ? void(alternates_ = true) : steps_.numbers.push_back(k);
+        IsNotOf(body_.results[k], param) ? alternating_.push_back(param)
+                                         : steps_.numbers.push_back(k);
       }
     }
     for (const Binding* b : body_.bindings) {
@@ -113,8 +114,8 @@ class StepsFinder {
       for (size_t k = carried; k < count; ++k) is_made[now[k]] = true;
       if (!TakeTurn(now)) return false;
     } while (int64_t(turns.size()) < kMostTogether &&
-             (now != begin || (alternates_ && turns.size() % 2 == 1)));
-    if (now != begin || (alternates_ && turns.size() % 2 == 1)) return false;
+             (now != begin || (!alternating_.empty() && turns.size() % 2 == 1)));
+    if (now != begin || (!alternating_.empty() && turns.size() % 2 == 1)) return false;
     steps_.together = int64_t(turns.size());
     std::vector<const Var*> outside;
     for (size_t k = 0; k < count; ++k) {
@@ -216,7 +217,10 @@ class StepsFinder {
     for (const size_t k : steps_.numbers) next.push_back(body_.results[k]);
     const std::vector<const Binding*> makers = NeededBindings(body_, next);
     return std::all_of(makers.begin(), makers.end(), [&](const Binding* b) {
-      return b->op != OpCode::kAlloc && IsAlike(*b, steps_.names[0]);
+      const ir::VarSet uses = ir::FreeVars(*b);
+      return b->op != OpCode::kAlloc && IsAlike(*b, steps_.names[0]) &&
+             std::none_of(alternating_.begin(), alternating_.end(),
+                          [&](const Var* value) { return uses.contains(value); });
     });
   }
 
@@ -336,12 +340,12 @@ class StepsFinder {
   const RingForms rings_;
   ir::Arena* arena_;
   TimeSteps steps_{};
-  std::vector<const Var*> local_;    // carried arrays, and behind them those that a step makes
-  std::vector<const Var*> first_;    // initial values of the carried ones,
-  std::vector<const Var*> results_;  // and what a step yields for them
-  bool alternates_ = false;          // A truth value that is carried changes in every step.
-  VarSet inside_;                    // what the loop defines
-  VarSet stored_, touched_;          // by their names outside the loop
+  std::vector<const Var*> local_;        // carried arrays, and behind them those that a step makes
+  std::vector<const Var*> first_;        // initial values of the carried ones,
+  std::vector<const Var*> results_;      // and what a step yields for them
+  std::vector<const Var*> alternating_;  // truth values that are carried and change in every step
+  VarSet inside_;                        // what the loop defines
+  VarSet stored_, touched_;              // by their names outside the loop
   std::vector<std::vector<Touched>> touches_;  // of each nest, in arrays that are stored to
 };
 

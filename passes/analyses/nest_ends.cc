@@ -108,7 +108,7 @@ std::optional<NestEnds::Moves> NestEnds::MadeBy(const Binding& b) {
         std::find(selections_.begin(), selections_.end(), select) == selections_.end();
     if (is_new) selections_.push_back(select);
     const Operand& place = select->operands[2];
-    return !is_new || Demand(OpCode::kGe, place, Operand::Int(0)) ? MovesOf(place) : std::nullopt;
+    return !is_new || IsFromTheStart(*select) ? MovesOf(place) : std::nullopt;
   }
   const bool is_extreme = b.op == OpCode::kMin || b.op == OpCode::kMax;
   const bool is_quotient = b.op == OpCode::kFloorDiv && IsByPositive(b);
@@ -121,6 +121,17 @@ std::optional<NestEnds::Moves> NestEnds::MadeBy(const Binding& b) {
   if (b.op == OpCode::kMul) return Product(*left, *right);
   Moves sum = *left;
   return AddTo(sum, *right, b.op == OpCode::kAdd ? 1 : -1) ? std::optional(sum) : std::nullopt;
+}
+
+// Asks so wherever the place is used: of branches, only those in which it is made bound it.
+bool NestEnds::IsFromTheStart(const Binding& select) {
+  const std::vector<Narrowed> all = narrowed_;
+  std::erase_if(narrowed_, [&](const Narrowed& each) {
+    return !ir::DefinedVars(*each.block).contains(select.result());
+  });
+  const bool is_asked = Demand(OpCode::kGe, select.operands[2], Operand::Int(0));
+  narrowed_ = all;
+  return is_asked;
 }
 
 // False where what goes one way no longer does.
@@ -195,7 +206,8 @@ std::optional<int> NestEnds::SlopeOf(const Moves& moves, const Var* index) {
 std::optional<NestEnds::Moves> NestEnds::AtEnd(const Moves& moves, const Var* index, bool high) {
   const Range& range = ranges_.at(index);
   const bool is_last = high == (range.step > 0);
-  std::optional<Moves> end = MovesOf(is_last ? range.hi : range.lo);
+  std::optional<Moves> end =
+      IsNarrowed(index, high) ? Moves{{{{}, 0}}, {}} : MovesOf(is_last ? range.hi : range.lo);
   if (!end || !AddTo(*end, Moves{{{{}, 0}}, {}}, 1)) return std::nullopt;
   Moves rest, times;
   for (const auto& [factors, sign] : moves.products) {
@@ -214,6 +226,44 @@ std::optional<NestEnds::Moves> NestEnds::AtEnd(const Moves& moves, const Var* in
   if (times.products.empty()) return rest;
   const std::optional<Moves> moved = Product(times, *end);
   return moved && AddTo(rest, *moved, 1) ? std::optional(rest) : std::nullopt;
+}
+
+// --- What branches leave of ranges. ---
+
+bool NestEnds::Enter(const Block& block, const Operand& condition) {
+  const Binding* made = Made(condition);
+  if (made == nullptr) return false;
+  if (made->op != OpCode::kAnd) return Narrow(block, *made, false) || Narrow(block, *made, true);
+  const bool by_first = Enter(block, made->operands[0]);
+  return Enter(block, made->operands[1]) || by_first;
+}
+
+// By `index < end`, or `end < index` where turned, of an end that is known in front of the loop.
+bool NestEnds::Narrow(const Block& block, const Binding& comparison, bool turned) {
+  const bool is_strict = comparison.op == OpCode::kLt || comparison.op == OpCode::kGt;
+  const bool is_less = comparison.op == OpCode::kLt || comparison.op == OpCode::kLe;
+  if (!is_less && comparison.op != OpCode::kGt && comparison.op != OpCode::kGe) return false;
+  const Operand& index = comparison.operands[turned];
+  const Operand& end = comparison.operands[!turned];
+  const auto range = index.IsVar() ? ranges_.find(index.var()) : ranges_.end();
+  const auto is_inside = [&](const Operand& value) {
+    return value.IsVar() && inside_.contains(value.var());
+  };
+  if (range == ranges_.end() || is_inside(end)) return false;
+  if (is_inside(range->second.lo) || is_inside(range->second.hi)) return false;
+  const bool high = is_less != turned;
+  narrowed_.push_back({&block, index.var(), high, end, is_strict ? (high ? -1 : 1) : 0});
+  return true;
+}
+
+void NestEnds::Leave(const Block& block) {
+  std::erase_if(narrowed_, [&](const Narrowed& each) { return each.block == &block; });
+}
+
+bool NestEnds::IsNarrowed(const Var* index, bool high) const {
+  return std::any_of(narrowed_.begin(), narrowed_.end(), [&](const Narrowed& each) {
+    return each.index == index && each.high == high;
+  });
 }
 
 // --- Which comparisons are decided. ---
@@ -248,7 +298,7 @@ bool NestEnds::Demand(OpCode op, const Operand& compared, const Operand& right) 
   if (!of_left || !of_right) return false;
   Moves gap = *of_left;
   if (!AddTo(gap, *of_right, -1)) return false;
-  Test test{op, left, right, {}};
+  Test test{op, left, right, {}, narrowed_};
   const int worse = op == OpCode::kLt || op == OpCode::kLe ? 1 : -1;
   if (!FindCorners(gap, indexes_.size(), worse, {}, test.corners)) return false;
   tests_.push_back(std::move(test));
@@ -290,7 +340,7 @@ Operand NestEnds::Write(Builder& builder) {
     for (const Corner& corner : test.corners) {
       Values values;
       for (auto end = corner.rbegin(); end != corner.rend(); ++end)
-        values.insert_or_assign(end->first, EndOf(builder, end->first, end->second, values));
+        values.insert_or_assign(end->first, EndIn(builder, test, end->first, end->second, values));
       const Operand holds = builder.Scalar(
           test.op, {ValueOf(builder, test.left, values), ValueOf(builder, test.right, values)});
       all = builder.Scalar(OpCode::kAnd, {all, holds});
@@ -321,6 +371,19 @@ Operand NestEnds::EndOf(Builder& builder, const Var* index, bool high, Values& v
   const Operand steps =
       builder.Scalar(OpCode::kFloorDiv, {builder.Sub(last, range.lo), Operand::Int(range.step)});
   return builder.Add(range.lo, builder.Mul(steps, Operand::Int(range.step)));
+}
+
+// The end where the test is asked, or one farther out.
+Operand NestEnds::EndIn(Builder& builder, const Test& test, const Var* index, bool high,
+                        Values& values) {
+  Operand end = EndOf(builder, index, high, values);
+  for (const Narrowed& each : test.narrowed) {
+    if (each.index != index || each.high != high) continue;
+    MustBeNear(Magnitude(builder, each.end));
+    const Operand bound = builder.Add(each.end, Operand::Int(each.beside));
+    end = builder.Scalar(high ? OpCode::kMin : OpCode::kMax, {end, bound});
+  }
+  return end;
 }
 
 Operand NestEnds::ValueOf(Builder& builder, const Operand& value, Values& values) const {

@@ -26,6 +26,10 @@ class NestEnds {
   // Whether the condition of a check in the loop, or in one inside it, is such a comparison, or
   // several of them that are all to hold; keeps it where it is.
   bool Add(const ir::Operand& condition);
+  // Inside the block, which a branch runs where `condition` holds, indexes go no farther than it
+  // lets them, until Leave. False where it says so of none.
+  bool Enter(const ir::Block& block, const ir::Operand& condition);
+  void Leave(const ir::Block& block);
   // Indexes that may be counted from the end, `p < 0 ? p + size : p`, of what has been added: that
   // they are not is asked of the ends too.
   const std::vector<const ir::Binding*>& selections() const { return selections_; }
@@ -50,12 +54,21 @@ class NestEnds {
     ir::Operand lo, hi;
     int64_t step;
   };
+  // No index goes below `end` in a block, or above it where `high`.
+  struct Narrowed {
+    const ir::Block* block;
+    const ir::Var* index;
+    bool high;
+    ir::Operand end;
+    int64_t beside;  // to be added to it
+  };
   // One end of each index that matters: outer indexes behind inner ones.
   using Corner = std::vector<std::pair<const ir::Var*, bool>>;  // true for the highest
   struct Test {
     ir::OpCode op;
     ir::Operand left, right;
     std::vector<Corner> corners;
+    std::vector<Narrowed> narrowed;
   };
   using Values = std::unordered_map<const ir::Var*, ir::Operand>;
 
@@ -64,6 +77,7 @@ class NestEnds {
   const ir::Binding* FromTheEnd(const ir::Operand& value) const;
   std::optional<Moves> MovesOf(const ir::Operand& value);
   std::optional<Moves> MadeBy(const ir::Binding& b);
+  bool IsFromTheStart(const ir::Binding& select);
   static bool AddTo(Moves& sum, const Moves& other, int sign);
   static std::optional<Moves> Product(const Moves& a, const Moves& b);
   static std::optional<Moves> OneWay(const std::vector<Moves>& parts);
@@ -75,7 +89,11 @@ class NestEnds {
   ir::Operand Bounded(ir::OpCode op, const ir::Operand& value);
   bool Demand(ir::OpCode op, const ir::Operand& left, const ir::Operand& right);
 
+  bool IsNarrowed(const ir::Var* index, bool high) const;
+  bool Narrow(const ir::Block& block, const ir::Binding& comparison, bool turned);
   ir::Operand EndOf(ir::Builder& builder, const ir::Var* index, bool high, Values& values) const;
+  ir::Operand EndIn(ir::Builder& builder, const Test& test, const ir::Var* index, bool high,
+                    Values& values);
   ir::Operand ValueOf(ir::Builder& builder, const ir::Operand& value, Values& values) const;
   void MustBeNear(const ir::Operand& magnitude);
   ir::Operand Magnitude(ir::Builder& builder, const ir::Operand& value);
@@ -88,6 +106,7 @@ class NestEnds {
   std::unordered_map<const ir::Var*, Range> ranges_;
   std::vector<const ir::Var*> indexes_;  // inner ones behind outer ones
   std::unordered_map<const ir::Var*, std::optional<Moves>> moves_;
+  std::vector<Narrowed> narrowed_;  // where Add is asked
   std::vector<Test> tests_;
   std::vector<const ir::Binding*> selections_;
   const ir::Block& body_;

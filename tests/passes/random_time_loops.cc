@@ -107,10 +107,12 @@ std::string RandomTimeLoop(Random& random, int columns) {
     yielded += comma + Array((k + 1) % (turning + 1), ".t");
   }
   const std::string comma = turning > 0 ? ", " : "";
-  text.all += "  " + results + comma + "%last.number: f64 = for %t in 0 to %steps step 1 (" +
-              carried + comma +
-              "%number: f64 = 0.5) {\n    %time: f64 = cast %t\n"
-              "    %wave: f64 = add %time, %number\n    %next.number: f64 = mul %wave, 0.25\n";
+  text.all += "  " + results + comma +
+              "%last.number: f64, %last.kept: f64 = for %t in 0 to %steps step 1 (" + carried +
+              comma +
+              "%number: f64 = 0.5, %kept: f64 = 0.75) {\n    %time: f64 = cast %t\n"
+              "    %part: f64 = mul %number, %kept\n"
+              "    %wave: f64 = add %time, %part\n    %next.number: f64 = mul %wave, 0.25\n";
   for (int nests = RandomNumber(random, 1, 3); nests > 0; --nests) {
     const int stored = RandomNumber(random, 0, kTimeLoopArrays - 1);
     const size_t from = text.all.size();
@@ -121,7 +123,7 @@ std::string RandomTimeLoop(Random& random, int columns) {
     for (size_t at = from; (at = all.find('@', at)) != std::string::npos;)
       all.replace(at, 1, turning > 0 && all[at - 1] - 'a' <= turning ? inside : "");
   }
-  text.all += "    yield " + yielded + comma + "%next.number }\n  return %last.number }\n";
+  text.all += "    yield " + yielded + comma + "%next.number, %kept }\n  return %last.number }\n";
   Replace(text.all, "INSIDE", std::to_string(columns - 2));
   Replace(text.all, "COLUMNS", std::to_string(columns));
   return text.all;

@@ -122,10 +122,63 @@ def test_ways_of_coins(coins):
 def test_places_as_products(factors):
     check(by_products, floats(40), floats(5), np.array(factors))
     check(stores, floats(11), np.array(factors))
-    check(triangles, floats(40), floats(5), np.array(factors))
+    # Sums that are exact in any order.
+    check(triangles, np.round(8 * floats(40)) / 8, np.zeros(5), np.array(factors))
 
 
 def test_checks_are_made_at_ends():
     jitted = parakeet.jit(turned)
     report = str(jitted.explain(floats(8) + 0j, floats(4) + 0j, 2, target="serial"))
     assert "its checks are made at its ends first" in " ".join(report.split())
+
+
+def packed(values, weights, limit):
+    best = np.zeros((len(values) + 1, limit + 1), np.int64)
+    for i in range(1, len(values) + 1):
+        for w in range(limit + 1):
+            best[i, w] = best[i - 1, w]
+            if weights[i - 1] <= w:
+                best[i, w] = max(best[i, w], best[i - 1, w - weights[i - 1]] + values[i - 1])
+    return best
+
+
+def delayed(x, y, delay):
+    for i in range(len(y)):
+        if i >= delay[0] and i < delay[1]:
+            y[i] = x[i - delay[0]] + x[delay[1] - i]
+        else:
+            y[i] += 1.0
+
+
+def delayed_twice(x, y, delay):
+    for i in range(len(y) - 1, -1, -2):
+        p = i - delay[0]
+        if delay[1] > i:
+            y[i] = x[p]
+        y[i] += x[i - delay[1]]
+
+
+def moved_on(x, by):
+    for i in range(len(by)):
+        if by[0] <= i:
+            by[i] = x[i - by[0]]
+
+
+NUMBERS = [0, 1, 7, 40, 41, 60, -1, -3, -41, -(2**62), 2**62, 2**63 - 1, -(2**63)]
+
+
+@pytest.mark.parametrize("weight", NUMBERS)
+def test_branches_that_bound(weight):
+    values = np.arange(3) + 5
+    check(packed, values, np.array([2, weight, 3]), 40)
+    check(packed, values, np.array([weight, 9]), 40)
+    check(packed, values, np.array([], np.int64), 3)
+    check(packed, values, np.array([weight] * 3), -1)
+    if abs(weight) < 100:
+        check(packed, values, np.array([2, weight, 3], np.int8), 40)
+    for other in (0, 3, 39, 40, 41, -2, 2**63 - 1, -(2**63)):
+        for delay in ([weight, other], [other, weight]):
+            check(delayed, floats(40), floats(40, 3), np.array(delay))
+            check(delayed_twice, floats(41), floats(40, 3), np.array(delay))
+    check(delayed, floats(40), floats(0), np.array([], np.int64))
+    check(moved_on, np.arange(30), np.array([weight, *range(5, 34)]))

@@ -169,3 +169,79 @@ def test_checks_in_branches(length):
         check(summed, values, places, out)
         for more in (good, late, wrong[::-1].copy()):
             check(stored, values, places, more, out)
+
+
+def rising(x, lengths):
+    for i in range(len(x)):
+        for j in range(i):
+            if x[j] < x[i] and lengths[j] + 1 > lengths[i]:
+                lengths[i] = lengths[j] + 1
+
+
+def heaviest_before(x, w):
+    most = w.copy()
+    for i in range(len(x)):
+        for j in range(i):
+            if x[j] < x[i]:
+                most[i] = max(most[i], most[j] + w[i])
+    return most
+
+
+def cheapest_order(p):
+    n = len(p) - 1
+    cost = np.zeros((n, n), np.int64)
+    for length in range(2, n + 1):
+        for i in range(n - length + 1):
+            j = i + length - 1
+            cost[i, j] = 10**15
+            for k in range(i, j):
+                q = cost[i, k] + cost[k + 1, j] + p[i] * p[k + 1] * p[j + 1]
+                if q < cost[i, j]:
+                    cost[i, j] = q
+    return cost
+
+
+def pulls(x):
+    forces = np.zeros_like(x)
+    for i in range(len(x)):
+        for j in range(i + 1, len(x)):
+            forces[i] += x[j] - x[i]
+            forces[j] -= x[j] - x[i]
+    return forces
+
+
+def over_itself(x):
+    best = x.copy()
+    for i in range(len(x)):
+        for j in range(i + 1):
+            if best[j] + 1 > best[i]:
+                best[i] = best[j] + 1
+    return best
+
+
+def around(x):
+    best = x.copy()
+    for i in range(len(x)):
+        for j in range(-1, i):
+            best[i] = max(best[i], best[j] - 1)
+    return best
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 37, 130])
+def test_elements_made_of_others(length):
+    random = np.random.default_rng(length)
+    x = random.integers(0, 3 * length + 1, length)
+    for y in (x, x.astype(np.uint8), np.where(x % 7 == 3, np.nan, x * 0.5)):
+        check(rising, y, np.ones(length, np.int64))
+        check(rising, y, np.ones(length // 2, np.int64))
+        with np.errstate(over="ignore"):
+            check(heaviest_before, y, y[::-1].copy())
+            check(over_itself, y)
+            check(around, y)
+    check(cheapest_order, random.integers(1, 50, length // 2 + 1))
+    check(pulls, x)
+
+
+def test_elements_of_what_may_be_one():
+    x = np.arange(40)[::-1].copy()
+    check(rising, x, x)
