@@ -207,7 +207,7 @@ class StepJoiner : public StepWriter {
       before_.moves += nest.stored.size() + touched.size();
       before_.loads += work.loads;
       before_.operations += work.operations;
-      boxes_.emplace_back(nest.stored[0].array, nest.Extents());
+      boxes_.emplace_back(nest.stored[0].array, nest.nest->operands);
     }
     for (const StoredElements& stored : nest.stored) {
       stored_.insert(stored.array);
@@ -267,8 +267,12 @@ class StepJoiner : public StepWriter {
     Inside inside = NewInside();
     ElementRemaker remaker(builder(), taken->nests, same, &inside);
     const std::vector<LinearForm> place = PlaceOf({inside.space.begin(), inside.space.end()});
-    for (const Var* array : live_) remaker.Element(array, place);
-    if (remaker.IsTooLarge()) return {};
+    ElementRemaker around(builder(), taken->nests, same, nullptr);
+    for (const Var* array : live_) {
+      remaker.Element(array, place);
+      around.Element(array, place);
+    }
+    if (remaker.IsTooLarge() || around.IsTooLarge()) return {};
     return Work{2 * live_.size() + read_only_, remaker.loads(), remaker.operations()};
   }
 

@@ -113,12 +113,6 @@ const Var* RemadeNest::NameOutside(const Var* array) const {
   return found == known->end() ? array : found->second.var();
 }
 
-std::vector<Operand> RemadeNest::Extents() const {
-  std::vector<Operand> extents;
-  for (const Operand& extent : nest->operands) extents.push_back(Outside(*this, extent));
-  return extents;
-}
-
 std::optional<size_t> Inside::AxisOf(const LinearForm& place) const {
   std::optional<size_t> found;
   for (const auto& [value, times] : place.terms) {
@@ -174,21 +168,30 @@ Operand ElementRemaker::ElementBehind(size_t count, const Var* array, const Plac
       if (stored.array != array) continue;
       std::vector<Operand> conditions;
       if (!IsStored(nests_[number], stored, place, conditions)) continue;
-      if (conditions.empty()) return Made(number, stored, place);
-      const auto outer = made_;
-      ++unsure_;
-      const Operand made = Made(number, stored, place);
-      --unsure_;
-      // Inside, what is read for certain is read at its own place.
-      if (inside_ != nullptr) made_ = outer;
-      const Operand before = ElementBehind(number, array, place);
-      Operand is_stored = conditions[0];
-      for (size_t k = 1; k < conditions.size(); ++k)
-        is_stored = builder_.Scalar(OpCode::kAnd, {is_stored, conditions[k]});
-      return builder_.Scalar(OpCode::kSelect, {is_stored, made, before});
+      return conditions.empty() ? Made(number, stored, place)
+                                : Either(number, stored, place, conditions);
     }
   }
   return Loaded(sources_.at(array), place);
+}
+
+// What a nest stores where the conditions hold, else what there was before.
+Operand ElementRemaker::Either(size_t number, const StoredElements& stored, const Place& place,
+                               const std::vector<Operand>& conditions) {
+  const std::vector<uintptr_t> key = KeyOf(nests_.size() + 1 + number, stored.array, place);
+  const auto known = made_.find(key);
+  if (known != made_.end()) return known->second;
+  const auto outer = inside_ == nullptr ? std::map<std::vector<uintptr_t>, Operand>() : made_;
+  ++unsure_;
+  const Operand made = Made(number, stored, place);
+  --unsure_;
+  // Inside, what is read for certain is read at its own place.
+  if (inside_ != nullptr) made_ = outer;
+  const Operand before = ElementBehind(number, stored.array, place);
+  Operand is_stored = conditions[0];
+  for (size_t k = 1; k < conditions.size(); ++k)
+    is_stored = builder_.Scalar(OpCode::kAnd, {is_stored, conditions[k]});
+  return made_[key] = builder_.Scalar(OpCode::kSelect, {is_stored, made, before});
 }
 
 // An element that is there; where nobody may take it, any.
@@ -298,7 +301,8 @@ Operand ElementRemaker::Made(size_t number, const StoredElements& stored, const 
   const std::vector<uintptr_t> key = KeyOf(number, stored.array, place);
   const auto known = made_.find(key);
   if (known != made_.end()) return known->second;
-  if (inside_ != nullptr && IsTooLarge()) return Loaded(sources_.at(stored.array), place);
+  if (IsTooLarge()) return Loaded(sources_.at(stored.array), place);
+  ++elements_;
   Iteration iteration{&nests_[number], number, {}, {}};
   for (size_t axis = 0; axis < place.size(); ++axis) {
     const StoredElements::Axis& own = stored.axes[axis];

@@ -36,8 +36,6 @@ struct RemadeNest {
 
   // The name of an array outside the steps.
   const ir::Var* NameOutside(const ir::Var* array) const;
-  // How many iterations there are along each of its axes.
-  std::vector<ir::Operand> Extents() const;
 };
 
 // The nest, where each element that it stores is known by its index, and depends on nothing that
@@ -84,12 +82,14 @@ class ElementRemaker {
   }
 
   // Whether that is more than a thread should do, and not all has been made.
-  bool IsTooLarge() const { return loads_ > kMostLoads || operations_ > kMostOperations; }
+  bool IsTooLarge() const {
+    return elements_ > kMostElements || (inside_ != nullptr && loads_ > kMostLoads);
+  }
   size_t loads() const { return loads_; }
   size_t operations() const { return operations_; }
 
  private:
-  static constexpr size_t kMostLoads = 64, kMostOperations = 600;
+  static constexpr size_t kMostLoads = 64, kMostElements = 200;
 
   using Place = std::vector<LinearForm>;
   // What is known of an iteration of a nest.
@@ -104,6 +104,8 @@ class ElementRemaker {
   enum class Along { kAlways, kInside, kAtEdge, kNever, kUnknown };
 
   ir::Operand ElementBehind(size_t count, const ir::Var* array, const Place& place);
+  ir::Operand Either(size_t number, const StoredElements& stored, const Place& place,
+                     const std::vector<ir::Operand>& conditions);
   ir::Operand Loaded(const ir::Var* array, const Place& place);
   Along StoresAlong(const RemadeNest& nest, const StoredElements& stored, size_t axis,
                     const LinearForm& place) const;
@@ -139,7 +141,8 @@ class ElementRemaker {
   const Sources& sources_;
   Inside* inside_;
   std::map<std::vector<uintptr_t>, ir::Operand> made_;  // by nest, array and place
-  int unsure_ = 0;  // how many nests around what is made may not store it
+  int unsure_ = 0;       // how many nests around what is made may not store it
+  size_t elements_ = 0;  // that were made, in branches again
   size_t loads_ = 0, operations_ = 0;
 };
 
