@@ -391,9 +391,8 @@ Operand ElementRemaker::Compared(Iteration& iteration, const Binding& b) {
     return Operand::Bool(holds);
   }
   if (inside_ != nullptr) {
-    // Of equals: not both below each other's successor.
-    if (const auto below = IsBelow(apart); below && is_of_order)
-      return Operand::Bool(*below == is_below);
+    const auto below = is_of_order ? IsBelow(apart) : std::nullopt;
+    if (below) return Operand::Bool(*below == is_below);
     if (!is_of_order && inside_->AxisOf(apart)) {
       KeepOff(apart);
       return Operand::Bool(b.op == OpCode::kNe);

@@ -97,7 +97,9 @@ TEST(Ptx, OfSeveralThreadsHasWhatKernelsShareOnce) {
       body += "    %s" + std::to_string(step) + ": f64 = " + (step % 2 != 0 ? "mul " : "sub ") +
               before + ", %v\n";
     }
-    body += "    %q: bool = lt %s120, 9.0\n    check %q, site 0 at (0, %i)\n    yield %s120 }\n";
+    // Kernels that say the same would be one.
+    body += "    %q: bool = lt %s120, " + k +
+            ".0\n    check %q, site 0 at (0, %i)\n    yield %s120 }\n";
   }
   text += ") -> (" + results + ") entry {\n" + body + "  return " + names + " }\n";
   const std::string one = CompiledOf(text.c_str()).ptx;
@@ -110,6 +112,26 @@ TEST(Ptx, OfSeveralThreadsHasWhatKernelsShareOnce) {
     EXPECT_EQ(Count(several, ".weak"), 0);
     EXPECT_TRUE(CompiledOf(text.c_str(), threads).ptx == several) << threads;
   }
+}
+
+TEST(Ptx, KernelsThatSayTheSameAreOne) {
+  const std::string ptx = PtxOf(R"(
+fn @f(%x: [n]f64 c, %y: [m]f64 c) -> ([n]f64, [m]f64, [m]f64) entry {
+  %r: [n]f64 = imap (%i) in (%n) {
+    %v: f64 = load %x[%i]
+    %a: f64 = add %v, 1.0
+    yield %a }
+  %s: [m]f64 = imap (%j) in (%m) {
+    %w: f64 = load %y[%j]
+    %b: f64 = add %w, 1.0
+    yield %b }
+  %t: [m]f64 = imap (%k) in (%m) {
+    %u: f64 = load %y[%k]
+    %c: f64 = add %u, 2.0
+    yield %c }
+  return %r, %s, %t }
+)");
+  EXPECT_EQ(Count(ptx, ".visible .entry"), 2) << ptx;
 }
 
 TEST(Ptx, OfAProgramWithoutKernelsIsNone) {
