@@ -45,7 +45,7 @@ class CudaRunner : public KernelRunner {
     llvm::Function* kernel;
     llvm::GlobalVariable* constant;
     KernelTraits traits;
-    bool is_new;  // The kernel is that of none before, of another module.
+    bool is_new;  // None before, of another module, has this kernel.
   };
 
   void DefineByGroups(Emission& emission, const std::string& ptx);

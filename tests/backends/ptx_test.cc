@@ -81,6 +81,28 @@ fn @f(%x: [n]f64 c, %p: bool) -> [n]f64 entry {
   EXPECT_EQ(Count(compiled.image, ".target sm_90"), 2);
 }
 
+// Each module has a kernel that both launch, though it is compiled once.
+TEST(Ptx, AKernelOfBothSidesOfABranchIsInTwoModules) {
+  const backends::Compiled compiled = CompiledOf(R"(
+fn @f(%x: [n]f64 c, %p: bool) -> [n]f64 entry {
+  %a: [n]f64 = if %p {
+    %r: [n]f64 = imap (%i) in (%n) {
+      %v: f64 = load %x[%i]
+      %s: f64 = add %v, 1.0
+      yield %s }
+    yield %r } else {
+    %t: [n]f64 = imap (%j) in (%n) {
+      %w: f64 = load %x[%j]
+      %u: f64 = add %w, 1.0
+      yield %u }
+    yield %t }
+  return %a }
+)");
+  EXPECT_EQ(Count(compiled.ptx, ".visible .entry"), 1) << compiled.ptx;
+  EXPECT_EQ(Count(compiled.image, ".visible .entry"), 2);
+  EXPECT_EQ(Count(compiled.image, ".target sm_90"), 2);
+}
+
 // Tables of sin and what a kernel calls that fails are in it once, whichever thread made them.
 TEST(Ptx, OfSeveralThreadsHasWhatKernelsShareOnce) {
   std::string text = "site 0 ValueError \"no\"\n\nfn @f(";
