@@ -32,6 +32,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "turn-maps",
       "express-by-index",
       "simplify",
+      // Before all that would go through such rows, or make arrays of them.
+      "unroll-short-rows",
       // Before split-at-borders: ends that a loop's condition reads are known where it begins.
       "hoist-conditions",
       // Before loops are split at borders, whose parts would have to be put together.

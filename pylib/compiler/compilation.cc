@@ -179,7 +179,7 @@ void Compilation::RunPasses(
     if (Dumps(pass)) DumpProgram(pass, program);
     if (after_pass) after_pass(pass, program);
     AskForLengths(context.better_with_lengths);
-    if (pass == "unroll-short-axes") AskForShortAxes();
+    if (pass == "unroll-short-rows" || pass == "unroll-short-axes") AskForShortAxes();
   };
   passes::PipelineResult result;
   try {
