@@ -154,9 +154,8 @@ class LaneJoiner : public ir::Mutator {
         SeeStore(*b, stores);
         continue;
       }
-      std::erase_if(stores, [&](const Line& line) {
-        return InTheWay(*b, line) && !ReadsBetween(*b, line);
-      });
+      std::erase_if(
+          stores, [&](const Line& line) { return InTheWay(*b, line) && !ReadsBetween(*b, line); });
       if (b->op == OpCode::kLoadLanes && LiesApart(*b) && !b->attrs.Has(Attr::kPlace))
         AddTo(loads, *b);
     }

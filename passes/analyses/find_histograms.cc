@@ -72,16 +72,15 @@ class Pairing {
       if (!begun_.empty() && Touches(*inner, h_.array)) return false;
       if (!Finds(*inner)) return false;
     }
-    const bool accesses = (b.op == OpCode::kLoad || b.op == OpCode::kStore) &&
-                          b.operands[0] == Operand(h_.array);
+    const bool accesses =
+        (b.op == OpCode::kLoad || b.op == OpCode::kStore) && b.operands[0] == Operand(h_.array);
     if (!accesses) return SeeSteps(b);
     return b.op == OpCode::kLoad ? SeeLoad(b) : SeeStore(b);
   }
 
   bool SeeLoad(const Binding& load) {
-    const bool is_apart = std::all_of(begun_.begin(), begun_.end(), [&](const Pair& pair) {
-      return AreApart(load, *pair.load);
-    });
+    const bool is_apart = std::all_of(begun_.begin(), begun_.end(),
+                                      [&](const Pair& pair) { return AreApart(load, *pair.load); });
     begun_.push_back({&load});
     return is_apart && IsUsedOnce(load, uses_);
   }

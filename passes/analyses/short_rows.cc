@@ -25,7 +25,6 @@ bool IsOperator(const Binding& b) {
   return b.op == OpCode::kImap || b.op == OpCode::kIreduce || b.op == OpCode::kForeach;
 }
 
-
 std::vector<Operand> ExtentsOf(const Binding& b) {
   return {b.operands.begin(), b.operands.begin() + int64_t(b.blocks[0]->params.size())};
 }
@@ -232,9 +231,9 @@ bool ShortRows::NarrowOperator(const Binding& b) {
   const bool stores = b.op == OpCode::kForeach;
   const bool is_plain = std::all_of(b.blocks.begin(), b.blocks.end(),
                                     [&](const Block* block) { return IsPlain(*block, stores); });
-  const bool has_results = b.op != OpCode::kImap ||
-                           std::all_of(b.results.begin(), b.results.end(),
-                                       [&](const Var* result) { return IsElements(result); });
+  const bool has_results =
+      b.op != OpCode::kImap || std::all_of(b.results.begin(), b.results.end(),
+                                           [&](const Var* result) { return IsElements(result); });
   if (is_plain && has_results && StandsInLoop(b)) return false;
   for (const Var* result : b.results) Drop(result);
   return written_out_.erase(&b) > 0;
@@ -288,9 +287,9 @@ bool ShortRows::NarrowSlots(const Binding& b) {
 bool ShortRows::NeedWhole(const Operand& array) {
   if (!array.IsVar() || !array.var()->type.IsArray() || !IsElements(array.var())) return false;
   const ir::VarSet& roots = roots_.Of(array.var());
-  const bool can_be_made = joined_.contains(array.var()) &&
-                           std::all_of(roots.begin(), roots.end(),
-                                       [&](const Var* root) { return IsElements(root); });
+  const bool can_be_made =
+      joined_.contains(array.var()) &&
+      std::all_of(roots.begin(), roots.end(), [&](const Var* root) { return IsElements(root); });
   if (!can_be_made) return Drop(array.var());
   made_too_.insert(array.var());
   return false;

@@ -138,8 +138,8 @@ def changed_in_place(a, steps):
 
 JITTED = {
     program: jit(program)
-    for program in (distances, pair_forces, orbits, springs, descent, bounces, lorenz, kalman, nearest,
-                    swapped, changed_in_place)
+    for program in (distances, pair_forces, orbits, springs, descent, bounces, lorenz, kalman,
+                    nearest, swapped, changed_in_place)
 }  # fmt: skip
 
 
