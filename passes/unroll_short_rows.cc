@@ -120,7 +120,8 @@ class RowUnroller : public LoopWriter {
     std::vector<Operands> made(b.results.size());
     ForEachIndex(b, [&](const Operands& index) {
       Element(b, index);
-      for (size_t k = 0; k < made.size(); ++k) Add(b.blocks[0]->results[k], made[k]);
+      for (size_t k = 0; k < made.size(); ++k)
+        Add(b.blocks[0]->results[k], b.results[k], made[k]);
     });
     for (size_t k = 0; k < made.size(); ++k) elements_[b.results[k]] = std::move(made[k]);
   }
@@ -139,17 +140,18 @@ class RowUnroller : public LoopWriter {
     return VisitBody(combine, left);
   }
 
-  // The value, or the elements of the array.
-  void Add(const Operand& value, Operands& to) {
+  // The value, or the elements of the array, that goes into `result`, which is elements.
+  void Add(const Operand& value, const Var* result, Operands& to) {
     if (!value.IsVar() || !value.var()->type.IsArray()) return to.push_back(Apply(value));
-    const Operands elements = ElementsOf(value.var());
+    const Operands elements = ElementsOf(value.var(), result->type.dims());
     to.insert(to.end(), elements.begin(), elements.end());
   }
 
-  Operands ElementsOf(const Var* array) {
+  // As many as the last of those sizes say: the array's own may be known by another name.
+  Operands ElementsOf(const Var* array, const std::vector<Operand>& sizes) {
     if (rows_.IsElements(array)) return elements_.at(array);
     Operands elements;
-    const std::vector<Operand>& dims = array->type.dims();
+    const std::vector<Operand> dims(sizes.end() - array->type.rank(), sizes.end());
     for (size_t place = 0; place < CountOf(dims); ++place)
       elements.push_back(builder().Load(Apply(array), IndexOf(place, dims)));
     return elements;
@@ -200,7 +202,7 @@ class RowUnroller : public LoopWriter {
     VisitBody(block, {});
     for (size_t k = 0; k < branch.results.size(); ++k) {
       const Var* result = branch.results[k];
-      if (rows_.IsElements(result)) Add(block.results[k], elements_[result] = {});
+      if (rows_.IsElements(result)) Add(block.results[k], result, elements_[result] = {});
       if (!rows_.IsElements(result)) Replace(result, Apply(block.results[k]));
     }
     return true;
@@ -246,7 +248,7 @@ class RowUnroller : public LoopWriter {
 
   // What is passed on as that result: a value, or the elements of an array.
   void AddPassed(const Operand& value, const Var* result, Operands& to) {
-    rows_.IsElements(result) ? Add(value, to) : to.push_back(Apply(value));
+    rows_.IsElements(result) ? Add(value, result, to) : to.push_back(Apply(value));
   }
 
   const Block* WriteBlock(const Binding& b, const Block& block) {

@@ -99,7 +99,10 @@ void ShortRows::Suppose(const Binding& b) {
       if (!IsShortArray(b.results[k])) continue;
       elements_.insert(b.results[k]);
       if (b.op == OpCode::kIf) continue;
-      for (const Block* block : b.blocks) elements_.insert(block->params[FirstCarried(b) + k]);
+      for (const Block* block : b.blocks) {
+        const Var* param = block->params[FirstCarried(b) + k];
+        if (IsShortArray(param)) elements_.insert(param);
+      }
     }
   }
 }
