@@ -1,9 +1,11 @@
 #include "runtime/fork.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "runtime/openmp_calls.h"
 #include "runtime/openmp_library.h"
+#include "runtime/trip_costs.h"
 
 namespace parakeet::runtime {
 namespace {
@@ -32,6 +34,10 @@ constexpr int64_t kDearPiece = 20'000;
 constexpr int64_t kFewThreads = 4;
 constexpr int64_t kDearPieceOfFew = 200'000;
 
+// A cost of even trips is what the compiler knows, but for how long loops inside run, of which it
+// may think much too high.
+constexpr int64_t kFarTooDear = 4;
+
 struct Region {
   const OpenMpCalls& openmp;
   PkCall* call;
@@ -40,6 +46,7 @@ struct Region {
   uint64_t trips;
   uint64_t pieces;
   bool is_dynamic;
+  std::atomic<int64_t> cycles{0};  // Of all threads.
 
   void RunShare() const {
     const auto piece = [this](uint64_t k) {
@@ -52,8 +59,24 @@ struct Region {
   }
 };
 
-void RunMember(int32_t* /*global*/, int32_t* /*number*/, const Region* region) {
+void RunMember(int32_t* /*global*/, int32_t* /*number*/, Region* region) {
+  const int64_t begin = NowCycles();
   region->RunShare();
+  region->cycles.fetch_add(NowCycles() - begin, std::memory_order_relaxed);
+}
+
+// What a trip takes by what is known before it runs, and by what it took.
+int64_t CostOf(PkForkBody body, int64_t guess, int32_t how) {
+  const int64_t seen = TripCosts::OfProcess().Of(body);
+  const bool is_wrong = (how & kPkForkEven) == 0 || seen < guess / kFarTooDear;
+  return seen > 0 && is_wrong ? seen : guess;
+}
+
+void RunAlone(PkCall* call, PkForkBody body, void* captures, int64_t trips) {
+  if (!TripCosts::OfProcess().IsDue(body)) return body(call, captures, 0, trips);
+  const int64_t begin = NowCycles();
+  body(call, captures, 0, trips);
+  TripCosts::OfProcess().Note(body, trips, NowCycles() - begin);
 }
 
 bool IsWorth(int64_t trips, int64_t cost, int64_t team, const Worth& worth) {
@@ -81,19 +104,20 @@ Shares SharesOf(int64_t trips, int64_t cost, int32_t team, int32_t how) {
 void RunShared(PkCall* call, PkForkBody body, void* captures, int64_t trips, Shares shares,
                int32_t team, bool yields) {
   const OpenMpCalls& openmp = OpenMpCalls::Bound();
-  const Region region{openmp,
-                      call,
-                      body,
-                      captures,
-                      static_cast<uint64_t>(trips),
-                      static_cast<uint64_t>(shares.pieces),
-                      shares.is_dynamic};
+  Region region{openmp,
+                call,
+                body,
+                captures,
+                static_cast<uint64_t>(trips),
+                static_cast<uint64_t>(shares.pieces),
+                shares.is_dynamic};
   // Workers that wait for the next region of their own call keep a core busy; a library that comes
   // first wants it. How long they wait is set for this thread's regions, and then as it was.
   const int32_t before = yields ? openmp.BlockTime() : 0;
   if (yields) openmp.SetBlockTime(0);
   openmp.Fork(team, RunMember, &region);
   if (yields) openmp.SetBlockTime(before);
+  TripCosts::OfProcess().Note(body, trips, region.cycles);
 }
 
 }  // namespace parakeet::runtime
@@ -101,7 +125,9 @@ void RunShared(PkCall* call, PkForkBody body, void* captures, int64_t trips, Sha
 void pk_fork(PkCall* call, PkForkBody body, void* captures, int64_t trips, int64_t cost,
              int32_t how) {
   using namespace parakeet::runtime;
-  const Shares shares = SharesOf(trips, cost, call->team, how);
-  if (shares.pieces == 0 || !BindOpenMp().empty()) return body(call, captures, 0, trips);
+  if (trips <= 0) return;
+  if (trips == 1 || call->team == 1) return body(call, captures, 0, trips);
+  const Shares shares = SharesOf(trips, CostOf(body, cost, how), call->team, how);
+  if (shares.pieces == 0 || !BindOpenMp().empty()) return RunAlone(call, body, captures, trips);
   RunShared(call, body, captures, trips, shares, call->team, (how & kPkForkYields) != 0);
 }
