@@ -180,8 +180,8 @@ class EndsChecker : public ir::Mutator {
     if (all.IsInt(0)) return builder().Append(&loop);
     context_.Note(loop.span, "its checks are made at its ends first", Topic::kThreads,
                   Verdict::kDone);
-    // Tables for what bytes say may well be shorter than that, and data may keep a branch from where
-    // its ends would fail: the rest is no rare case then.
+    // Tables for what bytes say may well be shorter than that, and data may keep a branch from
+    // where its ends would fail: the rest is no rare case then.
     const Binding& checked = ends.AsksOfData() ? loop : *SerialLoops(arena()).Turn(loop);
     const Block* unchecked = Version(*Unchecker(arena(), ends.selections()).Rewrite(&loop));
     builder().Emit(OpCode::kIf, loop.results, {all}, {{Attr::kLikely, int64_t{1}}},
