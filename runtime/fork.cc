@@ -35,8 +35,9 @@ constexpr int64_t kFewThreads = 4;
 constexpr int64_t kDearPieceOfFew = 200'000;
 
 // A cost of even trips is what the compiler knows, but for how long loops inside run, of which it
-// may think much too high.
-constexpr int64_t kFarTooDear = 4;
+// may think much too high. What is somewhat cheaper than it says may be so that neighbours are
+// spread alike.
+constexpr int64_t kFarTooDear = 16;
 
 struct Region {
   const OpenMpCalls& openmp;
@@ -66,14 +67,14 @@ void RunMember(int32_t* /*global*/, int32_t* /*number*/, Region* region) {
 }
 
 // What a trip takes by what is known before it runs, and by what it took.
-int64_t CostOf(PkForkBody body, int64_t guess, int32_t how) {
-  const int64_t seen = TripCosts::OfProcess().Of(body);
+int64_t CostOf(PkForkBody body, int64_t trips, int64_t guess, int32_t how) {
+  const int64_t seen = TripCosts::OfProcess().Of(body, trips);
   const bool is_wrong = (how & kPkForkEven) == 0 || seen < guess / kFarTooDear;
   return seen > 0 && is_wrong ? seen : guess;
 }
 
 void RunAlone(PkCall* call, PkForkBody body, void* captures, int64_t trips) {
-  if (!TripCosts::OfProcess().IsDue(body)) return body(call, captures, 0, trips);
+  if (!TripCosts::OfProcess().IsDue(body, trips)) return body(call, captures, 0, trips);
   const int64_t begin = NowCycles();
   body(call, captures, 0, trips);
   TripCosts::OfProcess().Note(body, trips, NowCycles() - begin);
@@ -127,7 +128,8 @@ void pk_fork(PkCall* call, PkForkBody body, void* captures, int64_t trips, int64
   using namespace parakeet::runtime;
   if (trips <= 0) return;
   if (trips == 1 || call->team == 1) return body(call, captures, 0, trips);
-  const Shares shares = SharesOf(trips, CostOf(body, cost, how), call->team, how);
+  const int64_t likely = CostOf(body, trips, cost, how);
+  const Shares shares = SharesOf(trips, likely, call->team, how);
   if (shares.pieces == 0 || !BindOpenMp().empty()) return RunAlone(call, body, captures, trips);
   RunShared(call, body, captures, trips, shares, call->team, (how & kPkForkYields) != 0);
 }
