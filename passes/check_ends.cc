@@ -28,7 +28,7 @@
 // Assumes: index form; behind prove-bounds, and before what checks are in the way of.
 // Refuses: loops with other checks, or that may fail otherwise; those inside loops whose iterations
 // are independent, where lanes would not take the branch; for threads of a GPU, to which a check is
-// a comparison, loops whose stores behind an error would not show.
+// a comparison, loops whose stores behind an error would not show, and branches that ask data.
 #include <algorithm>
 
 #include "ir/mutator.h"
@@ -114,7 +114,9 @@ class EndsChecker : public ir::Mutator {
 
   Found FindInBranch(const Binding& branch, NestEnds& ends) const {
     if (EffectsOf(*branch.blocks[1], independence_.roots()).may_fail) return Found::kOthers;
-    if (!ends.Enter(*branch.blocks[0], branch.operands[0])) ends.AskOfData();
+    const bool is_narrower = ends.Enter(*branch.blocks[0], branch.operands[0]);
+    if (!is_narrower && context_.options.kernels) return Found::kOthers;
+    if (!is_narrower) ends.AskOfData();
     const Found found = FindChecks(*branch.blocks[0], ends);
     ends.Leave(*branch.blocks[0]);
     return found;

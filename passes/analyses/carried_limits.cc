@@ -93,6 +93,7 @@ CarriedLimits::CarriedLimits(const Binding& loop, std::vector<Operand> operands,
 
 // What is checked before it is yielded is in range where the next iteration begins: a stack's top.
 void CarriedLimits::GuessChecked(const Binding& loop, const Ranges& ranges) {
+  if (values_.empty()) return;
   const ir::Block& body = *loop.blocks.back();
   const ir::VarSet inside = ir::DefinedVars(body);
   ForEachChecked(body, [&](const Operand& checked, const Operand& bound) {
