@@ -33,6 +33,8 @@ constexpr int64_t kLeastPiecesPerThread = 4;
 constexpr int64_t kDearPiece = 20'000;
 constexpr int64_t kFewThreads = 4;
 constexpr int64_t kDearPieceOfFew = 200'000;
+// Of uneven trips, halves may be a quarter and three; to ask for a piece takes some 200 cycles.
+constexpr int64_t kDearPieceOfUneven = 5'000;
 
 // A cost of even trips is what the compiler knows, but for how long loops inside run, of which it
 // may think much too high. What is somewhat cheaper than it says may be so that neighbours are
@@ -93,11 +95,9 @@ Shares SharesOf(int64_t trips, int64_t cost, int32_t team, int32_t how) {
   if (trips <= 1 || !IsWorth(trips, cost, team, yields ? kWorthWaking : kWorthForking))
     return {0, false};
   int64_t pieces = team * kPiecesPerThread;
-  const int64_t dear_of_few = is_even ? kDearPieceOfFew : kDearPiece;
-  if (cost > 0 && cost < dear_of_few) {
-    const int64_t dear = team <= kFewThreads ? dear_of_few : kDearPiece;
-    pieces = std::min(pieces, trips / (1 + dear / cost));
-  }
+  const int64_t dear_of_even = team <= kFewThreads ? kDearPieceOfFew : kDearPiece;
+  const int64_t dear = is_even ? dear_of_even : kDearPieceOfUneven;
+  if (cost > 0 && cost < dear) pieces = std::min(pieces, trips / (1 + dear / cost));
   const bool are_many = pieces >= team * kLeastPiecesPerThread;
   return {std::min(trips, are_many ? pieces : team), are_many};
 }
