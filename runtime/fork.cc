@@ -40,6 +40,8 @@ constexpr int64_t kDearPieceOfUneven = 5'000;
 // may think much too high. What is somewhat cheaper than it says may be so that neighbours are
 // spread alike.
 constexpr int64_t kFarTooDear = 16;
+// Cycles of a loop, as it was seen, below which most may be what sharing it costs.
+constexpr int64_t kShortLoop = 400'000;
 
 struct Region {
   const OpenMpCalls& openmp;
@@ -76,7 +78,6 @@ int64_t CostOf(PkForkBody body, int64_t trips, int64_t guess, int32_t how) {
 }
 
 void RunAlone(PkCall* call, PkForkBody body, void* captures, int64_t trips) {
-  if (!TripCosts::OfProcess().IsDue(body, trips)) return body(call, captures, 0, trips);
   const int64_t begin = NowCycles();
   body(call, captures, 0, trips);
   TripCosts::OfProcess().Note(body, trips, NowCycles() - begin);
@@ -118,7 +119,10 @@ void RunShared(PkCall* call, PkForkBody body, void* captures, int64_t trips, Sha
   if (yields) openmp.SetBlockTime(0);
   openmp.Fork(team, RunMember, &region);
   if (yields) openmp.SetBlockTime(before);
-  TripCosts::OfProcess().Note(body, trips, region.cycles);
+  // More may be what sharing costs.
+  TripCosts& costs = TripCosts::OfProcess();
+  const int64_t before_it = costs.Of(body, trips);
+  if (before_it == 0 || region.cycles / trips < before_it) costs.Note(body, trips, region.cycles);
 }
 
 }  // namespace parakeet::runtime
@@ -130,6 +134,12 @@ void pk_fork(PkCall* call, PkForkBody body, void* captures, int64_t trips, int64
   if (trips == 1 || call->team == 1) return body(call, captures, 0, trips);
   const int64_t likely = CostOf(body, trips, cost, how);
   const Shares shares = SharesOf(trips, likely, call->team, how);
-  if (shares.pieces == 0 || !BindOpenMp().empty()) return RunAlone(call, body, captures, trips);
+  // What several threads took of a short loop is mostly what it costs to share it: now and then one
+  // thread shows.
+  const bool is_short = likely != cost && likely < kShortLoop / trips;
+  const bool is_alone = shares.pieces == 0 || !BindOpenMp().empty();
+  const bool is_due = (is_alone || is_short) && TripCosts::OfProcess().IsDue(body, trips);
+  if (is_due) return RunAlone(call, body, captures, trips);
+  if (is_alone) return body(call, captures, 0, trips);
   RunShared(call, body, captures, trips, shares, call->team, (how & kPkForkYields) != 0);
 }
