@@ -52,6 +52,8 @@ constexpr size_t kMostArrays = 4;
 // Means, and shifted sums of two arrays with their products (shift_moments.cc).
 constexpr size_t kMostTotals = 8;
 constexpr size_t kMostKept = 8;  // values of one filter
+// Totals of more have less than a vector of lanes each, which costs more than to read twice.
+constexpr size_t kMostOfWholeLanes = 4;
 
 size_t IndexCount(const Binding& b) { return b.blocks[0]->params.size(); }
 
@@ -164,11 +166,28 @@ class SiblingFuser : public ir::Mutator {
           !WhyNotOneTraversal(*members[first], *members[later]).empty())
         continue;
       const std::set<const Member*> early = NeedsBetween(members, first, later);
-      if (early.empty() || !MayGoBefore(members, first, later, early)) continue;
+      if (early.empty() || !MayGoBefore(members, first, later, early) ||
+          (!context_.options.kernels &&
+           CountWith(members, first, later, early) > kMostOfWholeLanes))
+        continue;
       std::stable_partition(members.begin() + first, members.begin() + later,
                             [&](const auto& member) { return early.contains(member.get()); });
       return;
     }
+  }
+
+  // Results of the first with those of all siblings that take what goes before it.
+  static size_t CountWith(const Members& members, size_t first, size_t later,
+                          const std::set<const Member*>& early) {
+    size_t count = members[first]->binding->results.size();
+    for (size_t k = later; k < members.size(); ++k) {
+      const bool takes = std::any_of(early.begin(), early.end(), [&](const Member* needed) {
+        return NeededBy(*needed, *members[k]) != nullptr;
+      });
+      if (takes && IsCandidate(*members[first], *members[k]))
+        count += members[k]->binding->results.size();
+    }
+    return count;
   }
 
   static std::set<const Member*> NeedsBetween(const Members& members, size_t first, size_t later) {

@@ -40,7 +40,8 @@ def series(n):
     odd = walk.copy()
     odd[n // 2] = np.nan
     zeros = np.where(RANDOM.random(n) < 0.5, 0.0, -0.0) - (RANDOM.random(n) < 0.3)
-    return [walk, odd, zeros, -zeros, np.arange(float(n)), -np.arange(float(n)), np.full(n, -np.inf)]
+    low = np.full(n, -np.inf)
+    return [walk, odd, zeros, -zeros, np.arange(float(n)), -np.arange(float(n)), low]
 
 
 @pytest.mark.parametrize("n", [1, 64, 65, 130, 3000])
