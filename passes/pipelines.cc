@@ -184,6 +184,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "load-before-branches",
       // Behind choose-trees, which says where lanes go; its maps are scheduled too.
       "gather-columns",
+      // Before jam-neighbours, which makes what is left of rows a few at a time.
+      "separate-ends",
       // Behind choose-trees, whose orders it keeps.
       "jam-neighbours",
       "schedule",
@@ -194,6 +196,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "narrow-integers",
       "simplify",
       "settle-ties",
+      // Before vectorize-loops, which gives lanes to what tells whether an extreme stays.
+      "repeat-extremes",
       "eliminate-dead-code",
       "vectorize-loops",
       // Nothing is left for it, but where vectorize-loops has been disabled.
@@ -241,7 +245,8 @@ const std::vector<std::string_view>& GpuPipeline() {
         "store-behind-checks",  "join-lanes",       "hoist-loads",      "branch-checks",
         "prefetch-streams",     "even-costs",       "write-one-by-one", "stream-stores",
         "load-before-branches", "store-at-once",    "hoist-arrays",     "gather-columns",
-        "make-turned-first",    "join-checks",      "tile-steps"};
+        "make-turned-first",    "join-checks",      "tile-steps",       "repeat-extremes",
+        "separate-ends"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       // Before what sees sums in updates.
