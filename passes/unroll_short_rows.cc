@@ -120,8 +120,7 @@ class RowUnroller : public LoopWriter {
     std::vector<Operands> made(b.results.size());
     ForEachIndex(b, [&](const Operands& index) {
       Element(b, index);
-      for (size_t k = 0; k < made.size(); ++k)
-        Add(b.blocks[0]->results[k], b.results[k], made[k]);
+      for (size_t k = 0; k < made.size(); ++k) Add(b.blocks[0]->results[k], b.results[k], made[k]);
     });
     for (size_t k = 0; k < made.size(); ++k) elements_[b.results[k]] = std::move(made[k]);
   }
