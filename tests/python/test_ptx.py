@@ -242,6 +242,12 @@ def test_architectures_that_nobody_has():
     assert ".target sm_90" in f.ptx(np.ones(3), architecture=121)  # The newest that LLVM knows.
 
 
+def test_libnvvm_writes_for_the_newest_that_reads_typed_pointers(assembled_by):
+    assembled_by("libnvvm")
+    ptx = jit(lambda x: x + 1).ptx(np.ones(3), architecture=121)
+    assert ".target sm_90" in ptx
+
+
 def test_the_setting():
     settings = Config()
     assert settings.gpu_assembler == "nvptx" and "gpu_assembler = 'nvptx'" in repr(settings)
