@@ -89,9 +89,13 @@ def assemble(ptx, folder, architecture=90):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+# Every other one by the second assembler: on a device, PARAKEET_GPU_ASSEMBLER runs all by it.
+ASSEMBLIES = [("nvptx", name) for name in PROGRAMS]
+ASSEMBLIES += [("libnvvm", name) for name in list(PROGRAMS)[::2]]
+
+
 @needs_ptxas
-@pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("assembler", GPU_ASSEMBLERS)
+@pytest.mark.parametrize(("assembler", "name"), ASSEMBLIES)
 def test_every_program(assembler, name, assembled_by, tmp_path):
     assembled_by(assembler)
     program, arguments = PROGRAMS[name]
