@@ -136,10 +136,19 @@ def changed_in_place(a, steps):
     return first, a
 
 
+def read_before_either_is_stored(counts, ends):
+    for s in range(len(ends)):
+        i, j = ends[s, 0], ends[s, 1]
+        first, second = counts[i, 0], counts[j, 0]
+        counts[i, 0] = first + 1.0
+        counts[j, 0] = second + 1.0
+    return counts
+
+
 JITTED = {
     program: jit(program)
     for program in (distances, pair_forces, orbits, springs, descent, bounces, lorenz, kalman,
-                    nearest, swapped, changed_in_place)
+                    nearest, swapped, changed_in_place, read_before_either_is_stored)
 }  # fmt: skip
 
 
@@ -177,6 +186,11 @@ def test_states_of_a_known_length():
 def test_what_no_step_changes_is_given_back():
     a, b = np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0, 6.0])
     check(swapped, a, b, 0)
+
+
+def test_an_update_that_is_lost_where_two_places_are_one():
+    ends = np.random.default_rng(7).integers(0, 4, (5000, 2))
+    check(read_before_either_is_stored, np.zeros((4, 2)), ends)
 
 
 def test_no_array_is_made_of_a_point():
