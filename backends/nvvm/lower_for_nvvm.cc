@@ -53,6 +53,12 @@ class Lowering {
       return;
     }
     if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) LowerIntrinsic(*call);
+    Type* type = instruction.getType();
+    if (instruction.getOpcode() == Instruction::FPExt && type->isFloatTy())
+      Replace(instruction, Widen(instruction.getOperand(0)));
+    if (instruction.getOpcode() == Instruction::FPTrunc && type->isHalfTy() &&
+        instruction.getOperand(0)->getType()->isFloatTy())
+      Replace(instruction, Narrow(instruction.getOperand(0)));
   }
 
   void Replace(Instruction& instruction, Value* value) {
@@ -171,15 +177,29 @@ class Lowering {
     return builder_.CreateSelect(is_negative, builder_.CreateNeg(a), a);
   }
 
+  // --- Halves ---
+
+  // As conversions of 16 bits: libNVVM makes vectors of sums of halves, and then knows no code for
+  // these.
+  Value* Widen(Value* half) {
+    Value* bits = builder_.CreateBitCast(half, builder_.getInt16Ty());
+    return builder_.CreateIntrinsic(Intrinsic::convert_from_fp16, {builder_.getFloatTy()}, {bits});
+  }
+
+  Value* Narrow(Value* number) {
+    Value* bits =
+        builder_.CreateIntrinsic(Intrinsic::convert_to_fp16, {builder_.getFloatTy()}, {number});
+    return builder_.CreateBitCast(bits, builder_.getHalfTy());
+  }
+
   // Of floats and doubles; of halves through floats, which hold each half's result.
   Value* CallLibdevice(const char* name, llvm::ArrayRef<Value*> operands) {
     Type* type = operands[0]->getType();
     if (type->isVectorTy()) return nullptr;
     if (type->isHalfTy()) {
       llvm::SmallVector<Value*, 2> wide;
-      for (Value* operand : operands)
-        wide.push_back(builder_.CreateFPExt(operand, builder_.getFloatTy()));
-      return builder_.CreateFPTrunc(CallLibdevice(name, wide), type);
+      for (Value* operand : operands) wide.push_back(Widen(operand));
+      return Narrow(CallLibdevice(name, wide));
     }
     const llvm::SmallVector<Type*, 2> types(operands.size(), type);
     const std::string symbol = std::string("__nv_") + name + (type->isFloatTy() ? "f" : "");

@@ -491,22 +491,50 @@ define half @f(float %a0, double %a1, half %a2) {
 b0:
   %v0 = call float @__nv_fabsf(float %a0) readnone
   %v1 = call double @__nv_copysign(double %a1, double 1.000000e+00) readnone
-  %v2 = fpext half %a2 to float
-  %v3 = call float @__nv_floorf(float %v2) readnone
-  %v4 = fptrunc float %v3 to half
-  %v5 = bitcast half %v4 to i16
-  %v6 = and i16 %v5, 32767
-  %v7 = bitcast half %a2 to i16
-  %v8 = and i16 %v7, -32768
-  %v9 = or i16 %v6, %v8
-  %v10 = bitcast i16 %v9 to half
-  %v11 = call float @llvm.sqrt.f32(float %v0) readnone
-  ret half %v10
+  %v2 = bitcast half %a2 to i16
+  %v3 = call float @llvm.convert.from.fp16.f32(i16 %v2) readnone
+  %v4 = call float @__nv_floorf(float %v3) readnone
+  %v5 = call i16 @llvm.convert.to.fp16.f32(float %v4) readnone
+  %v6 = bitcast i16 %v5 to half
+  %v7 = bitcast half %v6 to i16
+  %v8 = and i16 %v7, 32767
+  %v9 = bitcast half %a2 to i16
+  %v10 = and i16 %v9, -32768
+  %v11 = or i16 %v8, %v10
+  %v12 = bitcast i16 %v11 to half
+  %v13 = call float @llvm.sqrt.f32(float %v0) readnone
+  ret half %v12
 }
 declare float @__nv_fabsf(float) nounwind readnone
 declare double @__nv_copysign(double, double) nounwind readnone
 declare float @__nv_floorf(float) nounwind readnone
+declare float @llvm.convert.from.fp16.f32(i16)
+declare i16 @llvm.convert.to.fp16.f32(float)
 declare float @llvm.sqrt.f32(float)
+)");
+}
+
+TEST(LowerForNvvm, HalvesAreWidenedByIntrinsics) {
+  EXPECT_EQ(Written(R"(
+define half @f(half %h) {
+  %1 = fpext half %h to float
+  %2 = fadd float %1, 1.0
+  %3 = fptrunc float %2 to half
+  ret half %3
+}
+)"),
+            R"(
+define half @f(half %a0) {
+b0:
+  %v0 = bitcast half %a0 to i16
+  %v1 = call float @llvm.convert.from.fp16.f32(i16 %v0) readnone
+  %v2 = fadd float %v1, 1.000000e+00
+  %v3 = call i16 @llvm.convert.to.fp16.f32(float %v2) readnone
+  %v4 = bitcast i16 %v3 to half
+  ret half %v4
+}
+declare float @llvm.convert.from.fp16.f32(i16)
+declare i16 @llvm.convert.to.fp16.f32(float)
 )");
 }
 

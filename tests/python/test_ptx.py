@@ -112,6 +112,14 @@ def test_every_program_by_the_second_assembler(name, assembled_by, tmp_path):
 
 
 @needs_ptxas
+@pytest.mark.parametrize("assembler", GPU_ASSEMBLERS)
+def test_prefixes_of_halves(assembler, assembled_by, tmp_path):
+    """libNVVM makes vectors of the sums, and knew no code for how halves became floats there."""
+    assembled_by(assembler)
+    assemble(jit(lambda x: np.cumsum(x)).ptx(np.ones(1000, "float16")), tmp_path)
+
+
+@needs_ptxas
 @pytest.mark.parametrize("architecture", [75, 80])
 @pytest.mark.parametrize("assembler", GPU_ASSEMBLERS)
 def test_older_architectures(assembler, architecture, assembled_by, tmp_path):
