@@ -6,8 +6,8 @@
 // After:
 //   %r: [m]f64 = imap (%j) in (%m) { ... sum over k of %a[%k, k] * %b[k, %j] ... }
 //
-// How a part of each operator's result is made is a row of fusing/part_makers.cc: prefixes of a scan
-// are made up to the last that is read, with the bits that they had. What is left of one operator
+// How a part of each operator's result is made is a row of fusing/part_makers.cc: prefixes of a
+// scan are made up to the last that is read, with the bits that they had. What is left of one operator
 // reads less of another: of `(a @ b @ c)[i]`, a row of `a @ b` is made. Sums in a row or an element
 // of a product are made as those of a vector's are (docs/same-bits.md).
 //
@@ -242,7 +242,7 @@ class MakerNarrower : public ir::Mutator {
     for (const int from : read.axes) {
       axes += from < 0 ? 'n' : 'r';
       if (from < 0) continue;
-      const Operand& size = ir::TypeOf(made).dims()[axis++];
+      const Operand size = ir::TypeOf(made).dims()[axis++];
       operands.insert(operands.end(), {Operand::Int(0), size, Operand::Int(1)});
     }
     return builder().EmitOne(OpCode::kSlice, type, operands, {{Attr::kAxes, axes}});

@@ -31,6 +31,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "narrow-makers",
       // Before express-by-index, which makes dense what a library is to sort.
       "sort-by-network",
+      // Of rows that are not known to be short.
+      "select-of-sorted",
       "turn-maps",
       "express-by-index",
       "simplify",

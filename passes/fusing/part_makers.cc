@@ -15,6 +15,7 @@ using ir::Block;
 using ir::Builder;
 using ir::OpCode;
 using ir::Operand;
+using ir::TypeOf;
 using ir::Var;
 using Parts = std::vector<AxisPart>;
 using Operands = std::vector<Operand>;
@@ -167,7 +168,7 @@ Operand MakePrefixes(Builder& builder, const Binding& maker, const Parts& parts)
   const size_t arrays = maker.blocks[0]->params.size();
   Operands operands = maker.operands;
   for (size_t k = 0; k < arrays; ++k)
-    operands[k] = PartOf(builder, operands[k], LeadingParts(made_parts, 1, operands[k].var()->type));
+    operands[k] = SliceOf(builder, operands[k], LeadingParts(made_parts, 1, TypeOf(operands[k])));
   const Block* element = ir::CloneBlock(builder.arena(), *maker.blocks[0]);
   const Block* combine = ir::CloneBlock(builder.arena(), *maker.blocks[1]);
   const ir::Type type = ir::Type::Array(maker.result()->type.dtype(), SizesOf(made_parts));
