@@ -7,9 +7,9 @@
 //   %r: [m]f64 = imap (%j) in (%m) { ... sum over k of %a[%k, k] * %b[k, %j] ... }
 //
 // How a part of each operator's result is made is a row of fusing/part_makers.cc: prefixes of a
-// scan are made up to the last that is read, with the bits that they had. What is left of one operator
-// reads less of another: of `(a @ b @ c)[i]`, a row of `a @ b` is made. Sums in a row or an element
-// of a product are made as those of a vector's are (docs/same-bits.md).
+// scan are made up to the last that is read, with the bits that they had. What is left of one
+// operator reads less of another: of `(a @ b @ c)[i]`, a row of `a @ b` is made. Sums in a row or
+// an element of a product are made as those of a vector's are (docs/same-bits.md).
 //
 // Assumes: slices lie inside their arrays, as behind the checks that the front end writes.
 // Refuses: what is read whole somewhere, or at indexes of a loop, or stored to; operators that may
@@ -38,8 +38,8 @@ using ir::OpCode;
 using ir::Operand;
 using ir::Var;
 
-constexpr size_t kMostReads = 4;    // Rows or columns that are made each by itself.
-constexpr int kMostRounds = 16;     // Operators one behind the other that are narrowed.
+constexpr size_t kMostReads = 4;      // Rows or columns that are made each by itself.
+constexpr int kMostRounds = 16;       // Operators one behind the other that are narrowed.
 constexpr int64_t kFewElements = 64;  // Arrays of so few are made whole.
 
 // An index of an array that is known to lie inside an axis of some length.

@@ -136,8 +136,8 @@ class SortFinder {
   Operand KeysOf(const Binding& call, const std::vector<PartRead>& reads) const {
     const Operand& keys = call.operands[0];
     const Binding* copy = DefinitionOf(keys);
-    const bool is_copy = copy != nullptr && IsIdentity(*copy) &&
-                         finder_.BlockOf(copy) == finder_.BlockOf(&call);
+    const bool is_copy =
+        copy != nullptr && IsIdentity(*copy) && finder_.BlockOf(copy) == finder_.BlockOf(&call);
     return is_copy && IsKept(copy->operands[0], *copy, reads) ? copy->operands[0] : keys;
   }
 
@@ -209,8 +209,7 @@ class SelectionWriter {
   // What stands at each of the places.
   Operand At(const Operand& places, const Operand& count) {
     const DType dtype = is_order_ ? DType::kI64 : Dtype();
-    const Var* made =
-        builder_.EmitOne(OpCode::kAlloc, ir::Type::Array(dtype, {count}), {count});
+    const Var* made = builder_.EmitOne(OpCode::kAlloc, ir::Type::Array(dtype, {count}), {count});
     const std::string routine = is_order_ ? "argselect" : "select";
     const Operand status = builder_.EmitOne(OpCode::kLibraryCall, DType::kI64,
                                             {keys_, places, made}, {{Attr::kCallee, routine}});
@@ -275,9 +274,8 @@ class SelectionWriter {
     const Operand a = inner.Load(keys_, {i});
     Operand is_here = inner.Scalar(OpCode::kEq, {a, extreme});
     if (!is_least && ir::IsFloat(Dtype())) {
-      const Operand are_nan =
-          inner.Scalar(OpCode::kAnd, {inner.Scalar(OpCode::kIsNan, {a}),
-                                      inner.Scalar(OpCode::kIsNan, {extreme})});
+      const Operand are_nan = inner.Scalar(OpCode::kAnd, {inner.Scalar(OpCode::kIsNan, {a}),
+                                                          inner.Scalar(OpCode::kIsNan, {extreme})});
       is_here = inner.Scalar(OpCode::kOr, {is_here, are_nan});
     }
     const Operand place = inner.Scalar(OpCode::kSelect, {is_here, i, none});
@@ -306,8 +304,7 @@ class Selecting : public ir::Mutator {
     ir::ForEachBinding(*function.body, [&](const Binding& b) {
       std::optional<Sort> sort = finder_.Of(b);
       if (!sort) return;
-      context.Note(b.span, "not sorted: only parts of it are read", Topic::kFusion,
-                   Verdict::kDone);
+      context.Note(b.span, "not sorted: only parts of it are read", Topic::kFusion, Verdict::kDone);
       Plan(std::move(*sort));
     });
   }
@@ -365,9 +362,8 @@ class Selecting : public ir::Mutator {
     Builder inner = builder().Nested();
     const Var* i = builder().NewVar(DType::kI64, "i");
     const Operand place = PlaceIn(inner, part, i);
-    const Var* places =
-        builder().EmitOne(OpCode::kImap, ir::Type::Array(DType::kI64, {part.size}), {part.size},
-                          {}, {inner.Finish({i}, {place})}, "places");
+    const Var* places = builder().EmitOne(OpCode::kImap, ir::Type::Array(DType::kI64, {part.size}),
+                                          {part.size}, {}, {inner.Finish({i}, {place})}, "places");
     return writer.At(places, part.size);
   }
 

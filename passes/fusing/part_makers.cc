@@ -82,10 +82,8 @@ Operands SizesOf(const Parts& parts) {
 Operand EmitLike(Builder& builder, const Binding& maker, Operands operands, const Block* block,
                  const Parts& parts) {
   const ir::Type type = ir::Type::Array(maker.result()->type.dtype(), SizesOf(parts));
-  const ir::Attributes attrs =
-      type.rank() < 2 ? maker.attrs.Without(Attr::kFortran) : maker.attrs;
-  return builder.EmitOne(maker.op, type, std::move(operands), attrs, {block},
-                         maker.result()->hint);
+  const ir::Attributes attrs = type.rank() < 2 ? maker.attrs.Without(Attr::kFortran) : maker.attrs;
+  return builder.EmitOne(maker.op, type, std::move(operands), attrs, {block}, maker.result()->hint);
 }
 
 size_t IndexRank(const Binding& maker) {
