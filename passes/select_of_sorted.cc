@@ -16,8 +16,8 @@
 //
 // Assumes: slices lie inside their arrays.
 // Refuses: complex numbers and float16; stable sorts of floats, which keep zeros of either sign in
-// order; what is read in loops, or by parts that are not known where the first is read; parts of
-// rows, since rows may turn out to be short enough for networks. A GPU sorts what is not at an end.
+// order; what is read in loops, what is neither an element nor at a side, which may be nearly all;
+// parts of rows, since rows may turn out to be short enough for networks. A GPU sorts what is not at an end.
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -153,9 +153,25 @@ class SortFinder {
     return std::all_of(parts.reads.begin(), parts.reads.end(), [&](const PartRead& read) {
       if (read.at != read.reader || NumberOf(*read.reader) < NumberOf(call)) return false;
       if (read.IsElement()) return !for_kernels_ || IsAtEnd(read);
-      if (for_kernels_ || parts.reads.size() > 1 || read.axes.size() != 1) return false;
+      if (for_kernels_ || parts.reads.size() > 1 || !IsAtSide(read)) return false;
       return !is_rows || read.parts[0].size.IsConstant();
     });
+  }
+
+  // The first ones, or the last ones, whichever way: what lies between may be nearly all.
+  bool IsAtSide(const PartRead& read) const {
+    if (read.axes.size() != 1 || read.through[0].size() > 1) return false;
+    const AxisPart& part = read.parts[0];
+    if (!part.step.IsInt(1)) return false;
+    const Operand extent = ir::TypeOf(read.reader->operands[0]).dims()[0];
+    if (!read.through[0].empty()) {
+      const AxisPart& turned = read.through[0][0];
+      return part.start.IsInt(0) && turned.step.IsInt(-1) && IsLast(turned.start, turned.size);
+    }
+    const Binding* size = DefinitionOf(part.size);
+    const bool is_rest = size != nullptr && size->op == OpCode::kSub &&
+                         size->operands[0] == extent && size->operands[1] == part.start;
+    return part.start.IsInt(0) || is_rest;
   }
 
   // At the first place or the last.

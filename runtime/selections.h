@@ -60,6 +60,14 @@ bool SelectNumbers(PkCall* call, SortKernel sort, const T* numbers, int64_t coun
   if (found.get() == nullptr || spare.get() == nullptr) return false;
   Selector<T, T> selector(call, sort);
   const int64_t *const begin = places.data(), *const end = begin + places.size();
+  const auto size = int64_t(places.size());
+  if (size > CloseTogether(count) && places.back() - places.front() == size - 1) {
+    const int64_t ends[] = {places.front(), places.back()};
+    selector.Partition(numbers, found.get(), spare.get(), count, ends, ends + 2);
+    selector.Sort(found.get() + ends[0], size);
+    std::copy_n(found.get() + ends[0], size, values);
+    return true;
+  }
   std::vector<const int64_t*> groups;
   for (const int64_t* place = begin; place < end; ++place) {
     if (groups.empty() || *place - *groups.back() > CloseTogether(count)) groups.push_back(place);
@@ -189,7 +197,8 @@ void ArgPartitionSortedRow(SortKernel sort, const T* data, int64_t count, int64_
   TellApart(data, count, pivot, equal, behind, made);
 }
 
-// So many places are found sooner by sorting all.
+// So many places are found sooner by sorting all. Orders take longer to sort.
+inline bool AreMany(int64_t places, int64_t count) { return places >= count / 16; }
 inline bool AreMost(int64_t places, int64_t count) { return places >= count / 4; }
 
 // Gives how many are nan, or -1 without memory.
@@ -216,7 +225,7 @@ int64_t RunSelect(PkCall* call, SortKernel sort, const T* data, int64_t count, c
     return SelectInSortedRow(sort, data, count, asked, size, values);
   }
   if (count <= kShortRow) return SelectInShortRow(call, sort, data, count, asked, size, values);
-  if (AreMost(size, count)) return SelectOfAllSorted(call, sort, data, count, asked, size, values);
+  if (AreMany(size, count)) return SelectOfAllSorted(call, sort, data, count, asked, size, values);
   const int64_t nans = CountNans(call, data, count);
   const int64_t numbers = count - nans;
   const PooledArray<T> kept(nans > 0 ? numbers : 0);
