@@ -17,7 +17,8 @@
 // Assumes: slices lie inside their arrays.
 // Refuses: complex numbers and float16; stable sorts of floats, which keep zeros of either sign in
 // order; what is read in loops, what is neither an element nor at a side, which may be nearly all;
-// parts of rows, since rows may turn out to be short enough for networks. A GPU sorts what is not at an end.
+// parts of rows, since rows may turn out to be short enough for networks. A GPU sorts what is not
+// at an end.
 #include <algorithm>
 #include <functional>
 #include <optional>
