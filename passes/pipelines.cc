@@ -27,8 +27,12 @@ const std::vector<std::string_view>& CpuPipeline() {
       "simplify",
       "prove-bounds",
       "simplify",
+      // Behind what knows sizes to be equal, while views are slices.
+      "narrow-makers",
       // Before express-by-index, which makes dense what a library is to sort.
       "sort-by-network",
+      // Of rows that are not known to be short.
+      "select-of-sorted",
       "turn-maps",
       "express-by-index",
       "simplify",

@@ -146,7 +146,7 @@ void pk_mark(PkCall* call, int32_t region, int64_t bytes, int64_t operations);
 //               L: LAPACK ("pk_lapack_dgesv"), all by reference, with the status as last argument.
 //               S: NumPy's sort kernels ("pk_numpy_sort_f64", "pk_numpy_stable_sort_f64",
 //               "pk_numpy_argsort_f64"), and selection by them ("pk_numpy_select_f64",
-//               "pk_numpy_partition_f64", "pk_numpy_argpartition_f64"); the status is 0, of a
+//               "pk_numpy_argselect_f64", "pk_numpy_partition_f64" ...); the status is 0, of a
 //               select how many elements are nan, or -1 where there was no memory.
 //               n an integer, u a letter by its code, k K an array of i64, others arrays.
 //   operands    one word for n and u; for an array its address and its number of elements.

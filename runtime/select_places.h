@@ -46,6 +46,9 @@ inline constexpr int64_t kSplitAtOnce = 512;
 // Places that lie apart take a traversal each; more than so many split the array again and again.
 inline constexpr size_t kMostTraversals = 8;
 
+// Where one element in so many has a place, all are sorted.
+inline constexpr int64_t kDensePlaces = 4;
+
 template <typename T>
 T KeyOf(T element) {
   return element;
@@ -92,6 +95,10 @@ class Selector {
       std::copy_n(from, count, to);
       if (places != places_end) Sort(to, count);
       return;
+    }
+    if ((places_end - places) * kDensePlaces >= count) {
+      std::copy_n(from, count, to);
+      return Sort(to, count);
     }
     const int64_t place = places[(places_end - places) / 2] - base;
     const Bracket<T> bracket = Around(from, count, place, place);

@@ -45,7 +45,7 @@ int64_t CountNans(PkCall* call, const T* data, int64_t count) {
 // The places below `count`, in increasing order.
 inline std::vector<int64_t> PlacesInOrder(const int64_t* asked, int64_t size, int64_t count) {
   std::vector<int64_t> places(asked, asked + size);
-  std::sort(places.begin(), places.end());
+  if (!std::is_sorted(places.begin(), places.end())) std::sort(places.begin(), places.end());
   places.erase(std::unique(places.begin(), places.end()), places.end());
   places.erase(std::lower_bound(places.begin(), places.end(), count), places.end());
   return places;
@@ -60,6 +60,14 @@ bool SelectNumbers(PkCall* call, SortKernel sort, const T* numbers, int64_t coun
   if (found.get() == nullptr || spare.get() == nullptr) return false;
   Selector<T, T> selector(call, sort);
   const int64_t *const begin = places.data(), *const end = begin + places.size();
+  const auto size = int64_t(places.size());
+  if (size > CloseTogether(count) && places.back() - places.front() == size - 1) {
+    const int64_t ends[] = {places.front(), places.back()};
+    selector.Partition(numbers, found.get(), spare.get(), count, ends, ends + 2);
+    selector.Sort(found.get() + ends[0], size);
+    std::copy_n(found.get() + ends[0], size, values);
+    return true;
+  }
   std::vector<const int64_t*> groups;
   for (const int64_t* place = begin; place < end; ++place) {
     if (groups.empty() || *place - *groups.back() > CloseTogether(count)) groups.push_back(place);
@@ -189,6 +197,25 @@ void ArgPartitionSortedRow(SortKernel sort, const T* data, int64_t count, int64_
   TellApart(data, count, pivot, equal, behind, made);
 }
 
+// So many places are found sooner by sorting all. Orders take longer to sort.
+inline bool AreMany(int64_t places, int64_t count) { return places >= count / 16; }
+inline bool AreMost(int64_t places, int64_t count) { return places >= count / 4; }
+
+// Gives how many are nan, or -1 without memory.
+template <typename T>
+int64_t SelectOfAllSorted(PkCall* call, SortKernel sort, const T* data, int64_t count,
+                          const int64_t* asked, int64_t size, T* values) {
+  const PooledArray<T> sorted(count);
+  T* const elements = sorted.get();
+  if (elements == nullptr) return -1;
+  std::copy_n(data, count, elements);
+  if (SortInParts(call, sort, elements, count) != 0) return -1;
+  PutZerosInOrder(elements, count);
+  for (int64_t i = 0; i < size; ++i) values[i] = elements[asked[i]];
+  const auto is_number = [](T key) { return !IsNan(key); };
+  return elements + count - std::partition_point(elements, elements + count, is_number);
+}
+
 // Operands: the elements, places, and what stands there. Gives how many elements are nan, or -1
 // without memory.
 template <typename T>
@@ -198,6 +225,7 @@ int64_t RunSelect(PkCall* call, SortKernel sort, const T* data, int64_t count, c
     return SelectInSortedRow(sort, data, count, asked, size, values);
   }
   if (count <= kShortRow) return SelectInShortRow(call, sort, data, count, asked, size, values);
+  if (AreMany(size, count)) return SelectOfAllSorted(call, sort, data, count, asked, size, values);
   const int64_t nans = CountNans(call, data, count);
   const int64_t numbers = count - nans;
   const PooledArray<T> kept(nans > 0 ? numbers : 0);
@@ -316,6 +344,65 @@ int64_t RunArgPartition(PkCall* call, SortKernel sort, const T* data, int64_t co
       .Partition(from.get(), to.get(), from.get(), numbers, places.data(),
                  places.data() + places.size());
   for (int64_t i = 0; i < numbers; ++i) made[i] = to.get()[i].place;
+  return 0;
+}
+
+// So many elements are looked through at a time for some that are kept, which are few.
+inline constexpr int64_t kLookedThrough = 64;
+
+// The elements between two, both included, with where they are, in order; and how many are below.
+template <typename T>
+std::vector<Placed<T>> KeepBetween(const T* data, int64_t count, T low, T high, int64_t* below) {
+  std::vector<Placed<T>> kept;
+  int64_t less = 0;
+  for (int64_t begin = 0; begin < count; begin += kLookedThrough) {
+    const int64_t end = std::min(begin + kLookedThrough, count);
+    int64_t are_less = 0, are_inside = 0;
+    for (int64_t i = begin; i < end; ++i) {
+      are_less += data[i] < low;
+      are_inside += (data[i] >= low) & (data[i] <= high);
+    }
+    less += are_less;
+    for (int64_t i = begin; i < end && are_inside > 0; ++i) {
+      if (data[i] >= low && data[i] <= high) kept.push_back({data[i], i});
+    }
+  }
+  *below = less;
+  return kept;
+}
+
+// Operands: the elements, places, and the indexes that sorting puts there, of equal elements and of
+// nans in order. Gives -1 without memory.
+template <typename T>
+int64_t RunArgSelect(PkCall* call, SortKernel sort, const T* data, int64_t count,
+                     const int64_t* asked, int64_t size, int64_t* made) {
+  if (size == 0) return 0;
+  if (count <= kShortRow) {
+    int64_t order[kShortRow];
+    ArgSortShortRow(data, count, order);
+    for (int64_t i = 0; i < size; ++i) made[i] = order[asked[i]];
+    return 0;
+  }
+  const auto [least, most] = std::minmax_element(asked, asked + size);
+  const int64_t nans = CountNans(call, data, count), numbers = count - nans;
+  std::vector<Placed<T>> kept;
+  int64_t below = 0;
+  if (*least < numbers) {
+    const int64_t ends[] = {*least, std::min(*most, numbers - 1)};
+    T bounds[2];
+    if (RunSelect(call, sort, data, count, ends, 2, bounds) < 0) return -1;
+    kept = KeepBetween(data, count, bounds[0], bounds[1], &below);
+    std::stable_sort(kept.begin(), kept.end(),
+                     [](const auto& a, const auto& b) { return ComesBefore(a, b); });
+  }
+  std::vector<int64_t> places_of_nans;
+  for (int64_t i = 0; i < count && *most >= numbers; ++i) {
+    if (IsNan(data[i])) places_of_nans.push_back(i);
+  }
+  for (int64_t i = 0; i < size; ++i) {
+    made[i] = asked[i] < numbers ? kept[size_t(asked[i] - below)].place
+                                 : places_of_nans[size_t(asked[i] - numbers)];
+  }
   return 0;
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/sort_kernels.h"
 
+#include <algorithm>
+#include <numeric>
 #include <type_traits>
 
 #include "runtime/bit_packing.h"
@@ -91,6 +93,29 @@ int64_t RunSelection(PkCall* call, const void* kernel, const uint64_t* operands)
               ArrayAt<Made>(operands[4]));
 }
 
+// The kernel of another routine; null where NumPy has none.
+const void* KernelOf(Routine::Run run);
+
+// Of most of the elements, all are sorted.
+template <typename T>
+int64_t RunArgSelection(PkCall* call, const void* kernel, const uint64_t* operands) {
+  const uint64_t count = operands[1], size = operands[3];
+  const void* const arg_sort = KernelOf(RunArgSort<T>);
+  if (arg_sort == nullptr || !AreMost(int64_t(size), int64_t(count)))
+    return RunSelection<T, int64_t, RunArgSelect<T>>(call, kernel, operands);
+  const PooledArray<T> keys{int64_t(count)};
+  const PooledArray<int64_t> order{int64_t(count)};
+  if (keys.get() == nullptr || order.get() == nullptr) return -1;
+  std::copy_n(ArrayAt<const T>(operands[0]), count, keys.get());
+  std::iota(order.get(), order.get() + count, int64_t{0});
+  const uint64_t sorted[] = {uint64_t(keys.get()), count, uint64_t(order.get()), count};
+  if (RunArgSort<T>(call, arg_sort, sorted) != 0) return -1;
+  for (uint64_t i = 0; i < size; ++i) {
+    ArrayAt<int64_t>(operands[4])[i] = order.get()[ArrayAt<const int64_t>(operands[2])[i]];
+  }
+  return 0;
+}
+
 // Elements, whether the first of eight is the lowest bit, and what is made of them.
 template <void (*kRun)(const uint8_t*, int64_t, bool, uint8_t*)>
 int64_t RunBits(PkCall*, const void*, const uint64_t* operands) {
@@ -107,6 +132,7 @@ int64_t RunBits(PkCall*, const void*, const uint64_t* operands) {
 #define PARAKEET_IN_PARTS(name, T)                                                   \
   PARAKEET_SORTS(name, RunSort<T>, RunStableSort<T>, RunArgSort<T>),                 \
       {"select_" name, RunSelection<T, T, RunSelect<T>>, "sort_" name},              \
+      {"argselect_" name, RunArgSelection<T>, "sort_" name},                         \
       {"partition_" name, RunSelection<T, T, RunPartition<T>>, "sort_" name}, {      \
     "argpartition_" name, RunSelection<T, int64_t, RunArgPartition<T>>, "sort_" name \
   }
@@ -132,6 +158,13 @@ Routine routines[] = {
     {"packbits_bool", RunBits<PackBits>, nullptr, &own_kernel},
     {"unpackbits_u8", RunBits<UnpackBits>, nullptr, &own_kernel},
 };
+
+const void* KernelOf(Routine::Run run) {
+  for (const Routine& routine : routines) {
+    if (routine.run == run) return routine.kernel;
+  }
+  return nullptr;
+}
 
 }  // namespace
 

@@ -5,7 +5,8 @@
 // No bit of a result depends on the number of threads. What "sort" leaves open is settled: -0 comes
 // before 0. "stable_sort" and "argsort" keep equal elements in order.
 //
-// "select", "partition" and "argpartition" are our own (selections.h); NumPy's sort what is little.
+// "select", "argselect", "partition" and "argpartition" are our own (selections.h); NumPy's sort
+// what is little.
 #ifndef PARAKEET_RUNTIME_SORT_KERNELS_H_
 #define PARAKEET_RUNTIME_SORT_KERNELS_H_
 

@@ -50,6 +50,9 @@ bool CountsUp(const Binding& maker) {
          element.results[0] == Operand(element.params[0]);
 }
 
+// True for what finds elements, or their indexes, at places that an operand has.
+bool Selects(const std::string& routine) { return routine == "select" || routine == "argselect"; }
+
 int64_t LengthOfRow(const Operand& row) { return row.var()->type.dims()[0].constant().integer; }
 
 // The operand that the routine writes its result to.
@@ -66,7 +69,7 @@ RowSorter::RowSorter(ir::Arena* arena, const ir::Function& function, Context& co
 std::optional<RowSorter::Call> RowSorter::AsCall(const Binding& b) {
   if (b.op != OpCode::kLibraryCall) return std::nullopt;
   const std::string& routine = b.attrs.Text(Attr::kCallee);
-  const bool selects = routine == "select" || routine == "partition" || routine == "argpartition";
+  const bool selects = Selects(routine) || routine == "partition" || routine == "argpartition";
   const bool sorts = routine == "sort" || routine == "stable_sort" || routine == "argsort";
   if (!selects && !sorts) return std::nullopt;
   if (!std::all_of(b.operands.begin(), b.operands.end(), IsRow)) return std::nullopt;
@@ -74,7 +77,7 @@ std::optional<RowSorter::Call> RowSorter::AsCall(const Binding& b) {
   if (!HasSortingNetwork(type.dtype())) return std::nullopt;
   // Of zeros, a stable sort keeps the first first.
   if (routine == "stable_sort" && ir::IsFloat(type.dtype())) return std::nullopt;
-  if (routine == "select") {
+  if (Selects(routine)) {
     const Operand& count = b.operands[1].var()->type.dims()[0];
     if (!count.IsConstant() || count.constant().integer > kMostInNetwork) return std::nullopt;
   }
@@ -123,9 +126,9 @@ void RowSorter::Plan(const Block& block, size_t at) {
   if (call->routine == "argsort" && (call->places == nullptr || !CountsUp(*call->places))) return;
   if (call->keys != nullptr) makers_[call->keys] = call->length;
   // Of a partition, where all is in order everywhere, nobody asks at which places.
-  const bool reads_places = call->routine == "select" || call->routine == "argsort";
+  const bool selects = Selects(call->routine);
+  const bool reads_places = selects || call->routine == "argsort";
   if (call->places != nullptr && reads_places) {
-    const bool selects = call->routine == "select";
     makers_[call->places] = selects ? LengthOfRow(b.operands[1]) : call->length;
   }
   calls_.emplace(&b, *call);
@@ -231,15 +234,17 @@ void RowSorter::Write(const Call& call) {
   context_.Note(b.span, "sorted by a network of exchanges", Topic::kNests, Verdict::kDone);
   const Operands elements = ElementsOf(b.operands[0].var(), call.keys, call.length);
   Operand status = Int(0);
-  if (call.routine == "select") {
-    const Operands sorted = SortByNetwork(builder(), elements);
+  if (Selects(call.routine)) {
+    const bool is_order = call.routine == "argselect";
+    const Operands sorted =
+        is_order ? OrderByNetwork(builder(), elements) : SortByNetwork(builder(), elements);
     const Var* asked = b.operands[1].var();
     Operands found;
     for (const Operand& place : ElementsOf(asked, call.places, LengthOfRow(b.operands[1]))) {
       found.push_back(ElementAt(sorted, place));
     }
     Store(b.operands[2].var(), found);
-    status = CountOfNans(elements);
+    if (!is_order) status = CountOfNans(elements);
   } else {
     WriteSorted(call, elements);
   }

@@ -195,6 +195,18 @@ void SortPlaces(const std::vector<uint64_t>& operands, Less is_less) {
   std::stable_sort(places, places + operands[3], is_less);
 }
 
+// The indexes that sorting puts at the places that an operand has.
+template <typename Less>
+std::vector<int64_t> OrderOf(const std::vector<uint64_t>& operands, Less is_less) {
+  std::vector<int64_t> order(operands[1]);
+  for (size_t k = 0; k < order.size(); ++k) order[k] = int64_t(k);
+  std::stable_sort(order.begin(), order.end(), is_less);
+  const auto* asked = reinterpret_cast<const int64_t*>(operands[2]);
+  std::vector<int64_t> chosen;
+  for (uint64_t k = 0; k < operands[3]; ++k) chosen.push_back(order[size_t(asked[k])]);
+  return chosen;
+}
+
 // Stands for the libraries: sorts numbers of 64 bits as NumPy does, all of them stably.
 int64_t SortDoubles(const std::string& symbol, const std::string&,
                     const std::vector<uint64_t>& operands) {
@@ -209,6 +221,22 @@ int64_t SortDoubles(const std::string& symbol, const std::string&,
   if (symbol == "pk_numpy_argsort_i64") {
     const auto* integers = reinterpret_cast<const int64_t*>(operands[0]);
     SortPlaces(operands, [&](int64_t a, int64_t b) { return integers[a] < integers[b]; });
+    return 0;
+  }
+  const auto by_element = [&](int64_t a, int64_t b) { return is_less(numbers[a], numbers[b]); };
+  if (symbol == "pk_numpy_select_f64") {
+    auto* made = reinterpret_cast<double*>(operands[4]);
+    for (const int64_t place : OrderOf(operands, by_element)) *made++ = numbers[place];
+    return 0;
+  }
+  if (symbol == "pk_numpy_argselect_f64") {
+    auto* made = reinterpret_cast<int64_t*>(operands[4]);
+    for (const int64_t place : OrderOf(operands, by_element)) *made++ = place;
+    return 0;
+  }
+  if (symbol == "pk_numpy_stable_sort_i64") {
+    auto* integers = reinterpret_cast<int64_t*>(operands[0]);
+    std::sort(integers, integers + operands[1]);
     return 0;
   }
   if (symbol != "pk_numpy_sort_f64" && symbol != "pk_numpy_stable_sort_f64")
