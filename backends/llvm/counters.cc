@@ -22,8 +22,9 @@ bool IsConstantWithin(const Operand& operand, int64_t limit) {
 
 class Steps {
  public:
-  Steps(const Block& body, const ir::VarSet& counters)
-      : makers_(ir::Definitions(body)), counters_(counters) {}
+  // Both are borrowed.
+  Steps(const ir::DefinitionMap& makers, const ir::VarSet& counters)
+      : makers_(makers), counters_(counters) {}
 
   // Whether the value, yielded behind a step, is one that a counter may go on with.
   bool Count(const Operand& value) {
@@ -53,7 +54,7 @@ class Steps {
     }
   }
 
-  const ir::DefinitionMap makers_;
+  const ir::DefinitionMap& makers_;
   const ir::VarSet& counters_;
   ir::VarSet found_;
 };
@@ -66,12 +67,13 @@ bool BeginsSmall(const Operand& init, const ir::VarSet& counters) {
 
 void FindCounters(const Binding& loop, ir::VarSet& counters) {
   const Block &test = *loop.blocks[0], &body = *loop.blocks[1];
+  const ir::DefinitionMap makers = ir::Definitions(body);
   for (size_t k = 0; k < loop.results.size(); ++k) {
     if (body.params[k]->type != ir::Type(ir::DType::kI64)) continue;
     if (!BeginsSmall(loop.operands[k], counters)) continue;
     ir::VarSet supposed = counters;
     supposed.insert(body.params[k]);
-    Steps steps(body, supposed);
+    Steps steps(makers, supposed);
     if (!steps.Count(body.results[k])) continue;
     for (const Var* var : {test.params[k], body.params[k], loop.results[k]}) counters.insert(var);
     counters.merge(steps.found());

@@ -352,7 +352,6 @@ FunctionEmitter::Ending FunctionEmitter::EmitEnding(const ir::Block& body, size_
 }
 
 void FunctionEmitter::EmitWhile(const ir::Binding& binding) {
-  if (!InKernel()) FindCounters(binding, counters_);
   if (EndsOnPaths(binding)) return EmitWhileOnPaths(binding);
   const ir::Block &test = *binding.blocks[0], &body = *binding.blocks[1];
   EnterLoopOfBlock(test);

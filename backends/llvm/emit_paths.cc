@@ -1,8 +1,10 @@
-// A `while` whose steps end in a branch that stores: each path asks by itself whether to go on.
+// A `while` that goes on to what a path of its step has just stored: each path asks by itself
+// whether to go on.
 //
 // Where paths join before that is asked, nobody knows any more what one of them has decided or
 // stored. A search that goes back has counted its depth up just now, which is not negative then,
 // and reads the place that it has stored. LLVM finds both on a path of its own.
+#include <algorithm>
 #include <functional>
 
 #include "backends/llvm/function_emitter.h"
@@ -19,10 +21,6 @@ using llvm::PHINode;
 constexpr int kMostPaths = 6;
 constexpr size_t kMostAsked = 4;  // Bindings of a test, which each path has for itself.
 
-bool Is(const ir::Binding& b, std::initializer_list<OpCode> ops) {
-  return std::find(ops.begin(), ops.end(), b.op) != ops.end();
-}
-
 const ir::Binding* LastChoice(const Block& block) {
   if (block.bindings.empty()) return nullptr;
   const ir::Binding* last = block.bindings.back();
@@ -35,13 +33,76 @@ int PathsOf(const Block& block) {
   return choice == nullptr ? 1 : PathsOf(*choice->blocks[0]) + PathsOf(*choice->blocks[1]);
 }
 
-// What only chooses a value is better selected than branched upon.
-bool Stores(const ir::Binding& choice) {
-  bool stores = false;
-  ir::ForEachBinding(Block{{}, {&choice}, {}},
-                     [&](const ir::Binding& b) { stores |= Is(b, {OpCode::kStore}); });
-  return stores;
-}
+// Whether some path of a step goes on to a place at which it has just stored, and which a step reads
+// where it begins.
+class StoredPlaces {
+ public:
+  explicit StoredPlaces(const ir::Binding& loop) : body_(*loop.blocks[1]) {
+    for (const Block* block : loop.blocks) {
+      for (const ir::Binding* b : block->bindings) {
+        if (b->op == OpCode::kLoad) reads_.push_back({b, &block->params});
+      }
+    }
+  }
+
+  bool AreReadNext() { return AreReadBehind(body_, body_.results); }
+
+ private:
+  // `yielded` is what the step yields where the block ends.
+  bool AreReadBehind(const Block& block, const std::vector<ir::Operand>& yielded) {
+    const size_t outer = stores_.size();
+    for (const ir::Binding* b : block.bindings) {
+      if (b->op == OpCode::kStore) stores_.push_back(b);
+    }
+    const ir::Binding* choice = LastChoice(block);
+    bool are = choice == nullptr && IsReadNext(yielded);
+    for (size_t side = 0; choice != nullptr && side < 2; ++side)
+      are |= AreReadBehind(*choice->blocks[side], OnSide(*choice, side, yielded));
+    stores_.resize(outer);
+    return are;
+  }
+
+  static std::vector<ir::Operand> OnSide(const ir::Binding& choice, size_t side,
+                                         std::vector<ir::Operand> yielded) {
+    for (ir::Operand& operand : yielded) {
+      for (size_t k = 0; k < choice.results.size(); ++k) {
+        if (operand != ir::Operand(choice.results[k])) continue;
+        operand = choice.blocks[side]->results[k];
+        break;
+      }
+    }
+    return yielded;
+  }
+
+  bool IsReadNext(const std::vector<ir::Operand>& yielded) const {
+    for (size_t k = 0; k < yielded.size(); ++k) {
+      if (!yielded[k].IsVar() || yielded[k] == ir::Operand(body_.params[k])) continue;
+      for (const ir::Binding* store : stores_) {
+        if (std::any_of(reads_.begin(), reads_.end(), [&](const Read& read) {
+              return read.load->operands[0] == store->operands[0] &&
+                     Has(*read.load, ir::Operand((*read.params)[k]), 0) &&
+                     Has(*store, yielded[k], 1);
+            }))
+          return true;
+      }
+    }
+    return false;
+  }
+
+  // Among the indexes, behind which so many operands stand.
+  static bool Has(const ir::Binding& access, const ir::Operand& index, size_t behind) {
+    const auto begin = access.operands.begin() + 1, end = access.operands.end() - behind;
+    return std::find(begin, end, index) != end;
+  }
+
+  struct Read {
+    const ir::Binding* load;
+    const std::vector<const ir::Var*>* params;  // of its block
+  };
+  const Block& body_;
+  std::vector<Read> reads_;
+  std::vector<const ir::Binding*> stores_;  // on the path that is looked at
+};
 
 bool IsShortTest(const Block& test) {
   return test.bindings.size() <= kMostAsked &&
@@ -55,7 +116,8 @@ bool IsShortTest(const Block& test) {
 bool FunctionEmitter::EndsOnPaths(const ir::Binding& loop) const {
   if (InKernel() || IsRemote() || !IsShortTest(*loop.blocks[0])) return false;
   const ir::Binding* choice = LastChoice(*loop.blocks[1]);
-  return choice != nullptr && Stores(*choice) && PathsOf(*loop.blocks[1]) <= kMostPaths;
+  return choice != nullptr && PathsOf(*loop.blocks[1]) <= kMostPaths &&
+         StoredPlaces(loop).AreReadNext();
 }
 
 // Emits the block, and `finish` behind each of its paths, where its results have their values.
@@ -79,7 +141,10 @@ void FunctionEmitter::EmitPaths(const Block& block, const std::function<void()>&
   launch_group_ = outer_group;
 }
 
+// Its counters are known not to wrap around. Of those of other loops LLVM would only make tests of
+// what they were before, for which a search keeps both in registers.
 void FunctionEmitter::EmitWhileOnPaths(const ir::Binding& loop) {
+  FindCounters(loop, counters_);
   const Block &test = *loop.blocks[0], &body = *loop.blocks[1];
   EnterLoopOfBlock(test);
   EnterLoopOfBlock(body);
