@@ -33,8 +33,8 @@ int PathsOf(const Block& block) {
   return choice == nullptr ? 1 : PathsOf(*choice->blocks[0]) + PathsOf(*choice->blocks[1]);
 }
 
-// Whether some path of a step goes on to a place at which it has just stored, and which a step reads
-// where it begins.
+// Whether some path of a step goes on to a place at which it has just stored, and which a step
+// reads where it begins.
 class StoredPlaces {
  public:
   explicit StoredPlaces(const ir::Binding& loop) : body_(*loop.blocks[1]) {
