@@ -76,6 +76,9 @@ constexpr int64_t kMostRowScanBytes = 80;
 constexpr int64_t kShortScan = 64;
 constexpr int64_t kLaneBytes =
     256;  // What the lanes of all accumulators together may fill: four wide registers.
+// What they fill where there are more of them than that, one such register each.
+constexpr int64_t kMostLaneBytes = 512;
+constexpr int64_t kRegisterBytes = 64;
 constexpr int64_t kMostLanes = 64;
 // What is checked is gathered mostly, in rows that may well be short: one register.
 constexpr int64_t kMostLanesOfCheckedRows = 8;
@@ -280,6 +283,15 @@ class TreeChooser : public LoopWriter {
       if (!ir::IsBool(result->type.dtype())) bytes += ir::SizeInBytes(result->type.dtype());
     }
     return std::max<int64_t>(bytes, 1);
+  }
+
+  // How many lanes of its widest numbers fill a register: fewer would wait for each addition as
+  // long, for less.
+  static int64_t LanesOfRegister(const Binding& b) {
+    int64_t widest = 1;
+    for (const Var* result : b.results)
+      widest = std::max<int64_t>(widest, ir::SizeInBytes(result->type.dtype()));
+    return kRegisterBytes / widest;
   }
 
   static int64_t DeviceScanBlock(const Binding& b) {
@@ -501,7 +513,9 @@ class TreeChooser : public LoopWriter {
       return result->type.dtype() == ir::DType::kBool;
     });
     int64_t lanes = has_bools ? kMostLanesOfBools : kMostLanes;
-    while (lanes > 1 && lanes * BytesInLanes(b) > kLaneBytes) lanes /= 2;
+    const int64_t bytes = BytesInLanes(b), fewest = LanesOfRegister(b);
+    while (lanes > fewest && lanes * bytes > kLaneBytes) lanes /= 2;
+    while (lanes > 1 && lanes * bytes > kMostLaneBytes) lanes /= 2;
     bool checks = false;
     ir::ForEachBinding(*b.blocks[0],
                        [&](const Binding& inner) { checks |= inner.op == OpCode::kCheck; });

@@ -43,6 +43,7 @@ using ir::Var;
 // What a condition asks of the one carried number that it reads.
 struct AskedOfBits {
   const Var* number = nullptr;
+  std::optional<Operand> shifted;  // What the condition shifts by the number, to ask about that.
   bool is_nonzero = false;
   std::optional<int64_t> above;
   std::optional<int64_t> last_bit;
@@ -209,7 +210,7 @@ class BitCounter : public ir::Mutator {
     if (is_equality && maker != nullptr && maker->operands.size() == 2 &&
         IsLastBit(compared, maker->operands[0]) && (with == 0 || with == 1)) {
       asked->last_bit = (b.op == OpCode::kEq) == is_true ? with : 1 - with;
-      return IsOf(maker->operands[0], asked);
+      return IsOf(UnshiftedOf(maker->operands[0], asked), asked);
     }
     if (is_equality) {
       asked->is_nonzero = true;
@@ -219,6 +220,14 @@ class BitCounter : public ir::Mutator {
     const bool from = is_true ? b.op == OpCode::kGe : b.op == OpCode::kLt;
     asked->above = from ? with - 1 : with;
     return (above || from) && (asked->above == 0 || asked->above == 1) && IsOf(compared, asked);
+  }
+
+  // The places that a value is shifted by, where these are carried; else the value.
+  Operand UnshiftedOf(const Operand& value, AskedOfBits* asked) const {
+    const Binding* b = MakerOf(value);
+    if (b == nullptr || b->op != OpCode::kShr || !b->operands[1].IsVar()) return value;
+    asked->shifted = b->operands[0];
+    return b->operands[1];
   }
 
   // All that is asked is asked of one number.
@@ -240,15 +249,43 @@ class BitCounter : public ir::Mutator {
     found.number = at - params.begin();
     const Operand next = body.results[found.number], own = body.params[found.number];
     found.halves = IsHalf(next, own);
+    if (found.asked.shifted) return CountsPlaces(loop, found) ? std::optional(found) : std::nullopt;
     if (!found.halves &&
         (!LosesLastSet(next, own) || found.asked.last_bit || found.asked.above.value_or(0) != 0))
       return std::nullopt;
     if (found.asked.last_bit && found.asked.above.value_or(0) != 0) return std::nullopt;
-    for (size_t k = 0; k < loop.results.size(); ++k) {
-      if (k != found.number && !CarriedAs(loop, found, k)) return std::nullopt;
-    }
-    if (IsLeftOver(Apply(loop.operands[found.number]))) return std::nullopt;
+    if (!KnowsOthers(loop, found) || IsLeftOver(Apply(loop.operands[found.number])))
+      return std::nullopt;
     return found;
+  }
+
+  bool KnowsOthers(const Binding& loop, const BitLoop& found) const {
+    for (size_t k = 0; k < loop.results.size(); ++k) {
+      if (k != found.number && !CarriedAs(loop, found, k)) return false;
+    }
+    return true;
+  }
+
+  // True where the loop goes one place on at a time, through a number that stays.
+  bool CountsPlaces(const Binding& loop, const BitLoop& found) const {
+    const AskedOfBits& asked = found.asked;
+    const Operand own = loop.blocks[1]->params[found.number], begin = loop.operands[found.number];
+    const ir::VarSet made = ir::DefinedVars(*loop.blocks[0]);
+    const bool stays = asked.shifted->IsConstant() || !made.contains(asked.shifted->var());
+    return stays && IsSame(*asked.shifted) && !asked.is_nonzero && !asked.above &&
+           ir::DTypeOf(*asked.shifted) == ir::DTypeOf(own) &&
+           Makes(loop.blocks[1]->results[found.number], OpCode::kAdd, own, 1) &&
+           IsNatural(Apply(begin)) && KnowsOthers(loop, found) && !IsCount(Apply(begin));
+  }
+
+  // What such a loop begins with that stands behind.
+  bool IsCount(const Operand& begin) const {
+    const Binding* b = MakerOf(begin);
+    if (b == nullptr) return false;
+    return b->op == OpCode::kTrailingZeros ||
+           (b->op == OpCode::kAdd &&
+            std::any_of(b->operands.begin(), b->operands.end(),
+                        [&](const Operand& each) { return IsCount(each); }));
   }
 
   // What a loop begins with that stands behind what it would have come to.
@@ -355,6 +392,7 @@ class BitCounter : public ir::Mutator {
   // What the number has come to.
   Operand LastOf(const BitLoop& bits, const Operand& begin, const Operand& trips) {
     const DType dtype = ir::DTypeOf(begin);
+    if (bits.asked.shifted) return Make(OpCode::kAdd, begin, trips);
     if (bits.asked.last_bit) return Make(OpCode::kShr, begin, trips);
     if (!bits.asked.above && (!bits.halves || !ir::IsSigned(dtype))) return Int(0, dtype);
     return Make(OpCode::kMin, begin, Int(bits.asked.above.value_or(0), dtype));
@@ -385,6 +423,9 @@ class BitCounter : public ir::Mutator {
     const Binding* b = MakerOf(value);
     if (b == nullptr || !ir::IsInteger(ir::DTypeOf(value))) return false;
     if (b->op == OpCode::kOr) return IsSet(b->operands[0]) || IsSet(b->operands[1]);
+    if (b->op == OpCode::kAnd)  // The last bit that is set.
+      return (IsNegated(b->operands[1], b->operands[0]) && IsSet(b->operands[0])) ||
+             (IsNegated(b->operands[0], b->operands[1]) && IsSet(b->operands[1]));
     return b->op == OpCode::kMax && b->operands[1].IsConstant() && IsNatural(b->operands[1]) &&
            IsSet(b->operands[1]);
   }
@@ -465,12 +506,17 @@ class BitCounter : public ir::Mutator {
     return builder().Scalar(OpCode::kSelect, {odd, turned, first});
   }
 
+  Operand ShiftedBy(const Operand& value, const Operand& places) {
+    return places.IsInt(0) ? value : Make(OpCode::kShr, value, places);
+  }
+
   void Write(const Binding& loop, const BitLoop& bits) {
-    const Operand begin = Apply(loop.operands[bits.number]);
+    const Operand init = Apply(loop.operands[bits.number]);
+    const Operand begin = bits.asked.shifted ? ShiftedBy(Apply(*bits.asked.shifted), init) : init;
     const Operand trips = TripsOf(bits, begin);
     std::vector<Operand> last;
     for (size_t k = 0; k < loop.results.size(); ++k)
-      last.push_back(k == bits.number ? LastOf(bits, begin, trips)
+      last.push_back(k == bits.number ? LastOf(bits, init, trips)
                                       : WriteCarried(loop, bits, k, begin, trips));
     if (MayStay(bits, ir::DTypeOf(begin)) && !Ends(bits, begin)) {
       Binding rest = *Rewrite(&loop);

@@ -20,11 +20,12 @@
 // whose steps take half a line or more asks at each.
 //
 // Assumes: loops over buffers, behind vectorize_loops.
-// Refuses: loops in lanes and loops that hold others; the few steps that a loop by several leaves;
-// arrays whose neighbours along the last axis may lie apart; arrays of a known size that the first
-// cache holds; elements of less than four bytes, of which a line lasts long enough for the
-// processor to see the next one coming.
+// Refuses: loops in lanes and loops that hold others; the few steps that a loop by several leaves,
+// or that are known to be few; arrays whose neighbours along the last axis may lie apart; arrays of
+// a known size that the first cache holds; elements of less than four bytes, of which a line lasts
+// long enough for the processor to see the next one coming.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <unordered_set>
 #include <utility>
@@ -70,7 +71,7 @@ class Prefetcher : public ir::Mutator {
   void Visit(const Binding* b) override {
     if (asking_.contains(b)) Ask(*b, b->operands.back());
     if (b->op != OpCode::kFor || !StoresAtPlacesRead(*b->blocks[0])) return Mutator::Visit(b);
-    if (IsRest(*b)) return Mutator::Visit(b);
+    if (IsRest(*b) || IsFew(*b)) return Mutator::Visit(b);
     const std::vector<const Binding*> streams = StreamsOf(*b);
     const int64_t steps = StepsOfLine(*b, streams);
     if (steps >= kFewestSteps) return WriteLines(*b, streams, steps);
@@ -102,6 +103,14 @@ class Prefetcher : public ir::Mutator {
                 std::any_of(b.operands.begin() + 1, b.operands.end() - 1, is_read);
     });
     return stores && !has_loops;
+  }
+
+  // True of so few steps that nothing is left to be asked ahead for.
+  static bool IsFew(const Binding& loop) {
+    const Operand &lo = loop.operands[0], &hi = loop.operands[1];
+    return lo.IsConstant() && hi.IsConstant() &&
+           std::abs(double(hi.constant().integer) - double(lo.constant().integer)) <=
+               kBytesAhead / kLeastBytes;
   }
 
   // True of what a loop by several steps leaves: it ends at most a line's elements from its start.

@@ -202,8 +202,11 @@ void FunctionEmitter::EmitScalar(const ir::Binding& binding) {
   for (const Operand& operand : binding.operands) operands.push_back(NumberOf(operand));
   const size_t typical = binding.op == OpCode::kSelect ? 1 : 0;
   const ir::DType dtype = DTypeOf(binding.operands[typical]);
-  numbers_[binding.result()] =
+  Number number =
       EmitScalarOp(emission_, binding.op, operands, dtype, binding.result()->type.dtype());
+  auto* math = llvm::dyn_cast<llvm::BinaryOperator>(number.value);
+  if (math != nullptr && IsCount(binding, counters_)) math->setHasNoSignedWrap();
+  numbers_[binding.result()] = number;
 }
 
 void FunctionEmitter::EmitIf(const ir::Binding& binding) {
@@ -349,6 +352,7 @@ FunctionEmitter::Ending FunctionEmitter::EmitEnding(const ir::Block& body, size_
 }
 
 void FunctionEmitter::EmitWhile(const ir::Binding& binding) {
+  if (EndsOnPaths(binding)) return EmitWhileOnPaths(binding);
   const ir::Block &test = *binding.blocks[0], &body = *binding.blocks[1];
   EnterLoopOfBlock(test);
   EnterLoopOfBlock(body);

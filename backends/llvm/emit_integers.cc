@@ -192,6 +192,7 @@ class Integers {
   // Of what is not negative, in half as many bits where these are enough, by a positive divisor: a
   // division of 64 bits takes longer, and tests of the divisor would stand before it, and of signs
   // behind it, which one waits for after the other. Branches that nearly always go one way do not.
+  // Random numbers have all 32 bits; a divisor of 2^32, which has none of these, is left out.
   Value* Mostly(bool is_remainder) {
     if (Width() < 64) return ByPositiveMostly(is_remainder);
     Value* both = builder_.CreateOr(a_, builder_.CreateSub(b_, Int(1)));
@@ -201,7 +202,7 @@ class Integers {
       return builder_.CreateZExt(
           is_remainder ? builder_.CreateURem(a, b) : builder_.CreateUDiv(a, b), type_);
     };
-    return ChooseWay(emission_, builder_.CreateICmpULT(both, Int(int64_t{1} << 31)), quick,
+    return ChooseWay(emission_, builder_.CreateICmpULT(both, Int((int64_t{1} << 32) - 1)), quick,
                      [&] { return ByPositiveMostly(is_remainder); });
   }
 

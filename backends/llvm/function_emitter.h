@@ -1,11 +1,13 @@
 // Writes one function of scheduled IR, with the bodies of its parallel loops, into a module.
 //
 // The parts by file: emit_function.cc (parameters, values), emit_returns.cc, emit_control.cc
-// (blocks, if, loops), emit_parallel_loops.cc, emit_kernels.cc, emit_on_host.cc, emit_apart.cc,
-// emit_checks.cc, emit_memory.cc, emit_lanes.cc, emit_calls.cc, emit_library_calls.cc.
+// (blocks, if, loops), emit_paths.cc (loops whose steps end on several paths),
+// emit_parallel_loops.cc, emit_kernels.cc, emit_on_host.cc, emit_apart.cc, emit_checks.cc,
+// emit_memory.cc, emit_lanes.cc, emit_calls.cc, emit_library_calls.cc.
 #ifndef PARAKEET_BACKENDS_LLVM_FUNCTION_EMITTER_H_
 #define PARAKEET_BACKENDS_LLVM_FUNCTION_EMITTER_H_
 
+#include <functional>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -16,6 +18,7 @@
 #include "backends/llvm/array_facts.h"
 #include "backends/llvm/captures.h"
 #include "backends/llvm/choose_apart.h"
+#include "backends/llvm/counters.h"
 #include "backends/llvm/emission.h"
 #include "backends/llvm/kernel_runner.h"
 #include "backends/llvm/memory_access.h"
@@ -115,6 +118,11 @@ class FunctionEmitter {
   };
   Ending EmitEnding(const ir::Block& body, size_t at, llvm::BasicBlock* after);
   llvm::BasicBlock* NewBlock(const char* name);
+
+  // emit_paths.cc
+  bool EndsOnPaths(const ir::Binding& loop) const;
+  void EmitPaths(const ir::Block& block, const std::function<void()>& finish);
+  void EmitWhileOnPaths(const ir::Binding& loop);
 
   // emit_parallel_loops.cc
   void EmitParallel(const ir::Binding& loop);
@@ -263,6 +271,7 @@ class FunctionEmitter {
   llvm::Value* results_ = nullptr;       // of the entry
   FailureTarget failure_;
   Captures* captures_ = nullptr;  // null in the function itself
+  ir::VarSet counters_;           // of loops that are entered, which never wrap around
   int launch_group_ = 0;          // of what is written: another in each side of a branch
   int loops_around_ = 0;          // sequential ones
   bool in_parallel_ = false;      // a team is at work

@@ -33,8 +33,8 @@ void StorePart(Emission& emission, const MemoryTraits& traits, Value* address, V
 
 }  // namespace
 
-// In whole elements where the stride is a known number of them: the processor's addressing then
-// takes the index as it is.
+// By the stride where it is a known number of elements: the processor's addressing then takes the
+// index as it is, and LLVM follows a place to where its index comes from.
 Value* Advance(Emission& emission, Value* address, Value* index, Value* stride, ir::DType dtype,
                bool inside) {
   llvm::IRBuilder<>& builder = emission.builder;
@@ -42,9 +42,13 @@ Value* Advance(Emission& emission, Value* address, Value* index, Value* stride, 
   auto* constant = llvm::dyn_cast<llvm::ConstantInt>(stride);
   const int64_t size = ir::SizeInBytes(dtype);
   Value* steps;
-  if (constant != nullptr && constant->getSExtValue() % size == 0) {
+  const int64_t step = constant == nullptr ? 0 : constant->getSExtValue();
+  if (step > 0 && step % size == 0) {
+    unit = llvm::ArrayType::get(unit, step);
+    steps = index;
+  } else if (constant != nullptr && step % size == 0) {
     unit = llvm::ArrayType::get(unit, size);
-    steps = builder.CreateMul(index, builder.getInt64(constant->getSExtValue() / size));
+    steps = builder.CreateMul(index, builder.getInt64(step / size));
   } else {
     steps = builder.CreateMul(index, stride);
   }

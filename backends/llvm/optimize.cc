@@ -1,6 +1,8 @@
 #include "backends/llvm/optimize.h"
 
 #include "backends/llvm/constant_extremes.h"
+#include "backends/llvm/exit_values.h"
+#include "backends/llvm/fresh_conversions.h"
 #include "backends/llvm/mask_selects.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -165,13 +167,15 @@ bool HasPlainAddresses(const llvm::Loop* loop) {
   };
   return llvm::all_of(counter->users(), [&](const llvm::User* user) {
     const auto* each = llvm::cast<llvm::Instruction>(user);
-    if (!loop->contains(each)) return true;
+    if (!loop->contains(each) || llvm::isa<llvm::ICmpInst>(each)) return true;
     if (const auto* place = llvm::dyn_cast<llvm::GetElementPtrInst>(each))
       return is_scaled(*place, counter);
     return each->getOpcode() == llvm::Instruction::Add &&
            llvm::isa<llvm::Constant>(each->getOperand(1)) &&
            llvm::all_of(each->users(), [&](const llvm::User* other) {
-             if (other == counter || llvm::isa<llvm::ICmpInst>(other)) return true;
+             if (other == counter || llvm::isa<llvm::ICmpInst>(other) ||
+                 !loop->contains(llvm::cast<llvm::Instruction>(other)))
+               return true;
              const auto* place = llvm::dyn_cast<llvm::GetElementPtrInst>(other);
              return place != nullptr && is_scaled(*place, each);
            });
@@ -186,15 +190,32 @@ bool WantsReduction(llvm::Function& function, llvm::FunctionAnalysisManager& fun
   });
 }
 
+// Of a loop without anything to reduce, as a search, it would make a counter for each value that is
+// made of the counter behind the loop.
+struct ReduceWhereItPays : llvm::PassInfoMixin<ReduceWhereItPays> {
+  llvm::PreservedAnalyses run(llvm::Loop& loop, llvm::LoopAnalysisManager& loops,
+                              llvm::LoopStandardAnalysisResults& results,
+                              llvm::LPMUpdater& updater) {
+    if (HasPlainAddresses(&loop)) return llvm::PreservedAnalyses::all();
+    return llvm::LoopStrengthReducePass().run(loop, loops, results, updater);
+  }
+};
+
 // What the code generator would do to every function (emit_object.cc), and takes a sixth of its
 // time where there is nothing to do.
 Passes StrengthReduction() {
   Passes passes;
   llvm::LoopPassManager loops;
   loops.addPass(llvm::CanonicalizeFreezeInLoopsPass());
-  loops.addPass(llvm::LoopStrengthReducePass());
+  loops.addPass(ReduceWhereItPays());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops)));
   return passes;
+}
+
+llvm::PreservedAnalyses KeepsBlocks() {
+  llvm::PreservedAnalyses kept;
+  kept.preserveSet<llvm::CFGAnalyses>();
+  return kept;
 }
 
 // Values that loop passes name anew where they leave a loop, which the code generator would copy.
@@ -252,10 +273,19 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
     const size_t instructions = CountInstructions(function);
     run(unrolling);
     if (CountInstructions(function) != instructions) run(rest);
-    if (!is_gpu && WantsReduction(function, functions)) run(reduction);
+    if (!is_gpu && WantsReduction(function, functions)) {
+      const auto hidden =
+          HideExitValues(functions.getResult<llvm::LoopAnalysis>(function),
+                         functions.getResult<llvm::DominatorTreeAnalysis>(function));
+      functions.invalidate(function, KeepsBlocks());
+      run(reduction);
+      ShowExitValues(hidden);
+    }
     DropExitNames(function);
     if (!is_gpu) JoinConstantsFirst(function, functions.getResult<llvm::LoopAnalysis>(function));
-    if (HasMasks(function, machine)) SelectByMasks(function);
+    if (!HasMasks(function, machine)) continue;
+    SelectByMasks(function);
+    ConvertFresh(functions.getResult<llvm::LoopAnalysis>(function));
   }
 }
 

@@ -78,6 +78,36 @@ fn @f(%n: i64, %x: [m]f64 c) -> ([m]f64, [m]f64) entry {
     yield %b, %a }
   return %p, %q })ir";
 
+// A path of a step goes on to what it has stored, others to what stands there or away; the test
+// reads memory too.
+TEST(Control, AWhileGoesOnToWhatItHasStored) {
+  constexpr std::string_view kText = R"ir(
+fn @f(%x: [4]i64, %n: i64) -> (i64, i64, i64) entry {
+  %k: i64, %sum: i64, %steps: i64 = while (%k: i64 = 0, %sum: i64 = 0, %steps: i64 = 0) {
+    %in: bool = ge %k, 0  %some: bool = lt %steps, %n  %go: bool = and %in, %some  yield %go
+  } do (%k: i64, %sum: i64, %steps: i64) {
+    %v: i64 = load %x[%k]
+    %s: i64 = add %steps, 1
+    %done: bool = le %v, 0
+    %j: i64, %t: i64 = if %done {
+      %up: i64 = sub %k, 1  yield %up, %sum
+    } else {
+      %less: i64 = sub %v, 1
+      store %x[%k], %less
+      %last: bool = eq %k, 3
+      %i: i64, %u: i64 = if %last {
+        %w: i64 = add %sum, %v  yield %k, %w
+      } else {
+        %next: i64 = add %k, 1
+        store %x[%next], %less
+        yield %next, %sum }
+      yield %i, %u }
+    yield %j, %t, %s }
+  return %k, %sum, %steps })ir";
+  for (const int64_t n : {0, 1, 7, 1000})
+    ExpectAgreement(kText, {I64Array({4}, {4, 9, 9, 9}), I64(n)});
+}
+
 TEST(Control, LoopsSwapFreshArrays) {
   for (int n : {0, 1, 2, 5}) ExpectAgreement(kSwap, {I64(n), F64Array({3}, {1, 2, -3})});
 }

@@ -117,6 +117,38 @@ def odd_parts(x):
     return twos
 
 
+def places_of_zeros_and_ones(x):
+    """By shifts of a number that stays; the number is not zero, or the loop would not end."""
+    out = np.zeros((len(x), 3), np.int64)
+    for i in range(len(x)):
+        v = x[i] | np.left_shift(x.dtype.type(1), x.dtype.type(6))
+        k = x.dtype.type(0)
+        while (v >> k) & 1 == 0:
+            k += x.dtype.type(1)
+            out[i, 1] += 2
+        out[i, 0] = k
+        low = (int(x[i]) & 255) + 1
+        place = 2
+        while (low & -low) >> 2 > 0 and ((low & -low) >> place) % 2 == 0:
+            place += 1
+        out[i, 2] = place
+    return out
+
+
+def subset_sums(x):
+    """In the order of Gray's code: the bit that turns says which number comes or goes."""
+    mask = total = hits = 0
+    for i in range(1, 1 << 9):
+        low = i & -i
+        k = 0
+        while not (low >> k) & 1:
+            k += 1
+        mask ^= low
+        total += x[k] if mask & low else -x[k]
+        hits += total == 12
+    return hits, total, mask
+
+
 def one_number_after_another(x):
     seed = 1
     for i in range(len(x)):
@@ -145,7 +177,7 @@ def numbers(dtype):
 
 
 LOOPS = [bits_set, places_of_bits, logarithms, bits_shifted_out, zeros_behind, ones_behind,
-         odd_parts]
+         odd_parts, places_of_zeros_and_ones]
 
 
 @pytest.mark.parametrize("f", LOOPS, ids=lambda f: f.__name__)
@@ -155,11 +187,11 @@ def test_of_every_dtype(f, dtype):
 
 
 def test_of_numbers_in_order():
-    for f in (without_last_bits, one_number_after_another):
+    for f in (without_last_bits, one_number_after_another, subset_sums):
         check(f, np.random.default_rng(0).integers(-9, 1 << 52, 100))
 
 
-@pytest.mark.parametrize("f", [bits_set, logarithms, bits_shifted_out, odd_parts],
+@pytest.mark.parametrize("f", [bits_set, logarithms, bits_shifted_out, odd_parts, subset_sums],
                          ids=lambda f: f.__name__)
 def test_no_loop_is_left(f):
     compiled = jit(f)
