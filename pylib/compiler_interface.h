@@ -23,6 +23,9 @@ typedef struct PkCompileRequest {
   const uint8_t* in_key;
   // Whether arrays of the call have short last axes that the key is silent on.
   int32_t has_short_axes;
+  // Whether they have axes that may be short sides of products, while the key's header says nothing
+  // of these.
+  int32_t has_short_sides;
 } PkCompileRequest;
 
 // New references; null where they do not apply.
@@ -41,6 +44,7 @@ enum PkCompileStatus : int32_t {
   kPkCompileNeedsStatic = 1,   // ask again with that parameter's value in the key
   kPkCompileNeedsLengths = 2,  // or with the lengths of its short axes
   kPkCompileShortAxes = 3,  // or with those of all last axes; there is a manifest, which says why
+  kPkCompileShortSides = 4,  // or with a header that says short sides; as above
 };
 
 // Hands over the runtime. Returns 0, or -1 with an ImportError when the two libraries are of

@@ -7,6 +7,7 @@
 #include "ir/uses.h"
 #include "passes/analyses/needed_bindings.h"
 #include "passes/analyses/settled_extremes.h"
+#include "passes/other_shapes.h"
 
 namespace parakeet::passes {
 
@@ -162,6 +163,51 @@ const Binding* ContractionOf(ir::Arena* arena, const Binding& map, const Binding
   const bool is_all = body.results.size() == 1 && body.results[0] == Operand(reduction.result());
   if (!is_all) contract.blocks.push_back(ThenOf(arena, body, reduction));
   return arena->New(std::move(contract));
+}
+
+std::vector<Operand> SidesOf(const Binding& contract) {
+  const Block& element = *contract.blocks[0];
+  const auto free = static_cast<size_t>(contract.attrs.Int(Attr::kFree));
+  std::vector<Operand> sides;
+  for (size_t axis = 0; axis < free; ++axis) {
+    const auto is_apart = [&](const Binding* b) {
+      const auto& operands = b->operands;
+      return b->op == OpCode::kLoad &&
+             std::count(operands.begin(), operands.end(), Operand(element.params[axis])) == 0;
+    };
+    if (std::any_of(element.bindings.begin(), element.bindings.end(), is_apart))
+      sides.push_back(contract.operands[axis]);
+  }
+  return sides;
+}
+
+// The check is that the least of them is long.
+ir::VarSet SidesCheckedLong(const ir::Function& function, const std::vector<ir::Site>& sites) {
+  ir::DefinitionMap makers;
+  std::vector<Operand> above;
+  for (const Binding* b : function.body->bindings) {
+    for (const Var* result : b->results) makers[result] = b;
+    const bool is_check = b->op == OpCode::kCheck;
+    if (!is_check || sites[size_t(b->attrs.Int(Attr::kSite))].exception != kShortSides) continue;
+    const Binding* condition = makers[b->operands[0].var()];
+    if (condition != nullptr && condition->op == OpCode::kGt)
+      above.push_back(condition->operands[0]);
+  }
+  VarSet sides;
+  while (!above.empty()) {
+    const Operand least = above.back();
+    above.pop_back();
+    if (!least.IsVar()) continue;
+    const Binding* maker = makers[least.var()];
+    if (maker == nullptr) sides.insert(least.var());
+    if (maker != nullptr && maker->op == OpCode::kMin)
+      above.insert(above.end(), maker->operands.begin(), maker->operands.end());
+  }
+  return sides;
+}
+
+bool IsKnownShortSide(const Operand& side) {
+  return side.IsConstant() && side.constant().integer <= kLongestShortSide;
 }
 
 }  // namespace parakeet::passes

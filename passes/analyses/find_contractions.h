@@ -2,9 +2,11 @@
 #define PARAKEET_PASSES_ANALYSES_FIND_CONTRACTIONS_H_
 
 #include <string>
+#include <vector>
 
 #include "ir/arena.h"
 #include "ir/node.h"
+#include "ir/uses.h"
 
 namespace parakeet::passes {
 
@@ -23,6 +25,14 @@ bool ReusesOperands(const ir::Binding& map, const ir::Binding& reduction);
 // Such an imap or foreach as a `contract`.
 const ir::Binding* ContractionOf(ir::Arena* arena, const ir::Binding& map,
                                  const ir::Binding& reduction);
+
+// The extents of a contraction's free indexes but for those of a batch, which all that is summed
+// follows: what a tile may have as rows or columns.
+std::vector<ir::Operand> SidesOf(const ir::Binding& contract);
+// Sizes that the function has checked to be longer than short sides are (expect_long_sides.cc).
+ir::VarSet SidesCheckedLong(const ir::Function& function, const std::vector<ir::Site>& sites);
+// True of one that is known to be short (other_shapes.h).
+bool IsKnownShortSide(const ir::Operand& side);
 
 }  // namespace parakeet::passes
 

@@ -116,6 +116,7 @@ bool ContractionSides::MayBeDirect(const Tiling& tiling, const Side& side) const
 Operand ContractionSides::Groups(const Side& side) { return CeilDiv(side.tiles, Int(kGroup)); }
 
 Operand ContractionSides::TileIn(const Side& side, const Operand& batch, const Operand& tile) {
+  if (side.has_one) return Int(0);
   return side.is_batched ? builder().Add(builder().Mul(batch, side.tiles), tile) : tile;
 }
 
@@ -251,7 +252,6 @@ void ContractionSides::PackTiles(const Tiling& tiling, const Side& side, const B
   });
 }
 
-// True where memory lies along the depth, not along the tile, of which lanes would be gathered.
 bool ContractionSides::LieAcross(const Tiling& tiling, const Side& side) const {
   if (tiling.is_ordered || tiling.summed.size() != 1 || side.lanes > kMostAcross) return false;
   const Var* depth = tiling.contract.blocks[0]->params[tiling.extents.size()];

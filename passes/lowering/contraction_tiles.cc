@@ -148,7 +148,8 @@ LoopWriter::Operands ContractionTiles::SumUp(const Tiling& tiling, const Place& 
                                              const Part& part, const std::vector<Columns>& columns,
                                              bool is_direct, const Operands& starts) {
   return Carry(at.lo, at.hi, starts, [&](const Operand& k, const Operands& so_far) {
-    if (!part.is_masked) PrefetchPanels(tiling, at, k, part, columns, is_direct);
+    const bool is_rest = part.is_masked && part.vectors == 1;
+    if (!is_rest && !tiling.columns.has_one) PrefetchPanels(tiling, at, k, part, columns, is_direct);
     Operands next;
     for (int r = 0; r < part.rows; ++r) {
       const Operand row = builder().Add(part.first_row, Int(r));
@@ -361,7 +362,8 @@ void ContractionTiles::WriteEpilogue(const Tiling& tiling, const Results& result
       Operands arguments = index;
       arguments.push_back(builder().Load(
           at.slots, {at.slot, builder().Sub(row, first_row), builder().Sub(column, first_column)}));
-      const Operands values = VisitBody(*tiling.contract.blocks[2], arguments);
+      const Operands values =
+          VisitBody(*ir::CloneBlock(arena(), *tiling.contract.blocks[2]), arguments);
       for (size_t k = 0; k < values.size(); ++k) builder().Store(results[k], index, values[k]);
       return Operands{};
     });

@@ -25,12 +25,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-static_assert(kOtherShapes == passes::kOtherShapes && kShortAxes == passes::kShortAxes,
+static_assert(kOtherShapes == passes::kOtherShapes && kShortAxes == passes::kShortAxes &&
+                  kShortSides == passes::kShortSides,
               "dispatch knows the sites by their exceptions");
 static_assert(std::ranges::equal(kMostKnownLengths, passes::kMostKnownLengths),
               "a key says every length that a pass asks for");
 static_assert(kShortestAxis == passes::kShortestAxis &&
-                  kLongestShortAxis == passes::kLongestShortAxis,
+                  kLongestShortAxis == passes::kLongestShortAxis &&
+                  kLongestShortSide == passes::kLongestShortSide,
               "a key says every length that code is made for");
 
 double MillisecondsSince(Clock::time_point start) {
@@ -158,6 +160,7 @@ void Compilation::RunPasses(
   passes::Context context;
   context.options.fastmath = !fastmath_.empty();
   context.options.assume_shapes = !TakesAnyShapes(request_.key[0]);
+  context.options.short_sides = HasShortSides(request_.key[0]);
   context.options.vector_bytes = backends::HostVectorBytes();
   const backends::StreamedBytes streamed = backends::HostStreamedBytes();
   context.options.streamed = {streamed.least, streamed.of_thread};
@@ -179,7 +182,10 @@ void Compilation::RunPasses(
     if (Dumps(pass)) DumpProgram(pass, program);
     if (after_pass) after_pass(pass, program);
     AskForLengths(context.better_with_lengths);
-    if (pass == "unroll-short-axes") AskForShortAxes();
+    const bool asks_axes = pass == "unroll-short-axes" && request_.has_short_axes != 0;
+    if (asks_axes && MayGiveUp(kShortAxes)) throw NeedShortAxes();
+    const bool asks_sides = pass == "expect-long-sides" && request_.has_short_sides != 0;
+    if (asks_sides && MayGiveUp(kShortSides)) throw NeedShortSides();
   };
   passes::PipelineResult result;
   try {
@@ -227,13 +233,13 @@ void Compilation::AskForLengths(const std::set<size_t>& better_with_lengths) con
   }
 }
 
-void Compilation::AskForShortAxes() const {
-  if (request_.has_short_axes == 0) return;
-  for (const ir::Binding* b : last_program_.functions.front()->body->bindings) {
-    if (b->op != ir::OpCode::kCheck) continue;
-    const ir::Site& site = last_program_.sites[size_t(b->attrs.Int(ir::Attr::kSite))];
-    if (site.exception == kShortAxes) throw NeedShortAxes();
-  }
+bool Compilation::MayGiveUp(std::string_view exception) const {
+  const std::vector<const ir::Binding*>& bindings =
+      last_program_.functions.front()->body->bindings;
+  return std::any_of(bindings.begin(), bindings.end(), [&](const ir::Binding* b) {
+    return b->op == ir::OpCode::kCheck &&
+           last_program_.sites[size_t(b->attrs.Int(ir::Attr::kSite))].exception == exception;
+  });
 }
 
 void Compilation::KeepRegions() {

@@ -30,8 +30,12 @@ struct NeedLengths {
 // better made with their lengths known.
 struct NeedShortAxes {};
 
+// Thrown where it would give that call up since a side of a product is short.
+struct NeedShortSides {};
+
 // The steps are called in order; each throws ir::Failure, BuildProgram frontend::NeedStatic, and
-// RunPasses NeedLengths where the request allows that, and NeedShortAxes where it has such axes.
+// RunPasses NeedLengths where the request allows that, and NeedShortAxes or NeedShortSides where it
+// has such axes.
 class Compilation {
  public:
   explicit Compilation(const PkCompileRequest& request);
@@ -60,7 +64,8 @@ class Compilation {
  private:
   FunctionFinder FindFunctions() const;
   bool Dumps(std::string_view pass) const;
-  void AskForShortAxes() const;
+  // Whether the program, as it is now, may give up at such a site.
+  bool MayGiveUp(std::string_view exception) const;
   void KeepRegions();
   void ReadLengths(const DecodedKey& key);
   void AskForLengths(const std::set<size_t>& better_with_lengths) const;

@@ -59,6 +59,12 @@ int32_t Deliver(const Description& description, PkCompileResult* result) {
   return PyErr_Occurred() ? kPkCompileFailed : kPkCompileDone;
 }
 
+// The manifest alone, of which the answer follows that the key is to say more.
+int32_t DeliverWhy(int32_t needs, const Description& description, PkCompileResult* result) {
+  const int32_t status = Deliver(description, result);
+  return status == kPkCompileDone ? needs : status;
+}
+
 int32_t Run(Compilation* compilation, PkCompileResult* result) {
   compilation->BuildProgram();
   if (compilation->target() == Target::kInterpreter) {
@@ -71,8 +77,9 @@ int32_t Run(Compilation* compilation, PkCompileResult* result) {
     compilation->RunPasses();
     compiled = compilation->Generate(false, false);
   } catch (const NeedShortAxes&) {
-    const int32_t status = Deliver(compilation->description(), result);
-    return status == kPkCompileDone ? kPkCompileShortAxes : status;
+    return DeliverWhy(kPkCompileShortAxes, compilation->description(), result);
+  } catch (const NeedShortSides&) {
+    return DeliverWhy(kPkCompileShortSides, compilation->description(), result);
   }
   result->image = BytesFrom(compiled.image);
   return Deliver(compilation->description(), result);

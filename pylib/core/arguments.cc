@@ -52,6 +52,12 @@ class Encoder {
   Arguments& arguments_;
 };
 
+// Whether one of the last two axes is short, but not of length 1, which keys say in any case.
+bool HasShortSide(const int64_t* sizes, int rank) {
+  const auto is_short = [](int64_t size) { return size <= kLongestShortSide && size != 1; };
+  return rank >= 2 && (is_short(sizes[rank - 1]) || is_short(sizes[rank - 2]));
+}
+
 Encoded Encoder::Array(PyObject* array, PyObject* original, uint64_t* word) {
   const ArrayFields* fields = FieldsOf(array);
   const int type = CanonicalType(fields->descriptor->type);
@@ -69,6 +75,7 @@ Encoded Encoder::Array(PyObject* array, PyObject* original, uint64_t* word) {
   ArgumentWord said =
       ArgumentWord::Array(type, rank, LayoutOf(fields), fields->flags & kFlagWritable,
                           fields->flags & kFlagAligned, unit_axes);
+  arguments_.has_short_sides |= HasShortSide(fields->sizes, rank);
   const ArgumentWord with_short_axes = said.WithShortAxes(fields->sizes);
   if (arguments_.short_axes) {
     said = with_short_axes;

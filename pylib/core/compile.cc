@@ -131,6 +131,7 @@ CompileOutcome Ask(const CompilerLibrary& library, FunctionState* function, cons
   PkCompileRequest request =
       RequestFor(*function, {call.key.data(), call.key.size()}, statics.get(), true);
   request.has_short_axes = call.has_short_axes;
+  request.has_short_sides = call.has_short_sides && !HasShortSides(call.key[0]);
   PkCompileResult result = {};
   answer->overloads_version = overloads_version;
   const int32_t status = library.compile(&request, &result);
@@ -140,6 +141,7 @@ CompileOutcome Ask(const CompilerLibrary& library, FunctionState* function, cons
   answer->program = result.program;
   if (NeedsMore(status)) return Mark(function, result.needed_parameter, MoreOf(status));
   if (status == kPkCompileShortAxes) return CompileOutcome::kShortAxes;
+  if (status == kPkCompileShortSides) return CompileOutcome::kShortSides;
   return status == kPkCompileDone ? CompileOutcome::kDone : CompileOutcome::kFailed;
 }
 
@@ -170,9 +172,9 @@ std::unique_ptr<Specialization> Make(const Arguments& call, const Answer& answer
 }
 
 // What was asked for is on the disk as well.
-void NoteShortAxes(const Answer& answer, DiskQuery* disk) {
+void NoteNeed(bool DiskEntry::*need, const Answer& answer, DiskQuery* disk) {
   const std::optional<Manifest> manifest = ParseManifest(BytesOf(answer.manifest.get()));
-  if (manifest) disk->StoreShortAxes(*manifest, answer.outside);
+  if (manifest) disk->StoreNeed(need, *manifest, answer.outside);
 }
 
 CompileOutcome CompileAnew(FunctionState* function, const Arguments& call, DiskQuery* disk,
@@ -182,7 +184,8 @@ CompileOutcome CompileAnew(FunctionState* function, const Arguments& call, DiskQ
   if (library == nullptr) return CompileOutcome::kFailed;
   Answer answer;
   const CompileOutcome outcome = Ask(*library, function, call, &answer);
-  if (outcome == CompileOutcome::kShortAxes) NoteShortAxes(answer, disk);
+  if (outcome == CompileOutcome::kShortAxes) NoteNeed(&DiskEntry::need_short_axes, answer, disk);
+  if (outcome == CompileOutcome::kShortSides) NoteNeed(&DiskEntry::need_short_sides, answer, disk);
   if (outcome != CompileOutcome::kDone) return outcome;
   *made = Make(call, answer, disk);
   if (*made == nullptr) return CompileOutcome::kFailed;
@@ -201,6 +204,7 @@ CompileOutcome Obtain(FunctionState* function, const Arguments& call,
     case DiskQuery::Outcome::kFound: return CompileOutcome::kDone;
     case DiskQuery::Outcome::kKeyChanged: return CompileOutcome::kKeyChanged;
     case DiskQuery::Outcome::kShortAxes: return CompileOutcome::kShortAxes;
+    case DiskQuery::Outcome::kShortSides: return CompileOutcome::kShortSides;
     case DiskQuery::Outcome::kNothing: break;
   }
   return CompileAnew(function, call, &disk, made);

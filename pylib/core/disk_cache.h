@@ -53,13 +53,14 @@ class DiskQuery {
     kFound,
     kKeyChanged,  // more parameters of the function are static than the key says
     kShortAxes,   // the key is to say how long the last axes are that are short
+    kShortSides,  // its header is to say that products have short sides
   };
   Outcome Load(std::unique_ptr<Specialization>* found);
 
   // `manifest` and `image` as the compiler made them.
   void Store(const Manifest& manifest, std::string_view image, const OutsideParts& outside);
-  // That calls with short last axes have code of their own.
-  void StoreShortAxes(const Manifest& manifest, const OutsideParts& outside);
+  // That calls with short last axes, or short sides, have code of their own.
+  void StoreNeed(bool DiskEntry::*need, const Manifest& manifest, const OutsideParts& outside);
 
  private:
   Outcome LoadFrom(const std::string& question, std::unique_ptr<Specialization>* found);

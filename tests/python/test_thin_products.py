@@ -142,6 +142,54 @@ def test_few_known_rows_leave_columns_side_by_side():
     assert stores and not [line for line in stores if "axis = 0" in line]
 
 
+def biased(a, b):
+    return np.maximum(a @ b + b[0], 0)
+
+
+SIDES = [2, 3, 4, 5, 8, 9, 16, 17, 40]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+@pytest.mark.parametrize("function", [product, by_rows, of_columns, biased])
+def test_a_short_side_has_tiles_of_its_own(function, dtype):
+    """Of rows, of columns and of both: vectors that are whole or not, depths of one panel and of
+    two. Ordinary code gives such a call up once, and one other code takes them all."""
+    rng = np.random.default_rng(13)
+    compiled = jit(function, cache=False)
+    for rows, columns in [(40, 70), *zip(SIDES, reversed(SIDES)), (2, 130), (130, 2), (0, 7)]:
+        for depth in (5, 75):
+            a = numbers(rng, dtype, rows, depth)
+            b = numbers(rng, dtype, depth, columns)
+            a = a.T.copy() if function is of_columns else a
+            b = b.T.copy() if function is by_rows else b
+            for target in COMPILED:
+                np.testing.assert_array_equal(compiled(a, b, target=target), function(a, b))
+
+
+def test_no_bit_depends_on_the_side():
+    """Rows and columns of a product, by themselves and beside others."""
+    rng = np.random.default_rng(14)
+    a, b = rng.standard_normal((70, 333)), rng.standard_normal((333, 60))
+    whole = jit(product)(a, b, target="serial")
+    for rows, columns in [(70, 2), (70, 4), (70, 9), (2, 60), (3, 60), (10, 60), (3, 3)]:
+        for order in "CF":
+            few, narrow = np.array(a[:rows], order=order), np.ascontiguousarray(b[:, :columns])
+            for target in COMPILED:
+                part = jit(product)(few, narrow, target=target)
+                assert part.tobytes() == whole[:rows, :columns].tobytes()
+
+
+def test_code_for_short_sides_is_one():
+    function = jit(product, cache=False)
+    for rows, columns in [(20, 30), (5, 30), (30, 6), (7, 7), (40, 40), (9, 12)]:
+        function(np.ones((rows, 20)), np.ones((20, columns)), target="serial")
+    assert len(function.timings()) == 2
+    first = jit(product, cache=False)
+    for rows, columns in [(5, 30), (30, 6), (40, 40)]:
+        first(np.ones((rows, 20)), np.ones((20, columns)), target="serial")
+    assert len(first.timings()) == 1
+
+
 def scores(a, b):
     return np.tanh((a @ b.T) / 4.0)
 

@@ -1,0 +1,180 @@
+#include "passes/lowering/low_tiles.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "ir/builder.h"
+#include "ir/uses.h"
+#include "passes/analyses/find_contractions.h"
+#include "passes/other_shapes.h"
+
+namespace parakeet::passes {
+
+using ir::Attributes;
+using ir::DType;
+using ir::OpCode;
+using ir::Operand;
+using ir::Type;
+using ir::Var;
+
+namespace {
+
+// Sums of a tile are enough of them that none waits for the one before it, and few enough for the
+// registers: rows, and vectors of columns.
+struct Form {
+  int rows;
+  int vectors;
+};
+constexpr Form kOfRows[] = {{2, 4}, {4, 4}};
+constexpr Form kAcross[] = {{2, 8}, {4, 4}, {8, 3}};
+constexpr Form kAcrossTurned[] = {{2, 4}, {4, 4}};
+// Steps of the depth whose columns are turned before they are summed: a panel of some 16 KB.
+constexpr int kTurnedDepth = 64;
+// Fewer terms are not shared out, and so many are a task.
+constexpr int kAlone = 1 << 21;
+constexpr int kTermsOfTask = 1 << 18;
+// Sums of fewer terms do not pay for stores that go down columns.
+constexpr int kLeastDepthAcross = 8;
+
+}  // namespace
+
+std::vector<LowTiles::Low> LowTiles::FindLow(const Tiling& tiling) {
+  std::vector<Low> found;
+  const Operand &rows = tiling.extents[tiling.rows.axis],
+                &columns = tiling.extents[tiling.columns.axis];
+  const bool is_known = repeats_ == 0 && (IsKnownShortSide(rows) || IsKnownShortSide(columns));
+  const bool has_parts = ir::IsComplex(ir::DTypeOf(tiling.start));
+  const bool may_be = (options_ != nullptr && options_->short_sides) || is_known;
+  if (!may_be || tiling.is_ordered || tiling.summed.size() != 1 || has_parts || rows == columns)
+    return found;
+  AddAcross(tiling, &found);
+  for (const Form& form : kOfRows) {
+    const auto low = LowTiling(tiling, false, form.rows, form.vectors);
+    if (low && !low->columns.has_one)
+      found.push_back({*low, builder().Scalar(OpCode::kLe, {rows, Int(form.rows)})});
+  }
+  return found;
+}
+
+// What follows sums is made along the columns of the result, which are few.
+void LowTiles::AddAcross(const Tiling& tiling, std::vector<Low>* found) {
+  if (tiling.contract.blocks.size() > 2) return;
+  const Operand &rows = tiling.extents[tiling.rows.axis],
+                &columns = tiling.extents[tiling.columns.axis];
+  const Operand is_deep = builder().Scalar(OpCode::kGe, {tiling.depth, Int(kLeastDepthAcross)});
+  const auto add = [&](const Form& form, bool is_turned, int most) {
+    const auto low = LowTiling(tiling, true, form.rows, form.vectors);
+    if (!low || low->columns.has_one != is_turned) return;
+    const Operand are_few = builder().Scalar(OpCode::kLe, {columns, Int(most)});
+    const Operand are_many = builder().Scalar(OpCode::kGt, {rows, Int(kLongestShortSide)});
+    const Operand fit = builder().Scalar(OpCode::kAnd, {are_few, are_many});
+    found->push_back({*low, builder().Scalar(OpCode::kAnd, {fit, is_deep})});
+  };
+  for (const Form& form : kAcross)
+    add(form, false, form.rows == 8 ? static_cast<int>(kLongestShortSide) : form.rows);
+  for (const Form& form : kAcrossTurned) add(form, true, form.rows);
+}
+
+std::optional<LowTiles::Tiling> LowTiles::LowTiling(const Tiling& tiling, bool is_across,
+                                                    int height, int vectors) {
+  const Side &rows = is_across ? tiling.columns : tiling.rows,
+             &columns = is_across ? tiling.rows : tiling.columns;
+  const int lanes = tiling.columns.lanes;
+  Tiling low = tiling;
+  low.rows = {kRows, rows.axis, height, height};
+  low.columns = {kColumns, columns.axis, vectors * lanes, lanes};
+  if (!Classify(low) || !MayBeDirect(low, low.rows)) return std::nullopt;
+  low.columns.has_one = !MayBeDirect(low, low.columns);
+  if (low.columns.has_one && !LieAcross(low, low.columns)) return std::nullopt;
+  low.is_direct = Operand::Bool(true);
+  return low;
+}
+
+void LowTiles::WriteLow(Tiling tiling, const Results& results) {
+  const bool is_shared = tiling.contract.attrs.Int(ir::Attr::kParallel) != 0;
+  Operands outer;
+  for (size_t axis : tiling.outer) outer.push_back(tiling.extents[axis]);
+  const Operand batches = Product(outer);
+  for (Side* side : {&tiling.columns, &tiling.rows})
+    side->tiles = CeilDiv(tiling.extents[side->axis], Int(side->width));
+  const Operand units = builder().Mul(batches, tiling.columns.tiles);
+  const Operand terms =
+      Product({tiling.depth, tiling.extents[tiling.rows.axis], Int(tiling.columns.width)});
+  Operand some = units;
+  if (is_shared) {
+    const Operand is_alone = builder().Scalar(OpCode::kLe, {Product({terms, units}), Int(kAlone)});
+    const Operand worth = CeilDiv(Int(kTermsOfTask), Max(terms, Int(1)));
+    some = builder().Scalar(OpCode::kSelect, {is_alone, units, Min(worth, units)});
+  }
+  some = Max(some, Int(1));
+  const Attributes kind = is_shared ? OverThreads() : Attributes{};
+  Loop(Int(0), CeilDiv(units, some), kind, [&](const Operand& task) {
+    AllocatePanel(tiling);
+    const Var* slot = AllocateSlot(tiling);
+    const Operand first = builder().Mul(task, some);
+    Loop(first, Min(builder().Add(first, some), units), {}, [&](const Operand& unit) {
+      const bool is_batch = !tiling.outer.empty();
+      const Operand& tiles = tiling.columns.tiles;
+      const Operand batch =
+          is_batch ? builder().Scalar(OpCode::kFloorDiv, {unit, tiles}) : Operand(Int(0));
+      Place place{OuterIndex(tiling, batch), batch};
+      place.column_tile = is_batch ? builder().Scalar(OpCode::kMod, {unit, tiles}) : unit;
+      place.lo = Int(0);
+      place.hi = tiling.depth;
+      place.slots = slot;
+      place.slot = Int(0);
+      Loop(Int(0), tiling.rows.tiles, {}, [&](const Operand& row) {
+        place.row_tile = row;
+        WriteLowTile(tiling, results, place);
+      });
+    });
+  });
+}
+
+void LowTiles::AllocatePanel(Tiling& tiling) {
+  if (!tiling.columns.has_one) return;
+  for (Packed& p : tiling.columns.values) {
+    const Type type = Type::Array(p.value->result()->type.dtype(),
+                                  {Int(1), Int(kTurnedDepth), Int(tiling.columns.width)});
+    p.buffer = builder().EmitOne(OpCode::kAlloc, type, type.dims(), {}, {}, "packed");
+  }
+}
+
+// What follows sums takes them from there.
+const Var* LowTiles::AllocateSlot(const Tiling& tiling) {
+  if (tiling.contract.blocks.size() < 3) return nullptr;
+  const Operands dims = {Int(1), Int(tiling.rows.width), Int(tiling.columns.width)};
+  return builder().EmitOne(OpCode::kAlloc, Type::Array(ir::DTypeOf(tiling.start), dims), dims, {},
+                           {}, "sums");
+}
+
+// Whole tiles as any: to mask all of their lanes costs less than code for both.
+void LowTiles::WriteLowTile(const Tiling& tiling, const Results& results, Place at) {
+  const Side& side = tiling.columns;
+  Part part{Int(0), tiling.rows.width, Int(0), side.width / side.lanes, side.lanes, true};
+  const std::vector<Columns> columns = ColumnsOf(tiling, at, part);
+  const LaneValues lanes(part.lanes);
+  const Operands starts(part.rows * part.vectors, lanes.Splat(builder(), tiling.start));
+  const Operands sums = side.has_one ? SumUpTurned(tiling, at, part, columns, starts)
+                                     : SumUp(tiling, at, part, columns, true, starts);
+  if (tiling.contract.blocks.size() < 3)
+    return StoreRows(tiling, results[0], at, part, columns, sums);
+  StoreSlot(at, part, columns, sums);
+  WriteEpilogue(tiling, results, at);
+}
+
+LoopWriter::Operands LowTiles::SumUpTurned(const Tiling& tiling, const Place& at, const Part& part,
+                                           const std::vector<Columns>& columns,
+                                           const Operands& starts) {
+  const auto block = [&](const Operand& lo, const Operands& so_far) {
+    Place within = at;
+    within.lo = within.packed_from = lo;
+    within.hi = Min(builder().Add(lo, Int(kTurnedDepth)), at.hi);
+    const Range tile = {at.column_tile, builder().Add(at.column_tile, Int(1))};
+    PackTiles(tiling, tiling.columns, {at.outer, at.batch}, tile, {within.lo, within.hi}, lo);
+    return SumUp(tiling, within, part, columns, true, so_far);
+  };
+  return Carry(at.lo, at.hi, starts, block, kTurnedDepth);
+}
+
+}  // namespace parakeet::passes

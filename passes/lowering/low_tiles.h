@@ -1,0 +1,40 @@
+#ifndef PARAKEET_PASSES_LOWERING_LOW_TILES_H_
+#define PARAKEET_PASSES_LOWERING_LOW_TILES_H_
+
+#include <vector>
+
+#include "passes/lowering/contraction_tiles.h"
+
+namespace parakeet::passes {
+
+// How a contraction with a short side is written: by tiles that are low and long, so that none is
+// empty for the most part. The short side is their rows; where it is the columns of the result,
+// lanes go along its rows. What follows the long side is read where it lies, or tile by tile turned
+// into a panel that stays in the first cache. Elements are summed in index order, as in any tile.
+class LowTiles : public ContractionTiles {
+ public:
+  using ContractionTiles::ContractionTiles;
+
+ protected:
+  // A way to tile the contraction, and which sizes it is for.
+  struct Low {
+    Tiling tiling;
+    ir::Operand fits;
+  };
+  // From the best on; none in code that is made for long sides (Options::short_sides).
+  std::vector<Low> FindLow(const Tiling& tiling);
+  void WriteLow(Tiling tiling, const Results& results);
+
+ private:
+  std::optional<Tiling> LowTiling(const Tiling& tiling, bool is_across, int height, int vectors);
+  void AddAcross(const Tiling& tiling, std::vector<Low>* found);
+  void AllocatePanel(Tiling& tiling);
+  const ir::Var* AllocateSlot(const Tiling& tiling);
+  void WriteLowTile(const Tiling& tiling, const Results& results, Place at);
+  Operands SumUpTurned(const Tiling& tiling, const Place& at, const Part& part,
+                       const std::vector<Columns>& columns, const Operands& starts);
+};
+
+}  // namespace parakeet::passes
+
+#endif  // PARAKEET_PASSES_LOWERING_LOW_TILES_H_
