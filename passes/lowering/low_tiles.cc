@@ -26,7 +26,8 @@ struct Form {
   int vectors;
 };
 constexpr Form kOfRows[] = {{2, 4}, {4, 4}};
-constexpr Form kAcross[] = {{2, 8}, {4, 4}, {8, 3}};
+constexpr int kMostRows = 8;
+constexpr Form kAcross[] = {{2, 8}, {4, 4}, {kMostRows, 3}};
 constexpr Form kAcrossTurned[] = {{2, 4}, {4, 4}};
 // Steps of the depth whose columns are turned before they are summed: a panel of some 16 KB.
 constexpr int kTurnedDepth = 64;
@@ -50,10 +51,25 @@ std::vector<LowTiles::Low> LowTiles::FindLow(const Tiling& tiling) {
   AddAcross(tiling, &found);
   for (const Form& form : kOfRows) {
     const auto low = LowTiling(tiling, false, form.rows, form.vectors);
-    if (low && !low->columns.has_one)
-      found.push_back({*low, builder().Scalar(OpCode::kLe, {rows, Int(form.rows)})});
+    if (low && !low->columns.has_one) Add(*low, {AtMost(rows, form.rows)}, &found);
   }
   return found;
+}
+
+Operand LowTiles::AtMost(const Operand& size, int64_t most) {
+  return builder().Scalar(OpCode::kLe, {size, Int(most)});
+}
+
+// Where all of these hold, unless one is known not to.
+void LowTiles::Add(const Tiling& tiling, const Operands& conditions, std::vector<Low>* found) {
+  Operand fits = Operand::Bool(true);
+  for (const Operand& condition : conditions) {
+    if (condition == Operand::Bool(false)) return;
+    if (condition == Operand::Bool(true)) continue;
+    fits = fits == Operand::Bool(true) ? condition
+                                       : builder().Scalar(OpCode::kAnd, {fits, condition});
+  }
+  found->push_back({tiling, fits});
 }
 
 // What follows sums is made along the columns of the result, which are few.
@@ -62,16 +78,14 @@ void LowTiles::AddAcross(const Tiling& tiling, std::vector<Low>* found) {
   const Operand &rows = tiling.extents[tiling.rows.axis],
                 &columns = tiling.extents[tiling.columns.axis];
   const Operand is_deep = builder().Scalar(OpCode::kGe, {tiling.depth, Int(kLeastDepthAcross)});
-  const auto add = [&](const Form& form, bool is_turned, int most) {
+  const Operand are_many = builder().Scalar(OpCode::kGt, {rows, Int(kLongestShortSide)});
+  const auto add = [&](const Form& form, bool is_turned, int64_t most) {
     const auto low = LowTiling(tiling, true, form.rows, form.vectors);
-    if (!low || low->columns.has_one != is_turned) return;
-    const Operand are_few = builder().Scalar(OpCode::kLe, {columns, Int(most)});
-    const Operand are_many = builder().Scalar(OpCode::kGt, {rows, Int(kLongestShortSide)});
-    const Operand fit = builder().Scalar(OpCode::kAnd, {are_few, are_many});
-    found->push_back({*low, builder().Scalar(OpCode::kAnd, {fit, is_deep})});
+    if (low && low->columns.has_one == is_turned)
+      Add(*low, {AtMost(columns, most), are_many, is_deep}, found);
   };
   for (const Form& form : kAcross)
-    add(form, false, form.rows == 8 ? static_cast<int>(kLongestShortSide) : form.rows);
+    add(form, false, form.rows == kMostRows ? kLongestShortSide : form.rows);
   for (const Form& form : kAcrossTurned) add(form, true, form.rows);
 }
 

@@ -1,6 +1,8 @@
 #ifndef PARAKEET_PASSES_LOWERING_LOW_TILES_H_
 #define PARAKEET_PASSES_LOWERING_LOW_TILES_H_
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "passes/lowering/contraction_tiles.h"
@@ -28,6 +30,8 @@ class LowTiles : public ContractionTiles {
  private:
   std::optional<Tiling> LowTiling(const Tiling& tiling, bool is_across, int height, int vectors);
   void AddAcross(const Tiling& tiling, std::vector<Low>* found);
+  void Add(const Tiling& tiling, const Operands& conditions, std::vector<Low>* found);
+  ir::Operand AtMost(const ir::Operand& size, int64_t most);
   void AllocatePanel(Tiling& tiling);
   const ir::Var* AllocateSlot(const Tiling& tiling);
   void WriteLowTile(const Tiling& tiling, const Results& results, Place at);
