@@ -62,7 +62,7 @@ std::vector<Operand> SidesOfProducts(const ir::Function& function) {
   return sides;
 }
 
-const ir::Function* CheckLong(ir::Arena* arena, const ir::Function* function,
+const ir::Function* CheckSides(ir::Arena* arena, const ir::Function* function,
                               const std::vector<Operand>& sides, int64_t site) {
   ir::Builder builder(arena);
   builder.set_span(function->span);
@@ -88,7 +88,7 @@ ir::Program ExpectLongSides(const ir::Program& program, Context& context) {
         function->entry ? SidesOfProducts(*function) : std::vector<Operand>();
     if (sides.empty()) return function;
     checks = true;
-    return CheckLong(program.arena.get(), function, sides, site);
+    return CheckSides(program.arena.get(), function, sides, site);
   });
   if (checks) expecting.sites.push_back({std::string(kShortSides), "", {}});
   return expecting;

@@ -182,7 +182,7 @@ std::vector<Operand> SidesOf(const Binding& contract) {
 }
 
 // The check is that the least of them is long.
-ir::VarSet SidesCheckedLong(const ir::Function& function, const std::vector<ir::Site>& sites) {
+ir::VarSet SidesCheckedLong(const ir::Function& function, const ir::Sites& sites) {
   ir::DefinitionMap makers;
   std::vector<Operand> above;
   for (const Binding* b : function.body->bindings) {

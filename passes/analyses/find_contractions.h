@@ -30,7 +30,7 @@ const ir::Binding* ContractionOf(ir::Arena* arena, const ir::Binding& map,
 // follows: what a tile may have as rows or columns.
 std::vector<ir::Operand> SidesOf(const ir::Binding& contract);
 // Sizes that the function has checked to be longer than short sides are (expect_long_sides.cc).
-ir::VarSet SidesCheckedLong(const ir::Function& function, const std::vector<ir::Site>& sites);
+ir::VarSet SidesCheckedLong(const ir::Function& function, const ir::Sites& sites);
 // True of one that is known to be short (other_shapes.h).
 bool IsKnownShortSide(const ir::Operand& side);
 

@@ -20,22 +20,30 @@ using ir::Var;
 namespace {
 
 // Sums of a tile are enough of them that none waits for the one before it, and few enough for the
-// registers: rows, and vectors of columns.
-struct Form {
+// registers: rows, and vectors of columns. Of two known rows, vectors are as many more.
+struct LowForm {
   int rows;
   int vectors;
 };
-constexpr Form kOfRows[] = {{2, 4}, {4, 4}};
-constexpr int kMostRows = 8;
-constexpr Form kAcross[] = {{2, 8}, {4, 4}, {kMostRows, 3}};
-constexpr Form kAcrossTurned[] = {{2, 4}, {4, 4}};
+constexpr LowForm kLowFewRows = {4, 4};
+constexpr LowForm kLowTwoRows = {2, 8};
+constexpr LowForm kLowTwoRowsAtOnce = {2, 4};
+constexpr LowForm kLowManyRows = {8, 3};
+constexpr LowForm kLowNarrow = {16, 1};
+constexpr LowForm kLowNarrowOfTwo = {8, 2};
+constexpr int kLowMostNarrow = 64;
 // Steps of the depth whose columns are turned before they are summed: a panel of some 16 KB.
-constexpr int kTurnedDepth = 64;
+constexpr int kLowTurnedDepth = 64;
 // Fewer terms are not shared out, and so many are a task.
-constexpr int kAlone = 1 << 21;
-constexpr int kTermsOfTask = 1 << 18;
+constexpr int kLowAlone = 1 << 21;
+constexpr int kLowTermsOfTask = 1 << 18;
 // Sums of fewer terms do not pay for stores that go down columns.
-constexpr int kLeastDepthAcross = 8;
+constexpr int kLowLeastDepth = 8;
+constexpr int kLowManyLeastDepth = 32;
+
+bool IsKnownAtMost(const Operand& size, int64_t most) {
+  return size.IsConstant() && size.constant().integer <= most;
+}
 
 }  // namespace
 
@@ -49,10 +57,10 @@ std::vector<LowTiles::Low> LowTiles::FindLow(const Tiling& tiling) {
   if (!may_be || tiling.is_ordered || tiling.summed.size() != 1 || has_parts || rows == columns)
     return found;
   AddAcross(tiling, &found);
-  for (const Form& form : kOfRows) {
-    const auto low = LowTiling(tiling, false, form.rows, form.vectors);
-    if (low && !low->columns.has_one) Add(*low, {AtMost(rows, form.rows)}, &found);
-  }
+  AddNarrow(tiling, &found);
+  const LowForm& form = IsKnownAtMost(rows, 2) ? kLowTwoRowsAtOnce : kLowFewRows;
+  const auto low = LowTiling(tiling, false, form.rows, form.vectors);
+  if (low && !low->columns.has_one) Add(*low, {AtMost(rows, form.rows)}, &found);
   return found;
 }
 
@@ -72,21 +80,37 @@ void LowTiles::Add(const Tiling& tiling, const Operands& conditions, std::vector
   found->push_back({tiling, fits});
 }
 
-// What follows sums is made along the columns of the result, which are few.
+// What follows sums is made along the columns of the result, which are few. Stores that go down
+// columns have to be paid for by the sums.
 void LowTiles::AddAcross(const Tiling& tiling, std::vector<Low>* found) {
   if (tiling.contract.blocks.size() > 2) return;
   const Operand &rows = tiling.extents[tiling.rows.axis],
                 &columns = tiling.extents[tiling.columns.axis];
-  const Operand is_deep = builder().Scalar(OpCode::kGe, {tiling.depth, Int(kLeastDepthAcross)});
   const Operand are_many = builder().Scalar(OpCode::kGt, {rows, Int(kLongestShortSide)});
-  const auto add = [&](const Form& form, bool is_turned, int64_t most) {
+  bool is_turned = false;
+  const auto add = [&](const LowForm& form, int64_t most, int64_t least_depth) {
     const auto low = LowTiling(tiling, true, form.rows, form.vectors);
-    if (low && low->columns.has_one == is_turned)
-      Add(*low, {AtMost(columns, most), are_many, is_deep}, found);
+    const Operand is_deep = builder().Scalar(OpCode::kGe, {tiling.depth, Int(least_depth)});
+    if (low) Add(*low, {AtMost(columns, most), are_many, is_deep}, found);
   };
-  for (const Form& form : kAcross)
-    add(form, false, form.rows == kMostRows ? kLongestShortSide : form.rows);
-  for (const Form& form : kAcrossTurned) add(form, true, form.rows);
+  const auto few = LowTiling(tiling, true, kLowFewRows.rows, kLowFewRows.vectors);
+  is_turned = few && few->columns.has_one;
+  const LowForm& of_two = is_turned ? kLowTwoRowsAtOnce : kLowTwoRows;
+  add(IsKnownAtMost(columns, 2) ? of_two : kLowFewRows, kLowFewRows.rows, kLowLeastDepth);
+  if (!is_turned) add(kLowManyRows, kLongestShortSide, kLowManyLeastDepth);
+}
+
+// Few columns that have to be turned: a vector or two of them, beside as many rows as registers
+// hold sums of. They are turned anew for each tile of rows, of which there are not many.
+void LowTiles::AddNarrow(const Tiling& tiling, std::vector<Low>* found) {
+  const Operand &rows = tiling.extents[tiling.rows.axis],
+                &columns = tiling.extents[tiling.columns.axis];
+  const LowForm& form = tiling.columns.lanes >= kLongestShortSide ? kLowNarrow : kLowNarrowOfTwo;
+  const auto low = LowTiling(tiling, false, form.rows, form.vectors);
+  if (!low || !low->columns.has_one || form.vectors * tiling.columns.lanes < kLongestShortSide)
+    return;
+  const Operand are_many = builder().Scalar(OpCode::kGe, {rows, Int(form.rows)});
+  Add(*low, {AtMost(columns, kLongestShortSide), are_many, AtMost(rows, kLowMostNarrow)}, found);
 }
 
 std::optional<LowTiles::Tiling> LowTiles::LowTiling(const Tiling& tiling, bool is_across,
@@ -116,8 +140,8 @@ void LowTiles::WriteLow(Tiling tiling, const Results& results) {
       Product({tiling.depth, tiling.extents[tiling.rows.axis], Int(tiling.columns.width)});
   Operand some = units;
   if (is_shared) {
-    const Operand is_alone = builder().Scalar(OpCode::kLe, {Product({terms, units}), Int(kAlone)});
-    const Operand worth = CeilDiv(Int(kTermsOfTask), Max(terms, Int(1)));
+    const Operand is_alone = builder().Scalar(OpCode::kLe, {Product({terms, units}), Int(kLowAlone)});
+    const Operand worth = CeilDiv(Int(kLowTermsOfTask), Max(terms, Int(1)));
     some = builder().Scalar(OpCode::kSelect, {is_alone, units, Min(worth, units)});
   }
   some = Max(some, Int(1));
@@ -149,7 +173,7 @@ void LowTiles::AllocatePanel(Tiling& tiling) {
   if (!tiling.columns.has_one) return;
   for (Packed& p : tiling.columns.values) {
     const Type type = Type::Array(p.value->result()->type.dtype(),
-                                  {Int(1), Int(kTurnedDepth), Int(tiling.columns.width)});
+                                  {Int(1), Int(kLowTurnedDepth), Int(tiling.columns.width)});
     p.buffer = builder().EmitOne(OpCode::kAlloc, type, type.dims(), {}, {}, "packed");
   }
 }
@@ -183,12 +207,12 @@ LoopWriter::Operands LowTiles::SumUpTurned(const Tiling& tiling, const Place& at
   const auto block = [&](const Operand& lo, const Operands& so_far) {
     Place within = at;
     within.lo = within.packed_from = lo;
-    within.hi = Min(builder().Add(lo, Int(kTurnedDepth)), at.hi);
+    within.hi = Min(builder().Add(lo, Int(kLowTurnedDepth)), at.hi);
     const Range tile = {at.column_tile, builder().Add(at.column_tile, Int(1))};
     PackTiles(tiling, tiling.columns, {at.outer, at.batch}, tile, {within.lo, within.hi}, lo);
     return SumUp(tiling, within, part, columns, true, so_far);
   };
-  return Carry(at.lo, at.hi, starts, block, kTurnedDepth);
+  return Carry(at.lo, at.hi, starts, block, kLowTurnedDepth);
 }
 
 }  // namespace parakeet::passes

@@ -30,6 +30,7 @@ class LowTiles : public ContractionTiles {
  private:
   std::optional<Tiling> LowTiling(const Tiling& tiling, bool is_across, int height, int vectors);
   void AddAcross(const Tiling& tiling, std::vector<Low>* found);
+  void AddNarrow(const Tiling& tiling, std::vector<Low>* found);
   void Add(const Tiling& tiling, const Operands& conditions, std::vector<Low>* found);
   ir::Operand AtMost(const ir::Operand& size, int64_t most);
   void AllocatePanel(Tiling& tiling);
