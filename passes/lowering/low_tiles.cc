@@ -109,8 +109,11 @@ void LowTiles::AddNarrow(const Tiling& tiling, std::vector<Low>* found) {
   const auto low = LowTiling(tiling, false, form.rows, form.vectors);
   if (!low || !low->columns.has_one || form.vectors * tiling.columns.lanes < kLongestShortSide)
     return;
+  const int but_one = (form.vectors - 1) * tiling.columns.lanes;
+  const Operand fill = builder().Scalar(OpCode::kGt, {columns, Int(but_one)});
   const Operand are_many = builder().Scalar(OpCode::kGe, {rows, Int(form.rows)});
-  Add(*low, {AtMost(columns, kLongestShortSide), are_many, AtMost(rows, kLowMostNarrow)}, found);
+  Add(*low, {AtMost(columns, kLongestShortSide), fill, are_many, AtMost(rows, kLowMostNarrow)},
+      found);
 }
 
 std::optional<LowTiles::Tiling> LowTiles::LowTiling(const Tiling& tiling, bool is_across,

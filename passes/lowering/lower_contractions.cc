@@ -239,7 +239,7 @@ void ContractionLowering::WriteTiled(Tiling tiling, const Results& results) {
     rectangle.slots = AllocateSlots(tiling, rectangle);
     const Operand first = builder().Mul(task, some);
     Loop(first, Min(builder().Add(first, some), units), {}, [&](const Operand& unit) {
-      const Operand batch = TakeUnit(tiling, {high, wide}, unit, rectangle);
+      const Operand batch = TakeUnit(tiling, {high, wide}, each, unit, rectangle);
       WriteRectangle(tiling, results, {OuterIndex(tiling, batch), batch}, rectangle);
     });
   });
@@ -248,11 +248,9 @@ void ContractionLowering::WriteTiled(Tiling tiling, const Results& results) {
 }
 
 // Small matrices of a batch are one rectangle each: as many divisions would take as long as they.
-Operand ContractionLowering::TakeUnit(const Tiling& tiling, const Grid& grid, const Operand& unit,
-                                      Rectangle& rectangle) {
+Operand ContractionLowering::TakeUnit(const Tiling& tiling, const Grid& grid, const Operand& each,
+                                      const Operand& unit, Rectangle& rectangle) {
   const Side &rows = tiling.rows, &columns = tiling.columns;
-  const bool is_batch = !tiling.outer.empty();
-  const Operand each = builder().Mul(grid.high.count, grid.wide.count);
   const auto parts = [&](const Operand& batch, const Operand& within) -> Operands {
     const Operand& across = grid.wide.count;
     const Range high =
@@ -265,9 +263,9 @@ Operand ContractionLowering::TakeUnit(const Tiling& tiling, const Grid& grid, co
     return parts(builder().Scalar(OpCode::kFloorDiv, {unit, each}),
                  builder().Scalar(OpCode::kMod, {unit, each}));
   };
-  const Operands taken =
-      is_batch ? Choose(builder().Scalar(OpCode::kEq, {each, Int(1)}), whole, some)
-               : parts(Int(0), unit);
+  const Operands taken = tiling.outer.empty()
+                             ? parts(Int(0), unit)
+                             : Choose(builder().Scalar(OpCode::kEq, {each, Int(1)}), whole, some);
   rectangle.rows = {taken[1], taken[2]};
   rectangle.columns = {taken[3], taken[4]};
   return taken[0];

@@ -58,9 +58,9 @@ class ContractionLowering : public LowTiles {
   Grid Cut(const Tiling& tiling);
   // The tiles of one of them.
   Range PartOf(const Side& side, const Parts& parts, const ir::Operand& index);
-  // The rectangle of that number, and the batch that it is of.
-  ir::Operand TakeUnit(const Tiling& tiling, const Grid& grid, const ir::Operand& unit,
-                       Rectangle& rectangle);
+  // The rectangle of that number, of so many in each batch, and the batch that it is of.
+  ir::Operand TakeUnit(const Tiling& tiling, const Grid& grid, const ir::Operand& each,
+                       const ir::Operand& unit, Rectangle& rectangle);
   ir::Operand SomeUnits(const Tiling& tiling, const ir::Operand& units);
   const ir::Var* AllocateSlots(const Tiling& tiling, const Rectangle& rectangle);
   void WriteRectangle(const Tiling& tiling, const Results& results, const Place& batch,
