@@ -142,6 +142,7 @@ DifferentialResult RunDifferential(const ir::Program& program, ir::Stage stage,
   Follower follower(program, arguments, kernels, kernels && chooses);
   passes::Context context;
   context.options.kernels = kernels;
+  context.options.short_sides = true;  // Arguments are small.
   passes::RunOptions options;
   options.after_pass = [&](std::string_view pass, const ir::Program& after) {
     if (follower.result().failure.empty()) follower.See(pass, after);
