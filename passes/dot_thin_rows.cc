@@ -51,8 +51,7 @@ static_assert(kLongestShortSide >= kMostRows && kLongestShortSide * kLongestShor
 
 class RowDotter : public ir::Mutator {
  public:
-  RowDotter(ir::Arena* arena, const ir::Function& function, ir::VarSet long_sides,
-            Context& context)
+  RowDotter(ir::Arena* arena, const ir::Function& function, ir::VarSet long_sides, Context& context)
       : Mutator(arena),
         patterns_(function),
         long_sides_(std::move(long_sides)),

@@ -63,12 +63,11 @@ std::vector<Operand> SidesOfProducts(const ir::Function& function) {
 }
 
 const ir::Function* CheckSides(ir::Arena* arena, const ir::Function* function,
-                              const std::vector<Operand>& sides, int64_t site) {
+                               const std::vector<Operand>& sides, int64_t site) {
   ir::Builder builder(arena);
   builder.set_span(function->span);
   Operand least = sides[0];
-  for (size_t k = 1; k < sides.size(); ++k)
-    least = builder.Scalar(OpCode::kMin, {least, sides[k]});
+  for (size_t k = 1; k < sides.size(); ++k) least = builder.Scalar(OpCode::kMin, {least, sides[k]});
   const Operand is_long = builder.Scalar(OpCode::kGt, {least, Operand::Int(kLongestShortSide)});
   builder.Emit(OpCode::kCheck, {}, {is_long}, {{Attr::kSite, site}, {Attr::kAt, 0}});
   for (const Binding* b : function->body->bindings) builder.Append(b);

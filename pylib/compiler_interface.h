@@ -43,7 +43,7 @@ enum PkCompileStatus : int32_t {
   kPkCompileDone = 0,
   kPkCompileNeedsStatic = 1,   // ask again with that parameter's value in the key
   kPkCompileNeedsLengths = 2,  // or with the lengths of its short axes
-  kPkCompileShortAxes = 3,  // or with those of all last axes; there is a manifest, which says why
+  kPkCompileShortAxes = 3,   // or with those of all last axes; there is a manifest, which says why
   kPkCompileShortSides = 4,  // or with a header that says short sides; as above
 };
 

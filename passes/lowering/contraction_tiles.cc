@@ -149,7 +149,8 @@ LoopWriter::Operands ContractionTiles::SumUp(const Tiling& tiling, const Place& 
                                              bool is_direct, const Operands& starts) {
   return Carry(at.lo, at.hi, starts, [&](const Operand& k, const Operands& so_far) {
     const bool is_rest = part.is_masked && part.vectors == 1;
-    if (!is_rest && !tiling.columns.has_one) PrefetchPanels(tiling, at, k, part, columns, is_direct);
+    if (!is_rest && !tiling.columns.has_one)
+      PrefetchPanels(tiling, at, k, part, columns, is_direct);
     Operands next;
     for (int r = 0; r < part.rows; ++r) {
       const Operand row = builder().Add(part.first_row, Int(r));

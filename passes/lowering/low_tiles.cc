@@ -74,8 +74,8 @@ void LowTiles::Add(const Tiling& tiling, const Operands& conditions, std::vector
   for (const Operand& condition : conditions) {
     if (condition == Operand::Bool(false)) return;
     if (condition == Operand::Bool(true)) continue;
-    fits = fits == Operand::Bool(true) ? condition
-                                       : builder().Scalar(OpCode::kAnd, {fits, condition});
+    fits =
+        fits == Operand::Bool(true) ? condition : builder().Scalar(OpCode::kAnd, {fits, condition});
   }
   found->push_back({tiling, fits});
 }
@@ -143,7 +143,8 @@ void LowTiles::WriteLow(Tiling tiling, const Results& results) {
       Product({tiling.depth, tiling.extents[tiling.rows.axis], Int(tiling.columns.width)});
   Operand some = units;
   if (is_shared) {
-    const Operand is_alone = builder().Scalar(OpCode::kLe, {Product({terms, units}), Int(kLowAlone)});
+    const Operand is_alone =
+        builder().Scalar(OpCode::kLe, {Product({terms, units}), Int(kLowAlone)});
     const Operand worth = CeilDiv(Int(kLowTermsOfTask), Max(terms, Int(1)));
     some = builder().Scalar(OpCode::kSelect, {is_alone, units, Min(worth, units)});
   }

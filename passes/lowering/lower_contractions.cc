@@ -258,7 +258,9 @@ Operand ContractionLowering::TakeUnit(const Tiling& tiling, const Grid& grid, co
     const Range wide = PartOf(columns, grid.wide, builder().Scalar(OpCode::kMod, {within, across}));
     return {batch, high.begin, high.end, wide.begin, wide.end};
   };
-  const auto whole = [&]() -> Operands { return {unit, Int(0), rows.tiles, Int(0), columns.tiles}; };
+  const auto whole = [&]() -> Operands {
+    return {unit, Int(0), rows.tiles, Int(0), columns.tiles};
+  };
   const auto some = [&] {
     return parts(builder().Scalar(OpCode::kFloorDiv, {unit, each}),
                  builder().Scalar(OpCode::kMod, {unit, each}));

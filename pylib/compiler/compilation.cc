@@ -234,8 +234,7 @@ void Compilation::AskForLengths(const std::set<size_t>& better_with_lengths) con
 }
 
 bool Compilation::MayGiveUp(std::string_view exception) const {
-  const std::vector<const ir::Binding*>& bindings =
-      last_program_.functions.front()->body->bindings;
+  const std::vector<const ir::Binding*>& bindings = last_program_.functions.front()->body->bindings;
   return std::any_of(bindings.begin(), bindings.end(), [&](const ir::Binding* b) {
     return b->op == ir::OpCode::kCheck &&
            last_program_.sites[size_t(b->attrs.Int(ir::Attr::kSite))].exception == exception;

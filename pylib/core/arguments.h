@@ -28,7 +28,7 @@ struct Arguments {
   InlineVector<ArrayArgument, 8> arrays;
   std::vector<Ref> owned;
   bool short_axes = false;  // Whether the key says how long the last axis of an array is, if short.
-  bool has_short_axes = false;  // Whether it is silent on one that is.
+  bool has_short_axes = false;   // Whether it is silent on one that is.
   bool has_short_sides = false;  // Whether one of the last two may be a short side of a product.
   bool says_lengths = false;  // Whether it says the lengths of short axes of what is appended now.
   bool has_lengths = false;   // Whether it says one.

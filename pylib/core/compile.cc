@@ -172,7 +172,7 @@ std::unique_ptr<Specialization> Make(const Arguments& call, const Answer& answer
 }
 
 // What was asked for is on the disk as well.
-void NoteNeed(bool DiskEntry::*need, const Answer& answer, DiskQuery* disk) {
+void NoteNeed(bool DiskEntry::* need, const Answer& answer, DiskQuery* disk) {
   const std::optional<Manifest> manifest = ParseManifest(BytesOf(answer.manifest.get()));
   if (manifest) disk->StoreNeed(need, *manifest, answer.outside);
 }

@@ -220,7 +220,7 @@ void DiskQuery::Write(DiskEntry entry) {
   folder_->Write(name, SerializeEntry(entry));
 }
 
-void DiskQuery::StoreNeed(bool DiskEntry::*need, const Manifest& manifest,
+void DiskQuery::StoreNeed(bool DiskEntry::* need, const Manifest& manifest,
                           const OutsideParts& outside) {
   if (folder_ == nullptr) return;
   DiskEntry entry;
