@@ -5,7 +5,7 @@
 //     %r: [n][m]f64 = contract (%i, %j, %k) in (%n, %m, %l) add from 0.0 {free = 2} { ... } }
 // After:
 //   fn @f(%x: [n][l]f64, %y: [l][m]f64) ... {
-//     %least = min %n, %m  %is_long = gt %least, 16
+//     %least = min %n, %m  %is_long = gt %least, 4
 //     check %is_long, site 0 at (0)
 //     %r: [n][m]f64 = contract (%i, %j, %k) in (%n, %m, %l) add from 0.0 {free = 2} { ... } }
 //
@@ -15,13 +15,16 @@
 // Assumes: where that check fails, whose site is new and has the exception kShortSides, the caller
 // runs the program made with Options::short_sides; right behind recognize_contractions, so that a
 // call that would give up is found soon.
-// Refuses: sizes that are no parameter's; products one side of which is known to be short, which
-// have such tiles in any case.
+// Refuses: sizes that are no parameter's; products in loops, which have no such tiles; products one
+// side of which is known to be short, which have them in any case.
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <vector>
 
 #include "ir/builder.h"
 #include "ir/uses.h"
+#include "passes/analyses/access_patterns.h"
 #include "passes/analyses/find_contractions.h"
 #include "passes/other_shapes.h"
 #include "passes/pass.h"
@@ -31,6 +34,7 @@ namespace {
 
 using ir::Attr;
 using ir::Binding;
+using ir::Block;
 using ir::OpCode;
 using ir::Operand;
 using ir::Var;
@@ -46,30 +50,66 @@ ir::VarSet SizesOfParameters(const ir::Function& function) {
   return sizes;
 }
 
-// Those of parameters that are sides of products, each once.
-std::vector<Operand> SidesOfProducts(const ir::Function& function) {
-  const ir::VarSet sizes = SizesOfParameters(function);
-  std::vector<Operand> sides;
-  ir::ForEachBinding(*function.body, [&](const Binding& b) {
-    if (b.op != OpCode::kContract) return;
-    const std::vector<Operand> own = SidesOf(b);
+// Sides that are sizes of parameters, each once, of products that have tiles for as short ones.
+class SideFinder {
+ public:
+  explicit SideFinder(const ir::Function& function)
+      : patterns_(function), sizes_(SizesOfParameters(function)) {
+    Visit(*function.body);
+  }
+
+  const std::map<int64_t, std::vector<Operand>>& sides() const { return sides_; }
+
+ private:
+  void Visit(const Block& block) {
+    for (const Binding* b : block.bindings) {
+      if (b->op == OpCode::kContract) Add(*b);
+      const bool is_loop = b->op == OpCode::kFor || b->op == OpCode::kWhile;
+      if (is_loop || b->op == OpCode::kContract) continue;
+      for (const Block* inner : b->blocks) Visit(*inner);
+    }
+  }
+
+  void Add(const Binding& contract) {
+    const std::vector<Operand> own = SidesOf(contract);
     if (std::any_of(own.begin(), own.end(), IsKnownShortSide)) return;
+    std::vector<Operand>& sides = sides_[LongestOf(contract)];
     for (const Operand& side : own) {
       const bool is_new = std::count(sides.begin(), sides.end(), side) == 0;
-      if (side.IsVar() && sizes.contains(side.var()) && is_new) sides.push_back(side);
+      if (side.IsVar() && sizes_.contains(side.var()) && is_new) sides.push_back(side);
     }
-  });
-  return sides;
-}
+  }
+
+  // Fewer where rows lie along the sums and columns along the result: tiles of columns are full.
+  int64_t LongestOf(const Binding& contract) const {
+    const Block& element = *contract.blocks[0];
+    const size_t free = contract.attrs.Int(Attr::kFree);
+    const auto some_along = [&](const Var* index) {
+      return std::any_of(element.bindings.begin(), element.bindings.end(), [&](const Binding* b) {
+        return b->op == OpCode::kLoad && patterns_.LiesNext(*b, index);
+      });
+    };
+    const bool is_plain = some_along(element.params.back()) && some_along(element.params[free - 1]);
+    return is_plain ? kLongestSideOfRows : kLongestShortSide;
+  }
+
+  const AccessPatterns patterns_;
+  const ir::VarSet sizes_;
+  std::map<int64_t, std::vector<Operand>> sides_;
+};
 
 const ir::Function* CheckSides(ir::Arena* arena, const ir::Function* function,
-                               const std::vector<Operand>& sides, int64_t site) {
+                               const std::map<int64_t, std::vector<Operand>>& all, int64_t site) {
   ir::Builder builder(arena);
   builder.set_span(function->span);
-  Operand least = sides[0];
-  for (size_t k = 1; k < sides.size(); ++k) least = builder.Scalar(OpCode::kMin, {least, sides[k]});
-  const Operand is_long = builder.Scalar(OpCode::kGt, {least, Operand::Int(kLongestShortSide)});
-  builder.Emit(OpCode::kCheck, {}, {is_long}, {{Attr::kSite, site}, {Attr::kAt, 0}});
+  for (const auto& [longest, sides] : all) {
+    if (sides.empty()) continue;
+    Operand least = sides[0];
+    for (size_t k = 1; k < sides.size(); ++k)
+      least = builder.Scalar(OpCode::kMin, {least, sides[k]});
+    const Operand is_long = builder.Scalar(OpCode::kGt, {least, Operand::Int(longest)});
+    builder.Emit(OpCode::kCheck, {}, {is_long}, {{Attr::kSite, site}, {Attr::kAt, 0}});
+  }
   for (const Binding* b : function->body->bindings) builder.Append(b);
   ir::Function copy = *function;
   copy.body = builder.Finish(function->body->params, function->body->results);
@@ -83,9 +123,11 @@ ir::Program ExpectLongSides(const ir::Program& program, Context& context) {
   const auto site = static_cast<int64_t>(program.sites.size());
   bool checks = false;
   ir::Program expecting = ForEachFunction(program, [&](const ir::Function* function) {
-    const std::vector<Operand> sides =
-        function->entry ? SidesOfProducts(*function) : std::vector<Operand>();
-    if (sides.empty()) return function;
+    if (!function->entry) return function;
+    const SideFinder finder(*function);
+    const auto& sides = finder.sides();
+    if (std::all_of(sides.begin(), sides.end(), [](const auto& of) { return of.second.empty(); }))
+      return function;
     checks = true;
     return CheckSides(program.arena.get(), function, sides, site);
   });

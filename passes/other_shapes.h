@@ -19,6 +19,8 @@ inline constexpr std::string_view kShortAxes = "ShortAxes";
 // other code does without (Options::short_sides).
 inline constexpr std::string_view kShortSides = "ShortSides";
 inline constexpr int64_t kLongestShortSide = 16;
+// Of a matrix by a matrix, both in C order, so few rows or columns are.
+inline constexpr int64_t kLongestSideOfRows = 4;
 
 // Which lengths of axes are short.
 inline constexpr int64_t kShortestAxis = 2;

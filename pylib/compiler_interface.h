@@ -23,9 +23,9 @@ typedef struct PkCompileRequest {
   const uint8_t* in_key;
   // Whether arrays of the call have short last axes that the key is silent on.
   int32_t has_short_axes;
-  // Whether they have axes that may be short sides of products, while the key's header says nothing
-  // of these.
-  int32_t has_short_sides;
+  // The length of the shortest of their axes that may be short sides of products, where the key's
+  // header says nothing of these; else 0.
+  int32_t shortest_side;
 } PkCompileRequest;
 
 // New references; null where they do not apply.

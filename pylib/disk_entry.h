@@ -45,7 +45,7 @@ struct DiskEntry {
   std::vector<uint32_t> need_static;   // parameters whose values belong into the key,
   std::vector<uint32_t> need_lengths;  // and whose lengths
   bool need_short_axes = false;        // whether short last axes of a call belong there,
-  bool need_short_sides = false;       // or the header is to say that it has short sides
+  int64_t short_side = 0;              // sides as short as that the header is to say; 0: none
   bool has_answer = true;              // else that is the answer, and nothing follows
   std::vector<SourceHome> homes;
   std::vector<uint32_t> site_homes;  // one a site: the number of its home, or none from there on

@@ -190,8 +190,9 @@ ir::VarSet SidesCheckedLong(const ir::Function& function, const ir::Sites& sites
     const bool is_check = b->op == OpCode::kCheck;
     if (!is_check || sites[size_t(b->attrs.Int(Attr::kSite))].exception != kShortSides) continue;
     const Binding* condition = makers[b->operands[0].var()];
-    if (condition != nullptr && condition->op == OpCode::kGt)
-      above.push_back(condition->operands[0]);
+    const bool is_long = condition != nullptr && condition->op == OpCode::kGt &&
+                         condition->operands[1].IsInt(kLongestShortSide);
+    if (is_long) above.push_back(condition->operands[0]);
   }
   VarSet sides;
   while (!above.empty()) {

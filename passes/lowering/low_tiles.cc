@@ -51,10 +51,11 @@ std::vector<LowTiles::Low> LowTiles::FindLow(const Tiling& tiling) {
   std::vector<Low> found;
   const Operand &rows = tiling.extents[tiling.rows.axis],
                 &columns = tiling.extents[tiling.columns.axis];
-  const bool is_known = repeats_ == 0 && (IsKnownShortSide(rows) || IsKnownShortSide(columns));
+  const bool is_known = IsKnownShortSide(rows) || IsKnownShortSide(columns);
   const bool has_parts = ir::IsComplex(ir::DTypeOf(tiling.start));
   const bool may_be = (options_ != nullptr && options_->short_sides) || is_known;
-  if (!may_be || tiling.is_ordered || tiling.summed.size() != 1 || has_parts || rows == columns)
+  if (repeats_ > 0 || !may_be || tiling.is_ordered || tiling.summed.size() != 1 || has_parts ||
+      rows == columns)
     return found;
   AddAcross(tiling, &found);
   AddNarrow(tiling, &found);

@@ -184,8 +184,7 @@ void Compilation::RunPasses(
     AskForLengths(context.better_with_lengths);
     const bool asks_axes = pass == "unroll-short-axes" && request_.has_short_axes != 0;
     if (asks_axes && MayGiveUp(kShortAxes)) throw NeedShortAxes();
-    const bool asks_sides = pass == "expect-long-sides" && request_.has_short_sides != 0;
-    if (asks_sides && MayGiveUp(kShortSides)) throw NeedShortSides();
+    if (pass == "expect-long-sides" && GivesUpSides()) throw NeedShortSides();
   };
   passes::PipelineResult result;
   try {
@@ -238,6 +237,19 @@ bool Compilation::MayGiveUp(std::string_view exception) const {
   return std::any_of(bindings.begin(), bindings.end(), [&](const ir::Binding* b) {
     return b->op == ir::OpCode::kCheck &&
            last_program_.sites[size_t(b->attrs.Int(ir::Attr::kSite))].exception == exception;
+  });
+}
+
+bool Compilation::GivesUpSides() const {
+  if (request_.shortest_side == 0) return false;
+  const ir::Block& body = *last_program_.functions.front()->body;
+  const ir::DefinitionMap makers = ir::Definitions(body);
+  return std::any_of(body.bindings.begin(), body.bindings.end(), [&](const ir::Binding* b) {
+    if (b->op != ir::OpCode::kCheck) return false;
+    const ir::Site& site = last_program_.sites[size_t(b->attrs.Int(ir::Attr::kSite))];
+    const auto maker = makers.find(b->operands[0].var());
+    return site.exception == kShortSides && maker != makers.end() &&
+           request_.shortest_side <= maker->second->operands[1].constant().integer;
   });
 }
 

@@ -168,7 +168,8 @@ DiskQuery::Outcome DiskQuery::Take(DiskEntry entry, bool by_types,
   const bool has_more_lengths = Mark(entry.need_lengths, kLengthsInKey);
   if (has_more_values || has_more_lengths) return Outcome::kKeyChanged;
   if (entry.need_short_axes && call_.has_short_axes) return Outcome::kShortAxes;
-  if (entry.need_short_sides && call_.has_short_sides) return Outcome::kShortSides;
+  if (call_.shortest_side != 0 && call_.shortest_side <= entry.short_side)
+    return Outcome::kShortSides;
   // What was found by types alone is the code of calls whose keys hold no values: it takes other
   // slots than this one has.
   if (!entry.has_answer || by_types) return Outcome::kNothing;
@@ -220,16 +221,13 @@ void DiskQuery::Write(DiskEntry entry) {
   folder_->Write(name, SerializeEntry(entry));
 }
 
-void DiskQuery::StoreNeed(bool DiskEntry::* need, const Manifest& manifest,
-                          const OutsideParts& outside) {
+void DiskQuery::StoreNeed(DiskEntry need, const Manifest& manifest, const OutsideParts& outside) {
   if (folder_ == nullptr) return;
-  DiskEntry entry;
-  entry.question = question_;
-  entry.manifest = manifest;
-  if (!RecordOutside({function_->function.get(), &statics_}, outside, &entry)) return;
-  entry.*need = true;
-  entry.has_answer = false;
-  Write(std::move(entry));
+  need.question = question_;
+  need.manifest = manifest;
+  if (!RecordOutside({function_->function.get(), &statics_}, outside, &need)) return;
+  need.has_answer = false;
+  Write(std::move(need));
 }
 
 void DiskQuery::Store(const Manifest& manifest, std::string_view image,

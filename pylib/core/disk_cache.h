@@ -60,7 +60,7 @@ class DiskQuery {
   // `manifest` and `image` as the compiler made them.
   void Store(const Manifest& manifest, std::string_view image, const OutsideParts& outside);
   // That calls with short last axes, or short sides, have code of their own.
-  void StoreNeed(bool DiskEntry::* need, const Manifest& manifest, const OutsideParts& outside);
+  void StoreNeed(DiskEntry need, const Manifest& manifest, const OutsideParts& outside);
 
  private:
   Outcome LoadFrom(const std::string& question, std::unique_ptr<Specialization>* found);

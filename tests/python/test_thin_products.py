@@ -193,12 +193,13 @@ def test_no_bit_depends_on_the_side():
 def test_code_for_short_sides_is_one():
     function = jit(product, cache=False)
     for rows, columns in [(20, 30), (5, 30), (30, 6), (7, 7), (40, 40), (9, 12)]:
-        function(np.ones((rows, 20)), np.ones((20, columns)), target="serial")
+        function(np.ones((20, rows)).T, np.ones((20, columns)), target="serial")
     assert len(function.timings()) == 2
-    first = jit(product, cache=False)
+    first, plain = jit(product, cache=False), jit(product, cache=False)
     for rows, columns in [(5, 30), (30, 6), (40, 40)]:
-        first(np.ones((rows, 20)), np.ones((20, columns)), target="serial")
-    assert len(first.timings()) == 1
+        first(np.ones((20, rows)).T, np.ones((20, columns)), target="serial")
+        plain(np.ones((rows, 20)), np.ones((20, columns)), target="serial")
+    assert len(first.timings()) == len(plain.timings()) == 1
 
 
 def scores(a, b):
