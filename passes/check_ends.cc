@@ -18,16 +18,17 @@
 //   } {likely = 1}
 //
 // Of a place that a byte says, `table[img[i, j]]`, it is asked whether the table has all 256.
-// A branch that bounds an index, `if %w <= %j`, narrows its range for the checks in it; what the
-// loop reads first, at a place that it does not change, is read in front of it.
+// A branch that bounds an index, `if %w <= %j`, narrows its range for the checks in it; one that
+// asks data leaves it, and the rest is no rare case. What the loop reads first, at a place that it
+// does not change, is read in front of it.
 //
 // What assume_shapes and prove_bounds leave is made of numbers that are known in front of the loop,
 // and no sooner: the lengths of a transform's steps, an element.
 //
 // Assumes: index form; behind prove-bounds, and before what checks are in the way of.
-// Refuses: loops with other checks, as of branches that ask data, or that may fail otherwise; those
-// inside loops whose iterations are independent, where lanes would not take the branch; for threads
-// of a GPU, to which a check is a comparison, loops whose stores behind an error would not show.
+// Refuses: loops with other checks, or that may fail otherwise; those inside loops whose iterations
+// are independent, where lanes would not take the branch; for threads of a GPU, to which a check is
+// a comparison, loops whose stores behind an error would not show, and branches that ask data.
 #include <algorithm>
 
 #include "ir/mutator.h"
@@ -111,11 +112,12 @@ class EndsChecker : public ir::Mutator {
     return found;
   }
 
-  // Of a branch that asks data, the ends may well fail where it never goes there.
   Found FindInBranch(const Binding& branch, NestEnds& ends) const {
     if (EffectsOf(*branch.blocks[1], independence_.roots()).may_fail) return Found::kOthers;
     const bool is_narrower = ends.Enter(*branch.blocks[0], branch.operands[0]);
-    const Found found = is_narrower ? FindChecks(*branch.blocks[0], ends) : Found::kOthers;
+    if (!is_narrower && context_.options.kernels) return Found::kOthers;
+    if (!is_narrower) ends.AskOfData();
+    const Found found = FindChecks(*branch.blocks[0], ends);
     ends.Leave(*branch.blocks[0]);
     return found;
   }
@@ -180,7 +182,8 @@ class EndsChecker : public ir::Mutator {
     if (all.IsInt(0)) return builder().Append(&loop);
     context_.Note(loop.span, "its checks are made at its ends first", Topic::kThreads,
                   Verdict::kDone);
-    // Tables for what bytes say may well be shorter than that: the rest is no rare case then.
+    // Tables for what bytes say may well be shorter than that, and data may keep a branch from
+    // where its ends would fail: the rest is no rare case then.
     const Binding& checked = ends.AsksOfData() ? loop : *SerialLoops(arena()).Turn(loop);
     const Block* unchecked = Version(*Unchecker(arena(), ends.selections()).Rewrite(&loop));
     builder().Emit(OpCode::kIf, loop.results, {all}, {{Attr::kLikely, int64_t{1}}},

@@ -17,7 +17,7 @@
 //
 // A loop that does not end for some numbers, as the last of these for 0, stays behind what is
 // computed, for those: it begins with what it would have come to. Where what makes the number shows
-// that it is none of those, nothing stays.
+// that it is none of those, or a branch or a loop around asks so, nothing stays.
 //
 // Assumes: nothing.
 // Refuses: loops that do anything else, memory and checks among it; floats, whose sums round.
@@ -55,6 +55,13 @@ struct BitLoop {
   AskedOfBits asked;
 };
 
+// What a branch or a loop around says of a number.
+struct Known {
+  Operand number;
+  bool is_set;      // not 0
+  bool is_natural;  // not negative
+};
+
 // What becomes of another carried value in each iteration.
 enum class Carried { kStays, kSum, kDifference, kTurns, kDoubles, kHalves, kBitSum, kBitXor };
 
@@ -79,10 +86,54 @@ class BitCounter : public ir::Mutator {
         return Write(*b, *loop);
       }
     }
+    if (b->op == OpCode::kIf) {
+      Learn(b->operands[0], true, {}, *b->blocks[0]);
+      Learn(b->operands[0], false, {}, *b->blocks[1]);
+    }
+    if (b->op == OpCode::kWhile)
+      Learn(b->blocks[0]->results[0], true, b->blocks[0]->params, *b->blocks[1]);
     Mutator::Visit(b);
   }
 
+  const Block* VisitBlock(const Block* block) override {
+    const size_t outer = known_.size();
+    if (const auto found = known_in_.find(block); found != known_in_.end())
+      known_.insert(known_.end(), found->second.begin(), found->second.end());
+    const Block* visited = Mutator::VisitBlock(block);
+    known_.resize(outer);
+    return visited;
+  }
+
  private:
+  // What holds inside the block where `condition` does, or does not. Parameters of a loop's test
+  // stand for those of its body.
+  void Learn(const Operand& condition, bool is_true, const std::vector<const Var*>& params,
+             const Block& inside) {
+    const Binding* b = MakerOf(condition);
+    if (b == nullptr) return;
+    if (b->op == OpCode::kNot) return Learn(b->operands[0], !is_true, params, inside);
+    if (b->op == (is_true ? OpCode::kAnd : OpCode::kOr)) {
+      for (const Operand& part : b->operands) Learn(part, is_true, params, inside);
+      return;
+    }
+    if (!ir::IsComparison(b->op) || !b->operands[0].IsVar() || !b->operands[1].IsConstant() ||
+        !ir::IsInteger(ir::DTypeOf(b->operands[0])))
+      return;
+    const auto says = [&](OpCode held, OpCode failed) {
+      return b->op == (is_true ? held : failed);
+    };
+    const int64_t with = b->operands[1].constant().integer;
+    const bool is_from = says(OpCode::kGe, OpCode::kLt);
+    const bool above = says(OpCode::kGt, OpCode::kLe) ? with >= 0 : is_from && with >= 1;
+    const bool is_set = above || (says(OpCode::kNe, OpCode::kEq) && with == 0);
+    const bool is_natural = above || (is_from && with == 0);
+    if (!is_set && !is_natural) return;
+    const auto at = std::find(params.begin(), params.end(), b->operands[0].var());
+    const Operand number =
+        at == params.end() ? Apply(b->operands[0]) : Operand(inside.params[at - params.begin()]);
+    known_in_[&inside].push_back({number, is_set, is_natural});
+  }
+
   const Binding* MakerOf(const Operand& value) const {
     const auto found = value.IsVar() ? makers_.find(value.var()) : makers_.end();
     return found == makers_.end() ? nullptr : found->second;
@@ -321,9 +372,15 @@ class BitCounter : public ir::Mutator {
     return bits.asked.last_bit == 0 ? IsSet(begin) : IsNatural(begin);
   }
 
+  bool IsKnown(const Operand& number, bool Known::* what) const {
+    return std::any_of(known_.begin(), known_.end(),
+                       [&](const Known& known) { return known.number == number && known.*what; });
+  }
+
   // Not 0.
   bool IsSet(const Operand& value) const {
     if (value.IsConstant()) return value.constant().integer != 0;
+    if (IsKnown(value, &Known::is_set)) return true;
     if (const Operand* lowest = LowestOf(value)) return IsNatural(*lowest) && IsSet(*lowest);
     const Binding* b = MakerOf(value);
     if (b == nullptr || !ir::IsInteger(ir::DTypeOf(value))) return false;
@@ -336,6 +393,7 @@ class BitCounter : public ir::Mutator {
   bool IsNatural(const Operand& value) const {
     if (value.IsConstant()) return value.constant().integer >= 0;
     if (ir::IsUnsigned(ir::DTypeOf(value))) return true;
+    if (IsKnown(value, &Known::is_natural)) return true;
     if (const Operand* lowest = LowestOf(value)) return IsNatural(*lowest);
     const Binding* b = MakerOf(value);
     if (b == nullptr) return false;
@@ -423,8 +481,10 @@ class BitCounter : public ir::Mutator {
   }
 
   const ir::DefinitionMap makers_;
-  std::unordered_map<const Var*, Operand> lowest_;  // of indexes that go up
-  ir::VarSet inside_;                               // What the loop defines that is looked at.
+  std::unordered_map<const Block*, std::vector<Known>> known_in_;  // of sides and bodies
+  std::vector<Known> known_;                                       // in all blocks around
+  std::unordered_map<const Var*, Operand> lowest_;                 // of indexes that go up
+  ir::VarSet inside_;  // What the loop defines that is looked at.
   Context& context_;
 };
 

@@ -13,12 +13,13 @@
 // A map that reads what the first makes, each element at its own index, is a sibling too: it takes
 // the element as it is made. Filters that keep the same places become one filter of more values.
 //
-// On a GPU, where each array that is made by reductions is a kernel that goes through memory, what
-// the later one of two such needs and the first does not is made before both:
-//   %a: [m]f64 = imap (%j) in (%m) { ireduce (%i) ... }  %c = ...
-//   %b: [m]f64 = imap (%j) in (%m) { ireduce (%i) ... of %c }
+// What the later one of two reductions needs that read one array, and the first does not, is made
+// before both; on a GPU, where each array that is made by reductions is a kernel that goes through
+// memory, of such arrays:
+//   %a: f64 = ireduce (%i) in (%n) ... { %x[%i] ... }  %c = ...
+//   %b: f64 = ireduce (%i) in (%n) ... { %x[%i], %c ... }
 // becomes
-//   %c = ...  %a: [m]f64, %b: [m]f64 = imap (%j) in (%m) { ... }
+//   %c = ...  %a: f64, %b: f64 = ireduce (%i) in (%n) ... { ... }
 //
 // Assumes: index form.
 // Refuses: a sibling that needs what stands between the two, or other elements of the first; memory
@@ -51,6 +52,8 @@ constexpr size_t kMostArrays = 4;
 // Means, and shifted sums of two arrays with their products (shift_moments.cc).
 constexpr size_t kMostTotals = 8;
 constexpr size_t kMostKept = 8;  // values of one filter
+// Totals of more have less than a vector of lanes each, which costs more than to read twice.
+constexpr size_t kMostOfWholeLanes = 4;
 
 size_t IndexCount(const Binding& b) { return b.blocks[0]->params.size(); }
 
@@ -100,7 +103,7 @@ class SiblingFuser : public ir::Mutator {
   // The later one moves up to the first, past all between: no further than behind what stops it.
   bool FuseWithEarlier(Members& members, size_t later) {
     if (!HasSiblings(*members[later]->binding)) return false;
-    if (context_.options.kernels && context_.options.HasForm("gpu-siblings"))
+    if (!context_.options.kernels || context_.options.HasForm("gpu-siblings"))
       MoveNeedsUp(members, later);
     std::string stop;
     const size_t farthest = ReachOf(members, later, true, stop);
@@ -148,19 +151,43 @@ class SiblingFuser : public ir::Mutator {
                        [](const Binding* each) { return each->op == OpCode::kIreduce; });
   }
 
-  // What the later one of two maps that reduce needs and the first does not goes before both.
+  // Whether what the later one of two such needs may go before both.
+  bool MayWait(const Member& first, const Member& later) const {
+    if (context_.options.kernels) return Reduces(*first.binding) && Reduces(*later.binding);
+    return later.binding->op == OpCode::kIreduce &&
+           Intersects(first.effects.reads, later.effects.reads);
+  }
+
+  // What the later one of two siblings needs and the first does not goes before both.
   void MoveNeedsUp(Members& members, size_t later) const {
-    if (!Reduces(*members[later]->binding)) return;
     for (size_t first = 0; first < later; ++first) {
-      if (!IsCandidate(*members[first], *members[later]) || !Reduces(*members[first]->binding) ||
+      if (!IsCandidate(*members[first], *members[later]) ||
+          !MayWait(*members[first], *members[later]) ||
           !WhyNotOneTraversal(*members[first], *members[later]).empty())
         continue;
       const std::set<const Member*> early = NeedsBetween(members, first, later);
-      if (early.empty() || !MayGoBefore(members, first, later, early)) continue;
+      if (early.empty() || !MayGoBefore(members, first, later, early) ||
+          (!context_.options.kernels &&
+           CountWith(members, first, later, early) > kMostOfWholeLanes))
+        continue;
       std::stable_partition(members.begin() + first, members.begin() + later,
                             [&](const auto& member) { return early.contains(member.get()); });
       return;
     }
+  }
+
+  // Results of the first with those of all siblings that take what goes before it.
+  static size_t CountWith(const Members& members, size_t first, size_t later,
+                          const std::set<const Member*>& early) {
+    size_t count = members[first]->binding->results.size();
+    for (size_t k = later; k < members.size(); ++k) {
+      const bool takes = std::any_of(early.begin(), early.end(), [&](const Member* needed) {
+        return NeededBy(*needed, *members[k]) != nullptr;
+      });
+      if (takes && IsCandidate(*members[first], *members[k]))
+        count += members[k]->binding->results.size();
+    }
+    return count;
   }
 
   static std::set<const Member*> NeedsBetween(const Members& members, size_t first, size_t later) {
@@ -308,25 +335,57 @@ class SiblingFuser : public ir::Mutator {
     return "";
   }
 
+  // An index of a nest, and how far it goes.
+  using Extents = std::vector<std::pair<const Var*, Operand>>;
+
   // True where the later one reads nothing that a check may guard: what the first reads too, in
-  // every iteration, and elements at its own index of arrays of its own extents.
+  // every iteration, and elements at its own index, or at those of nests inside, of arrays of the
+  // same extents.
   static bool ReadsNoMore(const Members& members, size_t first, size_t later) {
-    const Binding& mover = *members[later]->binding;
-    bool reads = false;
-    ir::ForEachBinding(*mover.blocks[0], [&](const Binding& b) {
-      if (b.op == OpCode::kIf || ir::IsScalarOp(b.op)) return;
-      reads |= b.op != OpCode::kLoad || !(IsInRange(members, first, mover, b) ||
-                                          HasLoad(*members[first]->binding, mover, b));
+    bool may_read_more = false;
+    Extents extents;
+    ForEachLoad(*members[later]->binding, extents, true, [&](const Binding* load) {
+      may_read_more |= load == nullptr || !(IsInRange(members, first, extents, *load) ||
+                                            HasLoad(*members[first]->binding, extents, *load));
     });
-    return !reads;
+    return !may_read_more;
   }
 
-  static bool IsInRange(const Members& members, size_t before, const Binding& nest,
+  // Calls `use` with every load of a nest and of those inside, where `extents` has their indexes,
+  // and with null for what may read in another way. Loads of branches, if `chosen`.
+  template <typename Use>
+  static void ForEachLoad(const Binding& nest, Extents& extents, bool chosen, const Use& use) {
+    const size_t outer = extents.size();
+    const Block& body = *nest.blocks[0];
+    for (size_t k = 0; k < IndexCount(nest); ++k)
+      extents.emplace_back(body.params[k], nest.operands[k]);
+    ForEachLoad(body, extents, chosen, use);
+    extents.resize(outer);
+  }
+
+  template <typename Use>
+  static void ForEachLoad(const Block& block, Extents& extents, bool chosen, const Use& use) {
+    for (const Binding* b : block.bindings) {
+      if (b->op == OpCode::kLoad) {
+        use(b);
+      } else if (b->op == OpCode::kIf) {
+        for (const Block* side : b->blocks) {
+          if (chosen) ForEachLoad(*side, extents, chosen, use);
+        }
+      } else if (b->op == OpCode::kIreduce || b->op == OpCode::kImap) {
+        ForEachLoad(*b, extents, chosen, use);
+      } else if (!ir::IsScalarOp(b->op)) {
+        use(nullptr);
+      }
+    }
+  }
+
+  static bool IsInRange(const Members& members, size_t before, const Extents& extents,
                         const Binding& load) {
     const std::vector<Operand>& dims = load.operands[0].var()->type.dims();
     for (size_t axis = 0; axis < dims.size(); ++axis) {
-      const auto index = IndexAt(nest, load.operands[1 + axis]);
-      if (!index || !IsSameSize(members, before, dims[axis], nest.operands[*index])) return false;
+      const Operand* extent = ExtentOf(extents, load.operands[1 + axis]);
+      if (extent == nullptr || !IsSameSize(members, before, dims[axis], *extent)) return false;
     }
     return true;
   }
@@ -347,24 +406,40 @@ class SiblingFuser : public ir::Mutator {
     return false;
   }
 
-  static std::optional<size_t> IndexAt(const Binding& nest, const Operand& place) {
-    const std::vector<const Var*>& params = nest.blocks[0]->params;
-    for (size_t k = 0; k < params.size(); ++k) {
-      if (place == Operand(params[k])) return k;
-    }
-    return std::nullopt;
+  // How far the index goes that stands at a place; null for another value.
+  static const Operand* ExtentOf(const Extents& extents, const Operand& place) {
+    const auto found = std::find_if(extents.begin(), extents.end(),
+                                    [&](const auto& each) { return place == Operand(each.first); });
+    return found == extents.end() ? nullptr : &found->second;
   }
 
-  static bool HasLoad(const Binding& first, const Binding& mover, const Binding& load) {
-    const std::vector<const Binding*>& bindings = first.blocks[0]->bindings;
-    return std::any_of(bindings.begin(), bindings.end(), [&](const Binding* b) {
-      if (b->op != OpCode::kLoad || b->operands[0] != load.operands[0]) return false;
-      for (size_t axis = 1; axis < load.operands.size(); ++axis) {
-        const auto index = IndexAt(mover, load.operands[axis]);
-        if (!index || IndexAt(first, b->operands[axis]) != index) return false;
-      }
-      return true;
+  // Whether the first reads all of what the load does, under indexes that go as far, in nests none
+  // of which is empty where the load runs.
+  static bool HasLoad(const Binding& first, const Extents& extents, const Binding& load) {
+    bool found = false;
+    Extents of_first;
+    ForEachLoad(first, of_first, false, [&](const Binding* b) {
+      found |= b != nullptr && IsSameLoad(*b, of_first, load, extents) &&
+               std::all_of(of_first.begin(), of_first.end(), [&](const auto& index) {
+                 return std::any_of(extents.begin(), extents.end(), [&](const auto& other) {
+                   return other.second == index.second;
+                 });
+               });
     });
+    return found;
+  }
+
+  static bool IsSameLoad(const Binding& a, const Extents& of_a, const Binding& b,
+                         const Extents& of_b) {
+    if (a.operands[0] != b.operands[0]) return false;
+    for (size_t axis = 1; axis < a.operands.size(); ++axis) {
+      const Operand* x = ExtentOf(of_a, a.operands[axis]);
+      const Operand* y = ExtentOf(of_b, b.operands[axis]);
+      const bool is_same =
+          x != nullptr && y != nullptr ? *x == *y : x == y && a.operands[axis] == b.operands[axis];
+      if (!is_same) return false;
+    }
+    return true;
   }
 
   // True where what keeps the mover behind the first are elements that it takes as they are made.

@@ -20,8 +20,8 @@
 //
 // Assumes: lanes are written, and equal indexes are one value.
 // Refuses: loads some of whose neighbours nobody reads, or only behind a check; stores between
-// which the array is read, or stored to elsewhere; quotients by what is no power of 2, or of a lane
-// of which is not known what it leaves.
+// which their places are read, or the array is stored to elsewhere; quotients by what is no power
+// of 2, or of a lane of which is not known what it leaves.
 #include <algorithm>
 #include <bit>
 #include <optional>
@@ -154,7 +154,8 @@ class LaneJoiner : public ir::Mutator {
         SeeStore(*b, stores);
         continue;
       }
-      std::erase_if(stores, [&](const Line& line) { return InTheWay(*b, line); });
+      std::erase_if(
+          stores, [&](const Line& line) { return InTheWay(*b, line) && !ReadsBetween(*b, line); });
       if (b->op == OpCode::kLoadLanes && LiesApart(*b) && !b->attrs.Has(Attr::kPlace))
         AddTo(loads, *b);
     }
@@ -163,6 +164,15 @@ class LaneJoiner : public ir::Mutator {
 
   bool InTheWay(const Binding& b, const Line& stores) const {
     return Conflict(EffectsOf(b, roots_), EffectsOf(*stores.accesses[0], roots_));
+  }
+
+  // True where what the load reads lies between what the lanes of these stores do.
+  bool ReadsBetween(const Binding& load, const Line& stores) const {
+    if (load.op != OpCode::kLoadLanes || !LiesApart(load)) return false;
+    const std::optional<int64_t> offset = OffsetIn(stores, load);
+    return offset && std::all_of(stores.offsets.begin(), stores.offsets.end(), [&](int64_t stored) {
+             return (*offset - stored) % StepOf(load) != 0;
+           });
   }
 
   // How far the access lies behind the first of the line; none where it is of another.

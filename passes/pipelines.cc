@@ -32,6 +32,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "turn-maps",
       "express-by-index",
       "simplify",
+      // Before all that would go through such rows, or make arrays of them.
+      "unroll-short-rows",
       // Before split-at-borders: ends that a loop's condition reads are known where it begins.
       "hoist-conditions",
       // Before loops are split at borders, whose parts would have to be put together.
@@ -184,6 +186,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "load-before-branches",
       // Behind choose-trees, which says where lanes go; its maps are scheduled too.
       "gather-columns",
+      // Before jam-neighbours, which makes what is left of rows a few at a time.
+      "separate-ends",
       // Behind choose-trees, whose orders it keeps.
       "jam-neighbours",
       "schedule",
@@ -194,6 +198,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "narrow-integers",
       "simplify",
       "settle-ties",
+      // Before vectorize-loops, which gives lanes to what tells whether an extreme stays.
+      "repeat-extremes",
       "eliminate-dead-code",
       "vectorize-loops",
       // Nothing is left for it, but where vectorize-loops has been disabled.
@@ -241,7 +247,8 @@ const std::vector<std::string_view>& GpuPipeline() {
         "store-behind-checks",  "join-lanes",       "hoist-loads",      "branch-checks",
         "prefetch-streams",     "even-costs",       "write-one-by-one", "stream-stores",
         "load-before-branches", "store-at-once",    "hoist-arrays",     "gather-columns",
-        "make-turned-first",    "join-checks",      "tile-steps",       "expect-long-sides"};
+         "make-turned-first",    "join-checks",      "tile-steps",       "repeat-extremes",
+         "separate-ends",        "expect-long-sides"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       // Before what sees sums in updates.

@@ -12,11 +12,15 @@
 //
 // Trees of options, in place, are a step of a loop whose other one goes over the options.
 //
+// What threads may share is written once more so, for where there are none, or few elements: what
+// a list moves up to put something in front is soon done in order.
+//
 // Assumes: index form, behind schedule, where nothing behind it changes the order of iterations.
-// Refuses: nests that threads share; what is made and read elsewhere too; several stores; loads of
-// the array whose distance from the store is not one number, or of what is stored before.
+// Refuses: what is made and read elsewhere too; several stores; loads of the array whose distance
+// from the store is not one number, or of what is stored before.
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "ir/mutator.h"
@@ -36,6 +40,9 @@ using ir::OpCode;
 using ir::Operand;
 using ir::Var;
 
+// Elements that one thread takes at a time in any case.
+constexpr int64_t kFewElements = 4096;
+
 class StoresAtOnce : public ir::Mutator {
  public:
   StoresAtOnce(ir::Arena* arena, const ir::Function& function)
@@ -45,32 +52,38 @@ class StoresAtOnce : public ir::Mutator {
 
  protected:
   const Block* VisitBlock(const Block* block) override {
+    if (kept_.contains(block)) return Mutator::VisitBlock(block);
     Block joined = *block;
     joined.bindings.clear();
+    bool changed = false;
     for (const Binding* b : block->bindings) {
       const Binding* made = joined.bindings.empty() ? nullptr : joined.bindings.back();
-      if (made != nullptr && Fits(*made, *b)) {
-        joined.bindings.back() = Joined(*made, *b);
-      } else {
+      if (made == nullptr || !Fits(*made, *b)) {
         joined.bindings.push_back(b);
+        continue;
       }
+      changed = true;
+      joined.bindings.pop_back();
+      for (const Binding* written : AtOnce(*made, *b)) joined.bindings.push_back(written);
     }
-    const bool changed = joined.bindings.size() != block->bindings.size();
     return Mutator::VisitBlock(changed ? arena()->New(std::move(joined)) : block);
   }
 
  private:
-  static bool IsOfOneThread(const Binding& nest, OpCode op) {
-    return nest.op == op && nest.blocks[0]->params.size() == 1 &&
-           nest.attrs.Int(Attr::kParallel, 0) == 0;
+  static bool IsAlongOne(const Binding& nest, OpCode op) {
+    return nest.op == op && nest.blocks[0]->params.size() == 1;
+  }
+
+  static ir::Attributes WithoutShort(const Binding& nest) {
+    return nest.attrs.Without(Attr::kShort);
   }
 
   bool Fits(const Binding& making, const Binding& storing) const {
-    if (may_overlap_ || !IsOfOneThread(making, OpCode::kImap) ||
-        !IsOfOneThread(storing, OpCode::kForeach))
+    if (may_overlap_ || !IsAlongOne(making, OpCode::kImap) ||
+        !IsAlongOne(storing, OpCode::kForeach))
       return false;
     if (making.results.size() != 1 || making.operands != storing.operands ||
-        !(making.attrs == storing.attrs))
+        !(WithoutShort(making) == WithoutShort(storing)))
       return false;
     const Var* made = making.result();
     const Binding* store = OnlyStore(storing, made);
@@ -113,6 +126,24 @@ class StoresAtOnce : public ir::Mutator {
     return is_ahead;
   }
 
+  std::vector<const Binding*> AtOnce(const Binding& making, const Binding& storing) {
+    const Binding* joined = Joined(making, storing);
+    const Operand& count = making.operands[0];
+    const bool is_few = count.IsConstant() && count.constant().integer <= kFewElements;
+    if (is_few || making.attrs.Int(Attr::kParallel) == 0) return {joined};
+    ir::Builder writer = builder().Nested();
+    writer.set_span(storing.span);
+    const Operand threads = writer.EmitOne(OpCode::kTeam, ir::DType::kI64, {}, {}, {}, "threads");
+    const Operand alone = writer.Scalar(OpCode::kLe, {threads, Operand::Int(1)});
+    const Operand few = writer.Scalar(OpCode::kLe, {count, Operand::Int(kFewElements)});
+    const Operand at_once = writer.Scalar(OpCode::kOr, {alone, few});
+    const Block* first = arena()->New(Block{{}, {&making, &storing}, {}});
+    kept_.insert(first);
+    writer.Emit(OpCode::kIf, {}, {at_once}, {},
+                {ir::CloneBlock(arena(), Block{{}, {joined}, {}}), first});
+    return writer.bindings();
+  }
+
   // The making nest's body, and behind it the storing one's over the same index.
   const Binding* Joined(const Binding& making, const Binding& storing) {
     const Block& element = *making.blocks[0];
@@ -130,6 +161,9 @@ class StoresAtOnce : public ir::Mutator {
     const Block* copied = ir::CloneBlock(arena(), rest, std::move(as_made));
     both.bindings.insert(both.bindings.end(), copied->bindings.begin(), copied->bindings.end());
     Binding joined = storing;
+    joined.attrs = WithoutShort(storing).Without(Attr::kParallel);
+    const int64_t least = std::max(making.attrs.Int(Attr::kShort), storing.attrs.Int(Attr::kShort));
+    if (least > 0) joined.attrs = joined.attrs.With(Attr::kShort, least);
     joined.blocks = {arena()->New(std::move(both))};
     return arena()->New(std::move(joined));
   }
@@ -138,6 +172,7 @@ class StoresAtOnce : public ir::Mutator {
   const WrappingForms forms_;
   const bool may_overlap_;
   std::unordered_map<const Var*, int> uses_;
+  std::unordered_set<const Block*> kept_;  // for threads
 };
 
 }  // namespace

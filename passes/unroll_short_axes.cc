@@ -36,6 +36,7 @@
 #include "passes/analyses/find_cost.h"
 #include "passes/analyses/find_effects.h"
 #include "passes/analyses/find_reads.h"
+#include "passes/lowering/check_long.h"
 #include "passes/lowering/loop_writer.h"
 #include "passes/other_shapes.h"
 #include "passes/pass.h"
@@ -74,9 +75,6 @@ struct Supposed {
   std::vector<const Var*> last;
   std::vector<const Var*> last_two;
 };
-
-// Sizes of which not all are short.
-using ShortTogether = std::vector<const Var*>;
 
 // Decides what of a function is written out.
 class ShortAxisFinder {
@@ -380,43 +378,13 @@ std::vector<ShortTogether> BetterShort(const ir::Function& function) {
   return better;
 }
 
-// The function, which first checks that of each such group of sizes one is not short.
-const ir::Function* CheckLong(ir::Arena* arena, const ir::Function* function,
-                              const std::vector<ShortTogether>& groups, int64_t site) {
-  ir::Builder builder(arena);
-  builder.set_span(function->span);
-  for (const ShortTogether& sizes : groups) {
-    std::vector<Operand> operands;
-    for (const Var* size : sizes) {
-      const Operand is_less = builder.Scalar(OpCode::kLt, {size, Int(kShortestAxis)});
-      const Operand is_more = builder.Scalar(OpCode::kGt, {size, Int(kLongestShortAxis)});
-      operands.push_back(builder.Scalar(OpCode::kOr, {is_less, is_more}));
-    }
-    const Operand is_long =
-        operands.size() == 1 ? operands[0] : builder.Scalar(OpCode::kOr, operands);
-    builder.Emit(OpCode::kCheck, {}, {is_long}, {{Attr::kSite, site}, {Attr::kAt, 0}});
-  }
-  for (const Binding* b : function->body->bindings) builder.Append(b);
-  ir::Function copy = *function;
-  copy.body = builder.Finish(function->body->params, function->body->results);
-  return arena->New(std::move(copy));
-}
-
 }  // namespace
 
 ir::Program UnrollShortAxes(const ir::Program& program, Context& context) {
-  const auto site = static_cast<int64_t>(program.sites.size());
-  bool checks = false;
-  ir::Program written = ForEachFunction(program, [&](const ir::Function* function) {
-    if (function->entry && context.options.assume_shapes) {
-      const std::vector<ShortTogether> groups = BetterShort(*function);
-      checks |= !groups.empty();
-      if (!groups.empty()) function = CheckLong(program.arena.get(), function, groups, site);
-    }
+  const ir::Program checked = CheckShortAxes(program, context, BetterShort);
+  return ForEachFunction(checked, [&](const ir::Function* function) {
     return ShortAxisUnroller(program.arena.get(), *function, context).Run(function);
   });
-  if (checks) written.sites.push_back({std::string(kShortAxes), "", {}});
-  return written;
 }
 
 }  // namespace parakeet::passes

@@ -13,6 +13,7 @@
 #ifndef PARAKEET_PYLIB_KEY_H_
 #define PARAKEET_PYLIB_KEY_H_
 
+#include <algorithm>
 #include <cstdint>
 
 namespace parakeet::pylib {
@@ -188,7 +189,8 @@ class ArgumentWord {
   // How many axes WithShortAxes can say the lengths of.
   constexpr int ShortAxes() const {
     constexpr int kMostAxes = 30;  // whose bits leave those of the second
-    return !IsArray() || rank() < 2 ? 0 : rank() <= kMostAxes ? 2 : 1;
+    if (!IsArray()) return 0;
+    return rank() <= kMostAxes ? std::min(rank(), 2) : 1;
   }
   constexpr bool Bit(int bit) const { return (bits_ >> bit & 1) != 0; }
 

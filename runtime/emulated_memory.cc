@@ -70,7 +70,7 @@ bool EmulatedMemory::Find(uintptr_t begin, int64_t bytes, Found* found) const {
   if (next == live_.begin()) return false;
   const auto [low, size] = *--next;
   if (begin + uint64_t(bytes) > low + uint64_t(size)) return false;
-  *found = {low, low + uint64_t(size), frees_.load(std::memory_order_relaxed)};
+  found->Add(low, low + uint64_t(size), frees_.load(std::memory_order_relaxed));
   return true;
 }
 

@@ -14,11 +14,31 @@ namespace parakeet::runtime {
 // Called by any thread.
 class EmulatedMemory {
  public:
-  // A live allocation that was found, as long as none has been freed since.
-  struct Found {
-    uintptr_t begin = 0;
-    uintptr_t end = 0;
-    uint64_t frees = ~uint64_t{0};
+  // The live allocations that were found last, as long as none has been freed since: a kernel
+  // touches a few in turn, and to look one up takes long.
+  class Found {
+   public:
+    bool Holds(uintptr_t begin, uintptr_t end, uint64_t frees) const {
+      for (const Range& range : ranges_) {
+        if (begin >= range.begin && end <= range.end) return frees == frees_;
+      }
+      return false;
+    }
+    void Add(uintptr_t begin, uintptr_t end, uint64_t frees) {
+      if (frees != frees_) *this = Found();
+      frees_ = frees;
+      ranges_[next_++ % kKept] = {begin, end};
+    }
+
+   private:
+    static constexpr unsigned kKept = 8;
+    struct Range {
+      uintptr_t begin = 1;
+      uintptr_t end = 0;
+    };
+    Range ranges_[kKept];
+    unsigned next_ = 0;
+    uint64_t frees_ = 0;
   };
 
   // Null where there is not enough, also beside the limit.
@@ -33,9 +53,8 @@ class EmulatedMemory {
   // Whether all of [address, address + bytes) lies in one live allocation, which is then noted.
   bool Holds(const void* address, int64_t bytes, Found* found) const {
     const auto begin = reinterpret_cast<uintptr_t>(address);
-    const bool is_known = found->frees == frees_.load(std::memory_order_acquire) &&
-                          begin >= found->begin && begin + uint64_t(bytes) <= found->end;
-    return is_known || Find(begin, bytes, found);
+    const uint64_t frees = frees_.load(std::memory_order_acquire);
+    return found->Holds(begin, begin + uint64_t(bytes), frees) || Find(begin, bytes, found);
   }
 
  private:

@@ -152,7 +152,18 @@ class Lowering {
 
   Value* ChooseOrNan(llvm::CmpInst::Predicate predicate, Value* a, Value* b) {
     Value* chosen = builder_.CreateSelect(builder_.CreateFCmp(predicate, a, b), a, b);
+    if (a->getType()->isFloatTy()) chosen = SettleZeros(predicate, a, b, chosen);
     return builder_.CreateSelect(builder_.CreateFCmpUNO(a, a), a, chosen);
+  }
+
+  // Of zeros of either sign, the one that the instruction of newer GPUs takes.
+  Value* SettleZeros(llvm::CmpInst::Predicate predicate, Value* a, Value* b, Value* chosen) {
+    Value* bits_of_a = builder_.CreateBitCast(a, builder_.getInt32Ty());
+    Value* bits_of_b = builder_.CreateBitCast(b, builder_.getInt32Ty());
+    Value* both = predicate == llvm::CmpInst::FCMP_OLT ? builder_.CreateOr(bits_of_a, bits_of_b)
+                                                       : builder_.CreateAnd(bits_of_a, bits_of_b);
+    return builder_.CreateSelect(builder_.CreateFCmpOEQ(a, b),
+                                 builder_.CreateBitCast(both, a->getType()), chosen);
   }
 
   Value* Size(Value* a) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <utility>
 
 #include "ir/uses.h"
@@ -22,20 +23,36 @@ constexpr int64_t kLargestStart = int64_t{1} << 31;  // Of a value that begins a
 constexpr size_t kMostLimits = 8;                    // Of one value.
 constexpr int kGuessingWalks = 2;  // A wrong guess hides from the first what conditions say.
 
-// True where the block may yield the loop's index, as it does of the place of an extreme.
-bool MayBeIndex(const ir::Block& block, const Operand& yielded, const Var* index) {
-  if (yielded == Operand(index)) return true;
+// True where the block may yield the value: a loop's index as the place of an extreme.
+bool MayBe(const ir::Block& block, const Operand& yielded, const Var* value) {
+  if (yielded == Operand(value)) return true;
   for (const Binding* b : block.bindings) {
     const auto made = std::find(b->results.begin(), b->results.end(), yielded.var());
     if (made == b->results.end()) continue;
     if (b->op == OpCode::kSelect)
-      return b->operands[1] == Operand(index) || b->operands[2] == Operand(index);
+      return b->operands[1] == Operand(value) || b->operands[2] == Operand(value);
     return std::any_of(b->blocks.begin(), b->blocks.end(), [&](const ir::Block* inner) {
       const size_t k = made - b->results.begin();
-      return k < inner->results.size() && MayBeIndex(*inner, inner->results[k], index);
+      return k < inner->results.size() && MayBe(*inner, inner->results[k], value);
     });
   }
   return false;
+}
+
+// Calls of(X, B) for each `X < B` that the block checks.
+void ForEachChecked(const ir::Block& block,
+                    const std::function<void(const Operand&, const Operand&)>& of) {
+  const ir::DefinitionMap makers = ir::Definitions(block);
+  const std::function<void(const Operand&)> see = [&](const Operand& condition) {
+    const auto found = condition.IsVar() ? makers.find(condition.var()) : makers.end();
+    if (found == makers.end()) return;
+    const Binding& made = *found->second;
+    if (made.op == OpCode::kAnd) std::for_each(made.operands.begin(), made.operands.end(), see);
+    if (made.op == OpCode::kLt) of(made.operands[0], made.operands[1]);
+  };
+  ir::ForEachBinding(block, [&](const Binding& b) {
+    if (b.op == OpCode::kCheck) see(b.operands[0]);
+  });
 }
 
 LinearForm At(const LinearForm& base, int64_t slope, const LinearForm& iterations) {
@@ -66,11 +83,26 @@ CarriedLimits::CarriedLimits(const Binding& loop, std::vector<Operand> operands,
     Guess(values_.back(), {false, LinearForm::Of(int64_t{0})});
     GuessByInit(values_.back(), operands[FirstInit(loop) + k], ranges);
     const ir::Block& body = *loop.blocks.back();
-    if (step_ == 0 || !MayBeIndex(body, body.results[k], body.params[0])) continue;
+    if (step_ == 0 || !MayBe(body, body.results[k], body.params[0])) continue;
     Guess(values_.back(), {true, step_ > 0 ? Plus(hi_, -1) : lo_});
     Guess(values_.back(), {false, step_ > 0 ? lo_ : Plus(hi_, 1)});
   }
+  GuessChecked(loop, ranges);
   Admit(ranges);
+}
+
+// What is checked before it is yielded is in range where the next iteration begins: a stack's top.
+void CarriedLimits::GuessChecked(const Binding& loop, const Ranges& ranges) {
+  if (values_.empty()) return;
+  const ir::Block& body = *loop.blocks.back();
+  const ir::VarSet inside = ir::DefinedVars(body);
+  ForEachChecked(body, [&](const Operand& checked, const Operand& bound) {
+    if (!checked.IsVar() || (bound.IsVar() && inside.contains(bound.var()))) return;
+    for (Value& value : values_) {
+      if (MayBe(body, body.results[value.place], checked.var()))
+        Guess(value, {true, Plus(ranges.FormOf(bound), -1)});
+    }
+  });
 }
 
 // A place that begins as the index of a loop around stays in range where every move is guarded.

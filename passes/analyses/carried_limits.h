@@ -13,8 +13,9 @@ namespace parakeet::passes {
 
 // Limits of the i64s that a loop carries, in all of its iterations. They are guessed: that a value
 // never falls below, or never rises above, what it is at first, moved in every iteration by so
-// much; that it is not negative; and what the loop's condition says. What the body, walked with all
-// of them supposed, does not keep is taken out, until nothing is: what is left holds by induction.
+// much; that it is not negative; and what the loop's condition says, and its checks. What the body,
+// walked with all of them supposed, does not keep is taken out, until nothing is: what is left
+// holds by induction.
 //
 // Assumes, as Ranges does, that steps of at most 1024 get no loop past 2^48, nor do loops whose
 // iterations are so few that all of them together move a value by no more than 2^32; be it from
@@ -61,6 +62,7 @@ class CarriedLimits {
 
   void Guess(Value& value, const Limit& limit);
   void GuessByInit(Value& value, const ir::Operand& init, const Ranges& ranges);
+  void GuessChecked(const ir::Binding& loop, const Ranges& ranges);
   void GuessMoves(Value& value, const ir::Var* param, const LinearForm& next, const Ranges& ranges);
   bool IsSteady(const LinearForm& next, const ir::Var* param, bool high,
                 const Ranges& ranges) const;

@@ -45,32 +45,78 @@ bool IsUsedOnce(const Binding& b, const Uses& uses) {
   return found != uses.end() && found->second == 1;
 }
 
-// True where each load of the array feeds one step alone, and that one store to the same place.
-bool PairUp(const Block& block, const Uses& uses, Histogram& h) {
-  const Binding* load = nullptr;
-  const Binding* step = nullptr;
-  for (const Binding* b : block.bindings) {
-    for (const Block* inner : b->blocks) {
-      if (load != nullptr && Touches(*inner, h.array)) return false;
-      if (!PairUp(*inner, uses, h)) return false;
+// Finds what a block does with the array: each load feeds one step alone, and that one store to the
+// same place. Between the two, others may be under way at places that are plainly apart, as the
+// coordinates of a point are.
+class Pairing {
+ public:
+  Pairing(const Uses& uses, Histogram& h) : uses_(uses), h_(h) {}
+
+  bool Finds(const Block& block) {
+    std::vector<Pair> outer = std::exchange(begun_, {});
+    const bool all = std::all_of(block.bindings.begin(), block.bindings.end(),
+                                 [&](const Binding* b) { return See(*b); });
+    const bool are_stored = begun_.empty();
+    begun_ = std::move(outer);
+    return all && are_stored;
+  }
+
+ private:
+  struct Pair {
+    const Binding* load;
+    const Binding* step = nullptr;
+  };
+
+  bool See(const Binding& b) {
+    for (const Block* inner : b.blocks) {
+      if (!begun_.empty() && Touches(*inner, h_.array)) return false;
+      if (!Finds(*inner)) return false;
     }
     const bool accesses =
-        (b->op == OpCode::kLoad || b->op == OpCode::kStore) && b->operands[0] == Operand(h.array);
-    if (accesses && b->op == OpCode::kLoad) {
-      if (load != nullptr || !IsUsedOnce(*b, uses)) return false;
-      load = b;
-    } else if (accesses) {
-      if (step == nullptr || b->operands.back() != Operand(step->result())) return false;
-      if (!std::equal(load->operands.begin(), load->operands.end(), b->operands.begin()))
-        return false;
-      load = step = nullptr;
-    } else if (load != nullptr && UsesValue(*b, load->result())) {
-      if (!IsStep(*b, *load, h) || !IsUsedOnce(*b, uses)) return false;
-      step = b;
-    }
+        (b.op == OpCode::kLoad || b.op == OpCode::kStore) && b.operands[0] == Operand(h_.array);
+    if (!accesses) return SeeSteps(b);
+    return b.op == OpCode::kLoad ? SeeLoad(b) : SeeStore(b);
   }
-  return load == nullptr;
-}
+
+  bool SeeLoad(const Binding& load) {
+    const bool is_apart = std::all_of(begun_.begin(), begun_.end(),
+                                      [&](const Pair& pair) { return AreApart(load, *pair.load); });
+    begun_.push_back({&load});
+    return is_apart && IsUsedOnce(load, uses_);
+  }
+
+  bool SeeStore(const Binding& store) {
+    const auto pair = std::find_if(begun_.begin(), begun_.end(), [&](const Pair& each) {
+      return each.step != nullptr && store.operands.back() == Operand(each.step->result());
+    });
+    if (pair == begun_.end()) return false;
+    const Binding& load = *pair->load;
+    begun_.erase(pair);
+    return std::equal(load.operands.begin(), load.operands.end(), store.operands.begin());
+  }
+
+  bool SeeSteps(const Binding& b) {
+    for (Pair& pair : begun_) {
+      if (!UsesValue(b, pair.load->result())) continue;
+      if (!IsStep(b, *pair.load, h_) || !IsUsedOnce(b, uses_)) return false;
+      pair.step = &b;
+    }
+    return true;
+  }
+
+  // True where the places differ in a constant.
+  static bool AreApart(const Binding& a, const Binding& b) {
+    for (size_t axis = 1; axis < a.operands.size(); ++axis) {
+      const Operand &left = a.operands[axis], &right = b.operands[axis];
+      if (left.IsConstant() && right.IsConstant() && left != right) return true;
+    }
+    return false;
+  }
+
+  const Uses& uses_;
+  Histogram& h_;
+  std::vector<Pair> begun_;
+};
 
 // True where a later iteration's checks have later places: up to the body's index, which decides,
 // they name nothing that is computed in it.
@@ -136,7 +182,7 @@ std::optional<Histogram> HistogramLoop::Find(const Var* root) const {
   Histogram histogram{stored->array, OpCode::kAdd, {}};
   Uses uses;
   ir::ForEachUse(loop_, [&](const Var* var) { ++uses[var]; });
-  if (!PairUp(body, uses, histogram) || !histogram.Start()) return std::nullopt;
+  if (!Pairing(uses, histogram).Finds(body) || !histogram.Start()) return std::nullopt;
   return histogram;
 }
 

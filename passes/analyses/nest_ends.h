@@ -34,8 +34,10 @@ class NestEnds {
   // they are not is asked of the ends too.
   const std::vector<const ir::Binding*>& selections() const { return selections_; }
 
-  // True where something is asked of all that data may say: `table[byte]` of a table's 256 places.
+  // True where something is asked of all that data may say: `table[byte]` of a table's 256 places,
+  // or what a branch checks that data decide.
   bool AsksOfData() const { return asks_of_data_; }
+  void AskOfData() { asks_of_data_ = true; }
 
   // Appends, in front of the loop, what says whether all that has been added holds; where the loop
   // does not run, it may say either. No sum that it asks about wraps around where it says yes.

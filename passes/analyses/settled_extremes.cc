@@ -29,6 +29,16 @@ Operand ExtremeDecision::Nowhere() const {
   return *ir::IdentityOf(is_least ? OpCode::kMin : OpCode::kMax, ir::DType::kI64);
 }
 
+ExtremeReader::ExtremeReader(const Block& block, ir::VarSet near)
+    : definitions_(ir::Definitions(block)), near_(std::move(near)) {
+  ir::ForEachBinding(block, [&](const Binding& b) {
+    const bool is_loop =
+        b.op == OpCode::kLanes || (b.op == OpCode::kFor && b.operands[2].constant().integer > 0);
+    if (is_loop && b.operands[0].IsInt(0)) ends_.emplace(b.blocks[0]->params[0], b.operands[1]);
+    if (b.op == OpCode::kIreduce) ends_.emplace(b.blocks[0]->params[0], b.operands[0]);
+  });
+}
+
 const Binding* ExtremeReader::DefinitionOf(const Operand& operand, OpCode op) const {
   const auto found = operand.IsVar() ? definitions_.find(operand.var()) : definitions_.end();
   return found != definitions_.end() && found->second->op == op ? found->second : nullptr;
@@ -104,10 +114,21 @@ const Binding* ExtremeReader::Comparison(const Operand& operand) const {
   return greater != nullptr ? greater : DefinitionOf(operand, OpCode::kLt);
 }
 
+// True where the index goes from 0 to max(end, operand) - operand, as along a row that elements
+// bound: then their sum goes from the operand to the end, and does not wrap around.
+bool ExtremeReader::IsBeginOf(const Var* index, const Operand& operand) const {
+  const auto end = ends_.find(index);
+  const Binding* length = end == ends_.end() ? nullptr : DefinitionOf(end->second, OpCode::kSub);
+  if (length == nullptr || length->operands[1] != operand) return false;
+  const Binding* last = DefinitionOf(length->operands[0], OpCode::kMax);
+  return last != nullptr && (last->operands[0] == operand || last->operands[1] == operand);
+}
+
 // 1 where the operand rises as the loop goes on, -1 where it falls, 0 where that is not known.
 int ExtremeReader::SlopeOf(const Operand& operand, const Var* index) const {
   if (operand == Operand(index)) return 1;
   if (const Binding* sum = DefinitionOf(operand, OpCode::kAdd)) {
+    if (sum->operands[1] == Operand(index) && IsBeginOf(index, sum->operands[0])) return 1;
     if (StaysNear(sum->operands[0])) return SlopeOf(sum->operands[1], index);
     if (StaysNear(sum->operands[1])) return SlopeOf(sum->operands[0], index);
   }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -37,8 +38,7 @@ struct SettledExtreme {
 class ExtremeReader {
  public:
   // `near`: what is far from where i64 wraps around, as indexes of loops and sizes are.
-  ExtremeReader(const ir::Block& block, ir::VarSet near)
-      : definitions_(ir::Definitions(block)), near_(std::move(near)) {}
+  ExtremeReader(const ir::Block& block, ir::VarSet near);
 
   const ir::Binding* DefinitionOf(const ir::Operand& operand, ir::OpCode op) const;
   std::optional<ExtremeDecision> DecisionOf(const ir::Operand& takes) const;
@@ -57,9 +57,11 @@ class ExtremeReader {
   const ir::Binding* Comparison(const ir::Operand& operand) const;
   int SlopeOf(const ir::Operand& operand, const ir::Var* index) const;
   bool StaysNear(const ir::Operand& operand, int depth = kDeepest) const;
+  bool IsBeginOf(const ir::Var* index, const ir::Operand& operand) const;
 
   ir::DefinitionMap definitions_;
   ir::VarSet near_;
+  std::unordered_map<const ir::Var*, ir::Operand> ends_;  // of indexes that go up from 0
 };
 
 // A reduction of two accumulators over one index, an extreme and its place, whose extreme is found

@@ -5,6 +5,7 @@
 #include "ir/builder.h"
 #include "ir/uses.h"
 #include "passes/analyses/find_cost.h"
+#include "passes/analyses/settled_extremes.h"
 #include "passes/lowering/lane_counts.h"
 
 namespace parakeet::passes {
@@ -158,7 +159,8 @@ void ColumnLowering::WriteColumns(const Binding& nest, const Binding& reduction,
                         extents,
                         Apply(reduction.operands[0]),
                         builder().EmitOne(OpCode::kTeam, DType::kI64, {}, {}, {}, "threads"),
-                        nest.attrs.Int(Attr::kParallel) != 0};
+                        nest.attrs.Int(Attr::kParallel) != 0,
+                        InOrder(nest, reduction)};
   const int64_t run = reduction.attrs.Int(Attr::kRun);
   if (run == 0) return WriteStretches(columns);
   const Operand runs = CeilDiv(columns.depth, Int(run));
@@ -170,6 +172,24 @@ void ColumnLowering::WriteColumns(const Binding& nest, const Binding& reduction,
   Choose(
       AreNarrow(columns, lanes), [&] { return WriteNarrow(columns, runs, lanes / 2), Operands{}; },
       [&] { return WriteWide(columns, runs), Operands{}; });
+}
+
+const Binding* ColumnLowering::InOrder(const Binding& nest, const Binding& reduction) const {
+  const ExtremeReader reader(*nest.blocks[0], {});
+  const auto settled = SettleExtremes(arena(), reader, reduction, 1);
+  if (!settled) return &reduction;
+  Block element = *reduction.blocks[0];
+  element.results = settled->elements;
+  Binding in_order = reduction;
+  in_order.blocks = {arena()->New(std::move(element)), settled->take};
+  return arena()->New(std::move(in_order));
+}
+
+LoopWriter::Operands ColumnLowering::AddRow(const Columns& columns, const Operands& index,
+                                            const Operand& row, const Operands& so_far) {
+  const Binding& in_order = *columns.in_order;
+  return CombineWith(*in_order.blocks[1], so_far,
+                     ElementOf(columns.nest, columns.reduction, *in_order.blocks[0], index, row));
 }
 
 void ColumnLowering::WriteWide(const Columns& columns, const Operand& runs) {
@@ -373,11 +393,8 @@ void ColumnLowering::AddRows(const Stretch& stretch, const Operand& first, int r
   const Columns& columns = stretch.columns;
   EachColumn(stretch, [&](const Operands& index, const Operand& place) {
     Operands totals = LoadAll(stretch.totals, PlaceInTotals(stretch, place));
-    for (int row = 0; row < rows; ++row) {
-      const Operands values =
-          ElementOf(columns.nest, columns.reduction, index, builder().Add(first, Int(row)));
-      totals = CombineWith(*columns.reduction.blocks[1], totals, values);
-    }
+    for (int row = 0; row < rows; ++row)
+      totals = AddRow(columns, index, builder().Add(first, Int(row)), totals);
     StoreAll(stretch.totals, PlaceInTotals(stretch, place), totals);
   });
 }
@@ -430,8 +447,7 @@ void ColumnLowering::WriteSideBySide(const Stretch& stretch, const Operand& from
       return Operands(all.begin() + k * width, all.begin() + (k + 1) * width);
     };
     const auto add = [&](const Operands& so_far, size_t k, const Operand& row) {
-      const Operands values = ElementOf(columns.nest, columns.reduction, index, row);
-      return CombineWith(*columns.reduction.blocks[1], part(so_far, k), values);
+      return AddRow(columns, index, row, part(so_far, k));
     };
     Operands totals;
     for (const Operand& start : starts) {
@@ -503,8 +519,8 @@ LoopWriter::Operands ColumnLowering::InitsOf(const Binding& nest, const Binding&
 }
 
 LoopWriter::Operands ColumnLowering::ElementOf(const Binding& nest, const Binding& reduction,
-                                               Operands index, const Operand& at) {
-  const Block& element = *reduction.blocks[0];
+                                               const Block& element, Operands index,
+                                               const Operand& at) {
   Block block = Beside(*nest.blocks[0], reduction, false);
   block.params.push_back(element.params[0]);
   block.bindings.insert(block.bindings.end(), element.bindings.begin(), element.bindings.end());

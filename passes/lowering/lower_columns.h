@@ -36,11 +36,16 @@ class ColumnLowering : public ContractionLowering {
   // yields of its totals. Each writes a copy.
   Operands InitsOf(const ir::Binding& nest, const ir::Binding& reduction, const Operands& index);
   Operands ElementOf(const ir::Binding& nest, const ir::Binding& reduction, Operands index,
-                     const ir::Operand& at);
+                     const ir::Operand& at) {
+    return ElementOf(nest, reduction, *reduction.blocks[0], std::move(index), at);
+  }
   Operands FinishOf(const ir::Binding& nest, const ir::Binding& reduction, Operands index,
                     const Operands& totals);
 
  private:
+  Operands ElementOf(const ir::Binding& nest, const ir::Binding& reduction,
+                     const ir::Block& element, Operands index, const ir::Operand& at);
+
   struct Columns {
     const ir::Binding& nest;
     const ir::Binding& reduction;
@@ -51,7 +56,14 @@ class ColumnLowering : public ContractionLowering {
     ir::Operand depth;
     ir::Operand threads;
     bool is_parallel;
+    // The reduction where rows come in order: an extreme that is kept with its place need not ask
+    // which of equals came first.
+    const ir::Binding* in_order;
   };
+  const ir::Binding* InOrder(const ir::Binding& nest, const ir::Binding& reduction) const;
+  // `so_far` with the next row of a run.
+  Operands AddRow(const Columns& columns, const Operands& index, const ir::Operand& row,
+                  const Operands& so_far);
   // Some columns side by side, with their totals: of one row of an array of them, where there are
   // rows, from the column `base` on.
   struct Stretch {

@@ -182,9 +182,8 @@ void Compilation::RunPasses(
     if (Dumps(pass)) DumpProgram(pass, program);
     if (after_pass) after_pass(pass, program);
     AskForLengths(context.better_with_lengths);
-    const bool asks_axes = pass == "unroll-short-axes" && request_.has_short_axes != 0;
-    if (asks_axes && MayGiveUp(kShortAxes)) throw NeedShortAxes();
-    if (pass == "expect-long-sides" && GivesUpSides()) throw NeedShortSides();
+    if (pass == "unroll-short-rows" || pass == "unroll-short-axes") AskForShortAxes();
+    if (pass == "expect-long-sides") AskForShortSides();
   };
   passes::PipelineResult result;
   try {
@@ -232,25 +231,27 @@ void Compilation::AskForLengths(const std::set<size_t>& better_with_lengths) con
   }
 }
 
-bool Compilation::MayGiveUp(std::string_view exception) const {
-  const std::vector<const ir::Binding*>& bindings = last_program_.functions.front()->body->bindings;
-  return std::any_of(bindings.begin(), bindings.end(), [&](const ir::Binding* b) {
-    return b->op == ir::OpCode::kCheck &&
-           last_program_.sites[size_t(b->attrs.Int(ir::Attr::kSite))].exception == exception;
-  });
+void Compilation::AskForShortAxes() const {
+  if (request_.has_short_axes == 0) return;
+  for (const ir::Binding* b : last_program_.functions.front()->body->bindings) {
+    if (b->op != ir::OpCode::kCheck) continue;
+    const ir::Site& site = last_program_.sites[size_t(b->attrs.Int(ir::Attr::kSite))];
+    if (site.exception == kShortAxes) throw NeedShortAxes();
+  }
 }
 
-bool Compilation::GivesUpSides() const {
-  if (request_.shortest_side == 0) return false;
+// A check that sides are long compares their least with the length of short ones.
+void Compilation::AskForShortSides() const {
+  if (request_.shortest_side == 0) return;
   const ir::Block& body = *last_program_.functions.front()->body;
   const ir::DefinitionMap makers = ir::Definitions(body);
-  return std::any_of(body.bindings.begin(), body.bindings.end(), [&](const ir::Binding* b) {
-    if (b->op != ir::OpCode::kCheck) return false;
+  for (const ir::Binding* b : body.bindings) {
+    if (b->op != ir::OpCode::kCheck) continue;
     const ir::Site& site = last_program_.sites[size_t(b->attrs.Int(ir::Attr::kSite))];
-    const auto maker = makers.find(b->operands[0].var());
-    return site.exception == kShortSides && maker != makers.end() &&
-           request_.shortest_side <= maker->second->operands[1].constant().integer;
-  });
+    if (site.exception != kShortSides) continue;
+    const int64_t longest = makers.at(b->operands[0].var())->operands[1].constant().integer;
+    if (request_.shortest_side <= longest) throw NeedShortSides();
+  }
 }
 
 void Compilation::KeepRegions() {

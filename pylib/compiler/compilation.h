@@ -64,10 +64,8 @@ class Compilation {
  private:
   FunctionFinder FindFunctions() const;
   bool Dumps(std::string_view pass) const;
-  // Whether the program, as it is now, may give up at such a site.
-  bool MayGiveUp(std::string_view exception) const;
-  // Whether it gives up the call that asks for it, for a short side.
-  bool GivesUpSides() const;
+  void AskForShortAxes() const;
+  void AskForShortSides() const;
   void KeepRegions();
   void ReadLengths(const DecodedKey& key);
   void AskForLengths(const std::set<size_t>& better_with_lengths) const;

@@ -67,6 +67,15 @@ std::vector<ir::Values> ArgumentSets(const ir::Program& program, Random& random)
   return sets;
 }
 
+// One of each kind of size, every other one with special floats, and the largest: a pipeline runs
+// them behind each of its passes.
+std::vector<ir::Values> OneOfEachSize(const std::vector<ir::Values>& sets) {
+  std::vector<ir::Values> chosen;
+  for (size_t k = 0; k + 1 < sets.size(); k += 2) chosen.push_back(sets[k + k / 2 % 2]);
+  if (sets.size() % 2 == 1) chosen.push_back(sets.back());
+  return chosen;
+}
+
 // Two of them, and the largest: all threads of a block take long on the interpreter.
 std::vector<ir::Values> Sample(const std::vector<ir::Values>& sets) {
   return {sets[0], sets[9], sets.back()};
@@ -86,7 +95,7 @@ TEST_P(GoldenPrograms, MeanTheSameAfterEveryPass) {
     EXPECT_EQ(alone.failure, "");
     EXPECT_GT(alone.runs, 0) << "no arguments are valid";
     const auto cpu = PassesFrom(passes::CpuPipeline(), file.stage);
-    EXPECT_EQ(RunDifferential(program, file.stage, cpu, sets).failure, "");
+    EXPECT_EQ(RunDifferential(program, file.stage, cpu, OneOfEachSize(sets)).failure, "");
     const auto gpu = PassesFrom(passes::GpuPipeline(), file.stage);
     EXPECT_EQ(RunDifferential(program, file.stage, gpu, Sample(sets), true).failure, "");
   }

@@ -159,7 +159,8 @@ def test_of_numbers_in_order():
         check(f, np.random.default_rng(0).integers(-9, 1 << 52, 100))
 
 
-@pytest.mark.parametrize("f", [bits_set, logarithms, bits_shifted_out], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", [bits_set, logarithms, bits_shifted_out, odd_parts],
+                         ids=lambda f: f.__name__)
 def test_no_loop_is_left(f):
     compiled = jit(f)
     compiled(numbers("u4"))

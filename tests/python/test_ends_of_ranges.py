@@ -70,6 +70,13 @@ def taken_once(w, v, dp, cap):
             dp[j] = max(dp[j], dp[j - w[k]] + v[k])
 
 
+def reached(items, can):
+    for k in range(len(items)):
+        for s in range(len(can) - 1, items[k] - 1, -1):
+            if can[s - items[k]]:
+                can[s] = True
+
+
 def by_products(x, y, c):
     for k in range(len(c)):
         for i in range(3):
@@ -114,6 +121,7 @@ def test_ways_of_coins(coins):
     check(ways, np.array(coins), dp)
     check(taken_once, np.array(coins), floats(3)[:len(coins)], np.zeros(50), 49)
     check(taken_once, np.array(coins), floats(3)[:len(coins)], np.zeros(50), 50)
+    check(reached, np.array(coins), np.arange(50) == 3)
 
 
 # (2 c + 1) c comes back into the array where it wraps around.
@@ -182,3 +190,23 @@ def test_branches_that_bound(weight):
             check(delayed_twice, floats(41), floats(40, 3), np.array(delay))
     check(delayed, floats(40), floats(0), np.array([], np.int64))
     check(moved_on, np.arange(30), np.array([weight, *range(5, 34)]))
+
+
+def stacked(free, moves):
+    row = 0
+    seen = 0
+    while row >= 0 and seen < 60:
+        seen += 1
+        if free[row] == 0:
+            row -= 1
+        else:
+            free[row] -= 1
+            row += 1
+            free[row] = moves[seen % len(moves)]
+    return seen, row
+
+
+@pytest.mark.parametrize("depth", [0, 1, 3, 9])
+def test_tops_of_stacks(depth):
+    for moves in ([0], [1, 0, 2, 0], [1]):
+        check(stacked, np.full(depth, 2), np.array(moves))

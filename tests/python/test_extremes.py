@@ -215,3 +215,21 @@ def test_min_and_max_of_a_gpu_are_not_asked_where_they_tell_zeros_apart():
     for dtype in (np.float64, np.float32):
         assert "min.f" not in least.ptx(np.ones(9, dtype))
         assert "max.f" in greatest.ptx(np.ones(9, dtype))  # which have the same bits
+
+
+def least_of_rows(ends, x, best):
+    for row in range(len(ends) - 1):
+        least = best[row]
+        for k in range(ends[row], ends[row + 1]):
+            if x[k] < least:
+                least = x[k]
+        best[row] = least
+
+
+@pytest.mark.parametrize("ends", [[0, 3, 3, 8], [5, 1, 8, 2], [-3, 2, 2**62, -(2**62)],
+                                  [-(2**63), -(2**63), 0, 8], [2**63 - 1, -(2**63), 6]])
+def test_least_of_rows_that_elements_bound(ends):
+    x = np.array([2.0, 0.0, -0.0, np.nan, -0.0, 0.0, -np.inf, np.inf])
+    for first in (1.0, 0.0, -0.0, np.nan, np.inf):
+        check(least_of_rows, np.array(ends), x, np.full(len(ends), first))
+        check(least_of_rows, np.array(ends), -x, np.full(len(ends), first))

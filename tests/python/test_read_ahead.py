@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 from agreement import REDUCED, TRANSCENDENTAL, check_agreement
+from exact_outcomes import check
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -132,3 +133,22 @@ def test_a_clipped_place_of_nothing(shape):
     for target in ("serial", "parallel"):
         with pytest.raises(IndexError, match="out of bounds for axis"):
             jitted(image, 2, 2, target=target)
+
+
+def moved_to_front(table, seen):
+    places = np.empty(len(seen), np.int64)
+    for i in range(len(seen)):
+        k = 0
+        while table[k] != seen[i]:
+            k += 1
+        places[i] = k
+        for j in range(k, 0, -1):
+            table[j] = table[j - 1]
+        table[0] = seen[i]
+    return places
+
+
+@pytest.mark.parametrize("seen", [[], [0, 7, 7, 40, 3, 40], [4999, 17, 4800], [3, -1]])
+def test_a_list_that_moves_to_its_front(seen):
+    """What threads would share is stored at once where it is short, and made first where not."""
+    check(moved_to_front, np.arange(5000), np.array(seen, np.int64))

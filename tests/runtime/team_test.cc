@@ -163,6 +163,8 @@ TEST(Shares, AreSeveralAThreadWhereTripsAreDearOrUnknown) {
   EXPECT_EQ(SharesOf(20, 0, 4, 0).pieces, 20);
   EXPECT_EQ(SharesOf(1'000, 10'000, 4, 0).pieces, 64);
   EXPECT_TRUE(SharesOf(1'000, 10'000, 4, 0).is_dynamic);
+  EXPECT_EQ(SharesOf(100, 1'000, 2, 0).pieces, 16);
+  EXPECT_TRUE(SharesOf(100, 1'000, 2, 0).is_dynamic);
   // Few threads whose trips are even keep what they had; more take what comes.
   EXPECT_EQ(SharesOf(200, 10'000, 4, kPkForkEven).pieces, 4);
   EXPECT_FALSE(SharesOf(200, 10'000, 4, kPkForkEven).is_dynamic);

@@ -237,7 +237,7 @@ def place_by_pairs(is_better, x):
         if is_better(x[i], best):
             best, place = x[i], i
         if x.dtype.kind == "f":
-            odd = minimum(odd, i if x[i] != x[i] else n)
+            odd = minimum(odd, select(x[i] != x[i], i, n))
     return strong(select(odd < n, odd, place))
 
 
@@ -321,26 +321,6 @@ def place_in_blocks(f, is_better, x, width):
     return minimum(start + first_place(x[start : minimum(start + width, n)], best), n - 1)
 
 
-def places_down(f, x, width):
-    """Along the last axis of a matrix, where memory follows the first: as place_in_blocks does."""
-    m, n = x.shape
-    blocks = (n + width - 1) // width
-
-    def best_of(b, j):
-        first = x[j, maximum(minimum(b * width, n - 1), 0)]
-        return reduce(f, x[j, b * width : minimum((b + 1) * width, n)], init=first)
-
-    bests = imap(best_of, (blocks, m))
-    best = reduce(f, bests, axis=0)
-
-    def place_of(j):
-        start = first_place(bests[:, j], best[j]) * width
-        block = imap(lambda k: x[j, maximum(minimum(start + k, n - 1), 0)], width)
-        return minimum(start + first_place(block, best[j]), n - 1)
-
-    return imap(place_of, m)
-
-
 def first_that_is(value, x):
     """Of a vector of bools, where it first is `value`; 0 where it never is. What begins with it is
     soon told, of the rest some elements are looked at together."""
@@ -417,9 +397,7 @@ def place_along(f, is_better, x, axis):
         return places_along(lambda row: place_by_pairs(is_better, row), x)
     if x.ndim == 2 and memory_order(x) == "F" and x.dtype.kind in ("i", "u", "f"):
         if not on_device():
-            if x.shape[1] >= 512:
-                return places_down(f, x, 128)
-            return places_down(f, x, 8)
+            return places_along(lambda row: place_by_pairs(is_better, row), x)
     if not on_device() and x.dtype.kind in ("i", "u", "f") and x.dtype != np.float16:
         if x.dtype.itemsize == 1 and x.shape[-1] > 2 * SMALL_PLACES_IN_ROW:
             return places_along(
