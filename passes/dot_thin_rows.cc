@@ -157,7 +157,10 @@ class RowDotter : public ir::Mutator {
 
 ir::Program DotThinRows(const ir::Program& program, Context& context) {
   return ForEachFunction(program, [&](const ir::Function* function) {
-    ir::VarSet long_sides = SidesCheckedLong(*function, program.sites);
+    ir::VarSet long_sides;
+    for (const LongSide& side : SidesCheckedLong(*function, program.sites)) {
+      if (side.longer_than >= kLongestShortSide) long_sides.insert(side.size);
+    }
     return RowDotter(program.arena.get(), *function, std::move(long_sides), context).Run(function);
   });
 }

@@ -15,14 +15,16 @@
 // Assumes: where that check fails, whose site is new and has the exception kShortSides, the caller
 // runs the program made with Options::short_sides; right behind recognize_contractions, so that a
 // call that would give up is found soon.
-// Refuses: sizes that are no parameter's; products in loops, which have no such tiles; products one
-// side of which is known to be short, which have them in any case.
+// Refuses: sizes that are no parameter's; products in loops, of complex numbers, of several sums
+// and with itself, which have no such tiles; products one side of which is known to be short, which
+// have them in any case.
 #include <algorithm>
 #include <cstdint>
 #include <map>
 #include <vector>
 
 #include "ir/builder.h"
+#include "ir/combines.h"
 #include "ir/uses.h"
 #include "passes/analyses/access_patterns.h"
 #include "passes/analyses/find_contractions.h"
@@ -72,12 +74,24 @@ class SideFinder {
 
   void Add(const Binding& contract) {
     const std::vector<Operand> own = SidesOf(contract);
-    if (std::any_of(own.begin(), own.end(), IsKnownShortSide)) return;
-    std::vector<Operand>& sides = sides_[LongestOf(contract)];
+    if (!MayBeLow(contract, own)) return;
+    const int64_t longest = LongestOf(contract);
     for (const Operand& side : own) {
-      const bool is_new = std::count(sides.begin(), sides.end(), side) == 0;
-      if (side.IsVar() && sizes_.contains(side.var()) && is_new) sides.push_back(side);
+      if (!side.IsVar() || !sizes_.contains(side.var())) continue;
+      std::vector<Operand>& sides = sides_[longest];
+      if (std::count(sides.begin(), sides.end(), side) == 0) sides.push_back(side);
     }
+  }
+
+  // As LowTiles::FindLow has it.
+  static bool MayBeLow(const Binding& contract, const std::vector<Operand>& sides) {
+    const ir::DType dtype = ir::DTypeOf(contract.blocks[0]->results[0]);
+    const auto combine = ir::CombineOp(*contract.blocks[1]);
+    const bool is_extreme = combine == OpCode::kMin || combine == OpCode::kMax;
+    const size_t summed = contract.blocks[0]->params.size() - contract.attrs.Int(Attr::kFree);
+    if (ir::IsComplex(dtype) || (is_extreme && ir::IsFloat(dtype)) || summed != 1) return false;
+    if (sides.size() == 2 && sides[0] == sides[1]) return false;
+    return std::none_of(sides.begin(), sides.end(), IsKnownShortSide);
   }
 
   // Fewer where rows lie along the sums and columns along the result: tiles of columns are full.
@@ -103,7 +117,6 @@ const ir::Function* CheckSides(ir::Arena* arena, const ir::Function* function,
   ir::Builder builder(arena);
   builder.set_span(function->span);
   for (const auto& [longest, sides] : all) {
-    if (sides.empty()) continue;
     Operand least = sides[0];
     for (size_t k = 1; k < sides.size(); ++k)
       least = builder.Scalar(OpCode::kMin, {least, sides[k]});
@@ -125,11 +138,9 @@ ir::Program ExpectLongSides(const ir::Program& program, Context& context) {
   ir::Program expecting = ForEachFunction(program, [&](const ir::Function* function) {
     if (!function->entry) return function;
     const SideFinder finder(*function);
-    const auto& sides = finder.sides();
-    if (std::all_of(sides.begin(), sides.end(), [](const auto& of) { return of.second.empty(); }))
-      return function;
+    if (finder.sides().empty()) return function;
     checks = true;
-    return CheckSides(program.arena.get(), function, sides, site);
+    return CheckSides(program.arena.get(), function, finder.sides(), site);
   });
   if (checks) expecting.sites.push_back({std::string(kShortSides), "", {}});
   return expecting;

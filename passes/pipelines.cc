@@ -247,8 +247,8 @@ const std::vector<std::string_view>& GpuPipeline() {
         "store-behind-checks",  "join-lanes",       "hoist-loads",      "branch-checks",
         "prefetch-streams",     "even-costs",       "write-one-by-one", "stream-stores",
         "load-before-branches", "store-at-once",    "hoist-arrays",     "gather-columns",
-         "make-turned-first",    "join-checks",      "tile-steps",       "repeat-extremes",
-         "separate-ends",        "expect-long-sides"};
+        "make-turned-first",    "join-checks",      "tile-steps",       "repeat-extremes",
+        "separate-ends",        "expect-long-sides"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       // Before what sees sums in updates.

@@ -23,9 +23,10 @@ typedef struct PkCompileRequest {
   const uint8_t* in_key;
   // Whether arrays of the call have short last axes that the key is silent on.
   int32_t has_short_axes;
-  // The length of the shortest of their axes that may be short sides of products, where the key's
-  // header says nothing of these; else 0.
-  int32_t shortest_side;
+  // What code would take of the call's arguments (PkEntry), but for captures. Null where the key's
+  // header says short sides.
+  const uint64_t* slots;
+  int64_t slot_count;
 } PkCompileRequest;
 
 // New references; null where they do not apply.
@@ -44,7 +45,7 @@ enum PkCompileStatus : int32_t {
   kPkCompileNeedsStatic = 1,   // ask again with that parameter's value in the key
   kPkCompileNeedsLengths = 2,  // or with the lengths of its short axes
   kPkCompileShortAxes = 3,   // or with those of all last axes; there is a manifest, which says why
-  kPkCompileShortSides = 4,  // or with a header that says short sides; as above
+  kPkCompileShortSides = 4,  // or with a header that says short sides
 };
 
 // Hands over the runtime. Returns 0, or -1 with an ImportError when the two libraries are of

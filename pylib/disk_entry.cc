@@ -33,7 +33,6 @@ void Fields(Archive& archive, Node& entry) {
   archive.List(entry.need_static, plain);
   archive.List(entry.need_lengths, plain);
   archive.Plain(entry.need_short_axes);
-  archive.Plain(entry.short_side);
   archive.Plain(entry.has_answer);
   archive.List(entry.homes, [&](auto& home) {
     OriginFields(archive, home.origin);

@@ -44,8 +44,7 @@ struct DiskEntry {
   bool allows_no_overload = false;     // holds only where no user's overload is registered
   std::vector<uint32_t> need_static;   // parameters whose values belong into the key,
   std::vector<uint32_t> need_lengths;  // and whose lengths
-  bool need_short_axes = false;        // whether short last axes of a call belong there,
-  int64_t short_side = 0;              // sides as short as that the header is to say; 0: none
+  bool need_short_axes = false;        // whether short last axes of a call belong there
   bool has_answer = true;              // else that is the answer, and nothing follows
   std::vector<SourceHome> homes;
   std::vector<uint32_t> site_homes;  // one a site: the number of its home, or none from there on

@@ -30,9 +30,9 @@ constexpr bool HasDevice(Target target) { return target >= Target::kGpu; }
 inline constexpr int kNoTarget = 0xff;
 
 constexpr uint64_t HeaderWord(Target target, bool may_overlap, bool any_shapes = false,
-                              bool profiled = false, bool short_sides = false) {
+                              bool profiled = false) {
   return uint64_t(target) | uint64_t(may_overlap) << 8 | uint64_t(any_shapes) << 9 |
-         uint64_t(profiled) << 10 | uint64_t(short_sides) << 11;
+         uint64_t(profiled) << 10;
 }
 constexpr Target TargetOf(uint64_t header) { return Target(header & 0xff); }
 // The header with the architecture of the device that the code is for (runtime/device.h: 90 for
@@ -56,6 +56,11 @@ constexpr bool IsProfiled(uint64_t header) { return (header >> 10 & 1) != 0; }
 // Whether the code has tiles for products with a short side. Other code that has products gives up
 // at once where a side is short (kShortSides in the manifest).
 constexpr bool HasShortSides(uint64_t header) { return (header >> 11 & 1) != 0; }
+// The header of such code, for a target that has these tiles.
+constexpr uint64_t WithShortSides(uint64_t header) {
+  const bool has_tiles = TargetOf(header) <= Target::kParallel;
+  return header | uint64_t(has_tiles) << 11;
+}
 
 enum class ArgumentKind : uint8_t { kArray, kScalar, kStatic, kTuple, kSlice };
 // kC and kFortran are contiguous; in kFortranStrides the strides grow from the first axis to the
@@ -67,9 +72,6 @@ inline constexpr int kMaxRank = 32;
 // The lengths of a last axis, and of the one before it, that a word can say where there are both.
 inline constexpr int64_t kShortestAxis = 2;
 inline constexpr int64_t kLongestShortAxis = 4;
-
-// Up to which length one of the last two axes of an array may be the short side of a product.
-inline constexpr int64_t kLongestShortSide = 16;
 
 // What a key says of a parameter beside its type, as bits.
 enum InKey : uint8_t { kValueInKey = 1, kLengthsInKey = 2 };

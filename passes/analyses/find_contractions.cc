@@ -182,27 +182,28 @@ std::vector<Operand> SidesOf(const Binding& contract) {
 }
 
 // The check is that the least of them is long.
-ir::VarSet SidesCheckedLong(const ir::Function& function, const ir::Sites& sites) {
+std::vector<LongSide> SidesCheckedLong(const ir::Function& function, const ir::Sites& sites) {
   ir::DefinitionMap makers;
-  std::vector<Operand> above;
+  std::vector<LongSide> least, sides;
   for (const Binding* b : function.body->bindings) {
     for (const Var* result : b->results) makers[result] = b;
     const bool is_check = b->op == OpCode::kCheck;
     if (!is_check || sites[size_t(b->attrs.Int(Attr::kSite))].exception != kShortSides) continue;
     const Binding* condition = makers[b->operands[0].var()];
-    const bool is_long = condition != nullptr && condition->op == OpCode::kGt &&
-                         condition->operands[1].IsInt(kLongestShortSide);
-    if (is_long) above.push_back(condition->operands[0]);
+    if (condition == nullptr || condition->op != OpCode::kGt) continue;
+    const Operand& longest = condition->operands[1];
+    if (longest.IsConstant())
+      least.push_back({condition->operands[0].var(), longest.constant().integer});
   }
-  VarSet sides;
-  while (!above.empty()) {
-    const Operand least = above.back();
-    above.pop_back();
-    if (!least.IsVar()) continue;
-    const Binding* maker = makers[least.var()];
-    if (maker == nullptr) sides.insert(least.var());
-    if (maker != nullptr && maker->op == OpCode::kMin)
-      above.insert(above.end(), maker->operands.begin(), maker->operands.end());
+  while (!least.empty()) {
+    const LongSide side = least.back();
+    least.pop_back();
+    if (side.size == nullptr) continue;
+    const Binding* maker = makers[side.size];
+    if (maker == nullptr) sides.push_back(side);
+    if (maker == nullptr || maker->op != OpCode::kMin) continue;
+    for (const Operand& operand : maker->operands)
+      least.push_back({operand.var(), side.longer_than});
   }
   return sides;
 }

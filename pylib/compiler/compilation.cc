@@ -11,6 +11,7 @@
 #include "ir/printer.h"
 #include "ir/uses.h"
 #include "ir/verifier.h"
+#include "passes/analyses/find_contractions.h"
 #include "passes/other_shapes.h"
 #include "passes/pipelines.h"
 #include "pylib/compiler/decode_key.h"
@@ -31,8 +32,7 @@ static_assert(kOtherShapes == passes::kOtherShapes && kShortAxes == passes::kSho
 static_assert(std::ranges::equal(kMostKnownLengths, passes::kMostKnownLengths),
               "a key says every length that a pass asks for");
 static_assert(kShortestAxis == passes::kShortestAxis &&
-                  kLongestShortAxis == passes::kLongestShortAxis &&
-                  kLongestShortSide == passes::kLongestShortSide,
+                  kLongestShortAxis == passes::kLongestShortAxis,
               "a key says every length that code is made for");
 
 double MillisecondsSince(Clock::time_point start) {
@@ -240,17 +240,16 @@ void Compilation::AskForShortAxes() const {
   }
 }
 
-// A check that sides are long compares their least with the length of short ones.
 void Compilation::AskForShortSides() const {
-  if (request_.shortest_side == 0) return;
-  const ir::Block& body = *last_program_.functions.front()->body;
-  const ir::DefinitionMap makers = ir::Definitions(body);
-  for (const ir::Binding* b : body.bindings) {
-    if (b->op != ir::OpCode::kCheck) continue;
-    const ir::Site& site = last_program_.sites[size_t(b->attrs.Int(ir::Attr::kSite))];
-    if (site.exception != kShortSides) continue;
-    const int64_t longest = makers.at(b->operands[0].var())->operands[1].constant().integer;
-    if (request_.shortest_side <= longest) throw NeedShortSides();
+  if (request_.slots == nullptr) return;
+  const ir::Function& entry = *last_program_.functions.front();
+  const auto slots = SlotsOf(entry);
+  for (const passes::LongSide& side : passes::SidesCheckedLong(entry, last_program_.sites)) {
+    const auto slot = slots.find(side.size);
+    if (slot == slots.end() || slot->second >= request_.slot_count) continue;
+    const auto size = static_cast<int64_t>(request_.slots[slot->second]);
+    // Of array types there is no size.
+    if (size > 0 && size <= side.longer_than) throw NeedShortSides();
   }
 }
 

@@ -59,12 +59,6 @@ int32_t Deliver(const Description& description, PkCompileResult* result) {
   return PyErr_Occurred() ? kPkCompileFailed : kPkCompileDone;
 }
 
-// The manifest alone, of which the answer follows that the key is to say more.
-int32_t DeliverWhy(int32_t needs, const Description& description, PkCompileResult* result) {
-  const int32_t status = Deliver(description, result);
-  return status == kPkCompileDone ? needs : status;
-}
-
 int32_t Run(Compilation* compilation, PkCompileResult* result) {
   compilation->BuildProgram();
   if (compilation->target() == Target::kInterpreter) {
@@ -77,9 +71,8 @@ int32_t Run(Compilation* compilation, PkCompileResult* result) {
     compilation->RunPasses();
     compiled = compilation->Generate(false, false);
   } catch (const NeedShortAxes&) {
-    return DeliverWhy(kPkCompileShortAxes, compilation->description(), result);
-  } catch (const NeedShortSides&) {
-    return DeliverWhy(kPkCompileShortSides, compilation->description(), result);
+    const int32_t status = Deliver(compilation->description(), result);
+    return status == kPkCompileDone ? kPkCompileShortAxes : status;
   }
   result->image = BytesFrom(compiled.image);
   return Deliver(compilation->description(), result);
@@ -98,6 +91,8 @@ int32_t Guard(const PkCompileRequest* request, int32_t* parameter, const Step& s
   } catch (const NeedLengths& need) {
     *parameter = need.parameter;
     return kPkCompileNeedsLengths;
+  } catch (const NeedShortSides&) {
+    return kPkCompileShortSides;
   } catch (const ir::Failure& failure) {
     if (compilation == nullptr) {
       RaiseFailure(failure, ir::SourceMap(), ir::Program(), "the driver");

@@ -52,16 +52,6 @@ class Encoder {
   Arguments& arguments_;
 };
 
-// Of the last two axes and what was so far; length 1 keys say in any case, and what has none does
-// not matter.
-int64_t ShortestSide(const int64_t* sizes, int rank, int64_t so_far) {
-  for (int axis = rank - 1; rank >= 2 && axis >= rank - 2; --axis) {
-    const bool is_short = sizes[axis] > 1 && sizes[axis] <= kLongestShortSide;
-    if (is_short && (so_far == 0 || sizes[axis] < so_far)) so_far = sizes[axis];
-  }
-  return so_far;
-}
-
 Encoded Encoder::Array(PyObject* array, PyObject* original, uint64_t* word) {
   const ArrayFields* fields = FieldsOf(array);
   const int type = CanonicalType(fields->descriptor->type);
@@ -79,7 +69,6 @@ Encoded Encoder::Array(PyObject* array, PyObject* original, uint64_t* word) {
   ArgumentWord said =
       ArgumentWord::Array(type, rank, LayoutOf(fields), fields->flags & kFlagWritable,
                           fields->flags & kFlagAligned, unit_axes);
-  arguments_.shortest_side = ShortestSide(fields->sizes, rank, arguments_.shortest_side);
   const ArgumentWord with_short_axes = said.WithShortAxes(fields->sizes);
   if (arguments_.short_axes) {
     said = with_short_axes;

@@ -29,8 +29,6 @@ struct Arguments {
   std::vector<Ref> owned;
   bool short_axes = false;  // Whether the key says how long the last axis of an array is, if short.
   bool has_short_axes = false;  // Whether it is silent on one that is.
-  // The shortest of all last two axes that may be a short side of a product; 0: none may be.
-  int64_t shortest_side = 0;
   bool says_lengths = false;  // Whether it says the lengths of short axes of what is appended now.
   bool has_lengths = false;   // Whether it says one.
   int device = -1;  // The target's number, with the device (key.h), where the call is on one.

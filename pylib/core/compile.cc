@@ -131,7 +131,10 @@ CompileOutcome Ask(const CompilerLibrary& library, FunctionState* function, cons
   PkCompileRequest request =
       RequestFor(*function, {call.key.data(), call.key.size()}, statics.get(), true);
   request.has_short_axes = call.has_short_axes;
-  request.shortest_side = HasShortSides(call.key[0]) ? 0 : int32_t(call.shortest_side);
+  if (!HasShortSides(call.key[0])) {
+    request.slots = call.slots.data();
+    request.slot_count = int64_t(call.slots.size());
+  }
   PkCompileResult result = {};
   answer->overloads_version = overloads_version;
   const int32_t status = library.compile(&request, &result);
@@ -172,13 +175,9 @@ std::unique_ptr<Specialization> Make(const Arguments& call, const Answer& answer
 }
 
 // What was asked for is on the disk as well.
-void NoteNeed(CompileOutcome outcome, const Arguments& call, const Answer& answer,
-              DiskQuery* disk) {
-  DiskEntry need;
-  need.need_short_axes = outcome == CompileOutcome::kShortAxes;
-  if (outcome == CompileOutcome::kShortSides) need.short_side = call.shortest_side;
+void NoteShortAxes(const Answer& answer, DiskQuery* disk) {
   const std::optional<Manifest> manifest = ParseManifest(BytesOf(answer.manifest.get()));
-  if (manifest) disk->StoreNeed(std::move(need), *manifest, answer.outside);
+  if (manifest) disk->StoreShortAxes(*manifest, answer.outside);
 }
 
 CompileOutcome CompileAnew(FunctionState* function, const Arguments& call, DiskQuery* disk,
@@ -188,8 +187,7 @@ CompileOutcome CompileAnew(FunctionState* function, const Arguments& call, DiskQ
   if (library == nullptr) return CompileOutcome::kFailed;
   Answer answer;
   const CompileOutcome outcome = Ask(*library, function, call, &answer);
-  if (outcome == CompileOutcome::kShortAxes || outcome == CompileOutcome::kShortSides)
-    NoteNeed(outcome, call, answer, disk);
+  if (outcome == CompileOutcome::kShortAxes) NoteShortAxes(answer, disk);
   if (outcome != CompileOutcome::kDone) return outcome;
   *made = Make(call, answer, disk);
   if (*made == nullptr) return CompileOutcome::kFailed;

@@ -134,10 +134,18 @@ DiskQuery::Outcome DiskQuery::Load(std::unique_ptr<Specialization>* found) {
     types_question_ = QuestionOfTypes(*function_, call_);
     if (types_question_ != question_) outcome = LoadFrom(types_question_, found);
   }
+  if (outcome == Outcome::kNothing && HasCodeForShortSides()) outcome = Outcome::kShortSides;
   CacheCounters& counters = TheSettings().counters;
   counters.hits += outcome == Outcome::kFound;
   counters.misses += outcome == Outcome::kNothing;
   return outcome;
+}
+
+bool DiskQuery::HasCodeForShortSides() const {
+  const uint64_t header = call_.key[0];
+  if (WithShortSides(header) == header) return false;
+  const std::string name = NameOf(QuestionOfShortSides(*function_, call_), 0);
+  return folder_->LastUse(name).has_value();
 }
 
 DiskQuery::Outcome DiskQuery::LoadFrom(const std::string& question,
@@ -168,8 +176,6 @@ DiskQuery::Outcome DiskQuery::Take(DiskEntry entry, bool by_types,
   const bool has_more_lengths = Mark(entry.need_lengths, kLengthsInKey);
   if (has_more_values || has_more_lengths) return Outcome::kKeyChanged;
   if (entry.need_short_axes && call_.has_short_axes) return Outcome::kShortAxes;
-  if (call_.shortest_side != 0 && call_.shortest_side <= entry.short_side)
-    return Outcome::kShortSides;
   // What was found by types alone is the code of calls whose keys hold no values: it takes other
   // slots than this one has.
   if (!entry.has_answer || by_types) return Outcome::kNothing;
@@ -221,13 +227,15 @@ void DiskQuery::Write(DiskEntry entry) {
   folder_->Write(name, SerializeEntry(entry));
 }
 
-void DiskQuery::StoreNeed(DiskEntry need, const Manifest& manifest, const OutsideParts& outside) {
+void DiskQuery::StoreShortAxes(const Manifest& manifest, const OutsideParts& outside) {
   if (folder_ == nullptr) return;
-  need.question = question_;
-  need.manifest = manifest;
-  if (!RecordOutside({function_->function.get(), &statics_}, outside, &need)) return;
-  need.has_answer = false;
-  Write(std::move(need));
+  DiskEntry entry;
+  entry.question = question_;
+  entry.manifest = manifest;
+  if (!RecordOutside({function_->function.get(), &statics_}, outside, &entry)) return;
+  entry.need_short_axes = true;
+  entry.has_answer = false;
+  Write(std::move(entry));
 }
 
 void DiskQuery::Store(const Manifest& manifest, std::string_view image,

@@ -53,16 +53,18 @@ class DiskQuery {
     kFound,
     kKeyChanged,  // more parameters of the function are static than the key says
     kShortAxes,   // the key is to say how long the last axes are that are short
-    kShortSides,  // its header is to say that products have short sides
+    kShortSides,  // its header is to say short sides: there is code for these, which takes any
   };
   Outcome Load(std::unique_ptr<Specialization>* found);
 
   // `manifest` and `image` as the compiler made them.
   void Store(const Manifest& manifest, std::string_view image, const OutsideParts& outside);
-  // That calls with short last axes, or short sides, have code of their own.
-  void StoreNeed(DiskEntry need, const Manifest& manifest, const OutsideParts& outside);
+  // That calls with short last axes have code of their own.
+  void StoreShortAxes(const Manifest& manifest, const OutsideParts& outside);
 
  private:
+  // Whether the same call has such code with a header that says short sides.
+  bool HasCodeForShortSides() const;
   Outcome LoadFrom(const std::string& question, std::unique_ptr<Specialization>* found);
   Outcome Take(DiskEntry entry, bool by_types, std::unique_ptr<Specialization>* found);
   bool AreParameters(const std::vector<uint32_t>& numbers) const;

@@ -51,15 +51,10 @@ struct Mode {
   }
 };
 
-// Tiles are the host's.
-uint64_t SidesOf(Target target, bool short_sides) {
-  const bool has_tiles = target == Target::kSerial || target == Target::kParallel;
-  return HeaderWord(Target(0), false, false, false, has_tiles && short_sides);
-}
-
 bool Encode(FunctionState* function, Mode mode, PyObject* const* values, Arguments* call) {
-  call->key.Append(mode.header | HeaderWord(Target(0), false, mode.any_shapes, mode.profiled) |
-                   SidesOf(TargetOf(mode.header), mode.short_sides));
+  const uint64_t header =
+      mode.header | HeaderWord(Target(0), false, mode.any_shapes, mode.profiled);
+  call->key.Append(mode.short_sides ? WithShortSides(header) : header);
   call->short_axes = mode.short_axes;
   call->device = mode.number;
   const size_t count = function->parameters.size();
@@ -82,13 +77,18 @@ bool IsRightVariant(const Specialization& found, uint64_t header, const ArrayArg
   return !HasOverlap(arrays, found.manifest.written);
 }
 
+uint64_t SaidHeader(Target target, const Said& said) {
+  const uint64_t header = HeaderWord(target, false);
+  return said.short_sides ? WithShortSides(header) : header;
+}
+
 // Looks for the code of an earlier call that was like this one.
 class Recall {
  public:
   Recall(FunctionState* function, Target target, const Said& said, PyObject* const* values,
          DirectArguments* call)
       : table_(function->table),
-        header_(HeaderWord(target, false) | SidesOf(target, said.short_sides)),
+        header_(SaidHeader(target, said)),
         in_key_(function->in_key.data()),
         short_axes_(said.short_axes),
         values_(values),
@@ -340,7 +340,7 @@ PyObject* DispatchFrom(FunctionState* function, Mode mode, PyObject* const* valu
                        GaveUp gave_up) {
   PyObject* result = nullptr;
   if (gave_up == GaveUp::kNo) result = DispatchIn(function, mode, values, &gave_up);
-  while (gave_up != GaveUp::kNo) {
+  while (gave_up != GaveUp::kNo && !mode.any_shapes) {
     SayMore(gave_up, function, &mode);
     gave_up = GaveUp::kNo;
     result = DispatchIn(function, mode, values, &gave_up);

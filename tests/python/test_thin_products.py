@@ -202,6 +202,14 @@ def test_code_for_short_sides_is_one():
     assert len(first.timings()) == len(plain.timings()) == 1
 
 
+def test_short_sums_are_no_short_side():
+    """A first call of few features has the code that others have, until a side is short."""
+    function = jit(product, cache=False)
+    for rows, columns, compiled in [(40, 30, 1), (7, 30, 2), (50, 40, 2), (50, 6, 2)]:
+        function(np.ones((10, rows)).T, np.ones((10, columns)), target="serial")
+        assert len(function.timings()) == compiled
+
+
 def scores(a, b):
     return np.tanh((a @ b.T) / 4.0)
 
