@@ -149,7 +149,7 @@ LoopWriter::Operands ContractionTiles::SumUp(const Tiling& tiling, const Place& 
                                              bool is_direct, const Operands& starts) {
   return Carry(at.lo, at.hi, starts, [&](const Operand& k, const Operands& so_far) {
     const bool is_rest = part.is_masked && part.vectors == 1;
-    if (!is_rest && !tiling.columns.has_one)
+    if (!is_rest && !tiling.columns.has_one && !tiling.columns.is_turned)
       PrefetchPanels(tiling, at, k, part, columns, is_direct);
     Operands next;
     for (int r = 0; r < part.rows; ++r) {
@@ -245,8 +245,10 @@ Operand ContractionTiles::Element(const Tiling& tiling, const Place& at, const O
   lanes.Set(element.params[tiling.rows.axis],
             {LaneValue::kUniform, Min(RowOf(tiling, at, row), last), 0});
   lanes.Set(element.params[tiling.columns.axis], {LaneValue::kLinear, columns.start, 1});
+  const bool is_given = !columns.values.empty();
   const auto read = [&](const Side& side) {
-    for (const Packed& p : side.values) {
+    for (size_t v = 0; v < side.values.size(); ++v) {
+      const Packed& p = side.values[v];
       const Var* value = p.value->result();
       const Operand tile = side.which == kRows ? at.row_tile : at.column_tile;
       const Operand slot = TileIn(side, at.batch, tile);
@@ -254,13 +256,15 @@ Operand ContractionTiles::Element(const Tiling& tiling, const Place& at, const O
         lanes.Set(value, {LaneValue::kUniform, builder().Load(p.buffer, {slot, k, row}), 0});
       } else {
         const Operand step = PackedStep(at, k);
-        const Operand vector = LoadPacked(side, p, {p.buffer, slot, step}, columns.within, lanes);
+        const Operand vector =
+            is_given ? columns.values[v]
+                     : LoadPacked(side, p, {p.buffer, slot, step}, columns.within, lanes);
         lanes.Set(value, {LaneValue::kVarying, vector, 0});
       }
     }
   };
   const bool has_rows = IsInPlace(tiling, tiling.rows, is_direct);
-  const bool has_columns = IsInPlace(tiling, tiling.columns, is_direct);
+  const bool has_columns = !is_given && IsInPlace(tiling, tiling.columns, is_direct);
   if (!has_rows) read(tiling.rows);
   if (!has_columns) read(tiling.columns);
   for (size_t b = 0; b < element.bindings.size(); ++b) {

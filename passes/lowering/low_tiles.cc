@@ -28,6 +28,8 @@ struct LowForm {
 constexpr LowForm kLowFewRows = {4, 4};
 constexpr LowForm kLowTwoRows = {2, 8};
 constexpr LowForm kLowTwoRowsAtOnce = {2, 4};
+// Rows of the result that are turned as they are summed: a vector of sixteen, or two of eight.
+constexpr int kLowTurnedLanes = 16;
 constexpr LowForm kLowManyRows = {8, 3};
 constexpr LowForm kLowNarrow = {16, 1};
 constexpr LowForm kLowNarrowOfTwo = {8, 2};
@@ -88,16 +90,16 @@ void LowTiles::AddAcross(const Tiling& tiling, std::vector<Low>* found) {
   const Operand &rows = tiling.extents[tiling.rows.axis],
                 &columns = tiling.extents[tiling.columns.axis];
   const Operand are_many = builder().Scalar(OpCode::kGt, {rows, Int(kLongestShortSide)});
-  bool is_turned = false;
   const auto add = [&](const LowForm& form, int64_t most, int64_t least_depth) {
     const auto low = LowTiling(tiling, true, form.rows, form.vectors);
     const Operand is_deep = builder().Scalar(OpCode::kGe, {tiling.depth, Int(least_depth)});
     if (low) Add(*low, {AtMost(columns, most), are_many, is_deep}, found);
   };
   const auto few = LowTiling(tiling, true, kLowFewRows.rows, kLowFewRows.vectors);
-  is_turned = few && few->columns.has_one;
-  const LowForm& of_two = is_turned ? kLowTwoRowsAtOnce : kLowTwoRows;
-  add(IsKnownAtMost(columns, 2) ? of_two : kLowFewRows, kLowFewRows.rows, kLowLeastDepth);
+  const bool is_turned = few && few->columns.is_turned;
+  LowForm form = IsKnownAtMost(columns, 2) ? kLowTwoRows : kLowFewRows;
+  if (is_turned) form.vectors = std::max(1, kLowTurnedLanes / tiling.columns.lanes);
+  add(form, kLowFewRows.rows, kLowLeastDepth);
   if (!is_turned) add(kLowManyRows, kLongestShortSide, kLowManyLeastDepth);
 }
 
@@ -126,8 +128,9 @@ std::optional<LowTiles::Tiling> LowTiles::LowTiling(const Tiling& tiling, bool i
   low.rows = {kRows, rows.axis, height, height};
   low.columns = {kColumns, columns.axis, vectors * lanes, lanes};
   if (!Classify(low) || !MayBeDirect(low, low.rows)) return std::nullopt;
-  low.columns.has_one = !MayBeDirect(low, low.columns);
-  if (low.columns.has_one && !LieAcross(low, low.columns)) return std::nullopt;
+  const bool is_turned = !MayBeDirect(low, low.columns);
+  if (is_turned && !LieAcross(low, low.columns)) return std::nullopt;
+  (is_across ? low.columns.is_turned : low.columns.has_one) = is_turned;
   low.is_direct = Operand::Bool(true);
   return low;
 }
@@ -198,15 +201,16 @@ void LowTiles::WriteLowTile(const Tiling& tiling, const Results& results, Place 
   const std::vector<Columns> columns = ColumnsOf(tiling, at, part);
   const LaneValues lanes(part.lanes);
   const Operands starts(part.rows * part.vectors, lanes.Splat(builder(), tiling.start));
-  const Operands sums = side.has_one ? SumUpTurned(tiling, at, part, columns, starts)
-                                     : SumUp(tiling, at, part, columns, true, starts);
+  const Operands sums = side.has_one     ? SumUpPanels(tiling, at, part, columns, starts)
+                        : side.is_turned ? SumUpTurned(tiling, at, part, columns, starts)
+                                         : SumUp(tiling, at, part, columns, true, starts);
   if (tiling.contract.blocks.size() < 3)
     return StoreRows(tiling, results[0], at, part, columns, sums);
   StoreSlot(at, part, columns, sums);
   WriteEpilogue(tiling, results, at);
 }
 
-LoopWriter::Operands LowTiles::SumUpTurned(const Tiling& tiling, const Place& at, const Part& part,
+LoopWriter::Operands LowTiles::SumUpPanels(const Tiling& tiling, const Place& at, const Part& part,
                                            const std::vector<Columns>& columns,
                                            const Operands& starts) {
   const auto block = [&](const Operand& lo, const Operands& so_far) {
@@ -218,6 +222,41 @@ LoopWriter::Operands LowTiles::SumUpTurned(const Tiling& tiling, const Place& at
     return SumUp(tiling, within, part, columns, true, so_far);
   };
   return Carry(at.lo, at.hi, starts, block, kLowTurnedDepth);
+}
+
+// As many steps together as a vector has lanes; the rest are gathered.
+LoopWriter::Operands LowTiles::SumUpTurned(const Tiling& tiling, const Place& at, const Part& part,
+                                           const std::vector<Columns>& columns,
+                                           const Operands& starts) {
+  const auto together = [&](const Operand& k, Operands sums) {
+    for (size_t v = 0; v < columns.size(); ++v) {
+      std::vector<Operands> turned;
+      for (const Packed& p : tiling.columns.values)
+        turned.push_back(ReadAcross(tiling, tiling.columns, p, at.outer, columns[v].start, k));
+      for (int step = 0; step < part.lanes; ++step) {
+        Columns vector = columns[v];
+        for (const Operands& of : turned) vector.values.push_back(of[step]);
+        AddStep(tiling, at, part, {vector, v}, builder().Add(k, Int(step)), sums);
+      }
+    }
+    return sums;
+  };
+  Place rest = at;
+  const Operand alone = builder().Scalar(OpCode::kMod, {at.hi, Int(part.lanes)});
+  rest.lo = builder().Sub(at.hi, alone);
+  return SumUp(tiling, rest, part, columns, true,
+               Carry(at.lo, rest.lo, starts, together, part.lanes));
+}
+
+// One step of the depth to the sums of each row in one vector, that number of all.
+void LowTiles::AddStep(const Tiling& tiling, const Place& at, const Part& part,
+                       const std::pair<Columns, size_t>& vector, const Operand& k, Operands& sums) {
+  for (int r = 0; r < part.rows; ++r) {
+    const Operand row = builder().Add(part.first_row, Int(r));
+    Operand& sum = sums[size_t(r) * part.vectors + vector.second];
+    const Operand element = Element(tiling, at, k, row, part.lanes, vector.first, true);
+    sum = Combined(tiling, part.is_finite, sum, element);
+  }
 }
 
 }  // namespace parakeet::passes

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "passes/lowering/contraction_tiles.h"
@@ -11,8 +12,8 @@ namespace parakeet::passes {
 
 // How a contraction with a short side is written: by tiles that are low and long, so that none is
 // empty for the most part. The short side is their rows; where it is the columns of the result,
-// lanes go along its rows. What follows the long side is read where it lies, or tile by tile turned
-// into a panel that stays in the first cache. Elements are summed in index order, as in any tile.
+// lanes go along its rows. What follows the long side is read where it lies, or turned: as it is
+// summed, or tile by tile into a panel that stays in the first cache. Elements are summed in index order, as in any tile.
 class LowTiles : public ContractionTiles {
  public:
   using ContractionTiles::ContractionTiles;
@@ -36,8 +37,12 @@ class LowTiles : public ContractionTiles {
   void AllocatePanel(Tiling& tiling);
   const ir::Var* AllocateSlot(const Tiling& tiling);
   void WriteLowTile(const Tiling& tiling, const Results& results, Place at);
+  Operands SumUpPanels(const Tiling& tiling, const Place& at, const Part& part,
+                       const std::vector<Columns>& columns, const Operands& starts);
   Operands SumUpTurned(const Tiling& tiling, const Place& at, const Part& part,
                        const std::vector<Columns>& columns, const Operands& starts);
+  void AddStep(const Tiling& tiling, const Place& at, const Part& part,
+               const std::pair<Columns, size_t>& vector, const ir::Operand& k, Operands& sums);
 };
 
 }  // namespace parakeet::passes
