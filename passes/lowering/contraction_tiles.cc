@@ -62,14 +62,16 @@ void ContractionTiles::WriteWholeTile(const Tiling& tiling, const Results& resul
             {Int(0), tiling.rows.width, Int(0), VectorsOfTile(), tiling.columns.lanes});
 }
 
-// Vectors are taken one by one. Where no more than half of one is left, and what is read lies in
-// place as that of few columns does, half a vector: a processor may make two in the time of one.
+// Vectors are taken one by one; where what is read lies in place as that of few columns does, two
+// at once, since sums of one barely keep a processor busy, and where no more than half of one is
+// left, half a vector: a processor may make two in the time of one.
 void ContractionTiles::WriteRestOfTile(const Tiling& tiling, const Results& results,
                                        const Place& at) {
   const Operand left = LeftFrom(tiling, at.column_tile);
   const int all = tiling.columns.lanes;
-  const auto write = [&](const Operand& column, int lanes, std::optional<bool> is_direct) {
-    Part part{Int(0), tiling.rows.width, column, 1, lanes, true};
+  const auto write = [&](const Operand& column, int lanes, std::optional<bool> is_direct,
+                         int vectors = 1) {
+    Part part{Int(0), tiling.rows.width, column, vectors, lanes, true};
     part.is_direct = is_direct;
     WriteRows(tiling, results, at, part);
     return Operands{};
@@ -79,8 +81,15 @@ void ContractionTiles::WriteRestOfTile(const Tiling& tiling, const Results& resu
         builder().Scalar(OpCode::kLe, {builder().Sub(left, column), Int(all / 2)});
     return builder().Scalar(OpCode::kAnd, {is_left, tiling.is_direct});
   };
+  Operand first = Int(0);
+  if (MayHalve(tiling)) {
+    const Operand are_two = builder().Scalar(
+        OpCode::kAnd, {builder().Scalar(OpCode::kGt, {left, Int(all)}), tiling.is_direct});
+    If(are_two, [&] { write(Int(0), all, true, 2); });
+    first = builder().Scalar(OpCode::kSelect, {are_two, Int(2 * all), Int(0)});
+  }
   Loop(
-      Int(0), left, {},
+      first, left, {},
       [&](const Operand& column) {
         if (!MayHalve(tiling)) return void(write(column, all, std::nullopt));
         Choose(

@@ -84,16 +84,20 @@ void LowTiles::Add(const Tiling& tiling, const Operands& conditions, std::vector
 }
 
 // What follows sums is made along the columns of the result, which are few. Stores that go down
-// columns have to be paid for by the sums.
+// columns have to be paid for by the sums, unless columns are known to be very few: that no other
+// tiles need to be written is worth more.
 void LowTiles::AddAcross(const Tiling& tiling, std::vector<Low>* found) {
   if (tiling.contract.blocks.size() > 2) return;
   const Operand &rows = tiling.extents[tiling.rows.axis],
                 &columns = tiling.extents[tiling.columns.axis];
   const Operand are_many = builder().Scalar(OpCode::kGt, {rows, Int(kLongestShortSide)});
+  if (are_many == Operand::Bool(false)) return;
+  const bool is_known = IsKnownAtMost(columns, kLowFewRows.rows);
   const auto add = [&](const LowForm& form, int64_t most, int64_t least_depth) {
     const auto low = LowTiling(tiling, true, form.rows, form.vectors);
+    if (!low) return;
     const Operand is_deep = builder().Scalar(OpCode::kGe, {tiling.depth, Int(least_depth)});
-    if (low) Add(*low, {AtMost(columns, most), are_many, is_deep}, found);
+    Add(*low, is_known ? Operands{} : Operands{AtMost(columns, most), are_many, is_deep}, found);
   };
   const auto few = LowTiling(tiling, true, kLowFewRows.rows, kLowFewRows.vectors);
   const bool is_turned = few && few->columns.is_turned;
