@@ -13,7 +13,8 @@ namespace parakeet::passes {
 // How a contraction with a short side is written: by tiles that are low and long, so that none is
 // empty for the most part. The short side is their rows; where it is the columns of the result,
 // lanes go along its rows. What follows the long side is read where it lies, or turned: as it is
-// summed, or tile by tile into a panel that stays in the first cache. Elements are summed in index order, as in any tile.
+// summed, or tile by tile into a panel that stays in the first cache. Elements are summed in index
+// order, as in any tile.
 class LowTiles : public ContractionTiles {
  public:
   using ContractionTiles::ContractionTiles;
