@@ -1,6 +1,8 @@
 """What every Python test stands on: the installed wheel, a fresh cache, repeatable examples."""
 
+import itertools
 import os
+import random
 import tempfile
 
 # Before anything imports parakeet or OpenMP. Idle OpenMP threads that spin would steal the cores
@@ -26,13 +28,31 @@ settings.register_profile("long", deadline=None, max_examples=1000)
 
 def pytest_addoption(parser):
     parser.addoption("--long", action="store_true", help="run the tests that take minutes too")
+    parser.addoption("--sample", action="store_true",
+                     help="of a matrix marked sampled(n), run one case in n, the same each time")
 
 
 def pytest_configure(config):
     settings.load_profile("long" if config.getoption("--long") else "parakeet")
 
 
+def leave_out(config, items):
+    """Deselects what is no part of the sample: a seed of each function's own chooses its cases."""
+    kept = []
+    for name, cases in itertools.groupby(items, key=lambda item: item.nodeid.split("[")[0]):
+        cases = list(cases)
+        sampled = cases[0].get_closest_marker("sampled")
+        count = -(-len(cases) // sampled.args[0]) if sampled else len(cases)
+        places = random.Random(name.rsplit("/", 1)[-1]).sample(range(len(cases)), count)
+        kept += [cases[place] for place in sorted(places)]
+    chosen = set(kept)
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = kept
+
+
 def pytest_collection_modifyitems(config, items):
+    if config.getoption("--sample"):
+        leave_out(config, items)
     if config.getoption("--long"):
         return
     for item in items:

@@ -6,6 +6,7 @@ the arguments, whose memory the result is.
 """
 
 import ast
+import functools
 import inspect
 import math
 import re
@@ -29,7 +30,9 @@ CAST = {"x": MATRIX, "y": MATRIX, "r": MATRIX, "s": (3, 3), "t": (3, 3), "v": 6,
         "i": MATRIX, "j": MATRIX}
 
 
+@functools.cache
 def operands(dtype="float64") -> dict:
+    """What calls are given, by name; nothing of it may be written."""
     made = {name: (values(shape, seed=ord(name)) * 3).astype(dtype)
             for name, shape in CAST.items()}
     made["p"] = np.sort((values(6, seed=5) * 3).astype(dtype))
@@ -161,7 +164,8 @@ def why(error: BaseException) -> str:
 
 def arguments_of(probe: Probe, function, names: list[str]) -> dict | None:
     """The operands that the call names; z is like what NumPy gives, None where it gives nothing."""
-    given = operands(probe.dtype)
+    given = {n: x.copy() if isinstance(x, np.ndarray) else x
+             for n, x in operands(probe.dtype).items()}
     if "z" in names:
         shown = rewritten(probe.call, [], [])
         shown.keywords = [k for k in shown.keywords if k.arg != "out"]

@@ -115,10 +115,24 @@ def test_zeros_and_nan_by_digits(dtype):
     assert is_as_numpy(np.random.default_rng(5).choice(edges(dtype), LONG))
 
 
-def test_long_arrays_of_eight_bytes():
+def of_any_bits():
     x = any_bits("float64", LONG_OF_EIGHT + 5)
     x[::3] = np.random.default_rng(6).choice(edges("float64"), len(x[::3]))
-    assert is_as_numpy(x)
+    return x
+
+
+def of_one_digit():
+    return np.random.default_rng(7).integers(0, 200, LONG_OF_EIGHT)
+
+
+def of_two_digits():
+    return of_one_digit() << 40 | of_one_digit()[::-1]
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("make", [of_any_bits, of_one_digit, of_two_digits])
+def test_long_arrays_of_eight_bytes(make):
+    assert is_as_numpy(make())
 
 
 @pytest.mark.parametrize("size", [LONG - 1, LONG, 22 * DIGIT_TILE, 22 * DIGIT_TILE + 1])
@@ -128,10 +142,7 @@ def test_sizes_around_tiles_of_digits(size):
 
 
 def test_digits_that_keys_have_in_common():
-    some = np.random.default_rng(7).integers(0, 200, LONG_OF_EIGHT)
-    for x in (some, some << 40 | some[::-1]):
-        assert is_as_numpy(x)
-    some = some[:LONG].astype("int32")
+    some = of_one_digit()[:LONG].astype("int32")
     for x in (some << 16, np.zeros(LONG, "float32"), np.full(LONG, np.nan, "float32"),
               np.arange(LONG, dtype="uint32")[::-1], np.arange(LONG, dtype="float32")):
         assert is_as_numpy(x)

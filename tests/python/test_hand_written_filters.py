@@ -126,6 +126,7 @@ ALL = [kept, kept_new, kept_between, dropped, one_then_another, by_places, in_pl
        of_a_grid, again_and_again]  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("f", ALL)
 @pytest.mark.parametrize("count", [0, 1, 5, 1023, 1024, 4095, 4097, 20000])
 @pytest.mark.parametrize("above", [-3, 0, 3])
@@ -135,6 +136,7 @@ def test_kept_elements(f, count, above):
     check(f, x, np.zeros(count + 4), np.arange(count + 4))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("f", ALL)
 @pytest.mark.parametrize("dtype", ["f4", "i4", "u1", "i2"])
 def test_dtypes(f, dtype):

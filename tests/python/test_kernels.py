@@ -731,6 +731,7 @@ def with_numbers(count, lines):
 
 
 # 490 of 8 bytes are parameters of the kernel yet.
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("count", [3, 490, 520, 1100])
 @pytest.mark.parametrize("lines", [
     "return np.array([{sum} for i in range(len(x))])",

@@ -41,18 +41,17 @@ def test_no_group_hides_another():
     assert len(GROUPS) == sum(len(table.GROUPS) for table in TABLES)
 
 
-# One row in so many is compiled, the same ones in each run; with --long all of them are.
-COMPILED_OF = 8
+def compiled_of(config):
+    """One row in so many is compiled, the same ones in each run."""
+    return 1 if config.getoption("--long") else 16 if config.getoption("--sample") else 4
 
 
 @pytest.mark.parametrize(("group", "expression", "arguments"), ROWS)
 def test_function(request, group, expression, arguments):
     table = GROUPS[group]
     plain = define(f"def f({table.names}):\n    return {expression}\n")
-    is_compiled = zlib.crc32(request.node.name.encode()) % COMPILED_OF == 0
-    targets = ("interpreter", "serial", "parallel")
-    if not (is_compiled or request.config.getoption("--long")):
-        targets = ("interpreter",)
+    is_compiled = zlib.crc32(request.node.name.encode()) % compiled_of(request.config) == 0
+    targets = ("interpreter", "serial", "parallel") if is_compiled else ("interpreter",)
     check_agreement(jit(plain), plain, deep_copies(arguments), table.tolerance, targets=targets)
 
 

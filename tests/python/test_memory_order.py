@@ -160,12 +160,14 @@ def check(function, *arguments):
             assert steps(got) == steps(wanted), target
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", ONE)
 def test_of_one_array(name, layout):
     check(ONE[name], table(layout=layout))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("second", LAYOUTS)
 @pytest.mark.parametrize("first", LAYOUTS)
 @pytest.mark.parametrize("name", TWO)

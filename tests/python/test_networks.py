@@ -60,6 +60,7 @@ def columns(dtype, rows, seed):
                     random.integers(0, 4, (rows, 37)).astype(dtype))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", SORTED)
 def test_columns(dtype, target):

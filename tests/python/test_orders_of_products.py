@@ -62,6 +62,7 @@ def ordered(rng, shape, order, dtype):
     return np.array(rng.random(shape), order=order).astype(dtype, order="K")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("orders", ["CC", "FF", "CF", "FC"])
 @pytest.mark.parametrize("dtype", ["float64", "int64", "complex128"])
@@ -90,6 +91,7 @@ def left_over(x, y):
     return np.setdiff1d(x, y)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "int64", "bool", "complex128"])
 def test_what_is_left_of_a_set(dtype, target):

@@ -187,6 +187,7 @@ def plain(f, img, out):
         f(img, out)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", COMPILED)
 @pytest.mark.parametrize("dtype", DTYPES)
 @NAMED
@@ -199,6 +200,7 @@ def test_pixels(f, dtype, target):
         np.testing.assert_array_equal(mine, wanted)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", ["uint8", "float64"])
 @NAMED
 def test_other_layouts(f, dtype):
@@ -347,6 +349,7 @@ MADE = [factors, in_one_expression, by_one_number, planes, rows_of_pixels, diffe
 JITTED_MADE = {f: jit(f) for f in MADE}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", with_added(["interpreter", *COMPILED]))
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("f", MADE, ids=lambda f: f.__name__)

@@ -138,6 +138,7 @@ def check(function, given):
             assert x.tobytes() == y.tobytes(), target
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.complex128])
 @pytest.mark.parametrize("function", SUMS)
 def test_products_are_added_to_what_is_there(function, dtype):
@@ -148,6 +149,7 @@ def test_products_are_added_to_what_is_there(function, dtype):
         check(function, arguments(rng, shape, dtype))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
 @pytest.mark.parametrize("function", EXTREMES)
 def test_extremes_are_those_of_the_loop(function, dtype):

@@ -98,6 +98,7 @@ SHAPES = [(0, 5), (5, 0), (1, 1), (3, 1), (4, 63), (4, 64), (3, 65), (5, 257), (
           (9, 2047), (2049, 3), (9000, 9), (530000, 2)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("function", [sums_of_rows, sums_of_columns, sums_as_a_loop,
                                       sums_before_each, sums_and_last, sums_in_place])

@@ -157,6 +157,7 @@ def of_short_rows(x):
             np.quantile(x, 0.3, axis=1, method="lower"))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 6, 7, 12, 16, 17, 40, 192])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int8", "bool"])
 def test_short_rows(n, dtype):

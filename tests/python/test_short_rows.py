@@ -54,6 +54,7 @@ def same(got, wanted):
     assert got.dtype == wanted.dtype
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", REAL)
 def test_sorts(dtype, target):
@@ -86,6 +87,7 @@ def test_rows_made_where_they_end_up(target):
             np.testing.assert_array_equal(got, wanted)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", REAL)
 def test_partitions(dtype, target):
@@ -100,6 +102,7 @@ def test_partitions(dtype, target):
                 same(np.sort(one, axis=1), wanted)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", REAL)
 def test_places_of_extremes(dtype, target):

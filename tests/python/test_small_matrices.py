@@ -30,6 +30,7 @@ def same(got, wanted):
     assert got.dtype == wanted.dtype
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_points(dtype, target):

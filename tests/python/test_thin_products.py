@@ -54,6 +54,7 @@ def check_exact(function, a, b):
         np.testing.assert_array_equal(result, function(a, b))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("function", [product, by_rows, of_columns])
 def test_few_columns(function, dtype):
@@ -214,6 +215,7 @@ def scores(a, b):
     return np.tanh((a @ b.T) / 4.0)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_few_rows_by_rows(dtype):
     """On both sides of where each element is a sum of its own: rows, sums, their length."""

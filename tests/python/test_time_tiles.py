@@ -200,6 +200,7 @@ TILED = PROGRAMS[:-3]
 BY_LOOPS = (by_loops_that_swap, elements_that_choose)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("program", [*PROGRAMS, as_long_as_others], ids=lambda each: each.__name__)
 def test_no_bit_depends_on_how_many_steps_are_done_at_once(program):
     jitted = jit(program)
