@@ -56,10 +56,9 @@ constexpr bool IsProfiled(uint64_t header) { return (header >> 10 & 1) != 0; }
 // Whether the code has tiles for products with a short side. Other code that has products gives up
 // at once where a side is short (kShortSides in the manifest).
 constexpr bool HasShortSides(uint64_t header) { return (header >> 11 & 1) != 0; }
-// The header of such code, for a target that has these tiles.
-constexpr uint64_t WithShortSides(uint64_t header) {
-  const bool has_tiles = TargetOf(header) <= Target::kParallel;
-  return header | uint64_t(has_tiles) << 11;
+// The header that says so, where it is not a device's, which has no such tiles.
+constexpr uint64_t WithShortSides(uint64_t header, bool short_sides) {
+  return header | uint64_t(short_sides && !HasDevice(TargetOf(header))) << 11;
 }
 
 enum class ArgumentKind : uint8_t { kArray, kScalar, kStatic, kTuple, kSlice };

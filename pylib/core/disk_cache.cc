@@ -143,7 +143,7 @@ DiskQuery::Outcome DiskQuery::Load(std::unique_ptr<Specialization>* found) {
 
 bool DiskQuery::HasCodeForShortSides() const {
   const uint64_t header = call_.key[0];
-  if (WithShortSides(header) == header) return false;
+  if (WithShortSides(header, true) == header) return false;
   const std::string name = NameOf(QuestionOfShortSides(*function_, call_), 0);
   return folder_->LastUse(name).has_value();
 }

@@ -54,7 +54,7 @@ struct Mode {
 bool Encode(FunctionState* function, Mode mode, PyObject* const* values, Arguments* call) {
   const uint64_t header =
       mode.header | HeaderWord(Target(0), false, mode.any_shapes, mode.profiled);
-  call->key.Append(mode.short_sides ? WithShortSides(header) : header);
+  call->key.Append(WithShortSides(header, mode.short_sides));
   call->short_axes = mode.short_axes;
   call->device = mode.number;
   const size_t count = function->parameters.size();
@@ -77,18 +77,13 @@ bool IsRightVariant(const Specialization& found, uint64_t header, const ArrayArg
   return !HasOverlap(arrays, found.manifest.written);
 }
 
-uint64_t SaidHeader(Target target, const Said& said) {
-  const uint64_t header = HeaderWord(target, false);
-  return said.short_sides ? WithShortSides(header) : header;
-}
-
 // Looks for the code of an earlier call that was like this one.
 class Recall {
  public:
-  Recall(FunctionState* function, Target target, const Said& said, PyObject* const* values,
+  Recall(FunctionState* function, Target target, Said said, PyObject* const* values,
          DirectArguments* call)
       : table_(function->table),
-        header_(SaidHeader(target, said)),
+        header_(WithShortSides(HeaderWord(target, false), said.short_sides)),
         in_key_(function->in_key.data()),
         short_axes_(said.short_axes),
         values_(values),

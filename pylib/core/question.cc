@@ -89,7 +89,7 @@ std::string QuestionOf(const FunctionState& function, const Arguments& call) {
 }
 
 std::string QuestionOfShortSides(const FunctionState& function, const Arguments& call) {
-  return Ask(function, call, true, WithShortSides(call.key[0]));
+  return Ask(function, call, true, WithShortSides(call.key[0], true));
 }
 
 std::string QuestionOfTypes(const FunctionState& function, const Arguments& call) {
