@@ -3,6 +3,7 @@
 #include <chrono>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "ir/diagnostics.h"
 #include "ir/printer.h"
@@ -43,10 +44,10 @@ Texts TextsOf(const ir::Program& program) {
   return texts;
 }
 
-void RequireHonest(const Pass& pass, const Texts& before, const ir::Program& after) {
-  for (const ir::Function* function : after.functions) {
+void RequireHonest(const Pass& pass, const Texts& before, const Texts& after) {
+  for (const auto& [function, text] : after) {
     const auto earlier = before.find(function);
-    if (earlier == before.end() || earlier->second == ir::Print(*function)) continue;
+    if (earlier == before.end() || earlier->second == text) continue;
     ir::FailBug("pass " + std::string(pass.name) + " changed @" + function->name +
                 " without making a new one");
   }
@@ -58,22 +59,24 @@ PipelineResult RunPipeline(const ir::Program& program, ir::Stage stage,
                            const std::vector<std::string_view>& pipeline, Context& context,
                            const RunOptions& options) {
   PipelineResult result{program, stage, {}};
+  Texts texts = options.verify ? TextsOf(program) : Texts();
   for (std::string_view name : pipeline) {
     const Pass* pass = FindPass(name);
     if (pass == nullptr) ir::FailBug("no pass is called " + std::string(name));
     if (options.disabled.contains(name)) continue;
     RequireStage(*pass, result.stage);
     context.running = name;
-    const Texts before = options.verify ? TextsOf(result.program) : Texts();
     const Clock::time_point start = Clock::now();
     ir::Program output = pass->run(result.program, context);
     const bool changed = output.functions != result.program.functions;
     result.timings.push_back({std::string(name), MillisecondsSince(start), changed});
+    const ir::Stage before = std::exchange(result.stage, StageAfter(*pass, result.stage));
     result.program = std::move(output);
-    result.stage = StageAfter(*pass, result.stage);
     if (options.verify) {
-      RequireVerified(*pass, result.program, result.stage);
-      RequireHonest(*pass, before, result.program);
+      if (changed || result.stage != before) RequireVerified(*pass, result.program, result.stage);
+      Texts after = TextsOf(result.program);
+      RequireHonest(*pass, texts, after);
+      texts = std::move(after);
     }
     if (options.after_pass) options.after_pass(name, result.program);
   }

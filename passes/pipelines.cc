@@ -200,6 +200,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       "settle-ties",
       // Before vectorize-loops, which gives lanes to what tells whether an extreme stays.
       "repeat-extremes",
+      "forget-last-values",
       "eliminate-dead-code",
       "vectorize-loops",
       // Nothing is left for it, but where vectorize-loops has been disabled.

@@ -1,5 +1,8 @@
 """A folder's C++ tests: one cc_test for each *_test.cc in it."""
 
+# What tests test is optimised as it is shipped; they themselves run for less time than -O2 takes.
+_QUICKLY_COMPILED = ["-O1"]
+
 def folder_cc_tests(deps, data = [], copts = [], shards = {}):
     """Declares a test for each file, and a library of what the files share.
 
@@ -14,7 +17,7 @@ def folder_cc_tests(deps, data = [], copts = [], shards = {}):
         testonly = True,
         srcs = native.glob(["*.cc"], exclude = ["*_test.cc"]),
         hdrs = native.glob(["*.h"]),
-        copts = copts,
+        copts = copts + _QUICKLY_COMPILED,
         visibility = ["//tests:__subpackages__"],
         deps = deps + ["@gtest//:main"],
     )
@@ -22,7 +25,7 @@ def folder_cc_tests(deps, data = [], copts = [], shards = {}):
         native.cc_test(
             name = source[:-len(".cc")],
             srcs = [source],
-            copts = copts,
+            copts = copts + _QUICKLY_COMPILED,
             data = data,
             shard_count = shards.get(source[:-len("_test.cc")]),
             timeout = "eternal",  # A sanitizer on a busy machine needs over fifteen minutes.

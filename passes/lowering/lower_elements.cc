@@ -256,7 +256,9 @@ void ElementLowering::WriteGrid(const Elements& elements, int64_t rows) {
   });
 }
 
-// Straight code for as many rows as there are nearly everywhere, a loop for others.
+// Straight code for as many rows as there are nearly everywhere, and for those of which none has
+// the usual arm, where the other one is short: at the ends of lines the rest of a warp waits for
+// them. A loop for others.
 void ElementLowering::WriteSeveral(const Elements& elements, Operands place, const Operand& first,
                                    const Operand& last, int64_t rows) {
   const size_t axis = elements.order[elements.order.size() - 2];
@@ -265,22 +267,38 @@ void ElementLowering::WriteSeveral(const Elements& elements, Operands place, con
     return place;
   };
   const std::optional<Usual> usual = FindUsual(*elements.nest.blocks[0]);
-  Operand is_whole = builder().Scalar(OpCode::kEq, {builder().Sub(last, first), Int(rows)});
+  const bool has_ends = usual && IsOtherShort(*usual, *elements.nest.blocks[0]);
+  Operand all = builder().Scalar(OpCode::kEq, {builder().Sub(last, first), Int(rows)});
+  Operand none = all;
   std::vector<Operands> indexes;
   for (int64_t k = 0; k < rows; ++k) {
     indexes.push_back(row(builder().Add(first, Int(k))));
     if (!usual) continue;
-    is_whole = builder().Scalar(OpCode::kAnd, {is_whole, IsUsual(*usual, indexes.back())});
+    const Operand is_usual = IsUsual(*usual, indexes.back());
+    all = builder().Scalar(OpCode::kAnd, {all, is_usual});
+    if (!has_ends) continue;
+    const Operand is_other = builder().Scalar(OpCode::kNot, {is_usual});
+    none = builder().Scalar(OpCode::kAnd, {none, is_other});
   }
-  const auto together = [&] {
-    WriteTogether(elements, indexes, usual);
+  const auto together = [&](const std::optional<Usual>& arm) {
+    WriteTogether(elements, indexes, arm);
     return Operands{};
   };
   const auto one_by_one = [&] {
     Loop(first, last, {}, [&](const Operand& at) { elements.body(row(at)); });
     return Operands{};
   };
-  Choose(is_whole, together, one_by_one);
+  const auto rest = [&] {
+    if (!has_ends) return one_by_one();
+    const Usual other{usual->branch, 1 - usual->arm, usual->condition};
+    return Choose(none, [&] { return together(other); }, one_by_one);
+  };
+  Choose(all, [&] { return together(usual); }, rest);
+}
+
+bool ElementLowering::IsOtherShort(const Usual& usual, const Block& body) {
+  const Block& other = *body.bindings[usual.branch]->blocks[1 - usual.arm];
+  return LoadsIn(other) <= 1 && CostOf(other) <= kCheapElement;
 }
 
 // What all of them read is asked for before any is stored.

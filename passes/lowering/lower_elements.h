@@ -70,6 +70,7 @@ class ElementLowering : public RowGroupLowering {
   void WriteTogether(const Elements& elements, const std::vector<Operands>& indexes,
                      const std::optional<Usual>& usual);
   static std::optional<Usual> FindUsual(const ir::Block& body);
+  static bool IsOtherShort(const Usual& usual, const ir::Block& body);
   ir::Operand IsUsual(const Usual& usual, const Operands& index);
 
   // Of checks that every element is behind: what they ask.

@@ -90,25 +90,23 @@ odd = [None, 0, -1, huge, 'text',
        ast.Pass(), ast.Constant(frozenset()), ast.Tuple([]), ast.Starred(), object(), ast.Load]
 
 def trees():
-    count = sum(1 for _ in ast.walk(ast.parse(source)))
-    for index in range(count):
-        fields = [None] + list(list(ast.walk(ast.parse(source)))[index]._fields) + [
-            'lineno', 'end_lineno', 'col_offset', 'end_col_offset']
-        for field in fields[1:]:
+    tree = ast.parse(source)
+    top = lambda: tree.body[0] if isinstance(getattr(tree, 'body', 0), list) and tree.body else tree
+    for node in list(ast.walk(tree)):
+        for field in [*node._fields, 'lineno', 'end_lineno', 'col_offset', 'end_col_offset']:
+            had = field in vars(node)
+            old = getattr(node, field, None)
             for value in odd:
-                tree = ast.parse(source)
-                node = list(ast.walk(tree))[index]
-                old = getattr(node, field, None)
                 setattr(node, field, value)
-                yield tree.body[0] if tree.body and isinstance(tree.body, list) else tree
+                yield top()
                 if isinstance(old, list) and old:
                     setattr(node, field, old[:-1] + [value])
                     yield tree.body[0]
-            tree = ast.parse(source)
-            node = list(ast.walk(tree))[index]
-            try: delattr(node, field)
-            except AttributeError: continue
-            yield tree.body[0] if getattr(tree, 'body', 0) else tree
+            if field in vars(node):
+                delattr(node, field)
+                yield top()
+            if had:
+                setattr(node, field, old)
 
 def cyclic():
     node = ast.parse('def f(x): return -x').body[0]

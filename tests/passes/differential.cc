@@ -1,6 +1,7 @@
 #include "tests/passes/differential.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "ir/diagnostics.h"
 #include "ir/printer.h"
@@ -52,53 +53,49 @@ Outcome WithoutPlace(Outcome outcome) {
 // Follows one program through its passes.
 class Follower {
  public:
-  Follower(const ir::Program& program, const std::vector<ir::Values>& arguments, bool kernels,
-           bool waits)
+  Follower(const ir::Program& program, const std::vector<ir::Values>& arguments,
+           const DifferentialOptions& options, bool waits)
       : original_(program),
         before_(program),
         arguments_(arguments),
-        kernels_(kernels),
+        options_(options),
         waits_(waits) {
     using enum ir::OpCode;
     loose_ =
         HoldsDType(program, ir::DType::kF32) || HoldsDType(program, ir::DType::kC64) ? 1e-4 : 1e-10;
     rules_round_ = Holds(program, {kLog, kExp, kPow});
     for (const ir::Values& values : arguments) {
-      expected_.push_back(RunOn(program, values));
-      result_.runs += expected_.back().bug.empty();
+      sets_.push_back({RunOn(program, values)});
+      result_.runs += sets_.back().expected.bug.empty();
     }
   }
 
   void See(std::string_view pass, const ir::Program& after) {
     waits_ &= pass != "choose-trees";
     if (waits_) return;
-    const bool changed = after.functions != before_.functions;
+    if (after.functions == before_.functions) return;
     const bool fuses = Holds(after, {ir::OpCode::kFma});
     // A loop that adds more than once an iteration adds up what an iteration adds first.
     const bool chooses = pass == "choose-trees" || pass == "parallelize-loops" ||
                          pass == "shift-moments" || pass == "shift-column-moments";
     const bool rounds = fuses || chooses || (rules_round_ && pass == "simplify") ||
-                        (kernels_ && pass == "lower-to-loops");
-    for (size_t i = 0; changed && i < arguments_.size() && result_.failure.empty(); ++i) {
-      if (!expected_[i].bug.empty()) continue;
-      Outcome actual = RunOn(after, arguments_[i]);
-      if (GivesUp(after, actual)) {
-        expected_[i].bug = actual.error;  // Another program runs for these arguments.
-        continue;
-      }
-      if (kernels_ && !actual.error.empty() && !expected_[i].error.empty()) {
-        expected_[i].bug = actual.error;  // A device takes the first of all that its threads meet.
-        continue;
-      }
+                        (options_.kernels && pass == "lower-to-loops");
+    ++changes_;
+    for (size_t i = 0; i < sets_.size(); ++i) {
+      sets_[i].is_due = true;
+      sets_[i].rounds |= rounds;
       // A loop that is counted from here on puts its index among the places inside.
-      const bool moves = pass == "count-whiles";
-      const std::string difference =
-          Difference(moves ? WithoutPlace(expected_[i]) : expected_[i],
-                     moves ? WithoutPlace(actual) : actual, rounds ? loose_ : kExactly);
-      if (!difference.empty()) Fail(pass, after, difference);
-      expected_[i] = std::move(actual);
+      sets_[i].moves |= pass == "count-whiles";
+      if ((i + changes_) % options_.one_in == 0) Run(i, pass, after);
     }
     before_ = after;
+  }
+
+  // Runs what has not run since the program changed last.
+  void Finish() {
+    for (size_t i = 0; i < sets_.size(); ++i) {
+      if (sets_[i].is_due) Run(i, "the last pass", before_);
+    }
   }
 
   void Fail(std::string_view pass, const ir::Program& after, const std::string& why) {
@@ -111,12 +108,41 @@ class Follower {
   const ir::Program& before() const { return before_; }
 
  private:
+  // Of one set of arguments: what it gave when it ran last, and what passes have done since.
+  struct Set {
+    Outcome expected;
+    bool is_due = false;
+    bool rounds = false;
+    bool moves = false;
+  };
+
+  void Run(size_t i, std::string_view pass, const ir::Program& after) {
+    const Set before = std::exchange(sets_[i], Set{sets_[i].expected});
+    const Outcome& expected = before.expected;
+    if (!expected.bug.empty() || !result_.failure.empty()) return;
+    Outcome actual = RunOn(after, arguments_[i]);
+    if (GivesUp(after, actual)) {
+      sets_[i].expected.bug = actual.error;  // Another program runs for these arguments.
+      return;
+    }
+    if (options_.kernels && !actual.error.empty() && !expected.error.empty()) {
+      sets_[i].expected.bug = actual.error;  // A device takes the first of all its threads meet.
+      return;
+    }
+    const std::string difference =
+        Difference(before.moves ? WithoutPlace(expected) : expected,
+                   before.moves ? WithoutPlace(actual) : actual, before.rounds ? loose_ : kExactly);
+    if (!difference.empty()) Fail(pass, after, difference);
+    sets_[i].expected = std::move(actual);
+  }
+
   ir::Program original_;
   ir::Program before_;
   const std::vector<ir::Values>& arguments_;
-  bool kernels_;
+  DifferentialOptions options_;
   bool waits_;
-  std::vector<Outcome> expected_;
+  std::vector<Set> sets_;
+  size_t changes_ = 0;
   double loose_ = 0.0;
   bool rules_round_ = false;
   DifferentialResult result_;
@@ -137,18 +163,20 @@ std::vector<std::string_view> PassesFrom(const std::vector<std::string_view>& pi
 
 DifferentialResult RunDifferential(const ir::Program& program, ir::Stage stage,
                                    const std::vector<std::string_view>& passes,
-                                   const std::vector<ir::Values>& arguments, bool kernels) {
+                                   const std::vector<ir::Values>& arguments,
+                                   const DifferentialOptions& options) {
   const bool chooses = std::find(passes.begin(), passes.end(), "choose-trees") != passes.end();
-  Follower follower(program, arguments, kernels, kernels && chooses);
+  Follower follower(program, arguments, options, options.kernels && chooses);
   passes::Context context;
-  context.options.kernels = kernels;
+  context.options.kernels = options.kernels;
   context.options.short_sides = true;  // Arguments are small.
-  passes::RunOptions options;
-  options.after_pass = [&](std::string_view pass, const ir::Program& after) {
+  passes::RunOptions run;
+  run.after_pass = [&](std::string_view pass, const ir::Program& after) {
     if (follower.result().failure.empty()) follower.See(pass, after);
   };
   try {
-    passes::RunPipeline(program, stage, passes, context, options);
+    passes::RunPipeline(program, stage, passes, context, run);
+    follower.Finish();
   } catch (const ir::Failure& failure) {
     if (follower.result().failure.empty()) {
       follower.Fail(context.running, follower.before(), failure.what());

@@ -14,6 +14,12 @@ namespace parakeet {
 std::vector<std::string_view> PassesFrom(const std::vector<std::string_view>& pipeline,
                                          ir::Stage stage);
 
+struct DifferentialOptions {
+  bool kernels = false;
+  // After a pass one set of arguments in so many runs, in turns; behind the last one all do.
+  int one_in = 1;
+};
+
 // How the runs of one program went.
 struct DifferentialResult {
   int runs = 0;         // sets of arguments for which the program is valid
@@ -31,7 +37,8 @@ struct DifferentialResult {
 // Whether a row is combined in lanes is chosen as it runs, so lower-to-loops has a tolerance.
 DifferentialResult RunDifferential(const ir::Program& program, ir::Stage stage,
                                    const std::vector<std::string_view>& passes,
-                                   const std::vector<ir::Values>& arguments, bool kernels = false);
+                                   const std::vector<ir::Values>& arguments,
+                                   const DifferentialOptions& options = {});
 
 }  // namespace parakeet
 

@@ -91,13 +91,15 @@ TEST_P(GoldenPrograms, MeanTheSameAfterEveryPass) {
     Random random(1);
     const std::vector<ir::Values> sets = ArgumentSets(program, random);
     const std::vector<std::string_view> own(file.passes.begin(), file.passes.end());
-    const DifferentialResult alone = RunDifferential(program, file.stage, own, sets, file.kernels);
+    const DifferentialResult alone =
+        RunDifferential(program, file.stage, own, sets, {file.kernels});
     EXPECT_EQ(alone.failure, "");
     EXPECT_GT(alone.runs, 0) << "no arguments are valid";
     const auto cpu = PassesFrom(passes::CpuPipeline(), file.stage);
-    EXPECT_EQ(RunDifferential(program, file.stage, cpu, OneOfEachSize(sets)).failure, "");
+    EXPECT_EQ(RunDifferential(program, file.stage, cpu, OneOfEachSize(sets), {.one_in = 3}).failure,
+              "");
     const auto gpu = PassesFrom(passes::GpuPipeline(), file.stage);
-    EXPECT_EQ(RunDifferential(program, file.stage, gpu, Sample(sets), true).failure, "");
+    EXPECT_EQ(RunDifferential(program, file.stage, gpu, Sample(sets), {true, 2}).failure, "");
   }
 }
 
@@ -136,11 +138,11 @@ TEST(RandomPrograms, MeanTheSameAfterEveryPass) {
       sets.push_back(RandomArguments(*program.functions.front(), options, random));
     }
     const DifferentialResult result =
-        RunDifferential(program, ir::Stage::kParallel, passes::CpuPipeline(), sets);
+        RunDifferential(program, ir::Stage::kParallel, passes::CpuPipeline(), sets, {.one_in = 2});
     EXPECT_EQ(result.failure, "");
     if (seed % 4 == 0) {
       const auto& gpu = passes::GpuPipeline();
-      EXPECT_EQ(RunDifferential(program, ir::Stage::kParallel, gpu, {sets[2]}, true).failure, "");
+      EXPECT_EQ(RunDifferential(program, ir::Stage::kParallel, gpu, {sets[2]}, {true}).failure, "");
     }
     EXPECT_EQ(result.runs, static_cast<int>(sets.size())) << text;
     failures += !result.failure.empty();

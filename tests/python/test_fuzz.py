@@ -20,7 +20,7 @@ def test_random_programs_agree():
 
 
 def test_programs_are_python_and_varied():
-    sources = [make_program(seed)[0] for seed in range(700)]
+    sources = [make_program(seed)[0] for seed in range(2000)]
     assert all(is_python(source) for source in sources)
     seen = {type(node).__name__ for source in sources for node in ast.walk(ast.parse(source))}
     assert {"For", "While", "If", "ListComp", "Lambda", "Subscript", "AugAssign", "BoolOp", "IfExp",

@@ -408,6 +408,24 @@ def test_threads_take_several_rows(rows, columns):
             check(stepped_in_place, np.asfortranarray(x), np.int64(rounds))
 
 
+def smoothed_volume(u):
+    v = u.copy()
+    v[1:-1, 1:-1, 1:-1] = (u[2:, 1:-1, 1:-1] - u[:-2, 1:-1, 1:-1] + u[1:-1, 2:, 1:-1]
+                           + u[1:-1, :-2, 1:-1] * 0.5 + u[1:-1, 1:-1, 2:] + u[1:-1, 1:-1, :-2])
+    return v
+
+
+def far_planes(u):
+    return u[4:, 1:] * 2.0 - u[:-4, :-1] + u[2:-2, 1:]
+
+
+# Four rows a thread: inside, at the ends of lines, and of the last rows.
+@pytest.mark.parametrize("f", [smoothed_volume, far_planes])
+@pytest.mark.parametrize("shape", [(11, 7, 131), (6, 3, 34), (5, 9, 33), (7, 6, 66), (12, 14, 20)])
+def test_stencils_over_planes(f, shape):
+    check(f, R.random(shape))
+
+
 @pytest.mark.parametrize("shape", [(2, 3, 4, 5), (7, 1, 1, 9), (2, 1, 3, 2, 2),
                                    (1, 2, 1, 2, 1, 33)])
 def test_many_axes(shape):
