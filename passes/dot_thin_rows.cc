@@ -16,7 +16,8 @@
 // Assumes: index form, behind all that looks for contractions or fuses into them; before
 // split_complex_sums and choose_trees, which see to such sums as to any other.
 // Refuses: several summed axes; combines without a value to start lanes from; loads that do not lie
-// along what is summed; rows that are known to be many.
+// along what is summed; rows that are known to be many, as of sides that are checked to be long
+// (expect_long_sides.cc).
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -25,6 +26,8 @@
 #include "ir/combines.h"
 #include "ir/mutator.h"
 #include "passes/analyses/access_patterns.h"
+#include "passes/analyses/find_contractions.h"
+#include "passes/other_shapes.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -43,11 +46,16 @@ constexpr int64_t kMostRows = 12;
 constexpr int64_t kMostComplexRows = 8;
 constexpr int64_t kMostSums = 128;  // of more rows
 constexpr int64_t kLeastLength = 64;
+static_assert(kLongestShortSide >= kMostRows && kLongestShortSide * kLongestShortSide >= kMostSums,
+              "of long sides, rows and sums are many");
 
 class RowDotter : public ir::Mutator {
  public:
-  RowDotter(ir::Arena* arena, const ir::Function& function, Context& context)
-      : Mutator(arena), patterns_(function), context_(context) {}
+  RowDotter(ir::Arena* arena, const ir::Function& function, ir::VarSet long_sides, Context& context)
+      : Mutator(arena),
+        patterns_(function),
+        long_sides_(std::move(long_sides)),
+        context_(context) {}
 
  protected:
   void Visit(const Binding* b) override {
@@ -92,6 +100,9 @@ class RowDotter : public ir::Mutator {
   // Of sizes; nothing where it is known not to be.
   std::optional<Operand> IsThin(const Binding& b) {
     const size_t free = b.attrs.Int(Attr::kFree);
+    const auto is_long = [&](const Operand& size) { return long_sides_.contains(size.var()); };
+    const auto last = b.operands.begin() + free - 1;
+    if (is_long(*last) && std::any_of(b.operands.begin(), last, is_long)) return std::nullopt;
     Operand rows = Operand::Int(1);
     for (size_t axis = 0; axis + 1 < free; ++axis)
       rows = builder().Scalar(OpCode::kMul, {rows, Apply(b.operands[axis])});
@@ -101,9 +112,9 @@ class RowDotter : public ir::Mutator {
     const Operand few =
         builder().Scalar(OpCode::kOr, {AtMost(rows, most), AtMost(sums, kMostSums)});
     if (few == Operand::Bool(false)) return std::nullopt;
-    const Operand is_long =
+    const Operand is_deep =
         builder().Scalar(OpCode::kGe, {Apply(b.operands[free]), Operand::Int(kLeastLength)});
-    const Operand thin = builder().Scalar(OpCode::kAnd, {few, is_long});
+    const Operand thin = builder().Scalar(OpCode::kAnd, {few, is_deep});
     return thin == Operand::Bool(false) ? std::nullopt : std::optional(thin);
   }
 
@@ -138,6 +149,7 @@ class RowDotter : public ir::Mutator {
   }
 
   AccessPatterns patterns_;
+  const ir::VarSet long_sides_;
   Context& context_;
 };
 
@@ -145,7 +157,11 @@ class RowDotter : public ir::Mutator {
 
 ir::Program DotThinRows(const ir::Program& program, Context& context) {
   return ForEachFunction(program, [&](const ir::Function* function) {
-    return RowDotter(program.arena.get(), *function, context).Run(function);
+    ir::VarSet long_sides;
+    for (const LongSide& side : SidesCheckedLong(*function, program.sites)) {
+      if (side.longer_than >= kLongestShortSide) long_sides.insert(side.size);
+    }
+    return RowDotter(program.arena.get(), *function, std::move(long_sides), context).Run(function);
   });
 }
 

@@ -565,7 +565,23 @@ class Lowering : public ProductCallLowering {
           return Operands{};
         },
         [&] {
-          WriteTiled(*tiling, results);
+          LowerTiled(*tiling, FindLow(*tiling), 0, results);
+          return Operands{};
+        });
+  }
+
+  // By the first low tiles that fit, else by others.
+  void LowerTiled(const Tiling& tiling, const std::vector<Low>& low, size_t at,
+                  const std::vector<const Var*>& results) {
+    if (at == low.size()) return WriteTiled(tiling, results);
+    Choose(
+        low[at].fits,
+        [&] {
+          WriteLow(low[at].tiling, results);
+          return Operands{};
+        },
+        [&] {
+          LowerTiled(tiling, low, at + 1, results);
           return Operands{};
         });
   }

@@ -15,13 +15,20 @@ inline constexpr std::string_view kOtherShapes = "OtherShapes";
 // is better made with its length known.
 inline constexpr std::string_view kShortAxes = "ShortAxes";
 
-// Which lengths are short.
+// The exception of a third: a product has so short a side that it is better made by tiles which
+// other code does without (Options::short_sides).
+inline constexpr std::string_view kShortSides = "ShortSides";
+inline constexpr int64_t kLongestShortSide = 16;
+// Of a matrix by a matrix, both in C order, so few rows or columns are.
+inline constexpr int64_t kLongestSideOfRows = 4;
+
+// Which lengths of axes are short.
 inline constexpr int64_t kShortestAxis = 2;
 inline constexpr int64_t kLongestShortAxis = 4;
 
 // Whether nobody is told of what fails at a site with that exception.
 constexpr bool IsGuard(std::string_view exception) {
-  return exception == kOtherShapes || exception == kShortAxes;
+  return exception == kOtherShapes || exception == kShortAxes || exception == kShortSides;
 }
 
 }  // namespace parakeet::passes

@@ -50,6 +50,9 @@ struct Options {
   // Whether the program may give up, with nothing done, for shapes that it does not take
   // (assume_shapes.cc).
   bool assume_shapes = true;
+  // Whether products with a short side have tiles of their own. Code without them gives up a call
+  // with such a side, where it may give up (expect_long_sides.cc). No bit depends on it.
+  bool short_sides = false;
   // Of the widest vector register. What is summed in registers is tiled for it; no order of a sum
   // depends on it, so neither do results.
   int vector_bytes = 64;

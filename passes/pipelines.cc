@@ -108,6 +108,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "unroll-short-axes",
       // While reductions still stand by themselves.
       "recognize-contractions",
+      // As soon as there are products: a call that has others is compiled anew.
+      "expect-long-sides",
       "shift-moments",
       "shift-column-moments",
       "fuse-horizontally",
@@ -251,7 +253,7 @@ const std::vector<std::string_view>& GpuPipeline() {
         "prefetch-streams",     "even-costs",       "write-one-by-one", "stream-stores",
         "load-before-branches", "store-at-once",    "hoist-arrays",     "gather-columns",
         "make-turned-first",    "join-checks",      "tile-steps",       "repeat-extremes",
-        "separate-ends"};
+        "separate-ends",        "expect-long-sides"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       // Before what sees sums in updates.

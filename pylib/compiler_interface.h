@@ -23,6 +23,10 @@ typedef struct PkCompileRequest {
   const uint8_t* in_key;
   // Whether arrays of the call have short last axes that the key is silent on.
   int32_t has_short_axes;
+  // What code would take of the call's arguments (PkEntry), but for captures. Null where the key's
+  // header says short sides.
+  const uint64_t* slots;
+  int64_t slot_count;
 } PkCompileRequest;
 
 // New references; null where they do not apply.
@@ -40,7 +44,8 @@ enum PkCompileStatus : int32_t {
   kPkCompileDone = 0,
   kPkCompileNeedsStatic = 1,   // ask again with that parameter's value in the key
   kPkCompileNeedsLengths = 2,  // or with the lengths of its short axes
-  kPkCompileShortAxes = 3,  // or with those of all last axes; there is a manifest, which says why
+  kPkCompileShortAxes = 3,   // or with those of all last axes; there is a manifest, which says why
+  kPkCompileShortSides = 4,  // or with a header that says short sides
 };
 
 // Hands over the runtime. Returns 0, or -1 with an ImportError when the two libraries are of

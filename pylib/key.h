@@ -53,6 +53,13 @@ constexpr bool MayOverlap(uint64_t header) { return (header >> 8 & 1) != 0; }
 constexpr bool TakesAnyShapes(uint64_t header) { return (header >> 9 & 1) != 0; }
 // Whether the code says where its time goes (pk_mark).
 constexpr bool IsProfiled(uint64_t header) { return (header >> 10 & 1) != 0; }
+// Whether the code has tiles for products with a short side. Other code that has products gives up
+// at once where a side is short (kShortSides in the manifest).
+constexpr bool HasShortSides(uint64_t header) { return (header >> 11 & 1) != 0; }
+// The header that says so, where it is not a device's, which has no such tiles.
+constexpr uint64_t WithShortSides(uint64_t header, bool short_sides) {
+  return header | uint64_t(short_sides && !HasDevice(TargetOf(header))) << 11;
+}
 
 enum class ArgumentKind : uint8_t { kArray, kScalar, kStatic, kTuple, kSlice };
 // kC and kFortran are contiguous; in kFortranStrides the strides grow from the first axis to the

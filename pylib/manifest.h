@@ -52,6 +52,9 @@ inline constexpr std::string_view kOtherShapes = "OtherShapes";
 // That of the site at which it gives up since there is better code for a short last axis, which is
 // compiled where the key says how short.
 inline constexpr std::string_view kShortAxes = "ShortAxes";
+// That of the site at which it gives up since there are better tiles for products with so short a
+// side, which code has where the key's header says so.
+inline constexpr std::string_view kShortSides = "ShortSides";
 
 // A check that may fail: what to raise and where. The message is a format string in Python's sense,
 // for the scalars that the check records.

@@ -7,6 +7,7 @@
 #include "ir/uses.h"
 #include "passes/analyses/needed_bindings.h"
 #include "passes/analyses/settled_extremes.h"
+#include "passes/other_shapes.h"
 
 namespace parakeet::passes {
 
@@ -162,6 +163,53 @@ const Binding* ContractionOf(ir::Arena* arena, const Binding& map, const Binding
   const bool is_all = body.results.size() == 1 && body.results[0] == Operand(reduction.result());
   if (!is_all) contract.blocks.push_back(ThenOf(arena, body, reduction));
   return arena->New(std::move(contract));
+}
+
+std::vector<Operand> SidesOf(const Binding& contract) {
+  const Block& element = *contract.blocks[0];
+  const auto free = static_cast<size_t>(contract.attrs.Int(Attr::kFree));
+  std::vector<Operand> sides;
+  for (size_t axis = 0; axis < free; ++axis) {
+    const auto is_apart = [&](const Binding* b) {
+      const auto& operands = b->operands;
+      return b->op == OpCode::kLoad &&
+             std::count(operands.begin(), operands.end(), Operand(element.params[axis])) == 0;
+    };
+    if (std::any_of(element.bindings.begin(), element.bindings.end(), is_apart))
+      sides.push_back(contract.operands[axis]);
+  }
+  return sides;
+}
+
+// The check is that the least of them is long.
+std::vector<LongSide> SidesCheckedLong(const ir::Function& function, const ir::Sites& sites) {
+  ir::DefinitionMap makers;
+  std::vector<LongSide> least, sides;
+  for (const Binding* b : function.body->bindings) {
+    for (const Var* result : b->results) makers[result] = b;
+    const bool is_check = b->op == OpCode::kCheck;
+    if (!is_check || sites[size_t(b->attrs.Int(Attr::kSite))].exception != kShortSides) continue;
+    const Binding* condition = makers[b->operands[0].var()];
+    if (condition == nullptr || condition->op != OpCode::kGt) continue;
+    const Operand& longest = condition->operands[1];
+    if (longest.IsConstant())
+      least.push_back({condition->operands[0].var(), longest.constant().integer});
+  }
+  while (!least.empty()) {
+    const LongSide side = least.back();
+    least.pop_back();
+    if (side.size == nullptr) continue;
+    const Binding* maker = makers[side.size];
+    if (maker == nullptr) sides.push_back(side);
+    if (maker == nullptr || maker->op != OpCode::kMin) continue;
+    for (const Operand& operand : maker->operands)
+      least.push_back({operand.var(), side.longer_than});
+  }
+  return sides;
+}
+
+bool IsKnownShortSide(const Operand& side) {
+  return side.IsConstant() && side.constant().integer <= kLongestShortSide;
 }
 
 }  // namespace parakeet::passes

@@ -1,7 +1,9 @@
 #ifndef PARAKEET_PASSES_ANALYSES_FIND_CONTRACTIONS_H_
 #define PARAKEET_PASSES_ANALYSES_FIND_CONTRACTIONS_H_
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "ir/arena.h"
 #include "ir/node.h"
@@ -23,6 +25,18 @@ bool ReusesOperands(const ir::Binding& map, const ir::Binding& reduction);
 // Such an imap or foreach as a `contract`.
 const ir::Binding* ContractionOf(ir::Arena* arena, const ir::Binding& map,
                                  const ir::Binding& reduction);
+
+// The extents of a contraction's free indexes but for those of a batch, which all that is summed
+// follows: what a tile may have as rows or columns.
+std::vector<ir::Operand> SidesOf(const ir::Binding& contract);
+// Sizes that the function has checked first to be longer than that (expect_long_sides.cc).
+struct LongSide {
+  const ir::Var* size;
+  int64_t longer_than;
+};
+std::vector<LongSide> SidesCheckedLong(const ir::Function& function, const ir::Sites& sites);
+// True of one that is known to be short (other_shapes.h).
+bool IsKnownShortSide(const ir::Operand& side);
 
 }  // namespace parakeet::passes
 

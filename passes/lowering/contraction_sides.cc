@@ -116,6 +116,7 @@ bool ContractionSides::MayBeDirect(const Tiling& tiling, const Side& side) const
 Operand ContractionSides::Groups(const Side& side) { return CeilDiv(side.tiles, Int(kGroup)); }
 
 Operand ContractionSides::TileIn(const Side& side, const Operand& batch, const Operand& tile) {
+  if (side.has_one) return Int(0);
   return side.is_batched ? builder().Add(builder().Mul(batch, side.tiles), tile) : tile;
 }
 
@@ -251,7 +252,6 @@ void ContractionSides::PackTiles(const Tiling& tiling, const Side& side, const B
   });
 }
 
-// True where memory lies along the depth, not along the tile, of which lanes would be gathered.
 bool ContractionSides::LieAcross(const Tiling& tiling, const Side& side) const {
   if (tiling.is_ordered || tiling.summed.size() != 1 || side.lanes > kMostAcross) return false;
   const Var* depth = tiling.contract.blocks[0]->params[tiling.extents.size()];
@@ -262,26 +262,31 @@ bool ContractionSides::LieAcross(const Tiling& tiling, const Side& side) const {
   });
 }
 
-// As many steps from k on as there are lanes: read along the depth, index by index, and turned.
-// What is beyond the last index is packed of that.
-void ContractionSides::PackAcross(const Tiling& tiling, const Side& side, const Index& outer,
-                                  const PlaceOfPacked& place) {
+LoopWriter::Operands ContractionSides::ReadAcross(const Tiling& tiling, const Side& side,
+                                                  const Packed& packed, const Index& outer,
+                                                  const Operand& start, const Operand& k) {
   const Block& element = *tiling.contract.blocks[0];
   const Operand last = builder().Sub(tiling.extents[side.axis], Int(1));
+  Operands vectors;
+  for (int lane = 0; lane < side.lanes; ++lane) {
+    LaneValues lanes(side.lanes);
+    SetIndices(tiling, outer, k, lanes);
+    lanes.Set(element.params[tiling.extents.size()], {LaneValue::kLinear, k, 1});
+    lanes.Set(element.params[side.axis],
+              {LaneValue::kUniform, Min(builder().Add(start, Int(lane)), last), 0});
+    Write(*packed.value, lanes, std::nullopt);
+    vectors.push_back(lanes.Vector(builder(), lanes.Of(packed.value->result())));
+  }
+  return Turned(std::move(vectors));
+}
+
+// As many steps from k on as there are lanes.
+void ContractionSides::PackAcross(const Tiling& tiling, const Side& side, const Index& outer,
+                                  const PlaceOfPacked& place) {
   const auto pack = [&](const Operand& within) {
     const Operand start = builder().Add(builder().Mul(place.tile, Int(side.width)), within);
     for (const Packed& p : side.values) {
-      Operands vectors;
-      for (int lane = 0; lane < side.lanes; ++lane) {
-        LaneValues lanes(side.lanes);
-        SetIndices(tiling, outer, place.k, lanes);
-        lanes.Set(element.params[tiling.extents.size()], {LaneValue::kLinear, place.k, 1});
-        lanes.Set(element.params[side.axis],
-                  {LaneValue::kUniform, Min(builder().Add(start, Int(lane)), last), 0});
-        Write(*p.value, lanes, std::nullopt);
-        vectors.push_back(lanes.Vector(builder(), lanes.Of(p.value->result())));
-      }
-      vectors = Turned(std::move(vectors));
+      const Operands vectors = ReadAcross(tiling, side, p, outer, start, place.k);
       for (int step = 0; step < side.lanes; ++step)
         builder().Emit(
             OpCode::kStoreLanes, {},

@@ -44,6 +44,8 @@ class ContractionSides : public FilterLowering {
     int width;                // elements of it in a tile
     int lanes;                // as vectors of so many
     bool is_batched = false;  // whether it follows an untiled free index too
+    bool has_one = false;     // whether only one tile is packed at a time,
+    bool is_turned = false;   // or none: what lies along the depth is turned as it is summed
     std::vector<Packed> values = {};
     ir::Operand tiles = {};
     const ir::Var* finite = nullptr;  // of each group of tiles: whether all its floats are finite
@@ -108,6 +110,12 @@ class ContractionSides : public FilterLowering {
 
   // The first lanes of all vectors, their second lanes, ..., of as many vectors as they have lanes.
   Operands Turned(Operands vectors);
+  // A vector that begins at `start`, of as many steps of the depth from k on as it has lanes: read
+  // along the depth, index by index, and turned. What is beyond the last index is of that.
+  Operands ReadAcross(const Tiling& tiling, const Side& side, const Packed& packed,
+                      const Index& outer, const ir::Operand& start, const ir::Operand& k);
+  // True where memory lies along the depth, not along the tile, of which lanes would be gathered.
+  bool LieAcross(const Tiling& tiling, const Side& side) const;
 
   const AccessPatterns patterns_;
 
@@ -123,7 +131,6 @@ class ContractionSides : public FilterLowering {
   bool AddPacked(Tiling& tiling) const;
   void PackGroup(const Tiling& tiling, const Side& side, const ir::Operand& group,
                  const Range& steps);
-  bool LieAcross(const Tiling& tiling, const Side& side) const;
   void PackAcross(const Tiling& tiling, const Side& side, const Index& outer,
                   const PlaceOfPacked& place);
   Operands PackTile(const Tiling& tiling, const Side& side, const Index& outer,

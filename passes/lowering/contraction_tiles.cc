@@ -62,14 +62,16 @@ void ContractionTiles::WriteWholeTile(const Tiling& tiling, const Results& resul
             {Int(0), tiling.rows.width, Int(0), VectorsOfTile(), tiling.columns.lanes});
 }
 
-// Vectors are taken one by one. Where no more than half of one is left, and what is read lies in
-// place as that of few columns does, half a vector: a processor may make two in the time of one.
+// Vectors are taken one by one; where what is read lies in place as that of few columns does, two
+// at once, since sums of one barely keep a processor busy, and where no more than half of one is
+// left, half a vector: a processor may make two in the time of one.
 void ContractionTiles::WriteRestOfTile(const Tiling& tiling, const Results& results,
                                        const Place& at) {
   const Operand left = LeftFrom(tiling, at.column_tile);
   const int all = tiling.columns.lanes;
-  const auto write = [&](const Operand& column, int lanes, std::optional<bool> is_direct) {
-    Part part{Int(0), tiling.rows.width, column, 1, lanes, true};
+  const auto write = [&](const Operand& column, int lanes, std::optional<bool> is_direct,
+                         int vectors = 1) {
+    Part part{Int(0), tiling.rows.width, column, vectors, lanes, true};
     part.is_direct = is_direct;
     WriteRows(tiling, results, at, part);
     return Operands{};
@@ -79,8 +81,15 @@ void ContractionTiles::WriteRestOfTile(const Tiling& tiling, const Results& resu
         builder().Scalar(OpCode::kLe, {builder().Sub(left, column), Int(all / 2)});
     return builder().Scalar(OpCode::kAnd, {is_left, tiling.is_direct});
   };
+  Operand first = Int(0);
+  if (MayHalve(tiling)) {
+    const Operand are_two = builder().Scalar(
+        OpCode::kAnd, {builder().Scalar(OpCode::kGt, {left, Int(all)}), tiling.is_direct});
+    If(are_two, [&] { write(Int(0), all, true, 2); });
+    first = builder().Scalar(OpCode::kSelect, {are_two, Int(2 * all), Int(0)});
+  }
   Loop(
-      Int(0), left, {},
+      first, left, {},
       [&](const Operand& column) {
         if (!MayHalve(tiling)) return void(write(column, all, std::nullopt));
         Choose(
@@ -148,7 +157,9 @@ LoopWriter::Operands ContractionTiles::SumUp(const Tiling& tiling, const Place& 
                                              const Part& part, const std::vector<Columns>& columns,
                                              bool is_direct, const Operands& starts) {
   return Carry(at.lo, at.hi, starts, [&](const Operand& k, const Operands& so_far) {
-    if (!part.is_masked) PrefetchPanels(tiling, at, k, part, columns, is_direct);
+    const bool is_rest = part.is_masked && part.vectors == 1;
+    if (!is_rest && !tiling.columns.has_one && !tiling.columns.is_turned)
+      PrefetchPanels(tiling, at, k, part, columns, is_direct);
     Operands next;
     for (int r = 0; r < part.rows; ++r) {
       const Operand row = builder().Add(part.first_row, Int(r));
@@ -243,8 +254,10 @@ Operand ContractionTiles::Element(const Tiling& tiling, const Place& at, const O
   lanes.Set(element.params[tiling.rows.axis],
             {LaneValue::kUniform, Min(RowOf(tiling, at, row), last), 0});
   lanes.Set(element.params[tiling.columns.axis], {LaneValue::kLinear, columns.start, 1});
+  const bool is_given = !columns.values.empty();
   const auto read = [&](const Side& side) {
-    for (const Packed& p : side.values) {
+    for (size_t v = 0; v < side.values.size(); ++v) {
+      const Packed& p = side.values[v];
       const Var* value = p.value->result();
       const Operand tile = side.which == kRows ? at.row_tile : at.column_tile;
       const Operand slot = TileIn(side, at.batch, tile);
@@ -252,13 +265,15 @@ Operand ContractionTiles::Element(const Tiling& tiling, const Place& at, const O
         lanes.Set(value, {LaneValue::kUniform, builder().Load(p.buffer, {slot, k, row}), 0});
       } else {
         const Operand step = PackedStep(at, k);
-        const Operand vector = LoadPacked(side, p, {p.buffer, slot, step}, columns.within, lanes);
+        const Operand vector =
+            is_given ? columns.values[v]
+                     : LoadPacked(side, p, {p.buffer, slot, step}, columns.within, lanes);
         lanes.Set(value, {LaneValue::kVarying, vector, 0});
       }
     }
   };
   const bool has_rows = IsInPlace(tiling, tiling.rows, is_direct);
-  const bool has_columns = IsInPlace(tiling, tiling.columns, is_direct);
+  const bool has_columns = !is_given && IsInPlace(tiling, tiling.columns, is_direct);
   if (!has_rows) read(tiling.rows);
   if (!has_columns) read(tiling.columns);
   for (size_t b = 0; b < element.bindings.size(); ++b) {
@@ -361,7 +376,8 @@ void ContractionTiles::WriteEpilogue(const Tiling& tiling, const Results& result
       Operands arguments = index;
       arguments.push_back(builder().Load(
           at.slots, {at.slot, builder().Sub(row, first_row), builder().Sub(column, first_column)}));
-      const Operands values = VisitBody(*tiling.contract.blocks[2], arguments);
+      const Operands values =
+          VisitBody(*ir::CloneBlock(arena(), *tiling.contract.blocks[2]), arguments);
       for (size_t k = 0; k < values.size(); ++k) builder().Store(results[k], index, values[k]);
       return Operands{};
     });

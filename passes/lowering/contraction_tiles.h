@@ -52,7 +52,6 @@ class ContractionTiles : public ContractionSides {
   // What follows the sums of a tile.
   void WriteEpilogue(const Tiling& tiling, const Results& results, const Place& at);
 
- private:
   // A part of a tile: some rows, and some vectors of columns, of so many lanes, all of which there
   // are unless they are masked. `finite`: no value is nan.
   struct Part {
@@ -71,14 +70,27 @@ class ContractionTiles : public ContractionSides {
     ir::Operand within;
     ir::Operand start;
     std::optional<ir::Operand> mask;
+    Operands values = {};  // What the tile's are, where they are there already.
   };
 
+  std::vector<Columns> ColumnsOf(const Tiling& tiling, const Place& at, const Part& part);
+  // The sums of a part over its depth, from `starts` on.
+  Operands SumUp(const Tiling& tiling, const Place& at, const Part& part,
+                 const std::vector<Columns>& columns, bool is_direct, const Operands& starts);
+  ir::Operand Combined(const Tiling& tiling, bool finite, const ir::Operand& sum,
+                       const ir::Operand& element);
+  ir::Operand Element(const Tiling& tiling, const Place& at, const ir::Operand& k,
+                      const ir::Operand& row, int lanes, const Columns& columns, bool is_direct);
+  void StoreSlot(const Place& at, const Part& part, const std::vector<Columns>& columns,
+                 const Operands& values);
+  void StoreRows(const Tiling& tiling, const ir::Var* result, const Place& at, const Part& part,
+                 const std::vector<Columns>& columns, const Operands& values);
+
+ private:
   // How many columns there are from that tile on.
   ir::Operand LeftFrom(const Tiling& tiling, const ir::Operand& column_tile);
   void WriteRows(const Tiling& tiling, const Results& results, const Place& at, Part part);
   void WritePart(const Tiling& tiling, const Results& results, const Place& at, const Part& part);
-  Operands SumUp(const Tiling& tiling, const Place& at, const Part& part,
-                 const std::vector<Columns>& columns, bool is_direct, const Operands& starts);
   ir::Operand PackedStep(const Place& at, const ir::Operand& k);
   void PrefetchPanels(const Tiling& tiling, const Place& at, const ir::Operand& k, const Part& part,
                       const std::vector<Columns>& columns, bool is_direct);
@@ -86,21 +98,11 @@ class ContractionTiles : public ContractionSides {
                        const ir::Operand& ahead, const Columns& vector);
   // Whether a side is read where it lies, in code for what is, or in that for packed ones.
   bool IsInPlace(const Tiling& tiling, const Side& side, bool is_direct) const {
-    return is_direct && MayBeDirect(tiling, side);
+    return is_direct && (side.is_turned || MayBeDirect(tiling, side));
   }
-  ir::Operand Combined(const Tiling& tiling, bool finite, const ir::Operand& sum,
-                       const ir::Operand& element);
-  ir::Operand Element(const Tiling& tiling, const Place& at, const ir::Operand& k,
-                      const ir::Operand& row, int lanes, const Columns& columns, bool is_direct);
-
-  std::vector<Columns> ColumnsOf(const Tiling& tiling, const Place& at, const Part& part);
   ir::Operand RowOf(const Tiling& tiling, const Place& at, const ir::Operand& row);
   Operands LoadSlot(const Tiling& tiling, const Place& at, const Part& part,
                     const std::vector<Columns>& columns);
-  void StoreSlot(const Place& at, const Part& part, const std::vector<Columns>& columns,
-                 const Operands& values);
-  void StoreRows(const Tiling& tiling, const ir::Var* result, const Place& at, const Part& part,
-                 const std::vector<Columns>& columns, const Operands& values);
 };
 
 }  // namespace parakeet::passes

@@ -164,7 +164,9 @@ void ColumnLowering::WriteColumns(const Binding& nest, const Binding& reduction,
   const int64_t run = reduction.attrs.Int(Attr::kRun);
   if (run == 0) return WriteStretches(columns);
   const Operand runs = CeilDiv(columns.depth, Int(run));
-  if (columns.extents.size() != 1) return WriteWide(columns, runs);
+  for (size_t axis = 0; axis < columns.extents.size(); ++axis) {
+    if (axis != columns.axis && !columns.extents[axis].IsInt(1)) return WriteWide(columns, runs);
+  }
   // Half a register lies in one line of the cache more often.
   const int64_t lanes = LanesFor(*reduction.blocks[0]);
   Choose(
@@ -215,7 +217,8 @@ void ColumnLowering::WriteWide(const Columns& columns, const Operand& runs) {
 
 // Whether there are rows, each of no more elements than that.
 Operand ColumnLowering::AreNarrow(const Columns& columns, int64_t lanes) {
-  const Operand is_short = builder().Scalar(OpCode::kLe, {columns.extents[0], Int(lanes)});
+  const Operand is_short =
+      builder().Scalar(OpCode::kLe, {columns.extents[columns.axis], Int(lanes)});
   const Operand are_some = builder().Scalar(OpCode::kGt, {columns.depth, Int(0)});
   return builder().Scalar(OpCode::kAnd, {is_short, are_some});
 }
@@ -398,10 +401,11 @@ void ColumnLowering::AddRows(const Stretch& stretch, const Operand& first, int r
 
 // Runs pass by side by side, each with its totals in a register; those are combined in order.
 void ColumnLowering::WriteNarrow(const Columns& columns, const Operand& runs, int64_t lanes) {
-  const Operand width = columns.extents[0];
+  const Operand width = columns.extents[columns.axis];
   const Operand run = Int(columns.reduction.attrs.Int(Attr::kRun));
   const std::vector<const Var*> parts = AllocateTotals(columns, {runs, width});
-  const Stretch stretch{columns, {Int(0)}, Int(0), width, parts, {}, Int(0), lanes};
+  const Operands index(columns.extents.size(), Int(0));
+  const Stretch stretch{columns, index, Int(0), width, parts, {}, Int(0), lanes};
   // What takes long to make does not wait for sums.
   const bool is_cheap = CostOf(*columns.reduction.blocks[0]) <= kCheapSideBySide;
   const int64_t count = is_cheap ? kRunsSideBySide : 1;

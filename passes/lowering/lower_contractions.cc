@@ -239,19 +239,38 @@ void ContractionLowering::WriteTiled(Tiling tiling, const Results& results) {
     rectangle.slots = AllocateSlots(tiling, rectangle);
     const Operand first = builder().Mul(task, some);
     Loop(first, Min(builder().Add(first, some), units), {}, [&](const Operand& unit) {
-      const bool is_batch = !tiling.outer.empty();
-      const Operand batch =
-          is_batch ? builder().Scalar(OpCode::kFloorDiv, {unit, each}) : Operand(Int(0));
-      const Operand within = is_batch ? builder().Scalar(OpCode::kMod, {unit, each}) : unit;
-      rectangle.rows =
-          PartOf(tiling.rows, high, builder().Scalar(OpCode::kFloorDiv, {within, wide.count}));
-      rectangle.columns =
-          PartOf(tiling.columns, wide, builder().Scalar(OpCode::kMod, {within, wide.count}));
+      const Operand batch = TakeUnit(tiling, {high, wide}, each, unit, rectangle);
       WriteRectangle(tiling, results, {OuterIndex(tiling, batch), batch}, rectangle);
     });
   });
   if (tiling.is_mirrored != Operand::Bool(false))
     If(tiling.is_mirrored, [&] { Mirror(tiling, results, kind); });
+}
+
+// Small matrices of a batch are one rectangle each: as many divisions would take as long as they.
+Operand ContractionLowering::TakeUnit(const Tiling& tiling, const Grid& grid, const Operand& each,
+                                      const Operand& unit, Rectangle& rectangle) {
+  const Side &rows = tiling.rows, &columns = tiling.columns;
+  const auto parts = [&](const Operand& batch, const Operand& within) -> Operands {
+    const Operand& across = grid.wide.count;
+    const Range high =
+        PartOf(rows, grid.high, builder().Scalar(OpCode::kFloorDiv, {within, across}));
+    const Range wide = PartOf(columns, grid.wide, builder().Scalar(OpCode::kMod, {within, across}));
+    return {batch, high.begin, high.end, wide.begin, wide.end};
+  };
+  const auto whole = [&]() -> Operands {
+    return {unit, Int(0), rows.tiles, Int(0), columns.tiles};
+  };
+  const auto some = [&] {
+    return parts(builder().Scalar(OpCode::kFloorDiv, {unit, each}),
+                 builder().Scalar(OpCode::kMod, {unit, each}));
+  };
+  const Operands taken = tiling.outer.empty()
+                             ? parts(Int(0), unit)
+                             : Choose(builder().Scalar(OpCode::kEq, {each, Int(1)}), whole, some);
+  rectangle.rows = {taken[1], taken[2]};
+  rectangle.columns = {taken[3], taken[4]};
+  return taken[0];
 }
 
 // Columns that one rectangle alone reads need not be packed before: what it packs of a block is in

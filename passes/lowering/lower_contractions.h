@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "passes/lowering/contraction_tiles.h"
+#include "passes/lowering/low_tiles.h"
 
 namespace parakeet::passes {
 
@@ -17,10 +17,10 @@ namespace parakeet::passes {
 // wide as a tile, unless so little is read again that it is read where it lies. Threads take
 // rectangles of tiles; in each, the depth is cut into blocks whose panel stays in cache while the
 // rows pass by. Every element is summed in index order, so its bits depend neither on the tile nor
-// on the threads.
-class ContractionLowering : public ContractionTiles {
+// on the threads. Short sides have other tiles (low_tiles.h).
+class ContractionLowering : public LowTiles {
  public:
-  using ContractionTiles::ContractionTiles;
+  using LowTiles::LowTiles;
 
  protected:
   // How the contraction is tiled; nothing where no pair of indices can be.
@@ -58,6 +58,9 @@ class ContractionLowering : public ContractionTiles {
   Grid Cut(const Tiling& tiling);
   // The tiles of one of them.
   Range PartOf(const Side& side, const Parts& parts, const ir::Operand& index);
+  // The rectangle of that number, of so many in each batch, and the batch that it is of.
+  ir::Operand TakeUnit(const Tiling& tiling, const Grid& grid, const ir::Operand& each,
+                       const ir::Operand& unit, Rectangle& rectangle);
   ir::Operand SomeUnits(const Tiling& tiling, const ir::Operand& units);
   const ir::Var* AllocateSlots(const Tiling& tiling, const Rectangle& rectangle);
   void WriteRectangle(const Tiling& tiling, const Results& results, const Place& batch,

@@ -11,6 +11,7 @@
 #include "ir/printer.h"
 #include "ir/uses.h"
 #include "ir/verifier.h"
+#include "passes/analyses/find_contractions.h"
 #include "passes/other_shapes.h"
 #include "passes/pipelines.h"
 #include "pylib/compiler/decode_key.h"
@@ -25,7 +26,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-static_assert(kOtherShapes == passes::kOtherShapes && kShortAxes == passes::kShortAxes,
+static_assert(kOtherShapes == passes::kOtherShapes && kShortAxes == passes::kShortAxes &&
+                  kShortSides == passes::kShortSides,
               "dispatch knows the sites by their exceptions");
 static_assert(std::ranges::equal(kMostKnownLengths, passes::kMostKnownLengths),
               "a key says every length that a pass asks for");
@@ -158,6 +160,7 @@ void Compilation::RunPasses(
   passes::Context context;
   context.options.fastmath = !fastmath_.empty();
   context.options.assume_shapes = !TakesAnyShapes(request_.key[0]);
+  context.options.short_sides = HasShortSides(request_.key[0]);
   context.options.vector_bytes = backends::HostVectorBytes();
   const backends::StreamedBytes streamed = backends::HostStreamedBytes();
   context.options.streamed = {streamed.least, streamed.of_thread};
@@ -180,6 +183,7 @@ void Compilation::RunPasses(
     if (after_pass) after_pass(pass, program);
     AskForLengths(context.better_with_lengths);
     if (pass == "unroll-short-rows" || pass == "unroll-short-axes") AskForShortAxes();
+    if (pass == "expect-long-sides") AskForShortSides();
   };
   passes::PipelineResult result;
   try {
@@ -233,6 +237,19 @@ void Compilation::AskForShortAxes() const {
     if (b->op != ir::OpCode::kCheck) continue;
     const ir::Site& site = last_program_.sites[size_t(b->attrs.Int(ir::Attr::kSite))];
     if (site.exception == kShortAxes) throw NeedShortAxes();
+  }
+}
+
+void Compilation::AskForShortSides() const {
+  if (request_.slots == nullptr) return;
+  const ir::Function& entry = *last_program_.functions.front();
+  const auto slots = SlotsOf(entry);
+  for (const passes::LongSide& side : passes::SidesCheckedLong(entry, last_program_.sites)) {
+    const auto slot = slots.find(side.size);
+    if (slot == slots.end() || slot->second >= request_.slot_count) continue;
+    const auto size = static_cast<int64_t>(request_.slots[slot->second]);
+    // Of array types there is no size.
+    if (size > 0 && size <= side.longer_than) throw NeedShortSides();
   }
 }
 

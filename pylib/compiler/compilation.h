@@ -30,8 +30,12 @@ struct NeedLengths {
 // better made with their lengths known.
 struct NeedShortAxes {};
 
+// Thrown where it would give that call up since a side of a product is short.
+struct NeedShortSides {};
+
 // The steps are called in order; each throws ir::Failure, BuildProgram frontend::NeedStatic, and
-// RunPasses NeedLengths where the request allows that, and NeedShortAxes where it has such axes.
+// RunPasses NeedLengths where the request allows that, and NeedShortAxes or NeedShortSides where it
+// has such axes.
 class Compilation {
  public:
   explicit Compilation(const PkCompileRequest& request);
@@ -61,6 +65,7 @@ class Compilation {
   FunctionFinder FindFunctions() const;
   bool Dumps(std::string_view pass) const;
   void AskForShortAxes() const;
+  void AskForShortSides() const;
   void KeepRegions();
   void ReadLengths(const DecodedKey& key);
   void AskForLengths(const std::set<size_t>& better_with_lengths) const;

@@ -1,7 +1,6 @@
 #include "pylib/compiler/estimate_cost.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 #include "ir/uses.h"
@@ -23,21 +22,8 @@ struct Product {
 
 class Estimator {
  public:
-  explicit Estimator(const ir::Function& entry) : definitions_(ir::Definitions(*entry.body)) {
-    uint32_t slot = 0;
-    for (const ir::Param& param : entry.params) {
-      const ir::Type& type = param.var->type;
-      if (!type.IsArray()) {
-        slots_[param.var] = slot;
-        slot += IsComplex(type.dtype()) ? 2 : 1;
-        continue;
-      }
-      for (int axis = 0; axis < type.rank(); ++axis) {
-        const Operand& size = type.dims()[axis];
-        if (size.IsVar()) slots_.try_emplace(size.var(), slot + 1 + axis);
-      }
-      slot += uint32_t(PkArraySlots(type.rank()));
-    }
+  explicit Estimator(const ir::Function& entry)
+      : definitions_(ir::Definitions(*entry.body)), slots_(SlotsOf(entry)) {
     Visit(*entry.body, {});
   }
 
@@ -124,11 +110,30 @@ class Estimator {
   static constexpr int kMaxDepth = 8;
 
   ir::DefinitionMap definitions_;
-  std::unordered_map<const ir::Var*, uint32_t> slots_;
+  const std::unordered_map<const ir::Var*, uint32_t> slots_;
   CostEstimate estimate_;
 };
 
 }  // namespace
+
+std::unordered_map<const ir::Var*, uint32_t> SlotsOf(const ir::Function& entry) {
+  std::unordered_map<const ir::Var*, uint32_t> slots;
+  uint32_t slot = 0;
+  for (const ir::Param& param : entry.params) {
+    const ir::Type& type = param.var->type;
+    if (!type.IsArray()) {
+      slots[param.var] = slot;
+      slot += IsComplex(type.dtype()) ? 2 : 1;
+      continue;
+    }
+    for (int axis = 0; axis < type.rank(); ++axis) {
+      const Operand& size = type.dims()[axis];
+      if (size.IsVar()) slots.try_emplace(size.var(), slot + 1 + axis);
+    }
+    slot += uint32_t(PkArraySlots(type.rank()));
+  }
+  return slots;
+}
 
 CostEstimate EstimateCost(const ir::Function& entry) { return Estimator(entry).Take(); }
 

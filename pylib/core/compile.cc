@@ -131,6 +131,10 @@ CompileOutcome Ask(const CompilerLibrary& library, FunctionState* function, cons
   PkCompileRequest request =
       RequestFor(*function, {call.key.data(), call.key.size()}, statics.get(), true);
   request.has_short_axes = call.has_short_axes;
+  if (!HasShortSides(call.key[0])) {
+    request.slots = call.slots.data();
+    request.slot_count = int64_t(call.slots.size());
+  }
   PkCompileResult result = {};
   answer->overloads_version = overloads_version;
   const int32_t status = library.compile(&request, &result);
@@ -140,6 +144,7 @@ CompileOutcome Ask(const CompilerLibrary& library, FunctionState* function, cons
   answer->program = result.program;
   if (NeedsMore(status)) return Mark(function, result.needed_parameter, MoreOf(status));
   if (status == kPkCompileShortAxes) return CompileOutcome::kShortAxes;
+  if (status == kPkCompileShortSides) return CompileOutcome::kShortSides;
   return status == kPkCompileDone ? CompileOutcome::kDone : CompileOutcome::kFailed;
 }
 
@@ -201,6 +206,7 @@ CompileOutcome Obtain(FunctionState* function, const Arguments& call,
     case DiskQuery::Outcome::kFound: return CompileOutcome::kDone;
     case DiskQuery::Outcome::kKeyChanged: return CompileOutcome::kKeyChanged;
     case DiskQuery::Outcome::kShortAxes: return CompileOutcome::kShortAxes;
+    case DiskQuery::Outcome::kShortSides: return CompileOutcome::kShortSides;
     case DiskQuery::Outcome::kNothing: break;
   }
   return CompileAnew(function, call, &disk, made);

@@ -134,10 +134,18 @@ DiskQuery::Outcome DiskQuery::Load(std::unique_ptr<Specialization>* found) {
     types_question_ = QuestionOfTypes(*function_, call_);
     if (types_question_ != question_) outcome = LoadFrom(types_question_, found);
   }
+  if (outcome == Outcome::kNothing && HasCodeForShortSides()) outcome = Outcome::kShortSides;
   CacheCounters& counters = TheSettings().counters;
   counters.hits += outcome == Outcome::kFound;
   counters.misses += outcome == Outcome::kNothing;
   return outcome;
+}
+
+bool DiskQuery::HasCodeForShortSides() const {
+  const uint64_t header = call_.key[0];
+  if (WithShortSides(header, true) == header) return false;
+  const std::string name = NameOf(QuestionOfShortSides(*function_, call_), 0);
+  return folder_->LastUse(name).has_value();
 }
 
 DiskQuery::Outcome DiskQuery::LoadFrom(const std::string& question,

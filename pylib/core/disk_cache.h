@@ -53,6 +53,7 @@ class DiskQuery {
     kFound,
     kKeyChanged,  // more parameters of the function are static than the key says
     kShortAxes,   // the key is to say how long the last axes are that are short
+    kShortSides,  // its header is to say short sides: there is code for these, which takes any
   };
   Outcome Load(std::unique_ptr<Specialization>* found);
 
@@ -62,6 +63,8 @@ class DiskQuery {
   void StoreShortAxes(const Manifest& manifest, const OutsideParts& outside);
 
  private:
+  // Whether the same call has such code with a header that says short sides.
+  bool HasCodeForShortSides() const;
   Outcome LoadFrom(const std::string& question, std::unique_ptr<Specialization>* found);
   Outcome Take(DiskEntry entry, bool by_types, std::unique_ptr<Specialization>* found);
   bool AreParameters(const std::vector<uint32_t>& numbers) const;

@@ -27,18 +27,34 @@ std::atomic<bool> is_timing = false;
 
 namespace {
 
+// What keys of a function say beside the arguments' kinds, as it was when the call began.
+struct Said {
+  explicit Said(const FunctionState& function)
+      : short_axes(function.short_axes), short_sides(function.short_sides) {}
+  bool short_axes;
+  bool short_sides;
+};
+
 // How a call is to be run.
 struct Mode {
-  uint64_t header;                    // of a key that says nothing of the three flags below
+  uint64_t header;                    // of a key that says nothing of the four flags below
   runtime::Device* device = nullptr;  // null: on the host, or not at all
   int number = -1;                    // the device's (key.h)
   bool any_shapes = false;
   bool profiled = false;
   bool short_axes = false;
+  bool short_sides = false;
+
+  void Say(const Said& said) {
+    short_axes = said.short_axes;
+    short_sides = said.short_sides;
+  }
 };
 
 bool Encode(FunctionState* function, Mode mode, PyObject* const* values, Arguments* call) {
-  call->key.Append(mode.header | HeaderWord(Target(0), false, mode.any_shapes, mode.profiled));
+  const uint64_t header =
+      mode.header | HeaderWord(Target(0), false, mode.any_shapes, mode.profiled);
+  call->key.Append(WithShortSides(header, mode.short_sides));
   call->short_axes = mode.short_axes;
   call->device = mode.number;
   const size_t count = function->parameters.size();
@@ -64,12 +80,12 @@ bool IsRightVariant(const Specialization& found, uint64_t header, const ArrayArg
 // Looks for the code of an earlier call that was like this one.
 class Recall {
  public:
-  Recall(FunctionState* function, Target target, bool short_axes, PyObject* const* values,
+  Recall(FunctionState* function, Target target, Said said, PyObject* const* values,
          DirectArguments* call)
       : table_(function->table),
-        header_(HeaderWord(target, false)),
+        header_(WithShortSides(HeaderWord(target, false), said.short_sides)),
         in_key_(function->in_key.data()),
-        short_axes_(short_axes),
+        short_axes_(said.short_axes),
         values_(values),
         call_(call) {}
 
@@ -157,8 +173,8 @@ class Selection {
 };
 
 // How often a key may turn out to say too little: of each parameter, its value and its lengths, and
-// of all which last axes are short. Or too much.
-size_t MostRounds(const FunctionState& function) { return 2 * function.parameters.size() + 3; }
+// of all which last axes are short, and whether sides are. Or too much.
+size_t MostRounds(const FunctionState& function) { return 2 * function.parameters.size() + 4; }
 
 // Encodes and selects until the key says all that the code needs; each round adds to it.
 Specialization* Select(FunctionState* function, Mode mode, PyObject* const* values,
@@ -171,6 +187,7 @@ Specialization* Select(FunctionState* function, Mode mode, PyObject* const* valu
     if (outcome == CompileOutcome::kDone) return selected;
     if (outcome == CompileOutcome::kFailed) return nullptr;
     if (outcome == CompileOutcome::kShortAxes) function->short_axes = mode.short_axes = true;
+    if (outcome == CompileOutcome::kShortSides) function->short_sides = mode.short_sides = true;
     *later = std::make_unique<Arguments>();
     call = later->get();
   }
@@ -302,23 +319,32 @@ bool HasPlaceholder(const Arguments& call) {
                  gave_up);
 }
 
+// Has keys say what the code asked for that has given up; where they do, that it takes any shapes.
+void SayMore(GaveUp gave_up, FunctionState* function, Mode* mode) {
+  if (gave_up == GaveUp::kShortAxes && !mode->short_axes) {
+    function->short_axes = mode->short_axes = true;
+  } else if (gave_up == GaveUp::kShortSides && !mode->short_sides) {
+    function->short_sides = mode->short_sides = true;
+  } else {
+    mode->any_shapes = true;
+  }
+}
+
 // The call in full; what comes behind a first try where that has given up.
 PyObject* DispatchFrom(FunctionState* function, Mode mode, PyObject* const* values,
                        GaveUp gave_up) {
   PyObject* result = nullptr;
   if (gave_up == GaveUp::kNo) result = DispatchIn(function, mode, values, &gave_up);
-  if (gave_up == GaveUp::kShortAxes && !mode.short_axes) {
-    function->short_axes = mode.short_axes = true;
+  while (gave_up != GaveUp::kNo && !mode.any_shapes) {
+    SayMore(gave_up, function, &mode);
     gave_up = GaveUp::kNo;
     result = DispatchIn(function, mode, values, &gave_up);
   }
-  if (gave_up == GaveUp::kNo) return result;
-  mode.any_shapes = true;
-  return DispatchIn(function, mode, values, &gave_up);
+  return result;
 }
 
 // As above, on the host.
-[[gnu::noinline]] PyObject* DispatchInFull(FunctionState* function, Target target, bool short_axes,
+[[gnu::noinline]] PyObject* DispatchInFull(FunctionState* function, Target target, Said said,
                                            PyObject* const* values, GaveUp gave_up) {
   if (had_device_arrays) {
     const size_t count = function->parameters.size();
@@ -334,7 +360,7 @@ PyObject* DispatchFrom(FunctionState* function, Mode mode, PyObject* const* valu
     }
   }
   Mode mode = {HeaderWord(target, false)};
-  mode.short_axes = short_axes;
+  mode.Say(said);
   mode.profiled = is_profiling.load(std::memory_order_relaxed) && target != Target::kInterpreter;
   return DispatchFrom(function, mode, values, gave_up);
 }
@@ -346,23 +372,23 @@ Mode ModeToShow(const FunctionState& function, int number) {
     mode.header = HeaderToShow(number);
     mode.number = number;
   }
-  mode.short_axes = function.short_axes;
+  mode.Say(Said(function));
   return mode;
 }
 
 }  // namespace
 
 PyObject* Dispatch(FunctionState* function, Target target, PyObject* const* values) {
-  const bool short_axes = function->short_axes;
+  const Said said(*function);
   GaveUp gave_up = GaveUp::kNo;
   DirectArguments call;
-  Specialization* code = Recall(function, target, short_axes, values, &call).Find();
+  Specialization* code = Recall(function, target, said, values, &call).Find();
   if (code != nullptr) {
     function->last = code;
     PyObject* result = RunCall(*function, code, target, call.slots, call.arrays, &gave_up);
     if (gave_up == GaveUp::kNo) return result;
   }
-  return DispatchInFull(function, target, short_axes, values, gave_up);
+  return DispatchInFull(function, target, said, values, gave_up);
 }
 
 PyObject* EndFailedCall(FunctionState* function, const Specialization& code, Target target,
@@ -370,7 +396,7 @@ PyObject* EndFailedCall(FunctionState* function, const Specialization& code, Tar
   GaveUp gave_up = GaveUp::kNo;
   Raise(code.manifest, error, &gave_up);
   if (gave_up == GaveUp::kNo) return nullptr;
-  return DispatchInFull(function, target, function->short_axes, values, gave_up);
+  return DispatchInFull(function, target, Said(*function), values, gave_up);
 }
 
 // Device arrays come down, and up again where the function has stored to arguments.
@@ -400,7 +426,7 @@ PyObject* DispatchOnDevice(FunctionState* function, int number, PyObject* const*
   runtime::Device* device = OpenDeviceOf(number);
   if (device == nullptr) return nullptr;
   Mode mode = {HeaderOn(*device), device, number};
-  mode.short_axes = function->short_axes;
+  mode.Say(Said(*function));
   return DispatchFrom(function, mode, values, GaveUp::kNo);
 }
 

@@ -31,6 +31,8 @@ struct FunctionState {
   bool asks_lengths = true;  // whether more may be
   // Whether keys say the lengths of short last axes: some code has asked for it. Stays set.
   bool short_axes = false;
+  // Whether headers of keys for the host say that products have short sides, likewise.
+  bool short_sides = false;
   SpecializationTable table;
   Specialization* last = nullptr;  // called last; null after Clear
   CompileLock lock;

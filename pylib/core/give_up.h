@@ -11,13 +11,14 @@
 
 namespace parakeet::pylib {
 
-enum class GaveUp : uint8_t { kNo, kOtherShapes, kShortAxes };
+enum class GaveUp : uint8_t { kNo, kOtherShapes, kShortAxes, kShortSides };
 
 // `error` is what the call has failed with.
 inline GaveUp WhyGivenUp(const Manifest& manifest, const runtime::ErrorRecord& error) {
   if (error.site < 0 || size_t(error.site) >= manifest.sites.size()) return GaveUp::kNo;
   const std::string& exception = manifest.sites[error.site].exception;
   if (exception == kShortAxes) return GaveUp::kShortAxes;
+  if (exception == kShortSides) return GaveUp::kShortSides;
   return exception == kOtherShapes ? GaveUp::kOtherShapes : GaveUp::kNo;
 }
 

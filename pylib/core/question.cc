@@ -54,7 +54,8 @@ void AddStatic(PyObject* object, bool with_value, Fingerprint* text) {
   text->AddDeep(object);
 }
 
-std::string Ask(const FunctionState& function, const Arguments& call, bool with_values) {
+std::string Ask(const FunctionState& function, const Arguments& call, bool with_values,
+                uint64_t header) {
   Fingerprint text;
   text.AddText(Surroundings());
   text.AddWord(function.boundscheck);
@@ -62,12 +63,11 @@ std::string Ask(const FunctionState& function, const Arguments& call, bool with_
   text.AddDeep(function.function.get());
   if (UsesLibNvvm(call.key[0])) text.AddText(LibNvvmIdentity());
   size_t next_static = 0;
-  for (size_t at = 0; at < call.key.size(); ++at) {
+  text.AddWord(header);
+  for (size_t at = 1; at < call.key.size(); ++at) {
     const uint64_t word = call.key[at];
-    // The first word is the header.
-    if (at == 0 || ArgumentWord(word).kind() != ArgumentKind::kStatic) {
-      const bool is_array = at > 0 && ArgumentWord(word).IsArray();
-      const bool is_bare = is_array && !with_values;
+    if (ArgumentWord(word).kind() != ArgumentKind::kStatic) {
+      const bool is_bare = ArgumentWord(word).IsArray() && !with_values;
       text.AddWord(is_bare ? ArgumentWord(word).WithoutSaidLengths().bits() : word);
       continue;
     }
@@ -85,11 +85,15 @@ void AppendHexadecimal(uint64_t word, std::string* text) {
 }  // namespace
 
 std::string QuestionOf(const FunctionState& function, const Arguments& call) {
-  return Ask(function, call, true);
+  return Ask(function, call, true, call.key[0]);
+}
+
+std::string QuestionOfShortSides(const FunctionState& function, const Arguments& call) {
+  return Ask(function, call, true, WithShortSides(call.key[0], true));
 }
 
 std::string QuestionOfTypes(const FunctionState& function, const Arguments& call) {
-  return Ask(function, call, false);
+  return Ask(function, call, false, call.key[0]);
 }
 
 std::string NameOfQuestion(const std::string& question) {

@@ -14,7 +14,10 @@ namespace parakeet::pylib {
 // Empty where some of that cannot be told in another process. Leaves no exception set.
 std::string QuestionOf(const FunctionState& function, const Arguments& call);
 
-// The same for a process that does not know yet what of its parameters belongs into the key:
+// The same with a header that says short sides.
+std::string QuestionOfShortSides(const FunctionState& function, const Arguments& call);
+
+// As the first for a process that does not know yet what of its parameters belongs into the key:
 // numbers stand with their types, arrays without lengths.
 std::string QuestionOfTypes(const FunctionState& function, const Arguments& call);
 

@@ -169,6 +169,7 @@ DifferentialResult RunDifferential(const ir::Program& program, ir::Stage stage,
   Follower follower(program, arguments, options, options.kernels && chooses);
   passes::Context context;
   context.options.kernels = options.kernels;
+  context.options.short_sides = true;  // Arguments are small.
   passes::RunOptions run;
   run.after_pass = [&](std::string_view pass, const ir::Program& after) {
     if (follower.result().failure.empty()) follower.See(pass, after);

@@ -55,6 +55,7 @@ void ReadHeader(const std::string& line, GoldenFile& file) {
     }
   }
   if (ValueAfter(line, "// results: ") == "kept") file.keeps = true;
+  if (ValueAfter(line, "// sides: ") == "short") file.short_sides = true;
   if (const std::string name = ValueAfter(line, "// stage: "); !name.empty()) {
     file.stage = StageNamed(name);
   }

@@ -23,7 +23,8 @@ struct GoldenFile {
   std::vector<std::string> passes;
   bool kernels = false;                       // Whether they write code for a GPU,
   bool keeps = false;                         // and the entry's results may stay in its memory.
-  std::vector<std::vector<int64_t>> lengths;  // As in passes::Options.
+  std::vector<std::vector<int64_t>> lengths;  // As in passes::Options,
+  bool short_sides = false;                   // and this too.
   ir::Stage stage = ir::Stage::kParallel;
   std::vector<GoldenCase> cases;
 };

@@ -228,6 +228,23 @@ def test_short_axes_are_known_before_the_compiler_is(run):
     assert run(program.format("long", "short")) == [*expected, ["disk"] * 2, False]
 
 
+def test_short_sides_are_known_before_the_compiler_is(run):
+    """Code for them takes long ones as well; where there is code for both, each is taken."""
+    program = """
+    @jit
+    def ends(a, b):
+        return (a.T @ b)[-1]
+
+    report(*[len(ends(np.ones((30, n)), np.ones((30, n + 1)))) for n in {0}], ends,
+           parakeet._core.compiler_is_open())
+    """
+    assert run(program.format([7])) == [8, ["compiled"], True]
+    assert run(program.format([7, 50])) == [8, 51, ["disk"], False]
+    assert run(program.format([50, 7])) == [51, 8, ["disk"], False]
+    assert run(program.format([50, 7]).replace("ends", "last")) == [51, 8, ["compiled"] * 2, True]
+    assert run(program.format([50, 7]).replace("ends", "last")) == [51, 8, ["disk"] * 2, False]
+
+
 def test_objects_are_told_apart_by_identity(run):
     program = """
     import enum

@@ -143,6 +143,73 @@ def test_few_known_rows_leave_columns_side_by_side():
     assert stores and not [line for line in stores if "axis = 0" in line]
 
 
+def biased(a, b):
+    return np.maximum(a @ b + b[0], 0)
+
+
+ON_HOST = ["serial", "parallel"]
+SIDES = [(40, 70), (2, 130), (130, 3), (5, 33), (33, 9), (40, 16), (0, 7)]
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize(
+    ("function", "dtype"),
+    [
+        (product, np.float64),
+        (product, np.float32),
+        (by_rows, np.float64),
+        (by_rows, np.float32),
+        (of_columns, np.float32),
+        (biased, np.int64),
+    ],
+)
+def test_a_short_side_has_tiles_of_its_own(function, dtype):
+    """Of rows, of columns and of both: vectors that are whole or not, depths of one panel and of
+    two. Ordinary code gives such a call up once, and one other code takes them all."""
+    rng = np.random.default_rng(13)
+    compiled = jit(function, cache=False)
+    for rows, columns in SIDES:
+        for depth in (21, 75):
+            a = numbers(rng, dtype, rows, depth)
+            b = numbers(rng, dtype, depth, columns)
+            a = a.T.copy() if function is of_columns else a
+            b = b.T.copy() if function is by_rows else b
+            target = ON_HOST[rows % 2 if function is product else 0]
+            np.testing.assert_array_equal(compiled(a, b, target=target), function(a, b))
+
+
+def test_no_bit_depends_on_the_side():
+    """Rows and columns of a product, by themselves and beside others."""
+    rng = np.random.default_rng(14)
+    a, b = rng.standard_normal((70, 333)), rng.standard_normal((333, 60))
+    whole = jit(product)(a, b, target="serial")
+    function = jit(product)
+    for rows, columns, order in [(70, 2, "C"), (70, 9, "F"), (3, 60, "C"), (10, 60, "F")]:
+        few, narrow = np.array(a[:rows], order=order), np.ascontiguousarray(b[:, :columns])
+        part = function(few, narrow, target="serial")
+        assert part.tobytes() == whole[:rows, :columns].tobytes()
+
+
+def test_code_for_short_sides_is_one():
+    function = jit(product, cache=False)
+    for rows, columns in [(20, 30), (5, 30), (30, 6), (7, 7), (40, 40), (9, 12)]:
+        function(np.ones((20, rows)).T, np.ones((20, columns)), target="serial")
+    assert len(function.timings()) == 2
+    first, plain = jit(product, cache=False), jit(product, cache=False)
+    for rows, columns in [(5, 30), (30, 6), (40, 40)]:
+        first(np.ones((20, rows)).T, np.ones((20, columns)), target="serial")
+        plain(np.ones((rows, 20)), np.ones((20, columns)), target="serial")
+    assert len(first.timings()) == len(plain.timings()) == 1
+
+
+def test_short_sums_are_no_short_side():
+    """A first call of few features has the code that others have, until a side is short."""
+    function = jit(product, cache=False)
+    for rows, columns, compiled in [(40, 30, 1), (7, 30, 2), (50, 40, 2), (50, 6, 2)]:
+        function(np.ones((10, rows)).T, np.ones((10, columns)), target="serial")
+        assert len(function.timings()) == compiled
+
+
 def scores(a, b):
     return np.tanh((a @ b.T) / 4.0)
 
