@@ -233,9 +233,9 @@ def test_short_sides_are_known_before_the_compiler_is(run):
     program = """
     @jit
     def ends(a, b):
-        return (a.T @ b)[-1]
+        return a.T @ b
 
-    report(*[len(ends(np.ones((30, n)), np.ones((30, n + 1)))) for n in {0}], ends,
+    report(*[ends(np.ones((30, n)), np.ones((30, n + 1))).shape[1] for n in {0}], ends,
            parakeet._core.compiler_is_open())
     """
     assert run(program.format([7])) == [8, ["compiled"], True]

@@ -737,7 +737,7 @@ def spreads(a):
     y = np.empty(a.shape[0])
     for i in range(a.shape[0]):
         row = np.sort(np.repeat(a[i], 9))
-        y[i] = row[-1] - row[0]
+        y[i] = row[7] - row[1]
     return y
 
 

@@ -66,7 +66,7 @@ COUNTS = {
     "function of what is kept": (lambda x, m: np.exp(x[m]), (V, MASK), 2, 0),  # in its place
     "count": (lambda x: np.count_nonzero(x > 0.5), (V,), 1, 0),
     # Two of them for few rows: functions of what is summed take lanes.
-    "product with what follows": (lambda a, b: np.tanh(a @ b.T + 1.0), (M, N), 3, 0),
+    "product with what follows": (lambda a, b: np.tanh(a @ b.T + 1.0), (M, N), 1, 0),
     "iterated where": (lambda x: _iterated(x), (V,), 1, 0),
     "fill and add": (lambda x: np.zeros(x.shape) + np.arange(x.size) * x, (V,), 1, 0),
     "joined and summed": (lambda x, y: np.concatenate((x, y)).sum(), (V, W), 1, 0),
