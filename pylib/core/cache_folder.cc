@@ -163,16 +163,17 @@ std::optional<std::string> CacheFolder::Read(const std::string& name) {
   return ReadAll(file.get(), size_t(status.st_size));
 }
 
+// The file is there, by another name, before room is made: whoever sweeps meanwhile counts it.
 bool CacheFolder::Write(const std::string& name, const std::string& bytes) {
   const int64_t size = int64_t(bytes.size());
-  if (size > limit_ || !MakeRoom(size, SizeOf(name))) return false;
+  if (size > limit_) return false;
   const Descriptor shard(OpenShard(name, true));
   if (!shard.is_open()) return false;
   const std::string made = NewName();
   const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   const Descriptor file(openat(shard.get(), made.c_str(), flags, 0600));
   if (!file.is_open()) return false;
-  const bool is_there = WriteAll(file.get(), bytes) &&
+  const bool is_there = WriteAll(file.get(), bytes) && MakeRoom(size, SizeOf(name)) &&
                         renameat(shard.get(), made.c_str(), shard.get(), name.c_str()) == 0;
   if (!is_there) unlinkat(shard.get(), made.c_str(), 0);
   return is_there;
@@ -229,8 +230,8 @@ std::vector<CacheFolder::File> CacheFolder::ListAll() const {
   return files;
 }
 
-// Adds a file in the place of another to the count, or takes it anew, with room made where that is
-// needed. False where the count cannot be written.
+// Adds a file that is there now, in the place of another, to the count, or takes that anew, with
+// room made where it is needed. False where the count cannot be written.
 bool CacheFolder::MakeRoom(int64_t size, int64_t replaced) {
   const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
   const Descriptor file(openat(folder_, kCountName, flags, 0600));
@@ -241,7 +242,7 @@ bool CacheFolder::MakeRoom(int64_t size, int64_t replaced) {
   const bool is_recent = is_read && count.taken <= now && now < count.taken + kDay;
   const bool is_known = is_recent && count.bytes >= 0 && count.bytes + size - replaced <= limit_;
   count = is_known ? Count{std::max(size, count.bytes + size - replaced), count.taken}
-                   : Count{Sweep(limit_ - size) + size, now};
+                   : Count{Sweep(limit_), now};
   return pwrite(file.get(), &count, sizeof(count), 0) == sizeof(count);
 }
 

@@ -26,6 +26,7 @@ def is_as_numpy(x):
     return np.array_equal(places, expected) and by_bits(values) == by_bits(x[expected])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float16", "float32",
                                    "float64", "complex64", "complex128"])
 def test_elements_of_every_kind(dtype):

@@ -53,6 +53,7 @@ def layouts(a):
     return [a, np.asfortranarray(a), wide[::2, ::3]]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_products_with_vectors(dtype):
     rng = np.random.default_rng(1)

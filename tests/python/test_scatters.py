@@ -119,7 +119,7 @@ def numbers(r, dtype, count):
     return made % 2 == 0 if dtype == "?" else made.astype(dtype)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.filterwarnings("ignore:overflow")
 @pytest.mark.parametrize("f", OF_ELEMENTS)
 @settings(max_examples=12, deadline=None)

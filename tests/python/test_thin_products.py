@@ -214,7 +214,7 @@ def scores(a, b):
     return np.tanh((a @ b.T) / 4.0)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_few_rows_by_rows(dtype):
     """On both sides of where each element is a sum of its own: rows, sums, their length."""
