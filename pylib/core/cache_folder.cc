@@ -242,19 +242,19 @@ bool CacheFolder::MakeRoom(int64_t size, int64_t replaced) {
   const bool is_recent = is_read && count.taken <= now && now < count.taken + kDay;
   const bool is_known = is_recent && count.bytes >= 0 && count.bytes + size - replaced <= limit_;
   count = is_known ? Count{std::max(size, count.bytes + size - replaced), count.taken}
-                   : Count{Sweep(limit_), now};
+                   : Count{Sweep(), now};
   return pwrite(file.get(), &count, sizeof(count), 0) == sizeof(count);
 }
 
-// Removes what processes that died have left behind and, where there are more bytes than `most`,
-// the least recently used until an eighth of the bound is free beside. Returns what is left.
-int64_t CacheFolder::Sweep(int64_t most) {
+// Removes what processes that died have left behind and, where there are more bytes than may be,
+// the least recently used until an eighth of the bound is free. Returns what is left.
+int64_t CacheFolder::Sweep() {
   std::vector<File> files = ListAll();
   int64_t total = 0;
   for (const File& file : files) total += file.bytes;
   std::sort(files.begin(), files.end(),
             [](const File& a, const File& b) { return a.last_use < b.last_use; });
-  const int64_t least = total > most ? most - limit_ / 8 : most;
+  const int64_t least = total > limit_ ? limit_ - limit_ / 8 : limit_;
   for (const File& file : files) {
     const bool is_left_behind = !file.is_entry && file.last_use + kHour < Now();
     const bool must_go = file.is_entry && total > least;

@@ -58,7 +58,7 @@ class CacheFolder {
   std::vector<File> List(int shard) const;
   std::vector<File> ListAll() const;
   bool MakeRoom(int64_t size, int64_t replaced);
-  int64_t Sweep(int64_t most);
+  int64_t Sweep();
   int64_t SizeOf(const std::string& name) const;
   int OpenShard(const std::string& name, bool make) const;
 

@@ -203,7 +203,8 @@ void TryMoves(std::string (*program)(const std::string&, const std::string&, int
     const ir::DType type = *ir::DTypeFromName(dtype);
     for (const char* layout : layouts) {
       const bool fortran = std::string_view(layout) == " fortran";
-      const bool in_order = std::string_view(layout) == " c";  // How many lanes is all else's too.
+      // One number of lanes tells what other layouts change.
+      const bool in_order = std::string_view(layout) == " c";
       for (int lanes : in_order ? std::vector{2, 8, 32} : std::vector{8}) {
         std::vector<ir::Values> calls;
         for (int64_t k : {0, 5, 32}) {
