@@ -91,6 +91,8 @@ int32_t Guard(const PkCompileRequest* request, int32_t* parameter, const Step& s
   } catch (const NeedLengths& need) {
     *parameter = need.parameter;
     return kPkCompileNeedsLengths;
+  } catch (const NeedShortAxes&) {
+    return kPkCompileShortAxes;
   } catch (const NeedShortSides&) {
     return kPkCompileShortSides;
   } catch (const ir::Failure& failure) {

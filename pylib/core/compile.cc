@@ -83,23 +83,45 @@ PkCompileRequest RequestFor(const FunctionState& function, std::span<const uint6
   return request;
 }
 
-// The function's lock is held.
-PyObject* AskForTextLocked(FunctionState* function, std::span<const uint64_t> key,
-                           const Ref& statics, bool may_ask, const char* what, const char* stage) {
-  const CompilerLibrary* library = statics ? OpenCompiler() : nullptr;
-  if (library == nullptr) return nullptr;
-  const PkCompileRequest request = RequestFor(*function, key, statics.get(), may_ask);
-  PyObject* text = nullptr;
-  int32_t parameter = -1;
-  const int32_t status = library->dump(&request, what, stage, &text, &parameter);
-  if (NeedsMore(status)) Mark(function, parameter, MoreOf(status));
-  return text;
+// For this call, of which the answer may be that its key should say more.
+PkCompileRequest RequestFor(const FunctionState& function, const Arguments& call,
+                            PyObject* statics) {
+  PkCompileRequest request =
+      RequestFor(function, {call.key.data(), call.key.size()}, statics, true);
+  request.has_short_axes = call.has_short_axes;
+  if (!HasShortSides(call.key[0])) {
+    request.slots = call.slots.data();
+    request.slot_count = int64_t(call.slots.size());
+  }
+  return request;
 }
 
-PyObject* AskForText(FunctionState* function, std::span<const uint64_t> key, const Ref& statics,
-                     bool may_ask, const char* what, const char* stage) {
-  LockScope lock(&function->lock);
-  return lock.is_held() ? AskForTextLocked(function, key, statics, may_ask, what, stage) : nullptr;
+CompileOutcome OutcomeOf(FunctionState* function, int32_t status, int32_t needed_parameter) {
+  if (NeedsMore(status)) return Mark(function, needed_parameter, MoreOf(status));
+  if (status == kPkCompileShortAxes) return CompileOutcome::kShortAxes;
+  if (status == kPkCompileShortSides) return CompileOutcome::kShortSides;
+  return status == kPkCompileDone ? CompileOutcome::kDone : CompileOutcome::kFailed;
+}
+
+// The function's lock is held.
+CompileOutcome AskForText(FunctionState* function, const PkCompileRequest& request,
+                          const char* what, const char* stage, Ref* text) {
+  const CompilerLibrary* library = request.statics != nullptr ? OpenCompiler() : nullptr;
+  if (library == nullptr) return CompileOutcome::kFailed;
+  PyObject* made = nullptr;
+  int32_t parameter = -1;
+  const int32_t status = library->dump(&request, what, stage, &made, &parameter);
+  *text = Ref::Steal(made);
+  return OutcomeOf(function, status, parameter);
+}
+
+// Of code that there is. The function's lock is held.
+Ref TextOf(FunctionState* function, const Specialization& code, const char* what,
+           const char* stage) {
+  const Ref statics = TupleOf(code.statics);
+  Ref text;
+  AskForText(function, RequestFor(*function, code.key, statics.get(), false), what, stage, &text);
+  return text;
 }
 
 // What SetShown was given last; owned, and never given back.
@@ -114,8 +136,7 @@ bool Show(FunctionState* function, const Specialization& code) {
   for (Py_ssize_t i = 0; i < count; ++i) {
     const char *what = nullptr, *stage = nullptr;
     if (!PyArg_ParseTuple(PyTuple_GetItem(texts.get(), i), "ss", &what, &stage)) return false;
-    const Ref text =
-        Ref::Steal(AskForTextLocked(function, code.key, TupleOf(code.statics), false, what, stage));
+    const Ref text = TextOf(function, code, what, stage);
     if (!text) return !PyErr_Occurred();
     const Ref shown = Ref::Steal(
         PyObject_CallFunction(show.get(), "OsO", function->function.get(), what, text.get()));
@@ -128,13 +149,7 @@ CompileOutcome Ask(const CompilerLibrary& library, FunctionState* function, cons
                    Answer* answer) {
   Ref statics = StaticsOf(call);
   if (!statics) return CompileOutcome::kFailed;
-  PkCompileRequest request =
-      RequestFor(*function, {call.key.data(), call.key.size()}, statics.get(), true);
-  request.has_short_axes = call.has_short_axes;
-  if (!HasShortSides(call.key[0])) {
-    request.slots = call.slots.data();
-    request.slot_count = int64_t(call.slots.size());
-  }
+  const PkCompileRequest request = RequestFor(*function, call, statics.get());
   PkCompileResult result = {};
   answer->overloads_version = overloads_version;
   const int32_t status = library.compile(&request, &result);
@@ -142,10 +157,7 @@ CompileOutcome Ask(const CompilerLibrary& library, FunctionState* function, cons
   answer->manifest = Ref::Steal(result.manifest);
   answer->outside = {Ref::Steal(result.functions), Ref::Steal(result.objects)};
   answer->program = result.program;
-  if (NeedsMore(status)) return Mark(function, result.needed_parameter, MoreOf(status));
-  if (status == kPkCompileShortAxes) return CompileOutcome::kShortAxes;
-  if (status == kPkCompileShortSides) return CompileOutcome::kShortSides;
-  return status == kPkCompileDone ? CompileOutcome::kDone : CompileOutcome::kFailed;
+  return OutcomeOf(function, status, result.needed_parameter);
 }
 
 std::string_view BytesOf(PyObject* bytes) {
@@ -248,15 +260,18 @@ bool SetShown(PyObject* show, PyObject* texts) {
   return true;
 }
 
-PyObject* Dump(FunctionState* function, const Arguments& call, const char* what,
-               const char* stage) {
-  return AskForText(function, {call.key.data(), call.key.size()}, StaticsOf(call), true, what,
-                    stage);
+CompileOutcome Dump(FunctionState* function, const Arguments& call, const char* what,
+                    const char* stage, Ref* text) {
+  LockScope lock(&function->lock);
+  if (!lock.is_held()) return CompileOutcome::kFailed;
+  const Ref statics = StaticsOf(call);
+  return AskForText(function, RequestFor(*function, call, statics.get()), what, stage, text);
 }
 
 PyObject* DumpSpecialization(FunctionState* function, const Specialization& code, const char* what,
                              const char* stage) {
-  return AskForText(function, code.key, TupleOf(code.statics), false, what, stage);
+  LockScope lock(&function->lock);
+  return lock.is_held() ? TextOf(function, code, what, stage).release() : nullptr;
 }
 
 }  // namespace parakeet::pylib

@@ -25,9 +25,12 @@ CompileOutcome Compile(FunctionState* function, const Arguments& call, Specializ
 // is no tuple.
 bool SetShown(PyObject* show, PyObject* texts);
 
-// A text about a compilation (PkCompilerDump): a new reference to a str. Null with an exception
-// set, or without one when the key has changed.
-PyObject* Dump(FunctionState* function, const Arguments& call, const char* what, const char* stage);
+// A text about the compilation that `call` would be (PkCompilerDump): a str, set when the outcome is
+// kDone.
+CompileOutcome Dump(FunctionState* function, const Arguments& call, const char* what,
+                    const char* stage, Ref* text);
+
+// About code that there is: a new reference, or null with an exception set.
 PyObject* DumpSpecialization(FunctionState* function, const Specialization& code, const char* what,
                              const char* stage);
 

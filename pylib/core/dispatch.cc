@@ -176,6 +176,12 @@ class Selection {
 // of all which last axes are short, and whether sides are. Or too much.
 size_t MostRounds(const FunctionState& function) { return 2 * function.parameters.size() + 4; }
 
+// Has keys say what was asked for, of this call and those to come.
+void SayMore(CompileOutcome asked, FunctionState* function, Mode* mode) {
+  if (asked == CompileOutcome::kShortAxes) function->short_axes = mode->short_axes = true;
+  if (asked == CompileOutcome::kShortSides) function->short_sides = mode->short_sides = true;
+}
+
 // Encodes and selects until the key says all that the code needs; each round adds to it.
 Specialization* Select(FunctionState* function, Mode mode, PyObject* const* values,
                        std::unique_ptr<Arguments>* later, Arguments* first) {
@@ -186,8 +192,7 @@ Specialization* Select(FunctionState* function, Mode mode, PyObject* const* valu
     const CompileOutcome outcome = Selection(function, call).Select(&selected);
     if (outcome == CompileOutcome::kDone) return selected;
     if (outcome == CompileOutcome::kFailed) return nullptr;
-    if (outcome == CompileOutcome::kShortAxes) function->short_axes = mode.short_axes = true;
-    if (outcome == CompileOutcome::kShortSides) function->short_sides = mode.short_sides = true;
+    SayMore(outcome, function, &mode);
     *later = std::make_unique<Arguments>();
     call = later->get();
   }
@@ -438,12 +443,15 @@ Specialization* Prepare(FunctionState* function, int number, PyObject* const* va
 
 PyObject* DumpFor(FunctionState* function, int number, PyObject* const* values, const char* what,
                   const char* stage) {
-  const Mode mode = ModeToShow(*function, number);
+  Mode mode = ModeToShow(*function, number);
   for (size_t round = 0; round < MostRounds(*function); ++round) {
     Arguments call;
     if (!Encode(function, mode, values, &call)) return nullptr;
-    PyObject* text = Dump(function, call, what, stage);
-    if (text != nullptr || PyErr_Occurred()) return text;
+    Ref text;
+    const CompileOutcome outcome = Dump(function, call, what, stage, &text);
+    if (outcome == CompileOutcome::kDone) return text.release();
+    if (outcome == CompileOutcome::kFailed) return nullptr;
+    SayMore(outcome, function, &mode);
   }
   PyErr_SetString(PyExc_SystemError, "the compiler needs the value of a parameter in vain");
   return nullptr;
