@@ -3,6 +3,7 @@
 
 #include "ir/builder.h"
 #include "ir/uses.h"
+#include "passes/analyses/find_cost.h"
 #include "passes/analyses/reduction_lanes.h"
 #include "passes/lowering/block_threads.h"
 #include "passes/lowering/lower_block_rows.h"
@@ -20,10 +21,13 @@ using ir::Var;
 namespace {
 
 // Fewer elements than a GPU has threads, each a sum of so many, are summed in parts by so many
-// threads in all, of no fewer terms each.
+// threads in all, of no fewer terms each. Terms that cost much hold registers, so that threads are
+// there in several waves, of which the last is rarely full: of more waves it is a smaller part.
 constexpr int64_t kFewRowSums = 1 << 16;
 constexpr int64_t kLongSum = 512;
 constexpr int64_t kManyThreads = 1 << 17;
+constexpr int64_t kManyThreadsOfDear = 1 << 19;
+constexpr int kDearTerm = 16;
 constexpr int64_t kLeastPart = 64;
 // Of more parts than a thread sums in the time that a kernel takes to begin, as many become one.
 constexpr int64_t kManyParts = 256;
@@ -84,8 +88,10 @@ void BlockRowLowering::WriteInParts(const Binding& nest, const Operands& extents
   const Binding& reduction = *OnlyReduction(nest);
   const Operand size = Product(Describe(reduction).extents);
   const Operand elements = Product(extents);
+  const bool is_dear = CostOf(*reduction.blocks[0]) >= kDearTerm;
+  const int64_t threads = is_dear ? kManyThreadsOfDear : kManyThreads;
   const Operand wanted =
-      Min(CeilDiv(Int(kManyThreads), Max(elements, Int(1))), CeilDiv(size, Int(kLeastPart)));
+      Min(CeilDiv(Int(threads), Max(elements, Int(1))), CeilDiv(size, Int(kLeastPart)));
   const Operand length = CeilDiv(size, wanted);
   Parts parts{CeilDiv(size, length), extents};
   const Operand are_many = builder().Scalar(OpCode::kGt, {parts.count, Int(kManyParts)});

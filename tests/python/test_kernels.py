@@ -666,6 +666,26 @@ def test_variances_of_no_rows():
     np.testing.assert_array_equal(got, expected)
 
 
+# --- Few long sums, which are made in parts ---
+
+def pulled(points, masses):
+    apart = points[None, :, :] - points[:, None, :]
+    squared = np.sum(apart * apart, axis=2) + 0.5
+    return np.sum((masses / (squared * np.sqrt(squared)))[:, :, None] * apart, axis=1)
+
+
+def differences(points, masses):
+    return np.sum((points[None, :, :] - points[:, None, :]) * masses[:, None], axis=1)
+
+
+@pytest.mark.parametrize(("function", "threads"), [(pulled, 1 << 19), (differences, 1 << 17)])
+def test_sums_of_terms_that_cost_much_have_more_parts(function, threads):
+    points, masses = R.standard_normal((700, 3)), R.random(700)
+    check(function, points, masses, tolerance=REDUCED)
+    ir = str(jit(function).ir(points, masses, stage="scheduled", target="emulated_gpu"))
+    assert f", {threads - 1}\n" in ir
+
+
 # --- Searches, of which many among many begin among samples ---
 
 def places_of(a, q):
