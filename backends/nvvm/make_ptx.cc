@@ -14,6 +14,7 @@
 #include "backends/nvvm/libnvvm.h"
 #include "backends/nvvm/lower_for_nvvm.h"
 #include "backends/nvvm/split_ptx.h"
+#include "backends/nvvm/test_high_halves.h"
 #include "backends/nvvm/write_nvvm_ir.h"
 #include "ir/diagnostics.h"
 #include "llvm/AsmParser/Parser.h"
@@ -163,6 +164,7 @@ std::string MakePtxByLlvm(llvm::Module& device, const CompileOptions& options, b
   if (is_part) KeepAsItIs(device);
   OptimizeForGpu(device, *machine);
   KeepZeros(device);
+  TestHighHalves(device);
   CheapenTests(device);
   const auto text = EmitAssembly(device, *machine);
   return TestBitsAgainstZero(WithoutCallNumbers({text.data(), text.size()}));

@@ -198,6 +198,28 @@ def steps_inside(xs, c):
     return counts
 
 
+def steps_until_large(c, most):
+    x = c
+    for step in range(most):
+        if x * x > 4.0:
+            return step
+        x = x * x + c
+    return most
+
+
+def test_loops_ask_high_halves_first(assembled_by, tmp_path):
+    """That of 4.0; what lies between is asked once behind the loop, which may go on."""
+    assembled_by("nvptx")
+    ptx = jit(lambda xs, most: np.array([steps_until_large(x, most) for x in xs])).ptx(
+        np.ones(9), 100)
+    by_half = re.search(rf"setp\.lt\.s32.*, {0x40100000};\s+and\.pred.*\s+@%p\d+ bra", ptx)
+    behind = ptx[by_half.end():]
+    assert "activemask.b32" in behind and "setp.leu.f64" in behind
+    assert ptx.count("setp.leu.f64") == 1
+    if PTXAS is not None:
+        assemble(ptx, tmp_path)
+
+
 def test_loops_ask_what_is_cheap(assembled_by, tmp_path):
     """Short arms are both done, bits are held against 0, what is not negative is an integer."""
     assembled_by("nvptx")
