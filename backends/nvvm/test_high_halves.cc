@@ -4,8 +4,6 @@
 #include <vector>
 
 #include "llvm/Analysis/LoopInfo.h"
-#include "llvm/Analysis/SimplifyQuery.h"
-#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
@@ -38,20 +36,15 @@ struct Latch {
   std::vector<Condition> conditions;
 };
 
-// True where a high half below the constant's says that the test holds. The half of a negative
-// number, or of a nan with that sign, is below it as a signed number.
-bool HasHalves(const llvm::FCmpInst& test, CmpInst::Predicate exact,
-               const llvm::DataLayout& layout) {
+// True where a high half below the constant's says that the test holds: that of a negative number,
+// or of a nan with that sign, is below it as a signed number. What nan ends is asked as cheaply by
+// its bits (cheapen_tests.h), without a loop around the loop.
+bool HasHalves(const llvm::FCmpInst& test, CmpInst::Predicate exact) {
   const auto* constant = llvm::dyn_cast<llvm::ConstantFP>(test.getOperand(1));
   if (constant == nullptr || !constant->getType()->isDoubleTy()) return false;
   const llvm::APFloat& bound = constant->getValueAPF();
   if (!bound.isFiniteNonZero() || bound.isNegative()) return false;
-  if (exact == CmpInst::FCMP_ULT || exact == CmpInst::FCMP_ULE) return true;
-  if (exact != CmpInst::FCMP_OLT && exact != CmpInst::FCMP_OLE) return false;
-  // Others would never pass as unsigned halves, and the loop would be begun again and again.
-  return llvm::computeKnownFPClass(test.getOperand(0), llvm::fcNegative, 0,
-                                   llvm::SimplifyQuery(layout))
-      .isKnownNever(llvm::fcNegative);
+  return exact == CmpInst::FCMP_ULT || exact == CmpInst::FCMP_ULE;
 }
 
 // That `value` holds, or does not: several conditions where it joins some, of which nothing else in
@@ -75,7 +68,7 @@ int64_t UsesWithin(const llvm::Loop& loop, const llvm::Instruction& value) {
   });
 }
 
-bool FindLatch(const llvm::Loop& loop, const llvm::DataLayout& layout, Latch* latch) {
+bool FindLatch(const llvm::Loop& loop, Latch* latch) {
   BasicBlock* block = loop.getLoopLatch();
   auto* branch =
       block == nullptr ? nullptr : llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
@@ -90,7 +83,7 @@ bool FindLatch(const llvm::Loop& loop, const llvm::DataLayout& layout, Latch* la
     if (test == nullptr || !loop.contains(test) || UsesWithin(loop, *test) != 1) continue;
     const CmpInst::Predicate exact =
         condition.holds ? test->getPredicate() : test->getInversePredicate();
-    if (HasHalves(*test, exact, layout)) condition.exact = exact;
+    if (HasHalves(*test, exact)) condition.exact = exact;
     has_tests |= condition.IsTest();
   }
   return has_tests;
@@ -123,9 +116,7 @@ Value* AskHalf(const Condition& condition, llvm::IRBuilder<>& builder) {
   Value* bits = builder.CreateBitCast(test.getOperand(0), builder.getInt64Ty());
   Value* high = builder.CreateTrunc(builder.CreateLShr(bits, 32), builder.getInt32Ty());
   const uint64_t limit = bound.bitcastToAPInt().getZExtValue() >> 32;
-  const bool takes_nan = CmpInst::isUnordered(condition.exact);
-  return builder.CreateICmp(takes_nan ? CmpInst::ICMP_SLT : CmpInst::ICMP_ULT, high,
-                            builder.getInt32(uint32_t(limit)));
+  return builder.CreateICmpSLT(high, builder.getInt32(uint32_t(limit)));
 }
 
 // True, as ptxas cannot know: it would make both tests at each turn of the loop, and no branch.
@@ -135,6 +126,39 @@ Value* HasThreads(llvm::IRBuilder<>& builder) {
   llvm::CallInst* active = builder.CreateCall(mask);
   active->setConvergent();
   return builder.CreateICmpNE(active, builder.getInt32(0));
+}
+
+// LLVM would see through the difference of two counts to the count itself.
+Value* Hidden(Value* count, llvm::IRBuilder<>& builder) {
+  llvm::Type* type = count->getType();
+  const bool is_wide = type->isIntegerTy(64);
+  return builder.CreateCall(llvm::InlineAsm::get(llvm::FunctionType::get(type, {type}, false),
+                                                 is_wide ? "mov.b64 $0, $1;" : "mov.b32 $0, $1;",
+                                                 is_wide ? "=l,l" : "=r,r", false),
+                            {count});
+}
+
+// What is read behind the loop of a number that each turn adds a constant to is made of the next
+// one, for which it would have to be kept.
+void LeaveNextOnes(const llvm::Loop& loop, const BasicBlock* latch, BasicBlock* closer,
+                   const llvm::DominatorTree& dominators) {
+  using llvm::PatternMatch::m_APInt;
+  llvm::IRBuilder<> builder(closer, closer->getFirstInsertionPt());
+  for (llvm::PHINode& counter : loop.getHeader()->phis()) {
+    Value* next = counter.getIncomingValueForBlock(latch);
+    const llvm::APInt* step = nullptr;
+    if (!match(next, llvm::PatternMatch::m_c_Add(llvm::PatternMatch::m_Specific(&counter),
+                                                 m_APInt(step))))
+      continue;
+    const auto is_behind = [&](const llvm::Use& use) {
+      return dominators.dominates(closer->getTerminator(), use);
+    };
+    if (llvm::none_of(counter.uses(), is_behind)) continue;
+    const unsigned bits = step->getBitWidth();
+    if (bits != 32 && bits != 64) continue;
+    Value* left = builder.CreateSub(Hidden(next, builder), builder.getInt(*step));
+    counter.replaceUsesWithIf(left, is_behind);
+  }
 }
 
 void Apply(const llvm::Loop& loop, const Latch& latch) {
@@ -178,6 +202,7 @@ void Apply(const llvm::Loop& loop, const Latch& latch) {
     test->replaceUsesWithIf(
         itself, [&](const llvm::Use& use) { return dominators.dominates(itself, use); });
   }
+  LeaveNextOnes(loop, block, closer, dominators);
   llvm::RecursivelyDeleteTriviallyDeadInstructions(before);
 }
 
@@ -191,7 +216,7 @@ void TestHighHalves(llvm::Module& module) {
     std::vector<std::pair<const llvm::Loop*, Latch>> found;
     for (const llvm::Loop* loop : loops.getLoopsInPreorder()) {
       Latch latch;
-      if (loop->isInnermost() && FindLatch(*loop, module.getDataLayout(), &latch))
+      if (loop->isInnermost() && FindLatch(*loop, &latch))
         found.emplace_back(loop, std::move(latch));
     }
     for (const auto& [loop, latch] : found) Apply(*loop, latch);
