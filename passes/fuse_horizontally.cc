@@ -13,6 +13,9 @@
 // A map that reads what the first makes, each element at its own index, is a sibling too: it takes
 // the element as it is made. Filters that keep the same places become one filter of more values.
 //
+// Nests that store what they make of reductions over one index space, each to rows of its own, are
+// one (fusing/storing_siblings.h): `psi[t] = m.argmax(0)`, `delta[t] = m.max(0)`.
+//
 // What the later one of two reductions needs that read one array, and the first does not, is made
 // before both; on a GPU, where each array that is made by reductions is a kernel that goes through
 // memory, of such arrays:
@@ -36,6 +39,7 @@
 #include "ir/uses.h"
 #include "passes/analyses/binding_key.h"
 #include "passes/analyses/find_effects.h"
+#include "passes/fusing/storing_siblings.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -65,10 +69,11 @@ bool SameExtents(const Binding& a, const Binding& b) {
 class SiblingFuser : public ir::Mutator {
  public:
   SiblingFuser(ir::Arena* arena, const ir::Function& function, Context& context)
-      : Mutator(arena), roots_(function), context_(context) {}
+      : Mutator(arena), roots_(function), storing_(function, roots_), context_(context) {}
 
  protected:
   const Block* VisitBlock(const Block* block) override {
+    block = JoinStoring(block);
     Members members;
     for (const Binding* b : block->bindings)
       members.push_back(std::make_unique<Member>(MemberOf(*b)));
@@ -83,6 +88,30 @@ class SiblingFuser : public ir::Mutator {
   }
 
  private:
+  // One nest for each two that may be one.
+  const Block* JoinStoring(const Block* block) {
+    std::vector<size_t> nests;
+    for (size_t at = 0; at < block->bindings.size(); ++at) {
+      if (block->bindings[at]->op == OpCode::kForeach) nests.push_back(at);
+    }
+    for (size_t later = 1; later < nests.size(); ++later) {
+      for (size_t first = 0; first < later; ++first) {
+        if (storing_.MayJoin(*block, nests[first], nests[later]))
+          return JoinStoring(Joined(*block, nests[first], nests[later]));
+      }
+    }
+    return block;
+  }
+
+  const Block* Joined(const Block& block, size_t first, size_t later) {
+    Block joined = block;
+    const Binding &a = *block.bindings[first], &b = *block.bindings[later];
+    context_.Note(b.span, "fused with its sibling", Topic::kSiblings, Verdict::kDone, a.span);
+    joined.bindings[later] = StoringSiblings::Join(builder(), a, b);
+    joined.bindings.erase(joined.bindings.begin() + std::ptrdiff_t(first));
+    return arena()->New(std::move(joined));
+  }
+
   // A binding of the block, with what it does and needs as it was first written.
   struct Member {
     const Binding* binding;
@@ -545,7 +574,8 @@ class SiblingFuser : public ir::Mutator {
     return arena()->New(std::move(joined));
   }
 
-  Roots roots_;
+  const Roots roots_;
+  const StoringSiblings storing_;
   Context& context_;
 };
 

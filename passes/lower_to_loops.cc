@@ -54,13 +54,16 @@ class Lowering : public ProductCallLowering {
     for_kernels_ = in_lanes_ = context.options.kernels;
     options_ = &context.options;
     FindScannedOver(function);
-    if (!for_kernels_) FindReaders(function);
+    if (for_kernels_) return;
+    FindReaders(function);
+    FindLast(function);
   }
 
  protected:
   void Visit(const Binding* b) override {
     if (VisitPrefix(*b) || VisitInGroup(*b) || VisitByBlock(*b) || VisitLine(*b)) return;
     if (LowerWithReader(*b, [&](const Var* result) { return Allocate(result, *b); })) return;
+    if (LowerLast(*b)) return;
     switch (b->op) {
       case OpCode::kImap: return LowerImap(*b);
       case OpCode::kForeach: return LowerForeach(*b);

@@ -42,6 +42,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "hoist-conditions",
       // Before loops are split at borders, whose parts would have to be put together.
       "drop-fills",
+      // Before borders are looked for, which are known in front of a loop: `i + p - k // 2`.
+      "hoist-invariants",
       // Before prove-bounds, which sees what is so between the borders.
       "split-at-borders",
       "version-loops",

@@ -137,6 +137,19 @@ size_t EndingOf(const ir::Binding& loop) {
   return count;
 }
 
+constexpr int kMostAskedTwice = 12;
+
+// True for a short test that asks one thing after another, as `j < n and x[j] == x[i]` does.
+bool AsksInTurn(const ir::Block& test) {
+  int asked = 0;
+  bool chooses = false;
+  ir::ForEachBinding(test, [&](const ir::Binding& b) {
+    ++asked;
+    chooses |= b.op == OpCode::kIf;
+  });
+  return chooses && asked <= kMostAskedTwice && OnlyComputes(test);
+}
+
 }  // namespace
 
 BasicBlock* FunctionEmitter::NewBlock(const char* name) {
@@ -331,6 +344,41 @@ void FunctionEmitter::EmitFor(const ir::Binding& binding) {
   DefineFromParts(binding.results, AsValues(results));
 }
 
+// Tested before it and at its end, of which LLVM makes such a loop where one thing is asked. What
+// holds the first time in any case is asked only behind a step then: of a run of equal elements,
+// that its first one is equal to itself.
+void FunctionEmitter::EmitTestedWhile(const ir::Binding& loop) {
+  const ir::Block &test = *loop.blocks[0], &body = *loop.blocks[1];
+  EnterLoopOfBlock(test);
+  EnterLoopOfBlock(body);
+  const Parts initial = PartsOf(test.params, loop.operands);
+  BasicBlock *trip = NewBlock("trip"), *after = NewBlock("after");
+  const auto ask = [&](const Parts& parts) {
+    DefineFromParts(test.params, parts);
+    EmitBlock(test);
+    builder_.CreateCondBr(ValueOf(test.results[0]), trip, after);
+    return builder_.GetInsertBlock();
+  };
+  BasicBlock* const before = ask(initial);
+  builder_.SetInsertPoint(trip);
+  const std::vector<PHINode*> carried = PhisLike(builder_, initial);
+  AddIncoming(carried, initial, before);
+  DefineFromParts(body.params, AsValues(carried));
+  llvm::BasicBlock* const outer = std::exchange(emission_.loop, trip);
+  ++loops_around_;
+  EmitBlock(body);
+  --loops_around_;
+  const Parts next = PartsOf(body.params, body.results);
+  BasicBlock* const latch = ask(next);
+  emission_.loop = outer;
+  AddIncoming(carried, next, latch);
+  builder_.SetInsertPoint(after);
+  const std::vector<PHINode*> results = PhisLike(builder_, initial);
+  AddIncoming(results, initial, before);
+  AddIncoming(results, next, latch);
+  DefineFromParts(loop.results, AsValues(results));
+}
+
 // A step that is not the last one does not wait for what ends the loop, as it would where a value
 // were chosen by that: the branch leaves. What stands behind it is written for either side.
 FunctionEmitter::Ending FunctionEmitter::EmitEnding(const ir::Block& body, size_t at,
@@ -354,6 +402,8 @@ FunctionEmitter::Ending FunctionEmitter::EmitEnding(const ir::Block& body, size_
 void FunctionEmitter::EmitWhile(const ir::Binding& binding) {
   if (EndsOnPaths(binding)) return EmitWhileOnPaths(binding);
   const ir::Block &test = *binding.blocks[0], &body = *binding.blocks[1];
+  const bool is_plain = !InKernel() && !IsRemote() && EndingOf(binding) == body.bindings.size();
+  if (is_plain && AsksInTurn(test)) return EmitTestedWhile(binding);
   EnterLoopOfBlock(test);
   EnterLoopOfBlock(body);
   const Parts initial = PartsOf(test.params, binding.operands);

@@ -111,6 +111,7 @@ class FunctionEmitter {
   void EmitLoop(const ir::Binding& binding);
   void EmitFor(const ir::Binding& binding);
   void EmitWhile(const ir::Binding& binding);
+  void EmitTestedWhile(const ir::Binding& loop);
   // What a loop carries where its last step has left it, and from where.
   struct Ending {
     Parts parts;

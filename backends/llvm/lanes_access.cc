@@ -10,6 +10,8 @@ using llvm::SmallVector;
 using llvm::Value;
 
 constexpr int64_t kLongestStep = 4;  // Of lanes that are picked out of whole vectors.
+constexpr int kFewestBytes = 8;      // Under a mask: of fewer, a branch each is no more.
+constexpr const char* kKeepsRolled = "llvm.loop.unroll.disable";
 
 // One access: dtype, place and how to write it.
 class LanesAccess {
@@ -56,7 +58,75 @@ class LanesAccess {
 
   Value* MaskOfRun() { return Reversed(place_.mask); }
 
+  // Where a processor has no masks of bytes, LLVM makes a branch for each of them: a loop goes
+  // through those that are on.
+  bool GoesOneByOne(Value* mask) const {
+    const int lanes = mask == nullptr ? 0 : LengthOf(mask);
+    return emission_.is_x86 && !emission_.has_gathers && size_ <= 2 && lanes >= kFewestBytes &&
+           lanes <= 64 && llvm::isPowerOf2_32(unsigned(lanes));
+  }
+
+  // Numbers of the lanes that are on, in order.
+  template <typename Use>
+  void ForEachOn(Value* mask, const Use& use) {
+    llvm::Type* word = builder_.getInt64Ty();
+    Value* bits = builder_.CreateBitCast(mask, builder_.getIntNTy(unsigned(LengthOf(mask))));
+    bits = builder_.CreateZExt(bits, word);
+    const auto are_some = [&](Value* left) {
+      return builder_.CreateICmpNE(left, builder_.getInt64(0));
+    };
+    llvm::BasicBlock* before = builder_.GetInsertBlock();
+    llvm::LLVMContext& context = emission_.context();
+    auto* each = llvm::BasicBlock::Create(context, "lane", before->getParent());
+    auto* after = llvm::BasicBlock::Create(context, "after", before->getParent());
+    builder_.CreateCondBr(are_some(bits), each, after);
+    builder_.SetInsertPoint(each);
+    llvm::PHINode* left = builder_.CreatePHI(word, 2);
+    use(builder_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, left, builder_.getTrue()));
+    Value* rest = builder_.CreateAnd(left, builder_.CreateSub(left, builder_.getInt64(1)));
+    left->addIncoming(bits, before);
+    left->addIncoming(rest, each);
+    llvm::Instruction* again = builder_.CreateCondBr(are_some(rest), each, after);
+    auto* asked = llvm::MDNode::get(context, llvm::MDString::get(context, kKeepsRolled));
+    llvm::MDNode* loop = llvm::MDNode::getDistinct(context, {nullptr, asked});
+    loop->replaceOperandWith(0, loop);
+    again->setMetadata(llvm::LLVMContext::MD_loop, loop);
+    builder_.SetInsertPoint(after);
+  }
+
+  // Where lanes stand on the stack, to be taken one by one.
+  Value* PlaceOf(llvm::Type* type) {
+    llvm::BasicBlock& entry = builder_.GetInsertBlock()->getParent()->getEntryBlock();
+    llvm::IRBuilder<> first(&entry, entry.getFirstInsertionPt());
+    return first.CreateAlloca(type);
+  }
+
+  Value* LoadOn(llvm::Type* type, Value* address, Value* mask) {
+    llvm::Type* element = type->getScalarType();
+    Value* lanes = PlaceOf(type);
+    builder_.CreateStore(llvm::Constant::getNullValue(type), lanes);
+    ForEachOn(mask, [&](Value* lane) {
+      llvm::Instruction* load = builder_.CreateAlignedLoad(
+          element, builder_.CreateGEP(element, address, lane), traits_.alignment);
+      traits_.scopes.Mark(load);
+      builder_.CreateStore(load, builder_.CreateGEP(element, lanes, lane));
+    });
+    return builder_.CreateLoad(type, lanes);
+  }
+
+  void StoreOn(Value* value, Value* address, Value* mask) {
+    llvm::Type* element = value->getType()->getScalarType();
+    Value* lanes = PlaceOf(value->getType());
+    builder_.CreateStore(value, lanes);
+    ForEachOn(mask, [&](Value* lane) {
+      Value* load = builder_.CreateLoad(element, builder_.CreateGEP(element, lanes, lane));
+      traits_.scopes.Mark(builder_.CreateAlignedStore(
+          load, builder_.CreateGEP(element, address, lane), traits_.alignment));
+    });
+  }
+
   Value* LoadRun(llvm::Type* type, Value* mask) {
+    if (GoesOneByOne(mask)) return LoadOn(type, RunAddress(), mask);
     llvm::Instruction* load;
     if (mask == nullptr) {
       load = builder_.CreateAlignedLoad(type, RunAddress(), traits_.alignment);
@@ -85,6 +155,7 @@ class LanesAccess {
   void StoreMasked(Value* value, Value* address, Value* mask) {
     value = Padded(value, llvm::PoisonValue::get(value->getType()));
     mask = Padded(mask, AllOff(LengthOf(mask)));
+    if (GoesOneByOne(mask)) return StoreOn(value, address, mask);
     traits_.scopes.Mark(builder_.CreateMaskedStore(value, address, traits_.alignment, mask));
   }
 

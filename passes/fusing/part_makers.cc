@@ -159,6 +159,14 @@ Operand EndOf(Builder& builder, const AxisPart& part) {
   return builder.Scalar(OpCode::kSelect, {some, builder.Add(last, one), Operand::Int(0)});
 }
 
+// Whether one prefix is what its elements come to in any order.
+bool IsTotal(const Binding& maker, const Parts& parts) {
+  const ir::DType dtype = maker.result()->type.dtype();
+  const auto op = ir::CombineOp(*maker.blocks[1]);
+  return op && parts.size() == 1 && parts[0].is_index && ir::IsAssociative(*op) &&
+         (ir::IsInteger(dtype) || dtype == ir::DType::kBool);
+}
+
 Operand MakePrefixes(Builder& builder, const Binding& maker, const Parts& parts) {
   const AxisPart prefix = AxisPart::Whole(EndOf(builder, parts[0]));
   Parts made_parts = parts;
@@ -169,6 +177,10 @@ Operand MakePrefixes(Builder& builder, const Binding& maker, const Parts& parts)
     operands[k] = SliceOf(builder, operands[k], LeadingParts(made_parts, 1, TypeOf(operands[k])));
   const Block* element = ir::CloneBlock(builder.arena(), *maker.blocks[0]);
   const Block* combine = ir::CloneBlock(builder.arena(), *maker.blocks[1]);
+  if (IsTotal(maker, parts)) {
+    const ir::DType dtype = maker.result()->type.dtype();
+    return builder.EmitOne(OpCode::kReduce, dtype, operands, {}, {element, combine});
+  }
   const ir::Type type = ir::Type::Array(maker.result()->type.dtype(), SizesOf(made_parts));
   const Var* made = builder.EmitOne(OpCode::kScan, type, operands, maker.attrs, {element, combine},
                                     maker.result()->hint);

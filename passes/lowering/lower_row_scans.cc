@@ -95,7 +95,7 @@ void RowScanLowering::WriteByThreads(const Binding& nest, const Operands& extent
       StorePrefix(row.parts, index, prefix);
     };
     If(builder().Scalar(OpCode::kGt, {row.scan.extents[0], Int(0)}),
-       [&] { row.scan.lanes > 1 ? PutInLevels(row.scan, put) : PutInOrder(row.scan, put); });
+       [&] { row.scan.lanes > 1 ? PutInLevels(row.scan, put) : void(PutInOrder(row.scan, put)); });
   });
 }
 

@@ -26,7 +26,6 @@ constexpr int64_t kElementsAtOnce = 4096;
 constexpr int64_t kFewThreads = 4;  // So many are not faster in two traversals than one in one.
 constexpr int64_t kUsualScanLanes = 8;
 constexpr int64_t kQuickStep = 8;      // One that costs no more waits for memory, in one chain too.
-constexpr size_t kMostChains = 8;      // Sums that a processor has under way at a time.
 constexpr int64_t kBlocksAtOnce = 32;  // Of lanes: what one thread takes.
 
 // Which extreme of complex numbers the combine gives, if it does.
@@ -112,7 +111,7 @@ void ScanLowering::LowerScan(const Binding& b, const PrefixReader* reader, const
       scan.parallel ? ScanOnDevice(r, scan.results) : PutInLevels(r, put);
       return Operands{};
     }
-    block > 0 ? ScanInBlocks(scan) : PutInOrder(r, put);
+    block > 0 ? ScanInBlocks(scan) : void(PutInOrder(r, put));
     return Operands{};
   };
   Choose(some, write, [] { return Operands{}; });
@@ -121,7 +120,7 @@ void ScanLowering::LowerScan(const Binding& b, const PrefixReader* reader, const
 // Blocks take two traversals, which a few threads make up for but one does not.
 void ScanLowering::ScanInBlocks(const Scan& scan) {
   if (!MayGoInOrder(scan.reduction.binding)) return ScanBlocks(scan);
-  if (!scan.parallel) return PutInOrder(scan.reduction, scan.put);
+  if (!scan.parallel) return void(PutInOrder(scan.reduction, scan.put));
   const Operand threads = builder().EmitOne(OpCode::kTeam, ir::DType::kI64, {}, {}, {}, "threads");
   const auto in_order = [&] {
     PutInOrder(scan.reduction, scan.put);
@@ -135,11 +134,11 @@ void ScanLowering::ScanInBlocks(const Scan& scan) {
 }
 
 // From the init, or from the first element.
-void ScanLowering::PutInOrder(const Reduction& r, const Put& put) {
+Operands ScanLowering::PutInOrder(const Reduction& r, const Put& put) {
   Operands first = Element(r, {Int(0)});
   if (!r.inits.empty()) first = Combine(r, r.inits, first);
   put(Int(0), first);
-  Carry(Int(1), r.extents[0], first, [&](const Operand& i, const Operands& so_far) {
+  return Carry(Int(1), r.extents[0], first, [&](const Operand& i, const Operands& so_far) {
     const Operands element = Element(r, {i});
     const auto combine = [&] { return Combine(r, so_far, element); };
     const auto extreme = in_lanes_ ? std::nullopt : ComplexExtreme(r.binding);

@@ -32,8 +32,12 @@ class ScanLowering : public DeviceScanLowering {
   void FindScannedOver(const ir::Function& function);
   // Finds the nests that are written with their scans.
   void FindReaders(const ir::Function& function);
-  // One thread's prefixes of something: in order, and as a tree with lanes says.
-  void PutInOrder(const Reduction& r, const Put& put);
+  // Finds the scans of which the last prefix alone is read.
+  void FindLast(const ir::Function& function);
+  // Makes that prefix in place of such a scan, and puts it in the place of a load: then true.
+  bool LowerLast(const ir::Binding& b);
+  // One thread's prefixes of something: in order, and as a tree with lanes says. The last of them.
+  Operands PutInOrder(const Reduction& r, const Put& put);
   void PutInLevels(const Reduction& r, const Put& put);
 
  private:
@@ -55,6 +59,7 @@ class ScanLowering : public DeviceScanLowering {
   void LowerScan(const ir::Binding& b, const PrefixReader* reader, const Put& reads);
   // The array of a result, which stands for it from here on; null for one that is left out.
   const ir::Var* ArrayFor(const ir::Binding& scan, size_t k, const PrefixReader* reader);
+  Operands LastOf(Scan scan);
   void ScanInBlocks(const Scan& scan);
   void ScanBlocks(Scan scan);
   // What is before a block of the levels around, outermost first, where something is.
@@ -98,6 +103,9 @@ class ScanLowering : public DeviceScanLowering {
   std::unordered_map<const ir::Var*, const ir::Var*> scanned_over_;  // by result
   std::unordered_map<const ir::Binding*, PrefixReader> readers_;     // by nest
   std::unordered_map<const ir::Binding*, const ir::Binding*> read_by_;
+  ir::VarSet last_only_;                                   // results of scans
+  std::unordered_map<const ir::Var*, ir::Operand> lasts_;  // by result
+  static constexpr size_t kMostChains = 8;  // Sums that a processor has under way at a time.
 };
 
 }  // namespace parakeet::passes

@@ -48,6 +48,16 @@ fn @f(%x: [n]f64 c, %up: f64, %down: f64) -> (f64, f64) entry {
     yield %p.1, %q.1 }
   return %a, %b })ir";
 
+// The first of 32 bytes.
+constexpr std::string_view kSomeBytes = R"ir(
+fn @f(%x: [n]u8 c, %y: [n]u8 c, %k: i64) entry {
+  %a: i64x32 = iota
+  %b: i64x32 = splat %k
+  %c: boolx32 = lt %a, %b
+  %d: u8x32 = load_lanes %x[0], %c {axis = 0, masked = 1}
+  store_lanes %y[0], %d, %c {axis = 0, masked = 1}
+  return })ir";
+
 Compiled Texts(std::string_view text, const char* cpu) {
   CompileOptions options;
   options.cpu = cpu;
@@ -70,6 +80,13 @@ TEST(Choices, SeveralFloatsByOneMask) {
   EXPECT_TRUE(Has(masks.llvm_ir, "select <2 x i1>"));
   EXPECT_FALSE(Has(masks.assembly, "kmov"));
   EXPECT_FALSE(Has(Texts(kRates, "haswell").llvm_ir, "<2 x i1>"));
+}
+
+TEST(Choices, OfBytesUnderAMaskOneByOne) {
+  const Compiled bytes = Texts(kSomeBytes, "haswell");
+  EXPECT_FALSE(Has(bytes.llvm_ir, "llvm.masked"));
+  EXPECT_TRUE(Has(bytes.llvm_ir, "llvm.cttz.i64"));
+  EXPECT_TRUE(Has(Texts(kSomeBytes, "skylake-avx512").llvm_ir, "llvm.masked.store.v32i8"));
 }
 
 TEST(Choices, SayWhatTheInterpreterSays) {

@@ -134,3 +134,36 @@ def test_windows_whose_size_is_an_argument_are_not_made():
     for n, message in ((51, "cannot be larger"), (-1, "negative values"), (2**63 - 1, "larger")):
         with pytest.raises(ValueError, match=message):
             f(x, n)
+
+
+def clipped_window(x, w):
+    """Half of the window is worked out where it is used."""
+    n, m = x.shape
+    out = np.zeros((n, m))
+    for i in range(n):
+        for j in range(m):
+            for p in range(w.shape[0]):
+                for q in range(w.shape[1]):
+                    y = i + p - w.shape[0] // 2
+                    z = j + q - w.shape[1] // 2
+                    if y < 0:
+                        y = 0
+                    if y >= n:
+                        y = n - 1
+                    out[i, j] += x[y, min(max(z, 0), m - 1)] * w[p, q]
+    return out
+
+
+def test_windows_of_which_half_is_worked_out_inside():
+    rng = np.random.default_rng(5)
+    compiled = jit(clipped_window)
+    for shape in ((9, 40), (1, 3), (2, 1)):
+        for sides in ((3, 3), (1, 5), (4, 2)):
+            x, w = rng.random(shape), rng.random(sides)
+            for target in TARGETS:
+                made = compiled(x, w, target=target)
+                np.testing.assert_allclose(made, clipped_window(x, w), rtol=1e-13)
+    compiled = jit(clipped_window)
+    compiled(rng.random((50, 60)), rng.random((3, 3)), target="serial")
+    # What is between the borders is read along memory, 48 vectors of it.
+    assert compiled.ir(stage="scheduled").count("load_lanes %x") >= 9
