@@ -116,11 +116,12 @@ Compiled Compile(const ir::Program& program, const CompileOptions& options) {
   llvm::Module module("parakeet", context);
   module.setDataLayout(target.machine().createDataLayout());
   module.setTargetTriple(target.machine().getTargetTriple().str());
+  CudaRunner cuda(options.gpu_architecture);
+  const bool is_whole = options.keep_ir || options.keep_assembly;
   Timed(compiled.phases, "emit", [&] {
     const HostMath math(target.vector_bits(), options.has_vector_function);
     const OpenMpRunner runner(CallsLapack(program));
     EmulatedRunner emulated(&math);
-    CudaRunner cuda(options.gpu_architecture);
     const bool has_team = options.parallel && options.kernels == KernelTarget::kNone;
     Emission emission(&module, options, &math, has_team ? &runner : nullptr);
     emission.has_gathers = target.vector_bits() == 512;
@@ -128,11 +129,11 @@ Compiled Compile(const ir::Program& program, const CompileOptions& options) {
     if (options.kernels == KernelTarget::kEmulated) emission.kernels = &emulated;
     if (options.kernels == KernelTarget::kCuda) emission.kernels = &cuda;
     EmitProgram(emission, program);
-    if (options.kernels == KernelTarget::kCuda) compiled.ptx = cuda.TakeKernels(emission, options);
+    if (options.kernels == KernelTarget::kCuda) cuda.TakeKernels(emission, options);
+    if (is_whole) compiled.ptx = cuda.DefineKernels(module);
     SetTarget(module, target);
     if (kVerifies || options.keep_ir) Verify(module);
   });
-  const bool is_whole = options.keep_ir || options.keep_assembly;
   const auto pieces = CutModule(module, is_whole ? 1 : options.threads);
   std::vector<std::future<Object>> others;
   for (const Piece& piece : pieces) others.push_back(CompileAside(piece, options));
@@ -146,6 +147,14 @@ Compiled Compile(const ir::Program& program, const CompileOptions& options) {
     WaitUntilPrepared();
     std::vector<Object> all = {target.WriteObject(module)};
     for (auto& other : others) all.push_back(other.get());
+    if (!is_whole && cuda.HasKernels()) {
+      llvm::Module kernels("kernels", context);
+      kernels.setDataLayout(module.getDataLayout());
+      kernels.setTargetTriple(module.getTargetTriple());
+      PrepareWriter();  // While others still make PTX.
+      compiled.ptx = cuda.DefineKernels(kernels);
+      all.push_back(target.WriteObject(kernels));
+    }
     return all;
   });
   compiled.image = Timed(compiled.phases, "link", [&] {

@@ -12,11 +12,17 @@
 // Where the iteration is short, a thread takes as many iterations as make 16 bytes, 256 apart:
 // neighbouring threads read neighbours, and what a thread reads for one iteration does not wait for
 // what it does in another. Where an iteration reads and stores the elements of its own index alone
-// (analyses/neighbour_accesses.h), a thread takes neighbours, which are read and stored as one:
+// (analyses/neighbour_accesses.h), a thread takes neighbours, which are read and stored as one. The
+// iterations are written once for all threads, which takes a third of the time to compile; where
+// some are not there, the thread makes its first one again, and stores nothing:
 //
 //   %lies = aligned %x and aligned %r
 //   ... %whole = all of the block's iterations are there, and %lies
-//       if %whole { %four = load_lanes %x[%first] {whole = 1}  ... } else { ... as above ... }
+//       %first = ...  %step = select %whole, 1, 256
+//       if %whole { %four = load_lanes %x[%first] {whole = 1}  store_lanes %own[%t, 0], %four
+//       } else { ... store %own[%t, 1], (load %x[%second < %trips ? %second : %first]) ... }
+//       ... %a = load %own[%t, 0]  ... store %made[%t, 0], %v ...
+//       if %whole { ... store_lanes %r[%first], %results {whole = 1} } else { ... }
 //
 // Divisions by a value that the host knows are products with its reciprocal, in threads whose
 // numbers are small enough (lowering/index_writer.h):
@@ -146,21 +152,10 @@ class KernelExtractor : public ArraysOfThreads {
       const OwnArrays own = neighbours ? AllocateOwn(*neighbours) : OwnArrays{};
       Threads(kThreads, [&](const Operand& thread) {
         const Operand begin = builder().Mul(block, Int(kThreads * several));
+        if (neighbours) return WriteNeighbours(*neighbours, own, thread, begin, trips);
         const Operand first = builder().Add(begin, thread);
         if (several == 1) return WriteTrip(first, trips, iterate);
-        const auto apart = [&] {
-          WriteTrips(first, several, trips, iterate);
-          return Operands{};
-        };
-        if (!neighbours) return void(apart());
-        const auto side_by_side = [&] {
-          WriteNeighbours(*neighbours, own, thread,
-                          builder().Add(begin, builder().Mul(thread, Int(several))));
-          return Operands{};
-        };
-        const Operand end = builder().Add(begin, Int(kThreads * several));
-        const Operand is_whole = builder().Scalar(OpCode::kLe, {end, trips});
-        Choose(builder().Scalar(OpCode::kAnd, {neighbours->lies, is_whole}), side_by_side, apart);
+        WriteTrips(first, several, trips, iterate);
       });
     });
   }
@@ -232,32 +227,104 @@ class KernelExtractor : public ArraysOfThreads {
     return own;
   }
 
+  // Where a thread's iterations are: side by side where `whole`, else as far apart as a block has
+  // threads.
+  struct Places {
+    Operand whole;
+    Operands at;
+    Operands is_there;  // of the first: true
+  };
+
   // Reads all, makes all, stores all.
   void WriteNeighbours(const Neighbours& neighbours, const OwnArrays& own, const Operand& thread,
-                       const Operand& first) {
-    MoveNeighbours(OpCode::kLoad, neighbours, own, thread, first);
-    in_kernel_ = true;
-    for (int64_t k = 0; k < neighbours.count; ++k) {
-      const Block& copy = *ir::CloneBlock(arena(), neighbours.body);
-      Replace(copy.params[0], builder().Add(first, Int(k)));
-      for (size_t at = 0; at < copy.bindings.size(); ++at) {
-        const Binding& b = *copy.bindings[at];
-        builder().set_span(b.span);
-        if (!neighbours.accesses.contains(at)) {
-          Visit(&b);
-        } else if (b.op == OpCode::kLoad) {
-          Replace(b.result(), builder().Load(own.at(at), {thread, Int(k)}, b.result()->hint));
-        } else {
-          builder().Store(own.at(at), {thread, Int(k)}, Apply(b.operands.back()));
+                       const Operand& begin, const Operand& trips) {
+    const auto scalar = [&](OpCode op, const Operands& operands) {
+      return builder().Scalar(op, operands);
+    };
+    const int64_t count = neighbours.count;
+    const Operand end = builder().Add(begin, Int(kThreads * count));
+    Places places{
+        scalar(OpCode::kAnd, {neighbours.lies, scalar(OpCode::kLe, {end, trips})}), {}, {}};
+    const Operand from =
+        scalar(OpCode::kSelect, {places.whole, builder().Mul(thread, Int(count)), thread});
+    const Operand first = builder().Add(begin, from);
+    const Operand step = scalar(OpCode::kSelect, {places.whole, Int(1), Int(kThreads)});
+    WriteTrip(first, trips, [&](const Operand&) {
+      for (int64_t k = 0; k < count; ++k) {
+        places.at.push_back(builder().Add(first, builder().Mul(step, Int(k))));
+        places.is_there.push_back(k == 0 ? Operand::Bool(true)
+                                         : scalar(OpCode::kLt, {places.at.back(), trips}));
+        if (k > 0) {
+          // The first one again, where there is none: its elements are this thread's.
+          places.at.back() =
+              scalar(OpCode::kSelect, {places.is_there.back(), places.at.back(), first});
         }
+      }
+      Move(OpCode::kLoad, neighbours, own, thread, places);
+      for (int64_t k = 0; k < count; ++k) WriteOne(neighbours, own, {thread, Int(k)}, places.at[k]);
+      Move(OpCode::kStore, neighbours, own, thread, places);
+    });
+  }
+
+  // An iteration on what its thread has of its own.
+  void WriteOne(const Neighbours& neighbours, const OwnArrays& own, const Operands& place,
+                const Operand& index) {
+    in_kernel_ = true;
+    const Block& copy = *ir::CloneBlock(arena(), neighbours.body);
+    Replace(copy.params[0], index);
+    for (size_t at = 0; at < copy.bindings.size(); ++at) {
+      const Binding& b = *copy.bindings[at];
+      builder().set_span(b.span);
+      if (!neighbours.accesses.contains(at)) {
+        Visit(&b);
+      } else if (b.op == OpCode::kLoad) {
+        Replace(b.result(), builder().Load(own.at(at), place, b.result()->hint));
+      } else {
+        builder().Store(own.at(at), place, Apply(b.operands.back()));
       }
     }
     in_kernel_ = false;
-    MoveNeighbours(OpCode::kStore, neighbours, own, thread, first);
   }
 
-  void MoveNeighbours(OpCode op, const Neighbours& neighbours, const OwnArrays& own,
-                      const Operand& thread, const Operand& first) {
+  // Between memory and what a thread has of its own: all that is loaded, or all that is stored.
+  void Move(OpCode op, const Neighbours& neighbours, const OwnArrays& own, const Operand& thread,
+            const Places& places) {
+    const auto side_by_side = [&] {
+      MoveAsOne(op, neighbours, own, thread, places.at[0]);
+      return Operands{};
+    };
+    const auto apart = [&] {
+      for (size_t k = 0; k < places.at.size(); ++k) {
+        const auto move = [&] { MoveEach(op, neighbours, own, {thread, Int(k)}, places.at[k]); };
+        if (op == OpCode::kLoad || k == 0) {
+          move();
+        } else {
+          If(places.is_there[k], move);
+        }
+      }
+      return Operands{};
+    };
+    const bool any = std::any_of(neighbours.accesses.begin(), neighbours.accesses.end(),
+                                 [&](size_t at) { return neighbours.body.bindings[at]->op == op; });
+    if (any) Choose(places.whole, side_by_side, apart);
+  }
+
+  void MoveEach(OpCode op, const Neighbours& neighbours, const OwnArrays& own, const Operands& mine,
+                const Operand& at) {
+    for (const size_t access : neighbours.accesses) {
+      const Binding& b = *neighbours.body.bindings[access];
+      if (b.op != op) continue;
+      const Operand array = Apply(b.operands[0]);
+      if (op == OpCode::kLoad) {
+        builder().Store(own.at(access), mine, builder().Load(array, {at}, b.result()->hint));
+      } else {
+        builder().Store(array, {at}, builder().Load(own.at(access), mine));
+      }
+    }
+  }
+
+  void MoveAsOne(OpCode op, const Neighbours& neighbours, const OwnArrays& own,
+                 const Operand& thread, const Operand& first) {
     const Attributes of_own{{Attr::kAxis, int64_t{1}}};
     const Attributes of_memory{{Attr::kAxis, int64_t{0}}, {Attr::kWhole, int64_t{1}}};
     for (const size_t at : neighbours.accesses) {

@@ -9,6 +9,10 @@
 //   store_lanes %r[%i], %b {axis = 0} }
 //   if %some { the same once from %m, each access masked }
 //
+// Where much is made of an element, both are one loop (dear_body.h):
+//   for %i in %lo to %hi step 8 { %a: f64x8 = if %whole { load_lanes ... } else { ... masked }  %b:
+//   f64x8 = tanh %a  if %whole { store_lanes ... } else { ... masked } }
+//
 // What is the same in all lanes stays a number, be it carried by a loop or chosen by a branch. A
 // loop with the attribute `lanes` takes so many at a time.
 //
@@ -17,6 +21,7 @@
 // position.
 // Refuses: nothing; what it cannot write is a Bug of whoever made the loop.
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <unordered_map>
 
@@ -24,6 +29,7 @@
 #include "ir/uses.h"
 #include "passes/analyses/find_cost.h"
 #include "passes/analyses/varying_values.h"
+#include "passes/lowering/dear_body.h"
 #include "passes/lowering/lane_counts.h"
 #include "passes/lowering/lane_values.h"
 #include "passes/lowering/loop_writer.h"
@@ -76,13 +82,6 @@ class Vectorizer : public LoopWriter {
     lanes_ = nullptr;
     mask_.reset();
     return result;
-  }
-
-  // Where whole vectors end: lo + (hi - lo) / lanes * lanes.
-  Operand EndOfWhole(const Operand& lo, const Operand& hi, int lanes) {
-    const Operand span = builder().Scalar(OpCode::kMax, {builder().Sub(hi, lo), Int(0)});
-    const Operand rest = builder().Scalar(OpCode::kMod, {span, Int(lanes)});
-    return builder().Add(lo, builder().Sub(span, rest));
   }
 
   Operand TailMask(const Operand& start, const Operand& hi, int lanes) {
@@ -239,6 +238,8 @@ class Vectorizer : public LoopWriter {
     const bool once = wide == narrow || IsLong(body);
     const Operand whole = once ? lo : WriteWhole(body, lo, wide, progress);
     const int lanes = once ? wide : narrow;
+    const bool is_plain = !has_checks && b.attrs.Int(Attr::kShort) == 0;
+    if (is_plain && PartDearBody(body)) return WriteTogether(body, whole, hi, lanes);
     const Operand end = WriteWhole(body, whole, lanes, progress);
     const auto carried = [&](const Operand& failed) {
       return has_checks ? Operands{failed} : Operands{};
@@ -263,6 +264,49 @@ class Vectorizer : public LoopWriter {
     };
     const Operands failed = Choose(builder().Scalar(OpCode::kLt, {end, hi}), rest, none_left);
     if (lanes_may_fail_) WriteOneByOne(body, failed[0], hi);
+  }
+
+  // Whole vectors and the masked one by the same code but for what they load and store. Lanes that
+  // are off have what the first one has.
+  void WriteTogether(const Block& body, const Operand& lo, const Operand& hi, int lanes) {
+    const Operand end = EndOfWhole(lo, hi, lanes);
+    const Operand mask = TailMask(end, hi, lanes);
+    const auto write_parts = [&](const DearBody& parts, const Operand& is_whole) {
+      const auto choose = [&](const std::function<Operands()>& each) {
+        const auto masked = [&] { return mask_ = mask, each(); };
+        Operands values = Choose(is_whole, each, masked, {{Attr::kLikely, int64_t{1}}});
+        return mask_.reset(), values;
+      };
+      for (const Binding* b : parts.places) Visit(b);
+      const Operands loaded = choose([&] {
+        Operands values;
+        for (const Binding* b : parts.loads) values.push_back(LoadFilled(*b));
+        return values;
+      });
+      for (size_t k = 0; k < loaded.size(); ++k) SetVector(parts.loads[k]->result(), loaded[k]);
+      for (const Binding* b : parts.work) Visit(b);
+      return choose([&] {
+        for (const Binding* b : parts.stores) AccessLanes(*b);
+        return Operands{};
+      });
+    };
+    const auto write = [&](const Operand& i) {
+      const Block* copy = Copy(body);
+      const Operand is_whole = builder().Scalar(OpCode::kLt, {i, end});
+      InLanes(lanes, copy->params[0], i, std::nullopt,
+              [&] { return write_parts(*PartDearBody(*copy), is_whole); });
+    };
+    Loop(lo, hi, {}, write, lanes);
+  }
+
+  Operand LoadFilled(const Binding& b) {
+    AccessLanes(b);
+    const Operand loaded = lanes_->Of(b.result()).value;
+    if (!mask_) return loaded;
+    Operands index;
+    for (size_t k = 1; k < b.operands.size(); ++k) index.push_back(ValueOf(b.operands[k]).value);
+    const Operand first = lanes_->Splat(builder(), builder().Load(Apply(b.operands[0]), index));
+    return builder().Scalar(OpCode::kSelect, {*mask_, loaded, first});
   }
 
   // From the vector in which a lane has failed: its error is that of the first iteration to fail.
@@ -350,43 +394,6 @@ class Vectorizer : public LoopWriter {
     });
     return !has_bools && b.attrs.Int(Attr::kLanes) >= 8 * kRegistersOfTree &&
            CostOf(*b.blocks[0]) >= kDearElement;
-  }
-
-  // The combine is scalar code on its parameters alone, so it reads the same with vectors for them.
-  Operands CombineVectors(const Block& combine, const Operands& left, const Operands& right) {
-    if (auto each = CombineEach(combine, left, right)) return *each;
-    ir::Substitution values;
-    for (size_t k = 0; k < left.size(); ++k) {
-      values[combine.params[k]] = left[k];
-      values[combine.params[k + left.size()]] = right[k];
-    }
-    const auto value_of = [&](const Operand& operand) {
-      const auto found = operand.IsVar() ? values.find(operand.var()) : values.end();
-      return found == values.end() ? operand : found->second;
-    };
-    for (const Binding* binding : combine.bindings) {
-      Operands operands;
-      for (const Operand& operand : binding->operands) operands.push_back(value_of(operand));
-      values[binding->result()] = builder().Scalar(binding->op, std::move(operands));
-    }
-    Operands results;
-    for (const Operand& result : combine.results) results.push_back(value_of(result));
-    return results;
-  }
-
-  Operands Half(const Operands& vectors, bool high) {
-    Operands halves;
-    for (const Operand& vector : vectors) {
-      const Type type = ir::TypeOf(vector);
-      if (type.lanes() == 2) {
-        halves.push_back(builder().EmitOne(OpCode::kExtract, type.dtype(), {vector, Int(high)}));
-      } else {
-        const Type half = Type::Vector(type.dtype(), type.lanes() / 2);
-        halves.push_back(
-            builder().EmitOne(high ? OpCode::kHighHalf : OpCode::kLowHalf, half, {vector}));
-      }
-    }
-    return halves;
   }
 
   // --- A body in lanes. ---
@@ -743,12 +750,6 @@ class Vectorizer : public LoopWriter {
         numbers.push_back(k);
     }
     return numbers;
-  }
-
-  std::vector<const Var*> NewVarsLike(const Operands& values) {
-    std::vector<const Var*> vars;
-    for (const Operand& value : values) vars.push_back(builder().NewVar(ir::TypeOf(value), "acc"));
-    return vars;
   }
 
   // One trip of the lanes in carried[0]: those that go on, and what all of them carry then.

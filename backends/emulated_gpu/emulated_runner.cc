@@ -96,7 +96,7 @@ void EmulatedRunner::Fence(Emission& emission) const {
 llvm::Constant* EmulatedRunner::Describe(Emission& emission, llvm::Function* kernel,
                                          const KernelTraits& traits) {
   llvm::GlobalVariable* constant = DeclareKernelConstant(emission, kernel->getName());
-  DefineKernelConstant(emission, constant, kPkKernelEmulated, traits, kernel, 0, kernel->getName());
+  DefineKernelConstant(constant, kPkKernelEmulated, traits, kernel, 0, kernel->getName());
   return constant;
 }
 

@@ -72,9 +72,8 @@ class KernelRunner {
 
 // The PkKernel of a kernel, whose code is known later.
 llvm::GlobalVariable* DeclareKernelConstant(Emission& emission, llvm::StringRef name);
-void DefineKernelConstant(Emission& emission, llvm::GlobalVariable* constant, int kind,
-                          const KernelTraits& traits, llvm::Constant* code, int64_t code_bytes,
-                          llvm::StringRef name);
+void DefineKernelConstant(llvm::GlobalVariable* constant, int kind, const KernelTraits& traits,
+                          llvm::Constant* code, int64_t code_bytes, llvm::StringRef name);
 
 }  // namespace parakeet::backends
 

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "backends/nvvm/device_functions.h"
-#include "backends/nvvm/make_ptx.h"
 #include "backends/nvvm/split_ptx.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "runtime/device_abi.h"
@@ -147,18 +146,19 @@ llvm::Constant* CudaRunner::Describe(Emission& emission, llvm::Function* kernel,
   if (is_new) kernel->setName("kernel_" + std::to_string(described_.size()));
   described_.push_back(
       {kernel, DeclareKernelConstant(emission, kernel->getName()), traits, is_new});
+  described_.back().constant->setVisibility(llvm::GlobalValue::HiddenVisibility);
   return described_.back().constant;
 }
 
-std::string CudaRunner::TakeKernels(Emission& emission, const CompileOptions& options) {
+void CudaRunner::TakeKernels(Emission& emission, const CompileOptions& options) {
   std::vector<KernelEntry> entries;
-  for (const Described& d : described_) {
+  for (Described& d : described_) {
+    d.name = d.kernel->getName().str();
     if (!d.is_new) continue;
     entries.push_back(
         {d.kernel, d.traits.capture_bytes, d.traits.threads, ResidentBlocks(d.traits)});
   }
-  const std::string ptx = entries.empty() ? "" : MakePtx(emission.module, entries, options);
-  DefineByGroups(emission, ptx);
+  if (!entries.empty()) ptx_ = std::make_unique<PtxInMaking>(emission.module, entries, options);
   for (const Described& d : described_) {
     if (d.is_new) d.kernel->eraseFromParent();
   }
@@ -166,24 +166,37 @@ std::string CudaRunner::TakeKernels(Emission& emission, const CompileOptions& op
   for (const char* name : {kFailFunction, kAllocateFunction, kFreeFunction}) {
     if (llvm::Function* function = emission.module.getFunction(name)) function->eraseFromParent();
   }
-  return ptx;
 }
 
 // Each group's code is a module, which is loaded when the first of its kernels is launched.
-void CudaRunner::DefineByGroups(Emission& emission, const std::string& ptx) {
+std::string CudaRunner::DefineKernels(llvm::Module& module) {
+  if (ptx_ == nullptr) return "";
+  const std::string ptx = ptx_->Take();
   std::map<int, std::set<std::string, std::less<>>> groups;
-  for (const Described& d : described_) groups[d.traits.group].insert(d.kernel->getName().str());
+  for (const Described& d : described_) groups[d.traits.group].insert(d.name);
   for (const auto& [group, names] : groups) {
     const std::string code = KeepKernels(ptx, names);
-    auto* text = llvm::ConstantDataArray::getString(emission.context(), code);
-    auto* global = new llvm::GlobalVariable(emission.module, text->getType(), /*isConstant=*/true,
+    auto* text = llvm::ConstantDataArray::getString(module.getContext(), code);
+    auto* global = new llvm::GlobalVariable(module, text->getType(), /*isConstant=*/true,
                                             llvm::GlobalValue::PrivateLinkage, text);
     for (const Described& d : described_) {
-      if (d.traits.group != group) continue;
-      DefineKernelConstant(emission, d.constant, kPkKernelCuda, d.traits, global,
-                           static_cast<int64_t>(code.size()) + 1, d.kernel->getName());
+      if (d.traits.group == group) Define(d, global, int64_t(code.size()) + 1, module);
     }
   }
+  return ptx;
+}
+
+void CudaRunner::Define(const Described& kernel, llvm::GlobalVariable* text, int64_t bytes,
+                        llvm::Module& module) {
+  llvm::GlobalVariable* constant = kernel.constant;
+  const bool is_apart = constant->getParent() != &module;
+  if (is_apart) {
+    constant =
+        new llvm::GlobalVariable(module, constant->getValueType(), /*isConstant=*/true,
+                                 llvm::GlobalValue::ExternalLinkage, nullptr, constant->getName());
+  }
+  DefineKernelConstant(constant, kPkKernelCuda, kernel.traits, text, bytes, kernel.name);
+  if (is_apart) constant->setLinkage(llvm::GlobalValue::ExternalLinkage);
 }
 
 }  // namespace parakeet::backends

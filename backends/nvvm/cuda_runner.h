@@ -3,12 +3,14 @@
 #define PARAKEET_BACKENDS_NVVM_CUDA_RUNNER_H_
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "backends/llvm/kernel_runner.h"
 #include "backends/llvm/merge_functions.h"
 #include "backends/nvvm/device_math.h"
+#include "backends/nvvm/make_ptx.h"
 
 namespace parakeet::backends {
 
@@ -36,22 +38,31 @@ class CudaRunner : public KernelRunner {
   llvm::Constant* Describe(Emission& emission, llvm::Function* kernel,
                            const KernelTraits& traits) override;
 
-  // Takes the kernels out of the module, behind all emission, compiles them to PTX and leaves it in
-  // the module instead. Returns the text.
-  std::string TakeKernels(Emission& emission, const CompileOptions& options);
+  // Takes the kernels out of the module, behind all emission, and has PTX made of them by other
+  // threads. `options` outlive that.
+  void TakeKernels(Emission& emission, const CompileOptions& options);
+
+  // Waits for the PTX and defines what host code knows of kernels, the text with it: in the host's
+  // module, or in another that is linked with it. To be called once. Returns the text.
+  std::string DefineKernels(llvm::Module& module);
+
+  bool HasKernels() const { return !described_.empty(); }
 
  private:
   struct Described {
-    llvm::Function* kernel;
+    llvm::Function* kernel;  // until it is taken
     llvm::GlobalVariable* constant;
     KernelTraits traits;
     bool is_new;  // None before, of another module, has this kernel.
+    std::string name = {};
   };
 
-  void DefineByGroups(Emission& emission, const std::string& ptx);
+  void Define(const Described& kernel, llvm::GlobalVariable* text, int64_t bytes,
+              llvm::Module& module);
 
   DeviceMath math_;
   std::vector<Described> described_;
+  std::unique_ptr<PtxInMaking> ptx_;
   // Of kernels that run alike, what says the same is one.
   std::map<KernelTraits, FunctionMerger> mergers_;
 };

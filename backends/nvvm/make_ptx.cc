@@ -1,11 +1,9 @@
 #include "backends/nvvm/make_ptx.h"
 
 #include <algorithm>
-#include <future>
 #include <memory>
 #include <set>
 
-#include "backends/llvm/cut_module.h"
 #include "backends/llvm/emission.h"
 #include "backends/llvm/emit_object.h"
 #include "backends/nvvm/cheapen_tests.h"
@@ -140,7 +138,10 @@ void OptimizeForGpu(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager cgsccs;
   llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
+  // A thread has no vectors that these could make code for.
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.LoopInterleaving = tuning.SLPVectorization = false;
+  llvm::PassBuilder builder(&machine, tuning);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(cgsccs);
   builder.registerFunctionAnalyses(functions);
@@ -246,35 +247,34 @@ void NameConstants(llvm::Module& module) {
   }
 }
 
-// By a thread if there is one to be had, else when the text is asked for. Both are borrowed.
-std::future<std::string> MakePtxAside(const Piece& piece, const CompileOptions& options) {
-  return std::async(std::launch::async | std::launch::deferred, [&piece, &options] {
+}  // namespace
+
+PtxInMaking::PtxInMaking(llvm::Module& module, const std::vector<KernelEntry>& kernels,
+                         const CompileOptions& options)
+    : options_(options) {
+  NameConstants(module);
+  for (const std::vector<KernelEntry>& share : Share(kernels, options))
+    pieces_.push_back(WritePiece(*Separate(module, share, options)));
+  for (const Piece& piece : pieces_) texts_.push_back(Make(piece, pieces_.size() > 1));
+}
+
+// By a thread if there is one to be had, else when the text is asked for.
+std::future<std::string> PtxInMaking::Make(const Piece& piece, bool is_part) const {
+  const bool is_of_llvm = options_.libnvvm_files.empty();
+  const auto when = std::launch::deferred | (is_of_llvm ? std::launch::async : std::launch{});
+  return std::async(when, [&piece, &options = options_, is_of_llvm, is_part] {
     llvm::LLVMContext context;
-    return MakePtxByLlvm(*ReadPiece(piece, context), options, /*is_part=*/true);
+    const std::unique_ptr<llvm::Module> device = ReadPiece(piece, context);
+    return is_of_llvm ? MakePtxByLlvm(*device, options, is_part)
+                      : MakePtxByLibNvvm(*device, options);
   });
 }
 
-}  // namespace
-
-std::string MakePtx(llvm::Module& module, const std::vector<KernelEntry>& kernels,
-                    const CompileOptions& options) {
-  NameConstants(module);
-  const auto shares = Share(kernels, options);
-  std::vector<Piece> pieces;
-  for (size_t k = 1; k < shares.size(); ++k)
-    pieces.push_back(WritePiece(*Separate(module, shares[k], options)));
-  std::vector<std::future<std::string>> others;
-  for (const Piece& piece : pieces) others.push_back(MakePtxAside(piece, options));
-  const std::unique_ptr<llvm::Module> own = Separate(module, shares[0], options);
+std::string PtxInMaking::Take() {
   std::vector<std::string> texts;
-  if (options.libnvvm_files.empty()) {
-    texts = {MakePtxByLlvm(*own, options, shares.size() > 1)};
-    for (auto& other : others) texts.push_back(other.get());
-  } else {
-    texts = {MakePtxByLibNvvm(*own, options)};
-  }
+  for (auto& text : texts_) texts.push_back(text.get());
   const std::string ptx = texts.size() == 1 ? texts[0] : JoinPtx(texts);
-  return options.gpu_architecture >= kPkLeastOverlapping ? OverlapKernels(ptx) : ptx;
+  return options_.gpu_architecture >= kPkLeastOverlapping ? OverlapKernels(ptx) : ptx;
 }
 
 }  // namespace parakeet::backends

@@ -5,10 +5,13 @@
 namespace parakeet::passes {
 
 using ir::Attr;
+using ir::Binding;
+using ir::Block;
 using ir::Builder;
 using ir::DType;
 using ir::OpCode;
 using ir::Operand;
+using ir::Type;
 using ir::Var;
 
 Operand Int(int64_t value) { return Operand::Int(value); }
@@ -112,6 +115,44 @@ std::optional<LoopWriter::Operands> LoopWriter::CombineEach(const ir::Block& com
   return results;
 }
 
+// The combine is scalar code on its parameters alone, so it reads the same with vectors for them.
+LoopWriter::Operands LoopWriter::CombineVectors(const Block& combine, const Operands& left,
+                                                const Operands& right) {
+  if (auto each = CombineEach(combine, left, right)) return *each;
+  ir::Substitution values;
+  for (size_t k = 0; k < left.size(); ++k) {
+    values[combine.params[k]] = left[k];
+    values[combine.params[k + left.size()]] = right[k];
+  }
+  const auto value_of = [&](const Operand& operand) {
+    const auto found = operand.IsVar() ? values.find(operand.var()) : values.end();
+    return found == values.end() ? operand : found->second;
+  };
+  for (const Binding* binding : combine.bindings) {
+    Operands operands;
+    for (const Operand& operand : binding->operands) operands.push_back(value_of(operand));
+    values[binding->result()] = builder().Scalar(binding->op, std::move(operands));
+  }
+  Operands results;
+  for (const Operand& result : combine.results) results.push_back(value_of(result));
+  return results;
+}
+
+LoopWriter::Operands LoopWriter::Half(const Operands& vectors, bool high) {
+  Operands halves;
+  for (const Operand& vector : vectors) {
+    const Type type = ir::TypeOf(vector);
+    if (type.lanes() == 2) {
+      halves.push_back(builder().EmitOne(OpCode::kExtract, type.dtype(), {vector, Int(high)}));
+    } else {
+      const Type half = Type::Vector(type.dtype(), type.lanes() / 2);
+      halves.push_back(
+          builder().EmitOne(high ? OpCode::kHighHalf : OpCode::kLowHalf, half, {vector}));
+    }
+  }
+  return halves;
+}
+
 Operand LoopWriter::CeilDiv(const Operand& a, const Operand& b) {
   const Operand rounded = builder().Add(a, builder().Sub(b, Int(1)));
   return builder().Scalar(OpCode::kFloorDiv, {rounded, b});
@@ -146,6 +187,18 @@ Operand LoopWriter::Linear(const Operands& index, const Operands& dims) {
   for (size_t axis = 0; axis < index.size(); ++axis)
     place = builder().Add(builder().Mul(place, dims[axis]), index[axis]);
   return place;
+}
+
+Operand LoopWriter::EndOfWhole(const Operand& lo, const Operand& hi, int lanes) {
+  const Operand span = builder().Scalar(OpCode::kMax, {builder().Sub(hi, lo), Int(0)});
+  const Operand rest = builder().Scalar(OpCode::kMod, {span, Int(lanes)});
+  return builder().Add(lo, builder().Sub(span, rest));
+}
+
+std::vector<const Var*> LoopWriter::NewVarsLike(const Operands& values) {
+  std::vector<const Var*> vars;
+  for (const Operand& value : values) vars.push_back(builder().NewVar(ir::TypeOf(value), "acc"));
+  return vars;
 }
 
 }  // namespace parakeet::passes

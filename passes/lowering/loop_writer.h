@@ -55,6 +55,10 @@ class LoopWriter : public ir::Mutator {
   // The same where each accumulator is combined by one operation, of vectors too; else nothing.
   std::optional<Operands> CombineEach(const ir::Block& combine, const Operands& left,
                                       const Operands& right);
+  // The same of vectors by any combine.
+  Operands CombineVectors(const ir::Block& combine, const Operands& left, const Operands& right);
+  // The first or the second half of each vector's lanes.
+  Operands Half(const Operands& vectors, bool high);
   std::optional<ir::Operand> FuseMultiplyAdd(const ir::Operand& sum, const ir::Operand& product);
 
   // ceil(a / b) of non-negative sizes.
@@ -70,6 +74,12 @@ class LoopWriter : public ir::Mutator {
   Operands Delinear(ir::Operand place, const Operands& dims);
   // The place of an element in C order.
   ir::Operand Linear(const Operands& index, const Operands& dims);
+
+  // Where whole vectors end: lo + (hi - lo) / lanes * lanes.
+  ir::Operand EndOfWhole(const ir::Operand& lo, const ir::Operand& hi, int lanes);
+
+  // For what a loop carries: of the types of these.
+  std::vector<const ir::Var*> NewVarsLike(const Operands& values);
 
   const ir::Block* BlockOf(std::vector<const ir::Var*> params,
                            const std::function<Operands()>& write);

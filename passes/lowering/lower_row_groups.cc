@@ -21,6 +21,7 @@ namespace {
 constexpr size_t kMostRows = 4;
 // Operators that cost more are not written out for each place, nor more accumulators shared.
 constexpr int kDearOperators = 250;
+constexpr int kDearElement = 8;
 constexpr int64_t kMostTotalBytes = 64;
 // Of elements of four bytes a thread has more places, where a group is so many threads: half as
 // many combine what they have. Fewer would read too far from their neighbours.
@@ -356,6 +357,37 @@ RowGroupLowering::Operands RowGroupLowering::WriteNeighbour(const Binding& b,
   return Apply(body.results);
 }
 
+// Where the first of them is inside, for the others, too, which are the last one's then.
+std::vector<RowGroupLowering::Operands> RowGroupLowering::WriteAll(const Binding& reduction,
+                                                                   const Reduction& r,
+                                                                   const Neighbours& at) {
+  size_t each = 0;  // values of one
+  const auto write = [&] {
+    Operands all;
+    for (int64_t k = 0; k < group_->width; ++k) {
+      const Operands values = WriteNeighbour(reduction, r.extents, at, k, k == 0);
+      all.insert(all.end(), values.begin(), values.end());
+      each = values.size();
+    }
+    return all;
+  };
+  const auto nothing = [&] {
+    Operands zeros;
+    for (int64_t k = 0; k < group_->width; ++k) {
+      for (const Operand& value : reduction.blocks[0]->results)
+        zeros.push_back(ir::ZeroOf(ir::DTypeOf(value)));
+    }
+    return zeros;
+  };
+  const Operands all = Choose(IsInside(at, 0), write, nothing);
+  std::vector<Operands> values;
+  for (auto next = all.begin(); next != all.end(); next += ptrdiff_t(each))
+    values.emplace_back(next, next + ptrdiff_t(each));
+  return values;
+}
+
+// What takes long is written once for neighbours of which some are missing at the end of a row, and
+// for those that are all there.
 void RowGroupLowering::FoldPlaces(const Binding& reduction) {
   const Reduction r = Describe(reduction);
   const Operands start = r.starts.empty()
@@ -363,11 +395,11 @@ void RowGroupLowering::FoldPlaces(const Binding& reduction) {
                              : r.starts;
   std::vector<Operands> sums;
   BringOwn(reduction, r.extents);
-  const auto fold = [&](const Neighbours& at, bool all_inside) {
+  const auto fold = [&](const Neighbours& at, bool all_inside, const Values& value_of) {
     Operands sum = start;
     for (int64_t k = 0; k < group_->width; ++k) {
       const bool is_inside = all_inside || k == 0;
-      const Operands next = Combine(r, sum, WriteNeighbour(reduction, r.extents, at, k, is_inside));
+      const Operands next = Combine(r, sum, value_of(k, is_inside));
       for (size_t n = 0; n < sum.size(); ++n) {
         sum[n] = is_inside ? next[n]
                            : builder().Scalar(OpCode::kSelect, {IsInside(at, k), next[n], sum[n]});
@@ -375,15 +407,25 @@ void RowGroupLowering::FoldPlaces(const Binding& reduction) {
     }
     return sum;
   };
+  const auto total = [&](const Neighbours& at, const Values& value_of) {
+    const auto some = [&] {
+      return Choose(
+          IsInside(at, 0), [&] { return fold(at, false, value_of); }, [&] { return start; });
+    };
+    if (group_->width == 1) return some();
+    return Choose(
+        IsInside(at, group_->width - 1), [&] { return fold(at, true, value_of); }, some);
+  };
   EachNeighbours(r.extents, [&](const Neighbours& at) {
     Move(OpCode::kLoad, reduction, at, Whose::kAll);
-    const auto some = [&] {
-      return Choose(IsInside(at, 0), [&] { return fold(at, false); }, [&] { return start; });
-    };
-    const bool is_one = group_->width == 1;
-    sums.push_back(
-        is_one ? some()
-               : Choose(IsInside(at, group_->width - 1), [&] { return fold(at, true); }, some));
+    if (CostOf(*reduction.blocks[0]) >= kDearElement) {
+      const std::vector<Operands> values = WriteAll(reduction, r, at);
+      sums.push_back(total(at, [&](int64_t k, bool) { return values[size_t(k)]; }));
+    } else {
+      sums.push_back(total(at, [&](int64_t k, bool is_inside) {
+        return WriteNeighbour(reduction, r.extents, at, k, is_inside);
+      }));
+    }
     Move(OpCode::kStore, reduction, at, Whose::kElement);
   });
   StoreAll(totals_.at(&reduction).own, thread_, CombineHalves(r, std::move(sums)));

@@ -114,6 +114,11 @@ class RowGroupLowering : public BlockRowLowering {
   Operands PlaceInMemory(const ir::Binding& access, const ir::Operand& last);
   Operands WriteNeighbour(const ir::Binding& b, const Operands& extents, const Neighbours& at,
                           int64_t k, bool is_inside);
+  // What the elements of a reduction yield at some places; of each, by its number and whether it is
+  // surely inside.
+  using Values = std::function<Operands(int64_t k, bool is_inside)>;
+  std::vector<Operands> WriteAll(const ir::Binding& reduction, const Reduction& r,
+                                 const Neighbours& at);
   void FoldPlaces(const ir::Binding& reduction);
   void MapPlaces(const ir::Binding& b);
 

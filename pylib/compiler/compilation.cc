@@ -265,8 +265,9 @@ void Compilation::KeepRegions() {
   });
 }
 
-// More gain little: one function of a program is often half of it.
+// More gain little: one function of a program is often half of it. Of kernels there are more.
 constexpr unsigned kMostThreads = 4;
+constexpr unsigned kMostThreadsForKernels = 8;
 
 backends::Compiled Compilation::Generate(bool keep_ir, bool keep_assembly) {
   running_ = "backend";
@@ -276,7 +277,9 @@ backends::Compiled Compilation::Generate(bool keep_ir, bool keep_assembly) {
   options.gpu_architecture = gpu_architecture_;
   options.libnvvm_files = libnvvm_files_;
   options.fastmath = fastmath_;
-  options.threads = static_cast<int>(std::min(kMostThreads, std::thread::hardware_concurrency()));
+  const unsigned most =
+      options.kernels == backends::KernelTarget::kCuda ? kMostThreadsForKernels : kMostThreads;
+  options.threads = static_cast<int>(std::min(most, std::thread::hardware_concurrency()));
   if (debug_.disabled.contains("vector-math")) {
     options.has_vector_function = [](const char*) { return false; };
   }

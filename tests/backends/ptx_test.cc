@@ -2,14 +2,22 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "backends/compile.h"
 #include "ir/parser.h"
 #include "passes/pass_manager.h"
 #include "passes/pipelines.h"
+#include "runtime/call.h"
+#include "runtime/device.h"
+#include "runtime/device_call.h"
+#include "runtime/image.h"
 
 namespace parakeet {
 namespace {
@@ -56,6 +64,58 @@ TEST(Ptx, HasAKernelWithItsFunctionsOfMathematicsInIt) {
   EXPECT_NE(ptx.find(".target sm_90"), std::string::npos);
   EXPECT_EQ(ptx.find(".extern .func"), std::string::npos) << "libdevice is linked in";
   EXPECT_NE(ptx.find("ld.global"), std::string::npos) << "addresses are known to be global";
+}
+
+// Memory of the host; notes the name and the code of each kernel, and runs none.
+class Recorder : public runtime::Device {
+ public:
+  runtime::DeviceKind kind() const override { return runtime::DeviceKind::kEmulated; }
+  int number() const override { return 0; }
+  std::string Name() const override { return "recorder"; }
+  int Architecture() const override { return 90; }
+  runtime::DeviceCounters Counters() const override { return {}; }
+  void ResetPeak() override {}
+  void* Allocate(int64_t bytes) override { return std::calloc(size_t(bytes) + 1, 1); }
+  void Free(void* buffer) override { std::free(buffer); }
+  void SetLimit(int64_t) override {}
+  int32_t CopyUp(void* device, const void* host, int64_t bytes) override {
+    return std::memcpy(device, host, size_t(bytes)), 0;
+  }
+  int32_t CopyDown(void* host, const void* device, int64_t bytes) override {
+    return std::memcpy(host, device, size_t(bytes)), 0;
+  }
+  int32_t Launch(const PkKernel& kernel, int64_t, int32_t, const void*, int64_t) override {
+    launched.emplace_back(
+        kernel.name, std::string(static_cast<const char*>(kernel.code), size_t(kernel.code_bytes)));
+    return 0;
+  }
+  int32_t Wait() override { return 0; }
+
+  std::vector<std::pair<std::string, std::string>> launched;
+};
+
+TEST(Ptx, HostCodeLaunchesWhatOtherThreadsHaveMade) {
+  for (const int threads : {1, 4}) {
+    const backends::Compiled compiled = CompiledOf(kSaxpy, threads);
+    std::string error;
+    const auto image = runtime::LoadImage(compiled.image.data(), compiled.image.size(), &error);
+    ASSERT_NE(image, nullptr) << error;
+    Recorder device;
+    runtime::Call call(1);
+    runtime::DeviceCall on_device(&call, &device);
+    double x[3] = {1, 2, 3};
+    const int64_t size = 3, stride = 8;
+    runtime::DeviceArgument arguments[] = {{x, 8, 1, &size, &stride, false}};
+    ASSERT_TRUE(on_device.TakeArguments(arguments));
+    const uint64_t slots[] = {reinterpret_cast<uint64_t>(arguments[0].data), 3, 8,
+                              std::bit_cast<uint64_t>(2.0)};
+    uint64_t results[5] = {};
+    EXPECT_EQ(image->entry()(&call, slots, results), 0);
+    EXPECT_TRUE(on_device.Settle());
+    ASSERT_EQ(device.launched.size(), 1u);
+    EXPECT_EQ(device.launched[0].first, "kernel_0");
+    EXPECT_EQ(device.launched[0].second, compiled.ptx + std::string(1, 0));
+  }
 }
 
 // One side of a branch alone runs, and the driver takes long to assemble a kernel.
