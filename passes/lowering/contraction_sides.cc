@@ -1,6 +1,7 @@
 #include "passes/lowering/contraction_sides.h"
 
 #include <algorithm>
+#include <bit>
 #include <unordered_map>
 
 #include "ir/builder.h"
@@ -253,7 +254,9 @@ void ContractionSides::PackTiles(const Tiling& tiling, const Side& side, const B
 }
 
 bool ContractionSides::LieAcross(const Tiling& tiling, const Side& side) const {
-  if (tiling.is_ordered || tiling.summed.size() != 1 || side.lanes > kMostAcross) return false;
+  if (tiling.is_ordered || tiling.summed.size() != 1 || side.lanes > kMostAcross ||
+      !std::has_single_bit(unsigned(side.lanes)))
+    return false;
   const Var* depth = tiling.contract.blocks[0]->params[tiling.extents.size()];
   return std::all_of(side.values.begin(), side.values.end(), [&](const Packed& p) {
     const DType dtype = p.value->result()->type.dtype();

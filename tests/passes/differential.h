@@ -18,6 +18,7 @@ struct DifferentialOptions {
   bool kernels = false;
   // After a pass one set of arguments in so many runs, in turns; behind the last one all do.
   int one_in = 1;
+  int vector_bytes = 64;  // of a register of the host
 };
 
 // How the runs of one program went.

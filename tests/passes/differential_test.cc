@@ -110,6 +110,28 @@ std::string NameOf(const testing::TestParamInfo<std::string>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Files, GoldenPrograms, testing::ValuesIn(GoldenFiles()), NameOf);
 
+// Rows that are packed, of tiles as high as registers of any host make them.
+TEST(Contractions, MeanTheSameWithRegistersOfEverySize) {
+  const ir::Program program = ir::Parse(R"(
+fn @f(%x: [13][9]f64 c, %y: [9][n]f64 c) -> [13][n]f64 entry {
+  %r: [13][n]f64 = contract (%i, %j, %k) in (13, %n, 9) add from 0.0 {free = 2} {
+    %a: f64 = load %x[%i, %k]
+    %b: f64 = load %y[%k, %j]
+    %c: f64 = neg %b
+    %d: f64 = mul %a, %c
+    yield %d }
+  return %r })");
+  const auto passes = PassesFrom(passes::CpuPipeline(), ir::Stage::kIndexed);
+  Random random(1);
+  const std::vector<ir::Values> sets = {
+      RandomArguments(*program.functions.front(), {{210}, false}, random)};
+  for (const int bytes : {16, 32, 64}) {
+    SCOPED_TRACE(bytes);
+    const DifferentialOptions options{.vector_bytes = bytes};
+    EXPECT_EQ(RunDifferential(program, ir::Stage::kIndexed, passes, sets, options).failure, "");
+  }
+}
+
 int FromEnvironment(const char* name, int otherwise) {
   const char* text = std::getenv(name);
   return text == nullptr ? otherwise : std::atoi(text);

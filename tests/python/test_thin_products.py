@@ -95,6 +95,15 @@ def test_no_bit_depends_on_how_columns_are_read(dtype, columns):
     np.testing.assert_allclose(results[0], a @ b, rtol=0, atol=400 * np.finfo(dtype).eps * 4)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rows_that_are_packed(dtype):
+    """Of columns too many for the second cache; their last tile is not whole."""
+    rng = np.random.default_rng(3)
+    a, b = numbers(rng, dtype, 163, 520), numbers(rng, dtype, 520, 530)
+    for target in ("serial", "parallel"):
+        np.testing.assert_array_equal(jit(product)(a, b, target=target), a @ b)
+
+
 def energy(a, b):
     return np.vdot(a, b), (a * b).sum(), (a * b - b).sum()
 
