@@ -39,25 +39,10 @@ def test_equal_kinds_of_arguments_share_code():
     assert specializations(f) == 2
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        np.ones(3, np.float32),
-        np.ones((3, 1)),
-        np.ones(1),
-        np.ones((2, 2)),
-        np.ones(6)[::2],
-        np.asfortranarray(np.ones((3, 2))),
-        1,
-        1.0,
-        True,
-        1j,
-        np.float64(1),
-        np.int32(1),
-        [1.0, 2.0],
-    ],
-    ids=lambda value: f"{type(value).__name__}-{getattr(value, 'shape', '')}",
-)
+@pytest.mark.parametrize("other", [
+    np.ones(3, np.float32), np.ones((3, 1)), np.ones(1), np.ones((2, 2)), np.ones(6)[::2],
+    np.asfortranarray(np.ones((3, 2))), 1, 1.0, True, 1j, np.float64(1), np.int32(1), [1.0, 2.0],
+], ids=lambda value: f"{type(value).__name__}-{getattr(value, 'shape', '')}")
 def test_another_kind_of_argument_compiles_anew(other):
     f = jit(double)
     f(np.ones(3))
@@ -85,20 +70,11 @@ def test_targets_do_not_share_code():
     assert f.signatures == [f"{target} (float)" for target in TARGETS]
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda f: f(1, 2),
-        lambda f: f(1, y=2),
-        lambda f: f(y=2, x=1),
-        lambda f: f(*(1, 2)),
-        lambda f: f(**{"x": 1, "y": 2}),
-        lambda f: f(1, **{"y": 2}),
-        lambda f: f(1, 2, target="serial"),
-        lambda f: f(1, target="serial", y=2),
-        lambda f: f(1, 2, _backend="c"),
-    ],
-)
+@pytest.mark.parametrize("call", [
+    lambda f: f(1, 2), lambda f: f(1, y=2), lambda f: f(y=2, x=1), lambda f: f(*(1, 2)),
+    lambda f: f(**{"x": 1, "y": 2}), lambda f: f(1, **{"y": 2}), lambda f: f(1, 2, target="serial"),
+    lambda f: f(1, target="serial", y=2), lambda f: f(1, 2, _backend="c"),
+])
 def test_every_way_to_pass_arguments(call):
     assert call(jit(lambda x, y: x * 10 + y)) == 12
 
@@ -128,16 +104,10 @@ def by_plain_python(call, function):
     return str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda f: f(),
-        lambda f: f(1, 2, 3, 4),
-        lambda f: f(1, z=3),
-        lambda f: f(1, x=2),
-        lambda f: f(1, 2, 3, c=1, q=4),
-    ],
-)
+@pytest.mark.parametrize("call", [
+    lambda f: f(), lambda f: f(1, 2, 3, 4), lambda f: f(1, z=3), lambda f: f(1, x=2),
+    lambda f: f(1, 2, 3, c=1, q=4),
+])
 def test_binding_errors_read_as_plain_python(call):
     def f(x, y=2, z=3):
         return x
@@ -287,8 +257,8 @@ def test_arguments_that_share_memory_after_some_that_do_not():
 
     for offset in (-6, -6, -1, -6, 1, -1, 6):
         actual, expected = np.arange(20.0), np.arange(20.0)
-        shift(actual[7:12], actual[7 + offset : 12 + offset])
-        shift.__wrapped__(expected[7:12], expected[7 + offset : 12 + offset])
+        shift(actual[7:12], actual[7 + offset:12 + offset])
+        shift.__wrapped__(expected[7:12], expected[7 + offset:12 + offset])
         np.testing.assert_array_equal(actual, expected)
 
 
@@ -424,8 +394,8 @@ def test_arguments_that_share_memory(target):
 
     for offset in (-2, -1, 0, 1, 2):
         actual, expected = np.arange(9.0), np.arange(9.0)
-        shift(actual[2:7], actual[2 + offset : 7 + offset], target=target)
-        shift.__wrapped__(expected[2:7], expected[2 + offset : 7 + offset])
+        shift(actual[2:7], actual[2 + offset:7 + offset], target=target)
+        shift.__wrapped__(expected[2:7], expected[2 + offset:7 + offset])
         np.testing.assert_array_equal(actual, expected)
 
 
@@ -439,10 +409,8 @@ def test_an_argument_that_shares_memory_with_itself(target):
 
     strides = (8, 8)
     actual, expected = np.zeros(6), np.zeros(6)
-    for base, function in (
-        (actual, lambda x: number(x, target=target)),
-        (expected, number.__wrapped__),
-    ):
+    for base, function in ((actual, lambda x: number(x, target=target)),
+                           (expected, number.__wrapped__)):
         function(np.lib.stride_tricks.as_strided(base, (3, 4), strides))
     np.testing.assert_array_equal(actual, expected)
 
@@ -476,16 +444,15 @@ def test_lists_become_arrays():
     values = [1, 2, 3]
     assert f(values) is values
     np.testing.assert_array_equal(jit(double)([[1, 2], [3, 4]]), [[2, 4], [6, 8]])
-    np.testing.assert_array_equal(
-        jit(double)([np.float32(1), np.float32(2)]), np.array([2, 4], np.float32), strict=True
-    )
+    np.testing.assert_array_equal(jit(double)([np.float32(1), np.float32(2)]),
+                                  np.array([2, 4], np.float32), strict=True)
 
 
 def test_an_int_beyond_64_bits():
     f = jit(double)
     with pytest.raises(OverflowError):
         f(2**63)
-    assert f(-(2**63)) is not None
+    assert f(-2**63) is not None
     assert f(np.uint64(2**63 - 1)) == np.uint64(2**64 - 2)
 
 
@@ -528,7 +495,8 @@ def test_a_refused_argument_is_named_with_its_place(kind):
     value, words = REFUSED[kind]
 
     @jit
-    def refuses(first, x=None):
+    def refuses(first,
+                x=None):
         return first
 
     with pytest.raises(TypeError) as caught:
@@ -584,14 +552,10 @@ def times(a, b):
 
 
 @pytest.mark.parametrize("target", ["serial", "emulated_gpu"])
-@pytest.mark.parametrize(
-    ("program", "arguments"),
-    [
-        (distances_from_the_first, (np.ones((40, 3)),)),
-        (times, (np.ones((64, 64)), np.ones((64, 2)))),
-    ],
-    ids=["short-axis", "short-side"],
-)
+@pytest.mark.parametrize(("program", "arguments"), [
+    (distances_from_the_first, (np.ones((40, 3)),)),
+    (times, (np.ones((64, 64)), np.ones((64, 2)))),
+], ids=["short-axis", "short-side"])
 def test_texts_before_any_call_are_of_the_code_that_it_runs(program, arguments, target):
     f = jit(program)
     before = f.ir(*arguments, stage="scheduled", target=target)
