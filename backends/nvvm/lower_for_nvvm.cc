@@ -59,6 +59,8 @@ class Lowering {
     if (instruction.getOpcode() == Instruction::FPTrunc && type->isHalfTy() &&
         instruction.getOperand(0)->getType()->isFloatTy())
       Replace(instruction, Narrow(instruction.getOperand(0)));
+    if (auto* test = llvm::dyn_cast<llvm::FCmpInst>(&instruction)) LowerComparison(*test);
+    if (auto* choice = llvm::dyn_cast<llvm::SelectInst>(&instruction)) LowerChoice(*choice);
   }
 
   void Replace(Instruction& instruction, Value* value) {
@@ -179,8 +181,8 @@ class Lowering {
 
   // --- Halves ---
 
-  // As conversions of 16 bits: libNVVM makes vectors of sums of halves, and then knows no code for
-  // these.
+  // As operations on 16 bits: libNVVM makes vectors of sums, comparisons and choices of halves, and
+  // then knows no code for these.
   Value* Widen(Value* half) {
     Value* bits = builder_.CreateBitCast(half, builder_.getInt16Ty());
     return builder_.CreateIntrinsic(Intrinsic::convert_from_fp16, {builder_.getFloatTy()}, {bits});
@@ -190,6 +192,21 @@ class Lowering {
     Value* bits =
         builder_.CreateIntrinsic(Intrinsic::convert_to_fp16, {builder_.getFloatTy()}, {number});
     return builder_.CreateBitCast(bits, builder_.getHalfTy());
+  }
+
+  void LowerComparison(llvm::FCmpInst& test) {
+    if (!test.getOperand(0)->getType()->isHalfTy()) return;
+    Value* left = Widen(test.getOperand(0));
+    Value* right = Widen(test.getOperand(1));
+    Replace(test, builder_.CreateFCmp(test.getPredicate(), left, right));
+  }
+
+  void LowerChoice(llvm::SelectInst& choice) {
+    if (!choice.getType()->isHalfTy()) return;
+    Value* yes = builder_.CreateBitCast(choice.getTrueValue(), builder_.getInt16Ty());
+    Value* no = builder_.CreateBitCast(choice.getFalseValue(), builder_.getInt16Ty());
+    Value* bits = builder_.CreateSelect(choice.getCondition(), yes, no);
+    Replace(choice, builder_.CreateBitCast(bits, builder_.getHalfTy()));
   }
 
   // Of floats and doubles; of halves through floats, which hold each half's result.

@@ -114,9 +114,11 @@ def test_every_program_by_the_second_assembler(name, assembled_by, tmp_path):
 @needs_ptxas
 @pytest.mark.parametrize("assembler", GPU_ASSEMBLERS)
 def test_prefixes_of_halves(assembler, assembled_by, tmp_path):
-    """libNVVM makes vectors of the sums, and knew no code for how halves became floats there."""
+    """libNVVM makes vectors of them, and knew no code for how halves became floats there, nor for
+    comparisons and choices."""
     assembled_by(assembler)
-    assemble(jit(lambda x: np.cumsum(x)).ptx(np.ones(1000, "float16")), tmp_path)
+    for prefixes in (np.cumsum, np.maximum.accumulate):
+        assemble(jit(lambda x: prefixes(x)).ptx(np.ones(1000, "float16")), tmp_path)
 
 
 @needs_ptxas
