@@ -5,9 +5,9 @@
 
 namespace parakeet::backends {
 
-// Innermost loops that go on while a double is below a positive constant, go on while its high half
-// is below the constant's, which is one operation on integers: units for doubles are few. Where that
-// does not hold, the test itself decides, and may begin the loop again:
+// Innermost loops that go on while a double is below a positive constant, or nan, go on while its
+// high half is below the constant's, which is one operation on integers: units for doubles are few.
+// Where that does not hold, the test itself decides, and may begin the loop again:
 //
 //   loop:    ...  br (%more and %x <= 4.0), loop, after
 // ->

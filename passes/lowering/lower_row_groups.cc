@@ -21,7 +21,7 @@ namespace {
 constexpr size_t kMostRows = 4;
 // Operators that cost more are not written out for each place, nor more accumulators shared.
 constexpr int kDearOperators = 250;
-constexpr int kDearElement = 8;
+constexpr int kDearOfGroup = 8;
 constexpr int64_t kMostTotalBytes = 64;
 // Of elements of four bytes a thread has more places, where a group is so many threads: half as
 // many combine what they have. Fewer would read too far from their neighbours.
@@ -413,12 +413,11 @@ void RowGroupLowering::FoldPlaces(const Binding& reduction) {
           IsInside(at, 0), [&] { return fold(at, false, value_of); }, [&] { return start; });
     };
     if (group_->width == 1) return some();
-    return Choose(
-        IsInside(at, group_->width - 1), [&] { return fold(at, true, value_of); }, some);
+    return Choose(IsInside(at, group_->width - 1), [&] { return fold(at, true, value_of); }, some);
   };
   EachNeighbours(r.extents, [&](const Neighbours& at) {
     Move(OpCode::kLoad, reduction, at, Whose::kAll);
-    if (CostOf(*reduction.blocks[0]) >= kDearElement) {
+    if (CostOf(*reduction.blocks[0]) >= kDearOfGroup) {
       const std::vector<Operands> values = WriteAll(reduction, r, at);
       sums.push_back(total(at, [&](int64_t k, bool) { return values[size_t(k)]; }));
     } else {

@@ -25,8 +25,8 @@ CompileOutcome Compile(FunctionState* function, const Arguments& call, Specializ
 // is no tuple.
 bool SetShown(PyObject* show, PyObject* texts);
 
-// A text about the compilation that `call` would be (PkCompilerDump): a str, set when the outcome is
-// kDone.
+// A text about the compilation that `call` would be (PkCompilerDump): a str, set when the outcome
+// is kDone.
 CompileOutcome Dump(FunctionState* function, const Arguments& call, const char* what,
                     const char* stage, Ref* text);
 
