@@ -105,12 +105,12 @@ define double @f(i32 %a, i64 %b, float %x, double %y, half %h) {
   %19 = fcmp nnan olt double %18, 0x7FF8000000000000
   %20 = icmp ule i64 %10, 18446744073709551615
   %21 = and i1 %19, %20
-  %22 = select i1 %21, half %h, half 0xH3C00
+  %22 = fadd half %h, 0xH3C00
   %23 = fptosi half %22 to i16
   %24 = sitofp i16 %23 to double
   %25 = bitcast double %24 to i64
   %26 = uitofp i64 %25 to double
-  %27 = select nnan i1 %11, double %26, double poison
+  %27 = select nnan i1 %21, double %26, double poison
   ret double %27
 }
 )"),
@@ -138,12 +138,12 @@ b0:
   %v18 = fcmp nnan olt double %v17, 0x7FF8000000000000
   %v19 = icmp ule i64 %v9, -1
   %v20 = and i1 %v18, %v19
-  %v21 = select i1 %v20, half %a4, half 0xH3C00
+  %v21 = fadd half %a4, 0xH3C00
   %v22 = fptosi half %v21 to i16
   %v23 = sitofp i16 %v22 to double
   %v24 = bitcast double %v23 to i64
   %v25 = uitofp i64 %v24 to double
-  %v26 = select i1 %v10, double %v25, double undef
+  %v26 = select i1 %v20, double %v25, double undef
   ret double %v26
 }
 )");
