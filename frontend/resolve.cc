@@ -58,6 +58,17 @@ PyRef PlainFunction(PyObject* object) {
   return wrapped && IsFunction(wrapped.get()) ? wrapped : PyRef();
 }
 
+// `np.maximum.accumulate`, read outside of jitted code: the element-wise function, and the name.
+std::optional<Value> MethodOfUfunc(PyObject* object) {
+  if (!PyObject_TypeCheck(object, &PyCFunction_Type)) return std::nullopt;
+  const PyRef self = TryAttribute(object, "__self__");
+  if (!self || !IsInstance(self.get(), "numpy", "ufunc")) return std::nullopt;
+  std::optional<Value> function = LookUpObject(self.get());
+  const std::string name = TextAttribute(object, "__name__");
+  if (!function || !function->Is<PrimitiveValue>() || !LookUpUfuncMethod(name)) return std::nullopt;
+  return Value::Method(*std::move(function), name);
+}
+
 std::optional<Value> IntegerValue(PyObject* object) {
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
@@ -277,6 +288,7 @@ Value Resolver::FromPython(PyObject* object, const PyRef& home) {
     return UserFunctionValue{std::move(overload), PyRef::Borrow(object)};
   }
   if (auto known = LookUpObject(object)) return *known;
+  if (auto method = MethodOfUfunc(object)) return *method;
   if (auto scalar = NumpyScalar(object)) return *scalar;
   if (auto dtype = DTypeValueOf(object)) return *dtype;
   if (auto exception = ExceptionOf(object)) return *exception;

@@ -44,6 +44,9 @@ PyObject* AttributeOf(PyObject* object, const char* name) {
   return value;
 }
 
+// `np.add.reduce` is made anew each time it is read, equal to what it was before.
+bool IsMethodOfC(PyObject* object) { return PyObject_TypeCheck(object, &PyCFunction_Type) != 0; }
+
 bool IsCapturable(PyObject* object) { return IsArray(object) || PyList_Check(object); }
 
 // A scalar's type and the bits of its value.
@@ -95,6 +98,7 @@ uint64_t HashObject(PyObject* object, int depth, bool in_closure) {
   ScalarBits bits;
   if (ReadScalar(object, &bits)) return Mix(Mix(bits.word, bits.slots[0]), bits.slots[1]);
   if (PyUnicode_Check(object) || PyBytes_Check(object)) return HashPlain(object);
+  if (IsMethodOfC(object)) return HashPlain(object);
   if (PyObject_TypeCheck(object, dtype_type)) return HashPlain(object);
   if (Py_TYPE(object) == function_type) return HashFunction(object, depth + 1);
   if (in_closure && IsCapturable(object)) return LeafWordOf(object);
@@ -171,6 +175,7 @@ bool IsSame(PyObject* a, PyObject* b, int depth, bool in_closure) {
   ScalarBits left, right;
   if (ReadScalar(a, &left)) return ReadScalar(b, &right) && left == right;
   if (PyUnicode_Check(a) || PyBytes_Check(a)) return IsEqual(a, b);
+  if (IsMethodOfC(a)) return IsEqual(a, b);
   if (PyObject_TypeCheck(a, dtype_type)) return IsEqual(a, b);
   if (Py_TYPE(a) == function_type) return AreSameFunctions(a, b, depth + 1);
   if (in_closure && IsCapturable(a)) return LeafWordOf(a) != 0 && LeafWordOf(a) == LeafWordOf(b);

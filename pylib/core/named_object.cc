@@ -70,6 +70,15 @@ NamedObject NameObject(PyObject* object) {
   std::string path = TextOf(object, "__qualname__");
   if (path.empty()) path = TextOf(object, "__name__");
   if (module.empty() && is_numpys) module = "numpy";
+  // `np.add.reduce`, read outside: made anew each time, and never what is found by its name.
+  if (PyObject_TypeCheck(object, &PyCFunction_Type)) {
+    const Ref self = AttributeNamed(object, "__self__");
+    if (self && RootOf(TextOf(TypeOf(self.get()), "__module__")) == "numpy") {
+      NamedObject owner = NameObject(self.get());
+      owner.name += "." + TextOf(object, "__name__");
+      return owner;
+    }
+  }
   if (!module.empty() && !path.empty() && Find(module, path).get() == object) {
     return {module + "." + path, true};
   }

@@ -265,6 +265,22 @@ def test_objects_are_told_apart_by_identity(run):
     assert run(program.format("SLOW")) == [1, ["disk"]]
 
 
+def test_methods_of_ufuncs_are_told_apart_by_name(run):
+    program = """
+    method = {0}
+
+    @jit
+    def f(x):
+        return method(x)
+
+    report(f(np.arange(1.0, 4.0)), f)
+    """
+    for word in ("compiled", "disk"):
+        assert run(program.format("np.add.reduce")) == [6, [word]]
+        assert run(program.format("np.subtract.reduce")) == [-4, [word]]
+        assert run(program.format("np.add.accumulate")) == [[1, 3, 6], [word]]
+
+
 def test_overloads_are_part_of_what_holds(run):
     program = """
     def mean_of(x):

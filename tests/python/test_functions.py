@@ -15,6 +15,7 @@ from parakeet import jit
 X = np.array([1.0, -2.0, 3.5])
 SCALE = 3
 TABLE = np.array([10.0, 20.0, 30.0])
+READ_BEFORE = np.maximum.accumulate
 
 
 def polynomial(x, a, b=2, *, c=3):
@@ -49,6 +50,8 @@ PROGRAMS = {
     "lambdas_on_one_line": lambda x: (lambda a: a + 1)(x) * (lambda a: a - 1)(x),
     "lambda_in_a_loop": lambda x: np.array([(lambda y: y * v)(v) for v in x]),
     "a_numpy_function_by_name": lambda x: apply(np.sqrt, abs(x)),
+    "a_method_read_before": lambda x: READ_BEFORE(x),
+    "a_method_by_name": lambda x: apply(np.multiply.reduce, x),
     "a_builtin_by_name": lambda x: apply(abs, x),
     "a_function_of_functions": lambda x: compose(lambda y: y + 1, lambda y: y * 2)(x),
     "no_result": lambda x: nothing(x),
@@ -109,6 +112,17 @@ def test_functions_are_arguments():
         assert (applied(lambda y: y + X, X, target=target) == X + X).all()
         assert (applied(jitted_inner, X, target=target) == X * 2).all()
         assert (applied(np.abs, X, target=target) == abs(X)).all()
+        assert (applied(np.subtract.accumulate, X, target=target) == [1, 3, -0.5]).all()
+
+
+def test_a_method_read_anew_is_not_compiled_again():
+    """`np.maximum.reduce` is another object each time it is read; methods of others are others."""
+    applied = jit(apply)
+    for _ in range(3):
+        assert applied(np.maximum.reduce, X) == 3.5
+    assert len(applied.signatures) == 1
+    assert applied(np.minimum.reduce, X) == -2
+    assert (applied(np.maximum.accumulate, X) == [1, 1, 3.5]).all()
 
 
 def test_a_fresh_lambda_of_the_same_code_is_not_compiled_again():
