@@ -102,9 +102,10 @@ std::future<Object> CompileAside(const Piece& piece, const CompileOptions& optio
 
 }  // namespace
 
-int HostVectorBytes() { return HostProcessor().vector_bits / 8; }
-
-bool HostGathersFast() { return HostProcessor().gathers_fast; }
+ProcessorFacts FactsOf(const std::string& cpu) {
+  const Processor processor = FindProcessor(cpu, "");
+  return {processor.vector_bits / 8, processor.gathers_fast};
+}
 
 Compiled Compile(const ir::Program& program, const CompileOptions& options) {
   Compiled compiled;

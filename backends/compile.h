@@ -47,11 +47,14 @@ struct CompileOptions {
   bool keep_assembly = false;
 };
 
-// Bytes of the widest vector register of the host: 64, 32 or 16.
-int HostVectorBytes();
+// What passes choose by of a processor that code is compiled for, by LLVM's name.
+struct ProcessorFacts {
+  int vector_bytes = 0;       // of its widest vector register: 64, 32 or 16
+  bool gathers_fast = false;  // a vector of places is read faster than as many places one by one
+};
 
-// Whether the host reads a vector of places faster than as many places one by one.
-bool HostGathersFast();
+// Of the host, where there is no name. Throws a Bug for a processor that LLVM does not know.
+ProcessorFacts FactsOf(const std::string& cpu);
 
 // Has a thread make what the first compilation for the host would have to make, and returns. A
 // process that forks or ends waits for that thread. Any thread may call it, any number of times.

@@ -148,10 +148,9 @@ Processor Describe(const std::string& cpu, const std::string& features) {
           info->checkFeatures("+fast-gather")};
 }
 
-Processor Find(const std::string& cpu, const std::string& features) {
-  // The features of a named processor are its own, not the host's.
-  if (!cpu.empty()) return Describe(cpu, features);
-  return features.empty() ? HostProcessor() : Describe(HostCpu(), features);
+const Processor& HostProcessor() {
+  static const auto* const host = new Processor(Describe(HostCpu(), HostFeatures()));
+  return *host;
 }
 
 std::unique_ptr<llvm::TargetMachine> MakeMachine(const Processor& processor) {
@@ -189,9 +188,10 @@ void MakeTables(const llvm::TargetInstrInfo& info) {
 
 }  // namespace
 
-const Processor& HostProcessor() {
-  static const auto* const host = new Processor(Describe(HostCpu(), HostFeatures()));
-  return *host;
+Processor FindProcessor(const std::string& cpu, const std::string& features) {
+  // The features of a named processor are its own, not the host's.
+  if (!cpu.empty()) return Describe(cpu, features);
+  return features.empty() ? HostProcessor() : Describe(HostCpu(), features);
 }
 
 void PrepareMachine() {
@@ -210,7 +210,7 @@ void PrepareWriter() {
 }
 
 Target::Target(const std::string& cpu, const std::string& features)
-    : processor_(Find(cpu, features)), machine_(Take(&Pool::machines, KeyOf(processor_))) {
+    : processor_(FindProcessor(cpu, features)), machine_(Take(&Pool::machines, KeyOf(processor_))) {
   if (machine_ == nullptr) machine_ = MakeMachine(processor_);
 }
 

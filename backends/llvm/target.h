@@ -18,7 +18,8 @@ struct Processor {
   bool gathers_fast;     // what LLVM's tuning says of its gather instructions
 };
 
-const Processor& HostProcessor();
+// Empty texts mean the host's. Throws a Bug for a processor that LLVM does not know.
+Processor FindProcessor(const std::string& cpu, const std::string& features);
 
 // Makes the machine that the first Target for the host takes. Any thread may call it.
 void PrepareMachine();
@@ -30,7 +31,7 @@ void PrepareWriter();
 // small kernel, and LLVM's may serve one thread at a time. Any thread may take one.
 class Target {
  public:
-  // Empty texts mean the host's. Throws a Bug for a processor that LLVM does not know.
+  // As FindProcessor takes them.
   Target(const std::string& cpu, const std::string& features);
   ~Target();
   Target(const Target&) = delete;

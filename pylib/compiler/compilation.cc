@@ -88,6 +88,18 @@ backends::KernelTarget KernelsOf(Target target) {
   return target == Target::kGpu ? backends::KernelTarget::kCuda : backends::KernelTarget::kEmulated;
 }
 
+// LLVM's name of the plainest processor with vector registers of so many bytes; 0: the host.
+std::string ProcessorWith(int registers) {
+  if (registers == 0) return "";
+  if (const int own = backends::FactsOf("").vector_bytes; registers > own) {
+    ir::FailUser(
+        "ValueError",
+        "PARAKEET_DEBUG: this processor's vector registers have " + std::to_string(own) + " bytes",
+        {});
+  }
+  return registers == 16 ? "x86-64-v2" : "x86-64-v3";
+}
+
 }  // namespace
 
 const std::vector<std::string_view>& PipelineOf(uint64_t header) {
@@ -100,6 +112,7 @@ Compilation::Compilation(const PkCompileRequest& request)
       target_(TargetOf(request.key[0])),
       gpu_architecture_(ArchitectureOf(request.key[0])),
       debug_(ReadDebugOptions()),
+      processor_(ProcessorWith(debug_.registers)),
       sources_(std::make_shared<ir::SourceMap>()) {
   fastmath_ = FlagsOf(request.fastmath);
   if (UsesLibNvvm(request.key[0])) libnvvm_files_ = LibNvvmFiles();
@@ -161,11 +174,12 @@ void Compilation::RunPasses(
   context.options.fastmath = !fastmath_.empty();
   context.options.assume_shapes = !TakesAnyShapes(request_.key[0]);
   context.options.short_sides = HasShortSides(request_.key[0]);
-  context.options.vector_bytes = backends::HostVectorBytes();
+  const backends::ProcessorFacts processor = backends::FactsOf(processor_);
+  context.options.vector_bytes = processor.vector_bytes;
   const backends::StreamedBytes streamed = backends::HostStreamedBytes();
   context.options.streamed = {streamed.least, streamed.of_thread};
   context.options.tiled.of_band = backends::HostBandBytes();
-  context.options.fast_gathers = backends::HostGathersFast();
+  context.options.fast_gathers = processor.gathers_fast;
   context.options.kernels = HasDevice(target_);
   context.options.left_out = debug_.disabled;
   context.options.lengths = lengths_;
@@ -277,6 +291,7 @@ backends::Compiled Compilation::Generate(bool keep_ir, bool keep_assembly) {
   options.gpu_architecture = gpu_architecture_;
   options.libnvvm_files = libnvvm_files_;
   options.fastmath = fastmath_;
+  options.cpu = processor_;
   const unsigned most =
       options.kernels == backends::KernelTarget::kCuda ? kMostThreadsForKernels : kMostThreads;
   options.threads = static_cast<int>(std::min(most, std::thread::hardware_concurrency()));

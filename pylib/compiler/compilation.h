@@ -75,6 +75,7 @@ class Compilation {
   const Target target_;
   int gpu_architecture_;
   const DebugOptions debug_;
+  const std::string processor_;  // LLVM's name; empty for the host
   std::set<std::string> fastmath_;
   std::vector<std::string> libnvvm_files_;
   std::shared_ptr<ir::SourceMap> sources_;

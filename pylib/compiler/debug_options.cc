@@ -58,6 +58,12 @@ bool TakePrefix(std::string_view* text, std::string_view prefix) {
   return true;
 }
 
+int RegisterBytes(std::string_view text) {
+  if (text == "16") return 16;
+  if (text == "32") return 32;
+  Refuse("vector registers of " + std::string(text) + " bytes; expected 16 or 32");
+}
+
 void ParseWord(std::string_view word, DebugOptions* options) {
   const std::string whole(word);
   if (word == "verify") {
@@ -70,9 +76,12 @@ void ParseWord(std::string_view word, DebugOptions* options) {
     options->disabled.insert(DisabledPass(word));
   } else if (TakePrefix(&word, "fail:")) {
     options->failing.insert(PassName(word));
+  } else if (TakePrefix(&word, "registers:")) {
+    options->registers = RegisterBytes(word);
   } else {
     Refuse("cannot read \"" + whole +
-           "\"; expected dump:after:<pass>[@<function>], disable:<pass>, fail:<pass> or verify");
+           "\"; expected dump:after:<pass>[@<function>], disable:<pass>, fail:<pass>, "
+           "registers:<bytes> or verify");
   }
 }
 

@@ -4,6 +4,7 @@
 //                                    `frontend` is what comes before the first, `all` is every one
 //   disable:<pass>                   leaves a pass out, if the others can do without it
 //   fail:<pass>                      as if the pass had a bug
+//   registers:<bytes>                code for processors of vector registers of 16 or 32 bytes
 //   verify                           verifies the IR after every pass
 //
 // A pass is written as in passes.def or with underscores, a function as in the user's source.
@@ -26,6 +27,7 @@ struct DebugOptions {
   std::vector<Dump> dumps;
   std::set<std::string, std::less<>> disabled;
   std::set<std::string, std::less<>> failing;
+  int registers = 0;  // bytes of a vector register; 0: the host's
   bool verify = false;
 
   bool Dumps(std::string_view pass, std::string_view function) const;

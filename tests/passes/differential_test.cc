@@ -81,23 +81,37 @@ std::vector<ir::Values> Sample(const std::vector<ir::Values>& sets) {
   return {sets[0], sets[9], sets.back()};
 }
 
+int FromEnvironment(const char* name, int otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::atoi(text);
+}
+
+// Bytes of a vector register of hosts, in turns. PARAKEET_REGISTERS says which, for all.
+int RegistersInTurn(int k) {
+  constexpr int kBytes[] = {64, 32, 16};
+  return FromEnvironment("PARAKEET_REGISTERS", kBytes[k % 3]);
+}
+
 class GoldenPrograms : public testing::TestWithParam<std::string> {};
 
 TEST_P(GoldenPrograms, MeanTheSameAfterEveryPass) {
   const GoldenFile file = ParseGoldenFile(ReadText(GoldenRoot() / GetParam()));
+  int k = 0;
   for (const GoldenCase& golden : file.cases) {
     SCOPED_TRACE(golden.title);
+    const int bytes = RegistersInTurn(k++);
+    SCOPED_TRACE(std::to_string(bytes) + " bytes a register");
     const ir::Program program = ir::Parse(golden.input);
     Random random(1);
     const std::vector<ir::Values> sets = ArgumentSets(program, random);
     const std::vector<std::string_view> own(file.passes.begin(), file.passes.end());
     const DifferentialResult alone =
-        RunDifferential(program, file.stage, own, sets, {file.kernels});
+        RunDifferential(program, file.stage, own, sets, {file.kernels, 1, bytes});
     EXPECT_EQ(alone.failure, "");
     EXPECT_GT(alone.runs, 0) << "no arguments are valid";
     const auto cpu = PassesFrom(passes::CpuPipeline(), file.stage);
-    EXPECT_EQ(RunDifferential(program, file.stage, cpu, OneOfEachSize(sets), {.one_in = 3}).failure,
-              "");
+    const DifferentialOptions options{.one_in = 3, .vector_bytes = bytes};
+    EXPECT_EQ(RunDifferential(program, file.stage, cpu, OneOfEachSize(sets), options).failure, "");
     const auto gpu = PassesFrom(passes::GpuPipeline(), file.stage);
     EXPECT_EQ(RunDifferential(program, file.stage, gpu, Sample(sets), {true, 2}).failure, "");
   }
@@ -132,11 +146,6 @@ fn @f(%x: [13][9]f64 c, %y: [9][n]f64 c) -> [13][n]f64 entry {
   }
 }
 
-int FromEnvironment(const char* name, int otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::atoi(text);
-}
-
 // PARAKEET_RANDOM_PROGRAMS says how many, PARAKEET_RANDOM_SEED from which seed on.
 TEST(RandomPrograms, MeanTheSameAfterEveryPass) {
   const int first = FromEnvironment("PARAKEET_RANDOM_SEED", 1);
@@ -159,8 +168,9 @@ TEST(RandomPrograms, MeanTheSameAfterEveryPass) {
       const ArgumentOptions options{{size, size == 9 ? 2 : size}, random() % 4 == 0};
       sets.push_back(RandomArguments(*program.functions.front(), options, random));
     }
+    const DifferentialOptions in_turn{.one_in = 2, .vector_bytes = RegistersInTurn(seed)};
     const DifferentialResult result =
-        RunDifferential(program, ir::Stage::kParallel, passes::CpuPipeline(), sets, {.one_in = 2});
+        RunDifferential(program, ir::Stage::kParallel, passes::CpuPipeline(), sets, in_turn);
     EXPECT_EQ(result.failure, "");
     if (seed % 4 == 0) {
       const auto& gpu = passes::GpuPipeline();
