@@ -17,7 +17,7 @@ constexpr int kInvalidOption = 7;
 
 // The architectures that some libNVVM writes code for, the newest first. From 100 on it reads no
 // pointers with types (write_nvvm_ir.cc); drivers translate what is written for 90.
-constexpr int kArchitectures[] = {90, 89, 88, 87, 86, 80, 75, 72, 70, 62, 61, 60, 53, 52, 50};
+constexpr int kLibraryArchitectures[] = {90, 89, 88, 87, 86, 80, 75, 72, 70, 62, 61, 60, 53, 52, 50};
 
 // The functions of nvvm.h that are used.
 struct Library {
@@ -135,7 +135,7 @@ class Assembly {
 std::string AssembleByLibNvvm(const NvvmProgram& program, const std::vector<std::string>& files) {
   const Library& library = Open(files);
   Assembly assembly(library, program);
-  for (int architecture : kArchitectures) {
+  for (int architecture : kLibraryArchitectures) {
     if (architecture <= program.architecture && assembly.Compile(architecture))
       return assembly.Ptx();
   }

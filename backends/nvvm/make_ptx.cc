@@ -6,13 +6,13 @@
 
 #include "backends/llvm/emission.h"
 #include "backends/llvm/emit_object.h"
+#include "backends/nvvm/ask_high_halves.h"
 #include "backends/nvvm/cheapen_tests.h"
 #include "backends/nvvm/device_functions.h"
 #include "backends/nvvm/keep_zeros.h"
 #include "backends/nvvm/libnvvm.h"
 #include "backends/nvvm/lower_for_nvvm.h"
 #include "backends/nvvm/split_ptx.h"
-#include "backends/nvvm/test_high_halves.h"
 #include "backends/nvvm/write_nvvm_ir.h"
 #include "ir/diagnostics.h"
 #include "llvm/AsmParser/Parser.h"
@@ -41,7 +41,7 @@ using llvm::Function;
 
 constexpr const char* kTriple = "nvptx64-nvidia-cuda";
 // The architectures that LLVM 19 writes code for, and the PTX of a driver for CUDA 11.8.
-constexpr int kArchitectures[] = {50, 52, 60, 61, 70, 72, 75, 80, 86, 87, 89, 90};
+constexpr int kLlvmArchitectures[] = {50, 52, 60, 61, 70, 72, 75, 80, 86, 87, 89, 90};
 constexpr const char* kFeatures = "+ptx78";
 
 std::unique_ptr<llvm::TargetMachine> MachineFor(int architecture) {
@@ -55,8 +55,8 @@ std::unique_ptr<llvm::TargetMachine> MachineFor(int architecture) {
   std::string error;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kTriple, error);
   if (target == nullptr) ir::FailBug("no code generator for GPUs: " + error);
-  int known = kArchitectures[0];
-  for (int candidate : kArchitectures) {
+  int known = kLlvmArchitectures[0];
+  for (int candidate : kLlvmArchitectures) {
     if (candidate <= architecture) known = candidate;
   }
   llvm::TargetOptions options;
@@ -165,7 +165,7 @@ std::string MakePtxByLlvm(llvm::Module& device, const CompileOptions& options, b
   if (is_part) KeepAsItIs(device);
   OptimizeForGpu(device, *machine);
   KeepZeros(device);
-  TestHighHalves(device);
+  AskHighHalves(device);
   CheapenTests(device);
   const auto text = EmitAssembly(device, *machine);
   return TestBitsAgainstZero(WithoutCallNumbers({text.data(), text.size()}));

@@ -1,4 +1,4 @@
-#include "backends/nvvm/test_high_halves.h"
+#include "backends/nvvm/ask_high_halves.h"
 
 #include <utility>
 #include <vector>
@@ -208,7 +208,7 @@ void Apply(const llvm::Loop& loop, const Latch& latch) {
 
 }  // namespace
 
-void TestHighHalves(llvm::Module& module) {
+void AskHighHalves(llvm::Module& module) {
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     const llvm::DominatorTree dominators(function);

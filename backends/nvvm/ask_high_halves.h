@@ -1,5 +1,5 @@
-#ifndef PARAKEET_BACKENDS_NVVM_TEST_HIGH_HALVES_H_
-#define PARAKEET_BACKENDS_NVVM_TEST_HIGH_HALVES_H_
+#ifndef PARAKEET_BACKENDS_NVVM_ASK_HIGH_HALVES_H_
+#define PARAKEET_BACKENDS_NVVM_ASK_HIGH_HALVES_H_
 
 #include "llvm/IR/Module.h"
 
@@ -17,8 +17,8 @@ namespace parakeet::backends {
 //
 // The threads of a warp are together in `closer`, once for as long as they stay apart in `loop`.
 // Meaning is kept to the bit, nan included. To be run behind LLVM's passes.
-void TestHighHalves(llvm::Module& module);
+void AskHighHalves(llvm::Module& module);
 
 }  // namespace parakeet::backends
 
-#endif  // PARAKEET_BACKENDS_NVVM_TEST_HIGH_HALVES_H_
+#endif  // PARAKEET_BACKENDS_NVVM_ASK_HIGH_HALVES_H_
