@@ -21,6 +21,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       "simplify",
       // Before checks are looked at: an index that is known is in range, or is not.
       "unroll-loops",
+      "keep-sizes",
       "assume-shapes",
       // Again: counts that are one make sizes that loops carry one, and checks of them true.
       "eliminate-common-subexpressions",

@@ -17,7 +17,8 @@ constexpr int kInvalidOption = 7;
 
 // The architectures that some libNVVM writes code for, the newest first. From 100 on it reads no
 // pointers with types (write_nvvm_ir.cc); drivers translate what is written for 90.
-constexpr int kLibraryArchitectures[] = {90, 89, 88, 87, 86, 80, 75, 72, 70, 62, 61, 60, 53, 52, 50};
+constexpr int kLibraryArchitectures[] = {90, 89, 88, 87, 86, 80, 75, 72,
+                                         70, 62, 61, 60, 53, 52, 50};
 
 // The functions of nvvm.h that are used.
 struct Library {

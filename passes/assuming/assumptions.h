@@ -38,6 +38,10 @@ class Assumptions {
   // The size where every slice lies inside its array: min(stop, size) is the stop, max(length, 0)
   // the length. None where it depends on more than what the entry is given.
   std::optional<LinearForm> Likely(const ir::Operand& operand);
+  // From here on the value is likely that.
+  void Suppose(const ir::Var* value, const LinearForm& form) {
+    likely_.insert_or_assign(value, form);
+  }
   bool IsLikelyOne(const ir::Operand& operand);
   // A size less something, as against something less than nothing.
   bool IsLikelyNatural(const LinearForm& form) const;
