@@ -19,8 +19,8 @@
 // assume-shapes checks first; then the check of a step is known to hold, and goes. Without it each
 // element of an iteration would be found by asking for the sizes of that iteration.
 //
-// Assumes: parallel form, right before assume-shapes. Where a check fails, whose site is new and has
-// the exception kOtherShapes, the caller runs the program made without this pass
+// Assumes: parallel form, right before assume-shapes. Where a check fails, whose site is new and
+// has the exception kOtherShapes, the caller runs the program made without this pass
 // (Options::assume_shapes).
 // Refuses: functions that store to their arguments: by then some iterations have been made; steps
 // of which the next size would differ even where slices lie inside; sizes that depend on more than
