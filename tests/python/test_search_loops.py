@@ -1,5 +1,8 @@
 """Loops that look for something: where they end, what they have found, and errors on the way."""
 
+import ctypes
+import mmap
+
 import numpy as np
 import pytest
 
@@ -129,9 +132,9 @@ def stored_behind(x, v):
     return i
 
 
-def agrees(f, *args, target):
+def agrees(f, *args, target, copies=True):
     def run(function, **options):
-        own = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+        own = [a.copy() if isinstance(a, np.ndarray) and copies else a for a in args]
         try:
             answer = function(*own, **options)
         except (IndexError, OverflowError) as error:
@@ -224,3 +227,44 @@ def test_what_whole_vectors_leave(dtype, target):
         for by in (1, 3, 8):
             x = np.arange(n).astype(dtype)
             agrees(shifted, x, by, target=target)
+
+
+@jit
+def places_of(text, pattern):
+    count = 0
+    for i in range(len(text) - len(pattern) + 1):
+        j = 0
+        while j < len(pattern) and text[i + j] == pattern[j]:
+            j += 1
+        if j == len(pattern):
+            count += 1
+    return count
+
+
+@jit
+def halves(x):
+    return np.where(x > 3, x // 2 + 1, x * 3).sum(), (x[1:] == x[:-1]).sum()
+
+
+@pytest.mark.parametrize("target", ["serial", "parallel"])
+def test_nothing_is_read_of_the_page_behind(target):
+    page = mmap.PAGESIZE
+    memory = mmap.mmap(-1, 3 * page)
+    whole = np.frombuffer(memory, np.uint8)
+    libc = ctypes.CDLL(None, use_errno=True)
+    for other in (whole.ctypes.data, whole.ctypes.data + 2 * page):
+        assert libc.mprotect(ctypes.c_void_p(other), ctypes.c_size_t(page), 0) == 0
+    inside = whole[page : 2 * page]
+    for n in (1, 7, 8, 31, 33, 70, page):
+        for x in (inside[:n], inside[page - n :]):
+            x[:] = np.arange(n) % 4
+            for y in (x, x.view(np.int8)):
+                agrees(first, y, y.dtype.type(9), 0, target=target, copies=False)
+                agrees(last, y, y.dtype.type(9), n - 1, target=target, copies=False)
+                agrees(unguarded, y, y.dtype.type(9), 0, target=target, copies=False)
+                assert halves(y, target=target) == tuple(int(v) for v in halves.__wrapped__(y))
+            pattern = np.array([2, 3, 0], np.uint8)
+            made = places_of(x, pattern, target=target)
+            assert made == places_of.__wrapped__(x, pattern)
+    for other in (whole.ctypes.data, whole.ctypes.data + 2 * page):
+        libc.mprotect(ctypes.c_void_p(other), ctypes.c_size_t(page), 3)
