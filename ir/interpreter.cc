@@ -152,7 +152,8 @@ void Machine::Execute(const Step& step) {
     case OpCode::kInterleave:
     case OpCode::kExtract:
     case OpCode::kAny:
-    case OpCode::kAllLanes: return ExecuteLanes(step);
+    case OpCode::kAllLanes:
+    case OpCode::kFirstLane: return ExecuteLanes(step);
     default: break;
   }
   ExecuteArrays(step);

@@ -22,6 +22,7 @@ void Machine::ExecuteLanes(const Step& step) {
     case OpCode::kExtract: return Extract(step);
     case OpCode::kAny:
     case OpCode::kAllLanes: return AnyOrAll(step);
+    case OpCode::kFirstLane: return FirstLane(step);
     default:
       FailBug("the interpreter cannot run " + std::string(Name(step.op)), step.binding->span);
   }
@@ -106,6 +107,13 @@ void Machine::AnyOrAll(const Step& step) {
   int count = 0;
   for (int lane = 0; lane < lanes; ++lane) count += LaneAt(step.operands[0], lane).integer != 0;
   Set(step, 0, Constant::Bool(step.op == OpCode::kAny ? count > 0 : count == lanes));
+}
+
+void Machine::FirstLane(const Step& step) {
+  const int lanes = TypeOf(step.binding->operands[0]).lanes();
+  int lane = 0;
+  while (lane < lanes && LaneAt(step.operands[0], lane).integer == 0) ++lane;
+  Set(step, 0, Constant::Int(lane));
 }
 
 }  // namespace parakeet::ir

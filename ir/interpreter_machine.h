@@ -138,6 +138,7 @@ class Machine {
   void Half(const Step& step, bool high);
   void Extract(const Step& step);
   void AnyOrAll(const Step& step);
+  void FirstLane(const Step& step);
   // The place of lane `lane`, null where the mask excludes it. The index is operands 1 to rank.
   std::byte* LanePlace(const Step& step, int lane) const;
 

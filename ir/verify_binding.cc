@@ -37,7 +37,8 @@ Counts CountsOf(OpCode op) {
     case OpCode::kLowHalf:
     case OpCode::kHighHalf:
     case OpCode::kAny:
-    case OpCode::kAllLanes: return {1, 1, 0};
+    case OpCode::kAllLanes:
+    case OpCode::kFirstLane: return {1, 1, 0};
     case OpCode::kInterleave: return {2, 1, 0, true};
     case OpCode::kMap:
     case OpCode::kFilter: return {1, kAny, 1, true};
@@ -209,7 +210,8 @@ void BindingVerifier::Dispatch() {
     case OpCode::kInterleave:
     case OpCode::kExtract:
     case OpCode::kAny:
-    case OpCode::kAllLanes: return VectorOperation();
+    case OpCode::kAllLanes:
+    case OpCode::kFirstLane: return VectorOperation();
     case OpCode::kTeam: RequireType(ResultType(), DType::kI64, "the result"); return;
     case OpCode::kAligned: RequireType(ResultType(), DType::kBool, "the result"); return;
     default: return Scalar();

@@ -282,8 +282,10 @@ void BindingVerifier::VectorOperation() {
     RequireInts(1, 2);
     RequireType(result, operand.dtype(), "the result");
   } else {
+    const bool is_place = b_.op == OpCode::kFirstLane;
+    Require(!is_place || lanes <= 64, Invariant::kTypesMatch, "more lanes than a word has bits");
     RequireType(operand, Type::Vector(DType::kBool, lanes), "the operand");
-    RequireType(result, DType::kBool, "the result");
+    RequireType(result, is_place ? DType::kI64 : DType::kBool, "the result");
   }
 }
 

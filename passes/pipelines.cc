@@ -212,6 +212,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "vectorize-loops",
       // Nothing is left for it, but where vectorize-loops has been disabled.
       "write-one-by-one",
+      // Of what no lanes have taken.
+      "search-in-lanes",
       "simplify",
       "eliminate-common-subexpressions",
       // Behind vectorize-loops, which gives lanes what it knows the form of.
@@ -249,14 +251,14 @@ const std::vector<std::string_view>& GpuPipeline() {
     // Each thread of a GPU makes one element: what is made for many in the caches of a core or in
     // lanes is made otherwise, and all of an array by one kernel.
     const std::set<std::string_view> left_out = {
-        "split-at-borders",     "version-loops",    "split-nests",      "split-maps-at-borders",
-        "dot-thin-rows",        "fill-rest",        "fuse-panels",      "flatten-maps",
-        "block-contractions",   "unroll-last-axes", "vectorize-loops",  "flatten-lanes",
-        "store-behind-checks",  "join-lanes",       "hoist-loads",      "branch-checks",
-        "prefetch-streams",     "even-costs",       "write-one-by-one", "stream-stores",
-        "load-before-branches", "store-at-once",    "hoist-arrays",     "gather-columns",
-        "make-turned-first",    "join-checks",      "tile-steps",       "repeat-extremes",
-        "separate-ends",        "expect-long-sides"};
+        "split-at-borders",     "version-loops",     "split-nests",      "split-maps-at-borders",
+        "dot-thin-rows",        "fill-rest",         "fuse-panels",      "flatten-maps",
+        "block-contractions",   "unroll-last-axes",  "vectorize-loops",  "flatten-lanes",
+        "store-behind-checks",  "join-lanes",        "hoist-loads",      "branch-checks",
+        "prefetch-streams",     "even-costs",        "write-one-by-one", "stream-stores",
+        "load-before-branches", "store-at-once",     "hoist-arrays",     "gather-columns",
+        "make-turned-first",    "join-checks",       "tile-steps",       "repeat-extremes",
+        "separate-ends",        "expect-long-sides", "search-in-lanes"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       // Before what sees sums in updates.

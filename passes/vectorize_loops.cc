@@ -1,5 +1,6 @@
 // Writes `vector for` loops and `lanes` with values of several lanes: a loop of whole vectors, then
-// one masked step for what is left, or where `short` says so its iterations one by one.
+// one masked step for what is left, or where `short` says so its iterations one by one; of bytes
+// and half words eight at a time, where registers of less than 64 bytes have no masks for these.
 //
 // Before:
 //   vector for %i in %lo to %hi step 1 { %a: f64 = load %x[%i]  %b: f64 = tanh %a  store %r[%i],
@@ -52,10 +53,13 @@ using ir::Var;
 // more of them than there are left.
 constexpr int kRegistersOfTree = 4;
 constexpr int kDearElement = 8;
+constexpr int kLanesOfRest = 8;
+constexpr int kBytesWithMasks = 64;  // of the registers of processors that have
 
 class Vectorizer : public LoopWriter {
  public:
-  using LoopWriter::LoopWriter;
+  Vectorizer(ir::Arena* arena, bool has_masks_of_bytes)
+      : LoopWriter(arena), has_masks_of_bytes_(has_masks_of_bytes) {}
 
  protected:
   void Visit(const Binding* b) override {
@@ -118,14 +122,6 @@ class Vectorizer : public LoopWriter {
       Choose(values.back(), nothing, raise, Attributes{{Attr::kLikely, int64_t{1}}});
       values.pop_back();
       return values;
-    });
-  }
-
-  // Whether it is a check, or a branch with one.
-  static bool HasCheckOfLanes(const Binding* b) {
-    if (b->op != OpCode::kIf) return b->op == OpCode::kCheck;
-    return std::any_of(b->blocks.begin(), b->blocks.end(), [](const Block* block) {
-      return std::any_of(block->bindings.begin(), block->bindings.end(), HasCheckOfLanes);
     });
   }
 
@@ -250,6 +246,11 @@ class Vectorizer : public LoopWriter {
       }));
     };
     const auto none_left = [&] { return carried(progress.failed); };
+    const auto in_parts = [&] {
+      const Operand at = WriteWhole(body, end, kLanesOfRest, progress);
+      WriteOneByOne(body, at, hi);
+      return none_left();
+    };
     // Where checks may have failed, from the first of those on that is what is left in any case.
     const auto in_order = [&]() -> Operands {
       if (!has_checks) return WriteOneByOne(body, end, hi), none_left();
@@ -258,9 +259,11 @@ class Vectorizer : public LoopWriter {
     };
     const auto rest = [&] {
       const int64_t least = b.attrs.Int(Attr::kShort);
-      if (least == 0) return masked();
+      const bool is_masked = has_masks_of_bytes_ || has_checks || asked > 0 || !IsOfBytes(body);
+      const std::function<Operands()> left = is_masked ? std::function(masked) : in_parts;
+      if (least == 0) return left();
       return Choose(builder().Scalar(OpCode::kLt, {builder().Sub(hi, lo), Int(least)}), in_order,
-                    masked);
+                    left);
     };
     const Operands failed = Choose(builder().Scalar(OpCode::kLt, {end, hi}), rest, none_left);
     if (lanes_may_fail_) WriteOneByOne(body, failed[0], hi);
@@ -429,12 +432,6 @@ class Vectorizer : public LoopWriter {
     if (mask_ && IsOfLibrary(b)) applied.operands = WithHarmlessLanes(applied.operands);
     lanes_->Set(b.result(), lanes_->Apply(builder(), applied));
     if (b.op == OpCode::kSelect && Varies(b.operands[0])) RememberWrap(b);
-  }
-
-  static bool IsOfLibrary(const Binding& b) {
-    constexpr int kLeastCost = 10;
-    const Type& type = b.result()->type;
-    return InfoOf(b.op).cost >= kLeastCost && type.IsScalar() && ir::IsFloat(type.dtype());
   }
 
   // Lanes that are masked off hold anything, as the logarithm of 0: a library would leave its
@@ -781,6 +778,7 @@ class Vectorizer : public LoopWriter {
 
   LaneValues* lanes_ = nullptr;
   std::optional<Operand> mask_;
+  const bool has_masks_of_bytes_;
   ir::VarSet read_;                             // All that the body being written reads.
   ir::VarSet varying_;                          // What differs from lane to lane in it.
   std::unordered_map<const Var*, Wrap> wraps_;  // Of the body as it is written now.
@@ -791,9 +789,10 @@ class Vectorizer : public LoopWriter {
 
 }  // namespace
 
-ir::Program VectorizeLoops(const ir::Program& program, Context&) {
+ir::Program VectorizeLoops(const ir::Program& program, Context& context) {
+  const bool has_masks_of_bytes = context.options.vector_bytes >= kBytesWithMasks;
   return ForEachFunction(program, [&](const ir::Function* function) {
-    return Vectorizer(program.arena.get()).Run(function);
+    return Vectorizer(program.arena.get(), has_masks_of_bytes).Run(function);
   });
 }
 

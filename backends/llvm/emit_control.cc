@@ -202,7 +202,8 @@ void FunctionEmitter::EmitBinding(const ir::Binding& binding) {
     case OpCode::kInterleave:
     case OpCode::kExtract:
     case OpCode::kAny:
-    case OpCode::kAllLanes: return EmitLanes(binding);
+    case OpCode::kAllLanes:
+    case OpCode::kFirstLane: return EmitLanes(binding);
     default:
       ir::FailBug("no code for " + std::string(ir::Name(binding.op)) +
                       ", which the scheduled stage has not after vectorize_loops",

@@ -35,6 +35,15 @@ Number Iota(Emission& emission, const ir::Type& type) {
   return number;
 }
 
+// Of up to 64 lanes: a bit each, and one behind them that ends what none of them does.
+Value* FirstLane(llvm::IRBuilder<>& builder, Value* mask) {
+  const unsigned lanes = llvm::cast<llvm::FixedVectorType>(mask->getType())->getNumElements();
+  llvm::Type* word = builder.getInt64Ty();
+  Value* bits = builder.CreateZExt(builder.CreateBitCast(mask, builder.getIntNTy(lanes)), word);
+  if (lanes < 64) bits = builder.CreateOr(bits, builder.getInt64(uint64_t{1} << lanes));
+  return builder.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, builder.getInt1(lanes < 64));
+}
+
 llvm::SmallVector<int, 128> Range(int first, int count) {
   llvm::SmallVector<int, 128> lanes;
   for (int lane = first; lane < first + count; ++lane) lanes.push_back(lane);
@@ -243,6 +252,7 @@ void FunctionEmitter::EmitLanes(const ir::Binding& binding) {
     }
     case OpCode::kAny: return define({builder_.CreateOrReduce(ValueOf(first)), nullptr});
     case OpCode::kAllLanes: return define({builder_.CreateAndReduce(ValueOf(first)), nullptr});
+    case OpCode::kFirstLane: return define({FirstLane(builder_, ValueOf(first)), nullptr});
     default: ir::FailBug("no code for " + std::string(ir::Name(op)), binding.span);
   }
 }

@@ -1,6 +1,7 @@
 // The part of memory_access.h about lanes.
 #include "backends/llvm/memory_access.h"
 #include "ir/dtype.h"
+#include "llvm/Analysis/ValueTracking.h"
 
 namespace parakeet::backends {
 namespace {
@@ -9,8 +10,9 @@ using llvm::FixedVectorType;
 using llvm::SmallVector;
 using llvm::Value;
 
-constexpr int64_t kLongestStep = 4;  // Of lanes that are picked out of whole vectors.
-constexpr int kFewestBytes = 8;      // Under a mask: of fewer, a branch each is no more.
+constexpr int64_t kLongestStep = 4;     // Of lanes that are picked out of whole vectors.
+constexpr int64_t kBytesOfPage = 4096;  // At least.
+constexpr int kFewestBytes = 8;         // Under a mask: of fewer, a branch each is no more.
 constexpr const char* kKeepsRolled = "llvm.loop.unroll.disable";
 
 // One access: dtype, place and how to write it.
@@ -101,7 +103,38 @@ class LanesAccess {
     return first.CreateAlloca(type);
   }
 
+  // What lies in one page with a lane that is on may be read, all of it: what is off is dropped.
   Value* LoadOn(llvm::Type* type, Value* address, Value* mask) {
+    if (llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(address)))
+      return LoadEachOn(type, address, mask);
+    llvm::LLVMContext& context = emission_.context();
+    llvm::Function* function = builder_.GetInsertBlock()->getParent();
+    auto* whole = llvm::BasicBlock::Create(context, "whole", function);
+    auto* apart = llvm::BasicBlock::Create(context, "apart", function);
+    auto* loaded = llvm::BasicBlock::Create(context, "loaded", function);
+    llvm::Type* word = builder_.getInt64Ty();
+    Value* in_page = builder_.CreateAnd(builder_.CreatePtrToInt(address, word), kBytesOfPage - 1);
+    const int64_t last = kBytesOfPage - int64_t{LengthOf(mask)} * size_;
+    Value* fits = builder_.CreateICmpULE(in_page, builder_.getInt64(uint64_t(last)));
+    Value* reads = builder_.CreateAnd(builder_.CreateOrReduce(mask), fits);
+    builder_.CreateCondBr(reads, whole, apart);
+    builder_.SetInsertPoint(whole);
+    llvm::Instruction* all = builder_.CreateAlignedLoad(type, address, traits_.alignment);
+    traits_.scopes.Mark(all);
+    Value* chosen = builder_.CreateSelect(mask, all, llvm::Constant::getNullValue(type));
+    builder_.CreateBr(loaded);
+    builder_.SetInsertPoint(apart);
+    Value* one_by_one = LoadEachOn(type, address, mask);
+    llvm::BasicBlock* end = builder_.GetInsertBlock();
+    builder_.CreateBr(loaded);
+    builder_.SetInsertPoint(loaded);
+    llvm::PHINode* lanes = builder_.CreatePHI(type, 2);
+    lanes->addIncoming(chosen, whole);
+    lanes->addIncoming(one_by_one, end);
+    return lanes;
+  }
+
+  Value* LoadEachOn(llvm::Type* type, Value* address, Value* mask) {
     llvm::Type* element = type->getScalarType();
     Value* lanes = PlaceOf(type);
     builder_.CreateStore(llvm::Constant::getNullValue(type), lanes);

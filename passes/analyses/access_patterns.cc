@@ -74,7 +74,7 @@ AccessPatterns::Along AccessPatterns::AlongIndex(const ir::Block& block,
     const bool moves =
         std::any_of(own.begin(), own.end(), [&](const Var* each) { return Moves(b, each); });
     if (!moves || !Moves(b, index)) return;
-    ++(IsNext(b, index) ? along.next : along.gathered);
+    ++(IsNext(b, index, /*may_wrap=*/true) ? along.next : along.gathered);
   });
   return along;
 }
@@ -149,14 +149,22 @@ bool AccessPatterns::IsLoaded(const Operand& value) const {
                                               [&](const Operand& o) { return IsLoaded(o); }));
 }
 
-bool AccessPatterns::IsNext(const Binding& access, const Var* index) const {
+Operand AccessPatterns::Unwrapped(const Operand& at, const Operand& length) const {
+  const auto found = at.IsVar() ? definitions_.find(at.var()) : definitions_.end();
+  const bool wraps = found != definitions_.end() && found->second->op == OpCode::kMod &&
+                     found->second->operands[1] == length;
+  return wraps ? found->second->operands[0] : at;
+}
+
+bool AccessPatterns::IsNext(const Binding& access, const Var* index, bool may_wrap) const {
   const Var* array = access.operands[0].var();
   const int rank = array->type.rank();
   const int fastest = FastestAxis(array);
   for (int axis = 0; axis < rank; ++axis) {
-    if (array->type.dims()[axis].IsInt(1)) continue;
+    const Operand &length = array->type.dims()[axis], &at = access.operands[1 + axis];
+    if (length.IsInt(1)) continue;
     bool known = true;
-    const int64_t step = Coefficient(access.operands[1 + axis], index, known);
+    const int64_t step = Coefficient(may_wrap ? Unwrapped(at, length) : at, index, known);
     if (!known || step != (axis == fastest ? 1 : 0)) return false;
   }
   return fastest >= 0;

@@ -20,7 +20,8 @@ class AccessPatterns {
 
   // The accesses of an operator's block (and inside it) that are made anew as its indices `own`
   // move, counted by what they do when `index` grows by one: those that move to the next element,
-  // and those that move anywhere else.
+  // and those that move anywhere else. What goes around the edge of its axis, `x[(i + k) % n]`,
+  // moves to the next element but there.
   struct Along {
     int next = 0;
     int gathered = 0;
@@ -56,7 +57,9 @@ class AccessPatterns {
 
  private:
   void AddView(const ir::Binding& view);
-  bool IsNext(const ir::Binding& access, const ir::Var* index) const;
+  bool IsNext(const ir::Binding& access, const ir::Var* index, bool may_wrap = false) const;
+  // What an index is before it is taken modulo the length of its axis.
+  ir::Operand Unwrapped(const ir::Operand& at, const ir::Operand& length) const;
   // True for what is computed of elements of arrays.
   bool IsLoaded(const ir::Operand& value) const;
   // The axis along which elements are neighbours: of those that are not known to have one element

@@ -65,4 +65,25 @@ bool IsLong(const Block& body) {
   return count >= kLongBody;
 }
 
+bool IsOfBytes(const Block& body) {
+  bool has_floats = false;
+  ir::ForEachBinding(body, [&](const Binding& b) {
+    for (const Var* result : b.results) has_floats |= ir::IsFloat(result->type.dtype());
+  });
+  return !has_floats && !IsLong(body) && LanesFor(body) == kMostLanes;
+}
+
+bool HasCheckOfLanes(const Binding* b) {
+  if (b->op != OpCode::kIf) return b->op == OpCode::kCheck;
+  return std::any_of(b->blocks.begin(), b->blocks.end(), [](const Block* block) {
+    return std::any_of(block->bindings.begin(), block->bindings.end(), HasCheckOfLanes);
+  });
+}
+
+bool IsOfLibrary(const Binding& b) {
+  constexpr int kLeastCost = 10;
+  const ir::Type& type = b.result()->type;
+  return InfoOf(b.op).cost >= kLeastCost && type.IsScalar() && ir::IsFloat(type.dtype());
+}
+
 }  // namespace parakeet::passes

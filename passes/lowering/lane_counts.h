@@ -18,6 +18,16 @@ int RegistersFor(const ir::Block& body);
 // True for code that is not to be written once more than it must be.
 bool IsLong(const ir::Block& body);
 
+// True for short code of bytes, half words and nothing wider but indexes, none of them floats: what
+// is made of these is the same one by one.
+bool IsOfBytes(const ir::Block& body);
+
+// Whether it is a check, or a branch with one.
+bool HasCheckOfLanes(const ir::Binding* binding);
+
+// True where a library has vectors of it, which it leaves for lanes that hold what it takes apart.
+bool IsOfLibrary(const ir::Binding& scalar);
+
 }  // namespace parakeet::passes
 
 #endif  // PARAKEET_PASSES_LOWERING_LANE_COUNTS_H_

@@ -214,7 +214,7 @@ site 0 ValueError "operands could not be broadcast together with shapes ({},) ({
 fn @f(%n: i64, %m: i64) -> i64 { %s: i64 = broadcast_size %n, %m, site 0 at (2, 7)  return %s })ir";
 
 constexpr std::string_view kLaneArithmetic = R"ir(
-fn @f(%x: [n]f64, %s: f64) -> (f64, f64, bool, bool, f64) {
+fn @f(%x: [n]f64, %s: f64) -> (f64, f64, bool, bool, f64, i64, i64) {
   %v: f64x4 = load_lanes %x[1] {axis = 0}
   %w: f64x4 = splat %s
   %p: f64x4 = mul %v, %w
@@ -231,7 +231,11 @@ fn @f(%x: [n]f64, %s: f64) -> (f64, f64, bool, bool, f64) {
   %any: bool = any %m
   %all: bool = all %m
   %last: f64 = load %x[3]
-  return %a, %b, %any, %all, %last })ir";
+  %others: boolx4 = not %m
+  %third: i64 = first_lane %others
+  %none: boolx4 = and %m, %others
+  %behind: i64 = first_lane %none
+  return %a, %b, %any, %all, %last, %third, %behind })ir";
 
 constexpr std::string_view kLaneNeighbours = R"ir(
 fn @f(%x: [n]i64) -> [n]i64 {
@@ -439,7 +443,7 @@ std::vector<InterpreterCase> LaneCases() {
       {"arithmetic",
        kLaneArithmetic,
        {F64Array({5}, {0, 1, 2, 3, 4}), F64(10)},
-       "13, 24, true, false, 4"},
+       "13, 24, true, false, 4, 2, 4"},
       {"atomics", kAtomics, {Count({4})}, "1, 11, 9, [0 7 10 2]"},
       {"matches", kMatches, {I64Array({3}, {7, 263, 8})}, "[11 21 21]"},
       {"shuffles", kShuffles, {I64Array({4}, {5, 6, 7, 8})}, "[7 8 7 8]"},

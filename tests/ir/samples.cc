@@ -122,6 +122,7 @@ fn @loops(%x: [n]f64 c, %rounds: i64) -> ([n]f64, f64, i64) entry {
   %m: boolx4 = lt %i4, %i4
   %any: bool = any %m
   %every: bool = all %m
+  %nearest: i64 = first_lane %m
   %g: f64x4 = gather_lanes %x[%i4], %m {masked = 1}
   scatter_lanes %y[%i4], %g, %m {masked = 1}
   prefetch %x[%n]

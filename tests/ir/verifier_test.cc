@@ -148,6 +148,8 @@ const Broken kBroken[] = {
      FN("%y: f64x4 = load_lanes %x[%i] {axis = 0, repeat = 2, phase = 2}")},
     {Invariant::kTypesMatch, kS, "the operand is f64x4; expected boolx4",
      FN(V4 "%y: bool = any %v")},
+    {Invariant::kTypesMatch, kS, "the operand is f64x4; expected boolx4",
+     FN(V4 "%y: i64 = first_lane %v")},
     {Invariant::kTypesMatch, kS, "the result is no vector", FN("%y: f64 = load_lanes %x[%i]")},
     {Invariant::kTypesMatch, kS, "the value is no vector", FN("store_lanes %x[%i], %e")},
     {Invariant::kTypesMatch, kS, "the mask is f64x4; expected boolx4",

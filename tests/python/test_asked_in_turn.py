@@ -87,7 +87,8 @@ def test_pairs():
     check(behind_the_end, x, -1)
 
 
-def test_what_holds_the_first_time_is_not_asked():
+def test_what_holds_the_first_time_is_not_asked(monkeypatch):
+    monkeypatch.setenv("PARAKEET_DEBUG", "disable:search_in_lanes")
     compiled = jit(runs)
     compiled(np.zeros(4, np.int64), target="serial")
     # Whether there is a run, and another one; whether it goes on: not, before that, whether the

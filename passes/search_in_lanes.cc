@@ -1,0 +1,497 @@
+// Asks lanes how far a search goes before it asks one by one.
+//
+// Before:
+//   %j: i64 = while (%k: i64 = %from) {
+//     %ok = lt %k, %n
+//     %go = if %ok { %a = load %x[%k]  %is = ne %a, %v  yield %is } else { yield false }
+//     yield %go } do (%i: i64) { %next = add %i, 1  yield %next }
+// After:
+//   %far: i64, %more: bool = while (%k.1: i64 = %from, %go: bool = true) {
+//     yield %go } do (%i.1: i64, %was: bool) {
+//     %end = sub %n, 7  %ok = lt %i.1, %end  ... and 0 <= %i.1 ...
+//     %count = if %ok { %a: f64x8 = load_lanes %x[%i.1]  %is: boolx8 = ne %a, %v
+//       %stop: boolx8 = not %is  ... 8 if no lane stops, else first_lane %stop ... } else {
+//       yield 0 }
+//     %next = add %i.1, %count  %all = eq %count, 8  yield %next, %all }
+//   ... the loop as it was, from %far on ...
+// An iteration that is passed over does nothing but move on what goes by even steps: all else that
+// the loop carries is behind it what it was. The loop itself ends the search, raises what is to be
+// raised, and goes on where too few elements are left for lanes. Flags of a `for` that breaks are
+// carried so, and what is found with them.
+//
+// Assumes: index form has been lowered; lanes have taken what they could. Integers of Python's do
+// not get past 2^63.
+// Refuses: loops that store, call or loop inside; places that move by more than one element, or not
+// along the last axis; what may trap, or be undefined, of elements behind the one that ends the
+// search.
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/dtype.h"
+#include "ir/mutator.h"
+#include "ir/uses.h"
+#include "passes/lowering/lane_values.h"
+#include "passes/pass.h"
+
+namespace parakeet::passes {
+namespace {
+
+using ir::Attr;
+using ir::Binding;
+using ir::Block;
+using ir::Builder;
+using ir::DType;
+using ir::OpCode;
+using ir::Operand;
+using ir::Type;
+using ir::Var;
+
+using Operands = std::vector<Operand>;
+
+constexpr int kMostLanes = 32;
+constexpr int kBytesOfLanes = 64;
+constexpr int64_t kLongestStep = 1024;
+
+// What neither traps nor is undefined, whatever the operands are.
+bool IsHarmless(const Binding& b) {
+  switch (b.op) {
+    case OpCode::kAdd:
+    case OpCode::kSub:
+    case OpCode::kMul:
+    case OpCode::kMin:
+    case OpCode::kMax:
+    case OpCode::kNeg:
+    case OpCode::kAbs:
+    case OpCode::kNot:
+    case OpCode::kAnd:
+    case OpCode::kOr:
+    case OpCode::kXor:
+    case OpCode::kSelect:
+    case OpCode::kIsNan:
+    case OpCode::kIsFinite: return true;
+    case OpCode::kCast:
+      return !ir::IsFloat(ir::DTypeOf(b.operands[0])) || ir::IsFloat(b.result()->type.dtype());
+    default: return ir::IsComparison(b.op);
+  }
+}
+
+bool IsI64(const Operand& operand) { return ir::TypeOf(operand) == Type(DType::kI64); }
+
+// As many lanes as fill one wide register with the widest of what is read and made of it; 0 where
+// something takes none.
+int LanesOf(const Binding& loop) {
+  int64_t widest = kBytesOfLanes / kMostLanes;
+  bool fits = true;
+  ir::VarSet read;
+  for (const Block* block : loop.blocks) {
+    ir::ForEachBinding(*block, [&](const Binding& b) {
+      const bool follows = b.op == OpCode::kLoad ||
+                           std::any_of(b.operands.begin(), b.operands.end(), [&](const Operand& o) {
+                             return o.IsVar() && read.contains(o.var());
+                           });
+      if (!follows) return;
+      for (const Var* result : b.results) {
+        fits &= result->type.IsScalar() && !ir::IsComplex(result->type.dtype());
+        if (!fits || b.op == OpCode::kIf) continue;
+        read.insert(result);
+        widest = std::max<int64_t>(widest, ir::SizeInBytes(result->type.dtype()));
+      }
+    });
+  }
+  return fits && !read.empty() ? static_cast<int>(kBytesOfLanes / widest) : 0;
+}
+
+class SearchWriter : public ir::Mutator {
+ public:
+  SearchWriter(ir::Arena* arena, Context& context) : Mutator(arena), context_(context) {}
+
+ protected:
+  void Visit(const Binding* b) override {
+    const Binding* rest = b->op == OpCode::kWhile ? WriteSearch(*b) : nullptr;
+    Mutator::Visit(rest == nullptr ? b : rest);
+  }
+
+ private:
+  // Writes the search in lanes, and gives the loop from there on; null where there is no such
+  // search.
+  const Binding* WriteSearch(const Binding& loop) {
+    const int count = LanesOf(loop);
+    if (count == 0) return nullptr;
+    LaneValues values(count);
+    Builder early = builder().Nested(), late = builder().Nested();
+    lanes_ = &values, early_ = &early, late_ = &late;
+    guards_.clear(), demands_.clear(), answers_.clear(), late_values_.clear();
+    reads_ = false;
+    FindChecked(loop);
+    const std::vector<Moved> moved = SetCarried(loop);
+    const bool is_search = !moved.empty() && Take(*loop.blocks[0], true) &&
+                           Demand(loop.blocks[0]->results[0]) && Take(*loop.blocks[1], true) &&
+                           StaysAsItIs(loop) && reads_ && !demands_.empty();
+    if (!is_search) return nullptr;
+    context_.Note(loop.span, "searches in lanes", Topic::kLanes, Verdict::kDone);
+    return From(loop, moved, WriteLoop(moved));
+  }
+
+  void FindChecked(const Binding& loop) {
+    checked_.clear();
+    for (const Block* block : loop.blocks) {
+      ir::ForEachBinding(*block, [&](const Binding& b) {
+        if (b.op == OpCode::kCheck && b.operands[0].IsVar()) checked_.insert(b.operands[0].var());
+      });
+    }
+  }
+
+  // --- What the loop carries. ---
+
+  // What each iteration moves by the same number.
+  struct Moved {
+    size_t number;  // among what is carried
+    int64_t step;
+    Operand init;
+    const Var* at;  // in lane 0
+  };
+
+  std::vector<Moved> SetCarried(const Binding& loop) {
+    std::vector<Moved> moved;
+    for (size_t k = 0; k < loop.results.size(); ++k) {
+      const Operand init = Apply(loop.operands[k]);
+      LaneValue value{LaneValue::kUniform, init, 0};
+      if (const std::optional<int64_t> step = StepOf(*loop.blocks[1], k)) {
+        const Var* at = builder().NewVar(DType::kI64, loop.results[k]->hint);
+        moved.push_back({k, *step, init, at});
+        value = {LaneValue::kLinear, at, *step};
+      }
+      lanes_->Set(loop.blocks[0]->params[k], value);
+      lanes_->Set(loop.blocks[1]->params[k], value);
+      const Operand& next = loop.blocks[1]->results[k];
+      const bool is_flag = init.IsConstant() && ir::TypeOf(init) == Type(DType::kBool);
+      if (is_flag && next.IsVar()) answers_[next.var()] = init.IsInt(1);
+    }
+    return moved;
+  }
+
+  static std::optional<int64_t> StepOf(const Block& body, size_t k) {
+    const Var* own = body.params[k];
+    const Operand& next = body.results[k];
+    if (own->type != Type(DType::kI64) || !next.IsVar()) return std::nullopt;
+    for (const Binding* b : body.bindings) {
+      if (b->results.size() != 1 || b->result() != next.var()) continue;
+      if (b->op != OpCode::kAdd && b->op != OpCode::kSub) return std::nullopt;
+      const bool swapped = b->op == OpCode::kAdd && b->operands[1] == Operand(own);
+      if (b->operands[swapped ? 1 : 0] != Operand(own)) return std::nullopt;
+      const Operand& by = b->operands[swapped ? 0 : 1];
+      if (!by.IsConstant()) return std::nullopt;
+      const int64_t step = b->op == OpCode::kAdd ? by.constant().integer : -by.constant().integer;
+      const bool is_short = step != 0 && std::abs(step) <= kLongestStep;
+      return is_short ? std::optional(step) : std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  // True where what does not go by steps is behind an iteration what it was, as far as is demanded.
+  bool StaysAsItIs(const Binding& loop) {
+    for (size_t k = 0; k < loop.results.size(); ++k) {
+      const Operand init = Apply(loop.operands[k]);
+      if (lanes_->Of(loop.blocks[1]->params[k]).kind == LaneValue::kLinear) continue;
+      const LaneValue next = ValueOf(loop.blocks[1]->results[k]);
+      if (next.kind == LaneValue::kUniform && next.value == init) continue;
+      if (next.kind != LaneValue::kVarying || !init.IsConstant() ||
+          ir::TypeOf(init) != Type(DType::kBool))
+        return false;
+      demands_.push_back(init.IsInt(1) ? next.value : late_->Scalar(OpCode::kNot, {next.value}));
+    }
+    return true;
+  }
+
+  // --- The code of an iteration, in lanes. ---
+
+  LaneValue ValueOf(const Operand& operand) const { return lanes_->Of(Apply(operand)); }
+  bool IsLate(const Operand& operand) const {
+    return operand.IsVar() && late_values_.contains(operand.var());
+  }
+  void Set(const Var* var, const LaneValue& value, bool is_late) {
+    lanes_->Set(var, value);
+    if (is_late) late_values_.insert(var);
+  }
+
+  bool Take(const Block& block, bool is_certain) {
+    return std::all_of(block.bindings.begin(), block.bindings.end(), [&](const Binding* b) {
+      if (ir::IsScalarOp(b->op)) return TakeScalar(*b);
+      switch (b->op) {
+        case OpCode::kLoad: return TakeLoad(*b);
+        case OpCode::kIf: return TakeIf(*b, is_certain);
+        case OpCode::kCheck: return is_certain && Demand(b->operands[0]);
+        default: return false;
+      }
+    });
+  }
+
+  bool TakeScalar(const Binding& b) {
+    if (!IsHarmless(b) || !b.result()->type.IsScalar()) return false;
+    if (const std::optional<bool> answer = BorderOf(b)) {
+      Set(b.result(), {LaneValue::kUniform, Operand::Bool(*answer), 0}, false);
+      return true;
+    }
+    if (const Operand* same = Decided(b)) {
+      Set(b.result(), ValueOf(*same), IsLate(*same));
+      return true;
+    }
+    const bool is_late = std::any_of(b.operands.begin(), b.operands.end(),
+                                     [&](const Operand& o) { return IsLate(o); });
+    Builder& writer = is_late ? *late_ : *early_;
+    Operands in;
+    bool is_uniform = true;
+    for (const Operand& operand : b.operands) {
+      const LaneValue value = ValueOf(operand);
+      is_uniform &= value.kind == LaneValue::kUniform;
+      in.push_back(value.value);
+    }
+    if (is_uniform) {
+      const Operand value = b.op == OpCode::kCast ? writer.Cast(in[0], b.result()->type.dtype())
+                                                  : writer.Scalar(b.op, in);
+      Set(b.result(), {LaneValue::kUniform, value, 0}, is_late);
+      return true;
+    }
+    Binding applied = b;
+    applied.operands = Apply(b.operands);
+    const LaneValue value = lanes_->Apply(is_late ? *late_ : *early_, applied);
+    if (value.kind == LaneValue::kVarying && !is_late && !FitLanes(b)) return false;
+    Set(b.result(), value, is_late || value.kind == LaneValue::kVarying);
+    return true;
+  }
+
+  // True where what is made of indexes alone has as many lanes as a register has room for.
+  bool FitLanes(const Binding& b) const {
+    int64_t widest = ir::SizeInBytes(b.result()->type.dtype());
+    for (const Operand& operand : b.operands)
+      widest = std::max<int64_t>(widest, ir::SizeInBytes(ir::DTypeOf(operand)));
+    return widest * lanes_->lanes() <= kBytesOfLanes;
+  }
+
+  // The operand that is the result, where a condition is known that decides it; else null.
+  const Operand* Decided(const Binding& b) const {
+    if (b.op == OpCode::kSelect) {
+      const std::optional<bool> answer = KnownOf(b.operands[0]);
+      return answer ? &b.operands[*answer ? 1 : 2] : nullptr;
+    }
+    if (b.op != OpCode::kAnd && b.op != OpCode::kOr) return nullptr;
+    for (const int side : {0, 1}) {
+      const std::optional<bool> known = KnownOf(b.operands[side]);
+      if (known) return &b.operands[*known == (b.op == OpCode::kOr) ? side : 1 - side];
+    }
+    return nullptr;
+  }
+
+  std::optional<bool> KnownOf(const Operand& condition) const {
+    const LaneValue value = ValueOf(condition);
+    const bool is_known = value.kind == LaneValue::kUniform && value.value.IsConstant() &&
+                          ir::TypeOf(value.value) == Type(DType::kBool);
+    return is_known ? std::optional(value.value.IsInt(1)) : std::nullopt;
+  }
+
+  // What a comparison of a place that moves says up to a border, which all lanes are to be before.
+  std::optional<bool> BorderOf(const Binding& b) {
+    const bool is_order =
+        b.op == OpCode::kLt || b.op == OpCode::kLe || b.op == OpCode::kGt || b.op == OpCode::kGe;
+    if (!is_order || !IsI64(b.operands[0])) return std::nullopt;
+    const LaneValue in[2] = {ValueOf(b.operands[0]), ValueOf(b.operands[1])};
+    const int side = in[0].kind == LaneValue::kLinear ? 0 : 1;
+    const LaneValue &place = in[side], &border = in[1 - side];
+    if (place.kind != LaneValue::kLinear || border.kind != LaneValue::kUniform ||
+        IsLate(b.operands[0]) || IsLate(b.operands[1]))
+      return std::nullopt;
+    // Towards the border it goes, or away from a constant that it began behind; of indexes from the
+    // end there are few.
+    const bool is_less = (b.op == OpCode::kLt || b.op == OpCode::kLe) == (side == 0);
+    const bool nears = is_less == (place.step > 0), is_constant = border.value.IsConstant();
+    const bool is_first = is_constant && border.value.constant().integer <= 0;
+    const bool answer = is_first ? !is_less : nears || is_constant || checked_.contains(b.result());
+    const int64_t to_last = place.step * (lanes_->lanes() - 1);
+    for (const int64_t lane : {int64_t{0}, to_last}) {
+      const Operand at = early_->Add(place.value, Operand::Int(lane));
+      const Operand holds = early_->Scalar(b.op, {side == 0 ? at : border.value,  //
+                                                  side == 0 ? border.value : at});
+      Guard(answer ? holds : early_->Scalar(OpCode::kNot, {holds}));
+    }
+    return answer;
+  }
+
+  void Guard(const Operand& condition) {
+    if (!condition.IsInt(1)) guards_.push_back(condition);
+  }
+  void Guard(OpCode op, const Operand& a, const Operand& b) { Guard(early_->Scalar(op, {a, b})); }
+
+  // All lanes are to be inside the array, whatever else says that they are: those behind the one
+  // that ends the search are none of it.
+  bool TakeLoad(const Binding& b) {
+    const Operand array = Apply(b.operands[0]);
+    const int rank = ir::TypeOf(array).rank();
+    Operands operands = {array};
+    bool moves = false;
+    for (int axis = 0; axis < rank; ++axis) {
+      const Operand& index = b.operands[1 + axis];
+      const LaneValue at = ValueOf(index);
+      if (at.kind == LaneValue::kVarying || IsLate(index)) return false;
+      const Operand size = Apply(ir::TypeOf(array).dims()[axis]);
+      operands.push_back(at.value);
+      const int64_t others = std::abs(at.step) * (lanes_->lanes() - 1);
+      Guard(OpCode::kGe, at.value, Operand::Int(at.step < 0 ? others : 0));
+      Guard(OpCode::kLt, at.value, early_->Sub(size, Operand::Int(at.step > 0 ? others : 0)));
+      if (at.kind == LaneValue::kUniform) continue;
+      if (axis + 1 != rank || std::abs(at.step) != 1) return false;
+      moves = true;
+    }
+    if (!moves) {
+      const Operand value = late_->Load(array, {operands.begin() + 1, operands.end()});
+      Set(b.result(), {LaneValue::kUniform, value, 0}, true);
+      return true;
+    }
+    reads_ = true;
+    ir::Attributes attrs{{Attr::kAxis, int64_t{rank - 1}}};
+    const int64_t step = ValueOf(b.operands.back()).step;
+    if (step != 1) attrs = attrs.With(Attr::kStep, step);
+    const Type type = Type::Vector(b.result()->type.dtype(), lanes_->lanes());
+    const Operand value = late_->EmitOne(OpCode::kLoadLanes, type, std::move(operands), attrs);
+    Set(b.result(), {LaneValue::kVarying, value, 0}, true);
+    return true;
+  }
+
+  // The side that is known to be taken, or what lanes choose of both.
+  bool TakeIf(const Binding& b, bool is_certain) {
+    if (const std::optional<bool> answer = AnswerOf(b.operands[0])) {
+      const Block& taken = *b.blocks[*answer ? 0 : 1];
+      if (!Take(taken, is_certain)) return false;
+      for (size_t k = 0; k < b.results.size(); ++k)
+        Set(b.results[k], ValueOf(taken.results[k]), IsLate(taken.results[k]));
+      return true;
+    }
+    if (!Take(*b.blocks[0], false) || !Take(*b.blocks[1], false)) return false;
+    for (size_t k = 0; k < b.results.size(); ++k) {
+      if (!b.results[k]->type.IsScalar()) return false;
+      const Binding choice{OpCode::kSelect,
+                           {b.results[k]},
+                           {b.operands[0], b.blocks[0]->results[k], b.blocks[1]->results[k]},
+                           {},
+                           {},
+                           b.span};
+      if (!Choose(choice)) return false;
+    }
+    return true;
+  }
+
+  std::optional<bool> AnswerOf(const Operand& condition) const {
+    const auto found = condition.IsVar() ? answers_.find(condition.var()) : answers_.end();
+    return found == answers_.end() ? KnownOf(condition) : std::optional(found->second);
+  }
+
+  bool Choose(const Binding& choice) {
+    const LaneValue one = ValueOf(choice.operands[1]), other = ValueOf(choice.operands[2]);
+    if (one.kind == LaneValue::kUniform && other.kind == LaneValue::kUniform &&
+        one.value == other.value) {
+      Set(choice.result(), one, IsLate(choice.operands[1]) || IsLate(choice.operands[2]));
+      return true;
+    }
+    const auto is = [](const LaneValue& value, bool constant) {
+      return value.kind == LaneValue::kUniform && value.value == Operand::Bool(constant);
+    };
+    Binding simple = choice;
+    if (choice.result()->type == Type(DType::kBool) && is(other, false)) {
+      simple.op = OpCode::kAnd;
+      simple.operands = {choice.operands[0], choice.operands[1]};
+    } else if (choice.result()->type == Type(DType::kBool) && is(one, true)) {
+      simple.op = OpCode::kOr;
+      simple.operands = {choice.operands[0], choice.operands[2]};
+    }
+    return TakeScalar(simple);
+  }
+
+  // Lanes in which the value is false end the search, or it does not begin.
+  bool Demand(const Operand& condition) {
+    const LaneValue value = ValueOf(condition);
+    if (value.kind == LaneValue::kVarying) {
+      demands_.push_back(value.value);
+    } else if (value.value.IsConstant()) {
+      return value.value.IsInt(1);
+    } else if (IsLate(condition)) {
+      demands_.push_back(lanes_->Vector(*late_, value));
+    } else {
+      Guard(value.value);
+    }
+    return true;
+  }
+
+  // --- The loop. ---
+
+  // Where each of what moves is when the search in lanes ends.
+  std::vector<const Var*> WriteLoop(const std::vector<Moved>& moved) {
+    const int lanes = lanes_->lanes();
+    Operand inside = Operand::Bool(true);
+    for (const Operand& guard : guards_) inside = early_->Scalar(OpCode::kAnd, {inside, guard});
+    Operand stays = demands_[0];
+    for (size_t k = 1; k < demands_.size(); ++k)
+      stays = late_->Scalar(OpCode::kAnd, {stays, demands_[k]});
+    // A branch: the next lanes are read before it is known that all of these stay.
+    const Operand stops = late_->Scalar(OpCode::kNot, {stays});
+    const Operand some_stop = late_->EmitOne(OpCode::kAny, DType::kBool, {stops});
+    Builder all = builder().Nested(), some = builder().Nested(), none = builder().Nested();
+    const Operand lane = some.EmitOne(OpCode::kFirstLane, DType::kI64, {stops});
+    const Operand passed =
+        late_->EmitOne(OpCode::kIf, DType::kI64, {late_->Scalar(OpCode::kNot, {some_stop})},
+                       ir::Attributes{{Attr::kLikely, int64_t{1}}},
+                       {all.Finish({}, {Operand::Int(lanes)}), some.Finish({}, {lane})});
+    const Operand count =
+        early_->EmitOne(OpCode::kIf, DType::kI64, {inside}, {},
+                        {late_->Finish({}, {passed}), none.Finish({}, {Operand::Int(0)})}, "count");
+    std::vector<const Var*> results, asked, at;
+    Operands inits, next;
+    for (const Moved& one : moved) {
+      results.push_back(builder().NewVar(DType::kI64, one.at->hint));
+      asked.push_back(builder().NewVar(DType::kI64));
+      at.push_back(one.at);
+      inits.push_back(one.init);
+      next.push_back(early_->Add(one.at, early_->Mul(count, Operand::Int(one.step))));
+    }
+    next.push_back(early_->Scalar(OpCode::kEq, {count, Operand::Int(lanes)}));
+    inits.push_back(Operand::Bool(true));
+    for (std::vector<const Var*>* vars : {&results, &asked, &at})
+      vars->push_back(builder().NewVar(DType::kBool, "more"));
+    Builder condition = builder().Nested();
+    const Block* asks = condition.Finish(asked, {asked.back()});
+    const Block* body = early_->Finish(at, next);
+    builder().Emit(OpCode::kWhile, results, inits, {}, {asks, body});
+    return results;
+  }
+
+  const Binding* From(const Binding& loop, const std::vector<Moved>& moved,
+                      const std::vector<const Var*>& places) {
+    Binding rest = loop;
+    for (size_t k = 0; k < moved.size(); ++k) rest.operands[moved[k].number] = places[k];
+    return arena()->New(std::move(rest));
+  }
+
+  Context& context_;
+
+  // Of the loop that is looked at.
+  LaneValues* lanes_ = nullptr;
+  Builder* early_ = nullptr;  // what is known before anything is read,
+  Builder* late_ = nullptr;   // and what is made of what is read
+  ir::VarSet checked_;        // what checks ask
+  ir::VarSet late_values_;
+  Operands guards_;   // what is to hold before anything is read
+  Operands demands_;  // masks of the lanes whose iterations only move on
+  std::unordered_map<const Var*, bool> answers_;  // of such iterations
+  bool reads_ = false;                            // along an array
+};
+
+}  // namespace
+
+ir::Program SearchInLanes(const ir::Program& program, Context& context) {
+  return ForEachFunction(program, [&](const ir::Function* function) {
+    return SearchWriter(program.arena.get(), context).Run(function);
+  });
+}
+
+}  // namespace parakeet::passes
