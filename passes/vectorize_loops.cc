@@ -14,7 +14,8 @@
 //   f64x8 = tanh %a  if %whole { store_lanes ... } else { ... masked } }
 //
 // What is the same in all lanes stays a number, be it carried by a loop or chosen by a branch. A
-// loop with the attribute `lanes` takes so many at a time.
+// loop with the attribute `lanes` takes so many at a time. Several sums in lanes of which sixteen
+// registers do not hold all take a part of these at a time (LanesOfPart), in arrays.
 //
 // Assumes: vector_legality.cc found no reason against the loop, of what varying_values.cc says to
 // differ between lanes. Tails take the same vector operations, so a value does not depend on its
@@ -27,7 +28,6 @@
 
 #include "ir/diagnostics.h"
 #include "ir/uses.h"
-#include "passes/analyses/find_cost.h"
 #include "passes/analyses/varying_values.h"
 #include "passes/lowering/dear_body.h"
 #include "passes/lowering/lane_counts.h"
@@ -48,14 +48,9 @@ using ir::Operand;
 using ir::Type;
 using ir::Var;
 
-// The accumulators of a reduction are as many registers; elements of so many cycles are made for no
-// more of them than there are left.
-constexpr int kRegistersOfTree = 4;
-constexpr int kDearElement = 8;
-
 class Vectorizer : public LoopWriter {
  public:
-  using LoopWriter::LoopWriter;
+  Vectorizer(ir::Arena* arena, int vector_bytes) : LoopWriter(arena), vector_bytes_(vector_bytes) {}
 
  protected:
   void Visit(const Binding* b) override {
@@ -82,12 +77,6 @@ class Vectorizer : public LoopWriter {
     lanes_ = nullptr;
     mask_.reset();
     return result;
-  }
-
-  Operand TailMask(const Operand& start, const Operand& hi, int lanes) {
-    const LaneValues values(lanes);
-    const Operand left = values.Splat(builder(), builder().Sub(hi, start));
-    return builder().Scalar(OpCode::kLt, {values.Iota(builder()), left});
   }
 
   const Block* Copy(const Block& body) {
@@ -118,14 +107,6 @@ class Vectorizer : public LoopWriter {
       Choose(values.back(), nothing, raise, Attributes{{Attr::kLikely, int64_t{1}}});
       values.pop_back();
       return values;
-    });
-  }
-
-  // Whether it is a check, or a branch with one.
-  static bool HasCheckOfLanes(const Binding* b) {
-    if (b->op != OpCode::kIf) return b->op == OpCode::kCheck;
-    return std::any_of(b->blocks.begin(), b->blocks.end(), [](const Block* block) {
-      return std::any_of(block->bindings.begin(), block->bindings.end(), HasCheckOfLanes);
     });
   }
 
@@ -246,7 +227,7 @@ class Vectorizer : public LoopWriter {
     };
     const auto masked = [&] {
       return carried(UnlessFailed(progress, progress.failed, [&] {
-        return WriteIterations(body, lanes, end, hi, TailMask(end, hi, lanes));
+        return WriteIterations(body, lanes, end, hi, MaskOfTail(builder(), end, hi, lanes));
       }));
     };
     const auto none_left = [&] { return carried(progress.failed); };
@@ -270,7 +251,7 @@ class Vectorizer : public LoopWriter {
   // are off have what the first one has.
   void WriteTogether(const Block& body, const Operand& lo, const Operand& hi, int lanes) {
     const Operand end = EndOfWhole(lo, hi, lanes);
-    const Operand mask = TailMask(end, hi, lanes);
+    const Operand mask = MaskOfTail(builder(), end, hi, lanes);
     const auto write_parts = [&](const DearBody& parts, const Operand& is_whole) {
       const auto choose = [&](const std::function<Operands()>& each) {
         const auto masked = [&] { return mask_ = mask, each(); };
@@ -315,11 +296,20 @@ class Vectorizer : public LoopWriter {
   }
 
   void WriteReduction(const Binding& b) {
+    const auto lanes = static_cast<int>(b.attrs.Int(Attr::kLanes));
+    const int part = LanesOfPart(b, vector_bytes_);
+    Operands all = part < lanes ? LanesByParts(b, part) : LanesFrom(b, Int(0), lanes);
+    for (int left = lanes; left > 1; left /= 2)
+      all = CombineVectors(*b.blocks[1], Half(all, false), Half(all, true));
+    for (size_t k = 0; k < b.results.size(); ++k) Replace(b.results[k], all[k]);
+  }
+
+  // So many of the lanes, from the one of that number on.
+  Operands LanesFrom(const Binding& b, const Operand& first, int count) {
     const Operands operands = Apply(b.operands);
-    const Operand& lo = operands[0];
-    const Operand& hi = operands[1];
-    const int lanes = static_cast<int>(b.attrs.Int(Attr::kLanes));
-    const LaneValues values(lanes);
+    const Operand &lo = operands[0], &hi = operands[1];
+    const auto lanes = static_cast<int>(b.attrs.Int(Attr::kLanes));
+    const LaneValues values(count);
     const Block& take = *b.blocks.back();
     Operands starts;
     for (size_t k = 2; k < operands.size(); ++k)
@@ -328,27 +318,58 @@ class Vectorizer : public LoopWriter {
     const Operands whole = Carry(
         lo, end, starts,
         [&](const Operand& i, const Operands& so_far) {
-          return CombineVectors(take, so_far,
-                                WriteValues(*b.blocks[0], lanes, i, hi, std::nullopt));
+          const Operands more =
+              WriteValues(*b.blocks[0], count, builder().Add(i, first), hi, std::nullopt);
+          return CombineVectors(take, so_far, more);
         },
         lanes);
-    Operands all = Choose(
-        builder().Scalar(OpCode::kLt, {end, hi}),
-        [&] {
-          return IsDear(b) ? CombineDearTail(b, take, end, hi, whole)
-                           : CombineTail(b, take, end, hi, whole);
-        },
-        [&] { return whole; });
-    for (int left = lanes; left > 1; left /= 2)
-      all = CombineVectors(*b.blocks[1], Half(all, false), Half(all, true));
-    for (size_t k = 0; k < b.results.size(); ++k) Replace(b.results[k], all[k]);
+    const Operand rest = builder().Add(end, first);
+    // Of a part, more than its lanes may be left: its mask leaves those of the next parts out.
+    const bool goes_on = count == lanes && IsDear(b);
+    const auto combine_tail = goes_on ? &Vectorizer::CombineDearTail : &Vectorizer::CombineTail;
+    const auto tail = [&] { return (this->*combine_tail)(b, take, rest, hi, whole); };
+    return Choose(builder().Scalar(OpCode::kLt, {rest, hi}), tail, [&] { return whole; });
+  }
+
+  // All lanes, some of them after the other.
+  Operands LanesByParts(const Binding& b, int part) {
+    const auto lanes = static_cast<int>(b.attrs.Int(Attr::kLanes));
+    std::vector<const Var*> sums;
+    for (const Var* result : b.results) sums.push_back(InMemory(result->type.dtype(), lanes));
+    Loop(
+        Int(0), Int(lanes), {},
+        [&](const Operand& first) { StoreSums(sums, first, LanesFrom(b, first, part)); }, part);
+    return LoadSums(sums, Int(0), lanes);
+  }
+
+  // Lanes of several sums, each in an array.
+  const Var* InMemory(DType dtype, int lanes) {
+    const std::vector<Operand> size = {Int(lanes)};
+    return builder().EmitOne(OpCode::kAlloc, Type::Array(dtype, size), size, {}, {}, "lanes");
+  }
+
+  void StoreSums(const std::vector<const Var*>& sums, const Operand& first, const Operands& all) {
+    for (size_t k = 0; k < sums.size(); ++k)
+      builder().Emit(OpCode::kStoreLanes, {}, {sums[k], first, all[k]},
+                     {{Attr::kAxis, int64_t{0}}});
+  }
+
+  Operands LoadSums(const std::vector<const Var*>& sums, const Operand& first, int count) {
+    Operands values;
+    for (const Var* sum : sums) {
+      const Type type = Type::Vector(sum->type.dtype(), count);
+      values.push_back(
+          builder().EmitOne(OpCode::kLoadLanes, type, {sum, first}, {{Attr::kAxis, int64_t{0}}}));
+    }
+    return values;
   }
 
   // The iterations from `start` on, as many as there are accumulators or less, each to one of them.
   Operands CombineTail(const Binding& b, const Block& take, const Operand& start, const Operand& hi,
                        const Operands& so_far) {
-    const int lanes = ir::TypeOf(so_far[0]).lanes();
-    const Operand mask = TailMask(start, hi, lanes);
+    const Type type = ir::TypeOf(so_far[0]);
+    const int lanes = type.lanes();
+    const Operand mask = MaskOfTail(builder(), start, hi, lanes, ir::SizeInBytes(type.dtype()));
     Operands more = CombineVectors(take, so_far, WriteValues(*b.blocks[0], lanes, start, hi, mask));
     for (size_t k = 0; k < more.size(); ++k)
       more[k] = builder().Scalar(OpCode::kSelect, {mask, more[k], so_far[k]});
@@ -359,41 +380,18 @@ class Vectorizer : public LoopWriter {
   Operands CombineDearTail(const Binding& b, const Block& take, const Operand& start,
                            const Operand& hi, const Operands& whole) {
     const int lanes = ir::TypeOf(whole[0]).lanes();
-    const Attributes along{{Attr::kAxis, int64_t{0}}};
     std::vector<const Var*> sums;
-    for (const Operand& one : whole) {
-      const std::vector<Operand> size = {Int(lanes)};
-      const Type type = Type::Array(ir::DTypeOf(one), size);
-      sums.push_back(builder().EmitOne(OpCode::kAlloc, type, size, {}, {}, "lanes"));
-      builder().Emit(OpCode::kStoreLanes, {}, {sums.back(), Int(0), one}, along);
-    }
-    const auto load = [&](const Operand& first, int count) {
-      Operands values;
-      for (const Var* sum : sums) {
-        const Type type = Type::Vector(sum->type.dtype(), count);
-        values.push_back(builder().EmitOne(OpCode::kLoadLanes, type, {sum, first}, along));
-      }
-      return values;
-    };
+    for (const Operand& one : whole) sums.push_back(InMemory(ir::DTypeOf(one), lanes));
+    StoreSums(sums, Int(0), whole);
     const int step = lanes / kRegistersOfTree;
     Loop(
         start, hi, {},
         [&](const Operand& i) {
           const Operand place = builder().Sub(i, start);
-          const Operands more = CombineTail(b, take, i, hi, load(place, step));
-          for (size_t k = 0; k < sums.size(); ++k)
-            builder().Emit(OpCode::kStoreLanes, {}, {sums[k], place, more[k]}, along);
+          StoreSums(sums, place, CombineTail(b, take, i, hi, LoadSums(sums, place, step)));
         },
         step);
-    return load(Int(0), lanes);
-  }
-
-  static bool IsDear(const Binding& b) {
-    const bool has_bools = std::any_of(b.results.begin(), b.results.end(), [](const Var* result) {
-      return result->type.dtype() == DType::kBool;
-    });
-    return !has_bools && b.attrs.Int(Attr::kLanes) >= 8 * kRegistersOfTree &&
-           CostOf(*b.blocks[0]) >= kDearElement;
+    return LoadSums(sums, Int(0), lanes);
   }
 
   // --- A body in lanes. ---
@@ -779,6 +777,7 @@ class Vectorizer : public LoopWriter {
     return next;
   }
 
+  const int vector_bytes_;
   LaneValues* lanes_ = nullptr;
   std::optional<Operand> mask_;
   ir::VarSet read_;                             // All that the body being written reads.
@@ -791,9 +790,9 @@ class Vectorizer : public LoopWriter {
 
 }  // namespace
 
-ir::Program VectorizeLoops(const ir::Program& program, Context&) {
+ir::Program VectorizeLoops(const ir::Program& program, Context& context) {
   return ForEachFunction(program, [&](const ir::Function* function) {
-    return Vectorizer(program.arena.get()).Run(function);
+    return Vectorizer(program.arena.get(), context.options.vector_bytes).Run(function);
   });
 }
 
