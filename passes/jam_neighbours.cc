@@ -17,8 +17,8 @@
 // Assumes: what is the same is merged behind this pass; choose_trees has run.
 // Refuses: elements that hold other loops, may raise, or store anywhere but at their end; elements
 // that read little, or little that is the same; arrays in Fortran order, where neighbours in memory
-// are others; on a core, reductions that are no plain sums of what lies along them, and registers
-// that do not hold so many accumulators.
+// are others; on a core, reductions that are no plain sums of what lies along them, registers of 16
+// bytes, and those of 64 that do not hold so many accumulators.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -56,6 +56,7 @@ constexpr int64_t kShortRow = 64;
 constexpr int64_t kRegistersOfSums = 16;
 constexpr int64_t kRowsTogether = 2;  // where neighbours of both read the same
 constexpr size_t kMostOfElement = 12;
+constexpr int64_t kLongestOfParts = 512;
 
 bool IsPlain(const Binding& b) { return ir::IsScalarOp(b.op) || b.op == OpCode::kLoad; }
 
@@ -177,12 +178,16 @@ class NeighbourJammer : public LoopWriter {
   bool SuitsRegisters(const Binding& reduction) const {
     const int64_t lanes = reduction.attrs.Int(Attr::kLanes, 1);
     const Block& element = *reduction.blocks[0];
-    return lanes > 1 && SumsInRegisters(reduction) >= kTogether &&
-           context_.options.vector_bytes == 64 && element.bindings.size() <= kMostOfElement &&
+    return lanes > 1 && (!IsRoomy() || SumsInRegisters(reduction) >= kTogether) &&
+           context_.options.vector_bytes >= 32 && element.bindings.size() <= kMostOfElement &&
            std::all_of(element.bindings.begin(), element.bindings.end(), [&](const Binding* b) {
              return b->op != OpCode::kLoad || patterns_.LiesNext(*b, element.params.back());
            });
   }
+
+  // Whether registers hold all lanes of several sums. Sixteen hold parts of them, one part of all
+  // sums after the other (vectorize_loops.cc), for which two rows have to be in the first cache.
+  bool IsRoomy() const { return context_.options.vector_bytes == 64; }
 
   // Of how many elements registers hold the accumulators.
   int64_t SumsInRegisters(const Binding& reduction) const {
@@ -211,6 +216,7 @@ class NeighbourJammer : public LoopWriter {
       // Of two rows each register that is read is used twice, and what is far read half as often.
       const bool has_rows = axis > 0 && !b.operands[axis - 1].IsInt(1) && saves(axis - 1);
       if (!has_rows) return {kTogether};
+      if (!IsRoomy()) return {kRowsTogether, kRowsTogether};
       const int64_t columns = SumsInRegisters(*reductions[0]) / kRowsTogether;
       return {std::min(columns, kTogether), kRowsTogether};
     }
@@ -239,6 +245,12 @@ class NeighbourJammer : public LoopWriter {
     };
     if (!context_.options.kernels) return void(jammed());
     Choose(IsWorth(b), jammed, alone);
+  }
+
+  // Whether parts of lanes, one part of all sums after the other, are not read in the first cache.
+  Operand AreLong(const Binding& b) {
+    const Binding& reduction = *ReductionsOf(*b.blocks[0])[0];
+    return builder().Scalar(OpCode::kGt, {reduction.operands[0], Int(kLongestOfParts)});
   }
 
   Operand IsWorth(const Binding& b) {
@@ -291,7 +303,9 @@ class NeighbourJammer : public LoopWriter {
     const Operand elements = Product({b.operands.begin(), b.operands.begin() + rank});
     const Operand are_few =
         builder().Scalar(OpCode::kLt, {elements, builder().Mul(threads, Int(tile.size()))});
-    return builder().Scalar(OpCode::kSelect, {are_few, Int(1), Int(tile.columns)});
+    const bool is_whole = IsRoomy() || tile.rows > 1;
+    const Operand alone = is_whole ? are_few : builder().Scalar(OpCode::kOr, {are_few, AreLong(b)});
+    return builder().Scalar(OpCode::kSelect, {alone, Int(1), Int(tile.columns)});
   }
 
   // What tells lower_to_loops how long an element takes, too.

@@ -15,7 +15,8 @@
 //   f64x8 = tanh %a  if %whole { store_lanes ... } else { ... masked } }
 //
 // What is the same in all lanes stays a number, be it carried by a loop or chosen by a branch. A
-// loop with the attribute `lanes` takes so many at a time.
+// loop with the attribute `lanes` takes so many at a time. Several sums in lanes of which sixteen
+// registers do not hold all take a part of these at a time (LanesOfPart), in arrays.
 //
 // Assumes: vector_legality.cc found no reason against the loop, of what varying_values.cc says to
 // differ between lanes. Tails take the same vector operations, so a value does not depend on its
@@ -28,7 +29,6 @@
 
 #include "ir/diagnostics.h"
 #include "ir/uses.h"
-#include "passes/analyses/find_cost.h"
 #include "passes/analyses/varying_values.h"
 #include "passes/lowering/dear_body.h"
 #include "passes/lowering/lane_counts.h"
@@ -49,17 +49,12 @@ using ir::Operand;
 using ir::Type;
 using ir::Var;
 
-// The accumulators of a reduction are as many registers; elements of so many cycles are made for no
-// more of them than there are left.
-constexpr int kRegistersOfTree = 4;
-constexpr int kDearElement = 8;
 constexpr int kLanesOfRest = 8;
 constexpr int kBytesWithMasks = 64;  // of the registers of processors that have
 
 class Vectorizer : public LoopWriter {
  public:
-  Vectorizer(ir::Arena* arena, bool has_masks_of_bytes)
-      : LoopWriter(arena), has_masks_of_bytes_(has_masks_of_bytes) {}
+  Vectorizer(ir::Arena* arena, int vector_bytes) : LoopWriter(arena), vector_bytes_(vector_bytes) {}
 
  protected:
   void Visit(const Binding* b) override {
@@ -86,12 +81,6 @@ class Vectorizer : public LoopWriter {
     lanes_ = nullptr;
     mask_.reset();
     return result;
-  }
-
-  Operand TailMask(const Operand& start, const Operand& hi, int lanes) {
-    const LaneValues values(lanes);
-    const Operand left = values.Splat(builder(), builder().Sub(hi, start));
-    return builder().Scalar(OpCode::kLt, {values.Iota(builder()), left});
   }
 
   const Block* Copy(const Block& body) {
@@ -242,7 +231,7 @@ class Vectorizer : public LoopWriter {
     };
     const auto masked = [&] {
       return carried(UnlessFailed(progress, progress.failed, [&] {
-        return WriteIterations(body, lanes, end, hi, TailMask(end, hi, lanes));
+        return WriteIterations(body, lanes, end, hi, MaskOfTail(builder(), end, hi, lanes));
       }));
     };
     const auto none_left = [&] { return carried(progress.failed); };
@@ -259,7 +248,8 @@ class Vectorizer : public LoopWriter {
     };
     const auto rest = [&] {
       const int64_t least = b.attrs.Int(Attr::kShort);
-      const bool is_masked = has_masks_of_bytes_ || has_checks || asked > 0 || !IsOfBytes(body);
+      const bool has_masks = vector_bytes_ >= kBytesWithMasks;
+      const bool is_masked = has_masks || has_checks || asked > 0 || !IsOfBytes(body);
       const std::function<Operands()> left = is_masked ? std::function(masked) : in_parts;
       if (least == 0) return left();
       return Choose(builder().Scalar(OpCode::kLt, {builder().Sub(hi, lo), Int(least)}), in_order,
@@ -273,7 +263,7 @@ class Vectorizer : public LoopWriter {
   // are off have what the first one has.
   void WriteTogether(const Block& body, const Operand& lo, const Operand& hi, int lanes) {
     const Operand end = EndOfWhole(lo, hi, lanes);
-    const Operand mask = TailMask(end, hi, lanes);
+    const Operand mask = MaskOfTail(builder(), end, hi, lanes);
     const auto write_parts = [&](const DearBody& parts, const Operand& is_whole) {
       const auto choose = [&](const std::function<Operands()>& each) {
         const auto masked = [&] { return mask_ = mask, each(); };
@@ -318,11 +308,20 @@ class Vectorizer : public LoopWriter {
   }
 
   void WriteReduction(const Binding& b) {
+    const auto lanes = static_cast<int>(b.attrs.Int(Attr::kLanes));
+    const int part = LanesOfPart(b, vector_bytes_);
+    Operands all = part < lanes ? LanesByParts(b, part) : LanesFrom(b, Int(0), lanes);
+    for (int left = lanes; left > 1; left /= 2)
+      all = CombineVectors(*b.blocks[1], Half(all, false), Half(all, true));
+    for (size_t k = 0; k < b.results.size(); ++k) Replace(b.results[k], all[k]);
+  }
+
+  // So many of the lanes, from the one of that number on.
+  Operands LanesFrom(const Binding& b, const Operand& first, int count) {
     const Operands operands = Apply(b.operands);
-    const Operand& lo = operands[0];
-    const Operand& hi = operands[1];
-    const int lanes = static_cast<int>(b.attrs.Int(Attr::kLanes));
-    const LaneValues values(lanes);
+    const Operand &lo = operands[0], &hi = operands[1];
+    const auto lanes = static_cast<int>(b.attrs.Int(Attr::kLanes));
+    const LaneValues values(count);
     const Block& take = *b.blocks.back();
     Operands starts;
     for (size_t k = 2; k < operands.size(); ++k)
@@ -331,27 +330,58 @@ class Vectorizer : public LoopWriter {
     const Operands whole = Carry(
         lo, end, starts,
         [&](const Operand& i, const Operands& so_far) {
-          return CombineVectors(take, so_far,
-                                WriteValues(*b.blocks[0], lanes, i, hi, std::nullopt));
+          const Operands more =
+              WriteValues(*b.blocks[0], count, builder().Add(i, first), hi, std::nullopt);
+          return CombineVectors(take, so_far, more);
         },
         lanes);
-    Operands all = Choose(
-        builder().Scalar(OpCode::kLt, {end, hi}),
-        [&] {
-          return IsDear(b) ? CombineDearTail(b, take, end, hi, whole)
-                           : CombineTail(b, take, end, hi, whole);
-        },
-        [&] { return whole; });
-    for (int left = lanes; left > 1; left /= 2)
-      all = CombineVectors(*b.blocks[1], Half(all, false), Half(all, true));
-    for (size_t k = 0; k < b.results.size(); ++k) Replace(b.results[k], all[k]);
+    const Operand rest = builder().Add(end, first);
+    // Of a part, more than its lanes may be left: its mask leaves those of the next parts out.
+    const bool goes_on = count == lanes && IsDear(b);
+    const auto combine_tail = goes_on ? &Vectorizer::CombineDearTail : &Vectorizer::CombineTail;
+    const auto tail = [&] { return (this->*combine_tail)(b, take, rest, hi, whole); };
+    return Choose(builder().Scalar(OpCode::kLt, {rest, hi}), tail, [&] { return whole; });
+  }
+
+  // All lanes, some of them after the other.
+  Operands LanesByParts(const Binding& b, int part) {
+    const auto lanes = static_cast<int>(b.attrs.Int(Attr::kLanes));
+    std::vector<const Var*> sums;
+    for (const Var* result : b.results) sums.push_back(InMemory(result->type.dtype(), lanes));
+    Loop(
+        Int(0), Int(lanes), {},
+        [&](const Operand& first) { StoreSums(sums, first, LanesFrom(b, first, part)); }, part);
+    return LoadSums(sums, Int(0), lanes);
+  }
+
+  // Lanes of several sums, each in an array.
+  const Var* InMemory(DType dtype, int lanes) {
+    const std::vector<Operand> size = {Int(lanes)};
+    return builder().EmitOne(OpCode::kAlloc, Type::Array(dtype, size), size, {}, {}, "lanes");
+  }
+
+  void StoreSums(const std::vector<const Var*>& sums, const Operand& first, const Operands& all) {
+    for (size_t k = 0; k < sums.size(); ++k)
+      builder().Emit(OpCode::kStoreLanes, {}, {sums[k], first, all[k]},
+                     {{Attr::kAxis, int64_t{0}}});
+  }
+
+  Operands LoadSums(const std::vector<const Var*>& sums, const Operand& first, int count) {
+    Operands values;
+    for (const Var* sum : sums) {
+      const Type type = Type::Vector(sum->type.dtype(), count);
+      values.push_back(
+          builder().EmitOne(OpCode::kLoadLanes, type, {sum, first}, {{Attr::kAxis, int64_t{0}}}));
+    }
+    return values;
   }
 
   // The iterations from `start` on, as many as there are accumulators or less, each to one of them.
   Operands CombineTail(const Binding& b, const Block& take, const Operand& start, const Operand& hi,
                        const Operands& so_far) {
-    const int lanes = ir::TypeOf(so_far[0]).lanes();
-    const Operand mask = TailMask(start, hi, lanes);
+    const Type type = ir::TypeOf(so_far[0]);
+    const int lanes = type.lanes();
+    const Operand mask = MaskOfTail(builder(), start, hi, lanes, ir::SizeInBytes(type.dtype()));
     Operands more = CombineVectors(take, so_far, WriteValues(*b.blocks[0], lanes, start, hi, mask));
     for (size_t k = 0; k < more.size(); ++k)
       more[k] = builder().Scalar(OpCode::kSelect, {mask, more[k], so_far[k]});
@@ -362,41 +392,18 @@ class Vectorizer : public LoopWriter {
   Operands CombineDearTail(const Binding& b, const Block& take, const Operand& start,
                            const Operand& hi, const Operands& whole) {
     const int lanes = ir::TypeOf(whole[0]).lanes();
-    const Attributes along{{Attr::kAxis, int64_t{0}}};
     std::vector<const Var*> sums;
-    for (const Operand& one : whole) {
-      const std::vector<Operand> size = {Int(lanes)};
-      const Type type = Type::Array(ir::DTypeOf(one), size);
-      sums.push_back(builder().EmitOne(OpCode::kAlloc, type, size, {}, {}, "lanes"));
-      builder().Emit(OpCode::kStoreLanes, {}, {sums.back(), Int(0), one}, along);
-    }
-    const auto load = [&](const Operand& first, int count) {
-      Operands values;
-      for (const Var* sum : sums) {
-        const Type type = Type::Vector(sum->type.dtype(), count);
-        values.push_back(builder().EmitOne(OpCode::kLoadLanes, type, {sum, first}, along));
-      }
-      return values;
-    };
+    for (const Operand& one : whole) sums.push_back(InMemory(ir::DTypeOf(one), lanes));
+    StoreSums(sums, Int(0), whole);
     const int step = lanes / kRegistersOfTree;
     Loop(
         start, hi, {},
         [&](const Operand& i) {
           const Operand place = builder().Sub(i, start);
-          const Operands more = CombineTail(b, take, i, hi, load(place, step));
-          for (size_t k = 0; k < sums.size(); ++k)
-            builder().Emit(OpCode::kStoreLanes, {}, {sums[k], place, more[k]}, along);
+          StoreSums(sums, place, CombineTail(b, take, i, hi, LoadSums(sums, place, step)));
         },
         step);
-    return load(Int(0), lanes);
-  }
-
-  static bool IsDear(const Binding& b) {
-    const bool has_bools = std::any_of(b.results.begin(), b.results.end(), [](const Var* result) {
-      return result->type.dtype() == DType::kBool;
-    });
-    return !has_bools && b.attrs.Int(Attr::kLanes) >= 8 * kRegistersOfTree &&
-           CostOf(*b.blocks[0]) >= kDearElement;
+    return LoadSums(sums, Int(0), lanes);
   }
 
   // --- A body in lanes. ---
@@ -429,28 +436,10 @@ class Vectorizer : public LoopWriter {
   void SetFrom(const Binding& b) {
     Binding applied = b;
     applied.operands = Apply(b.operands);
-    if (mask_ && IsOfLibrary(b)) applied.operands = WithHarmlessLanes(applied.operands);
+    if (mask_ && IsOfLibrary(b))
+      applied.operands = lanes_->Harmless(builder(), applied.operands, *mask_);
     lanes_->Set(b.result(), lanes_->Apply(builder(), applied));
     if (b.op == OpCode::kSelect && Varies(b.operands[0])) RememberWrap(b);
-  }
-
-  // Lanes that are masked off hold anything, as the logarithm of 0: a library would leave its
-  // vectors for such a lane, and call its scalar function.
-  Operands WithHarmlessLanes(const Operands& operands) {
-    Operands harmless;
-    for (const Operand& operand : operands) {
-      if (lanes_->Of(operand).kind == LaneValue::kUniform) {
-        harmless.push_back(operand);
-        continue;
-      }
-      const Operand one = ir::ConstantOf(DTypeOf(operand), 1);
-      const Var* chosen = builder().NewVar(Type(DTypeOf(operand)), "");
-      SetVector(chosen, builder().Scalar(OpCode::kSelect,
-                                         {*mask_, lanes_->Vector(builder(), lanes_->Of(operand)),
-                                          lanes_->Splat(builder(), one)}));
-      harmless.push_back(chosen);
-    }
-    return harmless;
   }
 
   // An index that goes on at another place from some lane on, as those of rolled arrays do.
@@ -776,9 +765,9 @@ class Vectorizer : public LoopWriter {
     return next;
   }
 
+  const int vector_bytes_;
   LaneValues* lanes_ = nullptr;
   std::optional<Operand> mask_;
-  const bool has_masks_of_bytes_;
   ir::VarSet read_;                             // All that the body being written reads.
   ir::VarSet varying_;                          // What differs from lane to lane in it.
   std::unordered_map<const Var*, Wrap> wraps_;  // Of the body as it is written now.
@@ -790,9 +779,8 @@ class Vectorizer : public LoopWriter {
 }  // namespace
 
 ir::Program VectorizeLoops(const ir::Program& program, Context& context) {
-  const bool has_masks_of_bytes = context.options.vector_bytes >= kBytesWithMasks;
   return ForEachFunction(program, [&](const ir::Function* function) {
-    return Vectorizer(program.arena.get(), has_masks_of_bytes).Run(function);
+    return Vectorizer(program.arena.get(), context.options.vector_bytes).Run(function);
   });
 }
 

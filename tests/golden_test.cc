@@ -5,8 +5,8 @@
 //   // stage: indexed                   (where the first pass takes any stage)
 //   // lengths: 0 0, 3 3                (of the entry's parameters; 0 where they are not known)
 //   // results: kept                     (where numbers may stay in a device's memory)
-//   // registers: 32                     (bytes of the widest, where they are not 64)
 //   // sides: short                      (where there are tiles for products with short sides)
+//   // registers: 32                     (bytes of the host's vectors; 64 where no line says it)
 //   ## fires: what this case shows
 //   fn @f ...
 //   ==>                                  or, any number of times,  ==> after PASS
@@ -52,7 +52,7 @@ std::string Render(const GoldenFile& file, const GoldenCase& golden) {
   context.options.kernels = file.kernels;
   context.options.lengths = file.lengths;
   context.options.short_sides = file.short_sides;
-  context.options.vector_bytes = file.vector_bytes;
+  if (file.vector_bytes > 0) context.options.vector_bytes = file.vector_bytes;
   const size_t results = file.keeps ? program.functions.front()->results.size() : 0;
   for (size_t k = 0; k < results; ++k) context.options.kept_results.push_back(k);
   std::map<std::string, std::string, std::less<>> outputs;

@@ -1,5 +1,6 @@
 // Operations of the vector stage: lanes in memory, and what joins and parts them.
 #include <algorithm>
+#include <bit>
 
 #include "backends/llvm/function_emitter.h"
 #include "ir/diagnostics.h"
@@ -127,18 +128,101 @@ void StoreNeighbours(Emission& emission, const MemoryTraits& traits, const Lanes
       });
 }
 
+constexpr unsigned kBytesOfPart = 16;  // of a register, between which few instructions move lanes
+
+int LanesOf(Value* vector) {
+  return static_cast<int>(llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements());
+}
+
+// The first `lanes` of each of two, of both as many.
+Value* Joined(llvm::IRBuilder<>& builder, Value* one, Value* other, int lanes) {
+  llvm::SmallVector<int, 128> places = Range(0, lanes);
+  for (int lane = 0; lane < lanes; ++lane) places.push_back(LanesOf(one) + lane);
+  return builder.CreateShuffleVector(one, other, places);
+}
+
+// All behind one another; they are as many as a power of two, and alike.
+Value* Joined(llvm::IRBuilder<>& builder, std::vector<Value*> vectors) {
+  while (vectors.size() > 1) {
+    std::vector<Value*> pairs;
+    for (size_t k = 0; k < vectors.size(); k += 2)
+      pairs.push_back(Joined(builder, vectors[k], vectors[k + 1], LanesOf(vectors[k])));
+    vectors = std::move(pairs);
+  }
+  return vectors[0];
+}
+
+// Of two, the lanes that stand in the first or the second half of each part of their registers,
+// those of one and of the other by turns.
+Value* Woven(llvm::IRBuilder<>& builder, Value* one, Value* other, int part, bool second) {
+  llvm::SmallVector<int, 128> places;
+  for (int first = second ? part / 2 : 0; first < LanesOf(one); first += part) {
+    for (int lane = first; lane < first + part / 2; ++lane) {
+      places.push_back(lane);
+      places.push_back(LanesOf(one) + lane);
+    }
+  }
+  return builder.CreateShuffleVector(one, other, places);
+}
+
+// Many vectors that are each a part of a register, or less: a square of them is turned in each
+// part, and no lane goes from part to part. Parts are put where they belong as they are loaded.
+Value* InterleavedParts(llvm::IRBuilder<>& builder, std::vector<Value*> vectors) {
+  const int count = static_cast<int>(vectors.size()), lanes = LanesOf(vectors[0]);
+  const size_t all = std::max<size_t>(std::bit_ceil(vectors.size()), lanes);
+  vectors.resize(all, llvm::PoisonValue::get(vectors[0]->getType()));
+  std::vector<Value*> turned;
+  for (int row = 0; row < lanes; ++row) {
+    std::vector<Value*> parts;
+    for (size_t k = row; k < all; k += lanes) parts.push_back(vectors[k]);
+    turned.push_back(Joined(builder, std::move(parts)));
+  }
+  for (int round = 1; round < lanes; round *= 2) {
+    std::vector<Value*> next;
+    for (int k = 0; k < lanes / 2; ++k) {
+      for (const bool second : {false, true})
+        next.push_back(Woven(builder, turned[k], turned[k + lanes / 2], lanes, second));
+    }
+    turned = std::move(next);
+  }
+  std::vector<Value*> pairs;
+  for (int k = 0; k < lanes; k += 2)
+    pairs.push_back(Joined(builder, turned[k], turned[k + 1], count));
+  return Joined(builder, std::move(pairs));
+}
+
+// How many lanes of each vector are a part, where those of so many are a square or more; else 0.
+int LanesOfPart(const std::vector<Value*>& vectors) {
+  const unsigned lanes = LanesOf(vectors[0]);
+  const unsigned bits = vectors[0]->getType()->getScalarSizeInBits();
+  if (vectors.size() < std::max(lanes, 4U) || !std::has_single_bit(lanes) || bits < 8) return 0;
+  const unsigned part = std::min(lanes, 8 * kBytesOfPart / bits);
+  return part > 1 ? static_cast<int>(part) : 0;
+}
+
+Value* InterleavedByParts(llvm::IRBuilder<>& builder, const std::vector<Value*>& vectors,
+                          int part) {
+  std::vector<Value*> turned;
+  for (int first = 0; first < LanesOf(vectors[0]); first += part) {
+    std::vector<Value*> parts;
+    for (Value* vector : vectors)
+      parts.push_back(builder.CreateShuffleVector(vector, Range(first, part)));
+    turned.push_back(InterleavedParts(builder, std::move(parts)));
+  }
+  return Joined(builder, std::move(turned));
+}
+
 // The first lanes of all, then their second lanes: all behind one another, then in that order. Of
 // one and the same vector, as masks mostly are, its lanes again and again.
 Value* Interleaved(llvm::IRBuilder<>& builder, std::vector<Value*> vectors) {
-  const int count = static_cast<int>(vectors.size());
-  const int lanes =
-      static_cast<int>(llvm::cast<llvm::FixedVectorType>(vectors[0]->getType())->getNumElements());
+  const int count = static_cast<int>(vectors.size()), lanes = LanesOf(vectors[0]);
   Value* all = vectors[0];
   if (std::count(vectors.begin(), vectors.end(), all) == count) {
     llvm::SmallVector<int, 128> again;
     for (int lane = 0; lane < count * lanes; ++lane) again.push_back(lane / count);
     return builder.CreateShuffleVector(all, again);
   }
+  if (const int part = LanesOfPart(vectors)) return InterleavedByParts(builder, vectors, part);
   for (int k = 1; k < count; ++k) {
     Value* next = vectors[k];
     if (k > 1) {  // Both sides of a shuffle have as many lanes.

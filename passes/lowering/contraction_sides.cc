@@ -26,8 +26,11 @@ namespace {
 constexpr int kGroup = 4;
 // And steps of the depth: parts enough for many threads.
 constexpr int kSteps = 128;
-// As many lanes are turned at most.
+// As many lanes are turned at most; of a number that is no power of two, so many steps of the depth
+// one after the other. What is read of each lane at a time lies in a part of a register.
 constexpr int kMostAcross = 16;
+constexpr int kUsualAcross = 8;
+constexpr int kBytesAcross = 16;
 // So many elements are not shared out.
 constexpr int kAlone = 1 << 14;
 
@@ -241,22 +244,21 @@ void ContractionSides::PackTiles(const Tiling& tiling, const Side& side, const B
       Loop(tiles.begin, tiles.end, {}, [&](const Operand& tile) { pack_one(tile, k); });
     });
   }
+  const int across = StepsAcross(side);
   const Operand rest =
-      builder().Scalar(OpCode::kMod, {builder().Sub(steps.end, steps.begin), Int(side.lanes)});
+      builder().Scalar(OpCode::kMod, {builder().Sub(steps.end, steps.begin), Int(across)});
   const Operand whole = builder().Sub(steps.end, rest);
   Loop(tiles.begin, tiles.end, {}, [&](const Operand& tile) {
-    const auto across = [&](const Operand& k) {
+    const auto pack_across = [&](const Operand& k) {
       PackAcross(tiling, side, batch.outer, place(tile, k));
     };
-    Loop(steps.begin, whole, {}, across, side.lanes);
+    Loop(steps.begin, whole, {}, pack_across, across);
     Loop(whole, steps.end, {}, [&](const Operand& k) { pack_one(tile, k); });
   });
 }
 
 bool ContractionSides::LieAcross(const Tiling& tiling, const Side& side) const {
-  if (tiling.is_ordered || tiling.summed.size() != 1 || side.lanes > kMostAcross ||
-      !std::has_single_bit(unsigned(side.lanes)))
-    return false;
+  if (tiling.is_ordered || tiling.summed.size() != 1 || side.lanes > kMostAcross) return false;
   const Var* depth = tiling.contract.blocks[0]->params[tiling.extents.size()];
   return std::all_of(side.values.begin(), side.values.end(), [&](const Packed& p) {
     const DType dtype = p.value->result()->type.dtype();
@@ -267,12 +269,13 @@ bool ContractionSides::LieAcross(const Tiling& tiling, const Side& side) const {
 
 LoopWriter::Operands ContractionSides::ReadAcross(const Tiling& tiling, const Side& side,
                                                   const Packed& packed, const Index& outer,
-                                                  const Operand& start, const Operand& k) {
+                                                  const Operand& start, const Operand& k,
+                                                  int steps) {
   const Block& element = *tiling.contract.blocks[0];
   const Operand last = builder().Sub(tiling.extents[side.axis], Int(1));
   Operands vectors;
   for (int lane = 0; lane < side.lanes; ++lane) {
-    LaneValues lanes(side.lanes);
+    LaneValues lanes(steps);
     SetIndices(tiling, outer, k, lanes);
     lanes.Set(element.params[tiling.extents.size()], {LaneValue::kLinear, k, 1});
     lanes.Set(element.params[side.axis],
@@ -280,42 +283,58 @@ LoopWriter::Operands ContractionSides::ReadAcross(const Tiling& tiling, const Si
     Write(*packed.value, lanes, std::nullopt);
     vectors.push_back(lanes.Vector(builder(), lanes.Of(packed.value->result())));
   }
-  return Turned(std::move(vectors));
+  return Turned(vectors);
 }
 
-// As many steps from k on as there are lanes.
+int ContractionSides::StepsAcross(const Side& side) {
+  return std::has_single_bit(unsigned(side.lanes)) ? side.lanes : kUsualAcross;
+}
+
+int ContractionSides::StepsAtOnce(const Side& side, const Packed& packed) {
+  const auto bytes = static_cast<int>(ir::SizeInBytes(packed.value->result()->type.dtype()));
+  return std::min(StepsAcross(side), kBytesAcross / bytes);
+}
+
+// As many steps from k on as are read across.
 void ContractionSides::PackAcross(const Tiling& tiling, const Side& side, const Index& outer,
                                   const PlaceOfPacked& place) {
-  const auto pack = [&](const Operand& within) {
+  const auto pack = [&](const Operand& within, const Packed& p, int step) {
     const Operand start = builder().Add(builder().Mul(place.tile, Int(side.width)), within);
-    for (const Packed& p : side.values) {
-      const Operands vectors = ReadAcross(tiling, side, p, outer, start, place.k);
-      for (int step = 0; step < side.lanes; ++step)
-        builder().Emit(
-            OpCode::kStoreLanes, {},
-            {p.buffer, place.slot, builder().Add(place.packed, Int(step)), within, vectors[step]},
-            AlongPanel());
+    const Operand k = builder().Add(place.k, Int(step));
+    for (const Operand& vector :
+         ReadAcross(tiling, side, p, outer, start, k, StepsAtOnce(side, p))) {
+      builder().Emit(
+          OpCode::kStoreLanes, {},
+          {p.buffer, place.slot, builder().Add(place.packed, Int(step++)), within, vector},
+          AlongPanel());
     }
   };
-  Loop(Int(0), Int(side.width), {}, pack, side.lanes);
+  Loop(
+      Int(0), Int(side.width), {},
+      [&](const Operand& within) {
+        for (const Packed& p : side.values) {
+          for (int step = 0; step < StepsAcross(side); step += StepsAtOnce(side, p))
+            pack(within, p, step);
+        }
+      },
+      side.lanes);
 }
 
-// Each round puts the number of a lane one bit further up in the number of its vector.
-LoopWriter::Operands ContractionSides::Turned(Operands vectors) {
+// All lanes by turns, cut into vectors of as many as there are operands.
+LoopWriter::Operands ContractionSides::Turned(const Operands& vectors) {
   const Type type = ir::TypeOf(vectors[0]);
-  const Type both = Type::Vector(type.dtype(), 2 * type.lanes());
-  const size_t half = vectors.size() / 2;
-  for (size_t round = 1; round < vectors.size(); round *= 2) {
-    Operands next;
-    for (size_t k = 0; k < half; ++k) {
-      const Operand pair =
-          builder().EmitOne(OpCode::kInterleave, both, {vectors[k], vectors[k + half]});
-      next.push_back(builder().EmitOne(OpCode::kLowHalf, type, {pair}));
-      next.push_back(builder().EmitOne(OpCode::kHighHalf, type, {pair}));
+  const auto count = static_cast<int>(vectors.size());
+  Operands parts = {builder().EmitOne(OpCode::kInterleave,
+                                      Type::Vector(type.dtype(), count * type.lanes()), vectors)};
+  for (int lanes = count * type.lanes() / 2; lanes >= count; lanes /= 2) {
+    Operands halves;
+    for (const Operand& part : parts) {
+      for (const OpCode half : {OpCode::kLowHalf, OpCode::kHighHalf})
+        halves.push_back(builder().EmitOne(half, Type::Vector(type.dtype(), lanes), {part}));
     }
-    vectors = std::move(next);
+    parts = std::move(halves);
   }
-  return vectors;
+  return parts;
 }
 
 // Beyond the last index what zeros give is packed; what is made of it is not stored.
@@ -356,8 +375,16 @@ Operand ContractionSides::AreFinite(const Side& side, const Operand& batch, cons
 
 Operand ContractionSides::MaskFrom(const Operand& start, const Operand& extent, int lanes) {
   const LaneValues values(lanes);
-  const Operand left = values.Splat(builder(), builder().Sub(extent, start));
-  return builder().Scalar(OpCode::kLt, {values.Iota(builder()), left});
+  const Operand left = builder().Sub(extent, start);
+  if (4 * lanes != vector_bytes()) {
+    const Operand all = values.Splat(builder(), left);
+    return builder().Scalar(OpCode::kLt, {values.Iota(builder()), all});
+  }
+  // As wide as what is loaded: a mask then stays one in a register.
+  const Operand few = builder().EmitOne(OpCode::kCast, DType::kI32, {Min(left, Int(lanes))});
+  const Type type = Type::Vector(DType::kI32, lanes);
+  return builder().Scalar(OpCode::kLt, {builder().EmitOne(OpCode::kIota, type, {}),
+                                        builder().EmitOne(OpCode::kSplat, type, {few})});
 }
 
 void ContractionSides::SetIndices(const Tiling& tiling, const Index& outer, const Operand& k,

@@ -108,12 +108,17 @@ class ContractionSides : public FilterLowering {
   // Which lanes of those from `start` on are below `extent`.
   ir::Operand MaskFrom(const ir::Operand& start, const ir::Operand& extent, int lanes);
 
-  // The first lanes of all vectors, their second lanes, ..., of as many vectors as they have lanes.
-  Operands Turned(Operands vectors);
-  // A vector that begins at `start`, of as many steps of the depth from k on as it has lanes: read
-  // along the depth, index by index, and turned. What is beyond the last index is of that.
+  // The first lanes of all vectors, their second lanes, ...
+  Operands Turned(const Operands& vectors);
+  // How many steps of the depth are read across together; and of those, how many at a time.
+  static int StepsAcross(const Side& side);
+  static int StepsAtOnce(const Side& side, const Packed& packed);
+  // A vector that begins at `start`, of each of `steps` steps of the depth from k on, StepsAtOnce
+  // or less: read along the depth, index by index, and turned. What is beyond the last index is of
+  // that.
   Operands ReadAcross(const Tiling& tiling, const Side& side, const Packed& packed,
-                      const Index& outer, const ir::Operand& start, const ir::Operand& k);
+                      const Index& outer, const ir::Operand& start, const ir::Operand& k,
+                      int steps);
   // True where memory lies along the depth, not along the tile, of which lanes would be gathered.
   bool LieAcross(const Tiling& tiling, const Side& side) const;
 

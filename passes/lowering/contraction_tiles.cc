@@ -22,6 +22,7 @@ namespace {
 // About as far as what comes from the second cache takes, and from memory.
 constexpr int kStepsAhead = 8;
 constexpr int kStepsAheadInPlace = 24;
+constexpr int kBytesOfLine = 64;
 
 Attributes AlongLast() { return {{Attr::kAxis, int64_t{2}}}; }
 
@@ -34,6 +35,17 @@ Operand FirstOf(const Operand& tile, int width, ir::Builder& builder) {
 // --- A tile and its parts ---
 
 void ContractionTiles::WriteTile(const Tiling& tiling, const Results& results, const Place& at) {
+  if (MayMaskLast(tiling)) {
+    const Operand left = LeftFrom(tiling, at.column_tile);
+    const auto write = [&](int vectors) {
+      WriteMasked(tiling, results, at, vectors);
+      return Operands{};
+    };
+    Choose(
+        builder().Scalar(OpCode::kGt, {left, Int(tiling.columns.lanes)}), [&] { return write(2); },
+        [&] { return write(1); });
+    return;
+  }
   Choose(
       IsWholeTile(tiling, at.column_tile),
       [&] {
@@ -44,6 +56,23 @@ void ContractionTiles::WriteTile(const Tiling& tiling, const Results& results, c
         WriteRestOfTile(tiling, results, at);
         return Operands{};
       });
+}
+
+bool ContractionTiles::MayMaskLast(const Tiling& tiling) const {
+  const auto has_mask = [](const Packed& p) {
+    const DType dtype = p.value->result()->type.dtype();
+    const int bytes = ir::SizeInBytes(dtype);
+    return (ir::IsFloat(dtype) || ir::IsInteger(dtype)) && (bytes == 4 || bytes == 8);
+  };
+  const std::vector<Packed>& columns = tiling.columns.values;
+  return VectorsOfTile() == 2 && !tiling.is_ordered &&
+         std::all_of(columns.begin(), columns.end(), has_mask);
+}
+
+void ContractionTiles::WriteMasked(const Tiling& tiling, const Results& results, const Place& at,
+                                   int vectors) {
+  Part part{Int(0), tiling.rows.width, Int(0), vectors, tiling.columns.lanes, Masked::kLast};
+  WriteRows(tiling, results, at, part);
 }
 
 Operand ContractionTiles::IsWholeTile(const Tiling& tiling, const Operand& column_tile) {
@@ -71,7 +100,7 @@ void ContractionTiles::WriteRestOfTile(const Tiling& tiling, const Results& resu
   const int all = tiling.columns.lanes;
   const auto write = [&](const Operand& column, int lanes, std::optional<bool> is_direct,
                          int vectors = 1) {
-    Part part{Int(0), tiling.rows.width, column, vectors, lanes, true};
+    Part part{Int(0), tiling.rows.width, column, vectors, lanes, Masked::kAll};
     part.is_direct = is_direct;
     WriteRows(tiling, results, at, part);
     return Operands{};
@@ -157,7 +186,7 @@ LoopWriter::Operands ContractionTiles::SumUp(const Tiling& tiling, const Place& 
                                              const Part& part, const std::vector<Columns>& columns,
                                              bool is_direct, const Operands& starts) {
   return Carry(at.lo, at.hi, starts, [&](const Operand& k, const Operands& so_far) {
-    const bool is_rest = part.is_masked && part.vectors == 1;
+    const bool is_rest = part.masked != Masked::kNone && part.vectors == 1;
     if (!is_rest && !tiling.columns.has_one && !tiling.columns.is_turned)
       PrefetchPanels(tiling, at, k, part, columns, is_direct);
     Operands next;
@@ -200,7 +229,10 @@ void ContractionTiles::PrefetchPanels(const Tiling& tiling, const Place& at, con
   };
   if (!IsInPlace(tiling, tiling.rows, is_direct))
     prefetch(tiling.rows, at.row_tile, part.first_row);
-  for (const Columns& vector : columns) {
+  // One of those that are a line of the cache together.
+  const size_t of_line = std::max(1, kBytesOfLine / vector_bytes());
+  for (size_t v = 0; v < columns.size(); v += of_line) {
+    const Columns& vector = columns[v];
     if (!IsInPlace(tiling, tiling.columns, is_direct)) {
       prefetch(tiling.columns, at.column_tile, vector.within);
       continue;
@@ -296,7 +328,8 @@ std::vector<ContractionTiles::Columns> ContractionTiles::ColumnsOf(const Tiling&
     const Operand within = builder().Add(part.first_column, Int(int64_t{v} * part.lanes));
     const Operand start = builder().Add(first, within);
     columns.push_back({within, start, std::nullopt});
-    if (part.is_masked)
+    const bool is_last = v + 1 == part.vectors;
+    if (part.masked == Masked::kAll || (part.masked == Masked::kLast && is_last))
       columns.back().mask = MaskFrom(start, tiling.extents[side.axis], part.lanes);
   }
   return columns;
@@ -334,29 +367,35 @@ void ContractionTiles::StoreSlot(const Place& at, const Part& part,
 void ContractionTiles::StoreRows(const Tiling& tiling, const Var* result, const Place& at,
                                  const Part& part, const std::vector<Columns>& columns,
                                  const Operands& values) {
-  const auto store = [&](const Operand& row, size_t v, const Operand& value) {
+  const auto store = [&](const Operand& row, size_t v, const Operand& value, bool all_lanes) {
     Operands operands = at.outer;
     operands[tiling.rows.axis] = row;
     operands[tiling.columns.axis] = columns[v].start;
     operands.insert(operands.begin(), Operand(result));
     operands.push_back(value);
     Attributes attrs{{Attr::kAxis, static_cast<int64_t>(tiling.columns.axis)}};
-    if (columns[v].mask) {
+    if (columns[v].mask && !all_lanes) {
       operands.push_back(*columns[v].mask);
       attrs = attrs.With(Attr::kMasked, int64_t{1});
     }
     builder().Emit(OpCode::kStoreLanes, {}, std::move(operands), attrs);
   };
-  for (int r = 0; r < part.rows; ++r) {
-    const Operand row = RowOf(tiling, at, builder().Add(part.first_row, Int(r)));
-    Choose(
-        builder().Scalar(OpCode::kLt, {row, tiling.extents[tiling.rows.axis]}),
-        [&] {
-          for (size_t v = 0; v < columns.size(); ++v) store(row, v, values[r * columns.size() + v]);
-          return Operands{};
-        },
-        [] { return Operands{}; });
-  }
+  const auto store_rows = [&](bool all_lanes) {
+    for (int r = 0; r < part.rows; ++r) {
+      const Operand row = RowOf(tiling, at, builder().Add(part.first_row, Int(r)));
+      If(builder().Scalar(OpCode::kLt, {row, tiling.extents[tiling.rows.axis]}), [&] {
+        for (size_t v = 0; v < columns.size(); ++v)
+          store(row, v, values[r * columns.size() + v], all_lanes);
+      });
+    }
+    return Operands{};
+  };
+  // Stores under a mask may take a processor long.
+  if (part.masked != Masked::kLast) return void(store_rows(false));
+  const Operand left = builder().Sub(tiling.extents[tiling.columns.axis], columns.back().start);
+  Choose(
+      builder().Scalar(OpCode::kGe, {left, Int(part.lanes)}), [&] { return store_rows(true); },
+      [&] { return store_rows(false); });
 }
 
 void ContractionTiles::WriteEpilogue(const Tiling& tiling, const Results& results,

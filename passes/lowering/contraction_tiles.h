@@ -44,6 +44,9 @@ class ContractionTiles : public ContractionSides {
   void WriteWholeTile(const Tiling& tiling, const Results& results, const Place& at);
   void WriteRestOfTile(const Tiling& tiling, const Results& results, const Place& at);
   ir::Operand IsWholeTile(const Tiling& tiling, const ir::Operand& column_tile);
+  // True where one code is for tiles of one vector, and another for those of two, whole or not: a
+  // mask on the second costs nothing where the processor has masks for such elements.
+  bool MayMaskLast(const Tiling& tiling) const;
   // True where a tile of few columns has code of its own.
   bool MayHalve(const Tiling& tiling) const {
     return vector_bytes() == 64 && !tiling.is_ordered && tiling.contract.blocks.size() < 3 &&
@@ -51,6 +54,9 @@ class ContractionTiles : public ContractionSides {
   }
   // What follows the sums of a tile.
   void WriteEpilogue(const Tiling& tiling, const Results& results, const Place& at);
+
+  // Which vectors of a part may have lanes that there are not.
+  enum class Masked : uint8_t { kNone, kLast, kAll };
 
   // A part of a tile: some rows, and some vectors of columns, of so many lanes, all of which there
   // are unless they are masked. `finite`: no value is nan.
@@ -60,7 +66,7 @@ class ContractionTiles : public ContractionSides {
     ir::Operand first_column;
     int vectors;
     int lanes;
-    bool is_masked = false;
+    Masked masked = Masked::kNone;
     bool is_finite = false;
     std::optional<bool> is_direct = std::nullopt;  // where that is known
   };
@@ -91,6 +97,7 @@ class ContractionTiles : public ContractionSides {
   ir::Operand LeftFrom(const Tiling& tiling, const ir::Operand& column_tile);
   void WriteRows(const Tiling& tiling, const Results& results, const Place& at, Part part);
   void WritePart(const Tiling& tiling, const Results& results, const Place& at, const Part& part);
+  void WriteMasked(const Tiling& tiling, const Results& results, const Place& at, int vectors);
   ir::Operand PackedStep(const Place& at, const ir::Operand& k);
   void PrefetchPanels(const Tiling& tiling, const Place& at, const ir::Operand& k, const Part& part,
                       const std::vector<Columns>& columns, bool is_direct);

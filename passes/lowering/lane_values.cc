@@ -67,4 +67,23 @@ LaneValue LaneValues::Apply(Builder& builder, const ir::Binding& b) const {
   return {LaneValue::kVarying, builder.Scalar(b.op, vectors, b.result()->hint), 0};
 }
 
+std::vector<Operand> LaneValues::Harmless(Builder& builder, const std::vector<Operand>& operands,
+                                          const Operand& mask) {
+  std::vector<Operand> harmless;
+  for (const Operand& operand : operands) {
+    const LaneValue value = Of(operand);
+    if (value.kind == LaneValue::kUniform) {
+      harmless.push_back(operand);
+      continue;
+    }
+    const ir::Var* chosen = builder.NewVar(Type(ir::DTypeOf(operand)), "");
+    const Operand own = Vector(builder, value);
+    const Operand one = Splat(builder, ir::ConstantOf(ir::DTypeOf(operand), 1));
+    const Operand vector = builder.Scalar(OpCode::kSelect, {mask, own, one});
+    Set(chosen, {LaneValue::kVarying, vector, 0});
+    harmless.push_back(chosen);
+  }
+  return harmless;
+}
+
 }  // namespace parakeet::passes

@@ -28,6 +28,9 @@ struct LowForm {
 constexpr LowForm kLowFewRows = {4, 4};
 constexpr LowForm kLowTwoRows = {2, 8};
 constexpr LowForm kLowTwoRowsAtOnce = {2, 4};
+// The same of sixteen registers.
+constexpr LowForm kLowFewRowsOfSixteen = {4, 2};
+constexpr LowForm kLowTwoRowsOfSixteen = {2, 4};
 // Rows of the result that are turned as they are summed: a vector of sixteen, or two of eight.
 constexpr int kLowTurnedLanes = 16;
 constexpr LowForm kLowManyRows = {8, 3};
@@ -60,8 +63,10 @@ std::vector<LowTiles::Low> LowTiles::FindLow(const Tiling& tiling) {
       rows == columns)
     return found;
   AddAcross(tiling, &found);
-  AddNarrow(tiling, &found);
-  const LowForm& form = IsKnownAtMost(rows, 2) ? kLowTwoRowsAtOnce : kLowFewRows;
+  if (IsRoomy()) AddNarrow(tiling, &found);
+  const LowForm& form = IsKnownAtMost(rows, 2) ? kLowTwoRowsAtOnce
+                        : IsRoomy()            ? kLowFewRows
+                                               : kLowFewRowsOfSixteen;
   const auto low = LowTiling(tiling, false, form.rows, form.vectors);
   if (low && !low->columns.has_one) Add(*low, {AtMost(rows, form.rows)}, &found);
   return found;
@@ -101,10 +106,11 @@ void LowTiles::AddAcross(const Tiling& tiling, std::vector<Low>* found) {
   };
   const auto few = LowTiling(tiling, true, kLowFewRows.rows, kLowFewRows.vectors);
   const bool is_turned = few && few->columns.is_turned;
-  LowForm form = IsKnownAtMost(columns, 2) ? kLowTwoRows : kLowFewRows;
-  if (is_turned) form.vectors = std::max(1, kLowTurnedLanes / tiling.columns.lanes);
+  LowForm form = IsRoomy() ? kLowFewRows : kLowFewRowsOfSixteen;
+  if (IsKnownAtMost(columns, 2)) form = IsRoomy() ? kLowTwoRows : kLowTwoRowsOfSixteen;
+  if (is_turned) form.vectors = std::clamp(kLowTurnedLanes / tiling.columns.lanes, 1, form.vectors);
   add(form, kLowFewRows.rows, kLowLeastDepth);
-  if (!is_turned) add(kLowManyRows, kLongestShortSide, kLowManyLeastDepth);
+  if (!is_turned && IsRoomy()) add(kLowManyRows, kLongestShortSide, kLowManyLeastDepth);
 }
 
 // Few columns that have to be turned: a vector or two of them, beside as many rows as registers
@@ -201,7 +207,7 @@ const Var* LowTiles::AllocateSlot(const Tiling& tiling) {
 // Whole tiles as any: to mask all of their lanes costs less than code for both.
 void LowTiles::WriteLowTile(const Tiling& tiling, const Results& results, Place at) {
   const Side& side = tiling.columns;
-  Part part{Int(0), tiling.rows.width, Int(0), side.width / side.lanes, side.lanes, true};
+  Part part{Int(0), tiling.rows.width, Int(0), side.width / side.lanes, side.lanes, Masked::kAll};
   const std::vector<Columns> columns = ColumnsOf(tiling, at, part);
   const LaneValues lanes(part.lanes);
   const Operands starts(part.rows * part.vectors, lanes.Splat(builder(), tiling.start));
@@ -232,16 +238,22 @@ LoopWriter::Operands LowTiles::SumUpPanels(const Tiling& tiling, const Place& at
 LoopWriter::Operands LowTiles::SumUpTurned(const Tiling& tiling, const Place& at, const Part& part,
                                            const std::vector<Columns>& columns,
                                            const Operands& starts) {
+  const Side& side = tiling.columns;
+  int some = part.lanes;
+  for (const Packed& p : side.values) some = std::min(some, StepsAtOnce(side, p));
+  const auto at_once = [&](size_t v, const Operand& k, Operands& sums) {
+    std::vector<Operands> turned;
+    for (const Packed& p : side.values)
+      turned.push_back(ReadAcross(tiling, side, p, at.outer, columns[v].start, k, some));
+    for (int step = 0; step < some; ++step) {
+      Columns vector = columns[v];
+      for (const Operands& of : turned) vector.values.push_back(of[step]);
+      AddStep(tiling, at, part, {vector, v}, builder().Add(k, Int(step)), sums);
+    }
+  };
   const auto together = [&](const Operand& k, Operands sums) {
-    for (size_t v = 0; v < columns.size(); ++v) {
-      std::vector<Operands> turned;
-      for (const Packed& p : tiling.columns.values)
-        turned.push_back(ReadAcross(tiling, tiling.columns, p, at.outer, columns[v].start, k));
-      for (int step = 0; step < part.lanes; ++step) {
-        Columns vector = columns[v];
-        for (const Operands& of : turned) vector.values.push_back(of[step]);
-        AddStep(tiling, at, part, {vector, v}, builder().Add(k, Int(step)), sums);
-      }
+    for (int step = 0; step < part.lanes; step += some) {
+      for (size_t v = 0; v < columns.size(); ++v) at_once(v, builder().Add(k, Int(step)), sums);
     }
     return sums;
   };

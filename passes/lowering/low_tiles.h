@@ -30,6 +30,8 @@ class LowTiles : public ContractionTiles {
   void WriteLow(Tiling tiling, const Results& results);
 
  private:
+  // Whether there are thirty-two registers for sums.
+  bool IsRoomy() const { return vector_bytes() == 64; }
   std::optional<Tiling> LowTiling(const Tiling& tiling, bool is_across, int height, int vectors);
   void AddAcross(const Tiling& tiling, std::vector<Low>* found);
   void AddNarrow(const Tiling& tiling, std::vector<Low>* found);

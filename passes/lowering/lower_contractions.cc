@@ -52,6 +52,10 @@ constexpr int kFewTilesOfRows = 24;
 constexpr int kFewTilesOfColumns = 2;
 constexpr int kFewTilesToReadRows = 8;
 constexpr int kNearBytes = 1 << 20;
+// Rows of columns that are so far apart have few places in the first cache, and are packed where
+// more tiles of rows than these read them.
+constexpr int kBytesApart = 1024;
+constexpr int kFewTilesThatShare = 5;
 // Symmetric results of so many rows are made by half, and copied in squares of so many; where sums
 // are as long as that, of fewer rows too.
 constexpr int kFewestMirrored = 256;
@@ -142,6 +146,22 @@ Operand ContractionLowering::AreNear(const Tiling& tiling) {
   return builder().Scalar(OpCode::kLe, {bytes, Int(kNearBytes)});
 }
 
+// Whether steps of the depth of one column lie where they push one another out of the first cache.
+Operand ContractionLowering::ShareTheirPlaces(const Tiling& tiling) {
+  Operand share = Operand::Bool(false);
+  for (const Packed& p : tiling.columns.values) {
+    const Type& type = p.value->operands[0].var()->type;
+    if (type.rank() < 2) continue;
+    const Operand bytes = builder().Mul(Apply(type.dims().back()),
+                                        Int(ir::SizeInBytes(p.value->result()->type.dtype())));
+    const Operand apart = builder().Scalar(OpCode::kMod, {bytes, Int(kBytesApart)});
+    const Operand are_even = builder().Scalar(OpCode::kEq, {apart, Int(0)});
+    share =
+        share == Operand::Bool(false) ? are_even : builder().Scalar(OpCode::kOr, {share, are_even});
+  }
+  return share;
+}
+
 // Says whether packing columns costs more than it saves, and how far away they are then. Rows go
 // with them; where columns have to be packed, rows by themselves that few columns read again.
 void ContractionLowering::ChooseWhereToRead(Tiling& tiling) {
@@ -159,7 +179,11 @@ void ContractionLowering::ChooseWhereToRead(Tiling& tiling) {
       {is_few(tiling.rows, kFewTilesOfRows), is_few(tiling.columns, kFewTilesOfColumns)});
   const Operand are_near = AreNear(tiling);
   const Operand are_far = builder().Scalar(OpCode::kNot, {are_near});
-  tiling.is_direct = builder().Scalar(OpCode::kOr, {are_near, is_narrow});
+  const Operand are_few = is_few(tiling.rows, kFewTilesThatShare);
+  const Operand lie_well = builder().Scalar(
+      OpCode::kOr, {are_few, builder().Scalar(OpCode::kNot, {ShareTheirPlaces(tiling)})});
+  tiling.is_direct = builder().Scalar(
+      OpCode::kAnd, {lie_well, builder().Scalar(OpCode::kOr, {are_near, is_narrow})});
   tiling.is_streamed = builder().Scalar(OpCode::kAnd, {tiling.is_direct, are_far});
 }
 

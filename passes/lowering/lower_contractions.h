@@ -49,6 +49,7 @@ class ContractionLowering : public LowTiles {
 
   bool StaysOrdered(const Tiling& tiling, bool has_init) const;
   ir::Operand AreNear(const Tiling& tiling);
+  ir::Operand ShareTheirPlaces(const Tiling& tiling);
   void ChooseWhereToRead(Tiling& tiling);
   // How rectangles cut the result, or one matrix of a batch.
   struct Grid {

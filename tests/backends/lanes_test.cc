@@ -255,6 +255,47 @@ TEST(Lanes, MoveApartUnderMasksWithoutBranches) {
   }
 }
 
+// Any number of vectors, which a square of parts of registers turns where they are many.
+std::string Woven(const std::string& dtype, int count, int lanes) {
+  const std::string one = dtype + "x" + std::to_string(lanes);
+  std::string text = "fn @f(%x: [h][w]" + dtype + " c, %y: [h][w]" + dtype + " c) entry {\n", all;
+  for (int k = 0; k < count; ++k) {
+    const std::string name = "%v" + std::to_string(k);
+    text += "  " + name + ": " + one + " = load_lanes %x[" + std::to_string(k) + ", " +
+            std::to_string(3 * k % 5) + "] {axis = 1}\n";
+    all += (k > 0 ? ", " : "") + name;
+  }
+  return text + "  %woven: " + dtype + "x" + std::to_string(count * lanes) + " = interleave " +
+         all + "\n  store_lanes %y[0, 1], %woven {axis = 1}\n  return }";
+}
+
+TEST(Lanes, AreWovenOnProcessorsOfEveryWidth) {
+  for (const char* cpu : {"x86-64", "haswell", "skylake-avx512"}) {
+    if (std::string_view(cpu) == "haswell" && !__builtin_cpu_supports("avx2")) continue;
+    if (std::string_view(cpu) == "skylake-avx512" && !__builtin_cpu_supports("avx512f")) continue;
+    for (const char* dtype : {"bool", "u8", "i16", "f16", "f32", "i64", "f64", "c64"}) {
+      const ir::DType type = *ir::DTypeFromName(dtype);
+      for (const int lanes : {2, 4, 6, 8, 16}) {
+        for (const int count : {2, 3, 4, 6, 8, 12, 16}) {
+          if (count * lanes > 128) continue;
+          CompileOptions options;
+          options.cpu = cpu;
+          const CompiledProgram compiled(Woven(dtype, count, lanes), options);
+          const ir::Values wanted = {Elements(type, false), Elements(type, false)},
+                           got = {Elements(type, false), Elements(type, false)};
+          ir::Interpret(compiled.program(), "f", wanted);
+          compiled.Run(got);
+          const auto &a = std::get<ir::ArrayValue>(wanted[1]),
+                     &b = std::get<ir::ArrayValue>(got[1]);
+          const size_t bytes = 36 * kColumns * ir::SizeInBytes(type);
+          EXPECT_EQ(std::memcmp(a.data, b.data, bytes), 0)
+              << cpu << ", " << count << " of " << dtype << " x " << lanes;
+        }
+      }
+    }
+  }
+}
+
 TEST(Lanes, HalvesAndTests) {
   constexpr std::string_view kText = R"ir(
 fn @f(%x: [n]f64, %t: f64, %k: i64) -> (f64, f64, bool, bool, c128, c128, bool) entry {

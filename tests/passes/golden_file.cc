@@ -54,10 +54,10 @@ void ReadHeader(const std::string& line, GoldenFile& file) {
         file.lengths.back().push_back(std::stoll(length));
     }
   }
-  if (const std::string bytes = ValueAfter(line, "// registers: "); !bytes.empty())
-    file.vector_bytes = std::stoi(bytes);
   if (ValueAfter(line, "// results: ") == "kept") file.keeps = true;
   if (ValueAfter(line, "// sides: ") == "short") file.short_sides = true;
+  if (const std::string bytes = ValueAfter(line, "// registers: "); !bytes.empty())
+    file.vector_bytes = std::stoi(bytes);
   if (const std::string name = ValueAfter(line, "// stage: "); !name.empty()) {
     file.stage = StageNamed(name);
   }

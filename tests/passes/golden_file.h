@@ -24,8 +24,8 @@ struct GoldenFile {
   bool kernels = false;                       // Whether they write code for a GPU,
   bool keeps = false;                         // and the entry's results may stay in its memory.
   std::vector<std::vector<int64_t>> lengths;  // As in passes::Options,
-  bool short_sides = false;                   // and these too.
-  int vector_bytes = 64;
+  bool short_sides = false;                   // this,
+  int vector_bytes = 0;                       // and this too; 0 where the file does not say it.
   ir::Stage stage = ir::Stage::kParallel;
   std::vector<GoldenCase> cases;
 };

@@ -269,6 +269,44 @@ def test_rows_by_a_vector_are_made_together(dtype):
     check_exact(by_rows, numbers(rng, dtype, 11, 77), numbers(rng, dtype, 7, 77))
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_parts_of_lanes(dtype):
+    """Registers of half the size hold some lanes of four sums at a time: no bit depends on it. Sums
+    of less than all lanes, and on both sides of where rows are made one by one."""
+    rng = np.random.default_rng(7)
+    for depth in (20, 64, 77, 512, 521):
+        a, b = (rng.standard_normal((rows, depth)).astype(dtype) for rows in (9, 7))
+        for function, other in ((product, b[0]), (product, b[0][:, None]), (by_rows, b)):
+            compiled = jit(function)
+            together = compiled(a, other, target="serial")
+            few = [compiled(a[i:i + 3], other, target="serial") for i in range(0, len(a), 3)]
+            assert together.tobytes() == np.concatenate(few).tobytes()
+            assert together.tobytes() == compiled(a, other, target="parallel").tobytes()
+            np.testing.assert_allclose(together, function(a, other), rtol=0,
+                                       atol=depth * np.finfo(dtype).eps * 4)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32])
+def test_columns_whose_steps_share_places_in_the_cache(dtype):
+    """They are packed where many rows read them: the last tile of rows, or of columns, is short."""
+    rng = np.random.default_rng(8)
+    for columns in (256, 512):
+        a, b = numbers(rng, dtype, 41, 70), numbers(rng, dtype, 70, columns)
+        check_exact(product, a, b)
+        check_exact(product, a, b[:, :columns - 3])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.int16, np.int8])
+def test_what_lies_along_the_sums_is_turned(dtype):
+    """Squares of every size of element, steps of the depth that fill none, rows that are few."""
+    rng = np.random.default_rng(9)
+    for rows, columns, depth in [(70, 3, 37), (70, 2, 16), (40, 30, 45), (3, 50, 19)]:
+        a = rng.integers(-3, 4, (rows, depth)).astype(dtype)
+        b = rng.integers(-3, 4, (columns, depth)).astype(dtype)
+        check_exact(by_rows, a, b)
+        check_exact(product, a, b.T.copy())
+
+
 def test_rows_that_are_added_to_in_place():
     rng = np.random.default_rng(6)
     a, v = numbers(rng, np.float64, 10, 90), numbers(rng, np.float64, 90)
