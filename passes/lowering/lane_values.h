@@ -40,7 +40,7 @@ class LaneValues {
   // The value of a scalar operation where it stays uniform or linear, or is one of vectors.
   LaneValue Apply(ir::Builder& builder, const ir::Binding& scalar_op) const;
   // The operands with 1 in the lanes that the mask leaves out. These hold anything, as the
-  // logarithm of 0: a library would leave its vectors for such a lane, and call its scalar function.
+  // logarithm of 0: a library would leave its vectors for such a lane and call its scalar function.
   std::vector<ir::Operand> Harmless(ir::Builder& builder, const std::vector<ir::Operand>& operands,
                                     const ir::Operand& mask);
 
