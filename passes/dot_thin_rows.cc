@@ -11,7 +11,9 @@
 //     yield %q } else { %q = contract ...  yield %q }
 //
 // A tile would gather its columns from as many rows, for a few rows that read them again; lanes of
-// a reduction read along them.
+// a reduction read along them. Registers of 32 bytes are sixteen: tiles of six rows leave less of
+// them empty, and sums of several elements at once are made in parts, so that tiles are faster but
+// for few rows or long sums.
 //
 // Assumes: index form, behind all that looks for contractions or fuses into them; before
 // split_complex_sums and choose_trees, which see to such sums as to any other.
@@ -46,6 +48,11 @@ constexpr int64_t kMostRows = 12;
 constexpr int64_t kMostComplexRows = 8;
 constexpr int64_t kMostSums = 128;  // of more rows
 constexpr int64_t kLeastLength = 64;
+// With sixteen registers.
+constexpr int kBytesOfSixteen = 32;
+constexpr int64_t kMostRowsOfSixteen = 10;
+constexpr int64_t kFewRows = 4;
+constexpr int64_t kLeastLengthOfSixteen = 256;  // of more than a few rows
 static_assert(kLongestShortSide >= kMostRows && kLongestShortSide * kLongestShortSide >= kMostSums,
               "of long sides, rows and sums are many");
 
@@ -108,12 +115,18 @@ class RowDotter : public ir::Mutator {
       rows = builder().Scalar(OpCode::kMul, {rows, Apply(b.operands[axis])});
     const Operand sums = builder().Scalar(OpCode::kMul, {rows, Apply(b.operands[free - 1])});
     const bool is_complex = ir::IsComplex(ir::DTypeOf(b.blocks[0]->results[0]));
-    const int64_t most = is_complex ? kMostComplexRows : kMostRows;
-    const Operand few =
-        builder().Scalar(OpCode::kOr, {AtMost(rows, most), AtMost(sums, kMostSums)});
+    const bool has_sixteen = context_.options.vector_bytes == kBytesOfSixteen;
+    const int64_t most_real = has_sixteen ? kMostRowsOfSixteen : kMostRows;
+    const int64_t most = is_complex ? kMostComplexRows : most_real;
+    const Operand are_few_sums = AtMost(sums, kMostSums);
+    const Operand few = builder().Scalar(OpCode::kOr, {AtMost(rows, most), are_few_sums});
     if (few == Operand::Bool(false)) return std::nullopt;
-    const Operand is_deep =
-        builder().Scalar(OpCode::kGe, {Apply(b.operands[free]), Operand::Int(kLeastLength)});
+    Operand least = Operand::Int(kLeastLength);
+    if (has_sixteen && !is_complex) {
+      const Operand soon = builder().Scalar(OpCode::kOr, {AtMost(rows, kFewRows), are_few_sums});
+      least = builder().Scalar(OpCode::kSelect, {soon, least, Operand::Int(kLeastLengthOfSixteen)});
+    }
+    const Operand is_deep = builder().Scalar(OpCode::kGe, {Apply(b.operands[free]), least});
     const Operand thin = builder().Scalar(OpCode::kAnd, {few, is_deep});
     return thin == Operand::Bool(false) ? std::nullopt : std::optional(thin);
   }
