@@ -67,14 +67,14 @@ int AccessPatterns::UnitStrides(const ir::Block& block, const Var* index) const 
 
 AccessPatterns::Along AccessPatterns::AlongIndex(const ir::Block& block,
                                                  const std::vector<const Var*>& own,
-                                                 const Var* index) const {
+                                                 const Var* index, bool may_wrap) const {
   Along along;
   ir::ForEachBinding(block, [&](const Binding& b) {
     if (b.op != OpCode::kLoad && b.op != OpCode::kStore) return;
     const bool moves =
         std::any_of(own.begin(), own.end(), [&](const Var* each) { return Moves(b, each); });
     if (!moves || !Moves(b, index)) return;
-    ++(IsNext(b, index, /*may_wrap=*/true) ? along.next : along.gathered);
+    ++(IsNext(b, index, may_wrap) ? along.next : along.gathered);
   });
   return along;
 }

@@ -20,14 +20,14 @@ class AccessPatterns {
 
   // The accesses of an operator's block (and inside it) that are made anew as its indices `own`
   // move, counted by what they do when `index` grows by one: those that move to the next element,
-  // and those that move anywhere else. What goes around the edge of its axis, `x[(i + k) % n]`,
-  // moves to the next element but there.
+  // and those that move anywhere else. With `may_wrap`, what goes around the edge of its axis,
+  // `x[(i + k) % n]`, moves to the next element but there.
   struct Along {
     int next = 0;
     int gathered = 0;
   };
   Along AlongIndex(const ir::Block& block, const std::vector<const ir::Var*>& own,
-                   const ir::Var* index) const;
+                   const ir::Var* index, bool may_wrap = false) const;
 
   // True where the access goes to places at no one distance as `index` grows: those that data say.
   bool IsScattered(const ir::Binding& access, const ir::Var* index) const;

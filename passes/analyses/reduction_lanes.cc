@@ -35,8 +35,9 @@ bool SuitsIndexAround(const Binding& b, const Binding& nest, const AccessPattern
   const int axis = patterns.VectorAxis(nest);
   if (axis < 0 || !WhyNotVector(*nest.blocks[0], nest.blocks[0]->params[axis]).empty())
     return false;
+  // A row of its own that goes around an edge is gathered, at places that are divided for.
   const AccessPatterns::Along around =
-      patterns.AlongIndex(*b.blocks[0], indices, nest.blocks[0]->params[axis]);
+      patterns.AlongIndex(*b.blocks[0], indices, nest.blocks[0]->params[axis], /*may_wrap=*/true);
   const AccessPatterns::Along own = patterns.AlongIndex(*b.blocks[0], indices, indices.back());
   if (around.gathered != own.gathered) return around.gathered < own.gathered;
   return around.next > 0;

@@ -164,7 +164,8 @@ def test_searches_that_end_anywhere(t):
     check(last_before, a[3].copy(), t)
 
 
-def test_a_search_leaves_its_loop_by_the_branch():
+def test_a_search_leaves_its_loop_by_the_branch(monkeypatch):
+    monkeypatch.setenv("PARAKEET_DEBUG", "disable:search_in_lanes")
     f = jit(first_of_all)
     assert f(np.arange(9.0), 3.5, target="serial") == 4
     assert f.llvm().count("fcmp") == 1  # 4, of copies, where what was found is asked again
