@@ -275,13 +275,22 @@ void FunctionEmitter::EmitIf(const ir::Binding& binding) {
   DefineFromParts(binding.results, AsValues(phis));
 }
 
-// A thread's own array is in registers where all its indexes are constants.
+// A thread's own array is in registers where all its indexes are constants: whether what the loop
+// counts is among them. A loop that does not, a time loop for one, may go on for very long.
 bool FunctionEmitter::GoesThroughOwn(const ir::Block& body) const {
-  bool goes = false;
   if (kernel_.own.empty()) return false;
+  ir::VarSet counted = {body.params[0]};
+  const auto is_counted = [&](const Operand& operand) {
+    return operand.IsVar() && counted.contains(operand.var());
+  };
+  bool goes = false;
   ir::ForEachBinding(body, [&](const ir::Binding& b) {
-    for (const Operand& operand : b.operands)
-      goes |= operand.IsVar() && kernel_.own.contains(operand.var());
+    if (ir::IsScalarOp(b.op) && std::any_of(b.operands.begin(), b.operands.end(), is_counted))
+      counted.insert(b.result());
+    if (b.operands.empty() || !b.operands[0].IsVar()) return;
+    const ir::Var* array = b.operands[0].var();
+    const size_t rank = kernel_.own.contains(array) ? array->type.rank() : 0;
+    for (size_t k = 1; k <= rank && k < b.operands.size(); ++k) goes |= is_counted(b.operands[k]);
   });
   return goes;
 }

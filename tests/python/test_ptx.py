@@ -299,6 +299,33 @@ def test_the_setting():
         settings.gpu_assembler = "ptxas"
 
 
+@jit
+def power_of_few_steps(x):
+    c = x.T @ x
+    q = np.ones(x.shape[1])
+    for _ in range(4):
+        q = c @ q
+        q /= np.linalg.norm(q)
+    return q
+
+
+@jit
+def power_of_many_steps(x):
+    c = x.T @ x
+    q = np.ones(x.shape[1])
+    for _ in range(200):
+        q = c @ q
+        q /= np.linalg.norm(q)
+    return q
+
+
+def test_steps_in_which_threads_have_arrays_are_written_once():
+    """200 of them were, each by itself: 130,000 lines, which took minutes."""
+    x = np.random.default_rng(7).random((120, 5))
+    few, many = (f.ptx(x).count("\n") for f in (power_of_few_steps, power_of_many_steps))
+    assert many < 1.1 * few
+
+
 def test_libnvvm_that_is_not_there(tmp_path):
     """In a process of its own: the library stays open."""
     (tmp_path / "program.py").write_text("""
