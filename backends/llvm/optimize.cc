@@ -4,6 +4,7 @@
 #include "backends/llvm/exit_values.h"
 #include "backends/llvm/fresh_conversions.h"
 #include "backends/llvm/mask_selects.h"
+#include "backends/llvm/wide_masks.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -242,6 +243,12 @@ bool HasMasks(const llvm::Function& function, const llvm::TargetMachine& machine
          machine.getSubtargetImpl(function)->checkFeatures("+avx512vl");
 }
 
+// What masks are without mask registers: of so many bytes, each a lane. 0 elsewhere than on x86.
+unsigned BytesOfRegister(const llvm::Function& function, const llvm::TargetMachine& machine) {
+  if (!machine.getTargetTriple().isX86()) return 0;
+  return machine.getSubtargetImpl(function)->checkFeatures("+avx2") ? 32 : 16;
+}
+
 }  // namespace
 
 void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
@@ -283,7 +290,11 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
     }
     DropExitNames(function);
     if (!is_gpu) JoinConstantsFirst(function, functions.getResult<llvm::LoopAnalysis>(function));
-    if (!HasMasks(function, machine)) continue;
+    if (!HasMasks(function, machine)) {
+      const unsigned bytes = BytesOfRegister(function, machine);
+      if (bytes != 0) PassMasksAsBytes(function, bytes);
+      continue;
+    }
     SelectByMasks(function);
     ConvertFresh(functions.getResult<llvm::LoopAnalysis>(function));
   }
