@@ -11,7 +11,7 @@ inline constexpr const char* kReturnsApart = "parakeet-returns-apart";
 
 // LLVM lets a function return at one place, which ways without and with calls come to: registers
 // are then saved and restored on both. Ways on which nothing has been called return by themselves,
-// so that only the others need a frame.
+// and all others at one place behind them, so that only these need a frame.
 void ReturnApart(llvm::Function& function);
 
 }  // namespace parakeet::backends
