@@ -17,8 +17,8 @@ namespace {
 
 std::atomic<int32_t> recursion_limit{1000};
 
-// What must stay free below where a frame begins: the frame itself, what it calls in C libraries,
-// and that of a function which calls nothing more and asks nothing (backends/llvm/ask_for_room.h).
+// What must stay free below where a frame begins: the frame itself, and what it calls in C
+// libraries.
 constexpr uintptr_t kStackReserve = uintptr_t{kPkMaxFrameBytes} + 128 * 1024;
 
 // Of the thread: frames may not begin below `floor`, which is 0 where the system does not tell.
