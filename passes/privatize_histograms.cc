@@ -113,7 +113,7 @@ constexpr int64_t kFewTrips = 16;
 // Of a trip, which threads share then, each of elements of its own.
 constexpr int64_t kManyUpdates = 65536;
 constexpr int64_t kManyUpdatesOnGpu = 4096;
-constexpr int kMostCostInCopies = 40;  // A dearer iteration hides that they do.
+constexpr int kMostCostInCopies = 20;  // A dearer iteration hides that they do.
 
 class Privatizer : public StoringLoops<CopiedHistograms> {
  public:

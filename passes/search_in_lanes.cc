@@ -17,7 +17,8 @@
 // An iteration that is passed over does nothing but move on what goes by even steps: all else that
 // the loop carries is behind it what it was. The loop itself ends the search, raises what is to be
 // raised, and goes on where too few elements are left for lanes. Flags of a `for` that breaks are
-// carried so, and what is found with them.
+// carried so, and what is found with them. In a loop, %go begins as what is known in front of all
+// loops of whether lanes are inside: a pattern may be shorter than they are.
 //
 // Assumes: index form has been lowered; lanes have taken what they could. Integers of Python's do
 // not get past 2^63.
@@ -106,12 +107,26 @@ int LanesOf(const Binding& loop) {
 
 class SearchWriter : public ir::Mutator {
  public:
-  SearchWriter(ir::Arena* arena, Context& context) : Mutator(arena), context_(context) {}
+  SearchWriter(ir::Arena* arena, Context& context, const ir::Function& function)
+      : Mutator(arena), context_(context) {
+    for (const ir::Param& param : function.params) {
+      fixed_.insert(param.var);
+      if (!param.var->type.IsArray()) continue;
+      for (const Operand& dim : param.var->type.dims()) {
+        if (dim.IsVar()) fixed_.insert(dim.var());
+      }
+    }
+    for (const Binding* b : function.body->bindings)
+      fixed_.insert(b->results.begin(), b->results.end());
+  }
 
  protected:
   void Visit(const Binding* b) override {
     const Binding* rest = b->op == OpCode::kWhile ? WriteSearch(*b) : nullptr;
+    const bool is_loop = b->op == OpCode::kWhile || b->op == OpCode::kFor;
+    loops_around_ += is_loop;
     Mutator::Visit(rest == nullptr ? b : rest);
+    loops_around_ -= is_loop;
   }
 
  private:
@@ -455,14 +470,48 @@ class SearchWriter : public ir::Mutator {
       next.push_back(early_->Add(one.at, early_->Mul(count, Operand::Int(one.step))));
     }
     next.push_back(early_->Scalar(OpCode::kEq, {count, Operand::Int(lanes)}));
-    inits.push_back(Operand::Bool(true));
     for (std::vector<const Var*>* vars : {&results, &asked, &at})
       vars->push_back(builder().NewVar(DType::kBool, "more"));
     Builder condition = builder().Nested();
     const Block* asks = condition.Finish(asked, {asked.back()});
     const Block* body = early_->Finish(at, next);
+    inits.push_back(loops_around_ > 0 ? MayBegin(moved, *body) : Operand::Bool(true));
     builder().Emit(OpCode::kWhile, results, inits, {}, {asks, body});
     return results;
+  }
+
+  // Whether the first lanes are inside as far as that is the same each time the search begins, in
+  // front of all loops around it: a text is searched for a pattern that is shorter than lanes.
+  Operand MayBegin(const std::vector<Moved>& moved, const Block& body) {
+    const ir::DefinitionMap definitions = ir::Definitions(body);
+    Operand begins = Operand::Bool(true);
+    for (const Operand& guard : guards_) {
+      if (const std::optional<Operand> holds = AtStart(guard, moved, definitions))
+        begins = builder().Scalar(OpCode::kAnd, {begins, *holds});
+    }
+    return begins;
+  }
+
+  // What a value of the search is in its first iteration, where that is the same each time.
+  std::optional<Operand> AtStart(const Operand& value, const std::vector<Moved>& moved,
+                                 const ir::DefinitionMap& definitions) {
+    if (value.IsConstant() || fixed_.contains(value.var())) return value;
+    for (const Moved& one : moved) {
+      if (one.at == value.var())
+        return one.init.IsConstant() || fixed_.contains(one.init.var()) ? std::optional(one.init)
+                                                                        : std::nullopt;
+    }
+    const auto found = definitions.find(value.var());
+    if (found == definitions.end() || !ir::IsScalarOp(found->second->op) ||
+        found->second->op == OpCode::kCast)
+      return std::nullopt;
+    Operands operands;
+    for (const Operand& operand : found->second->operands) {
+      const std::optional<Operand> start = AtStart(operand, moved, definitions);
+      if (!start) return std::nullopt;
+      operands.push_back(*start);
+    }
+    return builder().Scalar(found->second->op, operands);
   }
 
   const Binding* From(const Binding& loop, const std::vector<Moved>& moved,
@@ -473,8 +522,10 @@ class SearchWriter : public ir::Mutator {
   }
 
   Context& context_;
+  ir::VarSet fixed_;      // what the function is given, or makes outside of its loops
+  int loops_around_ = 0;  // the loop that is looked at
 
-  // Of the loop that is looked at.
+  // Of that loop.
   LaneValues* lanes_ = nullptr;
   Builder* early_ = nullptr;  // what is known before anything is read,
   Builder* late_ = nullptr;   // and what is made of what is read
@@ -490,7 +541,7 @@ class SearchWriter : public ir::Mutator {
 
 ir::Program SearchInLanes(const ir::Program& program, Context& context) {
   return ForEachFunction(program, [&](const ir::Function* function) {
-    return SearchWriter(program.arena.get(), context).Run(function);
+    return SearchWriter(program.arena.get(), context, *function).Run(function);
   });
 }
 

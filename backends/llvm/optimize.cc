@@ -4,6 +4,8 @@
 #include "backends/llvm/exit_values.h"
 #include "backends/llvm/fresh_conversions.h"
 #include "backends/llvm/mask_selects.h"
+#include "backends/llvm/unsigned_bounds.h"
+#include "backends/llvm/wide_masks.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -242,6 +244,12 @@ bool HasMasks(const llvm::Function& function, const llvm::TargetMachine& machine
          machine.getSubtargetImpl(function)->checkFeatures("+avx512vl");
 }
 
+// What masks are without mask registers: of so many bytes, each a lane. 0 elsewhere than on x86.
+unsigned BytesOfRegister(const llvm::Function& function, const llvm::TargetMachine& machine) {
+  if (!machine.getTargetTriple().isX86()) return 0;
+  return machine.getSubtargetImpl(function)->checkFeatures("+avx2") ? 32 : 16;
+}
+
 }  // namespace
 
 void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
@@ -269,6 +277,7 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
     run(first);
     if (!is_gpu && CountInstructions(function) <= kMostOnPaths && HasPaths(function, functions))
       run(paths);
+    if (!is_gpu) JoinBounds(function, functions.getResult<llvm::LoopAnalysis>(function));
     ChooseUnrolling(function, functions, is_gpu);
     const size_t instructions = CountInstructions(function);
     run(unrolling);
@@ -283,7 +292,11 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
     }
     DropExitNames(function);
     if (!is_gpu) JoinConstantsFirst(function, functions.getResult<llvm::LoopAnalysis>(function));
-    if (!HasMasks(function, machine)) continue;
+    if (!HasMasks(function, machine)) {
+      const unsigned bytes = BytesOfRegister(function, machine);
+      if (bytes != 0) PassMasksAsBytes(function, bytes);
+      continue;
+    }
     SelectByMasks(function);
     ConvertFresh(functions.getResult<llvm::LoopAnalysis>(function));
   }
