@@ -29,8 +29,13 @@ constexpr int kSteps = 128;
 // As many lanes are turned at most; of a number that is no power of two, so many steps of the depth
 // one after the other. What is read of each lane at a time lies in a part of a register.
 constexpr int kMostAcross = 16;
-constexpr int kUsualAcross = 8;
+constexpr int kUsualAcross = 4;
 constexpr int kBytesAcross = 16;
+// So many steps before they are packed, what lies far apart is asked for.
+constexpr int kStepsAheadToPack = 3;
+// What stays in the second cache, and how far apart rows have few places in the first.
+constexpr int kNearBytes = 1 << 20;
+constexpr int kBytesApart = 1024;
 // So many elements are not shared out.
 constexpr int kAlone = 1 << 14;
 
@@ -115,13 +120,73 @@ bool ContractionSides::MayBeDirect(const Tiling& tiling, const Side& side) const
   });
 }
 
+// --- How columns lie ---
+
+Operand ContractionSides::AtMost(const Operand& size, int64_t most) {
+  return builder().Scalar(OpCode::kLe, {size, Int(most)});
+}
+
+Operand ContractionSides::MoreThan(const Operand& size, int64_t least) {
+  return builder().Scalar(OpCode::kGt, {size, Int(least)});
+}
+
+Operand ContractionSides::Both(const Operand& a, const Operand& b) {
+  return builder().Scalar(OpCode::kAnd, {a, b});
+}
+
+Operand ContractionSides::Either(const Operand& a, const Operand& b) {
+  return builder().Scalar(OpCode::kOr, {a, b});
+}
+
+bool ContractionSides::HasNarrowTiles(const Tiling& tiling) const {
+  return !IsRoomy() && !AreByParts(tiling.columns);
+}
+
+bool ContractionSides::AreByParts(const Side& side) {
+  return std::any_of(side.values.begin(), side.values.end(),
+                     [&](const Packed& p) { return IsPackedByParts(side, p); });
+}
+
+Operand ContractionSides::BytesOfColumns(const Tiling& tiling) {
+  int64_t size = 0;
+  for (const Packed& p : tiling.columns.values)
+    size += ir::SizeInBytes(p.value->result()->type.dtype());
+  return Product({Int(size), tiling.depth, tiling.extents[tiling.columns.axis]});
+}
+
+Operand ContractionSides::AreNear(const Tiling& tiling) {
+  if (AreByParts(tiling.columns)) return Operand::Bool(false);
+  return AtMost(BytesOfColumns(tiling), kNearBytes);
+}
+
+Operand ContractionSides::ShareTheirPlaces(const Tiling& tiling) {
+  Operand share = Operand::Bool(false);
+  for (const Packed& p : tiling.columns.values) {
+    const Type& type = p.value->operands[0].var()->type;
+    if (type.rank() < 2) continue;
+    const Operand bytes = builder().Mul(Apply(type.dims().back()),
+                                        Int(ir::SizeInBytes(p.value->result()->type.dtype())));
+    const Operand apart = builder().Scalar(OpCode::kMod, {bytes, Int(kBytesApart)});
+    const Operand are_even = builder().Scalar(OpCode::kEq, {apart, Int(0)});
+    share = share == Operand::Bool(false) ? are_even : Either(share, are_even);
+  }
+  return share;
+}
+
+Operand ContractionSides::AreScattered(const Tiling& tiling) {
+  const Operand share = ShareTheirPlaces(tiling);
+  return Both(share, AreFar(tiling));
+}
+
 // --- Packing ---
 
 Operand ContractionSides::Groups(const Side& side) { return CeilDiv(side.tiles, Int(kGroup)); }
 
 Operand ContractionSides::TileIn(const Side& side, const Operand& batch, const Operand& tile) {
   if (side.has_one) return Int(0);
-  return side.is_batched ? builder().Add(builder().Mul(batch, side.tiles), tile) : tile;
+  const Operand of_all =
+      side.is_batched ? builder().Add(builder().Mul(batch, side.tiles), tile) : Operand(tile);
+  return side.skipped.IsInt(0) ? of_all : builder().Sub(of_all, side.skipped);
 }
 
 ContractionSides::Index ContractionSides::OuterIndex(const Tiling& tiling, const Operand& batch) {
@@ -145,7 +210,10 @@ void ContractionSides::Pack(const Tiling& tiling, Side& side, const Attributes& 
   };
   const Operand groups = Groups(side);
   const Operand batches = side.is_batched ? tiling.batches : Int(1);
-  const Operand count = unless_direct(builder().Mul(batches, side.tiles));
+  Operand tiles = builder().Mul(batches, side.tiles);
+  if (may_wait)
+    tiles = builder().Scalar(OpCode::kSelect, {tiling.is_reused, tiling.columns_each, tiles});
+  const Operand count = unless_direct(tiles);
   const Operand depth = by_blocks(tiling.block_depth, tiling.depth);
   for (Packed& p : side.values) {
     const DType dtype = p.value->result()->type.dtype();
@@ -237,6 +305,7 @@ void ContractionSides::PackTiles(const Tiling& tiling, const Side& side, const B
     return PlaceOfPacked{tile, TileIn(side, batch.number, tile), k, packed};
   };
   const auto pack_one = [&](const Operand& tile, const Operand& k) {
+    PrefetchTile(tiling, side, batch.outer, tile, k);
     PackTile(tiling, side, batch.outer, place(tile, k), {});
   };
   if (!LieAcross(tiling, side)) {
@@ -255,6 +324,37 @@ void ContractionSides::PackTiles(const Tiling& tiling, const Side& side, const B
     Loop(steps.begin, whole, {}, pack_across, across);
     Loop(whole, steps.end, {}, [&](const Operand& k) { pack_one(tile, k); });
   });
+}
+
+// Each step lies in a page of its own, which a processor does not foresee.
+void ContractionSides::PrefetchTile(const Tiling& tiling, const Side& side, const Index& outer,
+                                    const Operand& tile, const Operand& k) {
+  if (!HasNarrowTiles(tiling)) return;
+  const Var* index = tiling.contract.blocks[0]->params[side.axis];
+  const Operand ahead = builder().Add(k, Int(kStepsAheadToPack));
+  const Operand first = builder().Mul(tile, Int(side.width));
+  for (const Packed& p : side.values) {
+    if (p.value->op != OpCode::kLoad || !patterns_.LiesNext(*p.value, index)) continue;
+    const auto bytes = static_cast<int>(ir::SizeInBytes(p.value->result()->type.dtype()));
+    for (int within = 0; within < side.width; within += kBytesOfLine / bytes)
+      PrefetchInPlace(tiling, side, p, outer, ahead, builder().Add(first, Int(within)));
+  }
+}
+
+// Where an index is computed nothing is asked for.
+void ContractionSides::PrefetchInPlace(const Tiling& tiling, const Side& side, const Packed& packed,
+                                       const Index& outer, const Operand& k, const Operand& start) {
+  const Block& element = *tiling.contract.blocks[0];
+  LaneValues lanes(side.lanes);
+  SetIndices(tiling, outer, k, lanes);
+  lanes.Set(element.params[side.axis], {LaneValue::kUniform, start, 0});
+  Operands place;
+  for (const Operand& operand : packed.value->operands) {
+    const auto computes = [&](const Binding* b) { return operand == Operand(b->result()); };
+    if (std::any_of(element.bindings.begin(), element.bindings.end(), computes)) return;
+    place.push_back(lanes.Of(Apply(operand)).value);
+  }
+  builder().Emit(OpCode::kPrefetch, {}, std::move(place));
 }
 
 bool ContractionSides::LieAcross(const Tiling& tiling, const Side& side) const {

@@ -48,6 +48,8 @@ class ContractionSides : public FilterLowering {
     bool is_turned = false;   // or none: what lies along the depth is turned as it is summed
     std::vector<Packed> values = {};
     ir::Operand tiles = {};
+    // Of the tiles, and those of batches, how many are not packed: a rectangle packs its own alone.
+    ir::Operand skipped = ir::Operand::Int(0);
     const ir::Var* finite = nullptr;  // of each group of tiles: whether all its floats are finite
   };
 
@@ -69,15 +71,40 @@ class ContractionSides : public FilterLowering {
     // Whether each rectangle packs its columns itself, so many steps of the depth at a time.
     ir::Operand is_by_blocks = ir::Operand::Bool(false);
     ir::Operand block_depth = {};
-    ir::Operand is_mirrored = {};  // whether what lies below the diagonal is copied from above
+    // Whether one thread takes all rectangles, which then pack theirs to one place.
+    ir::Operand is_reused = ir::Operand::Bool(false);
+    ir::Operand columns_each = {};  // the most tiles of columns that a rectangle has
+    ir::Operand is_mirrored = {};   // whether what lies below the diagonal is copied from above
   };
 
+  static constexpr int kBytesOfLine = 64;
+
   int vector_bytes() const { return vector_bytes_; }
+  // Whether there are thirty-two registers for sums.
+  bool IsRoomy() const { return vector_bytes_ == 64; }
+
+  // Bools of the IR.
+  ir::Operand AtMost(const ir::Operand& size, int64_t most);
+  ir::Operand MoreThan(const ir::Operand& size, int64_t least);
+  ir::Operand Not(const ir::Operand& a) { return builder().Scalar(ir::OpCode::kNot, {a}); }
+  ir::Operand Both(const ir::Operand& a, const ir::Operand& b);
+  ir::Operand Either(const ir::Operand& a, const ir::Operand& b);
 
   // Finds what follows which index; false where that is not all that a tile needs to know.
   bool Classify(Tiling& tiling) const;
   // True where the side may be read where it lies: it is loads, columns side by side.
   bool MayBeDirect(const Tiling& tiling, const Side& side) const;
+  // Whether all columns stay in the second cache, packed or not, and are read at no cost: complex
+  // lanes have to be taken apart wherever they are read.
+  ir::Operand AreNear(const Tiling& tiling);
+  ir::Operand AreFar(const Tiling& tiling) { return Not(AreNear(tiling)); }
+  ir::Operand BytesOfColumns(const Tiling& tiling);
+  // Whether steps of the depth of one column push one another out of the first cache,
+  ir::Operand ShareTheirPlaces(const Tiling& tiling);
+  // and come from farther than the second one.
+  ir::Operand AreScattered(const Tiling& tiling);
+  // True of tiles for sixteen registers whose columns are read as they lie: a line of the cache.
+  bool HasNarrowTiles(const Tiling& tiling) const;
   // Packs all tiles of a side, unless they are read where they lie, or are packed block by block.
   void Pack(const Tiling& tiling, Side& side, const ir::Attributes& kind);
   // Some tiles of a side, of one batch: those steps of the depth, of which `from` is packed first.
@@ -119,6 +146,9 @@ class ContractionSides : public FilterLowering {
   Operands ReadAcross(const Tiling& tiling, const Side& side, const Packed& packed,
                       const Index& outer, const ir::Operand& start, const ir::Operand& k,
                       int steps);
+  // Asks for what is read of that index of the side at step k, where it lies.
+  void PrefetchInPlace(const Tiling& tiling, const Side& side, const Packed& packed,
+                       const Index& outer, const ir::Operand& k, const ir::Operand& start);
   // True where memory lies along the depth, not along the tile, of which lanes would be gathered.
   bool LieAcross(const Tiling& tiling, const Side& side) const;
 
@@ -134,8 +164,11 @@ class ContractionSides : public FilterLowering {
   };
 
   bool AddPacked(Tiling& tiling) const;
+  static bool AreByParts(const Side& side);
   void PackGroup(const Tiling& tiling, const Side& side, const ir::Operand& group,
                  const Range& steps);
+  void PrefetchTile(const Tiling& tiling, const Side& side, const Index& outer,
+                    const ir::Operand& tile, const ir::Operand& k);
   void PackAcross(const Tiling& tiling, const Side& side, const Index& outer,
                   const PlaceOfPacked& place);
   Operands PackTile(const Tiling& tiling, const Side& side, const Index& outer,

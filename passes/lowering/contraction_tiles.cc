@@ -22,7 +22,6 @@ namespace {
 // About as far as what comes from the second cache takes, and from memory.
 constexpr int kStepsAhead = 8;
 constexpr int kStepsAheadInPlace = 24;
-constexpr int kBytesOfLine = 64;
 
 Attributes AlongLast() { return {{Attr::kAxis, int64_t{2}}}; }
 
@@ -238,24 +237,9 @@ void ContractionTiles::PrefetchPanels(const Tiling& tiling, const Place& at, con
       continue;
     }
     const Operand further = builder().Add(k, Int(kStepsAheadInPlace));
-    for (const Packed& p : tiling.columns.values) PrefetchInPlace(tiling, at, p, further, vector);
+    for (const Packed& p : tiling.columns.values)
+      PrefetchInPlace(tiling, tiling.columns, p, at.outer, further, vector.start);
   }
-}
-
-// Where an index is computed nothing is asked for.
-void ContractionTiles::PrefetchInPlace(const Tiling& tiling, const Place& at, const Packed& column,
-                                       const Operand& ahead, const Columns& vector) {
-  const Block& element = *tiling.contract.blocks[0];
-  LaneValues lanes(tiling.columns.lanes);
-  SetIndices(tiling, at.outer, ahead, lanes);
-  lanes.Set(element.params[tiling.columns.axis], {LaneValue::kUniform, vector.start, 0});
-  Operands place;
-  for (const Operand& operand : column.value->operands) {
-    const auto computes = [&](const Binding* b) { return operand == Operand(b->result()); };
-    if (std::any_of(element.bindings.begin(), element.bindings.end(), computes)) return;
-    place.push_back(lanes.Of(Apply(operand)).value);
-  }
-  builder().Emit(OpCode::kPrefetch, {}, std::move(place));
 }
 
 // Where nothing is nan, a min is one instruction of the processor: of equal numbers the second.

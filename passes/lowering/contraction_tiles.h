@@ -101,8 +101,6 @@ class ContractionTiles : public ContractionSides {
   ir::Operand PackedStep(const Place& at, const ir::Operand& k);
   void PrefetchPanels(const Tiling& tiling, const Place& at, const ir::Operand& k, const Part& part,
                       const std::vector<Columns>& columns, bool is_direct);
-  void PrefetchInPlace(const Tiling& tiling, const Place& at, const Packed& column,
-                       const ir::Operand& ahead, const Columns& vector);
   // Whether a side is read where it lies, in code for what is, or in that for packed ones.
   bool IsInPlace(const Tiling& tiling, const Side& side, bool is_direct) const {
     return is_direct && (side.is_turned || MayBeDirect(tiling, side));

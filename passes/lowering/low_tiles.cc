@@ -68,12 +68,13 @@ std::vector<LowTiles::Low> LowTiles::FindLow(const Tiling& tiling) {
                         : IsRoomy()            ? kLowFewRows
                                                : kLowFewRowsOfSixteen;
   const auto low = LowTiling(tiling, false, form.rows, form.vectors);
-  if (low && !low->columns.has_one) Add(*low, {AtMost(rows, form.rows)}, &found);
+  if (!low || low->columns.has_one) return found;
+  Operands conditions = {AtMost(rows, form.rows)};
+  // The depth of these tiles is not cut into blocks.
+  const bool may_be_scattered = HasNarrowTiles(tiling) && conditions[0] != Operand::Bool(true);
+  if (may_be_scattered) conditions.push_back(Not(AreScattered(tiling)));
+  Add(*low, conditions, &found);
   return found;
-}
-
-Operand LowTiles::AtMost(const Operand& size, int64_t most) {
-  return builder().Scalar(OpCode::kLe, {size, Int(most)});
 }
 
 // Where all of these hold, unless one is known not to.

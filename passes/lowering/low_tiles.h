@@ -30,13 +30,10 @@ class LowTiles : public ContractionTiles {
   void WriteLow(Tiling tiling, const Results& results);
 
  private:
-  // Whether there are thirty-two registers for sums.
-  bool IsRoomy() const { return vector_bytes() == 64; }
   std::optional<Tiling> LowTiling(const Tiling& tiling, bool is_across, int height, int vectors);
   void AddAcross(const Tiling& tiling, std::vector<Low>* found);
   void AddNarrow(const Tiling& tiling, std::vector<Low>* found);
   void Add(const Tiling& tiling, const Operands& conditions, std::vector<Low>* found);
-  ir::Operand AtMost(const ir::Operand& size, int64_t most);
   void AllocatePanel(Tiling& tiling);
   const ir::Var* AllocateSlot(const Tiling& tiling);
   void WriteLowTile(const Tiling& tiling, const Results& results, Place at);

@@ -51,11 +51,13 @@ constexpr int kTermsOfTask = 1 << 18;
 constexpr int kFewTilesOfRows = 24;
 constexpr int kFewTilesOfColumns = 2;
 constexpr int kFewTilesToReadRows = 8;
-constexpr int kNearBytes = 1 << 20;
 // Rows of columns that are so far apart have few places in the first cache, and are packed where
 // more tiles of rows than these read them.
-constexpr int kBytesApart = 1024;
 constexpr int kFewTilesThatShare = 5;
+// Tiles for sixteen registers are narrower, a line of the cache of each row of columns, so that
+// packing pays where fewer tiles of rows read it, but of columns that half the first cache holds.
+constexpr int kFewTilesOfNarrow = 3;
+constexpr int kBytesOfFirst = 1 << 14;
 // Symmetric results of so many rows are made by half, and copied in squares of so many; where sums
 // are as long as that, of fewer rows too.
 constexpr int kFewestMirrored = 256;
@@ -133,58 +135,41 @@ Operand ContractionLowering::IsSmall(const Tiling& tiling) {
   return builder().Scalar(OpCode::kLe, {terms, Int(is_direct ? kSmallOfStep : kSmall)});
 }
 
-// Whether all columns stay in the second cache, packed or not, and are read at no cost: complex
-// lanes have to be taken apart wherever they are read.
-Operand ContractionLowering::AreNear(const Tiling& tiling) {
-  int64_t size = 0;
-  if (std::any_of(tiling.columns.values.begin(), tiling.columns.values.end(),
-                  [&](const Packed& p) { return IsPackedByParts(tiling.columns, p); }))
-    return Operand::Bool(false);
-  for (const Packed& p : tiling.columns.values)
-    size += ir::SizeInBytes(p.value->result()->type.dtype());
-  const Operand bytes = Product({Int(size), tiling.depth, tiling.extents[tiling.columns.axis]});
-  return builder().Scalar(OpCode::kLe, {bytes, Int(kNearBytes)});
-}
-
-// Whether steps of the depth of one column lie where they push one another out of the first cache.
-Operand ContractionLowering::ShareTheirPlaces(const Tiling& tiling) {
-  Operand share = Operand::Bool(false);
-  for (const Packed& p : tiling.columns.values) {
-    const Type& type = p.value->operands[0].var()->type;
-    if (type.rank() < 2) continue;
-    const Operand bytes = builder().Mul(Apply(type.dims().back()),
-                                        Int(ir::SizeInBytes(p.value->result()->type.dtype())));
-    const Operand apart = builder().Scalar(OpCode::kMod, {bytes, Int(kBytesApart)});
-    const Operand are_even = builder().Scalar(OpCode::kEq, {apart, Int(0)});
-    share =
-        share == Operand::Bool(false) ? are_even : builder().Scalar(OpCode::kOr, {share, are_even});
-  }
-  return share;
-}
-
 // Says whether packing columns costs more than it saves, and how far away they are then. Rows go
 // with them; where columns have to be packed, rows by themselves that few columns read again.
 void ContractionLowering::ChooseWhereToRead(Tiling& tiling) {
   tiling.is_direct = tiling.is_streamed = Operand::Bool(false);
-  const auto is_few = [&](const Side& side, int most) {
-    return builder().Scalar(OpCode::kLe, {side.tiles, Int(most)});
-  };
   if (!MayBeDirect(tiling, tiling.columns)) {
     if (MayBeDirect(tiling, tiling.rows))
-      tiling.is_direct = is_few(tiling.columns, kFewTilesToReadRows);
+      tiling.is_direct = AtMost(tiling.columns.tiles, kFewTilesToReadRows);
     return;
   }
-  const Operand is_narrow = builder().Scalar(
-      OpCode::kOr,
-      {is_few(tiling.rows, kFewTilesOfRows), is_few(tiling.columns, kFewTilesOfColumns)});
+  // All matrices of a batch would be packed before any is multiplied.
+  if (tiling.outer.empty() && HasNarrowTiles(tiling)) {
+    tiling.is_direct = AreReadByFew(tiling);
+    tiling.is_streamed = Both(tiling.is_direct, AreFar(tiling));
+    return;
+  }
+  const Operand few_rows = AtMost(tiling.rows.tiles, kFewTilesOfRows);
+  const Operand few_columns = AtMost(tiling.columns.tiles, kFewTilesOfColumns);
+  const Operand is_narrow = Either(few_rows, few_columns);
   const Operand are_near = AreNear(tiling);
-  const Operand are_far = builder().Scalar(OpCode::kNot, {are_near});
-  const Operand are_few = is_few(tiling.rows, kFewTilesThatShare);
-  const Operand lie_well = builder().Scalar(
-      OpCode::kOr, {are_few, builder().Scalar(OpCode::kNot, {ShareTheirPlaces(tiling)})});
-  tiling.is_direct = builder().Scalar(
-      OpCode::kAnd, {lie_well, builder().Scalar(OpCode::kOr, {are_near, is_narrow})});
-  tiling.is_streamed = builder().Scalar(OpCode::kAnd, {tiling.is_direct, are_far});
+  const Operand are_far = Not(are_near);
+  const Operand are_few = AtMost(tiling.rows.tiles, kFewTilesThatShare);
+  const Operand lie_well = Either(are_few, Not(ShareTheirPlaces(tiling)));
+  tiling.is_direct = Both(lie_well, Either(are_near, is_narrow));
+  tiling.is_streamed = Both(tiling.is_direct, are_far);
+}
+
+// Of tiles a line of the cache wide. A single tile of rows reads all columns once in any case.
+Operand ContractionLowering::AreReadByFew(const Tiling& tiling) {
+  const Operand are_one = AtMost(tiling.rows.tiles, 1);
+  const Operand lie_well = Either(are_one, Not(AreScattered(tiling)));
+  const Operand are_few = Both(AtMost(tiling.rows.tiles, kFewTilesOfNarrow), lie_well);
+  const Operand fit = AtMost(BytesOfColumns(tiling), kBytesOfFirst);
+  const Operand are_small = Both(AtMost(tiling.rows.tiles, kFewTilesOfRows), fit);
+  const Operand are_read_once = AtMost(tiling.columns.tiles, kFewTilesOfColumns);
+  return Either(are_read_once, Either(are_few, are_small));
 }
 
 ContractionLowering::Range ContractionLowering::PartOf(const Side& side, const Parts& parts,
@@ -253,7 +238,9 @@ void ContractionLowering::WriteTiled(Tiling tiling, const Results& results) {
       builder().Scalar(OpCode::kSelect, {tiling.is_streamed, Int(kStreamedDepth), Int(kDepth)});
   const Operand blocks = Max(CeilDiv(tiling.depth, depth_of_block), Int(1));
   tiling.block_depth = CeilDiv(tiling.depth, blocks);
-  tiling.is_by_blocks = ArePackedByBlocks(tiling, high.count, blocks);
+  tiling.is_by_blocks = ArePackedByBlocks(tiling, {high, wide}, blocks);
+  tiling.is_reused = AreReused(tiling);
+  tiling.columns_each = wide.each;
   for (Side* side : {&tiling.columns, &tiling.rows}) Pack(tiling, *side, kind);
   const Operand each = builder().Mul(high.count, wide.count);
   const Operand units = builder().Mul(tiling.batches, each);
@@ -264,7 +251,12 @@ void ContractionLowering::WriteTiled(Tiling tiling, const Results& results) {
     const Operand first = builder().Mul(task, some);
     Loop(first, Min(builder().Add(first, some), units), {}, [&](const Operand& unit) {
       const Operand batch = TakeUnit(tiling, {high, wide}, each, unit, rectangle);
-      WriteRectangle(tiling, results, {OuterIndex(tiling, batch), batch}, rectangle);
+      Tiling own = tiling;
+      if (tiling.is_reused != Operand::Bool(false)) {
+        const Operand before = TileIn(tiling.columns, batch, rectangle.columns.begin);
+        own.columns.skipped = builder().Scalar(OpCode::kSelect, {tiling.is_reused, before, Int(0)});
+      }
+      WriteRectangle(own, results, {OuterIndex(tiling, batch), batch}, rectangle);
     });
   });
   if (tiling.is_mirrored != Operand::Bool(false))
@@ -299,13 +291,28 @@ Operand ContractionLowering::TakeUnit(const Tiling& tiling, const Grid& grid, co
 
 // Columns that one rectangle alone reads need not be packed before: what it packs of a block is in
 // its caches, and columns of long sums are far away.
-Operand ContractionLowering::ArePackedByBlocks(const Tiling& tiling, const Operand& high,
+Operand ContractionLowering::ArePackedByBlocks(const Tiling& tiling, const Grid& grid,
                                                const Operand& blocks) {
   const bool are_shared = !tiling.outer.empty() && !tiling.columns.is_batched;
-  if (tiling.is_ordered || are_shared || MayBeDirect(tiling, tiling.columns))
+  const bool may_be_direct = MayBeDirect(tiling, tiling.columns);
+  const bool has_narrow = HasNarrowTiles(tiling);
+  if (tiling.is_ordered || are_shared || (may_be_direct && !has_narrow))
     return Operand::Bool(false);
-  return builder().Scalar(OpCode::kAnd, {builder().Scalar(OpCode::kLe, {high, Int(1)}),
-                                         builder().Scalar(OpCode::kGt, {blocks, Int(1)})});
+  const Operand is_one = AtMost(grid.high.count, 1);
+  Operand are_parts = MoreThan(blocks, 1);
+  if (has_narrow) are_parts = Either(are_parts, MoreThan(grid.wide.count, 1));
+  const Operand are_own = Both(is_one, are_parts);
+  return may_be_direct ? Both(are_own, Not(tiling.is_direct)) : are_own;
+}
+
+// One thread takes rectangles in turn: what each packs for itself then is packed where the one
+// before it had its own, which stays in the second cache.
+Operand ContractionLowering::AreReused(const Tiling& tiling) {
+  const Operand& are_own = tiling.is_by_blocks;
+  if (are_own == Operand::Bool(false) || !HasNarrowTiles(tiling)) return Operand::Bool(false);
+  if (tiling.contract.attrs.Int(Attr::kParallel) == 0) return are_own;
+  const Operand threads = builder().EmitOne(OpCode::kTeam, DType::kI64, {});
+  return Both(are_own, AtMost(threads, 1));
 }
 
 Operand ContractionLowering::IsMirrored(const Tiling& tiling) {

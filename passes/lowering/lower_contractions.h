@@ -16,8 +16,10 @@ namespace parakeet::passes {
 // Two free indices are tiled: rows and columns. What follows either is packed once, in panels as
 // wide as a tile, unless so little is read again that it is read where it lies. Threads take
 // rectangles of tiles; in each, the depth is cut into blocks whose panel stays in cache while the
-// rows pass by. Every element is summed in index order, so its bits depend neither on the tile nor
-// on the threads. Short sides have other tiles (low_tiles.h).
+// rows pass by. Columns that one rectangle alone reads it packs itself, a block at a time; one
+// thread packs those of all its rectangles to one place. Every element is summed in index order, so
+// its bits depend neither on the tile nor on the threads. Short sides have other tiles
+// (low_tiles.h).
 class ContractionLowering : public LowTiles {
  public:
   using LowTiles::LowTiles;
@@ -48,9 +50,8 @@ class ContractionLowering : public LowTiles {
   };
 
   bool StaysOrdered(const Tiling& tiling, bool has_init) const;
-  ir::Operand AreNear(const Tiling& tiling);
-  ir::Operand ShareTheirPlaces(const Tiling& tiling);
   void ChooseWhereToRead(Tiling& tiling);
+  ir::Operand AreReadByFew(const Tiling& tiling);
   // How rectangles cut the result, or one matrix of a batch.
   struct Grid {
     Parts high;
@@ -75,8 +76,8 @@ class ContractionLowering : public LowTiles {
 
   // A product of a matrix by itself transposed, and its like, is symmetric: it is made on and above
   // the diagonal, and copied to below it.
-  ir::Operand ArePackedByBlocks(const Tiling& tiling, const ir::Operand& high,
-                                const ir::Operand& blocks);
+  ir::Operand ArePackedByBlocks(const Tiling& tiling, const Grid& grid, const ir::Operand& blocks);
+  ir::Operand AreReused(const Tiling& tiling);
   ir::Operand IsMirrored(const Tiling& tiling);
   // Behind which of `rows` no tile of that column has an element on or above the diagonal.
   ir::Operand EndOfRows(const Tiling& tiling, const Range& rows, const ir::Operand& column_tile);

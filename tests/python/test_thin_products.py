@@ -314,3 +314,36 @@ def test_rows_that_are_added_to_in_place():
     for target in COMPILED:
         result = compiled(a, v, np.arange(10.0), target=target)
         np.testing.assert_array_equal(result, np.arange(10.0) + a @ v)
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("function", [product, by_rows, of_columns])
+def test_columns_of_several_blocks(function, dtype):
+    """What a rectangle packs for itself is packed where the one before it had its own."""
+    rng = np.random.default_rng(8)
+    for rows, depth, columns in [(24, 400, 300), (23, 193, 1000), (12, 520, 512), (3, 520, 512)]:
+        a, b = numbers(rng, dtype, rows, depth), numbers(rng, dtype, depth, columns)
+        a = np.ascontiguousarray(a.T) if function is of_columns else a
+        b = np.ascontiguousarray(b.T) if function is by_rows else b
+        check_exact(function, a, b)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_batches_of_several_blocks(dtype):
+    rng = np.random.default_rng(9)
+    a, b = numbers(rng, dtype, 3, 40, 410), numbers(rng, dtype, 3, 410, 420)
+    check_exact(product, a, b)
+    check_exact(product, a, b[1])
+
+
+def test_blocks_have_the_bits_of_a_sum_in_order():
+    """Of one core and of all: rows that are packed, and the same ones alone, which are not."""
+    rng = np.random.default_rng(10)
+    a, b = rng.standard_normal((40, 500)), rng.standard_normal((500, 700))
+    compiled = jit(product)
+    whole = compiled(a, b, target="serial")
+    np.testing.assert_array_equal(compiled(a, b, target="parallel"), whole)
+    for first in range(0, 40, 8):
+        some = compiled(a[first : first + 8], b, target="serial")
+        np.testing.assert_array_equal(some, whole[first : first + 8])
