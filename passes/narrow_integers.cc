@@ -59,6 +59,11 @@ bool IsModular(OpCode op) {
          op == OpCode::kSelect;
 }
 
+// Else it begins with the first element.
+bool BeginsWithInits(const Binding& reduction) {
+  return reduction.operands.size() > reduction.blocks[0]->params.size();
+}
+
 // Finds groups of numbers that are computed from one another, and what is asked of each.
 class Groups {
  public:
@@ -208,8 +213,9 @@ class Groups {
       if (!IsWide(result)) continue;
       Define(result.var(), BoundsOfReduced(b, k));
       for (const Operand& other : {Operand(combine.params[k]), Operand(combine.params[count + k]),
-                                   combine.results[k], element.results[k], b.operands[rank + k]})
+                                   combine.results[k], element.results[k]})
         Join(result, other);
+      if (BeginsWithInits(b)) Join(result, b.operands[rank + k]);
     }
     KeepSizes(b);
   }
@@ -219,7 +225,7 @@ class Groups {
     const size_t rank = b.blocks[0]->params.size();
     const std::optional<OpCode> op = ir::CombineOp(*b.blocks[1], static_cast<int>(k));
     const std::optional<Interval> element = BoundsOf(b.blocks[0]->results[k]);
-    std::optional<Interval> all = BoundsOf(b.operands[rank + k]);
+    std::optional<Interval> all = BeginsWithInits(b) ? BoundsOf(b.operands[rank + k]) : element;
     if (!op || !element || !all) return std::nullopt;
     if (*op == OpCode::kMin || *op == OpCode::kMax) {
       all->Include(*element);
@@ -420,8 +426,10 @@ class IntegerNarrower : public ir::Mutator {
         combine.params[side] = Apply(b.blocks[1]->params[side]).var();
       element.results[k] = InType(element.results[k], *dtypes[k]);
       combine.results[k] = InType(combine.results[k], *dtypes[k]);
-      Operand& init = reduction.operands[rank + k];
-      init = InType(init, *dtypes[k]);
+      if (BeginsWithInits(b)) {
+        Operand& init = reduction.operands[rank + k];
+        init = InType(init, *dtypes[k]);
+      }
       reduction.results[k] = builder().NewVar(*dtypes[k], b.results[k]->hint);
       Replace(b.results[k], reduction.results[k]);
     }
