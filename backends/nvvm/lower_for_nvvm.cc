@@ -52,7 +52,8 @@ class Lowering {
       if (Value* copy = Copy(instruction.getOperand(0))) Replace(instruction, copy);
       return;
     }
-    if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) return LowerIntrinsic(*call);
+    if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction))
+      return LowerIntrinsic(*call);
     Type* type = instruction.getType();
     if (instruction.getOpcode() == Instruction::FPExt && type->isFloatTy())
       Replace(instruction, Widen(instruction.getOperand(0)));
