@@ -56,10 +56,10 @@ class Lowering {
       return LowerIntrinsic(*call);
     Type* type = instruction.getType();
     if (instruction.getOpcode() == Instruction::FPExt && type->isFloatTy())
-      Replace(instruction, Widen(instruction.getOperand(0)));
+      return Replace(instruction, Widen(instruction.getOperand(0)));
     if (instruction.getOpcode() == Instruction::FPTrunc && type->isHalfTy() &&
         instruction.getOperand(0)->getType()->isFloatTy())
-      Replace(instruction, Narrow(instruction.getOperand(0)));
+      return Replace(instruction, Narrow(instruction.getOperand(0)));
     if (auto* test = llvm::dyn_cast<llvm::FCmpInst>(&instruction)) LowerComparison(*test);
     if (auto* choice = llvm::dyn_cast<llvm::SelectInst>(&instruction)) LowerChoice(*choice);
   }
