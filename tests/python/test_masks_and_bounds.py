@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 from agreement import REDUCED, check_agreement
+from test_counters_of_lanes import matches, matches_by_break
 from tested_targets import TARGETS
 
 from parakeet import jit
@@ -12,36 +13,12 @@ from parakeet import jit
 HOST = ("serial", "parallel")
 
 
-def matches(text, pattern):
-    found = 0
-    for i in range(len(text) - len(pattern) + 1):
-        same = True
-        for j in range(len(pattern)):
-            if text[i + j] != pattern[j]:
-                same = False
-                break
-        if same:
-            found += 1
-    return found
-
-
-def whole_matches(text, pattern):
-    found = 0
-    for i in range(len(text) - len(pattern) + 1):
-        j = 0
-        while j < len(pattern) and text[i + j] == pattern[j]:
-            j += 1
-        if j == len(pattern):
-            found += 1
-    return found
-
-
 def letters(count, dtype, kinds=3):
     return (np.random.default_rng(count).integers(0, kinds, count)).astype(dtype)
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16, np.float32, np.int64])
-@pytest.mark.parametrize("program", [matches, whole_matches])
+@pytest.mark.parametrize("program", [matches_by_break, matches])
 def test_lanes_that_leave_a_loop_one_by_one(program, dtype):
     compiled = jit(program)
     for count in (0, 3, 64, 127, 1000, 5000):
@@ -56,7 +33,7 @@ def test_wide_masks_pass_as_bytes(registers, monkeypatch):
         if registers == 32 and not any("avx2" in line for line in lines):
             pytest.skip("no AVX2")
     monkeypatch.setenv("PARAKEET_DEBUG", f"registers:{registers}")
-    for program in (matches, whole_matches):
+    for program in (matches_by_break, matches):
         compiled = jit(program, cache=False)
         for count in (127, 3000):
             check_agreement(compiled, program,
