@@ -10,12 +10,13 @@
 //   %column = imap (%k) in (%count) { %q = load %Q[%k, %j]  yield %q }
 //   %y = imap (%i) in (%n) { ... %q = load %column[%k] ... }
 //
-// A matrix times a column of another: `A @ Q[:, j]`.
+// A matrix times a column of another: `A @ Q[:, j]`. Where lanes go along the map, as in
+// `Q[:, j] @ A`, it is every group of lanes that would gather the column anew.
 //
 // Assumes: index form, behind choose-trees: orders of sums do not depend on it. No row reads the
 // column where there are no rows, so that nothing is read of it then.
-// Refuses: maps within nests, which would make arrays there; few rows; reductions without lanes;
-// loads behind a branch; places that an element or the map's own index says; maps that check, as
+// Refuses: maps within nests, which would make arrays there; few rows; nests without lanes; loads
+// behind a branch; places that an element or the map's own index says; maps that check, as
 // whether a place is there; arrays that the map stores to.
 #include <algorithm>
 #include <optional>
@@ -40,7 +41,8 @@ using ir::Operand;
 using ir::Var;
 using ir::VarSet;
 
-constexpr int64_t kFewRows = 8;
+constexpr int64_t kFewRows = 7;
+constexpr int64_t kLanesOfMaps = 32;  // of one vector or several
 
 class ColumnGatherer : public ir::Mutator {
  public:
@@ -63,14 +65,14 @@ class ColumnGatherer : public ir::Mutator {
 
  private:
   void GatherFor(const Binding& map) {
-    if (map.operands.empty() || HasFewRows(map)) return;
+    if (map.operands.empty()) return;
     const VarSet inside = ir::DefinedVars(*map.blocks[0]);
     const auto effects = EffectsOf(map, roots_);
     if (effects.may_fail) return;
     const VarSet& writes = effects.writes;
     for (const Binding* b : map.blocks[0]->bindings) {
       if (b->op != OpCode::kIreduce) continue;
-      if (b->attrs.Int(Attr::kLanes) <= 1 || b->blocks[0]->params.size() != 1) continue;
+      if (b->blocks[0]->params.size() != 1 || !IsOftenGathered(map, *b)) continue;
       if (IsInside(b->operands[0], inside)) continue;
       for (const Binding* load : b->blocks[0]->bindings) {
         if (load->op != OpCode::kLoad || Intersects(roots_.Of(load->operands[0].var()), writes))
@@ -81,13 +83,24 @@ class ColumnGatherer : public ir::Mutator {
     }
   }
 
-  static bool HasFewRows(const Binding& map) {
+  // Whether lanes go along the reduction, of more than a few rows, or along an index of the map
+  // that it reads rows by, of which so many lanes are one row.
+  bool IsOftenGathered(const Binding& map, const Binding& reduction) const {
+    if (reduction.attrs.Int(Attr::kLanes) > 1) return !HasAtMost(map, kFewRows);
+    const auto& params = map.blocks[0]->params;
+    return !HasAtMost(map, kFewRows * kLanesOfMaps) &&
+           std::any_of(params.begin(), params.end(), [&](const Var* index) {
+             return patterns_.UnitStrides(*reduction.blocks[0], index) > 0;
+           });
+  }
+
+  static bool HasAtMost(const Binding& map, int64_t most) {
     int64_t rows = 1;
     for (const Operand& extent : map.operands) {
       if (!extent.IsConstant()) return false;
       rows *= std::max<int64_t>(extent.constant().integer, 0);
     }
-    return rows < kFewRows;
+    return rows <= most;
   }
 
   static bool IsInside(const Operand& value, const VarSet& inside) {

@@ -1,4 +1,4 @@
-// Switches of LLVM's code generator.
+// Switches and limits of LLVM's code generator.
 #ifndef PARAKEET_BACKENDS_LLVM_CODE_SWITCH_H_
 #define PARAKEET_BACKENDS_LLVM_CODE_SWITCH_H_
 
@@ -9,9 +9,14 @@ struct CodeSwitch {
   const char* option;
   bool value;
 };
+struct CodeLimit {
+  const char* option;
+  unsigned value;
+};
 
 // For the whole process. Throws a Bug for an option that LLVM does not have.
 void Set(const CodeSwitch& each);
+void Set(const CodeLimit& each);
 
 }  // namespace parakeet::backends
 

@@ -15,7 +15,7 @@ void AddPasses(llvm::legacy::PassManager* passes, llvm::TargetMachine& machine,
   // is read as the passes are put in line.
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  Set({"disable-lsr", machine.getTargetTriple().isX86()});
+  Set(CodeSwitch{"disable-lsr", machine.getTargetTriple().isX86()});
   if (machine.addPassesToEmitFile(*passes, stream, nullptr, type, /*DisableVerify=*/true)) {
     ir::FailBug("the code generator cannot write such a file");
   }

@@ -42,6 +42,16 @@ constexpr int kCheapSideBySide = 8;
 // What is made beside the reduction is made again for every few rows.
 constexpr int kCheapBesideColumns = 4;
 
+bool IsKnown(const Operand& value, const ir::VarSet& inside) {
+  return !value.IsVar() || !inside.contains(value.var());
+}
+
+// A place so far from another: columns `x[:, k:]` are those of x, shifted.
+bool IsShift(const Binding& b, const ir::VarSet& inside) {
+  return (b.op == OpCode::kAdd || b.op == OpCode::kSub) && IsKnown(b.operands[0], inside) &&
+         IsKnown(b.operands[1], inside);
+}
+
 // The bindings of the nest's block on one side of the reduction.
 Block Beside(const Block& body, const Binding& reduction, bool after) {
   const auto at = std::find(body.bindings.begin(), body.bindings.end(), &reduction);
@@ -79,6 +89,9 @@ const Binding* ColumnLowering::ColumnsOf(const Binding& nest) {
   const Var* row = reduction->blocks[0]->params[0];
   inside.erase(row);
   for (const Var* param : body.params) inside.erase(param);
+  for (const Binding* b : body.bindings) {
+    if (IsShift(*b, inside)) inside.erase(b->result());
+  }
   return ReadsRows(*reduction, body.params[axis], inside) ? reduction : nullptr;
 }
 
@@ -95,23 +108,22 @@ bool ColumnLowering::IsInOrder(const Binding& reduction, const ir::VarSet& insid
 
 // Some load goes from one row to the next, and lies along it; none is a window.
 bool ColumnLowering::ReadsRows(const Binding& reduction, const Var* column,
-                               const ir::VarSet& inside) const {
+                               ir::VarSet inside) const {
   ir::VarSet rows = {reduction.blocks[0]->params[0]};  // and others so far from it
   const auto is_row = [&](const Operand& o) { return o.IsVar() && rows.contains(o.var()); };
   bool some = false;
   for (const Binding* b : reduction.blocks[0]->bindings) {
-    const auto is_known = [&](const Operand& o) { return is_row(o) || !inside.contains(o.var()); };
     if (ir::IsScalarOp(b->op)) {
-      const bool is_shift = b->op == OpCode::kAdd || b->op == OpCode::kSub;
-      if (is_shift && is_row(b->operands[0]) != is_row(b->operands[1]) &&
-          std::all_of(b->operands.begin(), b->operands.end(), is_known))
-        rows.insert(b->result());
+      if (!IsShift(*b, inside)) continue;
+      const int of_rows = is_row(b->operands[0]) + is_row(b->operands[1]);
+      if (of_rows < 2) inside.erase(b->result());
+      if (of_rows == 1) rows.insert(b->result());
       continue;
     }
     if (b->op != OpCode::kLoad) return false;
     bool moves = false;
     for (size_t k = 1; k < b->operands.size(); ++k) {
-      if (!is_known(b->operands[k])) return false;
+      if (!IsKnown(b->operands[k], inside)) return false;
       moves |= is_row(b->operands[k]);
     }
     some |= moves && patterns_.LiesNext(*b, column);

@@ -78,8 +78,7 @@ class ColumnLowering : public ContractionLowering {
   };
 
   bool IsInOrder(const ir::Binding& reduction, const ir::VarSet& inside);
-  bool ReadsRows(const ir::Binding& reduction, const ir::Var* column,
-                 const ir::VarSet& inside) const;
+  bool ReadsRows(const ir::Binding& reduction, const ir::Var* column, ir::VarSet inside) const;
   // How long stretches of so many rows are, where as many are wanted as `shares`, and so many
   // elements are worth a share; the most.
   ir::Operand LengthOf(const ir::Binding& reduction, const ir::Operand& columns,
