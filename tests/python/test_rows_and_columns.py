@@ -37,10 +37,14 @@ def numbers(rng, dtype, *shape):
     return rng.integers(-9, 9, shape).astype(dtype)
 
 
+def fresh(args):
+    return [a.copy(order="K") if isinstance(a, np.ndarray) else a for a in args]
+
+
 def check(compiled, function, *args):
     targets = ["serial", "parallel"]
-    results = [compiled(*[a.copy(order="K") for a in args], target=t) for t in targets]
-    expected = function(*[a.copy(order="K") for a in args])
+    results = [compiled(*fresh(args), target=t) for t in targets]
+    expected = function(*fresh(args))
     for serial, parallel, right in zip(*results, expected):
         np.testing.assert_array_equal(serial, right)
         assert serial.dtype == right.dtype
@@ -105,3 +109,40 @@ def test_runs_of_rows_have_the_same_bits_on_every_target():
         for one, other, right in zip(serial, parallel, expected):
             assert one.tobytes() == other.tobytes()
             np.testing.assert_allclose(one, right, rtol=1e-13)
+
+
+def of_slices(a, w, first, last):
+    """Columns and rows of parts of a matrix, one of its own columns among them."""
+    part = a[:, first:last]
+    return (
+        w @ part,
+        part.sum(axis=0),
+        a[:, last] @ part,
+        a[1:, first] @ a[1:, first:],
+        w[1:] @ (a[1:, first + 1 :] - a[:-1, first:-1]),
+        a[2:, 1:].max(axis=0),
+        (a[1:, first:] * a[:-1, first:]).sum(axis=0),
+    )
+
+
+def eliminated(a):
+    """What each column has of those before it, in place."""
+    for j in range(1, a.shape[1]):
+        a[:, j:] -= np.outer(a[:, j - 1], a[:, j - 1] @ a[:, j:])
+    return a.sum(axis=0)
+
+
+def test_columns_of_slices():
+    rng = np.random.default_rng(5)
+    compiled, in_place = jit(of_slices), jit(eliminated)
+    for rows, columns in SIZES:
+        if rows < 4 or columns < 5:
+            continue
+        a, w = numbers(rng, np.float64, rows, columns), numbers(rng, np.float64, rows)
+        for first, last in [(0, columns - 1), (1, 2), (3, 3), (columns // 3, columns - 2)]:
+            check(compiled, of_slices, a, w, first, last)
+    bits = rng.integers(0, 2, (30, 9)).astype(np.float64)
+    bits[:, ::2] = 0.0
+    results = [in_place(bits.copy(), target=target) for target in ("serial", "parallel")]
+    assert results[0].tobytes() == results[1].tobytes()
+    np.testing.assert_allclose(results[0], eliminated(bits.copy()), rtol=1e-12)
