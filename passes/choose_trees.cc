@@ -60,6 +60,7 @@ constexpr int64_t kDeviceLanes = 256;
 // What a block takes of a long row where rows are few.
 constexpr int64_t kRunOfLanes = 16384;
 constexpr int64_t kBlockOfThread = 64;
+constexpr size_t kSumsOfOneLane = 4;
 // No power of two: blocks run side by side, and their elements are not all to lie in one set of a
 // cache.
 constexpr int64_t kScanBlock = 264;
@@ -485,9 +486,18 @@ class TreeChooser : public LoopWriter {
     return is_plain && goes_down && !ir::TraitsOf(*b.blocks[1]).identities.empty();
   }
 
+  // True of several sums of a row that says itself how long it is, which is taken for a long one: a
+  // thread has too few registers for several lanes of each.
+  bool IsOneToThread(const Binding& b) const {
+    if (b.results.size() < kSumsOfOneLane || b.blocks[0]->params.size() != 1) return false;
+    return b.operands[0].IsVar() &&
+           ir::DefinedVars(*nest_->blocks[0]).contains(b.operands[0].var());
+  }
+
   // Of the lanes of a GPU's threads.
   int64_t NeighboursOf(const Binding& b) {
-    return context_.options.kernels && LanesOf(b) > 1 ? RowNeighbours(nest_) : 1;
+    return context_.options.kernels && LanesOf(b) > 1 && !IsOneToThread(b) ? RowNeighbours(nest_)
+                                                                           : 1;
   }
 
   int64_t LanesOf(const Binding& b) {
@@ -503,6 +513,7 @@ class TreeChooser : public LoopWriter {
     if (!context_.options.kernels && reason.empty() && IsWindow(b))
       reason = "it has a few elements around an index";
     if (context_.options.kernels && (depth_ == 0 || !reason.empty())) return 1;
+    if (context_.options.kernels && IsOneToThread(b)) return kRowThreads;
     if (context_.options.kernels) return kRowThreads * kRowPlaces / RowNeighbours(nest_);
     if (!reason.empty()) {
       context_.Note(b.span, "no lanes: " + reason, Topic::kLanes, Verdict::kRefused);

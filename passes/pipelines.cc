@@ -270,6 +270,8 @@ const std::vector<std::string_view>& GpuPipeline() {
       // that leaves of an iteration is made as arrays.
       if (pass == "interchange-updates")
         passes->insert(passes->end(), {"box-triangles", "distribute-loops"});
+      // What that leaves is shifted.
+      if (pass == "shift-moments") passes->push_back("moments-by-rows");
       // Rows that are sorted are made by what fuses from here on; scatters may sort their places.
       if (pass == "fuse-filters")
         passes->insert(passes->end(), {"share-scatters", "sort-on-device"});

@@ -40,6 +40,13 @@ bool BlockRowLowering::IsPlainChoice(const Binding& b) {
   return is_plain;
 }
 
+bool BlockRowLowering::IsAtMost(const Operand& size, int64_t most) const {
+  if (ReductionLowering::IsAtMost(size, most)) return true;
+  const auto made = size.IsVar() ? definitions_.find(size.var()) : definitions_.end();
+  return made != definitions_.end() && made->second->op == OpCode::kMin &&
+         (IsAtMost(made->second->operands[0], most) || IsAtMost(made->second->operands[1], most));
+}
+
 std::optional<Operand> BlockRowLowering::WorthBlocks(const Binding& nest) {
   const Block& body = *nest.blocks[0];
   const ir::VarSet inside = ir::DefinedVars(body);
@@ -62,6 +69,8 @@ std::optional<Operand> BlockRowLowering::WorthBlocks(const Binding& nest) {
   }
   if (first == nullptr) return std::nullopt;
   // Rows of lengths that their elements work out are taken for long where they are few.
+  const bool are_few = nest.operands.size() == 1 && IsAtMost(nest.operands[0], kFewRaggedRows - 1);
+  if (!is_known && are_few) return Operand::Bool(true);
   if (!is_known)
     return builder().Scalar(OpCode::kLt, {Product(Apply(nest.operands)), Int(kFewRaggedRows)});
   const size_t indices = first->blocks[0]->params.size();
@@ -272,6 +281,9 @@ BlockRowLowering::Operands BlockRowLowering::CombineSums(const Reduction& r, con
 BlockRowLowering::Operands BlockRowLowering::FoldRun(const Reduction& r, const Operand& lane,
                                                      const Operand& lo, const Operand& hi) {
   const int64_t count = SumsOf(r.binding);
+  const bool takes_neighbours = r.binding.attrs.Int(Attr::kStep, 1) > 1;  // where rows are short
+  if (count == 1 && r.extents.size() == 1 && !takes_neighbours)
+    return FoldElements(r, builder().Add(lo, lane), hi, StartOf(r));
   const Operand size = builder().Sub(hi, lo);
   const Operand rest = builder().Scalar(OpCode::kMod, {size, Int(count * kRowThreads)});
   const Operand whole = builder().Sub(hi, rest);

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ir/uses.h"
 #include "passes/lowering/cached_rows.h"
 #include "passes/lowering/lower_rows.h"
 
@@ -24,11 +25,15 @@ namespace parakeet::passes {
 class BlockRowLowering : public RowLowering {
  public:
   BlockRowLowering(ir::Arena* arena, const ir::Function& function, int vector_bytes)
-      : RowLowering(arena, function, vector_bytes), roots_(function) {}
+      : RowLowering(arena, function, vector_bytes),
+        roots_(function),
+        definitions_(ir::Definitions(*function.body)) {}
 
  protected:
   using Body = std::function<void(const Operands& index)>;
 
+  // Also where it is the lesser of two, one of which is.
+  bool IsAtMost(const ir::Operand& size, int64_t most) const override;
   // Whether blocks are worth it, as a bool of sizes; nothing where they cannot be.
   std::optional<ir::Operand> WorthBlocks(const ir::Binding& nest);
   // The kernel: `body` writes an element.
@@ -111,6 +116,7 @@ class BlockRowLowering : public RowLowering {
   Parts runs_;    // The same of the lanes of runs.
   Operands row_;  // The index of the element, for blocks and for sums of parts.
   Roots roots_;
+  ir::DefinitionMap definitions_;
   // Of the element that is written for a block: its operators, which one is at hand, and the rows
   // in shared memory.
   CachedRows cached_;

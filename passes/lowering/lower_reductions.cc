@@ -433,8 +433,11 @@ Operand ReductionLowering::GrownBlock(const Reduction& r) {
 
 Operands ReductionLowering::FoldOnDevice(const Reduction& r) {
   const Operand size = r.extents[0];
-  const Operand block = GrownBlock(r);
-  const Operand count = CeilDiv(size, block);
+  const int64_t least = r.binding.attrs.Int(Attr::kBlock);
+  // One kernel makes the part and the whole.
+  const bool is_one = !r.starts.empty() && IsAtMost(r.binding.operands[0], least);
+  const Operand block = is_one ? Int(least) : GrownBlock(r);
+  const Operand count = is_one ? Int(1) : CeilDiv(size, block);
   const PartArrays parts = AllocateParts(r.binding, count);
   Blocks(count, [&](const Operand& part) {
     const PartArrays lanes = FoldLanes(r, [&](const Operand& lane) {

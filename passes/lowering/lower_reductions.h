@@ -60,6 +60,13 @@ class ReductionLowering : public IndexWriter {
   int repeats_ = 0;                   // Loops around that go in order.
   const Options* options_ = nullptr;  // of the pass
   bool HasForm(std::string_view form) const { return !options_ || options_->HasForm(form); }
+  // Whether a size is known to be so small.
+  virtual bool IsAtMost(const ir::Operand& size, int64_t most) const {
+    return size.IsConstant() && size.constant().integer <= most;
+  }
+  // Of a GPU's thread: every so many elements from `first` on, in order.
+  Operands FoldElements(const Reduction& r, const ir::Operand& first, const ir::Operand& hi,
+                        const Operands& start);
   bool for_kernels_ = false;  // Whether each thread of a parallel loop takes one trip, on a GPU.
 
  private:
@@ -110,8 +117,6 @@ class ReductionLowering : public IndexWriter {
   Operands FoldOnDevice(const Reduction& r);
   ir::Operand GrownBlock(const Reduction& r);
   PartArrays FoldLanes(const Reduction& r, const ElementAt& fold);
-  Operands FoldElements(const Reduction& r, const ir::Operand& first, const ir::Operand& hi,
-                        const Operands& start);
   Operands FoldParts(const Reduction& r, const PartArrays& parts, const ir::Operand& first,
                      const ir::Operand& count);
   PartArrays AllocateTotals(const PartArrays& parts);

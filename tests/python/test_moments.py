@@ -283,3 +283,24 @@ def test_what_comes_again_and_again_needs_no_second_traversal():
         with parakeet.profile() as profile:
             f(x, target="serial")
         assert ("((x - m) ** 2).sum()" in str(profile)) == is_made_anew, str(profile)
+
+
+@pytest.mark.parametrize("n", [1, 2047, 2048, 2049, 100_003, 900_000])
+@pytest.mark.parametrize("offset", [0.0, 1e7])
+def test_rows_of_a_gpu_lose_nothing(n, offset):
+    """One row, one and one element, the most rows; of one array and of two, whatever lies first."""
+    x = RANDOM.standard_normal(n) + offset
+    y = 3 * x + RANDOM.standard_normal(n)
+    x[0] += 1e3
+    target = "emulated_gpu"
+    np.testing.assert_allclose(jit(squares)(x, target=target), exact_squares(x), rtol=1e-12)
+    if n > 1:
+        for found, expected in zip(jit(regression)(x, y, target=target), regression(x, y)):
+            np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_a_gpu_needs_two_kernels():
+    """One that reads rows, and one that makes all else of them: no samples, and no second sums."""
+    x = RANDOM.standard_normal(10_000)
+    for function, arguments in ((variance, (x,)), (regression, (x, x + 1))):
+        assert str(jit(function).ptx(*arguments)).count(".entry") == 2
