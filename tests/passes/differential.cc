@@ -77,7 +77,8 @@ class Follower {
     const bool fuses = Holds(after, {ir::OpCode::kFma});
     // A loop that adds more than once an iteration adds up what an iteration adds first.
     const bool chooses = pass == "choose-trees" || pass == "parallelize-loops" ||
-                         pass == "shift-moments" || pass == "shift-column-moments";
+                         pass == "shift-moments" || pass == "shift-column-moments" ||
+                         pass == "moments-by-rows";
     const bool rounds = fuses || chooses || (rules_round_ && pass == "simplify") ||
                         (options_.kernels && pass == "lower-to-loops");
     ++changes_;
