@@ -489,8 +489,8 @@ class TreeChooser : public LoopWriter {
   // True of several sums of a row that says itself how long it is, which is taken for a long one: a
   // thread has too few registers for several lanes of each.
   bool IsOneToThread(const Binding& b) const {
-    if (b.results.size() < kSumsOfOneLane || b.blocks[0]->params.size() != 1) return false;
-    return b.operands[0].IsVar() &&
+    const bool are_several = b.results.size() >= kSumsOfOneLane && b.blocks[0]->params.size() == 1;
+    return nest_ != nullptr && are_several && b.operands[0].IsVar() &&
            ir::DefinedVars(*nest_->blocks[0]).contains(b.operands[0].var());
   }
 

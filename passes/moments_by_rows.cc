@@ -68,8 +68,8 @@ constexpr int64_t kMostRowsOfMore = 528;
 constexpr size_t kFewSums = 3;
 constexpr int64_t kLeastOfRow = 2048;
 constexpr int64_t kStepOfRow = 1024;
-// What a row's numbers are about is the mean of so many of its elements, that lie at other places of
-// each row, lest what comes again every so many elements is all of them.
+// What a row's numbers are about is the mean of so many of its elements, at other places of each
+// row, lest what comes again every so many elements is all of them.
 constexpr int64_t kSamples = 4;
 constexpr int64_t kStepOfPlaces = 1237;
 constexpr int64_t kFirstPlace = 611;  // a first element of all may be like no other
