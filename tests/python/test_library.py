@@ -46,6 +46,7 @@ def compiled_of(config):
     return 1 if config.getoption("--long") else 24 if config.getoption("--sample") else 4
 
 
+@pytest.mark.sampled(2, "expression")
 @pytest.mark.parametrize(("group", "expression", "arguments"), ROWS)
 def test_function(request, group, expression, arguments):
     table = GROUPS[group]
