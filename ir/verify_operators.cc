@@ -287,8 +287,9 @@ void BindingVerifier::If() {
 void BindingVerifier::For() {
   if (!RequireInts(0, 3)) return;
   const Operand& step = b_.operands[2];
-  Require(step.IsConstant() && !step.IsInt(0), Invariant::kStepIsConstant,
-          "the step is " + breaches_.Text(step));
+  // A value's text needs the names of all values, and so is made for a breach only.
+  if (!step.IsConstant() || step.IsInt(0))
+    breaches_.Add(Invariant::kStepIsConstant, "the step is " + breaches_.Text(step));
   const std::vector<Type> types = TypesOf(b_.results);
   const Block& body = *b_.blocks[0];
   if (!Takes(body, 1, types, "the body") || !Yields(body, types, "the body")) return;

@@ -1,7 +1,57 @@
 """A folder's C++ tests: one cc_test for each *_test.cc in it."""
 
+load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
+
 # What tests test is optimised as it is shipped; they themselves run for less time than -O2 takes.
 _QUICKLY_COMPILED = ["-O1"]
+
+# GoogleTest's headers are half of what most tests cost to compile: g++ parses them once for all.
+# It would parse them again, and says so, where a macro that they ask about is another one: those
+# that LLVM's headers are built with are every test's.
+_MACROS = [
+    "-D__STDC_CONSTANT_MACROS",
+    "-D__STDC_FORMAT_MACROS",
+    "-D__STDC_LIMIT_MACROS",
+]
+_PRECOMPILED = _MACROS + ["-Winvalid-pch", "-include", "tests/precompiled.h"]
+
+def _precompile(ctx):
+    toolchain = find_cpp_toolchain(ctx)
+    features = cc_common.configure_features(ctx = ctx, cc_toolchain = toolchain)
+    header = ctx.actions.declare_file(ctx.label.name + ".h")
+    ctx.actions.symlink(output = header, target_file = ctx.file.header)
+    compiled = ctx.actions.declare_file(ctx.label.name + ".h.gch")
+    flags = cc_common.get_memory_inefficient_command_line(
+        feature_configuration = features,
+        action_name = "c++-compile",
+        variables = cc_common.create_compile_variables(
+            feature_configuration = features,
+            cc_toolchain = toolchain,
+            source_file = header.path,
+            output_file = compiled.path,
+            use_pic = True,
+            user_compile_flags = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts +
+                                 _QUICKLY_COMPILED + _MACROS,
+        ),
+    )
+    ctx.actions.run(
+        executable = toolchain.compiler_executable,
+        arguments = ["-x", "c++-header"] + flags,
+        inputs = depset([header], transitive = [toolchain.all_files]),
+        outputs = [compiled],
+        mnemonic = "PrecompileHeader",
+    )
+    return [DefaultInfo(files = depset([header, compiled]))]
+
+precompiled_header = rule(
+    implementation = _precompile,
+    attrs = {
+        "header": attr.label(allow_single_file = [".h"], mandatory = True),
+        "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
+    },
+    fragments = ["cpp"],
+    toolchains = ["@bazel_tools//tools/cpp:toolchain_type"],
+)
 
 def folder_cc_tests(deps, data = [], copts = [], shards = {}):
     """Declares a test for each file, and a library of what the files share.
@@ -17,17 +67,17 @@ def folder_cc_tests(deps, data = [], copts = [], shards = {}):
         testonly = True,
         srcs = native.glob(["*.cc"], exclude = ["*_test.cc"]),
         hdrs = native.glob(["*.h"]),
-        copts = copts + _QUICKLY_COMPILED,
+        copts = copts + _QUICKLY_COMPILED + _PRECOMPILED,
         visibility = ["//tests:__subpackages__"],
-        deps = deps + ["@gtest//:main"],
+        deps = deps + ["//tests:precompiled_header", "@gtest//:main"],
     )
     for source in native.glob(["*_test.cc"]):
         native.cc_test(
             name = source[:-len(".cc")],
             srcs = [source],
-            copts = copts + _QUICKLY_COMPILED,
+            copts = copts + _QUICKLY_COMPILED + _PRECOMPILED,
             data = data,
             shard_count = shards.get(source[:-len("_test.cc")]),
             timeout = "eternal",  # A sanitizer on a busy machine needs over fifteen minutes.
-            deps = deps + [":shared", "@gtest//:main"],
+            deps = deps + [":shared", "//tests:precompiled_header", "@gtest//:main"],
         )

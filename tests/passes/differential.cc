@@ -53,7 +53,7 @@ Outcome WithoutPlace(Outcome outcome) {
 // Follows one program through its passes.
 class Follower {
  public:
-  Follower(const ir::Program& program, const std::vector<ir::Values>& arguments,
+  Follower(const ir::Program& program, const std::vector<ArgumentSet>& arguments,
            const DifferentialOptions& options, bool waits)
       : original_(program),
         before_(program),
@@ -64,8 +64,8 @@ class Follower {
     loose_ =
         HoldsDType(program, ir::DType::kF32) || HoldsDType(program, ir::DType::kC64) ? 1e-4 : 1e-10;
     rules_round_ = Holds(program, {kLog, kExp, kPow});
-    for (const ir::Values& values : arguments) {
-      sets_.push_back({RunOn(program, values)});
+    for (const ArgumentSet& set : arguments) {
+      sets_.push_back({set.expected});
       result_.runs += sets_.back().expected.bug.empty();
     }
   }
@@ -121,7 +121,7 @@ class Follower {
     const Set before = std::exchange(sets_[i], Set{sets_[i].expected});
     const Outcome& expected = before.expected;
     if (!expected.bug.empty() || !result_.failure.empty()) return;
-    Outcome actual = RunOn(after, arguments_[i]);
+    Outcome actual = RunOn(after, arguments_[i].values);
     if (GivesUp(after, actual)) {
       sets_[i].expected.bug = actual.error;  // Another program runs for these arguments.
       return;
@@ -139,7 +139,7 @@ class Follower {
 
   ir::Program original_;
   ir::Program before_;
-  const std::vector<ir::Values>& arguments_;
+  const std::vector<ArgumentSet>& arguments_;
   DifferentialOptions options_;
   bool waits_;
   std::vector<Set> sets_;
@@ -150,6 +150,15 @@ class Follower {
 };
 
 }  // namespace
+
+std::vector<ArgumentSet> RunOnEach(const ir::Program& program, std::vector<ir::Values> arguments) {
+  std::vector<ArgumentSet> sets;
+  for (ir::Values& values : arguments) {
+    Outcome expected = RunOn(program, values);
+    sets.push_back({std::move(values), std::move(expected)});
+  }
+  return sets;
+}
 
 std::vector<std::string_view> PassesFrom(const std::vector<std::string_view>& pipeline,
                                          ir::Stage stage) {
@@ -164,7 +173,7 @@ std::vector<std::string_view> PassesFrom(const std::vector<std::string_view>& pi
 
 DifferentialResult RunDifferential(const ir::Program& program, ir::Stage stage,
                                    const std::vector<std::string_view>& passes,
-                                   const std::vector<ir::Values>& arguments,
+                                   const std::vector<ArgumentSet>& arguments,
                                    const DifferentialOptions& options) {
   const bool chooses = std::find(passes.begin(), passes.end(), "choose-trees") != passes.end();
   Follower follower(program, arguments, options, options.kernels && chooses);

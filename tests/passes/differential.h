@@ -21,24 +21,32 @@ struct DifferentialOptions {
   int vector_bytes = 64;  // of a register of the host
 };
 
+// Arguments, and what a program gives for them before any pass.
+struct ArgumentSet {
+  ir::Values values;
+  Outcome expected;
+};
+
+std::vector<ArgumentSet> RunOnEach(const ir::Program& program, std::vector<ir::Values> arguments);
+
 // How the runs of one program went.
 struct DifferentialResult {
   int runs = 0;         // sets of arguments for which the program is valid
   std::string failure;  // the first disagreement with program, pass and texts; empty for none
 };
 
-// Runs the program on each set of arguments before all passes and after each of them. Results,
-// errors and stores into arguments must agree: bit for bit while no pass chooses the trees of
-// reductions (within a tolerance where simplify has rules for a float operation in it), within a
-// tolerance from before parallelize-loops, shift-moments or choose-trees to after it, and from
-// there bit for bit again, except for what an fma rounds once.
+// Runs the program on each set of arguments after each pass; before all passes it gave what they
+// say. Results, errors and stores into arguments must agree: bit for bit while no pass chooses the
+// trees of reductions (within a tolerance where simplify has rules for a float operation in it),
+// within a tolerance from before parallelize-loops, shift-moments or choose-trees to after it, and
+// from there bit for bit again, except for what an fma rounds once.
 //
 // With the option `kernels` it looks from choose-trees on only: what comes before is the CPU's. To
 // the interpreter blocks and threads are plain loops, so of several errors any may come first.
 // Whether a row is combined in lanes is chosen as it runs, so lower-to-loops has a tolerance.
 DifferentialResult RunDifferential(const ir::Program& program, ir::Stage stage,
                                    const std::vector<std::string_view>& passes,
-                                   const std::vector<ir::Values>& arguments,
+                                   const std::vector<ArgumentSet>& arguments,
                                    const DifferentialOptions& options = {});
 
 }  // namespace parakeet

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
+#include <utility>
 
 #include "ir/diagnostics.h"
 #include "ir/parser.h"
@@ -53,7 +54,7 @@ std::optional<int64_t> LargeSize(const ir::Program& program) {
 }
 
 // Arguments of every kind of size, some with special floats.
-std::vector<ir::Values> ArgumentSets(const ir::Program& program, Random& random) {
+std::vector<ArgumentSet> ArgumentSets(const ir::Program& program, Random& random) {
   const ir::Function& function = *program.functions.front();
   const std::vector<std::vector<int64_t>> sizes = {{0}, {1},    {2},  {3},   {7, 8},
                                                    {9}, {2, 5}, {33}, {0, 3}};
@@ -64,20 +65,20 @@ std::vector<ir::Values> ArgumentSets(const ir::Program& program, Random& random)
   }
   if (const auto large = LargeSize(program))
     sets.push_back(RandomArguments(function, {{*large}, false}, random));
-  return sets;
+  return RunOnEach(program, std::move(sets));
 }
 
 // One of each kind of size, every other one with special floats, and the largest: a pipeline runs
 // them behind each of its passes.
-std::vector<ir::Values> OneOfEachSize(const std::vector<ir::Values>& sets) {
-  std::vector<ir::Values> chosen;
+std::vector<ArgumentSet> OneOfEachSize(const std::vector<ArgumentSet>& sets) {
+  std::vector<ArgumentSet> chosen;
   for (size_t k = 0; k + 1 < sets.size(); k += 2) chosen.push_back(sets[k + k / 2 % 2]);
   if (sets.size() % 2 == 1) chosen.push_back(sets.back());
   return chosen;
 }
 
 // Two of them, and the largest: all threads of a block take long on the interpreter.
-std::vector<ir::Values> Sample(const std::vector<ir::Values>& sets) {
+std::vector<ArgumentSet> Sample(const std::vector<ArgumentSet>& sets) {
   return {sets[0], sets[9], sets.back()};
 }
 
@@ -85,6 +86,9 @@ int FromEnvironment(const char* name, int otherwise) {
   const char* text = std::getenv(name);
   return text == nullptr ? otherwise : std::atoi(text);
 }
+
+// Behind each pass one set of arguments in so many runs: half of what `./dev test --long` does.
+int OneIn(int of_all) { return FromEnvironment("PARAKEET_LONG", 0) ? of_all : 2 * of_all; }
 
 // Bytes of a vector register of hosts, in turns. PARAKEET_REGISTERS says which, for all.
 int RegistersInTurn(int k) {
@@ -104,17 +108,18 @@ TEST_P(GoldenPrograms, MeanTheSameAfterEveryPass) {
     SCOPED_TRACE(std::to_string(bytes) + " bytes a register");
     const ir::Program program = ir::Parse(golden.input);
     Random random(1);
-    const std::vector<ir::Values> sets = ArgumentSets(program, random);
+    const std::vector<ArgumentSet> sets = ArgumentSets(program, random);
     const std::vector<std::string_view> own(file.passes.begin(), file.passes.end());
     const DifferentialResult alone =
         RunDifferential(program, file.stage, own, sets, {file.kernels, 1, bytes});
     EXPECT_EQ(alone.failure, "");
     EXPECT_GT(alone.runs, 0) << "no arguments are valid";
     const auto cpu = PassesFrom(passes::CpuPipeline(), file.stage);
-    const DifferentialOptions options{.one_in = 3, .vector_bytes = bytes};
+    const DifferentialOptions options{.one_in = OneIn(3), .vector_bytes = bytes};
     EXPECT_EQ(RunDifferential(program, file.stage, cpu, OneOfEachSize(sets), options).failure, "");
     const auto gpu = PassesFrom(passes::GpuPipeline(), file.stage);
-    EXPECT_EQ(RunDifferential(program, file.stage, gpu, Sample(sets), {true, 2}).failure, "");
+    const DifferentialOptions kernels{true, OneIn(2)};
+    EXPECT_EQ(RunDifferential(program, file.stage, gpu, Sample(sets), kernels).failure, "");
   }
 }
 
@@ -129,8 +134,8 @@ INSTANTIATE_TEST_SUITE_P(Files, GoldenPrograms, testing::ValuesIn(GoldenFiles())
 void ExpectTheSameWithEveryRegister(const ir::Program& program, int64_t size) {
   const auto passes = PassesFrom(passes::CpuPipeline(), ir::Stage::kIndexed);
   Random random(1);
-  const std::vector<ir::Values> sets = {
-      RandomArguments(*program.functions.front(), {{size}, false}, random)};
+  const std::vector<ArgumentSet> sets =
+      RunOnEach(program, {RandomArguments(*program.functions.front(), {{size}, false}, random)});
   for (const int bytes : {16, 32, 64}) {
     SCOPED_TRACE(bytes);
     const DifferentialOptions options{.vector_bytes = bytes};
@@ -244,12 +249,13 @@ TEST(RandomPrograms, MeanTheSameAfterEveryPass) {
     }
     const std::vector<std::string> breaches = ir::Verify(program, ir::Stage::kParallel);
     ASSERT_TRUE(breaches.empty()) << breaches.front() << "\n" << text;
-    std::vector<ir::Values> sets;
+    std::vector<ir::Values> arguments;
     for (const int64_t size : {0, 2, 3, 5, 9}) {
       const ArgumentOptions options{{size, size == 9 ? 2 : size}, random() % 4 == 0};
-      sets.push_back(RandomArguments(*program.functions.front(), options, random));
+      arguments.push_back(RandomArguments(*program.functions.front(), options, random));
     }
-    const DifferentialOptions in_turn{.one_in = 2, .vector_bytes = RegistersInTurn(seed)};
+    const std::vector<ArgumentSet> sets = RunOnEach(program, std::move(arguments));
+    const DifferentialOptions in_turn{.one_in = OneIn(2), .vector_bytes = RegistersInTurn(seed)};
     const DifferentialResult result =
         RunDifferential(program, ir::Stage::kParallel, passes::CpuPipeline(), sets, in_turn);
     EXPECT_EQ(result.failure, "");

@@ -23,17 +23,37 @@ testing_helpers.TARGETS = tested_targets.TARGETS
 # A first call compiles, so no example has a deadline; a failure must come again on the next run.
 # An example is mostly a compilation, so there are few, unless asked for more.
 settings.register_profile("parakeet", deadline=None, derandomize=True, max_examples=40)
+settings.register_profile("sample", deadline=None, derandomize=True, max_examples=25)
 settings.register_profile("long", deadline=None, max_examples=1000)
 
 
 def pytest_addoption(parser):
     parser.addoption("--long", action="store_true", help="run the tests that take minutes too")
     parser.addoption("--sample", action="store_true",
-                     help="of a matrix marked sampled(n), run one case in n, the same each time")
+                     help="of a matrix marked sampled(n, ...) one case in n, the same ones each "
+                          "time, and fewer random examples")
 
 
 def pytest_configure(config):
-    settings.load_profile("long" if config.getoption("--long") else "parakeet")
+    asked = [name for name in ("long", "sample") if config.getoption(f"--{name}")]
+    settings.load_profile(asked[0] if asked else "parakeet")
+
+
+def sample_of(cases, one_in, parameters, seed):
+    """One case in so many, and more where else a value of one of these parameters is in none."""
+    cases = random.Random(seed).sample(cases, len(cases))
+    values = [{(name, repr(case.callspec.params[name])) for name in parameters} for case in cases]
+    wanted, chosen = set().union(*values), {}
+    # First those of which most is in no other yet: the cases that have every value are few.
+    for gain in range(len(parameters), 0, -1):
+        for case, own in zip(cases, values, strict=True):
+            if len(own & wanted) >= gain:
+                chosen[case] = None
+                wanted -= own
+    for case in cases:
+        if len(chosen) * one_in < len(cases):
+            chosen[case] = None
+    return chosen
 
 
 def leave_out(config, items):
@@ -42,9 +62,11 @@ def leave_out(config, items):
     for name, cases in itertools.groupby(items, key=lambda item: item.nodeid.split("[")[0]):
         cases = list(cases)
         sampled = cases[0].get_closest_marker("sampled")
-        count = -(-len(cases) // sampled.args[0]) if sampled else len(cases)
-        places = random.Random(name.rsplit("/", 1)[-1]).sample(range(len(cases)), count)
-        kept += [cases[place] for place in sorted(places)]
+        if sampled:
+            one_in, *parameters = sampled.args
+            chosen = sample_of(cases, one_in, parameters, name.rsplit("/", 1)[-1])
+            cases = [case for case in cases if case in chosen]
+        kept += cases
     chosen = set(kept)
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = kept

@@ -38,6 +38,7 @@ def test_no_newer_c_library_is_needed_than_debian_12_s(library):
     assert versions and max(map(int, versions)) <= 36
 
 
+@pytest.mark.sampled(2, "dtype", "layout")
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32",
                                    "int64", "uint64", "float16", "float32", "float64",

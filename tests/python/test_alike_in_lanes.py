@@ -207,6 +207,7 @@ CASES = {
 }
 
 
+@pytest.mark.sampled(2, "name", "length")
 @pytest.mark.parametrize("length", LENGTHS)
 @pytest.mark.parametrize("name", CASES)
 def test_lanes_agree_with_python(name, length):

@@ -71,6 +71,7 @@ PLACES = {
 }
 
 
+@pytest.mark.sampled(2, "program", "places")
 @pytest.mark.parametrize("places", PLACES, ids=lambda places: places)
 @pytest.mark.parametrize("program", [gather, scatter_rows, numbers_and_sums, slices])
 def test_what_lies_before_an_error_is_stored(program, places):
@@ -90,6 +91,7 @@ ROWS = {
 }
 
 
+@pytest.mark.sampled(2, "rows", "places")
 @pytest.mark.parametrize("rows", ROWS, ids=lambda rows: rows)
 @pytest.mark.parametrize("places", ["right", "counted from the end", "in the middle", "last"])
 def test_rows_as_long_as_elements_say(rows, places):

@@ -58,6 +58,7 @@ def matrix(rows, columns, dtype=np.float64):
     return np.random.default_rng(rows).standard_normal((rows, columns)).astype(dtype)
 
 
+@pytest.mark.sampled(2, "name", "dtype", "shape")
 @pytest.mark.parametrize("name, dtype", [*((name, np.float64) for name in FUNCTIONS),
                                          ("scores", np.float32)])
 @pytest.mark.parametrize("shape", [(300, 7), (32, 40), (30, 3), (2, 5), (4096, 3)])
@@ -87,6 +88,7 @@ def test_columns_far_from_zero(target, far):
 
 
 # One column that is not near to what its samples say has all made as they are written.
+@pytest.mark.sampled(2, "target", "value")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("value", [0.1, 0.0, -7e9, np.inf, np.nan, "spike", "steps"])
 def test_columns_of_another_kind(target, value):

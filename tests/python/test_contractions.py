@@ -234,6 +234,7 @@ def not_symmetric(x):
     return (x @ x.T) * np.arange(n), np.array([[np.max(a - b) for a in x] for b in x])
 
 
+@pytest.mark.sampled(2, "function", "rows")
 @pytest.mark.parametrize("rows", [1, 255, 256, 270, 300])
 @pytest.mark.parametrize("function", [of_itself, of_itself_with_more, least_sums, batch_of_itself,
                                       not_symmetric])
@@ -270,21 +271,22 @@ def test_a_matrix_by_a_column():
     check(product, jit(product), numbers(rng, 1, 500), numbers(rng, 500, 1))
 
 
+@pytest.mark.sampled(2, "subscripts", "dtype")
 @pytest.mark.parametrize("subscripts", ["ijk,jkl->il", "ijk,ijl->kl", "ijk,kji->", "ijk,jk->i",
                                         "hijk,hjkl->hil", "ghij,ghij->g", "ghij,ghij->gh"])
-def test_sums_over_several_axes(subscripts):
+@pytest.mark.parametrize("dtype", [np.float64, np.int8, np.complex64, bool])
+def test_sums_over_several_axes(subscripts, dtype):
     rng = np.random.default_rng(6)
     left, right = (labels for labels in subscripts.split("->")[0].split(","))
     sizes = dict(zip("ghijkl", (3, 4, 9, 7, 5, 30)))
-    for dtype in (np.float64, np.int8, np.complex64, bool):
-        a = (numbers(rng, *[sizes[k] for k in left]) / 8).astype(dtype)
-        b = (numbers(rng, *[sizes[k] for k in right]) / 8).astype(dtype)
-        compiled = jit(lambda x, y: np.einsum(subscripts, x, y))
-        for target in TARGETS:
-            made = compiled(a, b, target=target)
-            expected = np.einsum(subscripts, a, b)
-            assert np.asarray(made).dtype == np.asarray(expected).dtype
-            np.testing.assert_allclose(made, expected, rtol=1e-5)
+    a = (numbers(rng, *[sizes[k] for k in left]) / 8).astype(dtype)
+    b = (numbers(rng, *[sizes[k] for k in right]) / 8).astype(dtype)
+    compiled = jit(lambda x, y: np.einsum(subscripts, x, y))
+    for target in TARGETS:
+        made = compiled(a, b, target=target)
+        expected = np.einsum(subscripts, a, b)
+        assert np.asarray(made).dtype == np.asarray(expected).dtype
+        np.testing.assert_allclose(made, expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("axes", [2, 3, ((0, 1), (0, 1)), ((1, 0), (2, 0)), ((2, 0, 1), (1, 0, 2))])

@@ -130,7 +130,7 @@ def of_two_digits():
     return of_one_digit() << 40 | of_one_digit()[::-1]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("make", [of_any_bits, of_one_digit, of_two_digits])
 def test_long_arrays_of_eight_bytes(make):
     assert is_as_numpy(make())
@@ -198,6 +198,7 @@ def check_partition(x, k):
 BRACKETED = 1 << 20  # Of so many elements only what lies near the place is sorted.
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("k", [0, 1000, BRACKETED // 2, -60_000, -1])
 def test_partitions_of_long_arrays(k):
     x = np.random.default_rng(2).standard_normal(BRACKETED + 3)

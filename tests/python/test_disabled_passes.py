@@ -69,7 +69,7 @@ def meant():
     return {program: run(program, "interpreter") for program in CASES}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [*names(True), *NO_PASS])
 def test_answers_without(name, meant, monkeypatch):
     spelled = name.replace("-", "_") if len(name) % 2 else name

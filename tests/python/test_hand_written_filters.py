@@ -126,7 +126,7 @@ ALL = [kept, kept_new, kept_between, dropped, one_then_another, by_places, in_pl
        of_a_grid, again_and_again]  # fmt: skip
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6, "f", "count", "above")
 @pytest.mark.parametrize("f", ALL)
 @pytest.mark.parametrize("count", [0, 1, 5, 1023, 1024, 4095, 4097, 20000])
 @pytest.mark.parametrize("above", [-3, 0, 3])
@@ -136,7 +136,7 @@ def test_kept_elements(f, count, above):
     check(f, x, np.zeros(count + 4), np.arange(count + 4))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4, "f", "dtype")
 @pytest.mark.parametrize("f", ALL)
 @pytest.mark.parametrize("dtype", ["f4", "i4", "u1", "i2"])
 def test_dtypes(f, dtype):
@@ -144,6 +144,7 @@ def test_dtypes(f, dtype):
     check(f, x, np.zeros(5004, dtype), np.arange(5004, dtype=np.int16))
 
 
+@pytest.mark.sampled(3, "f", "room")
 @pytest.mark.parametrize("f", ALL)
 @pytest.mark.parametrize("room", [0, 1, 100, 999, 1000, 1001])
 def test_a_count_that_reaches_the_end(f, room):

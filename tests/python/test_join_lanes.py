@@ -112,7 +112,7 @@ def plain(f, x, out):
         f(x, out)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6, "f", "dtype", "target")
 @pytest.mark.parametrize("target", COMPILED)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)

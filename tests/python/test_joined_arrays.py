@@ -92,6 +92,7 @@ def check(function, arguments, target):
 SIZES = [(0, 0), (1, 0), (1, 1), (2, 3), (3, 2), (5, 1), (64, 65), (300, 7)]
 
 
+@pytest.mark.sampled(2, "n", "m", "target")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(("n", "m"), SIZES)
 def test_vectors(n, m, target):
@@ -102,6 +103,7 @@ def test_vectors(n, m, target):
     check(of_slopes, (rng.random(n + 2),), target)
 
 
+@pytest.mark.sampled(2, "n", "m", "order", "target")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize(("n", "m"), [(1, 1), (1, 4), (2, 2), (3, 9), (33, 70)])

@@ -84,6 +84,7 @@ def rows_by_their_sums(x, scale):
 
 # Groups of 1 to 256 threads, with the last of their neighbours there or not, and the last group's
 # rows.
+@pytest.mark.sampled(3, "columns", "dtype")
 @pytest.mark.parametrize("columns", [1, 2, 3, 7, 8, 9, 31, 64, 101, 128, 257, 1022, 2048, 2049])
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i2"])
 def test_rows_of_groups_of_threads(columns, dtype):
@@ -148,6 +149,7 @@ def stored_turned(a, b):
     b[:, :] = a.T - b
 
 
+@pytest.mark.sampled(2, "rows", "columns", "dtype")
 @pytest.mark.parametrize("rows, columns", [(16, 16), (17, 33), (64, 31), (100, 70), (15, 200)])
 @pytest.mark.parametrize("dtype", ["f8", "f4", "u1", "c16"])
 def test_what_is_read_turned(rows, columns, dtype):
@@ -469,6 +471,7 @@ def extremes_and_totals_of_columns(x):
 
 
 # Parts of a sum, and parts of those where they are many: 16,384 rows are 256 parts.
+@pytest.mark.sampled(3, "rows", "columns", "dtype")
 @pytest.mark.parametrize("rows", [511, 512, 16_384, 16_385, 24_577, 50_000])
 @pytest.mark.parametrize("columns", [2, 3, 17])
 @pytest.mark.parametrize("dtype", ["f8", "i8", "i4"])
@@ -507,6 +510,7 @@ def test_threads_read_what_the_host_would_for_them(size):
 
 # --- Rows of less elements than a block has threads: several of them are one block's ---
 
+@pytest.mark.sampled(2, "function", "dtype")
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i2"])
 @pytest.mark.parametrize("function", [
     lambda x: np.sum(x, axis=1), lambda x: np.max(x, axis=1), lambda x: np.argmax(x, axis=1),
@@ -555,6 +559,7 @@ ORDERED = [folded, folded_from, last_of, longest_step, product_of_complex, produ
 
 
 # A thread takes 64 elements, a block of threads 16384.
+@pytest.mark.sampled(2, "function", "n")
 @pytest.mark.parametrize("function", ORDERED)
 @pytest.mark.parametrize("n", [1, 2, 64, 65, 1000, 16384, 16449, 70000])
 def test_elements_are_combined_in_their_order(function, n):
@@ -595,6 +600,7 @@ def places_in_the_middle(x):
     return np.argmin(x, axis=1)
 
 
+@pytest.mark.sampled(2, "dtype", "shape")
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "uint64", "float16"])
 @pytest.mark.parametrize("shape", [(1, 1), (3, 5), (700, 3), (5, 0), (2000, 40)])
 def test_places_of_extremes_of_columns(dtype, shape):
@@ -616,6 +622,7 @@ def variances(x):
 
 
 # Of differences from another number than the mean.
+@pytest.mark.sampled(2, "rows", "dtype")
 @pytest.mark.parametrize("rows", [1, 2, 31, 32, 33, 64, 1023, 1500])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int32"])
 def test_variances_of_columns(rows, dtype):
@@ -749,7 +756,7 @@ def with_numbers(count, lines):
 
 
 # 490 of 8 bytes are parameters of the kernel yet.
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4, "lines", "count")
 @pytest.mark.parametrize("count", [3, 490, 520, 1100])
 @pytest.mark.parametrize("lines", [
     "return np.array([{sum} for i in range(len(x))])",

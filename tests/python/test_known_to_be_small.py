@@ -144,6 +144,7 @@ ODD = {"small": 0.3, "large": 1e300, "infinite": np.inf, "below": -np.inf, "nan"
        "edge": 255.0, "beyond": 256.0, "under": -1e-300}  # fmt: skip
 
 
+@pytest.mark.sampled(2, "f", "dtype", "odd", "target")
 @pytest.mark.parametrize("target", COMPILED)
 @pytest.mark.parametrize("odd", ODD)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

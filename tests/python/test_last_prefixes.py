@@ -40,6 +40,7 @@ def numbers(dtype, n):
     return x
 
 
+@pytest.mark.sampled(2, "dtype", "target")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8"])
 def test_the_last_of_all(dtype, target):

@@ -20,8 +20,9 @@ def test_three_hundred_lines():
     check_agreement(jit(program), program, arguments, ITERATED, ["serial"])
 
 
-def test_four_library_calls_a_line():
-    program = define(calls_of(60), "long_program")
+def test_four_library_calls_a_line(request):
+    lines = 30 if request.config.getoption("--sample") else 60
+    program = define(calls_of(lines), "long_program")
 
     def arguments():
         x, y = np.linspace(-1.0, 1.0, 12), np.linspace(0.5, 2.0, 12) ** 2

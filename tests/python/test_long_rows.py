@@ -69,12 +69,14 @@ def in_place(x):
 SHAPES = [(3, RUN), (3, RUN + 1), (1, 3 * RUN), (2, 5 * RUN + 777), (0, RUN + 5), (300, RUN + 3)]
 
 
+@pytest.mark.sampled(2, "function", "shape")
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("function", [sums, greatest, where_greatest, sums_of_each])
 def test_one_traversal(function, shape):
     check(function, R.integers(-3, 5, shape).astype(np.float64), tolerance=EXACT)
 
 
+@pytest.mark.sampled(2, "function", "columns")
 @pytest.mark.parametrize("columns", [100, 3000, RUN + 1, 3 * RUN + 5])
 @pytest.mark.parametrize("function", [softmax, normalised, spreads, in_place])
 def test_several_traversals(function, columns):

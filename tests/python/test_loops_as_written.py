@@ -90,6 +90,7 @@ def waves(u, v, steps):
     return now
 
 
+@pytest.mark.sampled(2, "sizes", "steps")
 @pytest.mark.parametrize("sizes", [(9, 9), (9, 12), (12, 9), (2, 2), (0, 0)])
 @pytest.mark.parametrize("steps", [0, 1, 4])
 def test_arrays_that_change_places_begin_with_other_lengths(sizes, steps):

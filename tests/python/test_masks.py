@@ -62,6 +62,7 @@ def check(function, arguments, target):
 
 
 @pytest.mark.filterwarnings("ignore:Mean of empty slice", "ignore:invalid value")
+@pytest.mark.sampled(2, "function", "shape", "kind", "target")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(("shape", "kind"), CASES)
 @pytest.mark.parametrize("function", [reductions, stores])
@@ -70,6 +71,7 @@ def test_kept_elements_are_those_of_numpy(function, shape, kind, target):
     check(function, [rng.random(shape), rng.random(shape), mask_of(rng, shape, kind)], target)
 
 
+@pytest.mark.sampled(2, "shape", "order", "target")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("order", ["C", "F", "strided"])
 @pytest.mark.parametrize("shape", [(0, 3), (4, 0), (9, 5), (1, 6)])

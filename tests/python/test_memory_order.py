@@ -167,7 +167,7 @@ def test_of_one_array(name, layout):
     check(ONE[name], table(layout=layout))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6, "name", "first", "second")
 @pytest.mark.parametrize("second", LAYOUTS)
 @pytest.mark.parametrize("first", LAYOUTS)
 @pytest.mark.parametrize("name", TWO)

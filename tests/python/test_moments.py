@@ -65,6 +65,7 @@ def test_single_precision_is_as_exact_as_in_two_traversals(target, offset):
     assert relative(jit(squares)(x, target=target), exact_squares(x)) <= allowed
 
 
+@pytest.mark.sampled(2, "target", "place", "outlier")
 @pytest.mark.parametrize("target", COMPILED)
 @pytest.mark.parametrize("place", [0, 1, 5000, 9999])
 @pytest.mark.parametrize("outlier", [1e6, -1e13, 1e100])
@@ -103,6 +104,7 @@ def test_equal_numbers_have_no_variance_to_speak_of(target):
             assert 0 <= root <= 256 * np.spacing(abs(value)) and found >= 0
 
 
+@pytest.mark.sampled(2, "target", "odd", "place")
 @pytest.mark.parametrize("target", COMPILED)
 @pytest.mark.parametrize("odd", [np.inf, -np.inf, np.nan, 1e200])
 @pytest.mark.parametrize("place", [0, 7, 511])
@@ -132,6 +134,7 @@ def test_none_and_few(target):
         np.testing.assert_allclose(g(a, target=target), a.var(), rtol=1e-12)
 
 
+@pytest.mark.sampled(2, "target", "layout")
 @pytest.mark.parametrize("target", COMPILED)
 @pytest.mark.parametrize("layout", ["c", "transposed", "strided", "reversed"])
 def test_of_matrices(target, layout):

@@ -67,7 +67,7 @@ def products(a, b, v):
 SHAPES = [(2, 3, 5), (7, 17, 4), (33, 9, 12), (70, 40, 130)]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5, "registers")
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "c16", "f2"])
 def test_products(dtype, registers):
     compiled = jit(products, cache=False)

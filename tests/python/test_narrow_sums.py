@@ -30,6 +30,7 @@ def sums(x, low):
 
 
 # All elements are as far from 0 as they can be: what is summed in too few bits wraps around.
+@pytest.mark.sampled(2, "dtype", "n")
 @pytest.mark.parametrize("dtype", list(EXTREME), ids=lambda d: d.__name__)
 @pytest.mark.parametrize("n", [0, 1, 63, 64, 65, 4097, 8192, 70_001])
 def test_extreme_elements(dtype, n):
@@ -54,6 +55,7 @@ def of_rows(x, y):
 
 
 # Rows longer than what fits the narrower type at once: 65,535 ones in 16 bits.
+@pytest.mark.sampled(2, "m", "dtype")
 @pytest.mark.parametrize("m", [0, 5, 64, 65_535, 65_536, 140_000])
 @pytest.mark.parametrize("dtype", [np.uint8, np.int16], ids=lambda d: d.__name__)
 def test_long_rows(m, dtype):

@@ -68,7 +68,7 @@ def ends(x):
     return np.min(x), np.max(x), np.argmax(x), np.argmin(x), np.ptp(x)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4, "order")
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("dtype", ["f8", "i4", "u1", "c16"])
 def test_reductions_of_all_elements(dtype, order):
@@ -178,7 +178,7 @@ def sorts(x):
     return np.sort(x, axis=0), np.sort(x, axis=1), np.median(x, axis=0), np.median(x, axis=1)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "u1", "i2"])
 def test_sorts_of_short_rows(dtype):
     random = np.random.default_rng(5)

@@ -62,7 +62,7 @@ def ordered(rng, shape, order, dtype):
     return np.array(rng.random(shape), order=order).astype(dtype, order="K")
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6, "dtype", "orders", "target")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("orders", ["CC", "FF", "CF", "FC"])
 @pytest.mark.parametrize("dtype", ["float64", "int64", "complex128"])

@@ -75,6 +75,7 @@ def check(function, arguments, target):
 SHAPES = [(1, 1), (1, 5), (4, 1), (2, 3), (3, 40), (70, 66)]
 
 
+@pytest.mark.sampled(2, "shape", "order", "target")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("shape", SHAPES)
@@ -85,6 +86,7 @@ def test_windows(shape, order, target):
     np.testing.assert_allclose(box(x, target=target), box(x, target="python"), rtol=1e-12)
 
 
+@pytest.mark.sampled(2, "mode", "shape", "target")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("shape", [(1,), (6,), (1, 4), (5, 3), (2, 3, 4)])

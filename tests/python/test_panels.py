@@ -114,7 +114,7 @@ def answers(result):
     return result if isinstance(result, tuple) else (result,)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4, "program", "shape")
 @pytest.mark.parametrize("shape", [*SHAPES, *OTHER_SHAPES], ids=str)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_answers_are_those_of_numpy(program, shape):

@@ -187,7 +187,7 @@ def plain(f, img, out):
         f(img, out)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6, "f", "dtype", "target")
 @pytest.mark.parametrize("target", COMPILED)
 @pytest.mark.parametrize("dtype", DTYPES)
 @NAMED
@@ -246,6 +246,7 @@ def test_in_place_and_overlapping(f):
         np.testing.assert_array_equal(mine, wanted)
 
 
+@pytest.mark.sampled(3, "f", "dtype")
 @pytest.mark.parametrize("dtype", DTYPES)
 @NAMED
 def test_nothing_beside_an_array_is_touched(f, dtype):
@@ -349,7 +350,7 @@ MADE = [factors, in_one_expression, by_one_number, planes, rows_of_pixels, diffe
 JITTED_MADE = {f: jit(f) for f in MADE}
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6, "f", "dtype", "target")
 @pytest.mark.parametrize("target", with_added(["interpreter", *COMPILED]))
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("f", MADE, ids=lambda f: f.__name__)

@@ -22,7 +22,7 @@ def check(function, *args, target):
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5, "target", "dtype", "n")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", "f4 f8 f2 i1 u1 i4 u4 i8 u8 ? c16".split())
 @pytest.mark.parametrize("n", [1, 2, 255, 5000, 40_000])

@@ -23,6 +23,7 @@ def streamed(f, cy, cx, steps):
     return f
 
 
+@pytest.mark.sampled(2, "shape", "steps")
 @pytest.mark.parametrize("steps", [0, 1, 2, 5])
 @pytest.mark.parametrize("shape", [(3, 4, 5), (2, 1, 9), (1, 3, 1), (3, 0, 4)])
 def test_stores_go_around_an_edge(shape, steps):
@@ -286,6 +287,7 @@ def pooled(x, out, arg):
     return a, b
 
 
+@pytest.mark.sampled(2, "dtype", "shape")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8, np.int16, np.int64])
 @pytest.mark.parametrize("shape", [(2, 2), (5, 67), (4, 34), (1, 9)])
 def test_the_largest_of_two_by_two(dtype, shape):
@@ -304,6 +306,7 @@ def every_few(x, y, three):
     return a, b, c, x[1::3] * 2, x[::-2] + 1
 
 
+@pytest.mark.sampled(2, "dtype", "size")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.uint16, np.int64])
 @pytest.mark.parametrize("size", [0, 1, 7, 16, 33, 70])
 def test_lanes_a_few_numbers_apart(dtype, size):

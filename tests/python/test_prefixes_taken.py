@@ -207,12 +207,14 @@ def _numbers(n):
     return np.random.default_rng(n).standard_normal(n)
 
 
+@pytest.mark.sampled(2, "program", "n")
 @pytest.mark.parametrize("n", [1, 2, 9, 30_011])
 @pytest.mark.parametrize("program", PREFIXES)
 def test_what_is_made_of_prefixes(program, n):
     check_agreement(jit(program), program, lambda: (_numbers(n),), SCANNED)
 
 
+@pytest.mark.sampled(2, "program", "n")
 @pytest.mark.parametrize("n", [1, 264, 2112, 2113, 30_011])
 @pytest.mark.parametrize("program", TOTALS)
 def test_what_is_summed_of_prefixes(program, n):
@@ -247,6 +249,7 @@ def _with_edges(n, kind):
     return x
 
 
+@pytest.mark.sampled(2, "program", "n", "kind")
 @pytest.mark.parametrize("kind", ["nan", "inf", "first"])
 @pytest.mark.parametrize("n", [1, 5, 20_011])
 @pytest.mark.parametrize("program", EXTREMES)

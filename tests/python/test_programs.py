@@ -219,7 +219,7 @@ def test_every_size(case):
         check(case, size, case.dtypes[0], "C")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", CASES, ids=IDS)
 def test_every_dtype(case):
     size = next(size for size in reversed(case.sizes) if size <= LAYOUT_SIZE)
@@ -227,7 +227,7 @@ def test_every_dtype(case):
         check(case, size, dtype, "C")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", CASES, ids=IDS)
 def test_every_layout(case):
     size = next(size for size in reversed(case.sizes) if size <= LAYOUT_SIZE)

@@ -117,6 +117,7 @@ def resized(image, height, width):
     return out
 
 
+@pytest.mark.sampled(2, "shape", "size")
 @pytest.mark.parametrize("shape", [(1, 1), (5, 7), (1, 30), (13, 2)])
 @pytest.mark.parametrize("size", [(0, 3), (3, 0), (1, 1), (9, 40)])
 def test_clipped_places(shape, size):

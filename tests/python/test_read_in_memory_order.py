@@ -29,6 +29,7 @@ def in_steps(v, a, steps):
     return total
 
 
+@pytest.mark.sampled(2, "dtype", "target")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", ("float32", "int64"))
 def test_narrow_columns(dtype, target):
@@ -85,6 +86,7 @@ def rows_by_rows(a, b):
     return a @ b.T
 
 
+@pytest.mark.sampled(2, "dtype", "target")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", ("float32", "float64", "complex128"))
 def test_rows_by_rows(dtype, target):

@@ -98,7 +98,7 @@ SHAPES = [(0, 5), (5, 0), (1, 1), (3, 1), (4, 63), (4, 64), (3, 65), (5, 257), (
           (9, 2047), (2049, 3), (9000, 9), (530000, 2)]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4, "function", "shape")
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("function", [sums_of_rows, sums_of_columns, sums_as_a_loop,
                                       sums_before_each, sums_and_last, sums_in_place])
@@ -212,6 +212,7 @@ def test_sums_of_what_is_not_negative_never_fall():
 
 
 # Of which a block of threads has several, where they are no more than a chunk; else a chunk of one.
+@pytest.mark.sampled(2, "length", "dtype")
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
 @pytest.mark.parametrize("length", [64, 100, 255, 256, 257, 1000, 2048])
 def test_the_first_elements_of_long_lines_have_the_bits_of_short_ones(length, dtype):

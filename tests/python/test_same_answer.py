@@ -141,7 +141,7 @@ SUMS = """
 OTHER_ERRORS = {("ptp", "bool")}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3, "dtype", "shape")
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_reductions(request, dtype, shape):

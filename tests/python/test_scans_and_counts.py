@@ -302,6 +302,7 @@ def add_and_sum(h, k):
     return total
 
 
+@pytest.mark.sampled(2, "at", "add")
 @pytest.mark.parametrize("add", [add_into, add_and_sum])
 @pytest.mark.parametrize("at", [0, 5, PART + 9, 3 * PART - 1])
 def test_what_was_added_before_an_error_stays(at, add):

@@ -72,6 +72,7 @@ def check(function, arguments, target):
 SIZES = [0, 1, 2, 5, 263, 264, 265, 700, 9000]
 
 
+@pytest.mark.sampled(2, "n", "target")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("n", SIZES)
 def test_scans(n, target):

@@ -177,7 +177,7 @@ def rows_of_lengths(y, p, x):
             y[p[i], j] = x[i, j]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6, "f", "trips", "places", "width")
 @pytest.mark.parametrize("f", [rows, rows_added, at_pairs, columns, part_of_rows, rows_of_lengths])
 @pytest.mark.parametrize("trips", [5, 64, 500])
 @pytest.mark.parametrize("places", [1, 30, 700])
@@ -224,7 +224,7 @@ def test_arrays_that_share_memory():
 
 
 # Groups of more iterations than a segment has, which several threads share.
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6, "f", "dtype")
 @pytest.mark.parametrize("f", [larger, no_less, lower])
 @pytest.mark.parametrize("trips, places", [(511, 1), (512, 1), (513, 1), (1025, 2), (5000, 3),
                                            (7000, 40)])

@@ -28,6 +28,7 @@ def one_after_another(a, v):
     return total
 
 
+@pytest.mark.sampled(2, "f", "dtype")
 @pytest.mark.parametrize("f", [of_many, one_by_one, one_after_another], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("dtype", ["f8", "f2", "c16", "i4", "u8"])
 def test_places_among(f, dtype):

@@ -61,6 +61,7 @@ def down_columns(x):
     return np.argmax(x, axis=0), np.max(x, axis=0), np.argmin(x, axis=0), np.min(x, axis=0)
 
 
+@pytest.mark.sampled(2, "n", "m")
 @pytest.mark.parametrize("n", [1, 9, 700])
 @pytest.mark.parametrize("m", [1, 5, 40])
 def test_places_down_columns(n, m):

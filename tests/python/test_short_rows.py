@@ -126,6 +126,7 @@ def sums_of_columns(x, v):
     return x.sum(axis=0), v @ x
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "i2"])
 def test_runs_of_short_rows_side_by_side_have_the_bits_of_long_rows(dtype):
     random = np.random.default_rng(5)

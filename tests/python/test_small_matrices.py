@@ -30,7 +30,7 @@ def same(got, wanted):
     assert got.dtype == wanted.dtype
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3, "dtype", "target")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_points(dtype, target):

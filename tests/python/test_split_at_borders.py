@@ -75,6 +75,7 @@ def from_ends(x, k):
 
 
 # Small integers, so that sums are exact in any order; mirrors of wide windows fall out of range.
+@pytest.mark.sampled(2, "function", "width")
 @pytest.mark.parametrize("function", [mirrored, clipped, guarded, from_ends])
 @pytest.mark.parametrize("width", [1, 2, 3, 5, 8])
 def test_windows(function, width):
@@ -136,6 +137,7 @@ def neighbours(board, steps):
     return board
 
 
+@pytest.mark.sampled(2, "n", "m")
 @pytest.mark.parametrize("n", LENGTHS)
 @pytest.mark.parametrize("m", [1, 2, 3, 33])
 def test_grids(n, m):

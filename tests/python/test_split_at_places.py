@@ -58,6 +58,7 @@ def less_one(x, y, u, lo, hi):
     return x, y
 
 
+@pytest.mark.sampled(2, "u", "ends")
 @pytest.mark.parametrize("u", [0, 3, 5, 11, 12, 19, -1, -4, 20, -21])
 @pytest.mark.parametrize("ends", [(0, 20), (5, 12), (7, 3), (0, 21), (-3, 4)])
 def test_a_place_anywhere(u, ends):

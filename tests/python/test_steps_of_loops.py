@@ -78,6 +78,7 @@ def orthogonal_columns(A):
     return Q
 
 
+@pytest.mark.sampled(2, "m", "dtype")
 @pytest.mark.parametrize("m", [1, 2, 3, 4, 7, 40])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_sums_and_extremes_down_columns_of_a_loop(m, dtype):

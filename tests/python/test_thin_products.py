@@ -69,6 +69,7 @@ def test_few_columns(function, dtype):
             check_exact(function, a, b)
 
 
+@pytest.mark.sampled(2, "function", "dtype")
 @pytest.mark.parametrize("dtype", [np.complex128, np.complex64])
 @pytest.mark.parametrize("function", [by_rows, of_conjugates, subtracted])
 def test_complex_columns_that_are_packed(function, dtype):
@@ -223,7 +224,7 @@ def scores(a, b):
     return np.tanh((a @ b.T) / 4.0)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_few_rows_by_rows(dtype):
     """On both sides of where each element is a sum of its own: rows, sums, their length."""
@@ -296,6 +297,7 @@ def test_columns_whose_steps_share_places_in_the_cache(dtype):
         check_exact(product, a, b[:, :columns - 3])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.int16, np.int8])
 def test_what_lies_along_the_sums_is_turned(dtype):
     """Squares of every size of element, steps of the depth that fill none, rows that are few."""

@@ -37,7 +37,7 @@ def numbers(rng, *shape):
     return rng.integers(-9, 10, shape).astype(np.float64)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4, "name", "order")
 @pytest.mark.parametrize("order", ["".join(order) for order in itertools.permutations("ijk")])
 @pytest.mark.parametrize("name", UPDATES)
 def test_every_order_of_the_loops_gives_python_s_answer(name, order):

@@ -78,6 +78,7 @@ PROGRAMS = (hyperbolic, long_arithmetic, long_in_place, several_results, in_plac
             behind_the_first, rows, of_the_index, backwards)  # fmt: skip
 
 
+@pytest.mark.sampled(2, "program", "dtype")
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
 def test_lengths_that_are_no_whole_vectors(program, dtype):
