@@ -15,12 +15,14 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "ir/builder.h"
 #include "ir/uses.h"
 #include "passes/analyses/find_copies.h"
 #include "passes/analyses/find_cost.h"
 #include "passes/analyses/needed_bindings.h"
+#include "passes/analyses/short_siblings.h"
 #include "passes/lowering/lower_product_calls.h"
 #include "passes/pass.h"
 
@@ -57,13 +59,15 @@ class Lowering : public ProductCallLowering {
     if (for_kernels_) return;
     FindReaders(function);
     FindLast(function);
+    siblings_ = FindShortSiblings(function);
   }
 
  protected:
   void Visit(const Binding* b) override {
+    if (done_.contains(b)) return;
     if (VisitPrefix(*b) || VisitInGroup(*b) || VisitByBlock(*b) || VisitLine(*b)) return;
     if (LowerWithReader(*b, [&](const Var* result) { return Allocate(result, *b); })) return;
-    if (LowerLast(*b)) return;
+    if (LowerLast(*b) || LowerShortSiblings(*b)) return;
     switch (b->op) {
       case OpCode::kImap: return LowerImap(*b);
       case OpCode::kForeach: return LowerForeach(*b);
@@ -124,6 +128,30 @@ class Lowering : public ProductCallLowering {
     ++repeats_;
     Mutator::Visit(plain.attrs == b.attrs ? &b : arena()->New(std::move(plain)));
     --repeats_;
+  }
+
+  // Both where the first of them stands.
+  bool LowerShortSiblings(const Binding& b) {
+    const auto found = siblings_.find(&b);
+    if (found == siblings_.end() || found->second.first != &b) return false;
+    const auto [first, nest, reduction] = found->second;
+    const int64_t least = reduction->attrs.Int(Attr::kShort);
+    if (nest->attrs.Int(Attr::kShort) != least) return false;
+    done_.insert(first == nest ? reduction : nest);
+    const auto in_order = [&, sum = reduction, beside = nest] {
+      return ReducedInOrder(*sum, [&](const Operand& i) { VisitBody(*BodyOf(*beside), {i}); });
+    };
+    const auto apart = [&, sum = reduction, stores = nest] {
+      Binding alone = *stores;
+      alone.attrs = stores->attrs.Without(Attr::kShort);
+      LowerForeach(*arena()->New(std::move(alone)));
+      return Reduced(*sum);
+    };
+    const Operand is_short =
+        builder().Scalar(OpCode::kLt, {Apply(nest->operands[0]), Int(least)}, "short");
+    const Operands results = Choose(is_short, in_order, apart);
+    for (size_t k = 0; k < results.size(); ++k) Replace(reduction->results[k], results[k]);
+    return true;
   }
 
   // For kernels, and where few are taken in order, the element is written several times.
@@ -655,6 +683,8 @@ class Lowering : public ProductCallLowering {
 
   Context& context_;
   std::unordered_map<const Var*, const Var*> shared_;  // buffers made before the loop around
+  std::unordered_map<const Binding*, ShortSiblings> siblings_;
+  std::unordered_set<const Binding*> done_;  // beside their siblings
 };
 
 }  // namespace

@@ -22,6 +22,7 @@
 #include "passes/analyses/find_cost.h"
 #include "passes/analyses/find_effects.h"
 #include "passes/analyses/reduction_lanes.h"
+#include "passes/analyses/short_siblings.h"
 #include "passes/analyses/varying_values.h"
 #include "passes/analyses/vector_legality.h"
 #include "passes/pass.h"
@@ -41,6 +42,7 @@ constexpr int64_t kFewIterations = 4;
 constexpr int64_t kShortStep = 8;
 constexpr int64_t kShortStepOfSingles = 32;
 constexpr int kMostOfShortStep = 32;  // Bindings: the elements are written twice.
+constexpr int kMostOfShortSibling = 64;
 // Of what a routine computes, of which lanes have another than scalars have.
 constexpr int kLeastCostOfRoutine = 10;
 // Of each access in lanes to places that data say, where some are stores, and where none is.
@@ -56,7 +58,11 @@ constexpr int kCostAFastGather = 4;
 class Scheduler : public ir::Mutator {
  public:
   Scheduler(ir::Arena* arena, const ir::Function& function, Context& context)
-      : Mutator(arena), patterns_(function), roots_(function), context_(context) {}
+      : Mutator(arena),
+        patterns_(function),
+        roots_(function),
+        siblings_(FindShortSiblings(function)),
+        context_(context) {}
 
  protected:
   void Visit(const Binding* b) override {
@@ -123,7 +129,7 @@ class Scheduler : public ir::Mutator {
   // Below how many elements a nest of a few scalars takes them in order, where the loop around, or
   // a loop in order beside it, reads them again, so that they are loaded soon after they are stored
   // where there are few; or where the loop stores one by one what lanes would read, or reads so
-  // what they would store. 0: lanes take them always.
+  // what they would store; or beside a reduction that does. 0: lanes take them always.
   int64_t ShortStepOf(const Binding& nest) const {
     if (loop_ == nullptr && around_ == nullptr) return 0;
     size_t count = 0;
@@ -133,6 +139,9 @@ class Scheduler : public ir::Mutator {
       is_plain &= IsSameAlone(b) || b.op == OpCode::kLoad || b.op == OpCode::kStore ||
                   b.op == OpCode::kCheck;
     });
+    const auto sibling = siblings_.find(&nest);
+    if (is_plain && count <= kMostOfShortSibling && sibling != siblings_.end())
+      return sibling->second.reduction->attrs.Int(Attr::kShort);
     if (!is_plain || count > kMostOfShortStep) return 0;
     if (loop_ == nullptr) return IsWorkedOn(nest) ? kShortStep : 0;
     const ir::Block& step = *loop_->blocks.back();
@@ -362,6 +371,7 @@ class Scheduler : public ir::Mutator {
 
   AccessPatterns patterns_;
   Roots roots_;
+  std::unordered_map<const Binding*, ShortSiblings> siblings_;
   Context& context_;
   const Binding* loop_ = nullptr;    // The outermost around that goes in order,
   const Binding* around_ = nullptr;  // The nest around that lanes do not take.

@@ -17,9 +17,9 @@ namespace {
 
 std::atomic<int32_t> recursion_limit{1000};
 
-// What must stay free below where a frame begins: the frame itself, and what it calls in C
-// libraries.
-constexpr uintptr_t kStackReserve = uintptr_t{kPkMaxFrameBytes} + 128 * 1024;
+// What must stay free below where a frame begins: the frame itself, that of a function which calls
+// nothing more and asks nothing (backends/llvm/ask_for_room.h), and what they call in C libraries.
+constexpr uintptr_t kStackReserve = 2 * uintptr_t{kPkMaxFrameBytes} + 128 * 1024;
 
 // Of the thread: frames may not begin below `floor`, which is 0 where the system does not tell.
 struct ThreadStack {

@@ -1,5 +1,7 @@
 // Calls of other functions of the program: recursion, since everything else is inlined.
+#include "backends/llvm/ask_for_room.h"
 #include "backends/llvm/function_emitter.h"
+#include "backends/llvm/return_apart.h"
 #include "backends/llvm/runtime_calls.h"
 #include "ir/diagnostics.h"
 #include "llvm/IR/MDBuilder.h"
@@ -24,6 +26,16 @@ void AppendTypes(Emission& emission, const ir::Type& type, bool with_sizes,
   types.insert(types.end(), parts, RegisterType(emission, type.dtype(), type.lanes()));
 }
 
+// A field of PkStack, which does not change.
+Value* StackField(Emission& emission, Value* stack, llvm::Type* type, size_t offset) {
+  llvm::IRBuilder<>& builder = emission.builder;
+  Value* address = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), stack, offset);
+  llvm::LoadInst* load = builder.CreateLoad(type, address);
+  load->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                    llvm::MDNode::get(emission.context(), {}));
+  return load;
+}
+
 }  // namespace
 
 llvm::FunctionType* FunctionEmitter::CalleeType(Emission& emission, const ir::Function& source,
@@ -43,27 +55,39 @@ llvm::FunctionType* FunctionEmitter::CalleeType(Emission& emission, const ir::Fu
 }
 
 void FunctionEmitter::EmitEnter() {
+  call_ = StackField(emission_, stack_, builder_.getPtrTy(), offsetof(PkStack, call));
+  asking_ = BlocksThatCall(source_, emission_.apart_above);
+  if (asking_.empty()) return AskForRoom(room_);
+  function_->addFnAttr(kReturnsApart);
+}
+
+// Fails in a callee where its own frame begins too low, or so much room is none.
+void FunctionEmitter::AskForRoom(Value* room) {
   llvm::Type *pointer = builder_.getPtrTy(), *word = builder_.getInt64Ty();
-  const auto field = [&](llvm::Type* type, size_t offset) {
-    Value* address = builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), stack_, offset);
-    llvm::LoadInst* load = builder_.CreateLoad(type, address);
-    load->setMetadata(llvm::LLVMContext::MD_invariant_load,
-                      llvm::MDNode::get(emission_.context(), {}));
-    return load;
-  };
-  call_ = field(pointer, offsetof(PkStack, call));
   Value* frame = builder_.CreateIntrinsic(llvm::Intrinsic::addressofreturnaddress, {pointer}, {});
-  Value* is_low = builder_.CreateICmpULT(builder_.CreatePtrToInt(frame, word),
-                                         field(word, offsetof(PkStack, floor)));
-  Value* is_full = builder_.CreateICmpSLE(room_, builder_.getInt32(0));
+  Value* floor = StackField(emission_, stack_, word, offsetof(PkStack, floor));
+  Value* is_low = builder_.CreateICmpULT(builder_.CreatePtrToInt(frame, word), floor);
+  Value* is_full = builder_.CreateICmpSLE(room, builder_.getInt32(0));
   llvm::BasicBlock* refused = NewBlock("too_deep");
   llvm::BasicBlock* entered = NewBlock("entered");
   llvm::MDNode* unlikely = llvm::MDBuilder(emission_.context()).createUnlikelyBranchWeights();
   builder_.CreateCondBr(builder_.CreateOr(is_low, is_full), refused, entered, unlikely);
   builder_.SetInsertPoint(refused);
-  builder_.CreateCall(PkTooDeep(emission_), {call_, room_});
+  builder_.CreateCall(PkTooDeep(emission_), {call_, room});
   ReturnFailed();
   builder_.SetInsertPoint(entered);
+}
+
+void FunctionEmitter::RefuseWithout(Value* room) {
+  llvm::BasicBlock* refused = NewBlock("too_deep");
+  llvm::BasicBlock* calls = NewBlock("calls");
+  llvm::MDNode* unlikely = llvm::MDBuilder(emission_.context()).createUnlikelyBranchWeights();
+  builder_.CreateCondBr(builder_.CreateICmpSLE(room, builder_.getInt32(0)), refused, calls,
+                        unlikely);
+  builder_.SetInsertPoint(refused);
+  builder_.CreateCall(PkTooDeep(emission_), {Local(call_), room});
+  GoToFailure();
+  builder_.SetInsertPoint(calls);
 }
 
 void FunctionEmitter::ReturnFailed() {
@@ -92,6 +116,8 @@ void FunctionEmitter::EmitCall(const ir::Binding& call) {
   const llvm::ArrayRef<ir::Operand> operands(call.operands);
   const auto [stack, room] = FindStack();
   Parts arguments = {stack, room};
+  const bool has_asked = stack_ != nullptr && !in_parallel_ && !asking_.empty();
+  if (callee.asks_late && !has_asked) RefuseWithout(room);
   if (callee.takes_place) arguments.push_back(EmitPlaceNode(operands.take_back(at)));
   for (const ir::Operand& operand : operands.drop_back(at)) {
     if (!TypeOf(operand).IsArray()) {

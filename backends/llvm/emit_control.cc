@@ -157,6 +157,7 @@ BasicBlock* FunctionEmitter::NewBlock(const char* name) {
 }
 
 void FunctionEmitter::EmitBlock(const ir::Block& block) {
+  if (asking_.contains(&block)) AskForRoom(builder_.CreateSub(room_, builder_.getInt32(1)));
   EmitBindings(block, 0, block.bindings.size());
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "backends/llvm/ask_for_room.h"
 #include "backends/llvm/function_emitter.h"
 #include "ir/diagnostics.h"
 #include "ir/uses.h"
@@ -63,7 +64,7 @@ CalleeTable DeclareCallees(Emission& emission, const ir::Program& program) {
     auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage,
                                             "callee." + name, &emission.module);
     function->setDoesNotThrow();
-    callees[name] = {function, takes_place};
+    callees[name] = {function, takes_place, !BlocksThatCall(*source, emission.apart_above).empty()};
   }
   return callees;
 }

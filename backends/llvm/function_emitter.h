@@ -45,6 +45,7 @@ struct ArrayValue {
 struct Callee {
   llvm::Function* function = nullptr;
   bool takes_place = false;
+  bool asks_late = false;  // for room: whoever calls it has asked whether there is any for it
 };
 
 // The functions that calls may go to, by name.
@@ -234,6 +235,8 @@ class FunctionEmitter {
   // emit_calls.cc
   void EmitCall(const ir::Binding& call);
   void EmitEnter();
+  void AskForRoom(llvm::Value* room);
+  void RefuseWithout(llvm::Value* room);
   void ReturnFailed();
   // What callees are handed first: the stack of this thread and the room on it.
   std::pair<llvm::Value*, llvm::Value*> FindStack();
@@ -256,6 +259,7 @@ class FunctionEmitter {
   const Callee* self_;  // null in the entry
   ArrayAnalysis facts_;
   ir::VarSet stack_arrays_;
+  std::unordered_set<const ir::Block*> asking_;  // for room, as they begin
   const ir::Binding* next_ = nullptr;  // Behind the binding whose code begins, in its block.
   AliasScopes scopes_;
 

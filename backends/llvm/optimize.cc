@@ -4,6 +4,7 @@
 #include "backends/llvm/exit_values.h"
 #include "backends/llvm/fresh_conversions.h"
 #include "backends/llvm/mask_selects.h"
+#include "backends/llvm/return_apart.h"
 #include "backends/llvm/unsigned_bounds.h"
 #include "backends/llvm/wide_masks.h"
 #include "llvm/ADT/STLExtras.h"
@@ -291,6 +292,7 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
       ShowExitValues(hidden);
     }
     DropExitNames(function);
+    if (function.hasFnAttribute(kReturnsApart)) ReturnApart(function);
     if (!is_gpu) JoinConstantsFirst(function, functions.getResult<llvm::LoopAnalysis>(function));
     if (!HasMasks(function, machine)) {
       const unsigned bytes = BytesOfRegister(function, machine);

@@ -572,12 +572,26 @@ void ReductionLowering::StoreTotal(const Reduction& r, const PartArrays& combine
 }
 
 void ReductionLowering::LowerReduce(const Binding& b) {
+  const Operands result = Reduced(b);
+  for (size_t k = 0; k < b.results.size(); ++k) Replace(b.results[k], Owned(result[k]));
+}
+
+Operands ReductionLowering::Reduced(const Binding& b) {
   const Reduction r = Describe(b);
   const int64_t block = b.attrs.Int(Attr::kBlock);
-  const Operands result = block == 0 && r.lanes == 1
-                              ? FoldAll(r)
-                              : FoldTree(r, block, b.attrs.Int(Attr::kParallel) != 0);
-  for (size_t k = 0; k < b.results.size(); ++k) Replace(b.results[k], Owned(result[k]));
+  return block == 0 && r.lanes == 1 ? FoldAll(r)
+                                    : FoldTree(r, block, b.attrs.Int(Attr::kParallel) != 0);
+}
+
+Operands ReductionLowering::ReducedInOrder(const Binding& b,
+                                           const std::function<void(const Operand&)>& beside) {
+  const Reduction r = Describe(b);
+  const Operands total =
+      Carry(Int(0), r.extents[0], r.starts, [&](const Operand& i, const Operands& so_far) {
+        beside(i);
+        return CombineApart(r, so_far, Element(r, {i}));
+      });
+  return AfterInits(r, total);
 }
 
 // From the init, or from the first element; without an init there is one.

@@ -17,6 +17,11 @@ class ReductionLowering : public IndexWriter {
 
  protected:
   void LowerReduce(const ir::Binding& b);
+  // What its results are.
+  Operands Reduced(const ir::Binding& b);
+  // The same of few elements, of which each is made behind what `beside` writes for its index.
+  Operands ReducedInOrder(const ir::Binding& b,
+                          const std::function<void(const ir::Operand& index)>& beside);
 
   // A reduction being written: the values of an element at an index (each call writes a copy of
   // its code).

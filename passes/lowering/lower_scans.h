@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ir/uses.h"
 #include "passes/analyses/prefix_readers.h"
 #include "passes/lowering/lower_device_scans.h"
 

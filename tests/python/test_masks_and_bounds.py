@@ -1,5 +1,6 @@
 """What loops ask of many lanes, of two bounds of a number, and of the stack."""
 
+import re
 import sys
 
 import numpy as np
@@ -132,6 +133,7 @@ def three_ways(n, x):
     return three_ways(n - 1, x) + three_ways(n - 2, x) if n > 1 else three_ways(n - 1, x)
 
 
+# A call that calls nothing does not ask whether there is room for it: its caller has.
 @pytest.mark.parametrize(("function", "deepest"),
                          [(length, 1000), (is_even, 1000), (ends_in_another, 999)])
 def test_how_deep_calls_may_be(function, deepest):
@@ -146,6 +148,13 @@ def test_how_deep_calls_may_be(function, deepest):
             compiled(deepest + 1, target="serial")
     finally:
         sys.setrecursionlimit(limit)
+
+
+@pytest.mark.skipif("serial" not in TARGETS, reason="about the host's code")
+def test_a_way_that_calls_nothing_needs_no_frame():
+    assembly = jit(length).asm(3, target="serial")
+    first = re.search(r"^callee\.length[^\n]*:\n\t(\w+)", assembly, re.MULTILINE)
+    assert first[1].startswith(("test", "cmp"))
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 9])

@@ -1,5 +1,6 @@
 """Recursion: values handed on and back, errors and their order, and how deep it may go."""
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -7,7 +8,7 @@ import textwrap
 
 import numpy as np
 import pytest
-from agreement import check_agreement
+from agreement import REDUCED, check_agreement
 from tested_targets import TARGETS
 
 from parakeet import jit
@@ -169,3 +170,59 @@ def test_recursion_ends_before_the_stack_does(target, stack, tmp_path):
     done = subprocess.run([sys.executable, tmp_path / "deep.py", target], capture_output=True,
                           text=True, timeout=120, env={**os.environ, "OMP_STACKSIZE": stack})
     assert done.returncode == 0, done.stderr
+
+
+def rooted(x, n):
+    """The branch that calls goes through an array, and nothing else needs room."""
+    if n == 0:
+        return x.sum()
+    return rooted(np.sqrt(x) * n, n - 1) + x[0]
+
+
+def branches(x, n):
+    """A loop whose iterations call, behind what only some ways need."""
+    if n == 0:
+        return x
+    if n == 1:
+        return np.array([branches(x + i, 0) for i in range(3)]).sum()
+    return branches(x, n - 1) + np.array([branches(x * i, n - 2) for i in range(5)]).max()
+
+
+@pytest.mark.parametrize("n", [1, 4])
+def test_parallel_loops_in_the_branch_that_calls(n):
+    check_agreement(jit(rooted), rooted, lambda: (np.arange(70_000.0), n), REDUCED)
+    check_agreement(jit(branches), branches, lambda: (1.5, n), REDUCED)
+
+
+# So long that parts of it are functions of their own: the branch that calls is one.
+LONG = """
+    import numpy as np
+
+    def long(n, x):
+        s = x[0]
+        if n == 0:
+            return s
+        {steps}
+        if s > 0:
+            for i in range(len(x)):
+                x[i] = x[i] * 0.5 + n
+                s += np.abs(x[i])
+            s += long(n - 1, x)
+        return s
+"""
+
+
+def test_the_branch_that_calls_in_a_function_of_parts(tmp_path):
+    steps = "\n        ".join(f"s = (s + x[{k} % len(x)]) * 0.{k + 1}" for k in range(200))
+    (tmp_path / "long_steps.py").write_text(textwrap.dedent(LONG.format(steps=steps)))
+
+    def read():
+        spec = importlib.util.spec_from_file_location("long_steps", tmp_path / "long_steps.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module.long
+
+    plain, compiled = read(), jit(read())
+    check_agreement(compiled, plain, lambda: (4, np.arange(1.0, 40.0)), REDUCED)
+    with pytest.raises(RecursionError):
+        compiled(10_000_000, np.ones(3), target=TARGETS[-1])

@@ -245,3 +245,46 @@ def drifting_means(s, steps):
 def test_columns_of_few_and_of_many_rows_at_a_step(n, m):
     s = np.random.default_rng(n).random((n, m))
     check_agreement(jit(drifting_means), drifting_means, deep_copies((s, 6)), REDUCED)
+
+
+def pulled_together(p, v, m, dt, steps):
+    """Of each pair, one body is a sum and the other is stored, as in a step of few bodies."""
+    n = len(m)
+    for _ in range(steps):
+        for i in range(n):
+            for j in range(i + 1, n):
+                dx = p[i, 0] - p[j, 0]
+                dy = p[i, 1] - p[j, 1]
+                d2 = dx * dx + dy * dy
+                mag = dt / (d2 * np.sqrt(d2))
+                v[i, 0] -= dx * m[j] * mag
+                v[i, 1] -= dy * m[j] * mag
+                v[j, 0] += dx * m[i] * mag
+                v[j, 1] += dy * m[i] * mag
+        for i in range(n):
+            for k in range(2):
+                p[i, k] += dt * v[i, k]
+    return v.sum()
+
+
+def least_left(y, steps):
+    """The extreme stands in front of the nest, which stores no floats."""
+    kept = np.zeros(len(y), np.int64)
+    total = 0
+    for s in range(steps):
+        low = 99
+        for j in range(s, len(y)):
+            low = min(low, y[j] * s)
+            kept[j] += y[j]
+        total += low
+    return total + kept.sum()
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 9, 16, 17, 18, 40])
+def test_a_nest_and_a_sum_along_a_few_iterations(n):
+    rng = np.random.default_rng(n)
+    apart = np.arange(n)[:, None] + rng.random((n, 2)) / 4
+    arguments = apart, rng.random((n, 2)) + 9.0, rng.random(n), 1e-3, 3
+    check_agreement(jit(pulled_together), pulled_together, deep_copies(arguments), REDUCED)
+    y = rng.integers(0, 100, n)
+    check_agreement(jit(least_left), least_left, deep_copies((y, min(n, 5))))
