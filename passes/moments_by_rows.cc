@@ -174,15 +174,6 @@ class FamilyFinder {
     return sum.result()->type.IsScalar() && sum.result()->type.dtype() == DType::kF64;
   }
 
-  // Of code without blocks, as that of a moment is.
-  static bool IsPlainSum(const Binding& b) {
-    return b.results.size() == 1 && IsDouble(b) && b.operands.size() == RankOf(b) + 1 &&
-           b.operands.back() == Operand(ir::ZeroOf(DType::kF64)) &&
-           ir::CombineOp(*b.blocks[1]) == OpCode::kAdd &&
-           std::all_of(b.blocks[0]->bindings.begin(), b.blocks[0]->bindings.end(),
-                       [](const Binding* inner) { return inner->blocks.empty(); });
-  }
-
   // Whether all that the element is made of is there where the family begins.
   bool IsThere(const Family& family, const Binding& sum, const Operand& element) const {
     const Block& body = *sum.blocks[0];

@@ -29,19 +29,6 @@ bool IsCenteredType(DType dtype) { return dtype == DType::kF32 || dtype == DType
 
 size_t RankOf(const Binding& sum) { return sum.blocks[0]->params.size(); }
 
-// A sum of floats from 0, of code without inner blocks.
-bool IsPlainSum(const Binding& b) {
-  if (b.op != OpCode::kIreduce || b.results.size() != 1 || !b.result()->type.IsScalar())
-    return false;
-  const DType dtype = b.result()->type.dtype();
-  const size_t rank = RankOf(b);
-  return IsCenteredType(dtype) && rank <= kMostAxesOfMoments && b.operands.size() == rank + 1 &&
-         b.operands[rank] == Operand(ir::ZeroOf(dtype)) &&
-         ir::CombineOp(*b.blocks[1]) == OpCode::kAdd &&
-         std::all_of(b.blocks[0]->bindings.begin(), b.blocks[0]->bindings.end(),
-                     [](const Binding* inner) { return inner->blocks.empty(); });
-}
-
 bool SameExtents(const Binding& a, const Binding& b) {
   return RankOf(a) == RankOf(b) &&
          std::equal(a.operands.begin(), a.operands.begin() + RankOf(a), b.operands.begin());
@@ -162,6 +149,18 @@ class MomentFinder {
 };
 
 }  // namespace
+
+bool IsPlainSum(const Binding& b) {
+  if (b.op != OpCode::kIreduce || b.results.size() != 1 || !b.result()->type.IsScalar())
+    return false;
+  const DType dtype = b.result()->type.dtype();
+  const size_t rank = RankOf(b);
+  return IsCenteredType(dtype) && rank <= kMostAxesOfMoments && b.operands.size() == rank + 1 &&
+         b.operands[rank] == Operand(ir::ZeroOf(dtype)) &&
+         ir::CombineOp(*b.blocks[1]) == OpCode::kAdd &&
+         std::all_of(b.blocks[0]->bindings.begin(), b.blocks[0]->bindings.end(),
+                     [](const Binding* inner) { return inner->blocks.empty(); });
+}
 
 std::vector<Moment> FindMoments(const Block& block, const Roots& roots) {
   const MomentFinder finder(block, roots);

@@ -29,6 +29,9 @@ struct Moment {
 // The most axes of a moment.
 constexpr size_t kMostAxesOfMoments = 5;
 
+// A sum of float32 or float64 from 0, of code without inner blocks.
+bool IsPlainSum(const ir::Binding& b);
+
 // The moments of float32 and float64 of a block, index form, whose elements stay as they are from
 // the first such reduction that they can be read at.
 std::vector<Moment> FindMoments(const ir::Block& block, const Roots& roots);
