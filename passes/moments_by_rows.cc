@@ -109,27 +109,19 @@ class FamilyFinder {
   }
 
   std::vector<Family> Find() const {
-    std::map<std::string, Family> families;
+    std::vector<Family> families;
     for (const Moment& moment : FindMoments(block_, roots_)) {
-      std::string space;
-      for (const Operand& extent : ExtentsOf(*moment.sum)) space += KeyOfSize(extent) + ",";
-      Family& family = families[space];
-      family.begin = family.moments.empty() ? moment.begin : std::min(family.begin, moment.begin);
-      family.moments.push_back(moment);
+      auto family = std::find_if(families.begin(), families.end(),
+                                 [&](const Family& each) { return IsOfSpace(*moment.sum, each); });
+      if (family == families.end()) family = families.insert(family, {{}, {}, moment.begin});
+      family->begin = std::min(family->begin, moment.begin);
+      family->moments.push_back(moment);
     }
-    std::vector<Family> found;
-    for (auto& [space, family] : families) {
-      if (Complete(family)) found.push_back(std::move(family));
-    }
-    return found;
+    std::erase_if(families, [&](Family& family) { return !Complete(family); });
+    return families;
   }
 
  private:
-  static std::string KeyOfSize(const Operand& size) {
-    return size.IsConstant() ? std::to_string(size.constant().integer)
-                             : "%" + std::to_string(reinterpret_cast<uintptr_t>(size.var()));
-  }
-
   // Adds the sums beside the moments; false where the family is not made by rows.
   bool Complete(Family& family) const {
     if (IsShort(family.first())) return false;
@@ -149,8 +141,8 @@ class FamilyFinder {
       const bool is_moment = std::any_of(family.moments.begin(), family.moments.end(),
                                          [&](const Moment& moment) { return moment.sum == b; });
       if (is_moment || b->op != OpCode::kIreduce || !IsOfSpace(*b, family)) continue;
-      const bool is_sum =
-          IsPlainSum(*b) && LiesInRows(*b) && IsThere(family, *b, b->blocks[0]->results[0]);
+      const bool is_sum = IsPlainSum(*b) && IsDouble(*b) && LiesInRows(*b) &&
+                          IsThere(family, *b, b->blocks[0]->results[0]);
       if (!is_sum) return false;
       family.sums.push_back(b);
     }

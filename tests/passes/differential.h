@@ -38,8 +38,8 @@ struct DifferentialResult {
 // Runs the program on each set of arguments after each pass; before all passes it gave what they
 // say. Results, errors and stores into arguments must agree: bit for bit while no pass chooses the
 // trees of reductions (within a tolerance where simplify has rules for a float operation in it),
-// within a tolerance from before parallelize-loops, shift-moments or choose-trees to after it, and
-// from there bit for bit again, except for what an fma rounds once.
+// within a tolerance from before parallelize-loops, choose-trees or a pass of moments to after it,
+// and from there bit for bit again, except for what an fma rounds once.
 //
 // With the option `kernels` it looks from choose-trees on only: what comes before is the CPU's. To
 // the interpreter blocks and threads are plain loops, so of several errors any may come first.

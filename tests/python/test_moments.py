@@ -307,3 +307,18 @@ def test_a_gpu_needs_two_kernels():
     x = RANDOM.standard_normal(10_000)
     for function, arguments in ((variance, (x,)), (regression, (x, x + 1))):
         assert str(jit(function).ptx(*arguments)).count(".entry") == 2
+
+
+def single_between(x):
+    m = x.mean()
+    single = x.astype(np.float32).sum()
+    return single, ((x - m) ** 2).sum(), m
+
+
+@pytest.mark.parametrize("target", COMPILED)
+def test_a_sum_of_singles_between_a_mean_and_its_moment(target):
+    x = RANDOM.standard_normal(10_000) + 2
+    found, expected = jit(single_between)(x, target=target), single_between(x)
+    assert found[0].dtype == np.float32
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-5)
+    np.testing.assert_allclose(found[1:], expected[1:], rtol=1e-12)
