@@ -56,7 +56,6 @@ constexpr int64_t kShortRow = 64;
 constexpr int64_t kRegistersOfSums = 16;
 constexpr int64_t kRowsTogether = 2;  // where neighbours of both read the same
 constexpr size_t kMostOfElement = 12;
-constexpr int64_t kLongestOfParts = 512;
 
 bool IsPlain(const Binding& b) { return ir::IsScalarOp(b.op) || b.op == OpCode::kLoad; }
 
@@ -185,8 +184,8 @@ class NeighbourJammer : public LoopWriter {
            });
   }
 
-  // Whether registers hold all lanes of several sums. Sixteen hold parts of them, one part of all
-  // sums after the other (vectorize_loops.cc), for which two rows have to be in the first cache.
+  // Whether registers hold all lanes of several sums. Sixteen hold parts of them at a time
+  // (lane_reductions.h).
   bool IsRoomy() const { return context_.options.vector_bytes == 64; }
 
   // Of how many elements registers hold the accumulators.
@@ -247,12 +246,6 @@ class NeighbourJammer : public LoopWriter {
     Choose(IsWorth(b), jammed, alone);
   }
 
-  // Whether parts of lanes, one part of all sums after the other, are not read in the first cache.
-  Operand AreLong(const Binding& b) {
-    const Binding& reduction = *ReductionsOf(*b.blocks[0])[0];
-    return builder().Scalar(OpCode::kGt, {reduction.operands[0], Int(kLongestOfParts)});
-  }
-
   Operand IsWorth(const Binding& b) {
     const std::vector<const Binding*> reductions = ReductionsOf(*b.blocks[0]);
     if (reductions.empty()) return Operand::Bool(true);
@@ -303,9 +296,7 @@ class NeighbourJammer : public LoopWriter {
     const Operand elements = Product({b.operands.begin(), b.operands.begin() + rank});
     const Operand are_few =
         builder().Scalar(OpCode::kLt, {elements, builder().Mul(threads, Int(tile.size()))});
-    const bool is_whole = IsRoomy() || tile.rows > 1;
-    const Operand alone = is_whole ? are_few : builder().Scalar(OpCode::kOr, {are_few, AreLong(b)});
-    return builder().Scalar(OpCode::kSelect, {alone, Int(1), Int(tile.columns)});
+    return builder().Scalar(OpCode::kSelect, {are_few, Int(1), Int(tile.columns)});
   }
 
   // What tells lower_to_loops how long an element takes, too.

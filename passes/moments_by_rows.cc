@@ -63,8 +63,8 @@ using ir::Var;
 // A row is one block of threads, of no fewer elements than that, a multiple of what fills whole
 // accesses of a block. They all run at a time, of two sums or three and of more, which take four
 // blocks on each of an H200's 132 multiprocessors to read memory as fast as it comes.
-constexpr int64_t kMostRows = 396;
-constexpr int64_t kMostRowsOfMore = 528;
+constexpr int64_t kRowsOfFewSums = 396;
+constexpr int64_t kRowsOfMoreSums = 528;
 constexpr size_t kFewSums = 3;
 constexpr int64_t kLeastOfRow = 2048;
 constexpr int64_t kStepOfRow = 1024;
@@ -291,7 +291,7 @@ class RowSummer : public LoopWriter {
           {&moment, left, right, static_cast<size_t>(known - plan.pairs.begin())});
       if (known == plan.pairs.end()) plan.pairs.push_back(pair);
     }
-    const Operand most = Int(plan.SumsOfRow() <= kFewSums ? kMostRows : kMostRowsOfMore);
+    const Operand most = Int(plan.SumsOfRow() <= kFewSums ? kRowsOfFewSums : kRowsOfMoreSums);
     const Operand steps = CeilDiv(CeilDiv(plan.count, most), Int(kStepOfRow));
     plan.length = Max(builder().Mul(steps, Int(kStepOfRow)), Int(kLeastOfRow));
     plan.rows = Min(CeilDiv(plan.count, plan.length), most);

@@ -200,6 +200,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "schedule",
       // Of what schedule leaves to one thread.
       "store-at-once",
+      // Behind schedule, which says what lanes take.
+      "load-for-lanes",
       "lower-to-loops",
       // Again: sums of what is small.
       "narrow-integers",
@@ -258,7 +260,7 @@ const std::vector<std::string_view>& GpuPipeline() {
         "prefetch-streams",     "even-costs",        "write-one-by-one", "stream-stores",
         "load-before-branches", "store-at-once",     "hoist-arrays",     "gather-columns",
         "make-turned-first",    "join-checks",       "tile-steps",       "repeat-extremes",
-        "separate-ends",        "expect-long-sides", "search-in-lanes"};
+        "separate-ends",        "expect-long-sides", "search-in-lanes",  "load-for-lanes"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       // Before what sees sums in updates.

@@ -15,8 +15,7 @@
 //   f64x8 = tanh %a  if %whole { store_lanes ... } else { ... masked } }
 //
 // What is the same in all lanes stays a number, be it carried by a loop or chosen by a branch. A
-// loop with the attribute `lanes` takes so many at a time. Several sums in lanes of which sixteen
-// registers do not hold all take a part of these at a time (LanesOfPart), in arrays.
+// loop with the attribute `lanes` takes so many at a time. How sums take lanes: lane_reductions.h.
 //
 // Assumes: vector_legality.cc found no reason against the loop, of what varying_values.cc says to
 // differ between lanes. Tails take the same vector operations, so a value does not depend on its
@@ -32,8 +31,8 @@
 #include "passes/analyses/varying_values.h"
 #include "passes/lowering/dear_body.h"
 #include "passes/lowering/lane_counts.h"
+#include "passes/lowering/lane_reductions.h"
 #include "passes/lowering/lane_values.h"
-#include "passes/lowering/loop_writer.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -52,16 +51,19 @@ using ir::Var;
 constexpr int kLanesOfRest = 8;
 constexpr int kBytesWithMasks = 64;  // of the registers of processors that have
 
-class Vectorizer : public LoopWriter {
+class Vectorizer : public LaneReductionWriter {
  public:
-  Vectorizer(ir::Arena* arena, int vector_bytes) : LoopWriter(arena), vector_bytes_(vector_bytes) {}
+  using LaneReductionWriter::LaneReductionWriter;
 
  protected:
   void Visit(const Binding* b) override {
     if (lanes_ != nullptr) return VisitInLanes(*b);
     if (b->op == OpCode::kFor && b->attrs.Text(Attr::kKind) == "vector") return WriteLoop(*b);
-    if (b->op == OpCode::kLanes) return WriteReduction(*b);
+    if (b->op == OpCode::kLanes) return WriteReduction(*b, loops_around_ > 0);
+    const bool is_loop = b->op == OpCode::kFor || b->op == OpCode::kWhile;
+    loops_around_ += is_loop;
     Mutator::Visit(b);
+    loops_around_ -= is_loop;
   }
 
  private:
@@ -93,9 +95,8 @@ class Vectorizer : public LoopWriter {
     return copy;
   }
 
-  // What the iterations from `start` on yield, as vectors; where there is a mask, up to `hi`.
   Operands WriteValues(const Block& body, int lanes, const Operand& start, const Operand& hi,
-                       std::optional<Operand> mask) {
+                       std::optional<Operand> mask) override {
     const Block* copy = Copy(body);
     const auto one_by_one = [&] {
       LaneValues* const lanes_here = std::exchange(lanes_, nullptr);
@@ -248,7 +249,7 @@ class Vectorizer : public LoopWriter {
     };
     const auto rest = [&] {
       const int64_t least = b.attrs.Int(Attr::kShort);
-      const bool has_masks = vector_bytes_ >= kBytesWithMasks;
+      const bool has_masks = vector_bytes() >= kBytesWithMasks;
       const bool is_masked = has_masks || has_checks || asked > 0 || !IsOfBytes(body);
       const std::function<Operands()> left = is_masked ? std::function(masked) : in_parts;
       if (least == 0) return left();
@@ -305,105 +306,6 @@ class Vectorizer : public LoopWriter {
   // From the vector in which a lane has failed: its error is that of the first iteration to fail.
   void WriteOneByOne(const Block& body, const Operand& lo, const Operand& hi) {
     Loop(lo, hi, {}, [&](const Operand& i) { VisitBody(*ir::CloneBlock(arena(), body), {i}); });
-  }
-
-  void WriteReduction(const Binding& b) {
-    const auto lanes = static_cast<int>(b.attrs.Int(Attr::kLanes));
-    const int part = LanesOfPart(b, vector_bytes_);
-    Operands all = part < lanes ? LanesByParts(b, part) : LanesFrom(b, Int(0), lanes);
-    for (int left = lanes; left > 1; left /= 2)
-      all = CombineVectors(*b.blocks[1], Half(all, false), Half(all, true));
-    for (size_t k = 0; k < b.results.size(); ++k) Replace(b.results[k], all[k]);
-  }
-
-  // So many of the lanes, from the one of that number on.
-  Operands LanesFrom(const Binding& b, const Operand& first, int count) {
-    const Operands operands = Apply(b.operands);
-    const Operand &lo = operands[0], &hi = operands[1];
-    const auto lanes = static_cast<int>(b.attrs.Int(Attr::kLanes));
-    const LaneValues values(count);
-    const Block& take = *b.blocks.back();
-    Operands starts;
-    for (size_t k = 2; k < operands.size(); ++k)
-      starts.push_back(values.Splat(builder(), operands[k]));
-    const Operand end = EndOfWhole(lo, hi, lanes);
-    const Operands whole = Carry(
-        lo, end, starts,
-        [&](const Operand& i, const Operands& so_far) {
-          const Operands more =
-              WriteValues(*b.blocks[0], count, builder().Add(i, first), hi, std::nullopt);
-          return CombineVectors(take, so_far, more);
-        },
-        lanes);
-    const Operand rest = builder().Add(end, first);
-    // Of a part, more than its lanes may be left: its mask leaves those of the next parts out.
-    const bool goes_on = count == lanes && IsDear(b);
-    const auto combine_tail = goes_on ? &Vectorizer::CombineDearTail : &Vectorizer::CombineTail;
-    const auto tail = [&] { return (this->*combine_tail)(b, take, rest, hi, whole); };
-    return Choose(builder().Scalar(OpCode::kLt, {rest, hi}), tail, [&] { return whole; });
-  }
-
-  // All lanes, some of them after the other.
-  Operands LanesByParts(const Binding& b, int part) {
-    const auto lanes = static_cast<int>(b.attrs.Int(Attr::kLanes));
-    std::vector<const Var*> sums;
-    for (const Var* result : b.results) sums.push_back(InMemory(result->type.dtype(), lanes));
-    Loop(
-        Int(0), Int(lanes), {},
-        [&](const Operand& first) { StoreSums(sums, first, LanesFrom(b, first, part)); }, part);
-    return LoadSums(sums, Int(0), lanes);
-  }
-
-  // Lanes of several sums, each in an array.
-  const Var* InMemory(DType dtype, int lanes) {
-    const std::vector<Operand> size = {Int(lanes)};
-    return builder().EmitOne(OpCode::kAlloc, Type::Array(dtype, size), size, {}, {}, "lanes");
-  }
-
-  void StoreSums(const std::vector<const Var*>& sums, const Operand& first, const Operands& all) {
-    for (size_t k = 0; k < sums.size(); ++k)
-      builder().Emit(OpCode::kStoreLanes, {}, {sums[k], first, all[k]},
-                     {{Attr::kAxis, int64_t{0}}});
-  }
-
-  Operands LoadSums(const std::vector<const Var*>& sums, const Operand& first, int count) {
-    Operands values;
-    for (const Var* sum : sums) {
-      const Type type = Type::Vector(sum->type.dtype(), count);
-      values.push_back(
-          builder().EmitOne(OpCode::kLoadLanes, type, {sum, first}, {{Attr::kAxis, int64_t{0}}}));
-    }
-    return values;
-  }
-
-  // The iterations from `start` on, as many as there are accumulators or less, each to one of them.
-  Operands CombineTail(const Binding& b, const Block& take, const Operand& start, const Operand& hi,
-                       const Operands& so_far) {
-    const Type type = ir::TypeOf(so_far[0]);
-    const int lanes = type.lanes();
-    const Operand mask = MaskOfTail(builder(), start, hi, lanes, ir::SizeInBytes(type.dtype()));
-    Operands more = CombineVectors(take, so_far, WriteValues(*b.blocks[0], lanes, start, hi, mask));
-    for (size_t k = 0; k < more.size(); ++k)
-      more[k] = builder().Scalar(OpCode::kSelect, {mask, more[k], so_far[k]});
-    return more;
-  }
-
-  // The same of elements that take long: a register of them at a time, of accumulators in memory.
-  Operands CombineDearTail(const Binding& b, const Block& take, const Operand& start,
-                           const Operand& hi, const Operands& whole) {
-    const int lanes = ir::TypeOf(whole[0]).lanes();
-    std::vector<const Var*> sums;
-    for (const Operand& one : whole) sums.push_back(InMemory(ir::DTypeOf(one), lanes));
-    StoreSums(sums, Int(0), whole);
-    const int step = lanes / kRegistersOfTree;
-    Loop(
-        start, hi, {},
-        [&](const Operand& i) {
-          const Operand place = builder().Sub(i, start);
-          StoreSums(sums, place, CombineTail(b, take, i, hi, LoadSums(sums, place, step)));
-        },
-        step);
-    return LoadSums(sums, Int(0), lanes);
   }
 
   // --- A body in lanes. ---
@@ -765,7 +667,7 @@ class Vectorizer : public LoopWriter {
     return next;
   }
 
-  const int vector_bytes_;
+  int loops_around_ = 0;
   LaneValues* lanes_ = nullptr;
   std::optional<Operand> mask_;
   ir::VarSet read_;                             // All that the body being written reads.

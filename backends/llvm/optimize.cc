@@ -4,6 +4,7 @@
 #include "backends/llvm/exit_values.h"
 #include "backends/llvm/fresh_conversions.h"
 #include "backends/llvm/mask_selects.h"
+#include "backends/llvm/mask_widths.h"
 #include "backends/llvm/return_apart.h"
 #include "backends/llvm/unsigned_bounds.h"
 #include "backends/llvm/wide_masks.h"
@@ -296,7 +297,10 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
     if (!is_gpu) JoinConstantsFirst(function, functions.getResult<llvm::LoopAnalysis>(function));
     if (!HasMasks(function, machine)) {
       const unsigned bytes = BytesOfRegister(function, machine);
-      if (bytes != 0) PassMasksAsBytes(function, bytes);
+      if (bytes != 0) {
+        WidenMasks(function, bytes);
+        PassMasksAsBytes(function, bytes);
+      }
       continue;
     }
     SelectByMasks(function);

@@ -86,7 +86,7 @@ RunTimes TimeWriter::OfCode(const Binding& b, bool in_thread) {
   if (b.blocks.empty()) return OfScalar(b, in_thread);
   const bool is_single = !in_thread && IsForOneThread(b);
   if (is_single) return OfKernel(OfCode(b, true), Ns(1), 1);
-  if (b.op == OpCode::kFor) return OfLoop(b, in_thread);
+  if (b.op == OpCode::kFor || b.op == OpCode::kLanes) return OfLoop(b, in_thread);
   RunTimes times = {Ns(0), Ns(0)};
   const bool is_while = b.op == OpCode::kWhile;
   const Operand turns = is_while ? std::exchange(turns_, Ns(kUnknownTrips)) : Ns(0);
@@ -156,7 +156,7 @@ Operand TimeWriter::OnDevice(const Binding& b, double half_cycles, bool in_threa
 Operand TimeWriter::Trips(const Binding& loop) {
   std::optional<Operand> lo = Known(loop.operands[0]), hi = Known(loop.operands[1]);
   if (!lo || !hi) return Ns(kUnknownTrips);
-  const int64_t step = loop.operands[2].constant().integer;
+  const int64_t step = loop.op == OpCode::kFor ? loop.operands[2].constant().integer : 1;
   if (step < 0) std::swap(lo, hi);
   const Operand distance = builder_.Scalar(OpCode::kMax, {builder_.Sub(*hi, *lo), Operand::Int(0)});
   return Product(builder_.Cast(distance, DType::kF64), Ns(1 / std::abs(double(step))));

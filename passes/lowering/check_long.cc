@@ -10,7 +10,7 @@ namespace {
 using ir::OpCode;
 using ir::Operand;
 
-Operand IsLong(ir::Builder& builder, const ShortTogether& sizes) {
+Operand IsAnyLong(ir::Builder& builder, const ShortTogether& sizes) {
   std::vector<Operand> operands;
   for (const ir::Var* size : sizes) {
     const Operand is_less = builder.Scalar(OpCode::kLt, {size, Int(kShortestAxis)});
@@ -25,7 +25,7 @@ const ir::Function* CheckLong(ir::Arena* arena, const ir::Function* function,
   ir::Builder builder(arena);
   builder.set_span(function->span);
   for (const ShortTogether& sizes : groups) {
-    const Operand is_long = IsLong(builder, sizes);
+    const Operand is_long = IsAnyLong(builder, sizes);
     builder.Emit(OpCode::kCheck, {}, {is_long}, {{ir::Attr::kSite, site}, {ir::Attr::kAt, 0}});
   }
   for (const ir::Binding* b : function->body->bindings) builder.Append(b);

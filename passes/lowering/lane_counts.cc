@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "ir/uses.h"
-#include "passes/analyses/find_cost.h"
 #include "passes/analyses/varying_values.h"
 #include "passes/lowering/lane_values.h"
 
@@ -24,11 +23,6 @@ constexpr int kMostLanes = 32;
 constexpr int kRegistersAtOnce = 4;
 constexpr int kRegistersThatDiverge = 2;
 constexpr int kLongBody = 24;  // Bindings.
-constexpr int kDearElement = 8;
-constexpr int kBytesOfLine = 64;     // of a cache
-constexpr int kBytesOfSixteen = 32;  // of a register, where there are so many
-constexpr int kRegistersOfSums = 8;
-constexpr size_t kSeveral = 4;
 
 // Real and imaginary parts lie in registers of their own.
 int PartSize(DType dtype) { return ir::SizeInBytes(dtype) / (ir::IsComplex(dtype) ? 2 : 1); }
@@ -83,25 +77,6 @@ bool IsOfBytes(const Block& body) {
   return !has_floats && !IsLong(body) && LanesFor(body) == kMostLanes;
 }
 
-int LanesOfPart(const Binding& reduction, int vector_bytes) {
-  const auto lanes = static_cast<int>(reduction.attrs.Int(Attr::kLanes));
-  int64_t bytes = 0, widest = 1;
-  for (const Var* result : reduction.results) {
-    const int64_t size = ir::SizeInBytes(result->type.dtype());
-    bytes += lanes * size;
-    widest = std::max(widest, size);
-  }
-  const auto is_plain = [](const Binding* inner) {
-    return inner->op == OpCode::kLoad || ir::IsScalarOp(inner->op);
-  };
-  const std::vector<const Binding*>& element = reduction.blocks[0]->bindings;
-  const bool fits = bytes <= kRegistersOfSums * vector_bytes;
-  if (fits || reduction.results.size() < kSeveral || reduction.blocks.size() > 2 ||
-      vector_bytes != kBytesOfSixteen || !std::all_of(element.begin(), element.end(), is_plain))
-    return lanes;
-  return std::min<int>(lanes, kBytesOfLine / static_cast<int>(widest));
-}
-
 Operand MaskOfTail(ir::Builder& builder, const Operand& start, const Operand& hi, int lanes,
                    int64_t bytes) {
   const LaneValues values(lanes);
@@ -115,14 +90,6 @@ Operand MaskOfTail(ir::Builder& builder, const Operand& start, const Operand& hi
   const Operand all = values.Splat(builder, few);
   const Operand iota = builder.EmitOne(OpCode::kIota, Type::Vector(DType::kI32, lanes), {});
   return builder.Scalar(OpCode::kLt, {iota, all});
-}
-
-bool IsDear(const Binding& reduction) {
-  const bool has_bools =
-      std::any_of(reduction.results.begin(), reduction.results.end(),
-                  [](const Var* result) { return result->type.dtype() == DType::kBool; });
-  return !has_bools && reduction.attrs.Int(Attr::kLanes) >= 8 * kRegistersOfTree &&
-         CostOf(*reduction.blocks[0]) >= kDearElement;
 }
 
 bool HasCheckOfLanes(const Binding* b) {

@@ -29,20 +29,10 @@ bool HasCheckOfLanes(const ir::Binding* binding);
 // True where a library has vectors of it, which it leaves for lanes that hold what it takes apart.
 bool IsOfLibrary(const ir::Binding& scalar);
 
-// How many lanes of a reduction in lanes are made at a time: all, unless those of several sums that
-// do nothing but read are more than sixteen registers of `vector_bytes` hold. A part then is a line
-// of the cache, and one part of all sums comes after the other. No bit depends on it.
-int LanesOfPart(const ir::Binding& reduction, int vector_bytes);
-
 // Which lanes of those from `start` on are below `hi`. Of elements of four bytes, numbers as wide
 // say it, of which a register holds a mask as it is.
 ir::Operand MaskOfTail(ir::Builder& builder, const ir::Operand& start, const ir::Operand& hi,
                        int lanes, int64_t bytes = 8);
-
-// The accumulators of a reduction in lanes are as many registers.
-inline constexpr int kRegistersOfTree = 4;
-// True where elements take so long that they are made for no more accumulators than are left.
-bool IsDear(const ir::Binding& reduction);
 
 }  // namespace parakeet::passes
 

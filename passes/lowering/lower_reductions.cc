@@ -155,7 +155,10 @@ Operands ReductionLowering::RunLanes(const Reduction& r, const ElementAt& elemen
   std::vector<const Var*> results;
   for (const Operand& start : starts)
     results.push_back(builder().NewVar(ir::TypeOf(start), "lane"));
-  builder().Emit(OpCode::kLanes, results, std::move(operands), Attributes{{Attr::kLanes, r.lanes}},
+  Attributes attrs{{Attr::kLanes, r.lanes}};
+  if (const int64_t block = r.binding.attrs.Int(Attr::kBlock))
+    attrs = attrs.With(Attr::kBlock, block);
+  builder().Emit(OpCode::kLanes, results, std::move(operands), attrs,
                  {body, ir::CloneBlock(arena(), *r.binding.blocks[1])});
   return Operands(results.begin(), results.end());
 }

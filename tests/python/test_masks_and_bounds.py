@@ -44,6 +44,90 @@ def test_wide_masks_pass_as_bytes(registers, monkeypatch):
         assert assembly.count("pinsrb") < 16
 
 
+def sum_between(x, y):
+    total = np.float64(0.0)
+    for i in range(len(x)):
+        if 0.2 < x[i] < 0.7 and y[i] < 0.5:
+            total += x[i] * y[i]
+    return total
+
+
+def pieces(x, y):
+    made = np.empty(len(x))
+    for i in range(len(x)):
+        a = x[i]
+        if a < 0.2:
+            made[i] = a * 2
+        elif a < 0.5 and y[i] > 0.3:
+            made[i] = a * a
+        elif a < 0.8 or not y[i] < 0.9:
+            made[i] = 1 - a
+        else:
+            made[i] = y[i]
+    return made
+
+
+def mixed_conditions(x, y):
+    few = x.astype(np.float32)
+    flags = (few < 0.5) & (y > 0.25) | (y == x)
+    small = (x * 100).astype(np.int8)
+    chosen = np.where(flags & (small > 10), few, np.float32(2.0))
+    numbers = np.where(flags ^ (small < 50), small, np.int8(1))
+    wide = np.where((few > 0.1) & ~flags, x, y)
+    return chosen, numbers, wide, flags & (x < 0.9), (flags | (small == 3)).sum(), flags.any()
+
+
+def conditions_in_loops(x, y):
+    counts = np.zeros(len(x), np.int64)
+    for i in range(len(x)):
+        low = x[i] < 0.5 and y[i] > 0.2
+        a = x[i]
+        while a < 1.5 and (low or a < 1.0):
+            a += y[i] + 0.25
+            if a > 0.75 and low:
+                counts[i] += 2
+        if low or a > 1.2:
+            counts[i] += 1
+    return counts
+
+
+def neighbours_where_low(x, y):
+    made = np.zeros(len(x))
+    for i in range(1, len(x) - 1):
+        if x[i] < 0.5:
+            made[i] = y[i - 1] + y[i + 1]
+            if y[i] > 0.5:
+                made[i] += made[i] * x[i + 1]
+    return made
+
+
+CONDITIONS = (sum_between, pieces, mixed_conditions, conditions_in_loops, neighbours_where_low)
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 9, 32, 100, 1003])
+@pytest.mark.parametrize("program", CONDITIONS)
+def test_conditions_of_several_comparisons(program, count):
+    x, y = np.random.default_rng(count).random((2, count))
+    y[::7] = x[::7]
+    check_agreement(jit(program), program, lambda: (x, y), REDUCED)
+
+
+@pytest.mark.skipif("serial" not in TARGETS, reason="about the host's code")
+@pytest.mark.parametrize("registers", [16, 32])
+@pytest.mark.parametrize("program", CONDITIONS)
+def test_masks_are_as_wide_as_elements(program, registers, monkeypatch):
+    with open("/proc/cpuinfo") as lines:
+        if registers == 32 and not any("avx2" in line for line in lines):
+            pytest.skip("no AVX2")
+    monkeypatch.setenv("PARAKEET_DEBUG", f"registers:{registers}")
+    compiled = jit(program, cache=False)
+    x, y = np.random.default_rng(registers).random((2, 203))
+    check_agreement(compiled, program, lambda: (x, y), REDUCED, targets=HOST)
+    if registers == 32 and program in (sum_between, pieces, neighbours_where_low):
+        assembly = compiled.asm(x, y, target="serial")
+        assert assembly.count("vpack") <= 8
+
+
 def counts_inside(x, low, scale, bins):
     counts = np.zeros(max(bins, 1), np.int64)
     for i in range(len(x)):
