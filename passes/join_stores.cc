@@ -7,7 +7,7 @@
 //
 // So a loop has one store, which other passes look at, and lanes choose values, not places. What is
 // stored in front of a branch that may store over it, `y[i] = x` before `if p: y[i] = x + 1.0`, is
-// stored in the branch's other block first.
+// stored in the branch's other block first; what the branch reads there is that value.
 //
 // A place that both blocks compute alike, of what is there in front of them (`y[i + 1]`), is
 // computed in front of the branch.
@@ -144,10 +144,11 @@ class StoreJoiner : public ir::Mutator {
   }
 
   // Where the branch is that alone sees the store, and stores over it in one of its blocks; the end
-  // where there is none.
-  size_t BranchOver(const std::vector<const Binding*>& all, size_t store) const {
+  // where there is none. Branches on the way read there what is stored.
+  size_t BranchOver(std::vector<const Binding*>& all, size_t store) {
     const ir::VarSet& roots = roots_.Of(all[store]->operands[0].var());
     for (size_t at = store + 1; at < all.size(); ++at) {
+      if (all[at]->op == OpCode::kIf) all[at] = WithoutLoadsOf(*all[store], *all[at], roots);
       const Binding& b = *all[at];
       if (b.op == OpCode::kIf && MayTake(b, *all[store], roots)) return at;
       const Effects effects = EffectsOf(b, roots_);
@@ -155,6 +156,34 @@ class StoreJoiner : public ir::Mutator {
         return all.size();
     }
     return all.size();
+  }
+
+  // The branch with what it loads of the store's place, before it stores to the array, as a value.
+  const Binding* WithoutLoadsOf(const Binding& store, const Binding& branch,
+                                const ir::VarSet& roots) {
+    if (!Intersects(EffectsOf(branch, roots_).reads, roots)) return &branch;
+    Binding copy = branch;
+    for (const Block*& block : copy.blocks) {
+      Block shorter = *block;
+      shorter.bindings.clear();
+      bool is_there = true;  // what the store has put there
+      for (const Binding* b : block->bindings) {
+        if (is_there && b->op == OpCode::kIf) b = WithoutLoadsOf(store, *b, roots);
+        if (is_there && LoadsFrom(*b, store)) {
+          Replace(b->result(), store.operands.back());
+          continue;
+        }
+        is_there &= !Intersects(WritesOf(*b), roots);
+        shorter.bindings.push_back(b);
+      }
+      block = arena()->New(std::move(shorter));
+    }
+    return arena()->New(std::move(copy));
+  }
+
+  static bool LoadsFrom(const Binding& load, const Binding& store) {
+    return load.op == OpCode::kLoad && std::equal(load.operands.begin(), load.operands.end(),
+                                                  store.operands.begin(), store.operands.end() - 1);
   }
 
   bool MayTake(const Binding& branch, const Binding& store, const ir::VarSet& roots) const {

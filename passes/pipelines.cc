@@ -91,6 +91,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "fuse-updates",
       "simplify",
       "eliminate-common-subexpressions",
+      // Again: of what an array begins with and what a branch stores over it.
+      "join-stores",
       "eliminate-dead-code",
       // Behind fuse-elements, which makes one nest of what is done with a row, and before
       // privatize-histograms, which would count in copies.
@@ -140,6 +142,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "renew-arrays",
       // Again: of what is fused into nothing.
       "fuse-updates",
+      // Again: of what an array begins with and what a branch stores over it.
+      "join-stores",
       // Behind all that looks for values, to which stores are opaque; before schedule, which says
       // how the new nests run.
       "fill-rest",

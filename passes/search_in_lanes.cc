@@ -17,8 +17,9 @@
 // An iteration that is passed over does nothing but move on what goes by even steps: all else that
 // the loop carries is behind it what it was. The loop itself ends the search, raises what is to be
 // raised, and goes on where too few elements are left for lanes. Flags of a `for` that breaks are
-// carried so, and what is found with them. In a loop, %go begins as what is known in front of all
-// loops of whether lanes are inside: a pattern may be shorter than they are.
+// carried so, and what is found with them. In a loop, where the next search may end as soon as it
+// has begun, the first four iterations are in order, and %go begins as what is known in front of
+// all loops of whether lanes are inside: a pattern may be shorter than they are.
 //
 // Assumes: index form has been lowered; lanes have taken what they could. Integers of Python's do
 // not get past 2^63.
@@ -29,6 +30,7 @@
 #include <cstdlib>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "ir/dtype.h"
@@ -55,6 +57,7 @@ using Operands = std::vector<Operand>;
 constexpr int kMostLanes = 32;
 constexpr int kBytesOfLanes = 64;
 constexpr int64_t kLongestStep = 1024;
+constexpr int64_t kFirstSteps = 4;
 
 // What neither traps nor is undefined, whatever the operands are.
 bool IsHarmless(const Binding& b) {
@@ -122,7 +125,8 @@ class SearchWriter : public ir::Mutator {
 
  protected:
   void Visit(const Binding* b) override {
-    const Binding* rest = b->op == OpCode::kWhile ? WriteSearch(*b) : nullptr;
+    const bool may_search = b->op == OpCode::kWhile && !written_.contains(b);
+    const Binding* rest = may_search ? WriteSearch(*b) : nullptr;
     const bool is_loop = b->op == OpCode::kWhile || b->op == OpCode::kFor;
     loops_around_ += is_loop;
     Mutator::Visit(rest == nullptr ? b : rest);
@@ -130,6 +134,14 @@ class SearchWriter : public ir::Mutator {
   }
 
  private:
+  // What each iteration moves by the same number.
+  struct Moved {
+    size_t number;  // among what is carried
+    int64_t step;
+    Operand init;
+    const Var* at;  // in lane 0
+  };
+
   // Writes the search in lanes, and gives the loop from there on; null where there is no such
   // search.
   const Binding* WriteSearch(const Binding& loop) {
@@ -147,7 +159,63 @@ class SearchWriter : public ir::Mutator {
                            StaysAsItIs(loop) && reads_ && !demands_.empty();
     if (!is_search) return nullptr;
     context_.Note(loop.span, "searches in lanes", Topic::kLanes, Verdict::kDone);
-    return From(loop, moved, WriteLoop(moved));
+    if (loops_around_ == 0) return WriteLoop(builder(), loop, moved, Operand::Bool(true));
+    return WriteSearchOfSeveral(loop, moved);
+  }
+
+  // A loop around begins it again and again: it may mostly be short.
+  const Binding* WriteSearchOfSeveral(const Binding& loop, const std::vector<Moved>& moved) {
+    const Binding& behind = *WriteFirstSteps(loop);
+    const Operand steps = behind.operands.back();
+    const Operand goes_on = builder().Scalar(OpCode::kEq, {steps, Operand::Int(kFirstSteps)});
+    Builder on = builder().Nested(), ends = builder().Nested();
+    Binding rest = *WriteLoop(on, behind, moved, MayBegin(on, loop, behind, moved));
+    rest.results = NewResults(loop);
+    const Operands found(rest.results.begin(), rest.results.end());
+    on.Append(arena()->New(std::move(rest)));
+    written_.insert(on.bindings().begin(), on.bindings().end());
+    Binding either{OpCode::kIf, loop.results, {goes_on}, {}, {}, loop.span};
+    either.blocks = {on.Finish({}, found),
+                     ends.Finish({}, {behind.operands.begin(), behind.operands.end() - 1})};
+    return arena()->New(std::move(either));
+  }
+
+  // The first iterations, in order. Gives the loop from there on, with how many these were as one
+  // value more that it begins with.
+  const Binding* WriteFirstSteps(const Binding& loop) {
+    const Block& asks = *ir::CloneBlock(arena(), *loop.blocks[0]);
+    const Block& body = *ir::CloneBlock(arena(), *loop.blocks[1]);
+    const auto new_count = [&] { return builder().NewVar(DType::kI64, "steps"); };
+    const Var *asked = new_count(), *count = new_count();
+    Builder condition = builder().Nested(), goes_on = builder().Nested(), ends = builder().Nested();
+    for (const Binding* b : asks.bindings) goes_on.Append(b);
+    const Operand goes = condition.EmitOne(
+        OpCode::kIf, DType::kBool,
+        {condition.Scalar(OpCode::kLt, {asked, Operand::Int(kFirstSteps)})}, {},
+        {goes_on.Finish({}, asks.results), ends.Finish({}, {Operand::Bool(false)})});
+    Builder step = builder().Nested();
+    for (const Binding* b : body.bindings) step.Append(b);
+    const auto with = [](auto values, const auto& last) {
+      values.push_back(last);
+      return values;
+    };
+    Binding first = loop;
+    first.operands.push_back(Operand::Int(0));
+    first.results = with(NewResults(loop), new_count());
+    const Operand next = step.Add(count, Operand::Int(1));
+    first.blocks = {condition.Finish(with(asks.params, asked), {goes}),
+                    step.Finish(with(body.params, count), with(body.results, next))};
+    Binding rest = loop;
+    rest.operands.assign(first.results.begin(), first.results.end());
+    Mutator::Visit(arena()->New(std::move(first)));
+    return arena()->New(std::move(rest));
+  }
+
+  std::vector<const Var*> NewResults(const Binding& loop) {
+    std::vector<const Var*> results;
+    for (const Var* result : loop.results)
+      results.push_back(builder().NewVar(result->type, result->hint));
+    return results;
   }
 
   void FindChecked(const Binding& loop) {
@@ -160,14 +228,6 @@ class SearchWriter : public ir::Mutator {
   }
 
   // --- What the loop carries. ---
-
-  // What each iteration moves by the same number.
-  struct Moved {
-    size_t number;  // among what is carried
-    int64_t step;
-    Operand init;
-    const Var* at;  // in lane 0
-  };
 
   std::vector<Moved> SetCarried(const Binding& loop) {
     std::vector<Moved> moved;
@@ -440,8 +500,10 @@ class SearchWriter : public ir::Mutator {
 
   // --- The loop. ---
 
-  // Where each of what moves is when the search in lanes ends.
-  std::vector<const Var*> WriteLoop(const std::vector<Moved>& moved) {
+  // Writes the search in lanes from what the loop begins with, where `begins` says so, and gives
+  // the loop from where that ends.
+  const Binding* WriteLoop(Builder& writer, const Binding& loop, const std::vector<Moved>& moved,
+                           const Operand& begins) {
     const int lanes = lanes_->lanes();
     Operand inside = Operand::Bool(true);
     for (const Operand& guard : guards_) inside = early_->Scalar(OpCode::kAnd, {inside, guard});
@@ -466,7 +528,7 @@ class SearchWriter : public ir::Mutator {
       results.push_back(builder().NewVar(DType::kI64, one.at->hint));
       asked.push_back(builder().NewVar(DType::kI64));
       at.push_back(one.at);
-      inits.push_back(one.init);
+      inits.push_back(Apply(loop.operands[one.number]));
       next.push_back(early_->Add(one.at, early_->Mul(count, Operand::Int(one.step))));
     }
     next.push_back(early_->Scalar(OpCode::kEq, {count, Operand::Int(lanes)}));
@@ -474,26 +536,40 @@ class SearchWriter : public ir::Mutator {
       vars->push_back(builder().NewVar(DType::kBool, "more"));
     Builder condition = builder().Nested();
     const Block* asks = condition.Finish(asked, {asked.back()});
-    const Block* body = early_->Finish(at, next);
-    inits.push_back(loops_around_ > 0 ? MayBegin(moved, *body) : Operand::Bool(true));
-    builder().Emit(OpCode::kWhile, results, inits, {}, {asks, body});
-    return results;
+    inits.push_back(begins);
+    writer.Emit(OpCode::kWhile, results, inits, {}, {asks, early_->Finish(at, next)});
+    Binding rest = loop;
+    rest.operands.resize(loop.results.size());
+    for (size_t k = 0; k < moved.size(); ++k) rest.operands[moved[k].number] = results[k];
+    return arena()->New(std::move(rest));
   }
 
-  // Whether the first lanes are inside as far as that is the same each time the search begins, in
-  // front of all loops around it: a text is searched for a pattern that is shorter than lanes.
-  Operand MayBegin(const std::vector<Moved>& moved, const Block& body) {
-    const ir::DefinitionMap definitions = ir::Definitions(body);
+  // Whether the last of the first iterations has not ended the search, and lanes are inside as far
+  // as that is the same each time it begins, in front of all loops around it: a text is searched
+  // for a pattern that is shorter than lanes.
+  Operand MayBegin(Builder& writer, const Binding& loop, const Binding& behind,
+                   const std::vector<Moved>& moved) {
     Operand begins = Operand::Bool(true);
+    for (size_t k = 0; k < loop.results.size(); ++k) {
+      const Operand init = Apply(loop.operands[k]);
+      if (!init.IsConstant() || ir::TypeOf(init) != Type(DType::kBool)) continue;
+      const Operand flag = behind.operands[k];
+      const Operand stays = init.IsInt(1) ? flag : writer.Scalar(OpCode::kNot, {flag});
+      begins = writer.Scalar(OpCode::kAnd, {begins, stays});
+    }
+    ir::DefinitionMap definitions;
+    for (const Binding* b : early_->bindings())
+      for (const Var* result : b->results) definitions[result] = b;
     for (const Operand& guard : guards_) {
-      if (const std::optional<Operand> holds = AtStart(guard, moved, definitions))
-        begins = builder().Scalar(OpCode::kAnd, {begins, *holds});
+      if (const std::optional<Operand> holds = AtStart(writer, guard, moved, definitions))
+        begins = writer.Scalar(OpCode::kAnd, {begins, *holds});
     }
     return begins;
   }
 
   // What a value of the search is in its first iteration, where that is the same each time.
-  std::optional<Operand> AtStart(const Operand& value, const std::vector<Moved>& moved,
+  std::optional<Operand> AtStart(Builder& writer, const Operand& value,
+                                 const std::vector<Moved>& moved,
                                  const ir::DefinitionMap& definitions) {
     if (value.IsConstant() || fixed_.contains(value.var())) return value;
     for (const Moved& one : moved) {
@@ -507,21 +583,15 @@ class SearchWriter : public ir::Mutator {
       return std::nullopt;
     Operands operands;
     for (const Operand& operand : found->second->operands) {
-      const std::optional<Operand> start = AtStart(operand, moved, definitions);
+      const std::optional<Operand> start = AtStart(writer, operand, moved, definitions);
       if (!start) return std::nullopt;
       operands.push_back(*start);
     }
-    return builder().Scalar(found->second->op, operands);
-  }
-
-  const Binding* From(const Binding& loop, const std::vector<Moved>& moved,
-                      const std::vector<const Var*>& places) {
-    Binding rest = loop;
-    for (size_t k = 0; k < moved.size(); ++k) rest.operands[moved[k].number] = places[k];
-    return arena()->New(std::move(rest));
+    return writer.Scalar(found->second->op, operands);
   }
 
   Context& context_;
+  std::unordered_set<const Binding*> written_;  // loops that are searches as they are
   ir::VarSet fixed_;      // what the function is given, or makes outside of its loops
   int loops_around_ = 0;  // the loop that is looked at
 

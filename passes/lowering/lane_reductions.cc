@@ -37,6 +37,7 @@ constexpr int kLongestByParts = 512;
 
 // So few elements take as many lanes, or twice as many: the other accumulators would hold nothing.
 constexpr int kFew = 8;
+constexpr int kFewOfDear = 4;
 
 bool HasBools(const Binding& reduction) {
   return std::any_of(reduction.results.begin(), reduction.results.end(),
@@ -90,8 +91,8 @@ bool MayBeFew(const Binding& reduction) {
   const std::vector<const Binding*>& element = reduction.blocks[0]->bindings;
   return reduction.attrs.Int(Attr::kLanes) > 2 * kFew && reduction.attrs.Int(Attr::kBlock) == 0 &&
          reduction.blocks.size() == 2 && !reduction.operands[1].IsConstant() &&
-         !IsDear(reduction) && !IsLong(*reduction.blocks[0]) &&
-         std::all_of(element.begin(), element.end(), is_plain) && StartsFromNothing(reduction);
+         !IsLong(*reduction.blocks[0]) && std::all_of(element.begin(), element.end(), is_plain) &&
+         StartsFromNothing(reduction);
 }
 
 }  // namespace
@@ -115,14 +116,17 @@ LaneReductionWriter::Reduction LaneReductionWriter::Describe(const Binding& redu
 
 void LaneReductionWriter::WriteReduction(const Binding& reduction, bool in_loop) {
   const Reduction r = Describe(reduction);
-  const auto of_few = [&](int count) { return [&, count] { return AllOfFew(r, count); }; };
-  const auto of_many = [&] { return Halve(r, All(r), kFew); };
+  const int few = IsDear(reduction) ? kFewOfDear : kFew;
+  const auto of_few = [&](int count) {
+    return [&, count] { return Halve(r, Tail(r, r.lo, Starts(r, count)), few); };
+  };
+  const auto of_many = [&] { return Halve(r, All(r), few); };
   const auto has_at_most = [&](int count) {
     return builder().Scalar(OpCode::kLe, {builder().Sub(r.hi, r.lo), Int(count)});
   };
-  const auto of_more = [&] { return Choose(has_at_most(2 * kFew), of_few(2 * kFew), of_many); };
+  const auto of_more = [&] { return Choose(has_at_most(2 * few), of_few(2 * few), of_many); };
   const Operands lanes =
-      in_loop && MayBeFew(reduction) ? Choose(has_at_most(kFew), of_few(kFew), of_more) : All(r);
+      in_loop && MayBeFew(reduction) ? Choose(has_at_most(few), of_few(few), of_more) : All(r);
   const Operands ends = Halve(r, lanes, 1);
   for (size_t k = 0; k < reduction.results.size(); ++k) Replace(reduction.results[k], ends[k]);
 }
@@ -186,11 +190,6 @@ Operands LaneReductionWriter::AllByParts(const Reduction& r, int part) {
       builder().Scalar(OpCode::kLe, {builder().Sub(r.hi, r.lo), Int(kLongestByParts)});
   Choose(is_short, in_registers, in_memory);
   return LoadSums(sums, Int(0), r.lanes);
-}
-
-// What kFew lanes make of at most `count` elements.
-Operands LaneReductionWriter::AllOfFew(const Reduction& r, int count) {
-  return Halve(r, Tail(r, r.lo, Starts(r, count)), kFew);
 }
 
 // What so many lanes start from.

@@ -33,7 +33,6 @@ class LaneReductionWriter : public LoopWriter {
   Operands All(const Reduction& r);
   Operands Part(const Reduction& r, const ir::Operand& first, int count);
   Operands AllByParts(const Reduction& r, int part);
-  Operands AllOfFew(const Reduction& r, int count);
 
   Operands Starts(const Reduction& r, int count);
   Operands Step(const Reduction& r, const ir::Operand& start, const Operands& so_far);

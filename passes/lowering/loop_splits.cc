@@ -79,16 +79,14 @@ class Splitter {
       const Binding* b = body_.bindings[at];
       const bool is_needed = std::any_of(b->results.begin(), b->results.end(),
                                          [&](const Var* r) { return needed.contains(r); });
-      const Effects effects = EffectsOf(*b, roots_);
-      const bool is_kept =
-          (keeps == kFailing && effects.may_fail) || (keeps == kStoring && !effects.IsPure());
-      if (!is_needed && !is_kept) continue;
+      if (!is_needed && !IsKept(*b, keeps)) continue;
       std::vector<const Binding*> kept;
       if (keeps == kNeeded) kept = ReadBack(at, needed);
       if (!kept.empty()) {
         reads_new_ = true;
       } else {
-        if (keeps != kStoring) See(at, effects);
+        if (b->op == OpCode::kIf) b = PartOf(*b, needed, keeps, {});
+        if (keeps != kStoring) See(at, EffectsOf(*b, roots_));
         kept = {b};
       }
       for (const Binding* each : kept) {
@@ -98,6 +96,55 @@ class Splitter {
     }
     std::reverse(slice.bindings.begin(), slice.bindings.end());
     return slice;
+  }
+
+  bool IsKept(const Binding& b, Keeps keeps) const {
+    const Effects effects = EffectsOf(b, roots_);
+    return (keeps == kFailing && effects.may_fail) || (keeps == kStoring && !effects.IsPure());
+  }
+
+  // What the part holds of a branch: the sums none of its stores, which are not to be read back in
+  // it, and the stores none of the values that are carried alone. `stored` is what the way to it
+  // has stored to.
+  const Binding* PartOf(const Binding& branch, const VarSet& needed, Keeps keeps, VarSet stored) {
+    if (EffectsOf(branch, roots_).writes.empty()) return &branch;
+    std::vector<bool> wanted;
+    for (const Var* result : branch.results) wanted.push_back(needed.contains(result));
+    const auto keep_wanted = [&](auto& values) {
+      size_t k = 0;
+      std::erase_if(values, [&](const auto&) { return !wanted[k++]; });
+    };
+    Binding part = branch;
+    keep_wanted(part.results);
+    for (const Block*& block : part.blocks) {
+      std::vector<Operand> results = block->results;
+      keep_wanted(results);
+      block = arena_->New(PartOf(*block, std::move(results), keeps, stored));
+    }
+    return arena_->New(std::move(part));
+  }
+
+  Block PartOf(const Block& block, std::vector<Operand> results, Keeps keeps, VarSet stored) {
+    VarSet needed;
+    for (const Operand& result : results) needed.insert(result.var());
+    std::vector<VarSet> stored_before;
+    for (const Binding* b : block.bindings) {
+      stored_before.push_back(stored);
+      stored.merge(EffectsOf(*b, roots_).writes);
+    }
+    Block part{{}, {}, std::move(results)};
+    for (size_t at = block.bindings.size(); at-- > 0;) {
+      const Binding* b = block.bindings[at];
+      const bool is_needed = std::any_of(b->results.begin(), b->results.end(),
+                                         [&](const Var* r) { return needed.contains(r); });
+      if (!is_needed && !IsKept(*b, keeps)) continue;
+      if (b->op == OpCode::kIf) b = PartOf(*b, needed, keeps, stored_before[at]);
+      if (keeps != kStoring && Intersects(EffectsOf(*b, roots_).reads, stored_before[at])) Refuse();
+      part.bindings.push_back(b);
+      needed.merge(ir::FreeVars(*b));
+    }
+    std::reverse(part.bindings.begin(), part.bindings.end());
+    return part;
   }
 
   // Loads of what is needed of what binding `at` makes, from where it is stored at the end; none
@@ -134,7 +181,7 @@ class Splitter {
     if (!effects.writes.empty()) Refuse();
     for (const auto& [root, last] : last_store_) {
       if (!effects.reads.contains(root)) continue;
-      reads_old_ |= at < last;
+      reads_old_ |= at <= last;
       reads_new_ |= at > first_store_.at(root);
     }
   }

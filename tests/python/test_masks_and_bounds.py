@@ -101,7 +101,33 @@ def neighbours_where_low(x, y):
     return made
 
 
-CONDITIONS = (sum_between, pieces, mixed_conditions, conditions_in_loops, neighbours_where_low)
+def clip_and_count(x, y):
+    made = x.copy()
+    count = 0
+    for i in range(len(x)):
+        if made[i] < 0.25:
+            made[i] = 0.25
+            count += 1
+        elif made[i] > 0.75:
+            made[i] = y[i]
+            count += 2
+    return made, count
+
+
+def twice_where_low(x, y):
+    made = x.copy()
+    for i in range(len(x)):
+        if made[i] < 0.5:
+            made[i] = made[i] * 2 + y[i]
+    filled = np.zeros(len(x))
+    for i in range(len(x)):
+        if x[i] < y[i]:
+            filled[i] = x[i]
+    return made, filled
+
+
+CONDITIONS = (sum_between, pieces, mixed_conditions, conditions_in_loops, neighbours_where_low,
+              clip_and_count, twice_where_low)
 
 
 @pytest.mark.parametrize("count", [0, 1, 3, 9, 32, 100, 1003])

@@ -220,6 +220,33 @@ def shifted(x, by):
     return x.sum()
 
 
+@jit
+def first_in_rows(x, v, places):
+    total = 0
+    for i in range(len(x)):
+        found = False
+        for j in range(x.shape[1]):
+            if x[i, j] == v:
+                found = True
+                places[i] = j
+                break
+        if found:
+            total += 1
+    return total
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("dtype", ["float64", "uint8", "int32"])
+def test_searches_end_at_any_step(dtype, target):
+    lengths = [1, 2, 3, 4, 5, 6, 8, 12, 13, 37, 70, 1, 1, 4]
+    x = np.repeat(np.arange(len(lengths)) % 3, lengths).astype(dtype)
+    agrees(runs, x, np.zeros_like(x), np.zeros(len(x), np.int64), target=target)
+    for width in (1, 3, 4, 5, 36, 100):
+        rows = np.zeros((width + 1, width), dtype)
+        rows[np.arange(width), np.arange(width)] = 1
+        agrees(first_in_rows, rows, rows[0, 0], np.zeros(width + 1, np.int64), target=target)
+
+
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "int16", "bool"])
 def test_what_whole_vectors_leave(dtype, target):
