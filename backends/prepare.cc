@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "backends/compile.h"
+#include "backends/forks_wait.h"
 #include "backends/llvm/target.h"
 
 namespace parakeet::backends {
@@ -31,6 +32,7 @@ class Preparation {
       return;  // No thread is to be had.
     }
     pthread_atfork(BeforeFork, AfterFork, AfterFork);
+    WatchForks();  // who compiles may wait for the machine
     std::atexit(WaitUntilPrepared);
   }
 

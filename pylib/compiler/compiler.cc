@@ -5,6 +5,7 @@
 #include <string>
 
 #include "backends/compile.h"
+#include "backends/forks_wait.h"
 #include "frontend/context.h"
 #include "pylib/build_id.h"
 #include "pylib/compiler/compilation.h"
@@ -68,6 +69,7 @@ int32_t Run(Compilation* compilation, PkCompileResult* result) {
   backends::Compiled compiled;
   try {
     const WithoutGil others_run;
+    const backends::ForksWait until_compiled;
     compilation->RunPasses();
     compiled = compilation->Generate(false, false);
   } catch (const NeedShortAxes&) {
@@ -176,6 +178,7 @@ PARAKEET_EXPORT int32_t parakeet_compiler_dump(const PkCompileRequest* request, 
     std::string dumped;
     {
       const WithoutGil others_run;
+      const parakeet::backends::ForksWait until_dumped;
       dumped = Dump(compilation, what, stage);
     }
     *text = PyUnicode_DecodeUTF8(dumped.data(), Py_ssize_t(dumped.size()), "backslashreplace");

@@ -89,9 +89,10 @@ def test_a_fork_while_another_thread_compiles():
         for function in functions:
             function(np.ones(10))
 
-    for _ in range(3):
+    for turn in range(8):
         worker = threading.Thread(target=compile_all)
         worker.start()
+        sum(range(turn * 200_000))  # further into the compilations each time
 
         def work():
             for k, function in enumerate(functions):
