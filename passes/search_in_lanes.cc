@@ -21,11 +21,31 @@
 // has begun, the first four iterations are in order, and %go begins as what is known in front of
 // all loops of whether lanes are inside: a pattern may be shorter than they are.
 //
+// A loop that goes on behind what it finds asks lanes behind each iteration: a pattern that is
+// looked for at every place of a text, or a row that is added for few elements.
+//
+// Before:
+//   %c, %i = while (...) { ... } do (%c.1: i64, %i.1: i64) {
+//     %k = while (%k.1: i64 = 0) { ... %x[%i.1 + %k.1] and %p[%k.1] are the same ... }
+//     %all = eq %k, %m
+//     %c.2, %i.2 = if %all { ... } else { %next = add %i.1, 1  yield %c.1, %next }
+//     yield %c.2, %i.2 }
+// After:
+//   ... as it was ...
+//     %asks = ge %i.2, %resume.1
+//     %i.3, %gain.2, %rest.2, %resume.2 = if %asks { ... the search above, from %i.2, for
+//       iterations in which %x[%i] is not %p[0] ... } else { ... as they were ... }
+//     yield %c.2, %i.3, %gain.2, %rest.2, %resume.2 }
+// An iteration that is passed over takes the sides of branches that only move on, and of the loops
+// inside no more than the first element. Since lanes are asked behind an iteration, what it stores
+// is there. Where lanes have little to pass over, they rest, longer each time.
+//
 // Assumes: index form has been lowered; lanes have taken what they could. Integers of Python's do
 // not get past 2^63.
-// Refuses: loops that store, call or loop inside; places that move by more than one element, or not
-// along the last axis; what may trap, or be undefined, of elements behind the one that ends the
-// search.
+// Refuses: iterations passed over that would store, call or go through loops; places that move by
+// more than one element, or not along the last axis; what may trap, or be undefined, of elements
+// behind the one that ends the search. Behind each iteration: arrays that are carried, and loops
+// that do little besides where elements are wide, since one by one is as fast for them.
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -36,7 +56,10 @@
 #include "ir/dtype.h"
 #include "ir/mutator.h"
 #include "ir/uses.h"
+#include "passes/analyses/chosen_sides.h"
+#include "passes/analyses/holds_op.h"
 #include "passes/lowering/lane_values.h"
+#include "passes/lowering/while_forms.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -56,8 +79,15 @@ using Operands = std::vector<Operand>;
 
 constexpr int kMostLanes = 32;
 constexpr int kBytesOfLanes = 64;
-constexpr int64_t kLongestStep = 1024;
 constexpr int64_t kFirstSteps = 4;
+constexpr int kFewestLanes = 8;
+
+// Asking lanes takes as long as this many iterations that only move on. What has been gained by it
+// is counted, up to so much; where it is lost, so many iterations go on one by one.
+constexpr int64_t kPriceOfSkip = 2;
+constexpr int64_t kMostGain = 16;
+constexpr int64_t kLeastRest = 32;
+constexpr int64_t kMostRest = 1024;
 
 // What neither traps nor is undefined, whatever the operands are.
 bool IsHarmless(const Binding& b) {
@@ -82,6 +112,10 @@ bool IsHarmless(const Binding& b) {
   }
 }
 
+bool IsWhole(const Operand& operand) {
+  const DType dtype = ir::DTypeOf(operand);
+  return dtype == DType::kBool || ir::IsInteger(dtype);
+}
 bool IsI64(const Operand& operand) { return ir::TypeOf(operand) == Type(DType::kI64); }
 
 // As many lanes as fill one wide register with the widest of what is read and made of it; 0 where
@@ -127,6 +161,8 @@ class SearchWriter : public ir::Mutator {
   void Visit(const Binding* b) override {
     const bool may_search = b->op == OpCode::kWhile && !written_.contains(b);
     const Binding* rest = may_search ? WriteSearch(*b) : nullptr;
+    if (rest == nullptr && may_search) rest = WriteSkips(*b);
+    if (IsLongFor(*b)) rest = WriteSkips(*arena()->New(AsWhile(builder(), *b)));
     const bool is_loop = b->op == OpCode::kWhile || b->op == OpCode::kFor;
     loops_around_ += is_loop;
     Mutator::Visit(rest == nullptr ? b : rest);
@@ -149,73 +185,152 @@ class SearchWriter : public ir::Mutator {
     if (count == 0) return nullptr;
     LaneValues values(count);
     Builder early = builder().Nested(), late = builder().Nested();
-    lanes_ = &values, early_ = &early, late_ = &late;
-    guards_.clear(), demands_.clear(), answers_.clear(), late_values_.clear();
-    reads_ = false;
-    FindChecked(loop);
+    Begin(loop, false, values, early, late);
     const std::vector<Moved> moved = SetCarried(loop);
     const bool is_search = !moved.empty() && Take(*loop.blocks[0], true) &&
                            Demand(loop.blocks[0]->results[0]) && Take(*loop.blocks[1], true) &&
                            StaysAsItIs(loop) && reads_ && !demands_.empty();
     if (!is_search) return nullptr;
     context_.Note(loop.span, "searches in lanes", Topic::kLanes, Verdict::kDone);
-    if (loops_around_ == 0) return WriteLoop(builder(), loop, moved, Operand::Bool(true));
-    return WriteSearchOfSeveral(loop, moved);
+    return loops_around_ == 0 ? From(loop, moved, WriteLoop(builder(), moved))
+                              : WriteSearchOfSeveral(loop, moved);
   }
 
   // A loop around begins it again and again: it may mostly be short.
   const Binding* WriteSearchOfSeveral(const Binding& loop, const std::vector<Moved>& moved) {
-    const Binding& behind = *WriteFirstSteps(loop);
-    const Operand steps = behind.operands.back();
+    const Binding* first = arena()->New(FirstSteps(builder(), loop, kFirstSteps));
+    Mutator::Visit(first);
+    const Operand steps = first->results.back();
     const Operand goes_on = builder().Scalar(OpCode::kEq, {steps, Operand::Int(kFirstSteps)});
     Builder on = builder().Nested(), ends = builder().Nested();
-    Binding rest = *WriteLoop(on, behind, moved, MayBegin(on, loop, behind, moved));
-    rest.results = NewResults(loop);
+    Binding behind = loop;
+    behind.operands.assign(first->results.begin(), first->results.end() - 1);
+    std::vector<Moved> behind_first = moved;
+    for (Moved& one : behind_first) one.init = behind.operands[one.number];
+    const Operand begins = MayBegin(on, loop, behind, moved);
+    Binding rest = *From(behind, moved, WriteLoop(on, behind_first, begins));
+    rest.results = NewResults(builder(), loop);
     const Operands found(rest.results.begin(), rest.results.end());
     on.Append(arena()->New(std::move(rest)));
     written_.insert(on.bindings().begin(), on.bindings().end());
     Binding either{OpCode::kIf, loop.results, {goes_on}, {}, {}, loop.span};
-    either.blocks = {on.Finish({}, found),
-                     ends.Finish({}, {behind.operands.begin(), behind.operands.end() - 1})};
+    either.blocks = {on.Finish({}, found), ends.Finish({}, behind.operands)};
     return arena()->New(std::move(either));
   }
 
-  // The first iterations, in order. Gives the loop from there on, with how many these were as one
-  // value more that it begins with.
-  const Binding* WriteFirstSteps(const Binding& loop) {
-    const Block& asks = *ir::CloneBlock(arena(), *loop.blocks[0]);
-    const Block& body = *ir::CloneBlock(arena(), *loop.blocks[1]);
-    const auto new_count = [&] { return builder().NewVar(DType::kI64, "steps"); };
-    const Var *asked = new_count(), *count = new_count();
-    Builder condition = builder().Nested(), goes_on = builder().Nested(), ends = builder().Nested();
-    for (const Binding* b : asks.bindings) goes_on.Append(b);
-    const Operand goes = condition.EmitOne(
-        OpCode::kIf, DType::kBool,
-        {condition.Scalar(OpCode::kLt, {asked, Operand::Int(kFirstSteps)})}, {},
-        {goes_on.Finish({}, asks.results), ends.Finish({}, {Operand::Bool(false)})});
-    Builder step = builder().Nested();
-    for (const Binding* b : body.bindings) step.Append(b);
-    const auto with = [](auto values, const auto& last) {
-      values.push_back(last);
-      return values;
-    };
-    Binding first = loop;
-    first.operands.push_back(Operand::Int(0));
-    first.results = with(NewResults(loop), new_count());
-    const Operand next = step.Add(count, Operand::Int(1));
-    first.blocks = {condition.Finish(with(asks.params, asked), {goes}),
-                    step.Finish(with(body.params, count), with(body.results, next))};
+  // The loop from where the search in lanes has ended.
+  const Binding* From(const Binding& loop, const std::vector<Moved>& moved,
+                      const std::vector<const Var*>& places) {
     Binding rest = loop;
-    rest.operands.assign(first.results.begin(), first.results.end());
-    Mutator::Visit(arena()->New(std::move(first)));
+    for (size_t k = 0; k < moved.size(); ++k) rest.operands[moved[k].number] = places[k];
     return arena()->New(std::move(rest));
   }
 
-  std::vector<const Var*> NewResults(const Binding& loop) {
-    std::vector<const Var*> results;
-    for (const Var* result : loop.results)
-      results.push_back(builder().NewVar(result->type, result->hint));
-    return results;
+  void Begin(const Binding& loop, bool skips, LaneValues& values, Builder& early, Builder& late) {
+    lanes_ = &values, early_ = &early, late_ = &late;
+    guards_.clear(), demands_.clear(), answers_.clear(), late_values_.clear(), relied_on_.clear();
+    sides_ = ChosenSides(skips);
+    skips_ = skips, reads_ = false;
+    widest_ = kBytesOfLanes / kMostLanes;
+    FindChecked(loop);
+  }
+
+  // In order, by ones, and over more than a few iterations, as far as is known.
+  static bool IsLongFor(const Binding& b) {
+    if (b.op != OpCode::kFor || !b.attrs.Text(Attr::kKind).empty() || !b.operands[2].IsInt(1))
+      return false;
+    return !b.operands[0].IsConstant() || !b.operands[1].IsConstant() ||
+           b.operands[1].constant().integer - b.operands[0].constant().integer > kLeastRest;
+  }
+
+  // The loop, in which each iteration asks lanes how many of those behind it only move on; null
+  // where lanes cannot say.
+  const Binding* WriteSkips(const Binding& loop) {
+    const bool is_of_scalars = std::all_of(loop.results.begin(), loop.results.end(),
+                                           [](const Var* v) { return v->type.IsScalar(); });
+    if (!is_of_scalars) return nullptr;
+    const int fewest = HasLoops(*loop.blocks[1]) ? kFewestLanes : 2 * kFewestLanes;
+    for (int count = kMostLanes; count >= fewest; count /= 2) {
+      LaneValues values(count);
+      Builder early = builder().Nested(), late = builder().Nested();
+      Begin(loop, true, values, early, late);
+      const std::vector<Moved> moved = SetCarried(loop);
+      const auto by_ones = std::find_if(moved.begin(), moved.end(),
+                                        [](const Moved& one) { return std::abs(one.step) == 1; });
+      if (by_ones == moved.end()) return nullptr;
+      const bool is_search = Take(*loop.blocks[0], true) && Demand(loop.blocks[0]->results[0]) &&
+                             Take(*loop.blocks[1], true) && StaysAsItIs(loop) && reads_ &&
+                             !demands_.empty() && widest_ * count <= kBytesOfLanes;
+      if (!is_search) continue;
+      context_.Note(loop.span, "passes over iterations in lanes", Topic::kLanes, Verdict::kDone);
+      return WithSkips(loop, moved, *by_ones);
+    }
+    return nullptr;
+  }
+
+  // Behind each iteration lanes are asked, but for a while where they had little to pass over.
+  const Binding* WithSkips(const Binding& loop, const std::vector<Moved>& moved,
+                           const Moved& by_ones) {
+    Builder end = builder().Nested(), yes = builder().Nested(), no = builder().Nested();
+    std::vector<const Var*> places;
+    Operands inits, results = loop.blocks[1]->results;
+    for (const Moved& one : moved) {
+      places.push_back(builder().NewVar(DType::kI64, one.at->hint));
+      inits.push_back(one.init);
+      results[one.number] = places.back();
+    }
+    Binding skipping = loop;
+    Block asks = *loop.blocks[0], body = *loop.blocks[1];
+    Operands known;
+    for (const Operand& init :
+         {Operand::Int(0), Operand::Int(kLeastRest), loop.operands[by_ones.number]}) {
+      const std::string_view hint = known.empty() ? "gain" : known.size() == 1 ? "rest" : "resume";
+      skipping.operands.push_back(init);
+      skipping.results.push_back(builder().NewVar(DType::kI64, hint));
+      asks.params.push_back(builder().NewVar(DType::kI64, hint));
+      body.params.push_back(builder().NewVar(DType::kI64, hint));
+      places.push_back(builder().NewVar(DType::kI64, hint));
+      known.push_back(body.params.back());
+      inits.push_back(known.back());
+      results.push_back(places.back());
+    }
+    const Operand resumes =
+        end.Scalar(by_ones.step > 0 ? OpCode::kGe : OpCode::kLe, {by_ones.init, known[2]});
+    const std::vector<const Var*> found = WriteLoop(yes, moved);
+    const Operand at = found[static_cast<size_t>(&by_ones - moved.data())];
+    Operands of_yes(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(moved.size()));
+    for (const Operand& next : NextGain(yes, known, by_ones, at)) of_yes.push_back(next);
+    end.Emit(OpCode::kIf, places, {resumes}, {}, {yes.Finish({}, of_yes), no.Finish({}, inits)});
+    body.bindings.insert(body.bindings.end(), end.bindings().begin(), end.bindings().end());
+    body.results = results;
+    skipping.blocks = {arena()->New(std::move(asks)), arena()->New(std::move(body))};
+    return arena()->New(std::move(skipping));
+  }
+
+  // Iterations that do little are soon done, one by one.
+  static bool HasLoops(const Block& block) {
+    return HoldsOp(block, OpCode::kWhile) || HoldsOp(block, OpCode::kFor) ||
+           HoldsOp(block, OpCode::kCall);
+  }
+
+  // What is gained so far, how long lanes rest when it is lost, and where they are asked again.
+  static Operands NextGain(Builder& writer, const Operands& known, const Moved& moved,
+                           const Operand& at) {
+    const Operand passed = moved.step > 0 ? writer.Sub(at, moved.init) : writer.Sub(moved.init, at);
+    const Operand gain = writer.Add(known[0], writer.Sub(passed, Operand::Int(kPriceOfSkip)));
+    const Operand is_lost = writer.Scalar(OpCode::kLt, {gain, Operand::Int(0)});
+    const Operand is_full = writer.Scalar(OpCode::kGe, {gain, Operand::Int(kMostGain)});
+    const auto choose = [&](const Operand& condition, const Operand& a, const Operand& b) {
+      return Operand(writer.Scalar(OpCode::kSelect, {condition, a, b}));
+    };
+    const Operand longer = writer.Scalar(
+        OpCode::kMin, {writer.Mul(known[1], Operand::Int(2)), Operand::Int(kMostRest)});
+    const Operand rest = choose(is_full, Operand::Int(kLeastRest), known[1]);
+    const Operand behind =
+        writer.Scalar(moved.step > 0 ? OpCode::kAdd : OpCode::kSub, {at, known[1]});
+    return {choose(is_lost, Operand::Int(0),
+                   writer.Scalar(OpCode::kMin, {gain, Operand::Int(kMostGain)})),
+            choose(is_lost, longer, rest), choose(is_lost, behind, at)};
   }
 
   void FindChecked(const Binding& loop) {
@@ -231,10 +346,11 @@ class SearchWriter : public ir::Mutator {
 
   std::vector<Moved> SetCarried(const Binding& loop) {
     std::vector<Moved> moved;
+    sides_.ChooseForced(*loop.blocks[1]);
     for (size_t k = 0; k < loop.results.size(); ++k) {
-      const Operand init = Apply(loop.operands[k]);
+      const Operand init = InitOf(loop, k);
       LaneValue value{LaneValue::kUniform, init, 0};
-      if (const std::optional<int64_t> step = StepOf(*loop.blocks[1], k)) {
+      if (const std::optional<int64_t> step = sides_.StepOf(*loop.blocks[1], k)) {
         const Var* at = builder().NewVar(DType::kI64, loop.results[k]->hint);
         moved.push_back({k, *step, init, at});
         value = {LaneValue::kLinear, at, *step};
@@ -242,43 +358,44 @@ class SearchWriter : public ir::Mutator {
       lanes_->Set(loop.blocks[0]->params[k], value);
       lanes_->Set(loop.blocks[1]->params[k], value);
       const Operand& next = loop.blocks[1]->results[k];
-      const bool is_flag = init.IsConstant() && ir::TypeOf(init) == Type(DType::kBool);
-      if (is_flag && next.IsVar()) answers_[next.var()] = init.IsInt(1);
+      if (IsFlag(loop, k) && next.IsVar()) answers_[next.var()] = loop.operands[k].IsInt(1);
     }
     return moved;
   }
 
-  static std::optional<int64_t> StepOf(const Block& body, size_t k) {
-    const Var* own = body.params[k];
-    const Operand& next = body.results[k];
-    if (own->type != Type(DType::kI64) || !next.IsVar()) return std::nullopt;
-    for (const Binding* b : body.bindings) {
-      if (b->results.size() != 1 || b->result() != next.var()) continue;
-      if (b->op != OpCode::kAdd && b->op != OpCode::kSub) return std::nullopt;
-      const bool swapped = b->op == OpCode::kAdd && b->operands[1] == Operand(own);
-      if (b->operands[swapped ? 1 : 0] != Operand(own)) return std::nullopt;
-      const Operand& by = b->operands[swapped ? 0 : 1];
-      if (!by.IsConstant()) return std::nullopt;
-      const int64_t step = b->op == OpCode::kAdd ? by.constant().integer : -by.constant().integer;
-      const bool is_short = step != 0 && std::abs(step) <= kLongestStep;
-      return is_short ? std::optional(step) : std::nullopt;
-    }
-    return std::nullopt;
+  // What is carried into the search.
+  Operand InitOf(const Binding& loop, size_t k) const {
+    return Apply(skips_ ? loop.blocks[1]->results[k] : loop.operands[k]);
+  }
+  static bool IsFlag(const Binding& loop, size_t k) {
+    return loop.operands[k].IsConstant() && loop.results[k]->type == Type(DType::kBool);
   }
 
   // True where what does not go by steps is behind an iteration what it was, as far as is demanded.
   bool StaysAsItIs(const Binding& loop) {
     for (size_t k = 0; k < loop.results.size(); ++k) {
-      const Operand init = Apply(loop.operands[k]);
+      const Operand init = InitOf(loop, k);
       if (lanes_->Of(loop.blocks[1]->params[k]).kind == LaneValue::kLinear) continue;
-      const LaneValue next = ValueOf(loop.blocks[1]->results[k]);
-      if (next.kind == LaneValue::kUniform && next.value == init) continue;
-      if (next.kind != LaneValue::kVarying || !init.IsConstant() ||
-          ir::TypeOf(init) != Type(DType::kBool))
+      const Operand& result = loop.blocks[1]->results[k];
+      const LaneValue next = ValueOf(result);
+      const bool is_relied_on = skips_ && result.IsVar() && relied_on_.contains(result.var());
+      const bool is_one = next.kind == LaneValue::kUniform && !is_relied_on;
+      if (is_one && next.value == init) continue;
+      if (skips_ && is_one && next.value.IsConstant() && IsWhole(next.value)) {
+        Guard(OpCode::kEq, init, next.value);
+      } else if (IsFlag(loop, k) && (skips_ || next.kind == LaneValue::kVarying)) {
+        const bool flag = loop.operands[k].IsInt(1);
+        if (skips_) Guard(IsOf(*early_, init, flag));
+        if (!DemandIs(result, flag)) return false;
+      } else {
         return false;
-      demands_.push_back(init.IsInt(1) ? next.value : late_->Scalar(OpCode::kNot, {next.value}));
+      }
     }
     return true;
+  }
+
+  static Operand IsOf(Builder& writer, const Operand& condition, bool answer) {
+    return answer ? condition : Operand(writer.Scalar(OpCode::kNot, {condition}));
   }
 
   // --- The code of an iteration, in lanes. ---
@@ -290,6 +407,9 @@ class SearchWriter : public ir::Mutator {
   void Set(const Var* var, const LaneValue& value, bool is_late) {
     lanes_->Set(var, value);
     if (is_late) late_values_.insert(var);
+    if (!is_late) late_values_.erase(var);
+    if (value.kind == LaneValue::kVarying)
+      widest_ = std::max<int64_t>(widest_, ir::SizeInBytes(ir::DTypeOf(value.value)));
   }
 
   bool Take(const Block& block, bool is_certain) {
@@ -298,6 +418,7 @@ class SearchWriter : public ir::Mutator {
       switch (b->op) {
         case OpCode::kLoad: return TakeLoad(*b);
         case OpCode::kIf: return TakeIf(*b, is_certain);
+        case OpCode::kWhile: return skips_ && is_certain && TakeWhile(*b);
         case OpCode::kCheck: return is_certain && Demand(b->operands[0]);
         default: return false;
       }
@@ -333,7 +454,8 @@ class SearchWriter : public ir::Mutator {
     Binding applied = b;
     applied.operands = Apply(b.operands);
     const LaneValue value = lanes_->Apply(is_late ? *late_ : *early_, applied);
-    if (value.kind == LaneValue::kVarying && !is_late && !FitLanes(b)) return false;
+    const bool is_of_indexes = value.kind == LaneValue::kVarying && !is_late;
+    if (is_of_indexes && (skips_ || !FitLanes(b))) return false;
     Set(b.result(), value, is_late || value.kind == LaneValue::kVarying);
     return true;
   }
@@ -437,12 +559,21 @@ class SearchWriter : public ir::Mutator {
   // The side that is known to be taken, or what lanes choose of both.
   bool TakeIf(const Binding& b, bool is_certain) {
     if (const std::optional<bool> answer = AnswerOf(b.operands[0])) {
-      const Block& taken = *b.blocks[*answer ? 0 : 1];
+      const size_t side = *answer ? 0 : 1;
+      const Block& taken = *b.blocks[side];
+      // Steps are those of the side that has been chosen.
+      if (sides_.IsChosen(b) && *sides_.SideOf(b) != side) return false;
       if (!Take(taken, is_certain)) return false;
-      for (size_t k = 0; k < b.results.size(); ++k)
-        Set(b.results[k], ValueOf(taken.results[k]), IsLate(taken.results[k]));
+      SetAll(b.results, taken.results);
       return true;
     }
+    if (const std::optional<size_t> side = is_certain ? SideOf(b) : std::nullopt) {
+      const Block& taken = *b.blocks[*side];
+      if (!DemandIs(b.operands[0], *side == 0) || !Take(taken, true)) return false;
+      SetAll(b.results, taken.results);
+      return true;
+    }
+    if (sides_.IsChosen(b)) return false;
     if (!Take(*b.blocks[0], false) || !Take(*b.blocks[1], false)) return false;
     for (size_t k = 0; k < b.results.size(); ++k) {
       if (!b.results[k]->type.IsScalar()) return false;
@@ -457,9 +588,55 @@ class SearchWriter : public ir::Mutator {
     return true;
   }
 
-  std::optional<bool> AnswerOf(const Operand& condition) const {
+  void SetAll(const std::vector<const Var*>& vars, const Operands& operands) {
+    std::vector<std::pair<LaneValue, bool>> values;
+    for (const Operand& operand : operands) values.emplace_back(ValueOf(operand), IsLate(operand));
+    for (size_t k = 0; k < vars.size(); ++k) Set(vars[k], values[k].first, values[k].second);
+  }
+
+  // The side that iterations take that are passed over, where they are not to take both.
+  std::optional<size_t> SideOf(const Binding& b) {
+    if (const std::optional<size_t> side = sides_.SideOf(b)) return side;
+    if (!skips_) return std::nullopt;
+    // What is the same in all lanes is asked in front of what it guards.
+    const LaneValue asked = ValueOf(b.operands[0]);
+    if (asked.kind != LaneValue::kUniform || IsLate(b.operands[0])) return std::nullopt;
+    bool checks[2] = {false, false};
+    for (const size_t side : {0, 1}) {
+      ir::ForEachBinding(*b.blocks[side],
+                         [&](const Binding& inner) { checks[side] |= inner.op == OpCode::kCheck; });
+    }
+    return checks[0] == checks[1] ? std::nullopt : std::optional<size_t>(checks[0] ? 0 : 1);
+  }
+
+  // A loop that has found at its first element, or behind it, that there is nothing to go on with.
+  bool TakeWhile(const Binding& b) {
+    const Block &asks = *b.blocks[0], &body = *b.blocks[1];
+    Operands carried = b.operands;
+    for (const Var* result : b.results) {
+      if (!result->type.IsScalar()) return false;
+    }
+    for (const bool is_first : {true, false}) {
+      SetAll(b.results, carried);
+      SetAll(asks.params, carried);
+      if (!Take(asks, true)) return false;
+      const Operand goes_on = asks.results[0];
+      const LaneValue more = ValueOf(goes_on);
+      const bool is_settled = more.kind == LaneValue::kUniform && !more.value.IsInt(0);
+      if (!is_settled) return DemandIs(goes_on, false);
+      if (!is_first || IsLate(goes_on) || !Demand(goes_on)) return false;
+      SetAll(body.params, carried);
+      if (!Take(body, true)) return false;
+      carried = body.results;
+    }
+    return false;
+  }
+
+  std::optional<bool> AnswerOf(const Operand& condition) {
     const auto found = condition.IsVar() ? answers_.find(condition.var()) : answers_.end();
-    return found == answers_.end() ? KnownOf(condition) : std::optional(found->second);
+    if (found == answers_.end()) return KnownOf(condition);
+    relied_on_.insert(found->first);
+    return found->second;
   }
 
   bool Choose(const Binding& choice) {
@@ -483,27 +660,27 @@ class SearchWriter : public ir::Mutator {
     return TakeScalar(simple);
   }
 
-  // Lanes in which the value is false end the search, or it does not begin.
-  bool Demand(const Operand& condition) {
+  // Lanes in which the value is another end the search, or it does not begin.
+  bool DemandIs(const Operand& condition, bool answer) {
     const LaneValue value = ValueOf(condition);
     if (value.kind == LaneValue::kVarying) {
-      demands_.push_back(value.value);
+      demands_.push_back(IsOf(*late_, value.value, answer));
     } else if (value.value.IsConstant()) {
-      return value.value.IsInt(1);
+      return value.value.IsInt(answer ? 1 : 0);
     } else if (IsLate(condition)) {
-      demands_.push_back(lanes_->Vector(*late_, value));
+      demands_.push_back(lanes_->Vector(*late_, {value.kind, IsOf(*late_, value.value, answer)}));
     } else {
-      Guard(value.value);
+      Guard(IsOf(*early_, value.value, answer));
     }
     return true;
   }
+  bool Demand(const Operand& condition) { return DemandIs(condition, true); }
 
   // --- The loop. ---
 
-  // Writes the search in lanes from what the loop begins with, where `begins` says so, and gives
-  // the loop from where that ends.
-  const Binding* WriteLoop(Builder& writer, const Binding& loop, const std::vector<Moved>& moved,
-                           const Operand& begins) {
+  // Writes the search in lanes where `begins` says so; where each of what moves is when it ends.
+  std::vector<const Var*> WriteLoop(Builder& writer, const std::vector<Moved>& moved,
+                                    const Operand& begins = Operand::Bool(true)) {
     const int lanes = lanes_->lanes();
     Operand inside = Operand::Bool(true);
     for (const Operand& guard : guards_) inside = early_->Scalar(OpCode::kAnd, {inside, guard});
@@ -525,10 +702,10 @@ class SearchWriter : public ir::Mutator {
     std::vector<const Var*> results, asked, at;
     Operands inits, next;
     for (const Moved& one : moved) {
+      inits.push_back(one.init);
       results.push_back(builder().NewVar(DType::kI64, one.at->hint));
       asked.push_back(builder().NewVar(DType::kI64));
       at.push_back(one.at);
-      inits.push_back(Apply(loop.operands[one.number]));
       next.push_back(early_->Add(one.at, early_->Mul(count, Operand::Int(one.step))));
     }
     next.push_back(early_->Scalar(OpCode::kEq, {count, Operand::Int(lanes)}));
@@ -538,10 +715,7 @@ class SearchWriter : public ir::Mutator {
     const Block* asks = condition.Finish(asked, {asked.back()});
     inits.push_back(begins);
     writer.Emit(OpCode::kWhile, results, inits, {}, {asks, early_->Finish(at, next)});
-    Binding rest = loop;
-    rest.operands.resize(loop.results.size());
-    for (size_t k = 0; k < moved.size(); ++k) rest.operands[moved[k].number] = results[k];
-    return arena()->New(std::move(rest));
+    return results;
   }
 
   // Whether the last of the first iterations has not ended the search, and lanes are inside as far
@@ -551,10 +725,9 @@ class SearchWriter : public ir::Mutator {
                    const std::vector<Moved>& moved) {
     Operand begins = Operand::Bool(true);
     for (size_t k = 0; k < loop.results.size(); ++k) {
-      const Operand init = Apply(loop.operands[k]);
-      if (!init.IsConstant() || ir::TypeOf(init) != Type(DType::kBool)) continue;
+      if (!IsFlag(loop, k)) continue;
       const Operand flag = behind.operands[k];
-      const Operand stays = init.IsInt(1) ? flag : writer.Scalar(OpCode::kNot, {flag});
+      const Operand stays = loop.operands[k].IsInt(1) ? flag : writer.Scalar(OpCode::kNot, {flag});
       begins = writer.Scalar(OpCode::kAnd, {begins, stays});
     }
     ir::DefinitionMap definitions;
@@ -603,8 +776,12 @@ class SearchWriter : public ir::Mutator {
   ir::VarSet late_values_;
   Operands guards_;   // what is to hold before anything is read
   Operands demands_;  // masks of the lanes whose iterations only move on
-  std::unordered_map<const Var*, bool> answers_;  // of such iterations
+  std::unordered_map<const Var*, bool> answers_;  // of such iterations,
+  ir::VarSet relied_on_;                          // and those that have been made use of
   bool reads_ = false;                            // along an array
+  bool skips_ = false;                            // behind each iteration, not in front of all
+  int64_t widest_ = 0;                            // element of lanes, in bytes
+  ChosenSides sides_;                             // of branches, in iterations that only move on
 };
 
 }  // namespace
