@@ -6,6 +6,7 @@
 #include "ir/uses.h"
 #include "passes/analyses/contraction_operands.h"
 #include "passes/analyses/find_cost.h"
+#include "passes/fusing/checks_apart.h"
 #include "passes/fusing/chosen_places.h"
 
 namespace parakeet::passes {
@@ -208,7 +209,7 @@ bool ProducerChooser::IsMadeForContraction(const Binding& imap) const {
 }
 
 std::string ProducerChooser::WhyNever(const Binding& imap, const Effects& effects) const {
-  if (effects.may_fail) return "its elements may raise";
+  if (effects.may_fail && !HasChecksOnly(imap, roots_)) return "its elements may raise";
   if (!effects.writes.empty()) return "it stores";
   for (const Operand& result : imap.blocks[0]->results) {
     if (!ir::TypeOf(result).IsScalar()) return "its elements are arrays";
@@ -243,7 +244,7 @@ std::vector<LinearForm> ProducerChooser::IndexOf(const Binding& load) const {
 ProducerChooser::Candidate ProducerChooser::CandidateOf(const Binding& imap) const {
   Candidate candidate;
   candidate.imap = &imap;
-  const Block& body = *imap.blocks[0];
+  const Block body = WithoutChecks(*imap.blocks[0]);
   const std::unordered_set<const Binding*> own(body.bindings.begin(), body.bindings.end());
   const std::unordered_set<const Binding*> chosen = ChosenPlaces(body);
   VarSet places;  // conditions of indexes
@@ -312,6 +313,7 @@ void ProducerChooser::AddSites(Candidate& candidate, const Read& read) const {
   const auto reader = candidates_.find(read.reader);
   if (reader == candidates_.end()) return add(std::move(own));
   const Block& body = *read.reader->blocks[0];
+  if (HasChecks(body)) add(own);  // Its checks stay where it was.
   for (const Site& outer : reader->second.sites) {
     Site site{own.scope, Composed(own.index, *read.reader, outer.index)};
     // In a loop of the reader's there is one loop for each place of the reader.

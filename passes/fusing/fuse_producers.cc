@@ -5,6 +5,7 @@
 
 #include "ir/mutator.h"
 #include "passes/analyses/linear_forms.h"
+#include "passes/fusing/checks_apart.h"
 #include "passes/fusing/choose_producers.h"
 #include "passes/pass.h"
 
@@ -56,15 +57,22 @@ class Fuser : public ir::Mutator {
     std::vector<Operand> values;
   };
 
-  // The producer stands nowhere any more. Its block still reads the producers before it, each of
-  // which it gets when it is copied.
+  // The producer stands nowhere any more, but for its checks. Its block still reads the producers
+  // before it, each of which it gets when it is copied.
   void Keep(const Binding& imap) {
+    if (HasChecks(*imap.blocks[0])) KeepChecks(imap);
     const int kept = std::exchange(kept_depth_, depth_);
-    const Block* body = VisitBlock(imap.blocks[0]);
+    const Block* body = VisitBlock(arena()->New(WithoutChecks(*imap.blocks[0])));
     kept_depth_ = kept;
     for (size_t k = 0; k < imap.results.size(); ++k) {
       producers_[imap.results[k]] = {body, k, depth_};
     }
+  }
+
+  void KeepChecks(const Binding& imap) {
+    ir::Builder checks = builder().Nested();
+    WriteChecks(checks, imap);
+    for (const Binding* b : checks.bindings()) Visit(b);
   }
 
   bool Substitute(const Binding& load) {
