@@ -14,12 +14,17 @@
 //
 // Assumes: index form, behind fusion; what it joins is cleaned by hoist-invariants and
 // eliminate_common_subexpressions.
-// Refuses: what may raise, and calls; arrays handed on to the next step that the step did not
-// make; steps that hold anything but maps over one index space and cheap scalars; arrays of which a
-// step writes what another element reads, or that have two names; steps whose memory is next to
-// each other within the step, and far apart from one of many steps to the next.
+// What a step hands on to the next under another name (p, q = q, f(p, q)) is carried on likewise,
+// where the loop runs so often that all it leaves is made by it.
+//
+// Refuses: what may raise, and calls; arrays that only change places; steps that hold anything but
+// maps over one index space and cheap scalars; arrays of which a step writes what another element
+// reads, or that have two names; steps whose memory is next to each other within the step, and far
+// apart from one of many steps to the next.
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include "ir/mutator.h"
 #include "ir/uses.h"
@@ -210,7 +215,7 @@ class LoopInterchanger : public ir::Mutator {
   void Visit(const Binding* b) override {
     const bool may_move =
         b->op == OpCode::kFor && b->attrs.Text(ir::Attr::kKind).empty() && !may_overlap_;
-    if (!may_move) return Mutator::Visit(b);
+    if (!may_move || kept_.contains(b)) return Mutator::Visit(b);
     Steps steps;
     const std::string reason = FindSteps(*b, roots_, forms_, steps);
     if (!reason.empty()) {
@@ -224,7 +229,7 @@ class LoopInterchanger : public ir::Mutator {
                     [&](const Operand& init) { return IsOwnArray(init.var(), steps.order); })) {
       return Mutator::Visit(writer.Write(b->results));
     }
-    WriteUnlessNone(*b, writer);
+    WriteUnlessNone(*b, steps, writer);
   }
 
  private:
@@ -235,21 +240,34 @@ class LoopInterchanger : public ir::Mutator {
   }
 
   // A loop that does not run gives what it began with, the very arrays.
-  void WriteUnlessNone(const Binding& loop, StepWriter& writer) {
+  void WriteUnlessNone(const Binding& loop, const Steps& steps, StepWriter& writer) {
     std::vector<const Var*> made;
     for (const Var* result : loop.results)
       made.push_back(builder().NewVar(result->type, result->hint));
     ir::Builder then = builder().Nested();
     then.Append(writer.Write(made));
-    const std::vector<Operand> inits(loop.operands.begin() + 3, loop.operands.end());
-    const Operand runs = RunsAtAll(builder(), loop);
-    const Block* otherwise = builder().Nested().Finish({}, inits);
-    Mutator::Visit(arena()->New(Binding{OpCode::kIf,
-                                        loop.results,
-                                        {runs},
-                                        {then.Finish({}, {made.begin(), made.end()}), otherwise},
-                                        {},
-                                        loop.span}));
+    const Operand runs = RunsAtLeast(builder(), loop, steps.until_made);
+    Mutator::Visit(arena()->New(
+        Binding{OpCode::kIf,
+                loop.results,
+                {runs},
+                {then.Finish({}, {made.begin(), made.end()}), WithoutSteps(loop, steps.until_made)},
+                {},
+                loop.span}));
+  }
+
+  // What so few steps leave that some of it is what the loop began with.
+  const Block* WithoutSteps(const Binding& loop, int64_t until_made) {
+    ir::Builder otherwise = builder().Nested();
+    if (until_made == 1)
+      return otherwise.Finish({}, {loop.operands.begin() + 3, loop.operands.end()});
+    Binding again = loop;
+    for (const Var*& result : again.results) result = builder().NewVar(result->type, result->hint);
+    again.blocks = {ir::CloneBlock(arena(), *loop.blocks[0])};
+    const Binding* kept = arena()->New(std::move(again));
+    kept_.insert(kept);
+    otherwise.Append(kept);
+    return otherwise.Finish({}, {kept->results.begin(), kept->results.end()});
   }
 
   Roots roots_;
@@ -257,6 +275,7 @@ class LoopInterchanger : public ir::Mutator {
   bool may_overlap_;
   std::unordered_map<const Var*, int> uses_;
   std::unordered_map<const Var*, ir::Attributes> orders_;  // of what imaps make
+  std::unordered_set<const Binding*> kept_;                // Loops that stay as they are.
   Context& context_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <unordered_map>
+#include <utility>
 
 #include "ir/uses.h"
 #include "passes/analyses/find_cost.h"
@@ -140,13 +141,36 @@ class StepReader {
     for (const Binding* nest : steps.nests) {
       for (const Var* result : nest->results) orders[result] = nest->attrs;
     }
+    bool is_first = true;
     for (const Operand& result : body_.results) {
+      if (std::count(body_.results.begin(), body_.results.end(), result) > 1)
+        return "it carries one array on twice";
+      if (IsCarried(result)) continue;
       const auto made = result.IsVar() ? orders.find(result.var()) : orders.end();
       if (made == orders.end()) return "what it carries on is not made by the step";
-      if (result != body_.results[0] && made->second != steps.order)
+      if (!std::exchange(is_first, false) && made->second != steps.order)
         return "what it carries on lies in memory in different orders";
       steps.order = made->second;
-      orders.erase(made);
+    }
+    return FindHandedOn(steps);
+  }
+
+  bool IsCarried(const Operand& value) const {
+    return value.IsVar() && std::find(body_.params.begin() + 1, body_.params.end(), value.var()) !=
+                                body_.params.end();
+  }
+
+  // How many steps hand an array on, from name to name, until none has it.
+  std::string FindHandedOn(Steps& steps) const {
+    for (Operand result : body_.results) {
+      int64_t until_made = 1;
+      while (IsCarried(result)) {
+        if (++until_made > static_cast<int64_t>(body_.params.size()))
+          return "arrays that it carries only change places";
+        const auto at = std::find(body_.params.begin() + 1, body_.params.end(), result.var());
+        result = body_.results[at - body_.params.begin() - 1];
+      }
+      steps.until_made = std::max(steps.until_made, until_made);
     }
     return "";
   }

@@ -23,6 +23,9 @@ struct Steps {
   std::vector<ir::Operand> extents;
   std::vector<Held> held;
   ir::Attributes order;  // of the arrays that are carried on: `fortran` or nothing
+  // After how many steps all that is carried has been made by one: 1, or more where arrays are
+  // handed on to the next step under another name.
+  int64_t until_made = 1;
 
   const std::vector<const ir::Var*>& indexes() const { return nests[0]->blocks[0]->params; }
 };

@@ -111,6 +111,11 @@ ir::Operand RunsAtAll(ir::Builder& builder, const Binding& loop) {
   return builder.Scalar(is_up ? OpCode::kLt : OpCode::kGt, {loop.operands[0], loop.operands[1]});
 }
 
+ir::Operand RunsAtLeast(ir::Builder& builder, const Binding& loop, int64_t least) {
+  if (least == 1) return RunsAtAll(builder, loop);
+  return builder.Scalar(OpCode::kGe, {TripCount(builder, loop), Operand::Int(least)});
+}
+
 bool RunsAtMost(const Binding& loop, int64_t most) {
   constexpr int64_t kLargestEnd = int64_t{1} << 31;
   const auto is_near = [](const Operand& end) {

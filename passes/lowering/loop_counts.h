@@ -11,8 +11,9 @@ namespace parakeet::passes {
 // extents of an operator are counts: a product of two negative ones would be taken for elements.
 const ir::Function* CountLoops(ir::Arena* arena, const ir::Function* function);
 
-// Whether a `for` runs at all, and how often, which is appended.
+// Whether a `for` runs at all, or as often as that, and how often, which is appended.
 ir::Operand RunsAtAll(ir::Builder& builder, const ir::Binding& loop);
+ir::Operand RunsAtLeast(ir::Builder& builder, const ir::Binding& loop, int64_t least);
 ir::Operand TripCount(ir::Builder& builder, const ir::Binding& loop);
 
 // True for a `for` that is known to run no more often than that.
