@@ -14,7 +14,8 @@
 // the element as it is made. Filters that keep the same places become one filter of more values.
 //
 // Nests that store what they make of reductions over one index space, each to rows of its own, are
-// one (fusing/storing_siblings.h): `psi[t] = m.argmax(0)`, `delta[t] = m.max(0)`.
+// one (fusing/storing_siblings.h): `psi[t] = m.argmax(0)`, `delta[t] = m.max(0)`. So are those that
+// store to neighbours: `a[:, 0] = x`, `a[:, 1] = y`.
 //
 // What the later one of two reductions needs that read one array, and the first does not, is made
 // before both; on a GPU, where each array that is made by reductions is a kernel that goes through

@@ -1,5 +1,6 @@
 // Local algebra, one equation a line, sizes that checks have made equal, integers computed before,
-// and those that a loop carries and keeps: equal sizes make further ones equal.
+// and those that a loop carries and keeps: equal sizes make further ones equal. Axes of one
+// iteration are no axes of a foreach.
 //
 // Before:
 //   %s: i64 = broadcast_size %n, %n, site 0 at (1)
@@ -50,6 +51,7 @@ class Simplifier : public ir::Mutator {
   void Visit(const Binding* b) override {
     if (b->op == OpCode::kIf) Assume(*b);
     if (IsLoop(b->op)) b = WithoutKept(*b);
+    if (b->op == OpCode::kForeach) b = WithoutUnitAxes(*b);
     const Binding* rewritten = Rewrite(b);
     // Its results may have new types; what reads the old ones reads the new.
     if (auto value = Simpler(*rewritten)) return Stand(*b, *rewritten, *value);
@@ -93,6 +95,29 @@ class Simplifier : public ir::Mutator {
   void Assume(const Binding& b) {
     assumed_[b.blocks[0]] = {b.operands[0], true};
     assumed_[b.blocks[1]] = {b.operands[0], false};
+  }
+
+  // The nest without axes of one iteration, of which one stays if there is no other.
+  const Binding* WithoutUnitAxes(const Binding& nest) {
+    const Block& body = *nest.blocks[0];
+    const auto is_unit = [](const Operand& extent) { return extent.IsInt(1); };
+    if (body.params.size() < 2 || nest.attrs != ir::Attributes() ||
+        std::none_of(nest.operands.begin(), nest.operands.end(), is_unit))
+      return &nest;
+    Binding rest = nest;
+    Block element{{}, body.bindings, body.results};
+    rest.operands.clear();
+    for (size_t k = 0; k < body.params.size(); ++k) {
+      const bool is_last = k + 1 == body.params.size();
+      if (is_unit(nest.operands[k]) && !(is_last && rest.operands.empty())) {
+        Replace(body.params[k], Operand::Int(0));
+        continue;
+      }
+      rest.operands.push_back(nest.operands[k]);
+      element.params.push_back(body.params[k]);
+    }
+    rest.blocks = {arena()->New(std::move(element))};
+    return arena()->New(std::move(rest));
   }
 
   // The loop without what it carries and keeps, for which what it begins with reads from here on.

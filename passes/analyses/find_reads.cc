@@ -12,12 +12,17 @@ using ir::Var;
 
 namespace {
 
-// The indexes that the blocks of a loop or operator run over.
-std::vector<const Var*> IndexesOf(const Binding& b, size_t block) {
-  const std::vector<const Var*>& params = b.blocks[block]->params;
-  if (block > 0) return {};
+bool IsNest(const Binding& b) { return InfoOf(b.op).format == ir::OpFormat::kIndices; }
+
+// The indexes that the blocks of a loop or operator run over, but for those that stand still.
+std::vector<const Var*> IndexesOf(const Binding& b) {
+  const std::vector<const Var*>& params = b.blocks[0]->params;
   if (b.op == OpCode::kFor) return {params[0]};
-  return InfoOf(b.op).format == ir::OpFormat::kIndices ? params : std::vector<const Var*>();
+  std::vector<const Var*> indexes;
+  for (size_t k = 0; IsNest(b) && k < params.size(); ++k) {
+    if (!b.operands[k].IsInt(1)) indexes.push_back(params[k]);
+  }
+  return indexes;
 }
 
 }  // namespace
@@ -36,7 +41,9 @@ void ReadFinder::Visit(const Binding& b, const Block& block) {
   for (size_t i = 0; i < b.operands.size(); ++i) See(b, i, block);
   around_.push_back(&b);
   for (size_t k = 0; k < b.blocks.size(); ++k) {
-    if (b.op != OpCode::kIf) loops_.push_back({IndexesOf(b, k)});
+    const bool has_index = k == 0 && (b.op == OpCode::kFor || IsNest(b));
+    if (b.op != OpCode::kIf)
+      loops_.push_back({has_index, has_index ? IndexesOf(b) : std::vector<const Var*>()});
     Visit(*b.blocks[k]);
     if (b.op != OpCode::kIf) loops_.pop_back();
   }
@@ -66,7 +73,7 @@ void ReadFinder::See(const Binding& b, size_t operand, const Block& block) {
 // True when every index of every loop around the load, inside the producer's scope, moves it.
 bool ReadFinder::Follows(const Binding& load, size_t depth) const {
   for (size_t loop = depth; loop < loops_.size(); ++loop) {
-    if (loops_[loop].indexes.empty()) return false;
+    if (!loops_[loop].has_index) return false;
     for (const Var* index : loops_[loop].indexes) {
       const bool moves = std::any_of(load.operands.begin() + 1, load.operands.end(),
                                      [&](const Operand& o) { return Mentions(o, index); });

@@ -35,6 +35,7 @@ class ReadFinder {
  private:
   // A loop that the walk is in. A loop without an index (a while, a combine) is followed by none.
   struct Loop {
+    bool has_index = false;
     std::vector<const ir::Var*> indexes;
   };
 

@@ -1,6 +1,7 @@
 #include "passes/fusing/storing_siblings.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,9 @@ using ir::Binding;
 using ir::Block;
 using ir::OpCode;
 using ir::Operand;
+
+constexpr size_t kMostBindings = 96;  // of two nests whose stores are neighbours,
+constexpr int64_t kNear = 8;          // so many elements apart at most.
 
 bool IsStoringNest(const Binding& b) { return b.op == OpCode::kForeach; }
 
@@ -52,10 +56,51 @@ bool StoringSiblings::MayJoin(const Block& block, size_t first, size_t later) co
   const Binding &a = *block.bindings[first], &b = *block.bindings[later];
   if (!IsStoringNest(a) || !IsStoringNest(b) || a.operands != b.operands || a.attrs != b.attrs)
     return false;
-  if (!StoresElements(a) || !StoresElements(b) || !MakeReductionsAlike(a, b)) return false;
+  if (!StoresElements(a) || !StoresElements(b)) return false;
   const Effects of_a = EffectsOf(a, roots_), of_b = EffectsOf(b, roots_);
-  if (of_a.may_fail || of_b.may_fail || !Intersects(of_a.reads, of_b.reads)) return false;
+  if (of_a.may_fail || of_b.may_fail) return false;
+  const bool reduce_alike = MakeReductionsAlike(a, b) && Intersects(of_a.reads, of_b.reads);
+  if (!reduce_alike && !StoreToNeighbours(a, b)) return false;
   return AreApart(a, b) && AreApart(b, a) && MayWait(block, first, later);
+}
+
+// Whether all that the two do is short, and one stores beside where the other does, in the same
+// iteration: places that lie in one line of memory, of which neither stores the rest.
+bool StoringSiblings::StoreToNeighbours(const Binding& a, const Binding& b) const {
+  const auto& of_a = a.blocks[0]->bindings;
+  const auto& of_b = b.blocks[0]->bindings;
+  if (of_a.size() + of_b.size() > kMostBindings) return false;
+  const auto is_plain = [](const Binding* each) { return each->blocks.empty(); };
+  if (!std::all_of(of_a.begin(), of_a.end(), is_plain) ||
+      !std::all_of(of_b.begin(), of_b.end(), is_plain))
+    return false;
+  const std::vector<const ir::Var*>& params = a.blocks[0]->params;
+  const auto form_in_b = [&](const Operand& index) {
+    LinearForm form = forms_.Of(index);
+    for (size_t k = 0; k < params.size(); ++k)
+      form = form.With(b.blocks[0]->params[k], LinearForm::Of(params[k]));
+    return form;
+  };
+  const auto are_neighbours = [&](const Binding& x, const Binding& y) {
+    if (x.operands[0] != y.operands[0]) return false;
+    const auto rank = static_cast<size_t>(x.operands[0].var()->type.rank());
+    for (size_t axis = 1; axis <= rank; ++axis) {
+      const LinearForm gap = Difference(forms_.Of(x.operands[axis]), form_in_b(y.operands[axis]));
+      const bool fits =
+          gap.IsConstant() && (axis == rank ? std::abs(gap.constant) <= kNear : gap.constant == 0);
+      if (!fits) return false;
+    }
+    // Places that move by one are stored side by side by each.
+    const LinearForm last = forms_.Of(x.operands[rank]);
+    return std::none_of(params.begin(), params.end(),
+                        [&](const ir::Var* index) { return last.Coefficient(index) == 1; });
+  };
+  for (const Binding* x : of_a) {
+    for (const Binding* y : of_b) {
+      if (x->op == OpCode::kStore && y->op == OpCode::kStore && are_neighbours(*x, *y)) return true;
+    }
+  }
+  return false;
 }
 
 // What the first stores shows behind no error where its arrays are the function's own.
