@@ -15,6 +15,9 @@
 //     %w: i64 = if %is_in { %j = add %lo, %k  ... yield %v } else { yield 0 }
 //     yield %w }
 //
+// Where few outer indexes have a long reduction each, as the lags of a correlation, the reductions
+// alone go over their most iterations: blocks of threads then share each of them.
+//
 // The extent is bounded by what it is put together of (analyses/extent_bounds.h): triangles, bands
 // and windows that end at borders. With a second version, as before, where a bound rests on values
 // that may be anything, and where many outer indexes have a window each: their threads are enough,
@@ -43,6 +46,9 @@ using ir::Operand;
 using ir::Var;
 
 constexpr int64_t kManyOuter = 1 << 14;
+// Of no fewer indexes with a reduction each, or of shorter ones, a block of threads makes each.
+constexpr int64_t kFewRows = 264;
+constexpr int64_t kLongRow = 1 << 16;
 
 class TriangleBoxer : public LoopWriter {
  public:
@@ -55,7 +61,7 @@ class TriangleBoxer : public LoopWriter {
     inside_ = true;
     const Binding& nest = *Rewrite(b);
     inside_ = false;
-    if (!Box(nest)) builder().Append(&nest);
+    if (!Box(nest) && !BoxRows(nest)) builder().Append(&nest);
   }
 
  private:
@@ -92,6 +98,53 @@ class TriangleBoxer : public LoopWriter {
     return true;
   }
 
+  // Appends both ways of a nest of one long reduction an index; false where there is one alone.
+  bool BoxRows(const Binding& nest) {
+    const std::optional<size_t> at = OnlyReduction(nest);
+    if (!at) return false;
+    const Block& body = *nest.blocks[0];
+    const Binding& inner = *body.bindings[*at];
+    const Operand& extent = inner.operands[0];
+    const bool is_own = extent.IsVar() && ir::DefinedVars(body).contains(extent.var());
+    const Operand count = Product(Extents(nest));
+    if (!is_own || (count.IsConstant() && count.constant().integer >= kFewRows)) return false;
+    ExtentBounds bounds(function_, nest);
+    const std::optional<Operand> most = bounds.Write(builder(), extent);
+    if (!most) return false;
+    context_.Note(nest.span, "its reductions go over as many elements each, behind a guard",
+                  Topic::kNests, Verdict::kDone);
+    const Operand are_few = builder().Scalar(OpCode::kLt, {count, Int(kFewRows)});
+    const Operand are_long = builder().Scalar(OpCode::kGt, {*most, Int(kLongRow)});
+    const Operand worth = builder().Scalar(OpCode::kAnd, {are_few, are_long});
+    Block boxed = body;
+    boxed.bindings[*at] = arena()->New(BoxedInner(inner, {*most}));
+    Binding outer = nest;
+    outer.blocks[0] = arena()->New(std::move(boxed));
+    WriteBoth(
+        nest, builder().Scalar(OpCode::kAnd, {bounds.Holds(builder()), worth}),
+        ir::CloneBlock(arena(), Block{{}, {arena()->New(std::move(outer))}, {}})->bindings[0]);
+    return true;
+  }
+
+  // The place of a nest's one loop, a reduction along one axis, beside code that does not raise.
+  std::optional<size_t> OnlyReduction(const Binding& nest) const {
+    if (nest.op != OpCode::kImap && nest.op != OpCode::kForeach) return std::nullopt;
+    const std::vector<const Binding*>& bindings = nest.blocks[0]->bindings;
+    std::optional<size_t> only;
+    for (size_t k = 0; k < bindings.size(); ++k) {
+      const Binding& b = *bindings[k];
+      if (EffectsOf(b, roots_).may_fail) return std::nullopt;
+      if (b.op == OpCode::kIreduce && !only) {
+        only = k;
+      } else if (!ir::IsScalarOp(b.op) && b.op != OpCode::kLoad && b.op != OpCode::kStore) {
+        return std::nullopt;
+      }
+    }
+    const bool is_along_one =
+        only && bindings[*only]->blocks[0]->params.size() == 1 && !ElseOf(*bindings[*only]).empty();
+    return is_along_one ? only : std::nullopt;
+  }
+
   // In place of the nest.
   void Append(const Binding& nest, const Binding& boxed) {
     for (size_t k = 0; k < nest.results.size(); ++k) Replace(nest.results[k], boxed.results[k]);
@@ -109,8 +162,8 @@ class TriangleBoxer : public LoopWriter {
     return {identities.begin(), identities.end()};
   }
 
-  // The two as one over the box of `most`.
-  const Binding* Boxed(const Binding& nest, const Binding& inner, const Operands& most) {
+  // The inner one over the box of `most`.
+  Binding BoxedInner(const Binding& inner, const Operands& most) {
     Binding boxed = inner;
     std::copy(most.begin(), most.end(), boxed.operands.begin());
     const Block& element = *inner.blocks[0];
@@ -130,9 +183,14 @@ class TriangleBoxer : public LoopWriter {
                       arena()->New(Block{{}, {}, ElseOf(inner)})});
       return Operands(results.begin(), results.end());
     });
+    return boxed;
+  }
+
+  // The two as one.
+  const Binding* Boxed(const Binding& nest, const Binding& inner, const Operands& most) {
     Binding outer = nest;
     Block body = *nest.blocks[0];
-    body.bindings.back() = arena()->New(std::move(boxed));
+    body.bindings.back() = arena()->New(BoxedInner(inner, most));
     outer.blocks[0] = arena()->New(std::move(body));
     return ir::CloneBlock(arena(), Block{{}, {CombinedNest(arena(), outer)}, {}})->bindings[0];
   }

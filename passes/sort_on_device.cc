@@ -22,19 +22,26 @@
 //   foreach (%i) in (%n) { %a = load %r[%i, 0] ... exchanges of pairs ... store %r[%i, 0], %b ... }
 // That is a nest by itself too, so that no order of a sum follows from lengths.
 //
+// Where an element reads on in the row that it has sorted, the nest is two, between which the rows
+// of all elements are sorted: what it does before, and what behind, with what that needs of before.
+//
 // Assumes: index form, behind what fuses elements: arrays that are sorted exist. What is called
 // `sort` may keep the order of equal elements.
-// Refuses: sorts inside other operators, and rows that are read where they are sorted: kernels
-// start no kernels.
+// Refuses: sorts inside loops and branches of other operators, and rows that are handed on as
+// wholes where they are sorted: kernels start no kernels.
 #include <algorithm>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "ir/library_routines.h"
 #include "ir/uses.h"
+#include "passes/analyses/find_effects.h"
 #include "passes/analyses/known_lengths.h"
+#include "passes/analyses/needed_bindings.h"
 #include "passes/lowering/radix_sort_writer.h"
 #include "passes/lowering/sorting_network.h"
 #include "passes/pass.h"
@@ -148,16 +155,122 @@ const Binding* CopyBefore(const Block& block, size_t at) {
   return nullptr;
 }
 
+// An element in two: up to its first sort, and what comes behind that.
+struct Halves {
+  SortCall sort;
+  std::vector<const Binding*> before, behind;
+  std::vector<const Binding*> again;  // Of `before`: scalar code that `behind` does for itself.
+  std::vector<const Var*> handed_on;  // What else of `before` is read behind.
+};
+
+// True where all that the bindings do with the array is to load its elements, or to store to them.
+bool IsReadByElements(const std::vector<const Binding*>& bindings, const Var* array) {
+  const Block block{{}, bindings, {}};
+  bool by_elements = true;
+  ir::ForEachBinding(block, [&](const Binding& b) {
+    const bool accesses = b.op == OpCode::kLoad || b.op == OpCode::kStore;
+    for (size_t k = accesses ? 1 : 0; k < b.operands.size(); ++k)
+      by_elements &= b.operands[k] != Operand(array);
+    for (const Block* inner : b.blocks)
+      by_elements &= std::count(inner->results.begin(), inner->results.end(), Operand(array)) == 0;
+  });
+  return by_elements;
+}
+
+// The element taken apart at its first sort; nothing where it cannot be.
+std::optional<Halves> HalvesOf(const Binding& nest, const Roots& roots) {
+  const Block& element = *nest.blocks[0];
+  const auto holds_sort = [](const Binding* b) {
+    return AsSort(*b) || std::any_of(b->blocks.begin(), b->blocks.end(),
+                                     [](const Block* block) { return HoldsSort(*block); });
+  };
+  const auto at = std::find_if(element.bindings.begin(), element.bindings.end(), holds_sort);
+  if (at == element.bindings.end() || !AsSort(**at)) return std::nullopt;
+  Halves halves{*AsSort(**at), {element.bindings.begin(), at}, {at + 1, element.bindings.end()}};
+  if (!OwnsArrays(element, halves.sort)) return std::nullopt;
+  // An error of one element comes before what the next ones do.
+  const Effects first = EffectsOf(Block{{}, halves.before, {}}, roots);
+  const ir::VarSet inside = ir::DefinedVars(element);
+  if (first.may_fail || std::any_of(first.writes.begin(), first.writes.end(),
+                                    [&](const Var* root) { return !inside.contains(root); }))
+    return std::nullopt;
+  const Block behind{{}, halves.behind, element.results};
+  const ir::VarSet made = ir::DefinedVars(Block{{}, halves.before, {}});
+  const ir::VarSet used = ir::FreeVars(behind);
+  std::vector<const Binding*> needed;
+  for (const Binding* b : halves.before) {
+    for (const Var* var : b->results) {
+      if (!used.contains(var)) continue;
+      const std::vector<const Binding*> makers = NeededBindings(element, ir::VarSet{var});
+      const bool is_scalar_code = std::all_of(
+          makers.begin(), makers.end(), [](const Binding* m) { return ir::IsScalarOp(m->op); });
+      if (is_scalar_code) {
+        needed.insert(needed.end(), makers.begin(), makers.end());
+      } else if (var != halves.sort.keys && var != halves.sort.places) {
+        halves.handed_on.push_back(var);
+      }
+    }
+  }
+  for (const Binding* b : halves.before) {
+    if (std::find(needed.begin(), needed.end(), b) != needed.end()) halves.again.push_back(b);
+    // Another name of an array of the element says nothing of which row it is a part.
+    const bool names = ir::IsView(b->op) || b->op == OpCode::kIf || b->op == OpCode::kFor;
+    for (const Var* var : b->results) {
+      if (names && var->type.IsArray()) return std::nullopt;
+    }
+  }
+  std::vector<const Var*> arrays = halves.handed_on;
+  arrays.push_back(halves.sort.keys);
+  if (halves.sort.places != nullptr) arrays.push_back(halves.sort.places);
+  for (const Var* array : arrays) {
+    if (!array->type.IsArray()) continue;
+    for (const Operand& extent : array->type.dims()) {
+      if (extent.IsVar() && inside.contains(extent.var())) return std::nullopt;
+    }
+    if (!IsReadByElements(halves.behind, array)) return std::nullopt;
+  }
+  return halves;
+}
+
+// Takes what an element has made, an array of its own, for a row of what all elements have.
+class RowReader : public ir::Mutator {
+ public:
+  RowReader(ir::Arena* arena, std::vector<const Var*> row) : Mutator(arena), row_(std::move(row)) {}
+
+  void Learn(const Var* array, const Var* whole) { wholes_[array] = whole; }
+  const Block* Run(const Block& block) { return VisitBlock(&block); }
+
+ protected:
+  void Visit(const Binding* b) override {
+    const bool accesses = b->op == OpCode::kLoad || b->op == OpCode::kStore;
+    const auto whole = accesses ? wholes_.find(b->operands[0].var()) : wholes_.end();
+    if (whole == wholes_.end()) return Mutator::Visit(b);
+    Binding in_rows = *b;
+    in_rows.operands[0] = whole->second;
+    in_rows.operands.insert(in_rows.operands.begin() + 1, row_.begin(), row_.end());
+    Mutator::Visit(arena()->New(std::move(in_rows)));
+  }
+
+ private:
+  const std::vector<const Var*> row_;
+  std::unordered_map<const Var*, const Var*> wholes_;
+};
+
 class DeviceSorter : public RadixSortWriter {
  public:
   DeviceSorter(ir::Arena* arena, const ir::Function& function, Context& context)
-      : RadixSortWriter(arena), context_(context), lengths_(function, context.options) {}
+      : RadixSortWriter(arena),
+        context_(context),
+        lengths_(function, context.options),
+        roots_(function) {}
 
  protected:
   void Visit(const Binding* b) override {
     if (copies_.contains(b)) return WriteAllocation(*b);
     const std::optional<SortCall> sort = inside_ ? std::nullopt : AsSort(*b);
     if (sort) return WriteCall(*sort);
+    const bool is_nest = b->op == OpCode::kImap || b->op == OpCode::kForeach;
+    if (!inside_ && is_nest && SortBetween(*b)) return;
     if (!inside_ && b->op == OpCode::kImap && SortRows(*b)) return;
     const bool is_operator = ir::InfoOf(b->op).format == ir::OpFormat::kIndices;
     if (!inside_ && is_operator) NoteRefused(*b);
@@ -248,6 +361,113 @@ class DeviceSorter : public RadixSortWriter {
     return true;
   }
 
+  // Writes the nest as two, and the sorts of all its rows between them.
+  bool SortBetween(const Binding& nest) {
+    const std::optional<Halves> halves = HalvesOf(nest, roots_);
+    if (!halves) return false;
+    const SortCall& sort = halves->sort;
+    const Block& element = *nest.blocks[0];
+    NoteDone(sort.binding->span);
+    const std::optional<int64_t> length = LengthInNetwork(element, sort);
+    std::vector<const Var*> made = halves->handed_on;
+    made.push_back(sort.keys);
+    if (sort.places != nullptr) made.push_back(sort.places);
+    const std::vector<const Var*> wholes = MakeWholes(nest, *halves, made);
+    const Var* places = sort.places != nullptr ? wholes.back() : nullptr;
+    const Var* keys = wholes[wholes.size() - (places != nullptr ? 2 : 1)];
+    builder().set_span(sort.binding->span);
+    length ? WriteNetworks(keys, places, *length) : WriteSort(keys, places);
+    Replace(sort.binding->result(), Int(0));
+    const Operands index(element.params.begin(), element.params.end());
+    Binding rest = nest;
+    rest.results.clear();
+    Block behind{element.params, halves->again, {}};
+    RowReader reader(arena(), element.params);
+    for (size_t k = 0; k < made.size(); ++k) {
+      if (made[k]->type.IsArray()) {
+        reader.Learn(made[k], wholes[k]);
+        continue;
+      }
+      Operands operands = {wholes[k]};
+      operands.insert(operands.end(), index.begin(), index.end());
+      behind.bindings.push_back(
+          arena()->New(Binding{OpCode::kLoad, {made[k]}, std::move(operands), {}, {}, nest.span}));
+    }
+    behind.bindings.insert(behind.bindings.end(), halves->behind.begin(), halves->behind.end());
+    for (size_t k = 0; k < element.results.size(); ++k) {
+      const auto whole = std::find(made.begin(), made.end(), element.results[k].var());
+      if (whole != made.end() && (*whole)->type.IsArray()) {
+        Replace(nest.results[k], wholes[whole - made.begin()]);
+        continue;
+      }
+      rest.results.push_back(nest.results[k]);
+      behind.results.push_back(element.results[k]);
+    }
+    if (nest.op == OpCode::kImap && rest.results.empty()) return true;
+    rest.blocks = {reader.Run(*arena()->New(std::move(behind)))};
+    Visit(arena()->New(std::move(rest)));
+    return true;
+  }
+
+  // Writes what comes before the sort, for what `made` is of all elements: a nest for each array
+  // that scalar code makes, over its own indexes too, and one for all the rest.
+  std::vector<const Var*> MakeWholes(const Binding& nest, const Halves& halves,
+                                     const std::vector<const Var*>& made) {
+    std::vector<const Var*> wholes;
+    Binding rest{OpCode::kImap, {}, nest.operands, {}, {}, nest.span};
+    Block before{nest.blocks[0]->params, halves.before, {}};
+    for (const Var* each : made) {
+      Operands dims = nest.operands;
+      if (each->type.IsArray())
+        dims.insert(dims.end(), each->type.dims().begin(), each->type.dims().end());
+      const ir::Type type = ir::Type::Array(each->type.dtype(), dims);
+      wholes.push_back(builder().NewVar(type, each->hint));
+      if (const std::optional<Block> element = ElementAlone(nest, halves, each)) {
+        AppendWhole({OpCode::kImap, {wholes.back()}, dims, {}, {}, nest.span}, *element);
+      } else {
+        rest.results.push_back(wholes.back());
+        before.results.push_back(each);
+      }
+    }
+    if (!rest.results.empty()) AppendWhole(std::move(rest), before);
+    return wholes;
+  }
+
+  void AppendWhole(Binding whole, const Block& element) {
+    whole.blocks = {ir::CloneBlock(arena(), element)};
+    const bool outer = std::exchange(inside_, true);
+    builder().Append(Rewrite(arena()->New(std::move(whole))));
+    inside_ = outer;
+  }
+
+  // What makes one element of an array, at the nest's indexes and its own; nothing where that takes
+  // more than scalar code, or the array is stored to.
+  static std::optional<Block> ElementAlone(const Binding& nest, const Halves& halves,
+                                           const Var* array) {
+    Block element{nest.blocks[0]->params, {}, {}};
+    const Block before{{}, halves.before, {}};
+    bool is_stored = false;
+    ir::ForEachBinding(before, [&](const Binding& b) {
+      is_stored |= b.op == OpCode::kStore && b.operands[0] == Operand(array);
+    });
+    if (is_stored || !array->type.IsArray()) return std::nullopt;
+    for (const Binding* b : NeededBindings(before, ir::VarSet{array})) {
+      const auto made = std::find(b->results.begin(), b->results.end(), array);
+      if (made == b->results.end()) {
+        if (!ir::IsScalarOp(b->op) && b->op != OpCode::kLoad) return std::nullopt;
+        element.bindings.push_back(b);
+        continue;
+      }
+      if (b->op != OpCode::kImap) return std::nullopt;
+      const Block& inner = *b->blocks[0];
+      element.params.insert(element.params.end(), inner.params.begin(), inner.params.end());
+      element.bindings.insert(element.bindings.end(), inner.bindings.begin(), inner.bindings.end());
+      element.results = {inner.results[made - b->results.begin()]};
+    }
+    const bool is_scalar = !element.results.empty() && ir::TypeOf(element.results[0]).IsScalar();
+    return is_scalar ? std::optional(std::move(element)) : std::nullopt;
+  }
+
   // Of rows that a network may sort, if it is known: of a stable sort, zeros of either sign keep
   // their order, and of places, the first ones count up.
   std::optional<int64_t> LengthInNetwork(const Block& element, const SortCall& sort) {
@@ -315,6 +535,7 @@ class DeviceSorter : public RadixSortWriter {
 
   Context& context_;
   const KnownLengths lengths_;
+  const Roots roots_;
   bool inside_ = false;
   std::unordered_set<const Binding*> copies_;               // made where they are sorted,
   std::unordered_map<const Binding*, const Var*> sources_;  // by a call, from these.

@@ -81,7 +81,14 @@ SortWriter::Operands SortWriter::AtPlace(const Tile& tile, const Operand& at) {
   return index;
 }
 
+// So many for each thread that all of a block have some, an odd number.
+Operand SortWriter::RunOfThread(const Sort& sort) {
+  const Operand even = CeilDiv(Max(sort.length, Int(1)), Int(kBlockThreads));
+  return Min(builder().Scalar(OpCode::kOr, {even, Int(1)}), Int(sort.run));
+}
+
 void SortWriter::EachTile(const Sort& sort, const std::function<void(const Tile& tile)>& write) {
+  const Operand run = RunOfThread(sort);
   Blocks(builder().Mul(Product(sort.rows), sort.tiles), [&](const Operand& block) {
     Operands tiles = sort.rows;
     tiles.push_back(sort.tiles);
@@ -89,7 +96,7 @@ void SortWriter::EachTile(const Sort& sort, const std::function<void(const Tile&
     const Operand start = builder().Mul(row.back(), Int(sort.tile));
     row.pop_back();
     const Operand count = Min(builder().Sub(sort.length, start), Int(sort.tile));
-    write({row, start, count, AllocateLike(sort, {Int(2 * sort.tile)})});
+    write({row, start, count, run, AllocateLike(sort, {Int(2 * sort.tile)})});
   });
 }
 
@@ -125,8 +132,8 @@ void SortWriter::TakeElements(const Sort& sort, const Tile& tile) {
 }
 
 void SortWriter::SortRun(const Sort& sort, const Tile& tile, const Operand& thread) {
-  const Operand lo = builder().Mul(thread, Int(sort.run));
-  const Operand hi = Min(builder().Add(lo, Int(sort.run)), tile.count);
+  const Operand lo = builder().Mul(thread, tile.run);
+  const Operand hi = Min(builder().Add(lo, tile.run), tile.count);
   const auto insert = [&](const Operand& k) {
     Operands own;
     for (const Var* array : tile.shared) own.push_back(builder().Load(array, {k}));
@@ -151,24 +158,25 @@ void SortWriter::SortRun(const Sort& sort, const Tile& tile, const Operand& thre
 Operand SortWriter::MergeRuns(const Sort& sort, const Tile& tile) {
   // How many threads' elements a run has, and where the runs start.
   const auto is_open = [&](const Operands& runs) {
-    return builder().Scalar(OpCode::kLt, {builder().Mul(runs[0], Int(sort.run)), tile.count});
+    return builder().Scalar(OpCode::kLt, {builder().Mul(runs[0], tile.run), tile.count});
   };
   const auto merge = [&](const Operands& runs) {
     const Operand twice = builder().Mul(runs[0], Int(2));
-    const Operand width = builder().Mul(runs[0], Int(sort.run));
+    const Operand width = builder().Mul(runs[0], tile.run);
     const Operand to = builder().Sub(Int(sort.tile), runs[1]);
     Threads(kBlockThreads, [&](const Operand& thread) {
-      const Operand at = builder().Mul(thread, Int(sort.run));
+      const Operand at = builder().Mul(thread, tile.run);
       If(builder().Scalar(OpCode::kLt, {at, tile.count}), [&] {
         const Operand among =
             builder().Scalar(OpCode::kAnd, {thread, builder().Sub(twice, Int(1))});
-        const Operand first = builder().Mul(among, Int(sort.run));
+        const Operand first = builder().Mul(among, tile.run);
         const Operand start = builder().Sub(at, first);
         const Operand rest = builder().Sub(tile.count, start);
         const Operand left = Min(width, rest);
         const Operand right = Min(builder().Sub(rest, left), width);
         MergePart(sort, tile.shared,
-                  {builder().Add(runs[1], start), builder().Add(to, start), left, right}, first);
+                  {builder().Add(runs[1], start), builder().Add(to, start), left, right}, first,
+                  tile.run);
       });
     });
     return Operands{twice, to};
@@ -186,7 +194,7 @@ void SortWriter::MergeTiles(const Sort& sort, const Arrays& from, const Arrays& 
       const Operand at = builder().Mul(thread, Int(sort.run));
       const Pair pair = {Int(0), Int(sort.tile), left, builder().Sub(tile.count, left)};
       If(builder().Scalar(OpCode::kLt, {at, tile.count}),
-         [&] { MergePart(sort, tile.shared, pair, at); });
+         [&] { MergePart(sort, tile.shared, pair, at, Int(sort.run)); });
     });
     ByThreads(tile.count, [&](const Operand& k) {
       const Operands index = AtPlace(tile, builder().Add(tile.start, k));
@@ -233,7 +241,7 @@ Operand SortWriter::TakeSides(const Sort& sort, const Tile& tile, const Arrays& 
 }
 
 void SortWriter::MergePart(const Sort& sort, const Arrays& shared, const Pair& pair,
-                           const Operand& first) {
+                           const Operand& first, const Operand& run) {
   // Places in shared memory are few: half as wide, they take half as many registers.
   const auto narrow = [&](const Operand& at) { return builder().Cast(at, ir::DType::kI32); };
   const auto wide = [&](const Operand& at) { return builder().Cast(at, ir::DType::kI64); };
@@ -254,8 +262,7 @@ void SortWriter::MergePart(const Sort& sort, const Arrays& shared, const Pair& p
   const auto key = [&](const Operand& at) { return load_at(shared[0], Min(at, last)); };
   const Operand of_left = builder().Add(narrow(pair.from), split);
   const Operand of_right = builder().Add(middle, builder().Sub(count, split));
-  const Operand stop =
-      Min(builder().Add(first, Int(sort.run)), builder().Add(pair.left, pair.right));
+  const Operand stop = Min(builder().Add(first, run), builder().Add(pair.left, pair.right));
   // The heads of both sides, and the keys there. The key of a side that has ended is any.
   const auto take = [&](const Operand& k, const Operands& heads) {
     const Operand has_left = builder().Scalar(OpCode::kLt, {heads[0], middle});

@@ -41,7 +41,7 @@ class SortWriter : public LoopWriter {
     Operands rows;       // How many there are, an axis each;
     ir::Operand length;  // of each;
     ir::Operand tiles;   // of each.
-    int64_t run;         // Elements that one thread takes,
+    int64_t run;         // Elements that one thread takes at most,
     int64_t tile;        // and those that a block takes.
   };
   // A block's part of a row.
@@ -49,7 +49,8 @@ class SortWriter : public LoopWriter {
     Operands row;
     ir::Operand start;
     ir::Operand count;
-    Arrays shared;  // Two tiles.
+    ir::Operand run;  // Elements that a thread takes of it: fewer where a whole row is short.
+    Arrays shared;    // Two tiles.
   };
   // Two sorted sequences one behind the other in shared memory, and where the merged one starts.
   struct Pair {
@@ -62,6 +63,7 @@ class SortWriter : public LoopWriter {
   static Sort Describe(const ir::Var* keys, const ir::Var* places);
   Arrays AllocateLike(const Sort& sort, const Operands& dims);
   Operands AtPlace(const Tile& tile, const ir::Operand& at);
+  ir::Operand RunOfThread(const Sort& sort);
   void EachTile(const Sort& sort, const std::function<void(const Tile& tile)>& write);
 
   void SortTiles(const Sort& sort, const Arrays& sorted, const ir::Operand& is_long);
@@ -73,9 +75,9 @@ class SortWriter : public LoopWriter {
   // Brings what a tile of two merged ones is made of; how much of it is the left one's.
   ir::Operand TakeSides(const Sort& sort, const Tile& tile, const Arrays& from,
                         const ir::Operand& width);
-  // The elements of the merged pair from `first` on that one thread makes.
-  void MergePart(const Sort& sort, const Arrays& shared, const Pair& pair,
-                 const ir::Operand& first);
+  // The elements of the merged pair from `first` on that one thread makes, `run` at most.
+  void MergePart(const Sort& sort, const Arrays& shared, const Pair& pair, const ir::Operand& first,
+                 const ir::Operand& run);
   // How many of the first `count` elements of two merged sequences are the left one's.
   ir::Operand Split(const ir::Operand& count, const ir::Operand& left, const ir::Operand& right,
                     const Element& left_key, const Element& right_key);
