@@ -496,9 +496,14 @@ class TreeChooser : public LoopWriter {
 
   // Of the lanes of a GPU's threads.
   int64_t NeighboursOf(const Binding& b) {
-    return context_.options.kernels && LanesOf(b) > 1 && !IsOneToThread(b) ? RowNeighbours(nest_)
-                                                                           : 1;
+    return context_.options.kernels && LanesOf(b) > 1 && !IsOneToThread(b)
+               ? RowNeighbours(RowNest())
+               : 1;
   }
+
+  // What has a row for each of its elements: of what goes through them, make-rows-first makes a
+  // nest of the same elements.
+  const Binding* RowNest() const { return nest_ != nullptr ? nest_ : around_; }
 
   int64_t LanesOf(const Binding& b) {
     std::string reason = WhyNoLanes(b, nest_, patterns_, !context_.options.kernels);
@@ -514,7 +519,7 @@ class TreeChooser : public LoopWriter {
       reason = "it has a few elements around an index";
     if (context_.options.kernels && (depth_ == 0 || !reason.empty())) return 1;
     if (context_.options.kernels && IsOneToThread(b)) return kRowThreads;
-    if (context_.options.kernels) return kRowThreads * kRowPlaces / RowNeighbours(nest_);
+    if (context_.options.kernels) return kRowThreads * kRowPlaces / RowNeighbours(RowNest());
     if (!reason.empty()) {
       context_.Note(b.span, "no lanes: " + reason, Topic::kLanes, Verdict::kRefused);
       return 1;

@@ -39,18 +39,24 @@ std::optional<std::set<size_t>> NeighbourAccesses(const Block& body, const Acces
                                                   const ir::DefinitionMap& definitions) {
   const ir::VarSet inside = ir::DefinedVars(body);
   std::set<size_t> accesses;
+  ir::VarSet found;  // what elements say
   bool stores = false;
   for (size_t at = 0; at < body.bindings.size(); ++at) {
     const Binding& b = *body.bindings[at];
     const bool is_store = b.op == OpCode::kStore;
     if (stores && !is_store) return std::nullopt;
     stores |= is_store;
+    const auto is_found = [&](const Operand& value) { return found.contains(value.var()); };
+    if (b.op == OpCode::kLoad || std::any_of(b.operands.begin(), b.operands.end(), is_found))
+      found.insert(b.results.begin(), b.results.end());
     if (!IsAccess(b)) {
-      if (!ir::IsScalarOp(b.op) && b.op != OpCode::kIf) return std::nullopt;
+      if (!ir::IsScalarOp(b.op) && b.op != OpCode::kIf && b.op != OpCode::kCheck)
+        return std::nullopt;
       bool is_scalar = true;
       for (const Block* block : b.blocks) {
         ir::ForEachBinding(*block, [&](const Binding& inner) {
-          is_scalar &= ir::IsScalarOp(inner.op) || inner.op == OpCode::kIf;
+          is_scalar &=
+              ir::IsScalarOp(inner.op) || inner.op == OpCode::kIf || inner.op == OpCode::kCheck;
         });
       }
       if (!is_scalar) return std::nullopt;
@@ -61,6 +67,9 @@ std::optional<std::set<size_t>> NeighbourAccesses(const Block& body, const Acces
     const bool is_own = b.operands[1] == Operand(body.params[0]) &&
                         !ir::IsComplex(array->type.dtype()) &&
                         LiesSideBySide(array, patterns, definitions);
+    const bool is_anywhere =
+        !is_store && std::any_of(b.operands.begin() + 1, b.operands.end(), is_found);
+    if (!is_own && is_anywhere) continue;
     if (!is_own) return std::nullopt;
     accesses.insert(at);
   }

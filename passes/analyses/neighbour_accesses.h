@@ -12,7 +12,8 @@ namespace parakeet::passes {
 
 // The places in a loop's body of what neighbouring iterations may have done as one each: loads and,
 // behind all else, stores of the very element that the index says, of arrays of one axis whose
-// elements surely lie side by side. Nothing where there are none, or where the body does more with
+// elements surely lie side by side. Beside them there may be loads at places that elements say,
+// which lie anywhere, and checks. Nothing where there are none, or where the body does more with
 // the index than that in memory: then iterations that are far apart had better go side by side.
 // `definitions` are those of the loop's function.
 std::optional<std::set<size_t>> NeighbourAccesses(const ir::Block& body,

@@ -107,6 +107,12 @@ bool ElementLowering::IsPlain(const Block& body) {
   return is_plain;
 }
 
+bool ElementLowering::IsPlainBehindChecks(const Block& body) {
+  Block rest = body;
+  std::erase_if(rest.bindings, [](const Binding* b) { return b->op == OpCode::kCheck; });
+  return IsPlain(rest);
+}
+
 std::optional<std::vector<const Binding*>> ElementLowering::ArithmeticOf(
     const std::vector<Operand>& values, const Block& body) {
   ir::VarSet needed;
@@ -128,7 +134,7 @@ void ElementLowering::WriteElements(const Elements& elements) {
   const Block& body = *elements.nest.blocks[0];
   if (LiesInLine(elements)) return WriteLine(elements);
   if (elements.order.size() < 2 || !IsForThreads(body)) return WriteTrips(elements);
-  WriteGrid(elements, IsPlain(body) && IsForRows(body) ? kRowsOfThread : 1);
+  WriteGrid(elements, IsPlainBehindChecks(body) && IsForRows(body) ? kRowsOfThread : 1);
 }
 
 // --- One index ---
@@ -136,7 +142,8 @@ void ElementLowering::WriteElements(const Elements& elements) {
 bool ElementLowering::LiesInLine(const Elements& elements) const {
   const Binding& nest = elements.nest;
   const Block& body = *nest.blocks[0];
-  if (elements.order.size() < 2 || !IsPlain(body) || nest.attrs.Int(Attr::kFortran) != 0)
+  if (elements.order.size() < 2 || !IsPlainBehindChecks(body) ||
+      nest.attrs.Int(Attr::kFortran) != 0)
     return false;
   const ir::VarSet params(body.params.begin(), body.params.end());
   // An array is seen as a line wherever it is touched, or nowhere.
@@ -146,7 +153,12 @@ bool ElementLowering::LiesInLine(const Elements& elements) const {
     const bool is_access = b.op == OpCode::kLoad || b.op == OpCode::kStore;
     if (is_access) (IsLineAccess(b, elements) ? in_lines : elsewhere).insert(b.operands[0].var());
     if (IsLineAccess(b, elements)) return;
-    for (const Operand& operand : b.operands) in_line &= !params.contains(operand.var());
+    // A check may say where it fails.
+    const auto places = b.op == OpCode::kCheck ? static_cast<size_t>(b.attrs.Int(Attr::kAt)) : 0;
+    for (size_t k = 0; k < b.operands.size(); ++k) {
+      const bool is_place = k >= 1 && k <= places;
+      in_line &= is_place || !params.contains(b.operands[k].var());
+    }
   });
   for (const Var* array : in_lines) in_line &= !elsewhere.contains(array);
   for (const Operand& result : body.results) in_line &= !params.contains(result.var());
@@ -182,6 +194,8 @@ void ElementLowering::WriteLine(const Elements& elements) {
   Loop(Int(0), count, parallel, [&](const Operand& at) {
     line_place_ = at;
     const Block& element = *ir::CloneBlock(arena(), *nest.blocks[0]);
+    line_index_ = element.params;
+    line_extents_ = elements.extents;
     const Operands values = VisitBody(element, Operands(element.params.size(), Int(0)));
     for (size_t k = 0; k < made.size(); ++k) builder().Store(made[k], {at}, values[k]);
   });
@@ -194,7 +208,26 @@ Operand ElementLowering::LineOf(const Operand& array, const Operand& count) {
                            {{Attr::kFlat, int64_t{1}}}, {}, "line");
 }
 
+// Where a check fails, an index is found of the place in the line.
+void ElementLowering::VisitCheckInLine(const Binding& check) {
+  const Operand holds = Apply(check.operands[0]);
+  If(builder().Scalar(OpCode::kNot, {holds}), [&] {
+    const Operands index = Delinear(line_place_, line_extents_);
+    Operands operands = {holds};
+    for (size_t k = 1; k < check.operands.size(); ++k) {
+      const auto at = std::find(line_index_.begin(), line_index_.end(), check.operands[k].var());
+      operands.push_back(at == line_index_.end() ? Apply(check.operands[k])
+                                                 : index[at - line_index_.begin()]);
+    }
+    builder().Emit(OpCode::kCheck, {}, std::move(operands), check.attrs);
+  });
+}
+
 bool ElementLowering::VisitLine(const Binding& access) {
+  if (!lines_.empty() && access.op == OpCode::kCheck) {
+    VisitCheckInLine(access);
+    return true;
+  }
   const bool stores = access.op == OpCode::kStore;
   if (lines_.empty() || (access.op != OpCode::kLoad && !stores)) return false;
   const auto line = lines_.find(access.operands[0].var());

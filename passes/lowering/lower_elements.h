@@ -38,11 +38,14 @@ class ElementLowering : public RowGroupLowering {
   // Takes in a check of the function's that sizes are equal: for what is written from here on.
   void LearnSizes(const ir::Binding& check);
 
-  // While a nest is written with one index: an access to what lies along it. False for any other.
+  // While a nest is written with one index: an access to what lies along it, or a check. False for
+  // anything else.
   bool VisitLine(const ir::Binding& access);
 
   // True for a body that does not raise and holds no loops: an element by itself.
   static bool IsPlain(const ir::Block& body);
+  // The same but for checks of its own block.
+  static bool IsPlainBehindChecks(const ir::Block& body);
   // The bindings of the body that some of its values need, in order; nothing where those take more
   // than arithmetic.
   static std::optional<std::vector<const ir::Binding*>> ArithmeticOf(
@@ -62,6 +65,7 @@ class ElementLowering : public RowGroupLowering {
   bool LiesInLine(const Elements& elements) const;
   bool IsLineAccess(const ir::Binding& access, const Elements& elements) const;
   void WriteLine(const Elements& elements);
+  void VisitCheckInLine(const ir::Binding& check);
   ir::Operand LineOf(const ir::Operand& array, const ir::Operand& count);
   void WriteTrips(const Elements& elements);
   void WriteGrid(const Elements& elements, int64_t rows);
@@ -78,6 +82,8 @@ class ElementLowering : public RowGroupLowering {
   std::unordered_map<const ir::Var*, ir::Operand> same_sizes_;
   std::unordered_map<const ir::Var*, ir::Operand> lines_;  // by array
   ir::Operand line_place_;
+  std::vector<const ir::Var*> line_index_;  // of the nest
+  Operands line_extents_;
 };
 
 }  // namespace parakeet::passes
