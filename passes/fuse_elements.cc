@@ -10,8 +10,8 @@
 //   %x[%k]  %b: f64 = mul %a, 0.5  %e: f64 = load %y[%j, %k]  %f: f64 = mul %b, %e  yield %f }
 //   yield %c }
 //   %r: [n]f64 = imap (%j) in (%n) { %g: f64 = load %s[%j]  %h: f64 = tanh %g  yield %h }
-// where recognize-contractions finds sums of products by themselves. Of a producer whose elements are
-// checked, as indexes that arrays give, the checks stay: a foreach in its place.
+// where recognize-contractions finds sums of products by themselves. Of a producer whose elements
+// are checked, as indexes that arrays give, the checks stay: a foreach in its place.
 //
 // Assumes: index form; a load of the producer's result is in range.
 // Refuses: what fuse-vertically refuses, and a producer that holds a reduction, unless a row or a
