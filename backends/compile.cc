@@ -86,10 +86,16 @@ bool CallsLapack(const ir::Program& program) {
 
 using Object = llvm::SmallVector<char, 0>;
 
+// The emulated device is there to see what kernels do, and its threads take turns on one core: most
+// of the time of its calls would go into code that is run a few times.
+Effort EffortFor(const CompileOptions& options) {
+  return options.kernels == KernelTarget::kEmulated ? Effort::kLeast : Effort::kWhole;
+}
+
 Object CompilePiece(const Piece& piece, const CompileOptions& options) {
   llvm::LLVMContext context;
   const std::unique_ptr<llvm::Module> module = ReadPiece(piece, context);
-  Target target(options.cpu, options.features);
+  Target target(options.cpu, options.features, EffortFor(options));
   Optimize(*module, target.machine());
   return target.WriteObject(*module);
 }
@@ -110,7 +116,7 @@ ProcessorFacts FactsOf(const std::string& cpu) {
 Compiled Compile(const ir::Program& program, const CompileOptions& options) {
   Compiled compiled;
   WaitForMachine();
-  Target target(options.cpu, options.features);
+  Target target(options.cpu, options.features, EffortFor(options));
   llvm::LLVMContext context;
   const bool reads_text = options.kernels == KernelTarget::kCuda;  // Device functions.
   context.setDiscardValueNames(!options.keep_ir && !reads_text);

@@ -38,7 +38,7 @@ using ir::OpCode;
 using ir::Operand;
 using ir::Var;
 
-constexpr int kLongestSplit = 150;          // operations of a nest
+constexpr int kLongestSplitNest = 150;      // operations of a nest
 constexpr int kMostOperationsOfNest = 600;  // of all its parts
 constexpr size_t kMostParts = 9;
 constexpr int64_t kNarrow = 64;  // What has so few indexes along an axis is not split along it.
@@ -120,7 +120,7 @@ class NestSplitter : public LoopWriter {
       if (b.op == OpCode::kImap && result->type.rank() != static_cast<int>(IndexCount(b)))
         return false;
     }
-    return HasChoice(*b.blocks[0]) && LengthOf(b) <= kLongestSplit &&
+    return HasChoice(*b.blocks[0]) && LengthOf(b) <= kLongestSplitNest &&
            !EffectsOf(b, roots_).may_fail;
   }
 

@@ -18,7 +18,7 @@ std::optional<CudaDriver> replacement;
 // Whether a child of fork could do anything with the driver: it could before it was opened.
 std::atomic<bool> is_in_use = false;
 
-void InChild() { is_fork_of_cuda = is_fork_of_cuda || is_in_use; }
+void NoteFork() { is_fork_of_cuda = is_fork_of_cuda || is_in_use; }
 
 std::string VersionText(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
@@ -66,7 +66,7 @@ struct OpenedDriver {
   std::string why;
 
   OpenedDriver() {
-    pthread_atfork(nullptr, nullptr, InChild);
+    pthread_atfork(nullptr, nullptr, NoteFork);
     if (replacement) driver = *replacement;
     is_in_use = true;
     is_ready = (replacement || FindFunctions(&driver, &why)) && Initialise(driver, &why);

@@ -42,7 +42,8 @@ class Fibre {
 // Equal stacks side by side, mapped at their first use and kept.
 class FibreStacks {
  public:
-  static constexpr size_t kBytes = 64 * 1024;
+  // Kernels are compiled with the least effort: each value has a place in their frames.
+  static constexpr size_t kBytes = 128 * 1024;
 
   FibreStacks() = default;
   ~FibreStacks();

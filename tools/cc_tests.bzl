@@ -1,5 +1,6 @@
-"""A folder's C++ tests: one cc_test for each *_test.cc in it."""
+"""A folder's C++ tests: one cc_test of all, and one for each that needs a process of its own."""
 
+load("//tools:cc_batches.bzl", "batches_of")
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
 
 # What tests test is optimised as it is shipped; they themselves run for less time than -O2 takes.
@@ -53,13 +54,18 @@ precompiled_header = rule(
     toolchains = ["@bazel_tools//tools/cpp:toolchain_type"],
 )
 
-def folder_cc_tests(deps, data = [], copts = [], shards = {}):
-    """Declares a test for each file, and a library of what the files share.
+def folder_cc_tests(deps, data = [], copts = [], alone = [], shards = {}):
+    """Declares the tests of a folder's *_test.cc, and a library of what the files share.
+
+    Most of a small test's cost is headers, GoogleTest's templates and the link: those that do not
+    mind each other are compiled in batches, as libraries are, and are one test named `together`.
+    A case of it: bazel test //tests/ir:together --test_filter=Parser.*
 
     Args:
       deps: what every test links, GoogleTest aside.
       data: files that every test may read.
       copts: flags for every test.
+      alone: tests with a process of their own, each of its file's name.
       shards: by a test's name, in how many processes its cases run.
     """
     native.cc_library(
@@ -71,13 +77,23 @@ def folder_cc_tests(deps, data = [], copts = [], shards = {}):
         visibility = ["//tests:__subpackages__"],
         deps = deps + ["//tests:precompiled_header", "@gtest//:main"],
     )
-    for source in native.glob(["*_test.cc"]):
+    tests = {name: [name + ".cc"] for name in alone}
+    sources = native.glob(["*_test.cc"], exclude = [name + ".cc" for name in alone])
+    if sources:
+        tests["together"] = [batches_of("together", sources)]
+        native.cc_library(
+            name = "batched",
+            testonly = True,
+            textual_hdrs = sources,
+        )
+    for name, srcs in tests.items():
         native.cc_test(
-            name = source[:-len(".cc")],
-            srcs = [source],
+            name = name,
+            srcs = srcs,
             copts = copts + _QUICKLY_COMPILED + _PRECOMPILED,
             data = data,
-            shard_count = shards.get(source[:-len("_test.cc")]),
+            shard_count = shards.get(name),
             timeout = "eternal",  # A sanitizer on a busy machine needs over fifteen minutes.
-            deps = deps + [":shared", "//tests:precompiled_header", "@gtest//:main"],
+            deps = deps + [":shared", "//tests:precompiled_header", "@gtest//:main"] +
+                   ([":batched"] if name == "together" else []),
         )

@@ -70,7 +70,7 @@ bool LoadsByBlock(const ir::Block& body) {
   return loads;
 }
 
-bool Stores(const ir::Block& body) {
+bool WritesMemory(const ir::Block& body) {
   bool stores = false;
   ir::ForEachBinding(
       body, [&](const Binding& b) { stores |= b.op == OpCode::kStore || b.op == OpCode::kAtomic; });
@@ -190,7 +190,7 @@ void FunctionEmitter::EmitThreads(const Binding& loop) {
   const int64_t count = loop.operands[1].constant().integer;
   const bool only_warp = IsForWarp(loop, next_) && kernel_.threads % kWarpThreads == 0;
   BasicBlock *head = NewBlock("thread"), *after = NewBlock("threads_done");
-  if (kernel_.has_loaded && Stores(*loop.blocks[0])) WaitForBlock();
+  if (kernel_.has_loaded && WritesMemory(*loop.blocks[0])) WaitForBlock();
   Value* number = runner.ThreadNumber(emission_, call_);
   if (count < kernel_.threads) {
     builder_.CreateCondBr(builder_.CreateICmpSLT(number, I64(count)), head, after);

@@ -277,6 +277,7 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
     };
     const bool is_gpu = machine.getTargetTriple().isNVPTX();
     run(first);
+    if (machine.getOptLevel() == llvm::CodeGenOptLevel::None) continue;  // Short code is enough.
     if (!is_gpu && CountInstructions(function) <= kMostOnPaths && HasPaths(function, functions))
       run(paths);
     if (!is_gpu) JoinBounds(function, functions.getResult<llvm::LoopAnalysis>(function));

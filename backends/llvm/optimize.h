@@ -8,7 +8,8 @@
 namespace parakeet::backends {
 
 // Loops are vectorised before LLVM sees them (vectorize_loops), so its own vectorisers do not run,
-// and no pass here may change the bits of a result.
+// and no pass here may change the bits of a result. For a machine that makes no effort (Effort in
+// target.h), code is made shorter alone.
 void Optimize(llvm::Module& module, llvm::TargetMachine& machine);
 
 }  // namespace parakeet::backends

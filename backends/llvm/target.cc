@@ -159,15 +159,19 @@ const Processor& HostProcessor() {
   return *host;
 }
 
-std::unique_ptr<llvm::TargetMachine> MakeMachine(const Processor& processor) {
+std::unique_ptr<llvm::TargetMachine> MakeMachine(const Processor& processor,
+                                                 Effort effort = Effort::kWhole) {
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   return std::unique_ptr<llvm::TargetMachine>(TheTarget().createTargetMachine(
       kTriple, processor.cpu, processor.features, options, llvm::Reloc::PIC_,
-      llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
+      llvm::CodeModel::Small,
+      effort == Effort::kWhole ? llvm::CodeGenOptLevel::Aggressive : llvm::CodeGenOptLevel::None));
 }
 
-std::string KeyOf(const Processor& processor) { return processor.cpu + ' ' + processor.features; }
+std::string KeyOf(const Processor& processor, Effort effort = Effort::kWhole) {
+  return processor.cpu + ' ' + processor.features + (effort == Effort::kWhole ? "" : " least");
+}
 
 void MarkFor(const Processor& processor, llvm::Function* function) {
   function->addFnAttr("target-cpu", processor.cpu);
@@ -215,22 +219,24 @@ void PrepareWriter() {
   Give(&Pool::writers, KeyOf(host), std::move(ready));
 }
 
-Target::Target(const std::string& cpu, const std::string& features)
-    : processor_(FindProcessor(cpu, features)), machine_(Take(&Pool::machines, KeyOf(processor_))) {
-  if (machine_ == nullptr) machine_ = MakeMachine(processor_);
+Target::Target(const std::string& cpu, const std::string& features, Effort effort)
+    : processor_(FindProcessor(cpu, features)),
+      key_(KeyOf(processor_, effort)),
+      machine_(Take(&Pool::machines, key_)) {
+  if (machine_ == nullptr) machine_ = MakeMachine(processor_, effort);
 }
 
 void Target::Mark(llvm::Function& function) const { MarkFor(processor_, &function); }
 
 llvm::SmallVector<char, 0> Target::WriteObject(llvm::Module& module) {
-  ReadyWriter ready = Take(&Pool::writers, KeyOf(processor_));
+  ReadyWriter ready = Take(&Pool::writers, key_);
   if (ready.writer == nullptr) return ObjectWriter(*machine_).Write(module);
   llvm::SmallVector<char, 0> object = ready.writer->Write(module);
   ready.writer.reset();
-  Give(&Pool::machines, KeyOf(processor_), std::move(ready.machine));
+  Give(&Pool::machines, key_, std::move(ready.machine));
   return object;
 }
 
-Target::~Target() { Give(&Pool::machines, KeyOf(processor_), std::move(machine_)); }
+Target::~Target() { Give(&Pool::machines, key_, std::move(machine_)); }
 
 }  // namespace parakeet::backends

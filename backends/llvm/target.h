@@ -27,12 +27,16 @@ void PrepareMachine();
 // optimised for the first one meanwhile.
 void PrepareWriter();
 
+// What is done for code to be fast: all there is, or as little as there is, which takes a third of
+// the time.
+enum class Effort { kWhole, kLeast };
+
 // A target machine on loan from a pool of the process: making one costs as much as compiling a
 // small kernel, and LLVM's may serve one thread at a time. Any thread may take one.
 class Target {
  public:
   // As FindProcessor takes them.
-  Target(const std::string& cpu, const std::string& features);
+  Target(const std::string& cpu, const std::string& features, Effort effort = Effort::kWhole);
   ~Target();
   Target(const Target&) = delete;
   Target& operator=(const Target&) = delete;
@@ -46,6 +50,7 @@ class Target {
 
  private:
   const Processor processor_;
+  const std::string key_;  // of its machines in the pool
   std::unique_ptr<llvm::TargetMachine> machine_;
 };
 

@@ -89,7 +89,7 @@ class FlowFinder {
 
 void Insert(const VarSet& from, VarSet& to) { to.insert(from.begin(), from.end()); }
 
-void Read(const Operand& array, const Roots& roots, VarSet& set) {
+void SeeRead(const Operand& array, const Roots& roots, VarSet& set) {
   if (array.IsVar() && array.var()->type.IsArray()) Insert(roots.Of(array.var()), set);
 }
 
@@ -101,35 +101,35 @@ void AddOwnEffects(const Binding& b, const Roots& roots, Effects& effects) {
     case OpCode::kMatch:
     case OpCode::kShuffle:
     case OpCode::kLoadLanes:
-    case OpCode::kGatherLanes: Read(b.operands[0], roots, effects.reads); break;
+    case OpCode::kGatherLanes: SeeRead(b.operands[0], roots, effects.reads); break;
     case OpCode::kStore:
     case OpCode::kStoreLanes:
     case OpCode::kScatterLanes:
-    case OpCode::kFree: Read(b.operands[0], roots, effects.writes); break;
+    case OpCode::kFree: SeeRead(b.operands[0], roots, effects.writes); break;
     case OpCode::kAtomic:
-      Read(b.operands[0], roots, effects.reads);
-      Read(b.operands[0], roots, effects.writes);
+      SeeRead(b.operands[0], roots, effects.reads);
+      SeeRead(b.operands[0], roots, effects.writes);
       break;
     case OpCode::kCopy:
-      Read(b.operands[0], roots, effects.reads);
-      Read(b.operands[1], roots, effects.writes);
+      SeeRead(b.operands[0], roots, effects.reads);
+      SeeRead(b.operands[1], roots, effects.writes);
       break;
     case OpCode::kLibraryCall:
       for (const size_t stored : ir::StoredOperands(b))
-        Read(b.operands[stored], roots, effects.writes);
+        SeeRead(b.operands[stored], roots, effects.writes);
       [[fallthrough]];
     case OpCode::kMap:
     case OpCode::kReduce:
     case OpCode::kScan:
     case OpCode::kFilter:
-      for (const Operand& operand : b.operands) Read(operand, roots, effects.reads);
+      for (const Operand& operand : b.operands) SeeRead(operand, roots, effects.reads);
       break;
-    case OpCode::kReshape: Read(b.operands[0], roots, effects.reads); break;  // It may copy.
+    case OpCode::kReshape: SeeRead(b.operands[0], roots, effects.reads); break;  // It may copy.
     case OpCode::kCall:
       effects.may_fail = true;
       for (const Operand& operand : b.operands) {
-        Read(operand, roots, effects.reads);
-        Read(operand, roots, effects.writes);
+        SeeRead(operand, roots, effects.reads);
+        SeeRead(operand, roots, effects.writes);
       }
       break;
     default: break;

@@ -38,7 +38,7 @@ constexpr int kWholeLanes = 64;  // of which a stretch is a multiple
 // Rows of a register leave a sum waiting for the one before: runs pass by side by side.
 constexpr int kRunsSideBySide = 4;
 // An element that costs more is what takes time.
-constexpr int kCheapSideBySide = 8;
+constexpr int kCheapColumn = 8;
 // What is made beside the reduction is made again for every few rows.
 constexpr int kCheapBesideColumns = 4;
 
@@ -419,7 +419,7 @@ void ColumnLowering::WriteNarrow(const Columns& columns, const Operand& runs, in
   const Operands index(columns.extents.size(), Int(0));
   const Stretch stretch{columns, index, Int(0), width, parts, {}, Int(0), lanes};
   // What takes long to make does not wait for sums.
-  const bool is_cheap = CostOf(*columns.reduction.blocks[0]) <= kCheapSideBySide;
+  const bool is_cheap = CostOf(*columns.reduction.blocks[0]) <= kCheapColumn;
   const int64_t count = is_cheap ? kRunsSideBySide : 1;
   const Operand groups = CeilDiv(runs, Int(count));
   const auto write = [&](const Operand& group) {

@@ -11,7 +11,7 @@ namespace parakeet::pylib {
 namespace {
 
 // Places in NumPy's function table.
-enum ApiIndex { kGetVersion = 0, kGetArrayFunctions = 365 };
+enum TablePlace { kGetVersion = 0, kGetArrayFunctions = 365 };
 constexpr unsigned kVersion2 = 0x2000000;
 
 // PyArray_Descr of NumPy 1 as far as its functions.
@@ -28,11 +28,11 @@ struct OldDescriptor {
 enum FunctionIndex { kSort = 33, kStableSort = 35, kArgSort = 36, kStableArgSort = 38 };
 
 // How the IR calls the dtypes.
-struct TypeName {
+struct SortedType {
   const char* name;
   int type;
 };
-constexpr TypeName kTypes[] = {
+constexpr SortedType kTypes[] = {
     {"bool", kBool},     {"i8", kInt8},         {"u8", kUint8},    {"i16", kInt16},
     {"u16", kUint16},    {"i32", kInt32},       {"u32", kUint32},  {"i64", kInt64},
     {"u64", kUint64},    {"f16", kFloat16},     {"f32", kFloat32}, {"f64", kFloat64},
@@ -109,7 +109,7 @@ const void* FindKernel(const char* name) {
   for (const KernelName& kernel : kKernels) {
     const size_t length = std::strlen(kernel.name);
     if (text.substr(0, length) != kernel.name) continue;
-    for (const TypeName& type : kTypes) {
+    for (const SortedType& type : kTypes) {
       if (text.substr(length) != type.name || functions_of[type.type] == nullptr) continue;
       if (kernel.place == kStableArgSort) return IndexSorterOf(type.type);
       return functions_of[type.type][kernel.place];

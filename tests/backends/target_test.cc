@@ -55,6 +55,14 @@ TEST(TargetTest, DividesWholeNumbersWhereThatIsFast) {
   EXPECT_FALSE(narrows("znver3"));
 }
 
+// Nor does who wants one kind of code find a machine of the other in the pool.
+TEST(TargetTest, MakesAsMuchOfCodeAsIsAsked) {
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(Target("", "").machine().getOptLevel(), llvm::CodeGenOptLevel::Aggressive);
+    EXPECT_EQ(Target("", "", Effort::kLeast).machine().getOptLevel(), llvm::CodeGenOptLevel::None);
+  }
+}
+
 TEST(TargetTest, FunctionsSayTheirMachine) {
   const Target target("haswell", "");
   llvm::LLVMContext context;

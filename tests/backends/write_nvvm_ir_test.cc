@@ -18,7 +18,7 @@ namespace parakeet::backends {
 namespace {
 
 // The lines of a text, of which some here are continued in the next, behind four spaces.
-std::string Joined(std::string text) {
+std::string WithWholeLines(std::string text) {
   for (size_t at = 0; (at = text.find("\n    ")) != text.npos;) text.replace(at, 5, " ");
   return text;
 }
@@ -208,7 +208,7 @@ define double @f() {
   ret double %1
 }
 )"),
-            Joined(R"(
+            WithWholeLines(R"(
 @shared = external addrspace(3) global [0 x i8], align 64
 @table = internal addrspace(4) constant [2 x double] [double 1.000000e+00, double -0.000000e+00],
     align 8
@@ -390,7 +390,7 @@ declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 !5 = !{!6, !6, i64 0}
 !6 = !{!"word"}
 )"),
-            Joined(R"(
+            WithWholeLines(R"(
 define internal float @inner(i8* %a0) noinline readonly argmemonly {
 b0:
   %t0 = bitcast i8* %a0 to i64*

@@ -41,7 +41,7 @@ ir::Program Inlined(const ir::Program& program) {
       .program;
 }
 
-ir::RunResult RunOn(const ir::Program& program, double x) {
+ir::RunResult RunAt(const ir::Program& program, double x) {
   return ir::Interpret(program, "f0", {ir::Constant::Float(x)});
 }
 
@@ -61,8 +61,8 @@ TEST(InlinedChain, ALongOneStaysShort) {
 
 TEST(InlinedChain, GivesTheSame) {
   const ir::Program chain = Chain(18, false);
-  const ir::RunResult before = RunOn(chain, 3.0);
-  const ir::RunResult after = RunOn(Inlined(chain), 3.0);
+  const ir::RunResult before = RunAt(chain, 3.0);
+  const ir::RunResult after = RunAt(Inlined(chain), 3.0);
   ASSERT_FALSE(before.error || after.error);
   EXPECT_EQ(std::get<ir::Constant>(before.values[0]), std::get<ir::Constant>(after.values[0]));
 }
@@ -71,8 +71,8 @@ TEST(InlinedChain, GivesTheSame) {
 TEST(InlinedChain, FailsAtTheSamePlace) {
   const ir::Program chain = Chain(18, true);
   for (const double x : {7.5, 9.0}) {
-    const ir::RunResult before = RunOn(chain, x);
-    const ir::RunResult after = RunOn(Inlined(chain), x);
+    const ir::RunResult before = RunAt(chain, x);
+    const ir::RunResult after = RunAt(Inlined(chain), x);
     ASSERT_EQ(before.error.has_value(), after.error.has_value()) << x;
     if (before.error) EXPECT_EQ(before.error->place, after.error->place) << x;
   }

@@ -18,8 +18,8 @@ namespace {
 
 using ir::OpCode;
 
-constexpr int kColumns = 3;
-constexpr int64_t kBytesOfRow = int64_t{8} * kTimeLoopArrays * kColumns;
+constexpr int kTiledColumns = 3;
+constexpr int64_t kBytesOfRow = int64_t{8} * kTimeLoopArrays * kTiledColumns;
 
 // Takes the bands from the last to the first, or none.
 class OtherBands : public ir::Mutator {
@@ -58,7 +58,7 @@ TEST(TileSteps, NoBitChanges) {
   Random random(20261128);
   int tiled = 0, took_bands = 0;  // programs, and runs
   for (int round = 0; round < 300; ++round) {
-    const std::string text = RandomTimeLoop(random, kColumns);
+    const std::string text = RandomTimeLoop(random, kTiledColumns);
     const ir::Program program = ir::Parse(text);
     Context context;
     context.options.tiled = {.of_band = RandomNumber(random, 1, 40) * kBytesOfRow, .of_thread = 0};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/clock.h"
+#include "runtime/fibre.h"
 #include "runtime/team.h"
 
 namespace parakeet::runtime {
@@ -475,8 +476,9 @@ TEST_F(EmulatedDeviceDeath, AnErrorThatWasNotAnnounced) {
 }
 
 TEST_F(EmulatedDeviceDeath, AStackThatIsTooSmall) {
+  static constexpr size_t kBytes = FibreStacks::kBytes + 4 * 1024;
   const auto overflow = [](PkThread* thread, const void*) {
-    volatile char* below = static_cast<char*>(__builtin_frame_address(0)) - 68 * 1024;
+    volatile char* below = static_cast<char*>(__builtin_frame_address(0)) - kBytes;
     for (int i = 0; i < 8 * 1024; ++i) below[i] = 1;
     pk_thread_barrier(thread);
   };

@@ -16,7 +16,7 @@ namespace parakeet::runtime {
 namespace {
 
 // As NumPy's kernels of numbers: the array is not looked at.
-int Reverse(void* data, int64_t count, void* array) {
+int ReverseAll(void* data, int64_t count, void* array) {
   auto* numbers = static_cast<double*>(data);
   for (int64_t i = 0; i < count / 2; ++i) std::swap(numbers[i], numbers[count - 1 - i]);
   return array == nullptr ? 0 : -1;
@@ -28,12 +28,12 @@ int NumberBackwards(void*, int64_t* places, int64_t count, void*) {
 }
 
 const void* FindKernel(const char* name) {
-  if (std::strcmp(name, "sort_f64") == 0) return reinterpret_cast<const void*>(&Reverse);
+  if (std::strcmp(name, "sort_f64") == 0) return reinterpret_cast<const void*>(&ReverseAll);
   if (std::strcmp(name, "argsort_f64") == 0) return reinterpret_cast<const void*>(&NumberBackwards);
   return nullptr;
 }
 
-uint64_t AddressOf(void* data) { return reinterpret_cast<uint64_t>(data); }
+uint64_t Address(void* data) { return reinterpret_cast<uint64_t>(data); }
 
 TEST(LibraryCall, SortsByTheKernelsThatAreSet) {
   SetSortKernels(FindKernel);
@@ -41,7 +41,7 @@ TEST(LibraryCall, SortsByTheKernelsThatAreSet) {
   double numbers[kCount];
   std::iota(numbers, numbers + kCount, 1.0);
   int64_t places[kCount] = {};
-  const uint64_t operands[] = {AddressOf(numbers), kCount, AddressOf(places), kCount};
+  const uint64_t operands[] = {Address(numbers), kCount, Address(places), kCount};
   Call call(1);
   EXPECT_EQ(pk_library_call(&call, Table()->symbol("pk_numpy_sort_f64"), "ST", operands), 0);
   EXPECT_EQ(numbers[0], kCount);
@@ -76,7 +76,7 @@ TEST(LibraryCall, PassesByReferenceInTheWidthOfTheLibrary) {
   for (const bool is_wide : {true, false}) {
     double numbers[3] = {1, 2, 3};
     int64_t integers[3] = {10, -20, 30};
-    const uint64_t operands[] = {'U', 3, AddressOf(numbers), 3, AddressOf(integers), 3};
+    const uint64_t operands[] = {'U', 3, Address(numbers), 3, Address(integers), 3};
     const void* routine =
         is_wide ? reinterpret_cast<const void*>(&Wide) : reinterpret_cast<const void*>(&Narrow);
     EXPECT_EQ(CallFortran(routine, "unTK", operands, is_wide), -3);

@@ -12,20 +12,20 @@ namespace {
 using Number = std::complex<double>;
 
 // An array of the test: where it begins in `memory`, its sizes, its strides in elements.
-struct Array {
+struct Operand {
   std::vector<Number>* memory;
   int64_t begin;
   std::vector<int64_t> sizes;
   std::vector<int64_t> strides;
 };
 
-void Append(const Array& array, std::vector<int64_t>* words) {
+void Append(const Operand& array, std::vector<int64_t>* words) {
   words->push_back(reinterpret_cast<int64_t>(array.memory->data() + array.begin));
   words->insert(words->end(), array.sizes.begin(), array.sizes.end());
   for (const int64_t stride : array.strides) words->push_back(stride * int64_t(sizeof(Number)));
 }
 
-std::vector<Number> Numbers(size_t count) {
+std::vector<Number> SomeNumbers(size_t count) {
   std::vector<Number> numbers(count);
   for (size_t i = 0; i < count; ++i) numbers[i] = {double(i % 7) - 3, double(i % 5) - 2};
   return numbers;
@@ -70,7 +70,7 @@ std::optional<BlasProduct> Product(const Case& it, std::vector<Number>* left,
 }
 
 void Check(const Case& it) {
-  std::vector<Number> left = Numbers(200), right = Numbers(300), result(200, -1);
+  std::vector<Number> left = SomeNumbers(200), right = SomeNumbers(300), result(200, -1);
   std::swap(right[0], right[17]);
   const auto product = Product(it, &left, &right, &result);
   ASSERT_TRUE(product.has_value());
@@ -112,12 +112,12 @@ TEST(MatrixProduct, ConjugatesWhatIsTransposed) {
   Check({3, 4, 5, {1, 3}, {4, 1}, {4, 1}, 1});
   Check({3, 4, 5, {5, 1}, {1, 5}, {4, 1}, 2});
   Check({3, 4, 5, {1, 3}, {1, 5}, {4, 1}, 3});
-  std::vector<Number> left = Numbers(200), right = Numbers(200), result(200);
+  std::vector<Number> left = SomeNumbers(200), right = SomeNumbers(200), result(200);
   EXPECT_FALSE(Product({3, 4, 5, {5, 1}, {4, 1}, {4, 1}, 1}, &left, &right, &result));
 }
 
 TEST(MatrixProduct, RefusesWhatBlasHasNoWordsFor) {
-  std::vector<Number> left = Numbers(200), right = Numbers(200), result(200);
+  std::vector<Number> left = SomeNumbers(200), right = SomeNumbers(200), result(200);
   const auto fits = [&](const Case& it) { return Product(it, &left, &right, &result).has_value(); };
   EXPECT_TRUE(fits({3, 4, 5, {5, 1}, {4, 1}, {4, 1}}));
   EXPECT_FALSE(fits({3, 4, 5, {10, 2}, {4, 1}, {4, 1}}));  // nothing side by side
@@ -130,7 +130,7 @@ TEST(MatrixProduct, RefusesWhatBlasHasNoWordsFor) {
 }
 
 TEST(MatrixProduct, MakesOneAxisOfSeveral) {
-  std::vector<Number> left = Numbers(200), right = Numbers(200), result(200);
+  std::vector<Number> left = SomeNumbers(200), right = SomeNumbers(200), result(200);
   // "abk,kc->abc": rows of all matrices are rows of one.
   std::vector<int64_t> words = {0, 2, 1, 1, 0};
   Append({&left, 0, {2, 3, 5}, {15, 5, 1}}, &words);
@@ -167,7 +167,7 @@ TEST(MatrixProduct, MakesOneAxisOfSeveral) {
 }
 
 TEST(MatrixProduct, AsksForWholeElements) {
-  std::vector<Number> numbers = Numbers(400);
+  std::vector<Number> numbers = SomeNumbers(400);
   std::vector<int64_t> words = {0, 1, 1, 1, 0};
   Append({&numbers, 0, {3, 5}, {5, 1}}, &words);
   Append({&numbers, 50, {5, 4}, {4, 1}}, &words);

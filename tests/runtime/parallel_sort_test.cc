@@ -54,7 +54,7 @@ int FailAtLast(void* data, int64_t count, void*) {
   return static_cast<int16_t*>(data)[count - 1] == 1 ? -1 : 0;
 }
 
-const void* FindKernel(const char* name) {
+const void* FindSort(const char* name) {
   const std::string text = name;
   if (text == "sort_f64") return reinterpret_cast<const void*>(&SortBackwards);
   if (text == "stable_sort_f64") return reinterpret_cast<const void*>(&StableSort);
@@ -68,7 +68,7 @@ class ParallelSort : public testing::Test {
   void SetUp() override {
     SetOpenMpPath(TestOpenMpPath());
     if (const std::string why = BindOpenMp(); !why.empty()) GTEST_SKIP() << why;
-    SetSortKernels(FindKernel);
+    SetSortKernels(FindSort);
     live_buffers_ = ReadBufferCounters().live_buffers;
   }
   void TearDown() override { EXPECT_EQ(ReadBufferCounters().live_buffers, live_buffers_); }
@@ -84,7 +84,7 @@ const void* RoutineOf(const char* name) {
 uint64_t AddressOf(const void* data) { return reinterpret_cast<uint64_t>(data); }
 
 // Few values, so that many are equal; zeros of both signs, infinities, and nans told apart by bits.
-std::vector<double> Numbers(int64_t count, unsigned seed) {
+std::vector<double> RandomDoubles(int64_t count, unsigned seed) {
   std::mt19937_64 random(seed);
   std::vector<double> numbers(static_cast<size_t>(count));
   for (double& number : numbers) {
@@ -127,7 +127,7 @@ constexpr int32_t kTeams[] = {2, 3, 4, 5, 7, 8, 16};
 
 TEST_F(ParallelSort, NoBitDependsOnTheTeam) {
   for (const int64_t size : kSizes) {
-    const std::vector<double> numbers = Numbers(size, unsigned(size));
+    const std::vector<double> numbers = RandomDoubles(size, unsigned(size));
     std::vector<double> without_nan = numbers;
     std::erase_if(without_nan, [](double number) { return std::isnan(number); });
     for (const int32_t team : kTeams) {
@@ -158,7 +158,7 @@ TEST_F(ParallelSort, NegativeZerosComeFirst) {
 }
 
 TEST_F(ParallelSort, EachThreadHasAPart) {
-  const std::vector<double> numbers = Numbers(100000, 1);
+  const std::vector<double> numbers = RandomDoubles(100000, 1);
   for (const auto& [team, parts] : {std::pair{1, 1}, {2, 2}, {4, 4}, {16, 6}}) {
     kernel_calls = 0;
     SortedBy("sort_f64", team, numbers);
@@ -168,8 +168,9 @@ TEST_F(ParallelSort, EachThreadHasAPart) {
 
 TEST_F(ParallelSort, ATeamAtWorkSortsWithOneThread) {
   kernel_calls = 0;
-  RunOnTeam(2, 2,
-            [](int64_t number) { SortedBy("sort_f64", 4, Numbers(100000, unsigned(number))); });
+  RunOnTeam(2, 2, [](int64_t number) {
+    SortedBy("sort_f64", 4, RandomDoubles(100000, unsigned(number)));
+  });
   EXPECT_EQ(kernel_calls, 2);
 }
 
@@ -215,7 +216,7 @@ TEST_F(ParallelSort, IntegersThatLieCloseTogetherAreCounted) {
 
 TEST_F(ParallelSort, SelectionHasTheBitsOfOneThread) {
   for (const int64_t size : {1, 191, 5000, 100003}) {
-    const std::vector<double> numbers = Numbers(size, unsigned(size));
+    const std::vector<double> numbers = RandomDoubles(size, unsigned(size));
     const std::vector<double> sorted = SortedBy("sort_f64", 1, numbers);
     const std::vector<int64_t> places = {size / 3, size - 1, 0, size / 2};
     std::vector<double> alone(numbers.size());
