@@ -2,11 +2,9 @@
 
 import numpy as np
 import pytest
-
 from agreement import EXACT, REDUCED, check_agreement, deep_copies
 
 from parakeet import jit
-
 
 JITTED = {}
 
@@ -71,6 +69,23 @@ def test_places_outside_are_told_first(wrong):
     check(columns, a[:3], np.array([1, wrong + 1 if wrong > 0 else wrong - 1]))
     check(pairs, a, at, np.array([9, 0, 0, 0]))
     check(pairs, a, np.array([0, 1, 2, 3]), np.array([0, 1, 0, wrong + 1]))
+
+
+def by_loops(a, at, table):
+    r = np.zeros((len(at), a.shape[1]), a.dtype)
+    for i in range(len(at)):
+        for j in range(a.shape[1]):
+            r[i, j] = a[table[at[i]], j]
+    return r
+
+
+def test_places_of_no_elements_are_not_looked_at():
+    table = np.array([2, 0, 1])
+    far = np.array([1, 1 << 50, 0])
+    check(by_loops, np.ones((3, 0)), far, table)
+    check(by_loops, np.arange(12.0).reshape(3, 4), far, table)
+    check(by_loops, np.arange(12.0).reshape(3, 4), np.array([1, 2, 0, -1]), table)
+    check(by_loops, np.arange(12.0).reshape(3, 4), np.array([1, 2, 0, -1]), table + 1)
 
 
 def greatest_sum(a):
