@@ -12,7 +12,8 @@
 // Refuses: a producer whose result is returned, joined, stored to or passed on; one that may fail
 // or stores; one that reads memory which is written before the consumer reads it, unless the
 // consumer is the writer and each of its iterations reads only the element that it writes; a dear
-// one that would be computed in several places, or again in a loop that its index does not follow.
+// one that would be computed in several places, or again in a loop that its index does not follow;
+// on a core, one that reduces columns for a reduction, which would go down them one by one.
 #include "passes/fusing/fuse_producers.h"
 
 namespace parakeet::passes {

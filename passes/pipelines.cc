@@ -86,6 +86,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       // Before fusion: an array whose rows are reduced as wholes is not fused.
       "interchange-reductions",
       "join-regions",
+      // Before fusion: a map whose checks are made is fused with what reads it.
+      "check-places",
       "fuse-elements",
       "combine-nested-maps",
       "fuse-updates",
@@ -264,7 +266,8 @@ const std::vector<std::string_view>& GpuPipeline() {
         "prefetch-streams",     "even-costs",        "write-one-by-one", "stream-stores",
         "load-before-branches", "store-at-once",     "hoist-arrays",     "gather-columns",
         "make-turned-first",    "join-checks",       "tile-steps",       "repeat-extremes",
-        "separate-ends",        "expect-long-sides", "search-in-lanes",  "load-for-lanes"};
+        "separate-ends",        "expect-long-sides", "search-in-lanes",  "load-for-lanes",
+        "check-places"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       // Before what sees sums in updates.

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace parakeet::runtime {
 namespace {
@@ -65,54 +64,69 @@ const LapackLibrary& Lapack() {
   return library;
 }
 
+// As many arguments as the longest routine takes, and the lengths of its strings behind them, which
+// some compilers of Fortran expect: a function of C's conventions does not see what it does not
+// take.
+constexpr size_t kMostArguments = 24;
+
 // The arguments of one call, by reference. Where LAPACK's integers have 32 bits, scalars and arrays
-// of them stand in its own width while it runs.
+// of them stand in its own width while it runs. Nothing is allocated: of small matrices, a call
+// takes less than that would.
 class Arguments {
  public:
   Arguments(const char* signature, const uint64_t* operands, bool is_wide) : is_wide_(is_wide) {
-    const size_t count = std::strlen(signature);
-    words_.reserve(count + 1);
     for (const char* letter = signature; *letter != 0; ++letter) {
       if (*letter == 'n' || *letter == 'u') {
-        words_.push_back(*operands++);
-        addresses_.push_back(&words_.back());
+        AddWord(*operands++);
         continue;
       }
       void* data = reinterpret_cast<void*>(operands[0]);
       if (*letter == 'K' && !is_wide) Narrow(static_cast<int64_t*>(data), operands[1]);
-      addresses_.push_back(data);
+      addresses_[count_++] = data;
       operands += 2;
     }
-    words_.push_back(0);
-    addresses_.push_back(&words_.back());
+    AddWord(0);
+    // A string's length is 1.
+    for (size_t i = count_; i < kMostArguments; ++i) addresses_[i] = reinterpret_cast<void*>(1);
   }
 
-  void** addresses() { return addresses_.data(); }
-  size_t count() const { return addresses_.size(); }
+  // Of the arguments, and behind them what is no argument.
+  void** addresses() { return addresses_; }
 
   // The status, once the routine has run.
   int64_t Finish() {
-    for (const auto& [data, count] : narrowed_) {
+    for (size_t k = 0; k < narrowed_count_; ++k) {
+      const auto [data, count] = narrowed_[k];
       const auto* narrow = reinterpret_cast<const int32_t*>(data);
       for (uint64_t i = count; i-- > 0;) data[i] = narrow[i];
     }
-    return is_wide_ ? int64_t(words_.back()) : int64_t(int32_t(words_.back()));
+    const uint64_t status = words_[count_ - 1];
+    return is_wide_ ? int64_t(status) : int64_t(int32_t(status));
   }
 
  private:
+  // A number stands at its own argument's place.
+  void AddWord(uint64_t word) {
+    words_[count_] = word;
+    addresses_[count_] = &words_[count_];
+    ++count_;
+  }
+
   void Narrow(int64_t* data, uint64_t count) {
     auto* narrow = reinterpret_cast<int32_t*>(data);
     for (uint64_t i = 0; i < count; ++i) {
       const auto value = int32_t(data[i]);
       std::memcpy(narrow + i, &value, sizeof value);
     }
-    narrowed_.emplace_back(data, count);
+    narrowed_[narrowed_count_++] = {data, count};
   }
 
   const bool is_wide_;
-  std::vector<uint64_t> words_;  // Little-endian: the low half of a word is its narrow integer.
-  std::vector<void*> addresses_;
-  std::vector<std::pair<int64_t*, uint64_t>> narrowed_;
+  size_t count_ = 0;
+  uint64_t words_[kMostArguments];  // Little-endian: a word's low half is its narrow integer.
+  void* addresses_[kMostArguments];
+  size_t narrowed_count_ = 0;
+  std::pair<int64_t*, uint64_t> narrowed_[kMostArguments];
 };
 
 template <size_t... kIndexes>
@@ -120,11 +134,6 @@ void CallWith(const void* routine, void** a, std::index_sequence<kIndexes...>) {
   using Function = void (*)(decltype(static_cast<void*>(a[kIndexes]))...);
   reinterpret_cast<Function>(const_cast<void*>(routine))(a[kIndexes]...);
 }
-
-// As many arguments as the longest routine takes, and the lengths of its strings behind them, which
-// some compilers of Fortran expect: a function of C's conventions does not see what it does not
-// take.
-constexpr size_t kMostArguments = 24;
 
 }  // namespace
 
@@ -144,13 +153,7 @@ bool LapackHasWideIntegers() { return Lapack().spelling->has_wide_integers; }
 int64_t CallFortran(const void* routine, const char* signature, const uint64_t* operands,
                     bool has_wide_integers) {
   Arguments arguments(signature, operands, has_wide_integers);
-  void* addresses[kMostArguments];
-  const size_t count = arguments.count();
-  for (size_t i = 0; i < kMostArguments; ++i) {
-    // A string's length is 1.
-    addresses[i] = i < count ? arguments.addresses()[i] : reinterpret_cast<void*>(1);
-  }
-  CallWith(routine, addresses, std::make_index_sequence<kMostArguments>());
+  CallWith(routine, arguments.addresses(), std::make_index_sequence<kMostArguments>());
   return arguments.Finish();
 }
 

@@ -32,6 +32,12 @@ constexpr int kMostChoosing = 300;
 constexpr int kFunctionCost = 4;
 constexpr size_t kMostSites = 32;
 constexpr int kLongestChain = 200;  // Fusing walks down a chain of producers by recursion.
+// Reductions of so few elements are written out.
+constexpr int64_t kLongestShort = 16;
+
+bool IsShort(const Operand& extent) {
+  return extent.IsConstant() && extent.constant().integer <= kLongestShort;
+}
 
 // An index in terms of the imap's, where that is at `at`.
 std::vector<LinearForm> Composed(std::vector<LinearForm> index, const Binding& imap,
@@ -79,6 +85,7 @@ ProducerChooser::ProducerChooser(const ir::Function& function, bool elements_onl
     : roots_(function),
       finder_(function),
       forms_(function),
+      patterns_(function),
       may_overlap_(function.may_overlap),
       elements_only_(elements_only),
       context_(context) {}
@@ -208,6 +215,41 @@ bool ProducerChooser::IsMadeForContraction(const Binding& imap) const {
   });
 }
 
+// True where the reductions of an element go down columns, and neighbours along the imap's last
+// index read rows.
+bool ProducerChooser::ReducesColumns(const Binding& imap) const {
+  const Block& body = *imap.blocks[0];
+  const Var* own = body.params.back();
+  return std::any_of(body.bindings.begin(), body.bindings.end(), [&](const Binding* b) {
+    if (b->op != OpCode::kIreduce) return false;
+    const Block& element = *b->blocks[0];
+    if (IsShort(b->operands[element.params.size() - 1])) return false;
+    const auto down = patterns_.AlongIndex(element, element.params, element.params.back());
+    const auto across = patterns_.AlongIndex(element, element.params, own);
+    return down.gathered > 0 && across.next >= down.gathered && across.gathered == 0;
+  });
+}
+
+// True where only reductions read it, each along its last index: these would take the columns one
+// by one.
+bool ProducerChooser::IsReducedInTurn(const Binding& imap) const {
+  const auto is_along = [&](const Read& read) {
+    bool is_reduction = false;
+    const auto look = [&](const Binding& b) {
+      is_reduction |= b.op == OpCode::kIreduce && b.blocks[0] == read.block &&
+                      read.load->operands.back() == Operand(read.block->params.back());
+    };
+    if (read.reader == nullptr) return false;
+    look(*read.reader);
+    for (const Block* block : read.reader->blocks) ir::ForEachBinding(*block, look);
+    return is_reduction;
+  };
+  return std::all_of(imap.results.begin(), imap.results.end(), [&](const Var* result) {
+    const std::vector<Read>& loads = finder_.Of(result).loads;
+    return !loads.empty() && std::all_of(loads.begin(), loads.end(), is_along);
+  });
+}
+
 std::string ProducerChooser::WhyNever(const Binding& imap, const Effects& effects) const {
   if (effects.may_fail && !HasChecksOnly(imap, roots_)) return "its elements may raise";
   if (!effects.writes.empty()) return "it stores";
@@ -216,6 +258,8 @@ std::string ProducerChooser::WhyNever(const Binding& imap, const Effects& effect
   }
   if (IsLeftForLater(imap)) return "it holds a reduction";
   if (IsMadeForContraction(imap)) return "a contraction reads it along its own indexes";
+  if (!context_.options.kernels && IsReducedInTurn(imap) && ReducesColumns(imap))
+    return "it reduces columns, which its own lanes read in the order of memory";
   for (const Var* result : imap.results) {
     const Reads& reads = finder_.Of(result);
     if (reads.is_result) return "it is a result of its block";

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "passes/analyses/access_patterns.h"
 #include "passes/analyses/find_effects.h"
 #include "passes/analyses/find_reads.h"
 #include "passes/analyses/linear_forms.h"
@@ -69,6 +70,8 @@ class ProducerChooser {
 
   bool IsLeftForLater(const ir::Binding& imap) const;
   bool IsMadeForContraction(const ir::Binding& imap) const;
+  bool ReducesColumns(const ir::Binding& imap) const;
+  bool IsReducedInTurn(const ir::Binding& imap) const;
   bool IsCopied(const ir::Var* array) const;
   bool IsReadInPart(const ir::Var* array) const;
   std::string WhyNever(const ir::Binding& imap, const Effects& effects) const;
@@ -98,6 +101,7 @@ class ProducerChooser {
   Roots roots_;
   ReadFinder finder_;
   WrappingForms forms_;
+  AccessPatterns patterns_;
   bool may_overlap_;  // Two elements of one argument may be one place.
   bool elements_only_;
   Context& context_;

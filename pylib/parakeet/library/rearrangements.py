@@ -106,7 +106,12 @@ def repeat_each(x, counts):
         raise ValueError("repeats may not contain negative values.")
     ends = np.cumsum(np.broadcast_to(counts, (n,)) if counts.shape[0] == 1 else counts)
     total = ends[-1] if n > 0 else 0
-    return imap(lambda i: x[np.searchsorted(ends, i, "right")], total)
+    begun = np.zeros(total, np.int64)  # how many more elements have ended before each place
+    for k in range(n):
+        if ends[k] < total:
+            begun[ends[k]] += 1
+    sources = np.cumsum(begun)
+    return imap(lambda i: x[sources[i]], total)
 
 
 def repeat_along(x, repeats, axis):
