@@ -59,7 +59,7 @@ bool IsOfOneBlock(const Binding& b) {
 }
 
 // What moves past a kernel: it has no effect and reads no memory.
-bool IsApart(const Binding& b) {
+bool MovesPastKernels(const Binding& b) {
   return ir::IsScalarOp(b.op) || ir::IsView(b.op) || b.op == OpCode::kAlloc;
 }
 
@@ -114,7 +114,7 @@ class ScalarKeeper : public LoopWriter {
     if (in_kernel_) return VisitInside(*b);
     if (in_host_loop_) return Mutator::Visit(b);
     if (IsOnDevice(*b)) return Wait(*b);
-    if (IsApart(*b)) {
+    if (MovesPastKernels(*b)) {
       if (b->op == OpCode::kAlloc) fresh_.insert(b->result());
       return Mutator::Visit(b);
     }
@@ -365,7 +365,7 @@ class ScalarKeeper : public LoopWriter {
     const auto threads = [&] { Threads(1, [&](const Operand&) { IfTaken(write); }); };
     auto& bindings = builder().bindings();
     size_t at = bindings.size();
-    while (at > 0 && IsApart(*bindings[at - 1])) --at;
+    while (at > 0 && MovesPastKernels(*bindings[at - 1])) --at;
     // The kernel may have said of its loads that they are of what it does not change.
     if (stores || at == 0 || !IsOfOneBlock(*bindings[at - 1])) {
       return Blocks(Int(1), [&](const Operand&) { threads(); });

@@ -180,13 +180,17 @@ bool IsReadByElements(const std::vector<const Binding*>& bindings, const Var* ar
 // The element taken apart at its first sort; nothing where it cannot be.
 std::optional<Halves> HalvesOf(const Binding& nest, const Roots& roots) {
   const Block& element = *nest.blocks[0];
+  if (nest.attrs.Int(Attr::kFortran) != 0) return std::nullopt;  // Rows would not lie together.
   const auto holds_sort = [](const Binding* b) {
     return AsSort(*b) || std::any_of(b->blocks.begin(), b->blocks.end(),
                                      [](const Block* block) { return HoldsSort(*block); });
   };
   const auto at = std::find_if(element.bindings.begin(), element.bindings.end(), holds_sort);
   if (at == element.bindings.end() || !AsSort(**at)) return std::nullopt;
-  Halves halves{*AsSort(**at), {element.bindings.begin(), at}, {at + 1, element.bindings.end()}};
+  Halves halves{};
+  halves.sort = *AsSort(**at);
+  halves.before.assign(element.bindings.begin(), at);
+  halves.behind.assign(at + 1, element.bindings.end());
   if (!OwnsArrays(element, halves.sort)) return std::nullopt;
   // An error of one element comes before what the next ones do.
   const Effects first = EffectsOf(Block{{}, halves.before, {}}, roots);

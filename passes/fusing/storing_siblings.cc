@@ -16,7 +16,7 @@ using ir::Block;
 using ir::OpCode;
 using ir::Operand;
 
-constexpr size_t kMostBindings = 96;  // of two nests whose stores are neighbours,
+constexpr size_t kMostOfNeighbours = 96;  // of two nests whose stores are neighbours,
 constexpr int64_t kNear = 8;          // so many elements apart at most.
 
 bool IsStoringNest(const Binding& b) { return b.op == OpCode::kForeach; }
@@ -69,7 +69,7 @@ bool StoringSiblings::MayJoin(const Block& block, size_t first, size_t later) co
 bool StoringSiblings::StoreToNeighbours(const Binding& a, const Binding& b) const {
   const auto& of_a = a.blocks[0]->bindings;
   const auto& of_b = b.blocks[0]->bindings;
-  if (of_a.size() + of_b.size() > kMostBindings) return false;
+  if (of_a.size() + of_b.size() > kMostOfNeighbours) return false;
   const auto is_plain = [](const Binding* each) { return each->blocks.empty(); };
   if (!std::all_of(of_a.begin(), of_a.end(), is_plain) ||
       !std::all_of(of_b.begin(), of_b.end(), is_plain))
