@@ -17,7 +17,7 @@ using ir::OpCode;
 using ir::Operand;
 
 constexpr size_t kMostOfNeighbours = 96;  // of two nests whose stores are neighbours,
-constexpr int64_t kNear = 8;          // so many elements apart at most.
+constexpr int64_t kNear = 8;              // so many elements apart at most.
 
 bool IsStoringNest(const Binding& b) { return b.op == OpCode::kForeach; }
 
