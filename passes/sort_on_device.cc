@@ -445,16 +445,17 @@ class DeviceSorter : public RadixSortWriter {
   }
 
   // What makes one element of an array, at the nest's indexes and its own; nothing where that takes
-  // more than scalar code, or the array is stored to.
+  // more than scalar code, or the array may be changed.
   static std::optional<Block> ElementAlone(const Binding& nest, const Halves& halves,
                                            const Var* array) {
     Block element{nest.blocks[0]->params, {}, {}};
     const Block before{{}, halves.before, {}};
-    bool is_stored = false;
+    bool is_changed = false;
     ir::ForEachBinding(before, [&](const Binding& b) {
-      is_stored |= b.op == OpCode::kStore && b.operands[0] == Operand(array);
+      is_changed |= b.op != OpCode::kLoad &&
+                    std::count(b.operands.begin(), b.operands.end(), Operand(array)) > 0;
     });
-    if (is_stored || !array->type.IsArray()) return std::nullopt;
+    if (is_changed || !array->type.IsArray()) return std::nullopt;
     for (const Binding* b : NeededBindings(before, ir::VarSet{array})) {
       const auto made = std::find(b->results.begin(), b->results.end(), array);
       if (made == b->results.end()) {

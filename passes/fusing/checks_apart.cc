@@ -62,8 +62,15 @@ ir::VarSet IndexesAsked(const Block& block, const std::vector<const Binding*>& c
 bool HasChecksOnly(const Binding& imap, const Roots& roots) {
   const Block& body = *imap.blocks[0];
   if (body.params.empty()) return false;
+  // What is left out with the checks is what no result is made of: nothing may be done in place.
+  bool is_computed = true;
+  ir::ForEachBinding(body, [&](const Binding& b) {
+    is_computed &= IsCheck(&b) || ir::IsScalarOp(b.op) || ir::IsView(b.op) ||
+                   b.op == OpCode::kLoad || b.op == OpCode::kIf || b.op == OpCode::kIreduce;
+  });
   const std::vector<const Binding*> checking = CheckingBindings(body);
-  return std::all_of(
+  return is_computed &&
+         std::all_of(
              body.bindings.begin(), body.bindings.end(),
              [&](const Binding* b) { return IsCheck(b) || !EffectsOf(*b, roots).may_fail; }) &&
          std::all_of(checking.begin(), checking.end(), [](const Binding* b) {

@@ -11,7 +11,8 @@ namespace parakeet::passes {
 // nest of checks that stands where the imap stood, behind which elements without checks may be
 // computed anywhere.
 
-// True where elements raise by checks of their own block alone, of what scalar code and loads make.
+// True where elements are computed, with nothing done in place, and raise by checks of their own
+// block alone, of what scalar code and loads make.
 bool HasChecksOnly(const ir::Binding& imap, const Roots& roots);
 
 // True where one of the bindings of the block itself is a check.

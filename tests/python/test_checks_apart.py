@@ -45,6 +45,10 @@ def comprehension(x, a, b):
     return np.array([[x[a[i]] * x[b[j]] for j in range(len(b))] for i in range(len(a))]).sum()
 
 
+def sorted_before_checks(x, counts):
+    return np.array([np.sort(x[: 3 + k])[1] for k in counts]) * 2
+
+
 def two_gathers(x, a, y, b):
     return (x[a] * y[b]).sum()
 
@@ -120,6 +124,13 @@ def test_the_first_error_of_a_comprehension(bad_a, bad_b):
 def test_the_first_error_of_two_gathers(bad_a, bad_b):
     a, b = places(9, 6, bad=bad_a), places(9, 6, seed=7, bad=bad_b)
     check_agreement(jit(two_gathers), two_gathers, lambda: (LINE, a, LINE * 2, b), REDUCED)
+
+
+@pytest.mark.parametrize("counts", [(0, 1, 2), (6, 0, -1), (0, -2, 3), (0, -3, -2)], ids=str)
+def test_what_is_done_in_place_before_a_check_stays(counts):
+    x = np.random.default_rng(8).random(9)
+    given = np.array(counts)
+    check_agreement(jit(sorted_before_checks), sorted_before_checks, lambda: (x, given))
 
 
 def test_what_indexes_give_is_no_array_of_its_own():

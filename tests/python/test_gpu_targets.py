@@ -736,7 +736,7 @@ def factorial(n):
 def spreads(a):
     y = np.empty(a.shape[0])
     for i in range(a.shape[0]):
-        row = np.sort(np.repeat(a[i], 9))
+        row = np.sort(np.repeat(a[i], 9)[: 9 + i])  # of a length of its own
         y[i] = row[7] - row[1]
     return y
 
