@@ -218,9 +218,10 @@ VarSet FusedOf(const ir::Function& function, const std::vector<const Binding*>& 
   const ReadFinder reads(function);
   Context unheard;
   ProducerChooser chooser(function, true, unheard);
-  chooser.Choose(*function.body);
+  chooser.Choose(*function.body, /*in_nest=*/false);
   ir::ForEachBinding(*function.body, [&](const Binding& b) {
-    for (const Block* block : b.blocks) chooser.Choose(*block);
+    const bool is_nest = ir::InfoOf(b.op).format == ir::OpFormat::kIndices;
+    for (const Block* block : b.blocks) chooser.Choose(*block, is_nest);
   });
   VarSet fused;
   for (const Binding* imap : joined) {

@@ -90,7 +90,8 @@ ProducerChooser::ProducerChooser(const ir::Function& function, bool elements_onl
       elements_only_(elements_only),
       context_(context) {}
 
-void ProducerChooser::Choose(const Block& block) {
+void ProducerChooser::Choose(const Block& block, bool in_nest) {
+  in_nest_ = in_nest;
   const auto is_imap = [](const Binding* b) { return b->op == OpCode::kImap; };
   if (std::none_of(block.bindings.begin(), block.bindings.end(), is_imap)) return;
   Seen seen{block, {}, {}, {}};
@@ -251,7 +252,10 @@ bool ProducerChooser::IsReducedInTurn(const Binding& imap) const {
 }
 
 std::string ProducerChooser::WhyNever(const Binding& imap, const Effects& effects) const {
-  if (effects.may_fail && !HasChecksOnly(imap, roots_)) return "its elements may raise";
+  // In a kernel, threads go on behind a check that fails in another.
+  const bool in_kernel = context_.options.kernels && in_nest_;
+  if (effects.may_fail && (in_kernel || !HasChecksOnly(imap, roots_)))
+    return "its elements may raise";
   if (!effects.writes.empty()) return "it stores";
   for (const Operand& result : imap.blocks[0]->results) {
     if (!ir::TypeOf(result).IsScalar()) return "its elements are arrays";

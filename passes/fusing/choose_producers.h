@@ -21,8 +21,9 @@ class ProducerChooser {
   // With `elements_only` an imap that holds a reduction stays.
   ProducerChooser(const ir::Function& function, bool elements_only, Context& context);
 
-  // Chooses among the imaps of the block, and notes what was chosen and why not.
-  void Choose(const ir::Block& block);
+  // Chooses among the imaps of the block, and notes what was chosen and why not. `in_nest` says that
+  // the block is of an element of a nest.
+  void Choose(const ir::Block& block, bool in_nest);
 
   // True where the imap disappears.
   bool IsChosen(const ir::Binding* imap) const { return chosen_.contains(imap); }
@@ -104,6 +105,7 @@ class ProducerChooser {
   AccessPatterns patterns_;
   bool may_overlap_;  // Two elements of one argument may be one place.
   bool elements_only_;
+  bool in_nest_ = false;
   Context& context_;
   ir::DefinitionMap makers_;  // of results of candidates
   std::unordered_map<const ir::Binding*, Candidate> candidates_;

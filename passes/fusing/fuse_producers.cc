@@ -27,13 +27,16 @@ class Fuser : public ir::Mutator {
   void Visit(const Binding* b) override {
     if (b->op == OpCode::kLoad && Substitute(*b)) return;
     if (chooser_.IsChosen(b)) return Keep(*b);
+    const bool is_nest = ir::InfoOf(b->op).format == ir::OpFormat::kIndices;
+    const bool outer = std::exchange(in_nest_, in_nest_ || is_nest);
     const Binding* rewritten = Rewrite(b);
+    in_nest_ = outer;
     if (copying_) forms_.Learn(*rewritten);
     builder().Append(rewritten);
   }
 
   const Block* VisitBlock(const Block* block) override {
-    if (!copying_) chooser_.Choose(*block);
+    if (!copying_) chooser_.Choose(*block, in_nest_);
     ++depth_;
     computed_.emplace_back();
     const Block* rewritten = Mutator::VisitBlock(block);
@@ -62,7 +65,9 @@ class Fuser : public ir::Mutator {
   void Keep(const Binding& imap) {
     if (HasChecks(*imap.blocks[0])) KeepChecks(imap);
     const int kept = std::exchange(kept_depth_, depth_);
+    const bool outer = std::exchange(in_nest_, true);
     const Block* body = VisitBlock(arena()->New(WithoutChecks(*imap.blocks[0])));
+    in_nest_ = outer;
     kept_depth_ = kept;
     for (size_t k = 0; k < imap.results.size(); ++k) {
       producers_[imap.results[k]] = {body, k, depth_};
@@ -111,6 +116,7 @@ class Fuser : public ir::Mutator {
   int depth_ = 0;                                // of the block being written
   int kept_depth_ = -1;   // Producers of no greater depth are not put into what is being written.
   bool copying_ = false;  // What is visited is the copy of a producer's block.
+  bool in_nest_ = false;  // or the block of an element of a nest.
 };
 
 }  // namespace
