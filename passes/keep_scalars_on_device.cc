@@ -34,6 +34,7 @@
 
 #include "ir/uses.h"
 #include "passes/analyses/device_scalars.h"
+#include "passes/analyses/holds_op.h"
 #include "passes/analyses/kernel_legality.h"
 #include "passes/lowering/loop_writer.h"
 #include "passes/pass.h"
@@ -366,8 +367,10 @@ class ScalarKeeper : public LoopWriter {
     auto& bindings = builder().bindings();
     size_t at = bindings.size();
     while (at > 0 && MovesPastKernels(*bindings[at - 1])) --at;
-    // The kernel may have said of its loads that they are of what it does not change.
-    if (stores || at == 0 || !IsOfOneBlock(*bindings[at - 1])) {
+    // The kernel may have said of its loads that they are of what it does not change. A thread would
+    // go on behind a check that fails in another.
+    if (stores || at == 0 || !IsOfOneBlock(*bindings[at - 1]) ||
+        HoldsOp(*bindings[at - 1]->blocks[0], OpCode::kCheck)) {
       return Blocks(Int(1), [&](const Operand&) { threads(); });
     }
     Binding kernel = *bindings[at - 1];

@@ -49,6 +49,10 @@ def sorted_before_checks(x, counts):
     return np.array([np.sort(x[: 3 + k])[1] for k in counts]) * 2
 
 
+def sorted_gather(x, a):
+    return np.sort(x[a])[::2].sum()
+
+
 def two_gathers(x, a, y, b):
     return (x[a] * y[b]).sum()
 
@@ -131,6 +135,13 @@ def test_what_is_done_in_place_before_a_check_stays(counts):
     x = np.random.default_rng(8).random(9)
     given = np.array(counts)
     check_agreement(jit(sorted_before_checks), sorted_before_checks, lambda: (x, given))
+
+
+@pytest.mark.parametrize("at", [(3,), (12,), (3, 12), (-10,)], ids=str)
+def test_what_is_computed_of_one_element_waits_for_its_check(at):
+    """On a GPU too, where one thread does all that: not in the kernel of the check."""
+    places = np.array(at)
+    check_agreement(jit(sorted_gather), sorted_gather, lambda: (LINE, places), REDUCED)
 
 
 def test_what_indexes_give_is_no_array_of_its_own():
