@@ -367,8 +367,8 @@ class ScalarKeeper : public LoopWriter {
     auto& bindings = builder().bindings();
     size_t at = bindings.size();
     while (at > 0 && MovesPastKernels(*bindings[at - 1])) --at;
-    // The kernel may have said of its loads that they are of what it does not change. A thread would
-    // go on behind a check that fails in another.
+    // The kernel may have said of its loads that they are of what it does not change; and a thread
+    // would go on behind a check that fails in another.
     if (stores || at == 0 || !IsOfOneBlock(*bindings[at - 1]) ||
         HoldsOp(*bindings[at - 1]->blocks[0], OpCode::kCheck)) {
       return Blocks(Int(1), [&](const Operand&) { threads(); });

@@ -21,8 +21,8 @@ class ProducerChooser {
   // With `elements_only` an imap that holds a reduction stays.
   ProducerChooser(const ir::Function& function, bool elements_only, Context& context);
 
-  // Chooses among the imaps of the block, and notes what was chosen and why not. `in_nest` says that
-  // the block is of an element of a nest.
+  // Chooses among the imaps of the block, and notes what was chosen and why not. `in_nest` says
+  // that the block is of an element of a nest.
   void Choose(const ir::Block& block, bool in_nest);
 
   // True where the imap disappears.
