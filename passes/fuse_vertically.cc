@@ -9,8 +9,9 @@
 //
 // Assumes: index form; a load of the producer's result is in range. What one block needs of a
 // producer at one index it computes once.
-// Refuses: a producer whose result is returned, joined, stored to or passed on; one that may fail
-// or stores; one that reads memory which is written before the consumer reads it, unless the
+// Refuses: a producer whose result is returned, joined, stored to or passed on; one that stores, or
+// may fail but by checks of its elements, which stay (in a kernel, where it is inside a nest, by
+// those too); one that reads memory which is written before the consumer reads it, unless the
 // consumer is the writer and each of its iterations reads only the element that it writes; a dear
 // one that would be computed in several places, or again in a loop that its index does not follow;
 // on a core, one that reduces columns for a reduction, which would go down them one by one.

@@ -26,7 +26,6 @@ std::vector<const Binding*> CheckingBindings(const Block& block) {
   for (const Binding* b : block.bindings) {
     if (IsCheck(b)) ir::ForEachUse(*b, [&](const Var* var) { used.insert(var); });
   }
-  // Where a failure is depends on every index; whether there is one does not.
   const std::vector<const Binding*> needed = NeededBindings(block, std::move(used));
   const std::unordered_set<const Binding*> is_needed(needed.begin(), needed.end());
   std::vector<const Binding*> checking;
@@ -36,7 +35,8 @@ std::vector<const Binding*> CheckingBindings(const Block& block) {
   return checking;
 }
 
-// The indexes that say whether a check holds, or what it says if not.
+// The indexes that say whether a check holds, or what it says if not. Where it fails depends on all
+// of them, and says nothing.
 ir::VarSet IndexesAsked(const Block& block, const std::vector<const Binding*>& checking) {
   ir::VarSet used;
   for (const Binding* b : checking) {
