@@ -31,6 +31,7 @@
 #include "passes/analyses/find_effects.h"
 #include "passes/analyses/find_steps.h"
 #include "passes/analyses/linear_forms.h"
+#include "passes/analyses/own_inits.h"
 #include "passes/lowering/loop_counts.h"
 #include "passes/pass.h"
 
@@ -196,20 +197,8 @@ class LoopInterchanger : public ir::Mutator {
         roots_(function),
         forms_(function),
         may_overlap_(function.may_overlap),
-        context_(context) {
-    const auto count = [&](const Operand& operand) {
-      if (operand.IsVar()) ++uses_[operand.var()];
-    };
-    std::for_each(function.body->results.begin(), function.body->results.end(), count);
-    ir::ForEachBinding(*function.body, [&](const Binding& b) {
-      for (const Var* result : b.results) {
-        if (b.op == OpCode::kImap) orders_[result] = b.attrs;
-      }
-      std::for_each(b.operands.begin(), b.operands.end(), count);
-      for (const Block* block : b.blocks)
-        std::for_each(block->results.begin(), block->results.end(), count);
-    });
-  }
+        own_inits_(function),
+        context_(context) {}
 
  protected:
   void Visit(const Binding* b) override {
@@ -225,28 +214,20 @@ class LoopInterchanger : public ir::Mutator {
     context_.Note(b->span, "each element goes through all steps by itself", Topic::kNests,
                   Verdict::kDone);
     StepWriter writer(arena(), *b, steps);
-    if (std::all_of(b->operands.begin() + 3, b->operands.end(),
-                    [&](const Operand& init) { return IsOwnArray(init.var(), steps.order); })) {
-      return Mutator::Visit(writer.Write(b->results));
-    }
+    if (own_inits_.HasAll(*b, steps.order)) return Mutator::Visit(writer.Write(b->results));
     WriteUnlessNone(*b, steps, writer);
   }
 
  private:
-  // True for an array of that order that nobody but the loop has.
-  bool IsOwnArray(const Var* array, const ir::Attributes& order) {
-    const auto found = orders_.find(array);
-    return found != orders_.end() && found->second == order && uses_[array] == 1;
-  }
-
   // A loop that does not run gives what it began with, the very arrays.
   void WriteUnlessNone(const Binding& loop, const Steps& steps, StepWriter& writer) {
+    const Operand runs = RunsAtLeast(builder(), loop, steps.until_made);
+    if (runs == Operand::Bool(true)) return Mutator::Visit(writer.Write(loop.results));
     std::vector<const Var*> made;
     for (const Var* result : loop.results)
       made.push_back(builder().NewVar(result->type, result->hint));
     ir::Builder then = builder().Nested();
     then.Append(writer.Write(made));
-    const Operand runs = RunsAtLeast(builder(), loop, steps.until_made);
     Mutator::Visit(arena()->New(
         Binding{OpCode::kIf,
                 loop.results,
@@ -273,9 +254,8 @@ class LoopInterchanger : public ir::Mutator {
   Roots roots_;
   WrappingForms forms_;
   bool may_overlap_;
-  std::unordered_map<const Var*, int> uses_;
-  std::unordered_map<const Var*, ir::Attributes> orders_;  // of what imaps make
-  std::unordered_set<const Binding*> kept_;                // Loops that stay as they are.
+  OwnInits own_inits_;
+  std::unordered_set<const Binding*> kept_;  // Loops that stay as they are.
   Context& context_;
 };
 

@@ -32,6 +32,7 @@
 #include "ir/uses.h"
 #include "passes/analyses/find_cost.h"
 #include "passes/analyses/find_updates.h"
+#include "passes/analyses/own_inits.h"
 #include "passes/lowering/loop_counts.h"
 #include "passes/pass.h"
 
@@ -58,6 +59,7 @@ class UpdateInterchanger : public ir::Mutator {
       : Mutator(arena),
         roots_(function),
         may_overlap_(!function.entry || function.may_overlap),
+        own_inits_(function),
         context_(context) {
     for (const Var* size : function.Sizes()) ranges_.IsSize(size);
   }
@@ -127,7 +129,7 @@ class UpdateInterchanger : public ir::Mutator {
                                           loop.span}));
   }
 
-  // Where there is no iteration, the array stays the one that it was.
+  // Where there is no iteration, the array stays the one that it was, if anyone can tell.
   void WriteCarried(const Binding& loop, const Update& update) {
     const Block& body = *update.nest->blocks[0];
     const Operand& first = loop.operands[3];
@@ -137,8 +139,12 @@ class UpdateInterchanger : public ir::Mutator {
         outside.Load(first, std::vector<Operand>(body.params.begin(), body.params.end()));
     const Operand total = WriteLoop(loop, update, shared, element, outside);
     Binding nest = *update.nest;
-    nest.results = {builder().NewVar(nest.result()->type, nest.result()->hint)};
     nest.blocks = {outside.Finish(body.params, {total})};
+    if (own_inits_.HasAll(loop, nest.attrs)) {
+      nest.results = loop.results;
+      return builder().Append(arena()->New(std::move(nest)));
+    }
+    nest.results = {builder().NewVar(nest.result()->type, nest.result()->hint)};
     const Operand runs = RunsAtAll(builder(), loop);
     Builder then = builder().Nested();
     then.Append(arena()->New(nest));
@@ -226,6 +232,7 @@ class UpdateInterchanger : public ir::Mutator {
 
   const Roots roots_;
   const bool may_overlap_;  // arguments, or two elements of one
+  const OwnInits own_inits_;
   int nests_around_ = 0;
   Context& context_;
   Ranges ranges_;

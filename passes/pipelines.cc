@@ -134,8 +134,12 @@ const std::vector<std::string_view>& CpuPipeline() {
       "eliminate-common-subexpressions",
       // Behind fusion, which joins what a step does.
       "interchange-loops",
+      // Again: what steps begin with is made where they are.
+      "fuse-elements",
       "hoist-invariants",
       "eliminate-common-subexpressions",
+      // Of what a step handed on under another name, which nobody may read behind the last.
+      "eliminate-dead-code",
       // Of what fusion has left, since a contraction is fused into nothing.
       "fuse-epilogues",
       // Of what is left of contractions and their readers.

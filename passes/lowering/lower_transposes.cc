@@ -22,7 +22,7 @@ namespace {
 using Operands = LoopWriter::Operands;
 
 constexpr int64_t kTile = 32;  // Along either side; the threads that read together.
-constexpr int64_t kAtOnce = kBlockThreads / kTile;
+constexpr int64_t kLinesAtOnce = kBlockThreads / kTile;
 // Threads that read down a column read different banks.
 constexpr int64_t kPitch = kTile + 1;
 constexpr int64_t kMostBytes = 48 * 1024;
@@ -124,7 +124,7 @@ void TransposeLowering::EachPlace(
   Threads(kBlockThreads, [&](const Operand& thread) {
     const Operand own = builder().Scalar(OpCode::kMod, {thread, Int(kTile)});
     const Operand first = builder().Scalar(OpCode::kFloorDiv, {thread, Int(kTile)});
-    for (int64_t k = 0; k < kTile; k += kAtOnce) {
+    for (int64_t k = 0; k < kTile; k += kLinesAtOnce) {
       const Operand beside = builder().Add(first, Int(k));
       Operands index = tile.outer;
       index[across] = builder().Add(index[across], own);

@@ -37,6 +37,33 @@ def that_change_places(x, y, steps):
     return a, b, c
 
 
+def begun_again(x, steps):
+    once = np.zeros_like(x)
+    total = 0.0
+    for _ in range(3):
+        each = once
+        for _ in range(steps):
+            each = each * x + 1
+        each[0] += 1
+        total += each[0]
+    return total, once
+
+
+def horner(x, c):
+    r = np.zeros_like(x)
+    for k in range(len(c)):
+        r = r * x + c[k]
+    return r
+
+
+def taps(x, w):
+    n = x.shape[1] - len(w) + 1
+    out = np.zeros((len(x), n))
+    for k in range(len(w)):
+        out = out + w[k] * x[:, k:k + n]
+    return out
+
+
 def crossed(a, b):
     return np.cross(a, b)
 
@@ -82,6 +109,21 @@ def test_what_few_steps_leave_is_what_they_began_with(steps):
         lambda: (np.arange(20.0), steps),
         REDUCED,
     )
+
+
+@pytest.mark.parametrize("steps", [0, 1, 3])
+def test_an_array_that_begins_several_loops_is_the_one_that_is_stored_to(steps):
+    check_agreement(jit(begun_again), begun_again, lambda: (np.arange(4.0), steps), REDUCED)
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_an_array_that_is_made_for_a_loop_is_not_made(n):
+    x, c = np.random.default_rng(3).random((40, 30)), np.arange(float(n))
+    check_agreement(jit(horner), horner, lambda: (x, c), REDUCED)
+    check_agreement(jit(taps), taps, lambda: (x, c), REDUCED)
+    for target in ("serial", "emulated_gpu"):
+        for program in (horner, taps):
+            assert "1 array made" in str(jit(program).explain(x, c, target=target))
 
 
 @pytest.mark.parametrize("n", [0, 1, 33, 1000])
