@@ -56,8 +56,8 @@ class Lowering : public ProductCallLowering {
     for_kernels_ = in_lanes_ = context.options.kernels;
     options_ = &context.options;
     FindScannedOver(function);
-    if (for_kernels_) return;
     FindReaders(function);
+    if (for_kernels_) return;
     FindLast(function);
     siblings_ = FindShortSiblings(function);
   }

@@ -11,18 +11,21 @@
 namespace parakeet::passes {
 namespace {
 
+using ir::Attr;
 using ir::Binding;
 using ir::Block;
 using ir::OpCode;
 using ir::Operand;
 using ir::Var;
 
-constexpr int kDearReader = 12;  // What costs more takes lanes, which a scan has not.
+// What costs more takes lanes, which a scan has not; threads of a GPU have none.
+constexpr int kDearReader = 12;
+constexpr int kDearOnDevice = 128;
 
 class ReaderFinder {
  public:
-  explicit ReaderFinder(const ir::Function& function)
-      : roots_(function), definitions_(ir::Definitions(*function.body)) {
+  ReaderFinder(const ir::Function& function, bool for_kernels)
+      : for_kernels_(for_kernels), roots_(function), definitions_(ir::Definitions(*function.body)) {
     ir::ForEachUse(*function.body, [&](const Var* value) { ++uses_[value]; });
     FindIn(*function.body);
   }
@@ -31,16 +34,27 @@ class ReaderFinder {
 
  private:
   void FindIn(const Block& block) {
-    const Binding* scan = nullptr;
+    std::vector<const Binding*> waiting;  // Scans that may as well be written further down.
     for (const Binding* b : block.bindings) {
-      if (scan != nullptr && IsNest(*b)) {
-        if (auto reader = ReaderOf(*scan, *b)) found_.emplace(b, std::move(*reader));
-        scan = nullptr;
-      }
-      const bool may_wait = scan != nullptr && ir::IsScalarOp(b->op) && !Reads(*b, *scan);
-      if (!may_wait) scan = b->op == OpCode::kIscan ? b : nullptr;
+      if (IsNest(*b)) FindReader(*b, waiting);
+      std::erase_if(waiting, [&](const Binding* scan) { return !MayStandBehind(*scan, *b); });
+      if (b->op == OpCode::kIscan) waiting.push_back(b);
       for (const Block* inner : b->blocks) FindIn(*inner);
     }
+  }
+
+  // Of the last scan that it can be written with.
+  void FindReader(const Binding& nest, const std::vector<const Binding*>& waiting) {
+    for (auto scan = waiting.rbegin(); scan != waiting.rend(); ++scan) {
+      if (auto reader = ReaderOf(**scan, nest)) return void(found_.emplace(&nest, *reader));
+    }
+  }
+
+  bool MayStandBehind(const Binding& scan, const Binding& b) const {
+    if (Reads(b, scan)) return false;
+    if (ir::IsScalarOp(b.op)) return true;
+    const ir::VarSet writes = EffectsOf(b, roots_).writes;
+    return writes.empty() || !Intersects(EffectsOf(scan, roots_).reads, writes);
   }
 
   static bool IsNest(const Binding& b) { return b.op == OpCode::kForeach || b.op == OpCode::kImap; }
@@ -51,15 +65,23 @@ class ReaderFinder {
                        [&](const Var* result) { return read.contains(result); });
   }
 
+  // True for a scan that is written with each prefix at hand once, whatever becomes of it.
+  bool PutsPrefixes(const Binding& scan) const {
+    if (!for_kernels_) return !NeedsItsArrays(scan);
+    return scan.attrs.Int(Attr::kParallel) != 0 && scan.attrs.Int(Attr::kLanes) > 1 &&
+           HasElementsInShared(scan);
+  }
+
   std::optional<PrefixReader> ReaderOf(const Binding& scan, const Binding& nest) const {
     if (nest.operands.size() != 1 || nest.operands[0] != scan.operands[0] || !Reads(nest, scan) ||
-        scan.blocks[0]->params.size() != 1 || NeedsItsArrays(scan))
+        scan.blocks[0]->params.size() != 1 || !PutsPrefixes(scan))
       return std::nullopt;
     for (const Operand& result : scan.blocks[1]->results) {
       if (!ir::TypeOf(result).IsScalar()) return std::nullopt;
     }
     const Block& block = *nest.blocks[0];
-    if (CostOf(block) > kDearReader || !IsPlain(nest) || !StoresAreApart(scan, nest))
+    if (CostOf(block) > (for_kernels_ ? kDearOnDevice : kDearReader) || !IsPlain(nest) ||
+        !StoresAreApart(scan, nest))
       return std::nullopt;
     return WithValues(scan, nest);
   }
@@ -159,6 +181,7 @@ class ReaderFinder {
     return takes_all ? std::optional(std::move(reader)) : std::nullopt;
   }
 
+  const bool for_kernels_;
   const Roots roots_;
   const ir::DefinitionMap definitions_;
   std::unordered_map<const Var*, int> uses_;
@@ -167,8 +190,9 @@ class ReaderFinder {
 
 }  // namespace
 
-std::unordered_map<const Binding*, PrefixReader> FindPrefixReaders(const ir::Function& function) {
-  return ReaderFinder(function).Take();
+std::unordered_map<const Binding*, PrefixReader> FindPrefixReaders(const ir::Function& function,
+                                                                   bool for_kernels) {
+  return ReaderFinder(function, for_kernels).Take();
 }
 
 }  // namespace parakeet::passes

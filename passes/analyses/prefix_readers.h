@@ -26,12 +26,14 @@ struct PrefixReader {
   std::vector<Array> arrays;
 };
 
-// The readers in a function, by their nests. Between the two stand scalar operations only, none of
-// which reads the prefixes. The nest is cheap, raises nothing and has no loops, and the scan raises
-// nothing. What the nest stores to is read by the scan's elements at the place of that very store,
-// or not at all: any prefix may be stored when the element of its own index has been read.
-std::unordered_map<const ir::Binding*, PrefixReader> FindPrefixReaders(
-    const ir::Function& function);
+// The readers in a function, by their nests. What stands between the two neither reads the prefixes
+// nor stores to what the scan reads, so the scan can be written where the nest is. The nest is
+// cheap, raises nothing and has no loops. The scan raises nothing and needs no array to be written:
+// in a kernel, its threads share it and have its elements in shared memory. What the nest stores to
+// is read by the scan's elements at the place of that very store, or not at all: any prefix may be
+// stored when the element of its own index has been read.
+std::unordered_map<const ir::Binding*, PrefixReader> FindPrefixReaders(const ir::Function& function,
+                                                                       bool for_kernels);
 
 }  // namespace parakeet::passes
 

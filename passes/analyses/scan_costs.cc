@@ -24,6 +24,8 @@ constexpr int64_t kDearCombine = 16;  // One that costs more takes lanes, where 
 constexpr int64_t kDearScanned = 8;   // One that costs more is not computed twice.
 constexpr int64_t kCheapElement = 4;  // One that costs no more waits for memory in any order.
 
+constexpr int64_t kMostShared = 40000;  // Bytes: several blocks of threads fit a processor.
+
 bool IsOrder(OpCode op) {
   return op == OpCode::kGt || op == OpCode::kGe || op == OpCode::kLt || op == OpCode::kLe;
 }
@@ -97,6 +99,13 @@ bool MayGoInOrder(const Binding& scan) {
 bool NeedsItsArrays(const Binding& scan) {
   if (scan.attrs.Int(ir::Attr::kBlock) == 0) return false;
   return StoresElementsFirst(scan) || IsDearToCombine(scan);
+}
+
+bool HasElementsInShared(const Binding& scan) {
+  int64_t bytes = 0;
+  for (const Operand& result : scan.blocks[1]->results)
+    bytes += scan.attrs.Int(ir::Attr::kBlock) * ir::SizeInBytes(ir::DTypeOf(result));
+  return bytes <= kMostShared;
 }
 
 }  // namespace parakeet::passes

@@ -7,7 +7,7 @@
 
 namespace parakeet::passes {
 
-// What decides how a scan is written by the threads of a host (lowering/lower_scans.h). A host's
+// What decides how a scan is written (lowering/lower_scans.h, lower_device_scans.h). A host's
 // cycles, as CostOf has them, of one element and its combine.
 int64_t StepCost(const ir::Binding& scan);
 
@@ -25,6 +25,9 @@ bool NeedsItsArrays(const ir::Binding& scan);
 
 // Whether the combine gives the same bits in any grouping, and is done as soon as memory is there.
 bool MayGoInOrder(const ir::Binding& scan);
+
+// Whether the elements of a chunk stand in shared memory, where a GPU's threads scan.
+bool HasElementsInShared(const ir::Binding& scan);
 
 }  // namespace parakeet::passes
 

@@ -4,6 +4,7 @@
 
 #include "ir/builder.h"
 #include "passes/analyses/find_cost.h"
+#include "passes/analyses/scan_costs.h"
 #include "passes/lowering/block_threads.h"
 
 namespace parakeet::passes {
@@ -35,12 +36,10 @@ DeviceScanLowering::ChunkGrid DeviceScanLowering::GridOf(const ir::Binding& scan
           words};
 }
 
-void DeviceScanLowering::ScanOnDevice(const Reduction& r, const Arrays& results) {
+void DeviceScanLowering::ScanOnDevice(const Reduction& r, const Arrays& results, const Put& put,
+                                      bool puts_cheaply) {
   const ChunkGrid grid = GridOf(r.binding, Int(1), r.extents[0]);
-  const Put put = [&](const Operand& index, const Operands& values) {
-    StoreAll(results, index, values);
-  };
-  const DeviceScan scan{r, grid, results, put, true};
+  const DeviceScan scan{r, grid, results, put, puts_cheaply};
   Blocks(grid.chunks, [&](const Operand& number) { WriteChunk(scan, number); });
 }
 
@@ -82,10 +81,7 @@ DeviceScanLowering::Chunk DeviceScanLowering::TakeChunk(const DeviceScan& scan,
                 builder().Scalar(OpCode::kEq, {size, Int(grid.length)})};
   chunk.runs = CeilDiv(size, Int(r.lanes));
   const auto shared = [&](int64_t count) { return AllocateParts(r.binding, Int(count)); };
-  int64_t bytes = 0;
-  for (const Operand& result : r.binding.blocks[1]->results)
-    bytes += grid.length * ir::SizeInBytes(ir::DTypeOf(result));
-  if (bytes <= kMostShared) chunk.elements = shared(grid.length + grid.threads);
+  if (HasElementsInShared(r.binding)) chunk.elements = shared(grid.length + grid.threads);
   for (const Operand& result : r.binding.blocks[1]->results) {
     if (!IsCheap(r)) break;
     const ir::Type type = ir::Type::Array(ir::DTypeOf(result), {Int(grid.threads), Int(r.lanes)});

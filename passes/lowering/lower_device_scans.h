@@ -34,11 +34,12 @@ class DeviceScanLowering : public LookBackLowering {
   using LookBackLowering::LookBackLowering;
 
  protected:
-  // `r` has lanes: how many are combined at each level.
-  void ScanOnDevice(const Reduction& r, const Arrays& results);
-
   // Takes a prefix.
   using Put = std::function<void(const ir::Operand& index, const Operands& values)>;
+
+  // `r` has lanes: how many are combined at each level. Elements that do not fit shared memory need
+  // the results; prefixes of others are only put.
+  void ScanOnDevice(const Reduction& r, const Arrays& results, const Put& put, bool puts_cheaply);
 
   // So many scans of one length.
   struct ChunkGrid {
@@ -60,8 +61,6 @@ class DeviceScanLowering : public LookBackLowering {
   // `values` where the condition holds, else `otherwise`.
   Operands SelectAll(const ir::Operand& condition, const Operands& values,
                      const Operands& otherwise);
-  // The bytes that threads of a block may have in shared memory for elements.
-  static constexpr int64_t kMostShared = 40000;  // Several blocks fit a processor.
 
   // A scan being written.
   struct DeviceScan {

@@ -22,6 +22,7 @@ using Operands = LoopWriter::Operands;
 
 namespace {
 
+constexpr int kCheapOnDevice = 32;  // What costs no more is written for whole chunks apart.
 constexpr int64_t kElementsAtOnce = 4096;
 constexpr int64_t kFewThreads = 4;  // So many are not faster in two traversals than one in one.
 constexpr int64_t kUsualScanLanes = 8;
@@ -55,7 +56,7 @@ void ScanLowering::FindScannedOver(const ir::Function& function) {
 }
 
 void ScanLowering::FindReaders(const ir::Function& function) {
-  readers_ = FindPrefixReaders(function);
+  readers_ = FindPrefixReaders(function, for_kernels_);
   for (const auto& [nest, reader] : readers_) read_by_[reader.scan] = nest;
 }
 
@@ -108,7 +109,8 @@ void ScanLowering::LowerScan(const Binding& b, const PrefixReader* reader, const
   const Scan scan{r, results, put, block, b.attrs.Int(Attr::kParallel) != 0};
   const auto write = [&] {
     if (r.lanes > 1 && !r.has_arrays) {
-      scan.parallel ? ScanOnDevice(r, scan.results) : PutInLevels(r, put);
+      const bool is_cheap = reader == nullptr || CostOf(reader->body) <= kCheapOnDevice;
+      scan.parallel ? ScanOnDevice(r, scan.results, put, is_cheap) : PutInLevels(r, put);
       return Operands{};
     }
     block > 0 ? ScanInBlocks(scan) : void(PutInOrder(r, put));

@@ -164,8 +164,7 @@ class Accountant {
       roots_of_results_.insert(of.begin(), of.end());
     }
     FindScannedOver(function, roots);
-    readers_ = {};
-    if (!for_kernels_) readers_ = passes::FindPrefixReaders(function);
+    readers_ = passes::FindPrefixReaders(function, for_kernels_);
     for (const auto& [nest, reader] : readers_) {
       for (size_t k = 0; k < reader.arrays.size(); ++k) {
         if (reader.arrays[k] == passes::PrefixReader::kLeftOut)

@@ -30,6 +30,26 @@ def behind_a_zero(x):
     return y
 
 
+def joined_behind_a_zero(x):
+    sums = np.concatenate((np.zeros(1), np.cumsum(x)))
+    return sums[3:] - sums[:-3]
+
+
+def below_the_largest_so_far(x):
+    return x / np.maximum.accumulate(np.abs(x)) - 1
+
+
+def through_dear_functions(x):
+    return np.exp(np.sin(np.cumsum(x) / len(x))) + np.tanh(x)
+
+
+def behind_what_is_stored_in_between(x):
+    sums = np.cumsum(x)
+    largest = np.maximum.accumulate(x)
+    x[:2] = 7.0
+    return sums * 2, largest + x
+
+
 def backwards_over_itself(x):
     x[:] = np.cumsum(x[::-1])
     return x
@@ -196,8 +216,10 @@ def marked_on_their_way(x):
 
 TOTALS = (drawdown, summed_twice, prefixes_and_their_sum, sums_and_products, of_integers,
           of_narrow_ones, read_from_the_end, marked_on_their_way)  # fmt: skip
-PREFIXES = (running_mean, over_itself, added_up, behind_a_zero, backwards_over_itself,
-            of_neighbours, rows_scaled, shown_behind_an_error)  # fmt: skip
+PREFIXES = (running_mean, over_itself, added_up, behind_a_zero, joined_behind_a_zero,
+            below_the_largest_so_far, through_dear_functions, behind_what_is_stored_in_between,
+            backwards_over_itself, of_neighbours, rows_scaled,
+            shown_behind_an_error)  # fmt: skip
 EXTREMES = (largest_so_far, least_and_where, last_of_the_largest, from_the_end,
             place_of_the_largest, last_place_of_the_least, places_in_rows, place_while_stored,
             far_place, some_and_all, flags_on_their_way)  # fmt: skip
@@ -259,9 +281,16 @@ def test_running_extremes(program, n, kind):
                                            .astype(np.float32),), EXACT)  # fmt: skip
 
 
-@pytest.mark.parametrize("program", [running_mean, over_itself, added_up, rows_scaled])
+@pytest.mark.parametrize("program", [running_mean, over_itself, added_up, rows_scaled,
+                                     below_the_largest_so_far])  # fmt: skip
 def test_no_array_is_made_for_prefixes_alone(program):
     report = jit(program).explain(_numbers(5000), target="serial")
+    assert (report.traversals, report.temporaries) == (1, 0), str(report)
+
+
+@pytest.mark.parametrize("program", [running_mean, below_the_largest_so_far])
+def test_no_array_is_made_for_prefixes_alone_in_kernels(program):
+    report = jit(program).explain(_numbers(5000), target="emulated_gpu")
     assert (report.traversals, report.temporaries) == (1, 0), str(report)
 
 
