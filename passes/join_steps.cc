@@ -38,6 +38,7 @@
 #include "passes/analyses/carried_values.h"
 #include "passes/lowering/element_remaker.h"
 #include "passes/lowering/step_writer.h"
+#include "passes/lowering/work_of_element.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -49,24 +50,8 @@ using ir::OpCode;
 using ir::Operand;
 using ir::Var;
 
-// What a thread of a GPU may do while one element goes to memory or comes from there, in loads of
-// what is in its caches. An H200: 2.3 elements of 8 bytes a cycle and processor, 12.8 loads.
-constexpr double kLoadsOfMove = 5.5;
-constexpr double kLoadsOfOperation = 0.2;
-constexpr double kHidden = 0.5;  // of the loads and operations, behind what is moved
-constexpr double kWorth = 0.9;   // of the time that it takes
+constexpr double kWorth = 0.9;  // of the time that it takes
 constexpr int64_t kMostRepeated = 3;
-
-// What a kernel does for an element.
-struct Work {
-  size_t moves = 0;  // elements of arrays, to or from memory
-  size_t loads = 0, operations = 0;
-
-  double Time() const {
-    return kLoadsOfMove * double(moves) +
-           kHidden * (double(loads) + kLoadsOfOperation * double(operations));
-  }
-};
 
 // The part of a space of indexes where all is decided, axis by axis.
 struct Box {
@@ -192,7 +177,7 @@ class StepJoiner : public StepWriter {
       if (std::find(live_.begin(), live_.end(), array) == live_.end()) live_.push_back(array);
     };
     ir::VarSet touched;
-    Work work;
+    WorkOfElement work;
     ir::ForEachBinding(*nest.nest->blocks[0], [&](const Binding& b) {
       work.operations += IsOperation(b);
       if (b.op != OpCode::kLoad) return;
@@ -260,7 +245,8 @@ class StepJoiner : public StepWriter {
     return best;
   }
 
-  std::optional<Work> WorkOf(const Binding& loop, const TimeSteps& steps, int64_t repeated) {
+  std::optional<WorkOfElement> WorkOf(const Binding& loop, const TimeSteps& steps,
+                                      int64_t repeated) {
     Operands numbers = FirstNumbers(loop, steps);
     const auto taken = Take(loop, steps, repeated, Int(0), numbers);
     const Arrays same = SameArrays();
@@ -273,7 +259,7 @@ class StepJoiner : public StepWriter {
       around.Element(array, place);
     }
     if (remaker.IsTooLarge() || around.IsTooLarge()) return {};
-    return Work{2 * live_.size() + read_only_, remaker.loads(), remaker.operations()};
+    return WorkOfElement{2 * live_.size() + read_only_, remaker.loads(), remaker.operations()};
   }
 
   Arrays SameArrays() const {
@@ -465,7 +451,7 @@ class StepJoiner : public StepWriter {
   ir::VarSet stored_;             // and all that they store to
   size_t read_only_ = 0;          // further arrays that kernels read
   std::vector<std::pair<const Var*, Operands>> boxes_;  // what whole nests store, and of how many
-  Work before_;                                         // of one group of steps, nest by nest
+  WorkOfElement before_;                                // of one group of steps, nest by nest
 };
 
 }  // namespace

@@ -288,6 +288,8 @@ const std::vector<std::string_view>& GpuPipeline() {
       // Rows that are sorted are made by what fuses from here on; scatters may sort their places.
       if (pass == "fuse-filters")
         passes->insert(passes->end(), {"share-scatters", "sort-on-device"});
+      // Of elements that need no loop around a step's.
+      if (pass == "fuse-epilogues") passes->push_back("fuse-steps");
       if (pass == "plan-memory") {
         passes->insert(passes->end(), {"keep-loops-in-block", "run-on-host", "extract-kernels",
                                        "keep-scalars-on-device", "join-blocks"});

@@ -151,7 +151,7 @@ def test_few_steps(steps):
 def test_it_is_one_kernel(program, monkeypatch):
     arguments = PROGRAMS[program]()
     assert launches_of(jit(program), *arguments) < STEPS / 4
-    monkeypatch.setenv("PARAKEET_DEBUG", "disable:keep-loops-in-block")
+    monkeypatch.setenv("PARAKEET_DEBUG", "disable:keep-loops-in-block,disable:fuse-steps")
     assert launches_of(jit(program), *PROGRAMS[program]()) >= STEPS
 
 
