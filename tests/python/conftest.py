@@ -24,7 +24,7 @@ testing_helpers.TARGETS = tested_targets.TARGETS
 # A first call compiles, so no example has a deadline; a failure must come again on the next run.
 # An example is mostly a compilation, so there are few, unless asked for more.
 settings.register_profile("parakeet", deadline=None, derandomize=True, max_examples=40)
-settings.register_profile("sample", deadline=None, derandomize=True, max_examples=25)
+settings.register_profile("sample", deadline=None, derandomize=True, max_examples=16)
 settings.register_profile("long", deadline=None, max_examples=1000)
 
 
