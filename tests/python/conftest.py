@@ -38,13 +38,16 @@ def pytest_addoption(parser):
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session):
     """Collecting makes a million objects that stay: nothing looks for garbage among them, then or
-    later. Tests that ask for a collection would wait a quarter of a second each."""
+    later. Tests that ask for a collection would wait a quarter of a second each. What earlier tests
+    have left goes when a later one asks, as seldom in between as with all these objects: some count
+    what there is."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.collect()
         gc.freeze()
+        gc.set_threshold(*gc.get_threshold()[:2], 1000)
         gc.enable()
 
 
