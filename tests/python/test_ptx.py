@@ -98,7 +98,7 @@ def check(assembler, name, assembled_by, tmp_path):
 
 
 @needs_ptxas
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_program(name, assembled_by, tmp_path):
     check("nvptx", name, assembled_by, tmp_path)
