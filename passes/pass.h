@@ -43,10 +43,13 @@ struct Remark {
   ir::Span other = {};  // the other party: what reads it, the sibling; unknown where there is none
 };
 
-// What a pass may know beside the program. Serial and parallel take the same options: one schedule
-// serves both.
+// What a pass may know beside the program. Serial and parallel take the same options, but that the
+// one has one thread: one schedule serves both.
 struct Options {
   bool fastmath = false;
+  // Whether loops have one thread, whatever runs them: the code has nothing for several then. No
+  // bit depends on it.
+  bool one_thread = false;
   // Whether the program may give up, with nothing done, for shapes that it does not take
   // (assume_shapes.cc).
   bool assume_shapes = true;

@@ -1,6 +1,6 @@
 // Local algebra, one equation a line, sizes that checks have made equal, integers computed before,
 // and those that a loop carries and keeps: equal sizes make further ones equal. Axes of one
-// iteration are no axes of a foreach.
+// iteration are no axes of a foreach. Where there is one thread, what is for several is left out.
 //
 // Before:
 //   %s: i64 = broadcast_size %n, %n, site 0 at (1)
@@ -42,7 +42,8 @@ constexpr int kMostTerms = 6;    // of a sum that one is taken out of
 
 class Simplifier : public ir::Mutator {
  public:
-  Simplifier(ir::Arena* arena, const ir::Function& function) : Mutator(arena) {
+  Simplifier(ir::Arena* arena, const ir::Function& function, bool one_thread)
+      : Mutator(arena), one_thread_(one_thread) {
     if (!function.entry) return;
     for (const Var* size : function.Sizes()) not_one_.insert(size);
   }
@@ -197,6 +198,7 @@ class Simplifier : public ir::Mutator {
       return SameView(b);
     if (b.op == OpCode::kTranspose) return SimplerTranspose(b);
     if (b.op == OpCode::kIf) return ChosenByBranch(b);
+    if (b.op == OpCode::kTeam && one_thread_) return Operand::Int(1);
     if (!ir::IsScalarOp(b.op)) return std::nullopt;
     if (auto folded = ir::Fold(b.op, b.operands, b.result()->type)) return folded;
     return ApplyRules(b);
@@ -609,6 +611,7 @@ class Simplifier : public ir::Mutator {
     return b.op == OpCode::kCheck && b.operands[0].IsInt(1);
   }
 
+  bool one_thread_;
   ir::VarSet not_one_;
   std::vector<const Var*> learned_;   // in order, what reads as something else to its block's end
   std::vector<const Var*> not_zero_;  // floats and complex numbers, to their block's end
@@ -620,9 +623,9 @@ class Simplifier : public ir::Mutator {
 
 }  // namespace
 
-ir::Program Simplify(const ir::Program& program, Context&) {
+ir::Program Simplify(const ir::Program& program, Context& context) {
   return ForEachFunction(program, [&](const ir::Function* function) {
-    return Simplifier(program.arena.get(), *function).Run(function);
+    return Simplifier(program.arena.get(), *function, context.options.one_thread).Run(function);
   });
 }
 

@@ -6,6 +6,7 @@
 //   // lengths: 0 0, 3 3                (of the entry's parameters; 0 where they are not known)
 //   // results: kept                     (where numbers may stay in a device's memory)
 //   // sides: short                      (where there are tiles for products with short sides)
+//   // threads: 1                        (where there are no more)
 //   // registers: 32                     (bytes of the host's vectors; 64 where no line says it)
 //   ## fires: what this case shows
 //   fn @f ...
@@ -52,6 +53,7 @@ std::string Render(const GoldenFile& file, const GoldenCase& golden) {
   context.options.kernels = file.kernels;
   context.options.lengths = file.lengths;
   context.options.short_sides = file.short_sides;
+  context.options.one_thread = file.one_thread;
   if (file.vector_bytes > 0) context.options.vector_bytes = file.vector_bytes;
   const size_t results = file.keeps ? program.functions.front()->results.size() : 0;
   for (size_t k = 0; k < results; ++k) context.options.kept_results.push_back(k);

@@ -173,6 +173,7 @@ void Compilation::RunPasses(
   passes::Context context;
   context.options.fastmath = !fastmath_.empty();
   context.options.assume_shapes = !TakesAnyShapes(request_.key[0]);
+  context.options.one_thread = target_ == Target::kSerial;
   context.options.short_sides = HasShortSides(request_.key[0]);
   const backends::ProcessorFacts processor = backends::FactsOf(processor_);
   context.options.vector_bytes = processor.vector_bytes;

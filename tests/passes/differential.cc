@@ -181,6 +181,7 @@ DifferentialResult RunDifferential(const ir::Program& program, ir::Stage stage,
   context.options.kernels = options.kernels;
   context.options.short_sides = true;  // Arguments are small.
   context.options.vector_bytes = options.vector_bytes;
+  context.options.one_thread = options.one_thread;
   passes::RunOptions run;
   run.after_pass = [&](std::string_view pass, const ir::Program& after) {
     if (follower.result().failure.empty()) follower.See(pass, after);

@@ -19,6 +19,7 @@ struct DifferentialOptions {
   // After a pass one set of arguments in so many runs, in turns; behind the last one all do.
   int one_in = 1;
   int vector_bytes = 64;  // of a register of the host
+  bool one_thread = false;
 };
 
 // Arguments, and what a program gives for them before any pass.

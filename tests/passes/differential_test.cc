@@ -111,11 +111,12 @@ TEST_P(GoldenPrograms, MeanTheSameAfterEveryPass) {
     const std::vector<ArgumentSet> sets = ArgumentSets(program, random);
     const std::vector<std::string_view> own(file.passes.begin(), file.passes.end());
     const DifferentialResult alone =
-        RunDifferential(program, file.stage, own, sets, {file.kernels, 1, bytes});
+        RunDifferential(program, file.stage, own, sets, {file.kernels, 1, bytes, file.one_thread});
     EXPECT_EQ(alone.failure, "");
     EXPECT_GT(alone.runs, 0) << "no arguments are valid";
     const auto cpu = PassesFrom(passes::CpuPipeline(), file.stage);
-    const DifferentialOptions options{.one_in = OneIn(3), .vector_bytes = bytes};
+    const DifferentialOptions options{
+        .one_in = OneIn(3), .vector_bytes = bytes, .one_thread = k % 2 == 0};
     EXPECT_EQ(RunDifferential(program, file.stage, cpu, OneOfEachSize(sets), options).failure, "");
     const auto gpu = PassesFrom(passes::GpuPipeline(), file.stage);
     const DifferentialOptions kernels{true, OneIn(2)};
@@ -255,7 +256,8 @@ TEST(RandomPrograms, MeanTheSameAfterEveryPass) {
       arguments.push_back(RandomArguments(*program.functions.front(), options, random));
     }
     const std::vector<ArgumentSet> sets = RunOnEach(program, std::move(arguments));
-    const DifferentialOptions in_turn{.one_in = OneIn(2), .vector_bytes = RegistersInTurn(seed)};
+    const DifferentialOptions in_turn{
+        .one_in = OneIn(2), .vector_bytes = RegistersInTurn(seed), .one_thread = seed % 2 == 0};
     const DifferentialResult result =
         RunDifferential(program, ir::Stage::kParallel, passes::CpuPipeline(), sets, in_turn);
     EXPECT_EQ(result.failure, "");

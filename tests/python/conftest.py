@@ -1,5 +1,6 @@
 """What every Python test stands on: the installed wheel, a fresh cache, repeatable examples."""
 
+import gc
 import itertools
 import os
 import random
@@ -23,7 +24,7 @@ testing_helpers.TARGETS = tested_targets.TARGETS
 # A first call compiles, so no example has a deadline; a failure must come again on the next run.
 # An example is mostly a compilation, so there are few, unless asked for more.
 settings.register_profile("parakeet", deadline=None, derandomize=True, max_examples=40)
-settings.register_profile("sample", deadline=None, derandomize=True, max_examples=25)
+settings.register_profile("sample", deadline=None, derandomize=True, max_examples=16)
 settings.register_profile("long", deadline=None, max_examples=1000)
 
 
@@ -32,6 +33,22 @@ def pytest_addoption(parser):
     parser.addoption("--sample", action="store_true",
                      help="of a matrix marked sampled(n, ...) one case in n, the same ones each "
                           "time, and fewer random examples")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session):
+    """Collecting makes a million objects that stay: nothing looks for garbage among them, then or
+    later. Tests that ask for a collection would wait a quarter of a second each. What earlier tests
+    have left goes when a later one asks, as seldom in between as with all these objects: some count
+    what there is."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(*gc.get_threshold()[:2], 1000)
+        gc.enable()
 
 
 def pytest_configure(config):

@@ -424,7 +424,8 @@ def check_chain(body):
     """Each level would double the program: what is long and often called stays a call."""
     chain = define_chain(12, body)
     made = lambda: (np.array([0.5, -1.0, 2.0, 0.25]),)
-    check_agreement(jit(chain), chain, made, IN_ANOTHER_ORDER)
+    # What is inlined is the same for all of them.
+    check_agreement(jit(chain), chain, made, IN_ANOTHER_ORDER, ["interpreter", "serial"])
     assert len(str(jit(chain).ir(*made(), stage="inline-calls")).splitlines()) < 60_000
 
 

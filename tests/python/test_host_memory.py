@@ -1,5 +1,6 @@
 """What memory_info says of the host's results, and how their memory goes back to the system."""
 
+import gc
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ def ones_like(x):
 def test_results_that_live_and_that_are_gone():
     x = np.zeros(BYTES // 8)
     ones_like(x)
+    gc.collect()
     parakeet.trim_memory()
     before = parakeet.memory_info("host")
     results = [ones_like(x) for _ in range(10)]

@@ -21,7 +21,7 @@ def test_three_hundred_lines():
 
 
 def test_four_library_calls_a_line(request):
-    lines = 30 if request.config.getoption("--sample") else 60
+    lines = 20 if request.config.getoption("--sample") else 60
     program = define(calls_of(lines), "long_program")
 
     def arguments():

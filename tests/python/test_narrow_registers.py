@@ -67,15 +67,15 @@ def products(a, b, v):
 SHAPES = [(2, 3, 5), (7, 17, 4), (33, 9, 12), (70, 40, 130)]
 
 
-@pytest.mark.sampled(5, "registers")
+@pytest.mark.sampled(10, "registers", "target")
+@pytest.mark.parametrize("target", HOST)
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "c16", "f2"])
-def test_products(dtype, registers):
+def test_products(dtype, target, registers):
     compiled = jit(products, cache=False)
     for m, k, n in SHAPES:
         rng = np.random.default_rng([m, k, n])
         a, b, v = (rng.integers(-3, 4, shape).astype(dtype) for shape in ((m, k), (n, k), m))
         expected = products(a, b, v)
-        for target in HOST:
-            results = compiled(a, b, v, target=target)
-            for result, right in zip(results, expected, strict=True):
-                np.testing.assert_array_equal(result, right, strict=True)
+        results = compiled(a, b, v, target=target)
+        for result, right in zip(results, expected, strict=True):
+            np.testing.assert_array_equal(result, right, strict=True)

@@ -76,7 +76,7 @@ def test_both_orders(dtype, orders, target):
     check(of_three_axes, (x, y), target)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.integers(1, 40), st.integers(1, 40), st.sampled_from(["CC", "FF", "CF"]))
 def test_any_sizes(n, m, orders):
     rng = np.random.default_rng(n * m)

@@ -313,3 +313,12 @@ def test_what_is_stored_in_front_of_an_error_shows(target):
         jit(shown_behind_an_error)(x, target=target)
     assert x[12_344] == 12_345.0
     assert x[12_346] == 1.0
+
+
+def test_serial_code_has_nothing_for_several_threads():
+    x, f = _numbers(50_000), jit(running_mean)
+    serial, parallel = (f.ir(x, target=target, stage="scheduled")
+                        for target in ("serial", "parallel"))
+    assert "= team" in parallel and "= team" not in serial
+    assert 2 * len(serial.splitlines()) < len(parallel.splitlines())
+    np.testing.assert_array_equal(f(x, target="serial"), f(x, target="parallel"))

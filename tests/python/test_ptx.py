@@ -98,7 +98,7 @@ def check(assembler, name, assembled_by, tmp_path):
 
 
 @needs_ptxas
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_program(name, assembled_by, tmp_path):
     check("nvptx", name, assembled_by, tmp_path)
@@ -106,7 +106,7 @@ def test_every_program(name, assembled_by, tmp_path):
 
 # On a device PARAKEET_GPU_ASSEMBLER runs all by it.
 @needs_ptxas
-@pytest.mark.sampled(20)
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_program_by_the_second_assembler(name, assembled_by, tmp_path):
     check("libnvvm", name, assembled_by, tmp_path)

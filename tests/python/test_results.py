@@ -304,11 +304,13 @@ def test_references_are_neither_lost_nor_kept(on_target):
     f(x, y), f(x, k=None, y=y)
     with pytest.raises(TypeError):
         f(x, {})
+    gc.collect()
     counts = [sys.getrefcount(value) for value in (x, y, None)]
     for _ in range(100):
         f(x, y), f(x, k=None, y=y)
         with pytest.raises(TypeError):
             f(x, {})
+    gc.collect()
     after = [sys.getrefcount(value) for value in (x, y, None)]
     assert after[:2] == counts[:2]
     # The interpreter's own use of None varies a little; from 3.12 on it does not count it.

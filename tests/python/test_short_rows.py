@@ -87,7 +87,7 @@ def test_rows_made_where_they_end_up(target):
             np.testing.assert_array_equal(got, wanted)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6, "dtype", "target")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", REAL)
 def test_partitions(dtype, target):
@@ -102,7 +102,7 @@ def test_partitions(dtype, target):
                 same(np.sort(one, axis=1), wanted)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6, "dtype", "target")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", REAL)
 def test_places_of_extremes(dtype, target):

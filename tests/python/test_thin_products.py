@@ -54,7 +54,7 @@ def check_exact(function, a, b):
         np.testing.assert_array_equal(result, function(a, b))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6, "function")
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("function", [product, by_rows, of_columns])
 def test_few_columns(function, dtype):
