@@ -22,10 +22,11 @@
 // A part's copies are few and stay in its core's cache; where an iteration is dear or has loops,
 // the part's row of the sums is its only copy. What is dear and may be done in vector lanes (which
 // places, what is added) is done 512 iterations at a time before what touches the copies:
-//   for %start in %lo to %whole step 512 {
-//     foreach (%j) in (512) { what touches none at %start + %j; store %kept[%j], %k }
-//     for %j in 0 to 512 step 4 { the other half of four iterations, in a row each } }
-//   and what is left of the part so, one by one
+//   for %start in %lo to %hi step 512 {
+//     %trips = min(%hi - %start, 512)
+//     foreach (%j) in (%trips) { what touches none at %start + %j; store %kept[%j], %k }
+//     for %j in 0 to %whole step 4 { the other half of four iterations, in a row each }
+//     for %j in %whole to %trips step 1 { what is left of the last stretch, one by one } }
 //
 // On a GPU, whose threads have no caches for copies of their own, integers are combined by atomics
 // in copies that many threads share, each thread doing one trip:
@@ -94,7 +95,7 @@ constexpr int64_t kTripsAPlace = 8;     // and for each place of its copies, whi
 constexpr int64_t kMostParts = 256;     // Their sums are combined by few threads.
 constexpr int64_t kMostPlaces = 2048;   // Of an array with neighbours that often meet at a place.
 constexpr int kDear = 4;
-constexpr int kLeastCostApart = 6;  // Of what is dear.
+constexpr int kLeastCostApart = 4;  // Of what is dear.
 // Of a GPU, whose threads have no caches for copies of their own.
 constexpr int64_t kLeastTripsOfThread = 256;
 constexpr int64_t kTripsOfBlock = 256;  // that take one copy in atomics;

@@ -10,10 +10,10 @@
 // masked stores, and those of single elements, are not in memory yet when lanes read them.
 //
 // Assumes: choose_trees has run: what it chose stays.
-// Refuses: threads inside an operator that has them; lanes where vectorize_loops says why not,
-// where a loop inside would do better with them, where a loop has a few iterations only, does
-// little but go to places that data say or searches for each index alone, and where no access moves
-// to the next element with the index and some access does with none.
+// Refuses: threads inside an operator that has them; lanes where the nest says {lanes = 1} or
+// vectorize_loops why not, where a loop inside would do better with them, where a loop has a few
+// iterations only, does little but go to places that data say or searches for each index alone, and
+// where no access moves to the next element with the index and some access does with none.
 #include <algorithm>
 
 #include "ir/mutator.h"
@@ -92,7 +92,9 @@ class Scheduler : public ir::Mutator {
  private:
   void ScheduleNest(const Binding& b) {
     ir::Attributes attrs;
-    const int axis = in_lanes_ || context_.options.kernels ? -1 : VectorAxis(b);
+    const bool may_have_lanes =
+        !in_lanes_ && !context_.options.kernels && b.attrs.Int(Attr::kLanes) != 1;
+    const int axis = may_have_lanes ? VectorAxis(b) : -1;
     if (axis >= 0) attrs = attrs.With(Attr::kVector, int64_t{axis});
     if (const int64_t least = axis >= 0 ? ShortStepOf(b) : 0; least > 0)
       attrs = attrs.With(Attr::kShort, least);

@@ -12,6 +12,8 @@
 //     foreach (%p, %q) in (%m, %n) { %a = load %x[%q, %p]  store %z[%p, %q], %a } } else {
 //     foreach (%i) in (%k) { ... } }
 // The same where several indexes are first put together: a transposed array is given another shape.
+// Where one of these is used by itself too, and the divisors make up the last axis, that axis alone
+// is taken apart: np.kron(a, b) + np.eye(n).
 // A loop of a few elements takes longer to begin than to divide for each of them.
 //
 // Assumes: index form, behind flatten_loads, which needs no index taken apart for what lies in C
@@ -19,10 +21,11 @@
 // Where nobody knows whether a factor is negative, the code asks that too.
 // Refuses: a divisor that is no factor of the extents, or few of which one is a small constant, by
 // which dividing is cheap; several indexes of which something else is made than the place that they
-// stand for; results in Fortran order.
+// stand for, but for the above, where nothing else is made of a quotient; results in Fortran order.
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -59,78 +62,13 @@ struct Split {
   Operands rest;                      // factors of the extents that no divisor has
 };
 
-class IndexSplitter : public ir::Mutator {
- public:
-  IndexSplitter(ir::Arena* arena, const ir::Function& function)
+// What nests do with their indexes.
+class IndexReader : public ir::Mutator {
+ protected:
+  IndexReader(ir::Arena* arena, const ir::Function& function)
       : Mutator(arena), factors_(function), patterns_(function) {}
 
- protected:
-  void Visit(const Binding* b) override {
-    const SizeFactors::Known known = factors_.known();
-    const auto split = FindSplit(*b);
-    split ? Write(*b, *split) : Mutator::Visit(b);
-    factors_.Forget(known);
-    factors_.Learn(*b);
-  }
-
- private:
-  // --- What is taken apart ---
-
-  std::optional<Split> FindSplit(const Binding& nest) const {
-    const bool is_nest = nest.op == OpCode::kImap || nest.op == OpCode::kForeach;
-    if (!is_nest || nest.attrs.Int(Attr::kFortran) != 0) return std::nullopt;
-    const Block& body = *nest.blocks[0];
-    for (const Operand& result : body.results) {
-      if (ir::TypeOf(result).IsArray()) return std::nullopt;
-    }
-    for (size_t size = body.params.size(); size > 0; --size) {
-      for (size_t first = 0; first + size <= body.params.size(); ++first) {
-        if (auto split = FindSplit(nest, first, first + size - 1)) return split;
-      }
-    }
-    return std::nullopt;
-  }
-
-  std::optional<Split> FindSplit(const Binding& nest, size_t first, size_t last) const {
-    const Block& body = *nest.blocks[0];
-    Split split = {first, last, {}, {}, {}, {}};
-    const auto place = PlaceOf(nest, first, last, &split.links);
-    if (!place || UsesOtherwise(nest, split)) return std::nullopt;
-    split.place = *place;
-    Operands product;
-    for (size_t k = first; k <= last; ++k) {
-      for (const Operand& factor : factors_.Of(nest.operands[k])) product.push_back(factor);
-    }
-    Operand quotient = split.place;
-    size_t before_short = body.bindings.size();
-    Operands rest_before_short;
-    while (const auto divisor = DivisorOf(body, quotient)) {
-      const auto rest = factors_.Without(product, *divisor);
-      if (!rest) break;
-      if (IsShort(*divisor) && before_short > split.divisors.size()) {
-        before_short = split.divisors.size();
-        rest_before_short = product;
-      }
-      product = *rest;
-      split.divisors.push_back(*divisor);
-      const auto next = QuotientOf(body, quotient, *divisor);
-      if (!next) break;
-      quotient = *next;
-    }
-    const bool are_short = std::all_of(split.divisors.begin(), split.divisors.end(), IsShort);
-    if (before_short < split.divisors.size() && (are_short || !HasManyLevels(split))) {
-      split.divisors.resize(before_short);
-      product = rest_before_short;
-    }
-    split.rest = product;
-    return split.divisors.empty() ? std::nullopt : std::optional(split);
-  }
-
-  static bool IsShort(const Operand& divisor) {
-    return divisor.IsConstant() && divisor.constant().integer < kFewestOfLoop;
-  }
-
-  static bool HasManyLevels(const Split& split) { return split.divisors.size() >= kManyLevels; }
+  static bool IsNest(const Binding& b) { return b.op == OpCode::kImap || b.op == OpCode::kForeach; }
 
   // The place that the indexes stand for, and what it is made by.
   static std::optional<Operand> PlaceOf(const Binding& nest, size_t first, size_t last,
@@ -211,6 +149,173 @@ class IndexSplitter : public ir::Mutator {
     }
     return std::nullopt;
   }
+
+  SizeFactors factors_;
+  AccessPatterns patterns_;
+};
+
+// Before:
+//   imap (%i, %j) in (%m, %n) { %k = mul %i, %n  %p = add %k, %j
+//     %q = mod %p, %b  %r = floordiv %p, %b  %s = mod %r, %a  %t = floordiv %r, %a ... }
+// After, where %n is %a * %b and an index is used by itself too:
+//   imap (%i, %j) in (%m, %n) { %q = mod %j, %b  %s = floordiv %j, %b ... } with %i for %t
+class AxesApart : public IndexReader {
+ public:
+  AxesApart(ir::Arena* arena, const ir::Function& function) : IndexReader(arena, function) {}
+
+ protected:
+  void Visit(const Binding* b) override {
+    const SizeFactors::Known known = factors_.known();
+    if (IsNest(*b)) TakeApart(*b);
+    if (const auto found = stand_.find(b); found != stand_.end()) {
+      Replace(b->result(), found->second);
+    } else if (const auto moved = divided_.find(b); moved != divided_.end()) {
+      Binding of_axis = *b;
+      of_axis.operands = {Apply(moved->second), Apply(b->operands[1])};
+      builder().Append(arena()->New(std::move(of_axis)));
+    } else {
+      Mutator::Visit(b);
+    }
+    factors_.Forget(known);
+    factors_.Learn(*b);
+  }
+
+ private:
+  void TakeApart(const Binding& nest) {
+    const size_t rank = nest.blocks[0]->params.size();
+    for (size_t size = rank; size > 1; --size) {
+      for (size_t first = 0; first + size <= rank; ++first) {
+        if (TakeApart(nest, first, first + size - 1)) return;
+      }
+    }
+  }
+
+  bool TakeApart(const Binding& nest, size_t first, size_t last) {
+    const Block& body = *nest.blocks[0];
+    Split split = {first, last, {}, {}, {}, {}};
+    const auto place = PlaceOf(nest, first, last, &split.links);
+    std::vector<const Binding*> ahead;
+    const auto before = PlaceOf(nest, first, last - 1, &ahead);
+    if (!place || !before || !UsesOtherwise(nest, split)) return false;
+    Operands rest = factors_.Of(nest.operands[last]);
+    for (Operand value = *place;;) {
+      const auto divisor = DivisorOf(body, value);
+      const auto without = divisor ? factors_.Without(rest, *divisor) : std::nullopt;
+      if (!without || !factors_.IsSize(*divisor)) return false;
+      rest = *without;
+      if (rest.empty()) {
+        Move(body, *place, value, *divisor, *before, body.params[last]);
+        return true;
+      }
+      const auto quotient = QuotientOf(body, value, *divisor);
+      if (!quotient || !IsOnlyDivided(body, *quotient)) return false;
+      value = *quotient;
+    }
+  }
+
+  // Whether a quotient, which is another one of the last axis alone, is divided by one divisor and
+  // used for nothing else.
+  static bool IsOnlyDivided(const Block& body, const Operand& quotient) {
+    const auto divisor = DivisorOf(body, quotient);
+    const auto is_quotient = [&](const Operand& result) { return result == quotient; };
+    if (!divisor || std::any_of(body.results.begin(), body.results.end(), is_quotient))
+      return false;
+    return std::all_of(body.bindings.begin(), body.bindings.end(), [&](const Binding* b) {
+      bool uses = false;
+      ir::ForEachUse(*b, [&](const Var* used) { uses |= quotient == Operand(used); });
+      return !uses || (Divides(*b, quotient) && b->operands[1] == *divisor);
+    });
+  }
+
+  // The place is divided on the last axis alone; behind `value`, which is less than the last
+  // divisor then, comes the place on the axes before.
+  void Move(const Block& body, const Operand& place, const Operand& value, const Operand& divisor,
+            const Operand& before, const Operand& index) {
+    for (const Binding* b : body.bindings) {
+      if (Divides(*b, value) && b->operands[1] == divisor) {
+        const bool is_quotient = b->op == OpCode::kFloorDiv;
+        stand_[b] = is_quotient ? before : value == place ? index : value;
+      } else if (Divides(*b, place) && b->operands[1] == DivisorOf(body, place)) {
+        divided_[b] = index;
+      }
+    }
+  }
+
+  std::unordered_map<const Binding*, Operand> stand_;    // for what a binding makes
+  std::unordered_map<const Binding*, Operand> divided_;  // in place of the place
+};
+
+class IndexSplitter : public IndexReader {
+ public:
+  IndexSplitter(ir::Arena* arena, const ir::Function& function) : IndexReader(arena, function) {}
+
+ protected:
+  void Visit(const Binding* b) override {
+    const SizeFactors::Known known = factors_.known();
+    const auto split = FindSplit(*b);
+    split ? Write(*b, *split) : Mutator::Visit(b);
+    factors_.Forget(known);
+    factors_.Learn(*b);
+  }
+
+ private:
+  // --- What is taken apart ---
+
+  std::optional<Split> FindSplit(const Binding& nest) const {
+    if (!IsNest(nest) || nest.attrs.Int(Attr::kFortran) != 0) return std::nullopt;
+    const Block& body = *nest.blocks[0];
+    for (const Operand& result : body.results) {
+      if (ir::TypeOf(result).IsArray()) return std::nullopt;
+    }
+    for (size_t size = body.params.size(); size > 0; --size) {
+      // The last first: what divides an index further out is done once a row.
+      for (size_t first = body.params.size() - size + 1; first-- > 0;) {
+        if (auto split = FindSplit(nest, first, first + size - 1)) return split;
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Split> FindSplit(const Binding& nest, size_t first, size_t last) const {
+    const Block& body = *nest.blocks[0];
+    Split split = {first, last, {}, {}, {}, {}};
+    const auto place = PlaceOf(nest, first, last, &split.links);
+    if (!place || UsesOtherwise(nest, split)) return std::nullopt;
+    split.place = *place;
+    Operands product;
+    for (size_t k = first; k <= last; ++k) {
+      for (const Operand& factor : factors_.Of(nest.operands[k])) product.push_back(factor);
+    }
+    Operand quotient = split.place;
+    size_t before_short = body.bindings.size();
+    Operands rest_before_short;
+    while (const auto divisor = DivisorOf(body, quotient)) {
+      const auto rest = factors_.Without(product, *divisor);
+      if (!rest) break;
+      if (IsShort(*divisor) && before_short > split.divisors.size()) {
+        before_short = split.divisors.size();
+        rest_before_short = product;
+      }
+      product = *rest;
+      split.divisors.push_back(*divisor);
+      const auto next = QuotientOf(body, quotient, *divisor);
+      if (!next) break;
+      quotient = *next;
+    }
+    const bool are_short = std::all_of(split.divisors.begin(), split.divisors.end(), IsShort);
+    if (before_short < split.divisors.size() && (are_short || !HasManyLevels(split))) {
+      split.divisors.resize(before_short);
+      product = rest_before_short;
+    }
+    split.rest = product;
+    return split.divisors.empty() ? std::nullopt : std::optional(split);
+  }
+
+  static bool IsShort(const Operand& divisor) {
+    return divisor.IsConstant() && divisor.constant().integer < kFewestOfLoop;
+  }
+
+  static bool HasManyLevels(const Split& split) { return split.divisors.size() >= kManyLevels; }
 
   // --- The nest ---
 
@@ -365,16 +470,14 @@ class IndexSplitter : public ir::Mutator {
     builder() = std::move(around);
     return body;
   }
-
-  SizeFactors factors_;
-  AccessPatterns patterns_;
 };
 
 }  // namespace
 
 ir::Program SplitIndexes(const ir::Program& program, Context&) {
   return ForEachFunction(program, [&](const ir::Function* function) {
-    return IndexSplitter(program.arena.get(), *function).Run(function);
+    const ir::Function* apart = AxesApart(program.arena.get(), *function).Run(function);
+    return IndexSplitter(program.arena.get(), *apart).Run(apart);
   });
 }
 

@@ -67,8 +67,18 @@ class LastAxisUnroller : public LoopWriter {
     const bool repeats = b->op == OpCode::kFor || b->op == OpCode::kWhile;
     const bool is_branch = b->op == OpCode::kIf;
     const bool outside = std::exchange(in_loop_, repeats || (is_branch && in_loop_));
+    const size_t outer = std::exchange(axes_around_, AxesAround(*b));
     Mutator::Visit(b);
+    axes_around_ = outer;
     in_loop_ = outside;
+  }
+
+  // Of a nest that does no more than another one for each of its elements.
+  static size_t AxesAround(const Binding& b) {
+    if (!IsNest(b)) return 0;
+    const std::vector<const Binding*>& body = b.blocks[0]->bindings;
+    const auto has_blocks = [](const Binding* inner) { return !inner->blocks.empty(); };
+    return std::count_if(body.begin(), body.end(), has_blocks) == 1 ? b.operands.size() : 0;
   }
 
   static bool IsNest(const Binding& b) {
@@ -129,7 +139,8 @@ class LastAxisUnroller : public LoopWriter {
 
   // Of maps over rows of a matrix nothing is asked: most rows are long.
   void Wish(const Binding& b) {
-    const bool is_asked = IsNest(b) && b.operands.size() > 2 && !lengths_.Of(b.operands.back());
+    const bool is_asked = IsNest(b) && b.operands.size() > 1 &&
+                          axes_around_ + b.operands.size() > 2 && !lengths_.Of(b.operands.back());
     if (!is_asked || !IsPlain(b, kLongestPixel)) return;
     const std::set<size_t> parameters = lengths_.ParametersOf(b.operands.back());
     if (parameters.empty()) return;
@@ -208,7 +219,8 @@ class LastAxisUnroller : public LoopWriter {
 
   const KnownLengths lengths_;
   Context& context_;
-  bool in_loop_ = false;  // and in no nest inside it
+  bool in_loop_ = false;    // and in no nest inside it
+  size_t axes_around_ = 0;  // of the nest that goes through rows of this one, which is all it does
 };
 
 }  // namespace

@@ -332,13 +332,13 @@ bool LoopIndependence::IsBelow(const Bounds& a, const Bounds& b) {
 }
 
 // The least or largest value of the form, of values that are defined outside the loop: indexes
-// of the loop and of those inside it by their ends, the innermost first. What is kept of products
-// changes with the loop.
+// of the loop and of those inside it by their ends, the innermost first, but for what is kept.
 std::optional<LinearForm> LoopIndependence::OutsideOf(LinearForm form, const Binding& loop,
-                                                      bool largest, bool keeps_products) const {
+                                                      bool largest, Kept kept) const {
   const VarSet inside = ir::DefinedVars(*loop.blocks[0]);
   const auto is_kept = [&](const auto& term) {
-    return keeps_products && !FactorOf({0, {{term.first, 1}}}, loop).IsInt(0);
+    if (kept == Kept::kIndex) return term.first == loop.blocks[0]->params[0];
+    return kept == Kept::kProducts && !FactorOf({0, {{term.first, 1}}}, loop).IsInt(0);
   };
   for (int left = kMostLoops; left > 0; --left) {
     auto term = form.terms.end();
@@ -351,7 +351,7 @@ std::optional<LinearForm> LoopIndependence::OutsideOf(LinearForm form, const Bin
     const auto maker = makers_.find(term->first);
     const OpCode wanted = largest == (term->second > 0) ? OpCode::kMin : OpCode::kMax;
     if (maker != makers_.end() && maker->second->op == wanted)
-      return OutsideOfExtreme(form, *maker->second, loop, largest, keeps_products);
+      return OutsideOfExtreme(form, *maker->second, loop, largest, kept);
     if (const auto space = spaces_.find(term->first); space != spaces_.end()) {
       LinearForm end;
       if (largest == (term->second > 0)) {
@@ -375,17 +375,19 @@ std::optional<LinearForm> LoopIndependence::OutsideOf(LinearForm form, const Bin
 }
 
 // The least of two is no more than either: than what changes with the loop first, where that says
-// something.
+// something. Where the index is kept, only what has it does.
 std::optional<LinearForm> LoopIndependence::OutsideOfExtreme(const LinearForm& form,
                                                              const Binding& extreme,
                                                              const Binding& loop, bool largest,
-                                                             bool keeps_products) const {
+                                                             Kept kept) const {
   const VarSet inside = ir::DefinedVars(*loop.blocks[0]);
   for (const bool changes : {true, false}) {
     for (const Operand& side : extreme.operands) {
       if (changes != (side.IsVar() && inside.contains(side.var()))) continue;
       const LinearForm with = form.With(extreme.result(), forms_.Of(side));
-      if (const auto bound = OutsideOf(with, loop, largest, keeps_products)) return bound;
+      const auto bound = OutsideOf(with, loop, largest, kept);
+      if (!bound) continue;
+      if (kept != Kept::kIndex || bound->Coefficient(loop.blocks[0]->params[0]) != 0) return bound;
     }
   }
   return std::nullopt;
@@ -397,7 +399,8 @@ bool LoopIndependence::AreInBlocks(const Accesses& accesses, const Binding& loop
   std::vector<LinearForm> least, most;
   for (const Binding* access : accesses) {
     const LinearForm form = forms_.Of(access->operands[1 + axis]);
-    const auto low = OutsideOf(form, loop, false, true), high = OutsideOf(form, loop, true, true);
+    const auto low = OutsideOf(form, loop, false, Kept::kProducts);
+    const auto high = OutsideOf(form, loop, true, Kept::kProducts);
     if (!low || !high) return false;
     least.push_back(*low);
     most.push_back(*high);
@@ -419,12 +422,38 @@ bool LoopIndependence::AreInBlocks(const Accesses& accesses, const Binding& loop
   });
 }
 
+// The same of blocks of a known length, from 64 * %q to less than 64 behind.
+bool LoopIndependence::AreInSteps(const Accesses& accesses, const Binding& loop, int axis) const {
+  const Var* index = loop.blocks[0]->params[0];
+  if (accesses.size() * accesses.size() > kMostPairs) return false;
+  std::vector<Bounds> bounds;
+  for (const Binding* access : accesses) {
+    const LinearForm form = forms_.Of(access->operands[1 + axis]);
+    bounds.push_back(
+        {OutsideOf(form, loop, false, Kept::kIndex), OutsideOf(form, loop, true, Kept::kIndex)});
+    if (!bounds.back().least || !bounds.back().most) return false;
+  }
+  const int64_t times = bounds[0].least->Coefficient(index);
+  const int64_t step = loop.operands[2].constant().integer;
+  if (times == 0 || std::abs(times) > kLargestMultiple || std::abs(step) > kLargestMultiple)
+    return false;
+  const auto is_within = [&](const Bounds& one, const Bounds& other) {
+    const LinearForm between = Difference(*one.most, *other.least);
+    return one.most->Coefficient(index) == times && between.IsConstant() &&
+           std::abs(between.constant) < std::abs(times * step);
+  };
+  return std::all_of(bounds.begin(), bounds.end(), [&](const Bounds& one) {
+    return std::all_of(bounds.begin(), bounds.end(),
+                       [&](const Bounds& other) { return is_within(one, other); });
+  });
+}
+
 // True where accesses at one place of the axis are of one iteration.
 bool LoopIndependence::FollowsLoop(const Accesses& accesses, const Binding& loop, int axis) const {
   std::vector<LinearForm> forms;
   for (const Binding* access : accesses) forms.push_back(forms_.Of(access->operands[1 + axis]));
   return TellIteration(std::move(forms), accesses, loop, axis) || IsRotated(accesses, loop, axis) ||
-         AreInBlocks(accesses, loop, axis);
+         AreInBlocks(accesses, loop, axis) || AreInSteps(accesses, loop, axis);
 }
 
 // True where equal ones of these indexes are of one iteration: multiples of the loop's index, and

@@ -56,12 +56,15 @@ class LoopIndependence {
   LinearForm CountOf(const ir::Operand& end) const;
   bool IsInside(const ir::Var* index, const ir::Var* other) const;
   static bool IsBelow(const Bounds& a, const Bounds& b);
+  // What of a form stays that changes with the loop: products of what does, or its index.
+  enum class Kept { kNothing, kProducts, kIndex };
   std::optional<LinearForm> OutsideOf(LinearForm form, const ir::Binding& loop, bool largest,
-                                      bool keeps_products = false) const;
+                                      Kept kept = Kept::kNothing) const;
   std::optional<LinearForm> OutsideOfExtreme(const LinearForm& form, const ir::Binding& extreme,
                                              const ir::Binding& loop, bool largest,
-                                             bool keeps_products) const;
+                                             Kept kept) const;
   bool AreInBlocks(const Accesses& accesses, const ir::Binding& loop, int axis) const;
+  bool AreInSteps(const Accesses& accesses, const ir::Binding& loop, int axis) const;
   bool FollowsLoop(const Accesses& accesses, const ir::Binding& loop, int axis) const;
   bool TellIteration(std::vector<LinearForm> forms, const Accesses& accesses,
                      const ir::Binding& loop, int axis) const;

@@ -150,11 +150,10 @@ void CopiedHistograms::WriteTrips(const Binding& loop, const Parts& parts,
   const auto row_of = [&](const Operand& i) { return builder().Scalar(OpCode::kAnd, {i, last}); };
   std::vector<Copy> rows;
   for (size_t k = 0; k < kCopies; ++k) rows.push_back({row_of(builder().Add(lo, Int(k))), k});
-  const int64_t stretch = parts.in_halves ? kStretch : kCopies;
+  if (parts.in_halves) return WriteStretches(loop, all, rows, lo, hi, row_of);
   const Operand trips = Max(builder().Sub(hi, lo), Int(0));
-  const Operand rest = builder().Scalar(OpCode::kMod, {trips, Int(stretch)});
+  const Operand rest = builder().Scalar(OpCode::kMod, {trips, Int(kCopies)});
   const Operand whole = builder().Add(lo, builder().Sub(trips, rest));
-  if (parts.in_halves) return WriteStretches(loop, all, rows, lo, whole, rest, row_of);
   const auto several = [&](const Operand& i) {
     for (int k = 0; k < kCopies; ++k) WriteTrip(loop, all, rows[k], builder().Add(i, Int(k)));
   };
@@ -164,27 +163,30 @@ void CopiedHistograms::WriteTrips(const Binding& loop, const Parts& parts,
   HoldingLoop(whole, end, [&](const Operand& i) { WriteTrip(loop, all, {row_of(i), 0}, i); });
 }
 
+// The first half stands once, for stretches of any length: it is long in lanes.
 void CopiedHistograms::WriteStretches(const Binding& loop, const std::vector<Shared>& all,
                                       const std::vector<Copy>& rows, const Operand& lo,
-                                      const Operand& whole, const Operand& rest,
+                                      const Operand& hi,
                                       const std::function<Operand(const Operand& trip)>& row_of) {
   std::vector<Histogram> found;
   for (const Shared& shared : all) found.push_back(shared.histogram);
   const Halves halves = Split(*loop.blocks[0], found);
   const std::vector<const Var*> kept = AllocateKept(halves, kStretch);
   const auto stretch = [&](const Operand& start) {
-    WriteFirst(halves, kept, start, Int(kStretch));
+    const Operand trips = Min(builder().Sub(hi, start), Int(kStretch));
+    WriteFirst(halves, kept, start, trips);
     const auto several = [&](const Operand& j) {
       for (int k = 0; k < kCopies; ++k)
         WriteSecond(halves, kept, all, rows[k], start, builder().Add(j, Int(k)));
     };
-    HoldingLoop(Int(0), Int(kStretch), several, kCopies);
+    const Operand rest = builder().Scalar(OpCode::kMod, {trips, Int(kCopies)});
+    const Operand whole = builder().Sub(trips, rest);
+    HoldingLoop(Int(0), whole, several, kCopies);
+    HoldingLoop(whole, trips, [&](const Operand& j) {
+      WriteSecond(halves, kept, all, {row_of(builder().Add(start, j)), 0}, start, j);
+    });
   };
-  HoldingLoop(lo, whole, stretch, kStretch);
-  WriteFirst(halves, kept, whole, rest);
-  HoldingLoop(Int(0), rest, [&](const Operand& j) {
-    WriteSecond(halves, kept, all, {row_of(builder().Add(whole, j)), 0}, whole, j);
-  });
+  HoldingLoop(lo, hi, stretch, kStretch);
 }
 
 void CopiedHistograms::WriteFirst(const Halves& halves, const std::vector<const Var*>& kept,

@@ -94,11 +94,10 @@ class CopiedHistograms : public SharedHistograms {
   // Several trips at a time: which rows they take is known before. What is left goes one by one.
   void WriteTrips(const ir::Binding& loop, const Parts& parts, const std::vector<Shared>& all,
                   const ir::Operand& lo, const ir::Operand& hi);
-  // Trips in two halves: a stretch of the first, then of the second; last the `rest`, so that no
-  // value depends on its place.
+  // Trips from lo to hi in two halves: a stretch of the first, then of the second, of which what is
+  // left of the last stretch goes one by one.
   void WriteStretches(const ir::Binding& loop, const std::vector<Shared>& all,
-                      const std::vector<Copy>& rows, const ir::Operand& lo,
-                      const ir::Operand& whole, const ir::Operand& rest,
+                      const std::vector<Copy>& rows, const ir::Operand& lo, const ir::Operand& hi,
                       const std::function<ir::Operand(const ir::Operand& trip)>& row_of);
   void WriteFirst(const Halves& halves, const std::vector<const ir::Var*>& kept,
                   const ir::Operand& start, const ir::Operand& trips);

@@ -72,17 +72,19 @@ def weights_at(places, weights, length):
 
 def outer_edges(x, range):
     """Where the first bin begins and the last one ends; a range of no width gets one of 1."""
+    # As NumPy, which computes bins between values of an array in the array's precision.
+    dtype = x.dtype if range is None and x.dtype.kind == "f" else np.float64
     if range is not None:
-        first = astype(range[0], np.float64)
-        last = astype(range[1], np.float64)
+        first = astype(range[0], dtype)
+        last = astype(range[1], dtype)
         if first > last:
             raise ValueError("max must be larger than min in range parameter.")
     elif x.size == 0:
-        first = astype(0.0, np.float64)
-        last = astype(1.0, np.float64)
+        first = astype(0.0, dtype)
+        last = astype(1.0, dtype)
     else:
-        first = astype(np.min(x), np.float64)
-        last = astype(np.max(x), np.float64)
+        first = astype(np.min(x), dtype)
+        last = astype(np.max(x), dtype)
     if not (np.isfinite(first) and np.isfinite(last)):
         raise ValueError("supplied or autodetected range is not finite")
     if first == last:
@@ -104,8 +106,11 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
         return edges
     if bins < 1:
         raise ValueError("`bins` must be positive, when an integer")
-    first, last = outer_edges(x, range)
     dtype = np.float64 if range is None and x.dtype.kind != "f" else result_type(x.dtype, 1.0)
+    if range is None and dtype != np.float64:
+        if x.size == 0:
+            return np.linspace(0.0, 1.0, bins + 1, dtype=dtype)
+    first, last = outer_edges(x, range)
     return np.linspace(first, last, bins + 1, dtype=dtype)
 
 

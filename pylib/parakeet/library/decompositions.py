@@ -89,6 +89,9 @@ def qr(a, mode="reduced"):
 # --- Eigenvalues of Hermitian matrices. ---
 
 
+FEW_ROWS = 32
+
+
 def eigen(matrix, job, triangle):
     """Eigenvalues in ascending order, and eigenvectors, a vector a row, where `job` is "V"."""
     n = matrix.shape[0]
@@ -108,7 +111,12 @@ def eigen(matrix, job, triangle):
         status = library_call("heevd", job, triangle, n, vectors, lead, values, work, work.shape[0],
                               reals, reals.shape[0], wholes, wholes.shape[0])
     else:
-        library_call("syevd", job, triangle, n, vectors, lead, values, size, -1, whole, -1)
+        # LAPACK works without blocks of few rows: it asks for no more than the least then.
+        if n <= FEW_ROWS:
+            size[0] = 1 + 6 * n + 2 * n * n if job == "V" else 1 + 2 * n
+            whole[0] = 3 + 5 * n
+        else:
+            library_call("syevd", job, triangle, n, vectors, lead, values, size, -1, whole, -1)
         work = room(vectors.dtype, size)
         wholes = empty(at_least_1(whole[0]), np.int64)
         status = library_call("syevd", job, triangle, n, vectors, lead, values, work, work.shape[0],

@@ -165,28 +165,56 @@ def digitize(x, bins, right=False):
     return edges.shape[0] - searchsorted(edges[::-1], values, side)
 
 
-def between(x, xp, fp, j, after):
-    """On the line from the point j to the one after."""
-    slope = (fp[after] - fp[j]) / (xp[after] - xp[j])
-    y = slope * (x - xp[j]) + fp[j]
+def on_line(x, start, end, first, second, slope):
+    y = slope * (x - start) + first
     if y != y:
-        y = slope * (x - xp[after]) + fp[after]
-        if y != y and fp[j] == fp[after]:
-            y = fp[j]
+        y = slope * (x - end) + second
+        if y != y and first == second:
+            y = first
     return y
 
 
-def interpolated(x, xp, fp, left, right, steps):
-    n = xp.shape[0]
-    if x != x:
-        return astype(x, fp.dtype)
-    j = first_greater(xp, x, steps) - 1
-    if j < 0:
-        return left
-    if j >= n - 1:
-        return right if x > xp[n - 1] else fp[n - 1]
-    after = max(min(j + 1, n - 1), 0)  # No more than j + 1, which is in range.
-    return fp[j] if xp[j] == x else between(x, xp, fp, j, after)
+def interpolated(x, xp, fp, left, right, j):
+    """On the line from the point j, the last one that is not behind x, to the one after."""
+    last = xp.shape[0] - 1
+    low = max(min(j, last - 1), 0)
+    after = min(low + 1, last)
+    start, end = element_at(xp, low), element_at(xp, after)
+    first, second = element_at(fp, low), element_at(fp, after)
+    if fp.dtype.kind == "c":
+        by = 1 / (end - start)
+        rise = complex((second.real - first.real) * by, (second.imag - first.imag) * by)
+        y = complex(on_line(x, start, end, first.real, second.real, rise.real),
+                    on_line(x, start, end, first.imag, second.imag, rise.imag))
+    else:
+        y = on_line(x, start, end, first, second, (second - first) / (end - start))
+    y = first if start == x else y
+    if j >= last:
+        y = right if x > element_at(xp, last) else element_at(fp, last)
+    y = left if j < 0 else y
+    # NumPy holds nan against a single point as any other place.
+    return y if x == x or last < 1 else astype(x, fp.dtype)
+
+
+# So many places are gone through one after the other.
+PLACES_IN_TURN = 4096
+
+
+def interpolated_in_turn(places, xp, fp, left, right, steps):
+    """Of places in ascending order: the point before each is mostly that before the last."""
+    last = xp.shape[0] - 1
+    n = places.shape[0]
+    made = np.empty(n, fp.dtype)
+    for begin in range(0, n, PLACES_IN_TURN):
+        j = -1
+        for i in range(begin, min(begin + PLACES_IN_TURN, n)):
+            place = element_at(places, i)
+            if j < last and element_at(xp, j + 1) <= place:
+                j += 1
+                if j < last and element_at(xp, j + 1) <= place:
+                    j = first_greater(xp, place, steps) - 1
+            made[i] = interpolated(place, xp, fp, left, right, j)
+    return made
 
 
 def periodic(x, xp, fp, period):
@@ -220,5 +248,9 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     above = values[-1] if right is None else astype(right, values.dtype)
     places = astype(strong(x), np.float64)
     steps = halvings(points.shape[0])
-    return strong(map(lambda place: interpolated(place, points, values, below, above, steps),
-                      places, axis=None))
+    if places.ndim == 1 and not on_device():
+        if places.shape[0] > 1 and np.all(places[1:] >= places[:-1]):
+            return interpolated_in_turn(places, points, values, below, above, steps)
+    of = lambda x: interpolated(x, points, values, below, above,  # noqa: E731
+                                first_greater(points, x, steps) - 1)
+    return strong(map(of, places, axis=None))
