@@ -332,7 +332,7 @@ def test_time_loops_are_graphs(monkeypatch):
         np.testing.assert_allclose(jit(swept)(x, 200, target=GPUS[0]), swept(x, 200), rtol=1e-13)
         after = parakeet.memory_info(GPUS[0])
         assert (after.replays > before.replays) == is_on
-        assert after.launches - before.launches >= 200
+        assert after.launches - before.launches >= 200 // 8  # steps that one kernel makes
 
 
 def test_settings_of_gpus(monkeypatch):
