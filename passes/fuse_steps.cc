@@ -65,6 +65,7 @@ std::string WhyApart(const Binding& loop) {
   const Binding* imap = OnlyImap(step);
   if (imap == nullptr) return "a step holds more than one map and arithmetic";
   ir::VarSet changes(step.params.begin(), step.params.end());
+  changes.insert(imap->results.begin(), imap->results.end());
   for (const Binding* b : step.bindings) {
     const bool reads = b->op == OpCode::kLoad && changes.contains(b->operands[0].var());
     if (reads) return NameOf(b->operands[0].var()) + " is read beside the map";

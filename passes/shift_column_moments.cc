@@ -176,12 +176,17 @@ class ColumnShifter : public LoopWriter {
     return std::nullopt;
   }
 
-  // True where what a binding reads is the same until that place.
+  // True where what a binding reads, and what it has made of that, is the same until that place.
   bool StaysUntil(const Block& block, size_t made, size_t end) const {
     const Effects effects = EffectsOf(*block.bindings[made], roots_);
     if (!effects.IsPure()) return false;
+    ir::VarSet kept = effects.reads;
+    for (const Var* result : block.bindings[made]->results) {
+      const ir::VarSet& own = roots_.Of(result);
+      kept.insert(own.begin(), own.end());
+    }
     for (size_t at = made + 1; at < end; ++at) {
-      if (Intersects(EffectsOf(*block.bindings[at], roots_).writes, effects.reads)) return false;
+      if (Intersects(EffectsOf(*block.bindings[at], roots_).writes, kept)) return false;
     }
     return true;
   }

@@ -6,9 +6,11 @@ every target; serial and parallel give the same bits.
 
 import numpy as np
 import pytest
+from agreement import REDUCED, check_agreement
 from exact_outcomes import TARGETS
 
 import parakeet
+from parakeet import jit
 
 
 def spread(a):
@@ -104,3 +106,13 @@ def test_columns_of_another_kind(target, value):
         wanted = spread(a)
     np.testing.assert_allclose(FUNCTIONS["spread"][1](a, target=target), wanted, rtol=1e-12,
                                atol=1e-8 if value == -7e9 else 1e-30)
+
+
+def spread_of_sorted(x):
+    return np.sort(x, axis=0).var(axis=1), np.sort(x, axis=0).std(axis=0)
+
+
+@pytest.mark.parametrize("shape", [(300, 1), (75, 4), (1, 300)])
+def test_moments_of_what_is_sorted_in_place(shape):
+    x = np.random.default_rng(7).standard_normal(shape)
+    check_agreement(jit(spread_of_sorted), spread_of_sorted, lambda: (x,), REDUCED)

@@ -53,6 +53,22 @@ def smoothed_and_how_often(x, steps):
     return x, count
 
 
+def element_beside(x, steps):
+    first = np.float64(0.0)
+    for _ in range(steps):
+        x = np.roll(x, 1) + x * 0.5
+        first += x[0]
+    return x, first
+
+
+def numbers_beside(x, steps):
+    y = x[:4] * 0.5
+    for _ in range(steps):
+        x = np.ones_like(x)
+        y = x[:4].copy()
+    return x, y
+
+
 def the_very_array(x, steps):
     y = x
     for _ in range(steps):
@@ -70,7 +86,8 @@ def up_to_an_end(x, steps):
 
 
 STEPS = (0, 1, 2, 5, 8, 17)
-OF_VECTORS = (binomial_tree, diffusion, wave, the_very_array, up_to_an_end)
+OF_VECTORS = (binomial_tree, diffusion, wave, element_beside, numbers_beside, the_very_array,
+              up_to_an_end)  # fmt: skip
 
 
 @pytest.mark.sampled(2, "steps", "program")
