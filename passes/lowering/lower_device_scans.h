@@ -36,6 +36,8 @@ class DeviceScanLowering : public LookBackLowering {
  protected:
   // Takes a prefix.
   using Put = std::function<void(const ir::Operand& index, const Operands& values)>;
+  // What costs no more to do with a prefix is written for whole chunks apart.
+  static constexpr int kCheapPut = 32;
 
   // `r` has lanes: how many are combined at each level. Elements that do not fit shared memory need
   // the results; prefixes of others are only put.

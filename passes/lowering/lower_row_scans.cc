@@ -14,7 +14,6 @@ using ir::Operand;
 namespace {
 
 constexpr int64_t kManyColumns = 1 << 16;  // So many keep a GPU busy with a thread each.
-constexpr int kCheapStores = 32;           // What costs no more is written for whole chunks apart.
 
 // True where neighbouring rows lie nearer to one another than neighbouring elements of a row.
 bool AreColumns(const Binding& nest, const RowScan& row) {
@@ -110,7 +109,7 @@ void RowScanLowering::WriteByChunks(const Binding& nest, const Operands& extents
     const Put put = [&](const Operand& index, const Operands& prefix) {
       StorePrefix(row.parts, index, prefix);
     };
-    WriteChunk(grid, row.scan, number, put, CostOf(*row.parts.stores->blocks[0]) <= kCheapStores);
+    WriteChunk(grid, row.scan, number, put, CostOf(*row.parts.stores->blocks[0]) <= kCheapPut);
   });
 }
 

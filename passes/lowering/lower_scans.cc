@@ -22,7 +22,6 @@ using Operands = LoopWriter::Operands;
 
 namespace {
 
-constexpr int kCheapOnDevice = 32;  // What costs no more is written for whole chunks apart.
 constexpr int64_t kElementsAtOnce = 4096;
 constexpr int64_t kFewThreads = 4;  // So many are not faster in two traversals than one in one.
 constexpr int64_t kUsualScanLanes = 8;
@@ -109,7 +108,7 @@ void ScanLowering::LowerScan(const Binding& b, const PrefixReader* reader, const
   const Scan scan{r, results, put, block, b.attrs.Int(Attr::kParallel) != 0};
   const auto write = [&] {
     if (r.lanes > 1 && !r.has_arrays) {
-      const bool is_cheap = reader == nullptr || CostOf(reader->body) <= kCheapOnDevice;
+      const bool is_cheap = reader == nullptr || CostOf(reader->body) <= kCheapPut;
       scan.parallel ? ScanOnDevice(r, scan.results, put, is_cheap) : PutInLevels(r, put);
       return Operands{};
     }
