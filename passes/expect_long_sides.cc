@@ -1,4 +1,5 @@
-// Checks first that no side of a product is short, in code that has no tiles for such products.
+// Checks first that no side of a product is short, and no rows are few and long, in code that has
+// nothing for either.
 //
 // Before:
 //   fn @f(%x: [n][l]f64, %y: [l][m]f64) ... {
@@ -9,15 +10,20 @@
 //     check %is_long, site 0 at (0)
 //     %r: [n][m]f64 = contract (%i, %j, %k) in (%n, %m, %l) add from 0.0 {free = 2} { ... } }
 //
+// And of `imap (%i) in (%n) { ... ireduce (%j) in (%m) ... }`, and of `imap (%i, %j) in (%n, %m)`,
+// that
+//     %few_and_long = %n < 6 and %m > 65536  %are_not = not %few_and_long  check %are_not, site 0
+// holds: else threads had better share each of a few long rows (iterate_in_order, lower_to_loops).
+//
 // Tiles for few rows or columns are as much code again as those for many, and few programs need
 // both (lowering/lower_contractions.h).
 //
 // Assumes: where that check fails, whose site is new and has the exception kShortSides, the caller
-// runs the program made with Options::short_sides; right behind recognize_contractions, so that a
-// call that would give up is found soon.
+// runs the program made with Options::short_sides, and for kFewLongRows with Options::few_rows;
+// right behind recognize_contractions, so that a call that would give up is found soon.
 // Refuses: sizes that are no parameter's; products in loops, of complex numbers, of several sums
 // and with itself, which have no such tiles; products one side of which is known to be short, which
-// have them in any case.
+// have them in any case; rows in loops and in kernels, and columns.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -28,6 +34,7 @@
 #include "ir/uses.h"
 #include "passes/analyses/access_patterns.h"
 #include "passes/analyses/find_contractions.h"
+#include "passes/lowering/few_and_long.h"
 #include "passes/other_shapes.h"
 #include "passes/pass.h"
 
@@ -112,37 +119,126 @@ class SideFinder {
   std::map<int64_t, std::vector<Operand>> sides_;
 };
 
-const ir::Function* CheckSides(ir::Arena* arena, const ir::Function* function,
-                               const std::map<int64_t, std::vector<Operand>>& all, int64_t site) {
-  ir::Builder builder(arena);
-  builder.set_span(function->span);
-  for (const auto& [longest, sides] : all) {
-    Operand least = sides[0];
-    for (size_t k = 1; k < sides.size(); ++k)
-      least = builder.Scalar(OpCode::kMin, {least, sides[k]});
-    const Operand is_long = builder.Scalar(OpCode::kGt, {least, Operand::Int(longest)});
-    builder.Emit(OpCode::kCheck, {}, {is_long}, {{Attr::kSite, site}, {Attr::kAt, 0}});
+// Rows that are sizes of parameters, with operators that go through each: what there is of either,
+// each once.
+class RowFinder {
+ public:
+  struct Rows {
+    std::vector<Operand> count;
+    std::vector<Operand> elements;
+    bool operator==(const Rows&) const = default;
+  };
+
+  explicit RowFinder(const ir::Function& function)
+      : patterns_(function), sizes_(SizesOfParameters(function)) {
+    for (const Binding* b : function.body->bindings) {
+      if (b->op == OpCode::kImap || b->op == OpCode::kForeach) Add(*b);
+    }
   }
-  for (const Binding* b : function->body->bindings) builder.Append(b);
-  ir::Function copy = *function;
-  copy.body = builder.Finish(function->body->params, function->body->results);
-  return arena->New(std::move(copy));
-}
+
+  const std::vector<Rows>& rows() const { return rows_; }
+
+ private:
+  static std::vector<Operand> ExtentsOf(const Binding& b) {
+    return {b.operands.begin(), b.operands.begin() + b.blocks[0]->params.size()};
+  }
+
+  // All are there from the first.
+  bool AreOfParameters(const std::vector<Operand>& extents) const {
+    return std::all_of(extents.begin(), extents.end(), [&](const Operand& extent) {
+      return extent.IsConstant() || sizes_.contains(extent.var());
+    });
+  }
+
+  void Add(const Binding& nest) {
+    const std::vector<Operand> all = ExtentsOf(nest);
+    Add({{all.begin(), all.end() - 1}, {all.back()}});
+    for (const Binding* b : nest.blocks[0]->bindings) {
+      const bool is_along = b->op == OpCode::kIreduce || b->op == OpCode::kIscan;
+      if (is_along && GoesAlong(patterns_, *b)) Add({all, ExtentsOf(*b)});
+    }
+  }
+
+  void Add(const Rows& rows) {
+    const bool are_new = std::count(rows_.begin(), rows_.end(), rows) == 0;
+    if (are_new && AreOfParameters(rows.count) && AreOfParameters(rows.elements))
+      rows_.push_back(rows);
+  }
+
+  const AccessPatterns patterns_;
+  const ir::VarSet sizes_;
+  std::vector<Rows> rows_;
+};
+
+// The checks that a function begins with.
+class Checks {
+ public:
+  Checks(ir::Arena* arena, const ir::Function& function) : arena_(arena), builder_(arena) {
+    builder_.set_span(function.span);
+  }
+
+  // Each says whether there are any.
+  bool OfSides(const std::map<int64_t, std::vector<Operand>>& all, int64_t site) {
+    for (const auto& [longest, sides] : all) {
+      Operand least = sides[0];
+      for (size_t k = 1; k < sides.size(); ++k)
+        least = builder_.Scalar(OpCode::kMin, {least, sides[k]});
+      Check(builder_.Scalar(OpCode::kGt, {least, Operand::Int(longest)}), site);
+    }
+    return !all.empty();
+  }
+
+  bool OfRows(const std::vector<RowFinder::Rows>& all, int64_t site) {
+    bool some = false;
+    for (const RowFinder::Rows& rows : all) {
+      const Operand are = AreFewAndLong(builder_, Product(rows.count), Product(rows.elements));
+      if (are.IsConstant()) continue;
+      Check(builder_.Scalar(OpCode::kNot, {are}), site);
+      some = true;
+    }
+    return some;
+  }
+
+  // The function with what is checked first.
+  const ir::Function* Before(const ir::Function& function) {
+    for (const Binding* b : function.body->bindings) builder_.Append(b);
+    ir::Function copy = function;
+    copy.body = builder_.Finish(function.body->params, function.body->results);
+    return arena_->New(std::move(copy));
+  }
+
+ private:
+  void Check(const Operand& holds, int64_t site) {
+    builder_.Emit(OpCode::kCheck, {}, {holds}, {{Attr::kSite, site}, {Attr::kAt, 0}});
+  }
+
+  Operand Product(const std::vector<Operand>& sizes) {
+    Operand product = Operand::Int(1);
+    for (const Operand& size : sizes) product = builder_.Mul(product, size);
+    return product;
+  }
+
+  ir::Arena* arena_;
+  ir::Builder builder_;
+};
 
 }  // namespace
 
 ir::Program ExpectLongSides(const ir::Program& program, Context& context) {
-  if (context.options.short_sides || !context.options.assume_shapes) return program;
-  const auto site = static_cast<int64_t>(program.sites.size());
-  bool checks = false;
+  const Options& options = context.options;
+  if (!options.assume_shapes) return program;
+  const auto first = static_cast<int64_t>(program.sites.size());
+  bool checks_sides = false, checks_rows = false;
   ir::Program expecting = ForEachFunction(program, [&](const ir::Function* function) {
     if (!function->entry) return function;
-    const SideFinder finder(*function);
-    if (finder.sides().empty()) return function;
-    checks = true;
-    return CheckSides(program.arena.get(), function, finder.sides(), site);
+    Checks checks(program.arena.get(), *function);
+    if (!options.short_sides) checks_sides = checks.OfSides(SideFinder(*function).sides(), first);
+    if (!options.few_rows && !options.kernels)
+      checks_rows = checks.OfRows(RowFinder(*function).rows(), first + int64_t(checks_sides));
+    return checks_sides || checks_rows ? checks.Before(*function) : function;
   });
-  if (checks) expecting.sites.push_back({std::string(kShortSides), "", {}});
+  if (checks_sides) expecting.sites.push_back({std::string(kShortSides), "", {}});
+  if (checks_rows) expecting.sites.push_back({std::string(kFewLongRows), "", {}});
   return expecting;
 }
 

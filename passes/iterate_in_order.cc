@@ -2,7 +2,7 @@
 // threads share what an iteration does.
 //
 // Before:
-//   foreach (%c) in (%n) {
+//   foreach (%c) in (%n) {  (or an imap)
 //     %t: [h][w]f64 = imap (%i, %j) in (%h, %w) { %a = load %x[%c, %i, %j] ... }
 //     foreach (%i, %j) in (%h, %w) { ... load %t[...] ... store %y[%c, %i, %j], %q } }
 // After:
@@ -20,29 +20,28 @@
 // Refuses: what stands inside another operator; iterations that are known to be many, or go through
 // little; of a GPU, those that go through rows one behind the other with reductions of them, which
 // a block of threads shares (lowering/lower_block_rows.h); of the host, those that go through rows
-// alone, unless they are known to be few.
+// alone, unless they are known to be few or the code is for few rows (Options::few_rows;
+// expect_long_sides.cc).
 #include <algorithm>
 
 #include "ir/uses.h"
+#include "passes/lowering/few_and_long.h"
 #include "passes/lowering/loop_writer.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
 namespace {
 
+using ir::Attr;
 using ir::Binding;
 using ir::Block;
 using ir::OpCode;
 using ir::Operand;
+using ir::Var;
 
 // What a thread of a GPU does one by one in the time that the host takes for a kernel.
 constexpr int64_t kElementsOfLaunch = 128;
 constexpr int64_t kManyIterations = 1 << 14;
-// Of the host's, whose threads are more; and what they sooner share than not. Nine iterations of
-// 160,000 elements took sixteen threads a third less time where each had one than where they shared
-// each.
-constexpr int64_t kFewIterations = 6;
-constexpr int64_t kElementsOfTeam = 65536;
 
 bool IsOperator(const Binding& b) { return ir::InfoOf(b.op).format == ir::OpFormat::kIndices; }
 
@@ -65,27 +64,33 @@ bool IsKnown(const std::vector<Operand>& extents) {
 
 class OrderedIterator : public LoopWriter {
  public:
-  OrderedIterator(ir::Arena* arena, Context& context) : LoopWriter(arena), context_(context) {}
+  OrderedIterator(ir::Arena* arena, const ir::Function& function, Context& context)
+      : LoopWriter(arena), patterns_(function), context_(context) {}
 
  protected:
   void Visit(const Binding* b) override {
     if (!IsOperator(*b)) return Mutator::Visit(b);
-    const std::vector<const Binding*> wide =
-        b->op == OpCode::kForeach ? WideIn(*b) : std::vector<const Binding*>{};
+    const bool is_nest =
+        b->op == OpCode::kForeach || (b->op == OpCode::kImap && context_.options.few_rows);
+    const std::vector<const Binding*> wide = is_nest ? WideIn(*b) : std::vector<const Binding*>{};
     if (wide.empty()) return builder().Append(Rewrite(b));
     const Binding& nest = *Rewrite(b);
     context_.Note(b->span, "iterated in order where iterations are few and long", Topic::kThreads,
                   Verdict::kDone);
     const auto in_order = [&] {
-      Iterate(*nest.blocks[0], Extents(nest), {});
-      return Operands{};
+      const Operands made = Buffers(nest);
+      Iterate(nest, made, {});
+      return made;
     };
-    if (!context_.options.kernels && IsKnown(Extents(nest))) return void(in_order());
     const auto as_before = [&] {
-      builder().Append(&nest);
-      return Operands{};
+      Binding copy = nest;
+      for (const Var*& result : copy.results) result = builder().NewVar(result->type, result->hint);
+      builder().Append(arena()->New(copy));
+      return Operands(copy.results.begin(), copy.results.end());
     };
-    Choose(AreFewAndLong(nest, wide), in_order, as_before);
+    const Operands made =
+        IsAlone(nest) ? in_order() : Choose(AreFewAndLong(nest, wide), in_order, as_before);
+    for (size_t k = 0; k < made.size(); ++k) Replace(nest.results[k], made[k]);
   }
 
  private:
@@ -98,9 +103,7 @@ class OrderedIterator : public LoopWriter {
       const Operand least = builder().Mul(count, Int(kElementsOfLaunch));
       return builder().Scalar(OpCode::kGt, {elements, least});
     }
-    const Operand are_few = builder().Scalar(OpCode::kLt, {count, Int(kFewIterations)});
-    const Operand are_long = builder().Scalar(OpCode::kGt, {elements, Int(kElementsOfTeam)});
-    return builder().Scalar(OpCode::kAnd, {are_few, are_long});
+    return passes::AreFewAndLong(builder(), count, elements);
   }
 
   // The operators of an iteration that threads may better share; none where the nest is to stay.
@@ -129,21 +132,65 @@ class OrderedIterator : public LoopWriter {
       const bool is_little = IsKnown(extents) && KnownSize(extents) < little;
       if (!is_little) wide.push_back(b);
     }
-    if (has_rows_alone && (kernels ? reduces : !IsKnown(iterations))) return {};
-    return wide;
+    if (!has_rows_alone) return wide;
+    const bool may_be = kernels ? !reduces : IsAlone(nest) || AreRows(wide);
+    return may_be ? wide : std::vector<const Binding*>{};
   }
 
-  // Loops over `extents`, behind those over `index`.
-  void Iterate(const Block& body, const Operands& extents, const Operands& index) {
-    if (index.size() == extents.size())
-      return void(VisitBody(*ir::CloneBlock(arena(), body), index));
-    Loop(Int(0), extents[index.size()], {}, [&](const Operand& i) {
-      Operands more = index;
-      more.push_back(i);
-      Iterate(body, extents, more);
-    });
+  // Whether the nest is a loop alone, whatever it goes through.
+  bool IsAlone(const Binding& nest) const {
+    return !context_.options.kernels && nest.op == OpCode::kForeach && IsKnown(Extents(nest));
   }
 
+  // Whether code for few rows has these: columns pass by side by side.
+  bool AreRows(const std::vector<const Binding*>& operators) const {
+    return context_.options.few_rows &&
+           std::all_of(operators.begin(), operators.end(),
+                       [&](const Binding* b) { return GoesAlong(patterns_, *b); });
+  }
+
+  // An array for each result of the nest.
+  Operands Buffers(const Binding& nest) {
+    const ir::Attributes order = nest.attrs.Has(Attr::kFortran)
+                                     ? ir::Attributes{{Attr::kFortran, int64_t{1}}}
+                                     : ir::Attributes{};
+    Operands buffers;
+    for (const Var* result : nest.results) {
+      buffers.push_back(builder().EmitOne(OpCode::kAlloc, result->type, result->type.dims(), order,
+                                          {}, result->hint));
+    }
+    return buffers;
+  }
+
+  // Loops over the indexes of the nest behind `index`; what iterations yield goes to `buffers`.
+  void Iterate(const Binding& nest, const Operands& buffers, const Operands& index) {
+    const Operands extents = Extents(nest);
+    if (index.size() < extents.size()) {
+      return Loop(Int(0), extents[index.size()], {}, [&](const Operand& i) {
+        Operands more = index;
+        more.push_back(i);
+        Iterate(nest, buffers, more);
+      });
+    }
+    const Operands values = VisitBody(*ir::CloneBlock(arena(), *nest.blocks[0]), index);
+    for (size_t k = 0; k < values.size(); ++k) Store(buffers[k], index, values[k]);
+  }
+
+  // The value at that index; its elements where it is an array.
+  void Store(const Operand& buffer, const Operands& index, const Operand& value) {
+    const ir::Type type = ir::TypeOf(value);
+    if (type.IsScalar()) return builder().Store(buffer, index, value);
+    std::vector<const Var*> params;
+    for (int axis = 0; axis < type.rank(); ++axis)
+      params.push_back(builder().NewVar(ir::DType::kI64, "i"));
+    ir::Builder inside = builder().Nested();
+    Operands place = index;
+    place.insert(place.end(), params.begin(), params.end());
+    inside.Store(buffer, place, inside.Load(value, {params.begin(), params.end()}));
+    builder().Emit(OpCode::kForeach, {}, type.dims(), {}, {inside.Finish(params, {})});
+  }
+
+  const AccessPatterns patterns_;
   Context& context_;
 };
 
@@ -151,7 +198,7 @@ class OrderedIterator : public LoopWriter {
 
 ir::Program IterateInOrder(const ir::Program& program, Context& context) {
   return ForEachFunction(program, [&](const ir::Function* function) {
-    return OrderedIterator(program.arena.get(), context).Run(function);
+    return OrderedIterator(program.arena.get(), *function, context).Run(function);
   });
 }
 

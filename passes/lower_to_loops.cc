@@ -43,6 +43,10 @@ constexpr int64_t kMostElementsAtOnce = 4096;
 constexpr int64_t kChunkCycles = 16384;
 // As the runtime shares out what takes long: 16 pieces a thread.
 constexpr int64_t kPiecesOfThread = 16;
+// Chunks a thread that keep all busy to the end.
+constexpr int64_t kFewOfThread = 4;
+constexpr int64_t kFewOutermost = 16;  // for certain, whatever the threads
+constexpr int64_t kWholeLines = 256;   // elements, of whatever size
 // Elements below which those that no whole vector takes are taken in order, where they are stored
 // and soon loaded again.
 constexpr int64_t kShortRow = 32;
@@ -78,6 +82,9 @@ class Lowering : public ProductCallLowering {
       case OpCode::kIfilter: return LowerFilter(*b);
       case OpCode::kContract: return LowerContract(*b);
       case OpCode::kCheck: LearnSizes(*b); return Mutator::Visit(b);
+      case OpCode::kIf:
+        if (b->attrs.Has(Attr::kRare)) rare_.insert(b->blocks[1]);
+        return Mutator::Visit(b);
       case OpCode::kFor:
       case OpCode::kWhile: return LowerLoop(*b);
       case OpCode::kAlloc:
@@ -463,9 +470,62 @@ class Lowering : public ProductCallLowering {
     const Operand fitting = FittingRows(elements, inner);
     Operand rows = builder().Mul(CeilDiv(fitting, Int(least)), Int(least));
     if (shares_arrays) rows = Max(rows, ShareOfPiece(extent));
+    const Operand chunks = CeilDiv(extent, rows);
+    if (MayBeFew(nest) && !shares_arrays)
+      return LowerPieces(nest, chunks, rows, kind, CeilDiv(Product(inner), Int(elements)));
     // A share of what there is costs what nobody knows: the runtime takes each by itself then.
-    Loop(Int(0), CeilDiv(extent, rows), shares_arrays ? OverThreads() : kind,
+    Loop(Int(0), chunks, shares_arrays ? OverThreads() : kind,
          [&](const Operand& at) { chunk(builder().Mul(at, rows), rows); });
+  }
+
+  // Whether there may be fewer rows along the outermost index than threads, as of the planes of an
+  // image. Rows that lanes take are left whole where nothing says that they are few: small nests
+  // are soon done.
+  bool MayBeFew(const Nest& nest) const {
+    if (options_->one_thread || nest.order.size() < 2) return false;
+    const Operand& rows = nest.extents[nest.order[0]];
+    if (rows.IsConstant()) return rows.constant().integer < kFewOutermost;
+    return nest.order[1] != nest.vector || options_->few_rows;
+  }
+
+  // Threads take chunks of the outermost index, or, where those are few, pieces of the second one
+  // of each, of which there are at most so many.
+  void LowerPieces(const Nest& nest, const Operand& chunks, const Operand& rows,
+                   const Attributes& kind, const Operand& most) {
+    const int first = nest.order[0], second = nest.order[1];
+    const int64_t least = second == nest.vector ? kWholeLines : 1;
+    const Operand threads = builder().EmitOne(OpCode::kTeam, ir::DType::kI64, {});
+    const Operand enough = builder().Mul(threads, Int(kFewOfThread));
+    const Operand are_few = builder().Scalar(
+        OpCode::kAnd, {builder().Scalar(OpCode::kLt, {chunks, enough}),
+                       builder().Scalar(OpCode::kGt, {most, Int(1)})});
+    // Of one chunk: how long its pieces are, and how many.
+    const auto parted = [&] {
+      const Operand pieces = Min(CeilDiv(enough, Max(chunks, Int(1))), most);
+      const Operand lines = CeilDiv(nest.extents[second], builder().Mul(pieces, Int(least)));
+      const Operand width = Max(builder().Mul(lines, Int(least)), Int(1));
+      return Operands{width, CeilDiv(nest.extents[second], width)};
+    };
+    const Operands cut =
+        Choose(are_few, parted, [&] { return Operands{nest.extents[second], Int(1)}; });
+    const Operand width = cut[0], of_chunk = cut[1];
+    Loop(Int(0), builder().Mul(chunks, of_chunk), kind, [&](const Operand& piece) {
+      const Operands place = Choose(
+          builder().Scalar(OpCode::kGt, {of_chunk, Int(1)}),
+          [&] {
+            return Operands{builder().Scalar(OpCode::kFloorDiv, {piece, of_chunk}),
+                            builder().Scalar(OpCode::kMod, {piece, of_chunk})};
+          },
+          [&] { return Operands{piece, Int(0)}; });
+      const Operand start = builder().Mul(place[0], rows), lo = builder().Mul(place[1], width);
+      const Operand end = Min(builder().Add(start, rows), nest.extents[first]);
+      const Operand hi = Min(builder().Add(lo, width), nest.extents[second]);
+      Loop(start, end, {}, [&](const Operand& i) {
+        Operands index(nest.extents.size());
+        index[first] = i;
+        LowerAxis(nest, std::move(index), 1, lo, hi);
+      });
+    });
   }
 
   static bool MakesArrays(const Block& block) {

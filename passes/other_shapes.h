@@ -22,13 +22,18 @@ inline constexpr int64_t kLongestShortSide = 16;
 // Of a matrix by a matrix, both in C order, so few rows or columns are.
 inline constexpr int64_t kLongestSideOfRows = 4;
 
+// The exception of a fourth: rows are so few and long that threads had better share each, which
+// other code has no loops for (Options::few_rows).
+inline constexpr std::string_view kFewLongRows = "FewRows";
+
 // Which lengths of axes are short.
 inline constexpr int64_t kShortestAxis = 2;
 inline constexpr int64_t kLongestShortAxis = 4;
 
 // Whether nobody is told of what fails at a site with that exception.
 constexpr bool IsGuard(std::string_view exception) {
-  return exception == kOtherShapes || exception == kShortAxes || exception == kShortSides;
+  return exception == kOtherShapes || exception == kShortAxes || exception == kShortSides ||
+         exception == kFewLongRows;
 }
 
 }  // namespace parakeet::passes

@@ -56,6 +56,9 @@ struct Options {
   // Whether products with a short side have tiles of their own. Code without them gives up a call
   // with such a side, where it may give up (expect_long_sides.cc). No bit depends on it.
   bool short_sides = false;
+  // Whether threads share each row where rows are few and long (iterate_in_order, lower_to_loops).
+  // Other code gives up a call with such rows likewise, where they are rows of parameters.
+  bool few_rows = false;
   // Of the widest vector register. What is summed in registers is tiled for it; no order of a sum
   // depends on it, so neither do results.
   int vector_bytes = 64;

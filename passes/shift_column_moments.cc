@@ -14,8 +14,8 @@
 //   %v: [m]f64 = if all of %n %e %e <= 4 %t, finite { yield %t } else { yield ... as it was }
 //
 // As shift_moments does for the whole of an array, with what that says of rounding; here each of
-// many columns has to be near, so more is let pass: three bits of a square may be lost. The 16 rows
-// are added in pairs, of which none rounds where all are equal: a column of one number is that. A
+// many columns has to be near, so more is let pass: three bits of a square may be lost. Of the 16
+// rows, what differs from the first is added to it: of a column of one number the mean is that. A
 // difference that is an array of its own, as in (a - a.mean(0)) / a.std(0), is computed again.
 //
 // Assumes: index form, in which arrays of sums stand by themselves, before what fuses them.
@@ -48,7 +48,8 @@ using ir::Substitution;
 using ir::Type;
 using ir::Var;
 
-constexpr int64_t kSampledRows = 16;
+constexpr int64_t kSampledRows = 16;  // a power of two
+constexpr double kShareOfRow = 1.0 / kSampledRows;
 constexpr int64_t kFewestTerms = 2 * kSampledRows;
 constexpr double kMostShare = 4.0;     // of n e e in the centred squares
 constexpr size_t kLongestElement = 8;  // operations that are computed again
@@ -289,13 +290,16 @@ class ColumnShifter : public LoopWriter {
     shifted.is_long = builder().Scalar(OpCode::kGe, {Product(extents), Int(kFewestTerms)});
     const auto sampled = [&] {
       return Operands{Nest(means, [&](const Indexes& at) {
-        std::vector<Operand> rows;
-        for (int64_t row = 0; row < kSampledRows; ++row)
-          rows.push_back(ElementAt(nest, columns, at, PlaceOf(row, extents)));
-        for (size_t count = rows.size() / 2; count > 0; count /= 2) {
-          for (size_t k = 0; k < count; ++k) rows[k] = Plus(rows[2 * k], rows[2 * k + 1]);
-        }
-        return Operands{Times(rows[0], Constant::Float(1.0 / kSampledRows, dtype))};
+        const auto row_at = [&](const Operand& row) {
+          return ElementAt(nest, columns, at, PlaceOf(row, extents));
+        };
+        const Operand first = row_at(Int(0));
+        const Indexes row = NewIndexes(1);
+        const Block* rest = BlockOf(row, [&] { return Operands{Minus(row_at(row[0]), first)}; });
+        const Operand sum_of_rest =
+            builder().EmitOne(OpCode::kIreduce, dtype, {Int(kSampledRows), sum.operands.back()},
+                              sum.attrs, {rest, ir::CloneBlock(arena(), *sum.blocks[1])});
+        return Operands{Plus(first, Times(sum_of_rest, Constant::Float(kShareOfRow, dtype)))};
       })[0]};
     };
     const auto zeros = [&] {
@@ -371,9 +375,9 @@ class ColumnShifter : public LoopWriter {
     };
     context_.Note(nest.span, "summed in the traversal that makes the mean", Topic::kSiblings,
                   Verdict::kDone);
-    const ir::Attributes likely{{Attr::kLikely, int64_t{1}}};
+    const ir::Attributes seldom{{Attr::kLikely, int64_t{1}}, {Attr::kRare, int64_t{1}}};
     const Operands squares = Choose(
-        And(shifted.is_long, all_near), [&] { return Operands{totals}; }, as_written, likely);
+        And(shifted.is_long, all_near), [&] { return Operands{totals}; }, as_written, seldom);
     Replace(nest.result(), squares[0]);
   }
 
@@ -398,15 +402,19 @@ class ColumnShifter : public LoopWriter {
   }
 
   // One of 16 from all over the terms.
-  Operands PlaceOf(int64_t row, const Operands& extents) {
+  Operands PlaceOf(const Operand& row, const Operands& extents) {
+    const auto in_turn = [&](int64_t stride, int64_t first) {
+      const Operand at = builder().Add(builder().Mul(row, Int(stride)), Int(first));
+      return builder().Scalar(OpCode::kAnd, {at, Int(kSampledRows - 1)});
+    };
     Operands place;
     for (size_t axis = 0; axis < extents.size(); ++axis) {
       // In another order along each axis, and not at one place of each part.
-      const int64_t part = row * kStridesOfRows[axis] % kSampledRows;
-      const int64_t within = (row * (kStridesOfRows[axis] + 6) + 3) % kSampledRows;
-      place.push_back(builder().Scalar(
-          OpCode::kFloorDiv, {builder().Mul(extents[axis], Int(part * kSampledRows + within)),
-                              Int(kSampledRows * kSampledRows)}));
+      const Operand part = in_turn(kStridesOfRows[axis], 0);
+      const Operand within = in_turn(kStridesOfRows[axis] + 6, 3);
+      const Operand of_parts = builder().Add(builder().Mul(part, Int(kSampledRows)), within);
+      place.push_back(builder().Scalar(OpCode::kFloorDiv, {builder().Mul(extents[axis], of_parts),
+                                                           Int(kSampledRows * kSampledRows)}));
     }
     return place;
   }

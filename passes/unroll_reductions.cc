@@ -42,7 +42,7 @@ using ir::Operand;
 using ir::Var;
 
 constexpr int64_t kMostElements = 64;
-constexpr int64_t kMostCost = 1024;  // Of all elements together.
+constexpr int64_t kMostCost = 256;  // Of all elements together: a loop costs those of more little.
 constexpr int64_t kMostKnown = kMostKnownLengths[0];
 
 bool IsNest(const Binding& b) {

@@ -44,8 +44,9 @@ enum PkCompileStatus : int32_t {
   kPkCompileDone = 0,
   kPkCompileNeedsStatic = 1,   // ask again with that parameter's value in the key
   kPkCompileNeedsLengths = 2,  // or with the lengths of its short axes
-  kPkCompileShortAxes = 3,   // or with those of all last axes; there is a manifest, which says why
-  kPkCompileShortSides = 4,  // or with a header that says short sides
+  kPkCompileShortAxes = 3,    // or with those of all last axes; there is a manifest, which says why
+  kPkCompileShortSides = 4,   // or with a header that says short sides
+  kPkCompileFewLongRows = 5,  // or few rows
 };
 
 // Hands over the runtime. Returns 0, or -1 with an ImportError when the two libraries are of

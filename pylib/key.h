@@ -60,6 +60,11 @@ constexpr bool HasShortSides(uint64_t header) { return (header >> 11 & 1) != 0; 
 constexpr uint64_t WithShortSides(uint64_t header, bool short_sides) {
   return header | uint64_t(short_sides && !HasDevice(TargetOf(header))) << 11;
 }
+// The same of loops for few long rows (kFewLongRows in the manifest).
+constexpr bool HasFewRows(uint64_t header) { return (header >> 12 & 1) != 0; }
+constexpr uint64_t WithFewRows(uint64_t header, bool few_rows) {
+  return header | uint64_t(few_rows && !HasDevice(TargetOf(header))) << 12;
+}
 
 enum class ArgumentKind : uint8_t { kArray, kScalar, kStatic, kTuple, kSlice };
 // kC and kFortran are contiguous; in kFortranStrides the strides grow from the first axis to the

@@ -55,6 +55,9 @@ inline constexpr std::string_view kShortAxes = "ShortAxes";
 // That of the site at which it gives up since there are better tiles for products with so short a
 // side, which code has where the key's header says so.
 inline constexpr std::string_view kShortSides = "ShortSides";
+// That of the site at which it gives up since there are better loops for rows so few and long,
+// likewise.
+inline constexpr std::string_view kFewLongRows = "FewRows";
 
 // A check that may fail: what to raise and where. The message is a format string in Python's sense,
 // for the scalars that the check records.

@@ -53,6 +53,7 @@ std::string Render(const GoldenFile& file, const GoldenCase& golden) {
   context.options.kernels = file.kernels;
   context.options.lengths = file.lengths;
   context.options.short_sides = file.short_sides;
+  context.options.few_rows = file.few_rows;
   context.options.one_thread = file.one_thread;
   if (file.vector_bytes > 0) context.options.vector_bytes = file.vector_bytes;
   const size_t results = file.keeps ? program.functions.front()->results.size() : 0;

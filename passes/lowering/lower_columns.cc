@@ -37,7 +37,7 @@ constexpr int kTasksOfThread = 2;
 constexpr int kWholeLanes = 64;  // of which a stretch is a multiple
 // Rows of a register leave a sum waiting for the one before: runs pass by side by side.
 constexpr int kRunsSideBySide = 4;
-// An element that costs more is what takes time.
+// What takes longer to make does not wait for totals.
 constexpr int kCheapColumn = 8;
 // What is made beside the reduction is made again for every few rows.
 constexpr int kCheapBesideColumns = 4;
@@ -174,7 +174,7 @@ void ColumnLowering::WriteColumns(const Binding& nest, const Binding& reduction,
                         nest.attrs.Int(Attr::kParallel) != 0,
                         InOrder(nest, reduction)};
   const int64_t run = reduction.attrs.Int(Attr::kRun);
-  if (run == 0) return WriteStretches(columns);
+  if (run == 0 || is_rare_) return WriteStretches(columns);
   const Operand runs = CeilDiv(columns.depth, Int(run));
   for (size_t axis = 0; axis < columns.extents.size(); ++axis) {
     if (axis != columns.axis && !columns.extents[axis].IsInt(1)) return WriteWide(columns, runs);
@@ -184,6 +184,13 @@ void ColumnLowering::WriteColumns(const Binding& nest, const Binding& reduction,
   Choose(
       AreNarrow(columns, lanes), [&] { return WriteNarrow(columns, runs, lanes / 2), Operands{}; },
       [&] { return WriteWide(columns, runs), Operands{}; });
+}
+
+const Block* ColumnLowering::VisitBlock(const Block* block) {
+  const bool outer = std::exchange(is_rare_, is_rare_ || rare_.contains(block));
+  const Block* visited = ContractionLowering::VisitBlock(block);
+  is_rare_ = outer;
+  return visited;
 }
 
 const Binding* ColumnLowering::InOrder(const Binding& nest, const Binding& reduction) const {
@@ -211,12 +218,12 @@ void ColumnLowering::WriteWide(const Columns& columns, const Operand& runs) {
   const Operand side_by_side = Product(Around(columns, Int(MostOf(columns.reduction))));
   const Operand elements = builder().Mul(Product(columns.extents), columns.depth);
   const Operand is_much = builder().Scalar(OpCode::kGt, {elements, Int(2 * kWorthSharing)});
-  const Operand is_narrow = builder().Scalar(
-      OpCode::kAnd,
-      {builder().Scalar(OpCode::kAnd, {is_much, builder().Scalar(OpCode::kGt, {runs, Int(1)})}),
-       builder().Scalar(OpCode::kLt, {side_by_side, wanted})});
+  const Operand is_narrow = builder().Scalar(OpCode::kLt, {side_by_side, wanted});
+  // Code for one thread has no such way: its team is a constant.
+  const Operand are_threads = builder().Scalar(OpCode::kGt, {columns.threads, Int(1)});
+  const Operand are_runs = builder().Scalar(OpCode::kGt, {runs, Int(1)});
   Choose(
-      is_narrow,
+      Both(Both(are_threads, are_runs), Both(is_much, is_narrow)),
       [&] {
         WriteRuns(columns, runs, CeilDiv(wanted, runs));
         return Operands{};
@@ -379,12 +386,21 @@ void ColumnLowering::WriteRun(const Stretch& stretch, const Operand& first, cons
   EachColumn(stretch, [&](const Operands& index, const Operand& place) {
     StoreAll(stretch.totals, PlaceInTotals(stretch, place), StartsOf(columns, index, first));
   });
-  const Operand rest =
-      builder().Scalar(OpCode::kMod, {builder().Sub(last, first), Int(kRowsOfRun)});
-  const Operand whole = builder().Sub(last, rest);
-  Loop(
-      first, whole, {}, [&](const Operand& row) { AddRows(stretch, row, kRowsOfRun); }, kRowsOfRun);
+  Operand whole = first;
+  if (GainsByRows(columns)) {
+    const Operand rows = builder().Sub(last, first);
+    whole = builder().Sub(last, builder().Scalar(OpCode::kMod, {rows, Int(kRowsOfRun)}));
+    Loop(
+        first, whole, {}, [&](const Operand& row) { AddRows(stretch, row, kRowsOfRun); },
+        kRowsOfRun);
+  }
   Loop(whole, last, {}, [&](const Operand& row) { AddRows(stretch, row, 1); });
+}
+
+// Whether totals take a good part of an element's time: to and from memory, or waiting for the ones
+// before.
+bool ColumnLowering::GainsByRows(const Columns& columns) const {
+  return !is_rare_ && CostOf(*columns.reduction.blocks[0]) <= kCheapColumn;
 }
 
 LoopWriter::Operands ColumnLowering::StartsOf(const Columns& columns, const Operands& index,
@@ -418,9 +434,7 @@ void ColumnLowering::WriteNarrow(const Columns& columns, const Operand& runs, in
   const std::vector<const Var*> parts = AllocateTotals(columns, {runs, width});
   const Operands index(columns.extents.size(), Int(0));
   const Stretch stretch{columns, index, Int(0), width, parts, {}, Int(0), lanes};
-  // What takes long to make does not wait for sums.
-  const bool is_cheap = CostOf(*columns.reduction.blocks[0]) <= kCheapColumn;
-  const int64_t count = is_cheap ? kRunsSideBySide : 1;
+  const int64_t count = GainsByRows(columns) ? kRunsSideBySide : 1;
   const Operand groups = CeilDiv(runs, Int(count));
   const auto write = [&](const Operand& group) {
     WriteSideBySide(stretch, builder().Mul(group, Int(count)), runs, count);

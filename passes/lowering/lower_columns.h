@@ -2,6 +2,7 @@
 #define PARAKEET_PASSES_LOWERING_LOWER_COLUMNS_H_
 
 #include <functional>
+#include <unordered_set>
 #include <vector>
 
 #include "passes/lowering/lower_contractions.h"
@@ -41,6 +42,10 @@ class ColumnLowering : public ContractionLowering {
   }
   Operands FinishOf(const ir::Binding& nest, const ir::Binding& reduction, Operands index,
                     const Operands& totals);
+
+  const ir::Block* VisitBlock(const ir::Block* block) override;
+  // Blocks that few values come to: there is one way to write columns in them, row by row.
+  std::unordered_set<const ir::Block*> rare_;
 
  private:
   Operands ElementOf(const ir::Binding& nest, const ir::Binding& reduction,
@@ -103,12 +108,15 @@ class ColumnLowering : public ContractionLowering {
   void EachColumn(const Stretch& stretch,
                   const std::function<void(const Operands& index, const ir::Operand& place)>& body);
   void WriteRun(const Stretch& stretch, const ir::Operand& first, const ir::Operand& last);
+  bool GainsByRows(const Columns& columns) const;
   Operands StartsOf(const Columns& columns, const Operands& index, const ir::Operand& first);
   void AddRows(const Stretch& stretch, const ir::Operand& first, int rows);
   void AddTotals(const Stretch& stretch, const std::vector<const ir::Var*>& later,
                  const Operands& row);
   static Operands PlaceInTotals(const Stretch& stretch, const ir::Operand& place);
   void WriteFinish(const Stretch& stretch);
+
+  bool is_rare_ = false;
 };
 
 }  // namespace parakeet::passes

@@ -3,15 +3,17 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <functional>
 #include <thread>
+#include <unordered_map>
 #include <utility>
 
 #include "backends/host_caches.h"
+#include "ir/builder.h"
 #include "ir/diagnostics.h"
 #include "ir/printer.h"
 #include "ir/uses.h"
 #include "ir/verifier.h"
-#include "passes/analyses/find_contractions.h"
 #include "passes/other_shapes.h"
 #include "passes/pipelines.h"
 #include "pylib/compiler/decode_key.h"
@@ -27,7 +29,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 static_assert(kOtherShapes == passes::kOtherShapes && kShortAxes == passes::kShortAxes &&
-                  kShortSides == passes::kShortSides,
+                  kShortSides == passes::kShortSides && kFewLongRows == passes::kFewLongRows,
               "dispatch knows the sites by their exceptions");
 static_assert(std::ranges::equal(kMostKnownLengths, passes::kMostKnownLengths),
               "a key says every length that a pass asks for");
@@ -175,6 +177,7 @@ void Compilation::RunPasses(
   context.options.assume_shapes = !TakesAnyShapes(request_.key[0]);
   context.options.one_thread = target_ == Target::kSerial;
   context.options.short_sides = HasShortSides(request_.key[0]);
+  context.options.few_rows = HasFewRows(request_.key[0]);
   const backends::ProcessorFacts processor = backends::FactsOf(processor_);
   context.options.vector_bytes = processor.vector_bytes;
   const backends::StreamedBytes streamed = backends::HostStreamedBytes();
@@ -198,7 +201,7 @@ void Compilation::RunPasses(
     if (after_pass) after_pass(pass, program);
     AskForLengths(context.better_with_lengths);
     if (pass == "unroll-short-rows" || pass == "unroll-short-axes") AskForShortAxes();
-    if (pass == "expect-long-sides") AskForShortSides();
+    if (pass == "expect-long-sides") AskForSides();
   };
   passes::PipelineResult result;
   try {
@@ -255,16 +258,35 @@ void Compilation::AskForShortAxes() const {
   }
 }
 
-void Compilation::AskForShortSides() const {
+// Looks at the checks with what is known of this call.
+void Compilation::AskForSides() const {
   if (request_.slots == nullptr) return;
   const ir::Function& entry = *last_program_.functions.front();
-  const auto slots = SlotsOf(entry);
-  for (const passes::LongSide& side : passes::SidesCheckedLong(entry, last_program_.sites)) {
-    const auto slot = slots.find(side.size);
-    if (slot == slots.end() || slot->second >= request_.slot_count) continue;
-    const auto size = static_cast<int64_t>(request_.slots[slot->second]);
+  ir::Arena arena;
+  ir::Builder builder(&arena);
+  std::unordered_map<const ir::Var*, ir::Operand> known;
+  for (const auto& [size, slot] : SlotsOf(entry)) {
     // Of array types there is no size.
-    if (size > 0 && size <= side.longer_than) throw NeedShortSides();
+    const auto length = slot < request_.slot_count ? int64_t(request_.slots[slot]) : 0;
+    if (length > 0 && size->type == ir::DType::kI64) known.emplace(size, ir::Operand::Int(length));
+  }
+  for (const ir::Binding* b : entry.body->bindings) {
+    std::vector<ir::Operand> operands;
+    for (const ir::Operand& operand : b->operands) {
+      const auto found = operand.IsVar() ? known.find(operand.var()) : known.end();
+      operands.push_back(found == known.end() ? operand : found->second);
+    }
+    if (b->op == ir::OpCode::kCheck) {
+      const ir::Site& site = last_program_.sites[size_t(b->attrs.Int(ir::Attr::kSite))];
+      const bool fails = operands[0].IsConstant() && operands[0].constant().integer == 0;
+      if (fails && site.exception == kShortSides) throw NeedShortSides();
+      if (fails && site.exception == kFewLongRows) throw NeedFewRows();
+    } else if (ir::IsScalarOp(b->op) && b->op != ir::OpCode::kCast &&
+               b->op != ir::OpCode::kBitcast &&
+               std::none_of(operands.begin(), operands.end(), std::mem_fn(&ir::Operand::IsVar))) {
+      const ir::Operand value = builder.Scalar(b->op, operands);
+      if (value.IsConstant()) known.insert_or_assign(b->result(), value);
+    }
   }
 }
 

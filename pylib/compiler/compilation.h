@@ -33,9 +33,12 @@ struct NeedShortAxes {};
 // Thrown where it would give that call up since a side of a product is short.
 struct NeedShortSides {};
 
+// Thrown where it would give that call up since rows are few and long.
+struct NeedFewRows {};
+
 // The steps are called in order; each throws ir::Failure, BuildProgram frontend::NeedStatic, and
-// RunPasses NeedLengths where the request allows that, and NeedShortAxes or NeedShortSides where it
-// has such axes.
+// RunPasses NeedLengths where the request allows that, and NeedShortAxes, NeedShortSides or
+// NeedFewRows where it has such axes.
 class Compilation {
  public:
   explicit Compilation(const PkCompileRequest& request);
@@ -65,7 +68,7 @@ class Compilation {
   FunctionFinder FindFunctions() const;
   bool Dumps(std::string_view pass) const;
   void AskForShortAxes() const;
-  void AskForShortSides() const;
+  void AskForSides() const;
   void KeepRegions();
   void ReadLengths(const DecodedKey& key);
   void AskForLengths(const std::set<size_t>& better_with_lengths) const;

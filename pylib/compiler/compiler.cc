@@ -97,6 +97,8 @@ int32_t Guard(const PkCompileRequest* request, int32_t* parameter, const Step& s
     return kPkCompileShortAxes;
   } catch (const NeedShortSides&) {
     return kPkCompileShortSides;
+  } catch (const NeedFewRows&) {
+    return kPkCompileFewLongRows;
   } catch (const ir::Failure& failure) {
     if (compilation == nullptr) {
       RaiseFailure(failure, ir::SourceMap(), ir::Program(), "the driver");

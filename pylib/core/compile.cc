@@ -89,7 +89,7 @@ PkCompileRequest RequestFor(const FunctionState& function, const Arguments& call
   PkCompileRequest request =
       RequestFor(function, {call.key.data(), call.key.size()}, statics, true);
   request.has_short_axes = call.has_short_axes;
-  if (!HasShortSides(call.key[0])) {
+  if (!HasShortSides(call.key[0]) || !HasFewRows(call.key[0])) {
     request.slots = call.slots.data();
     request.slot_count = int64_t(call.slots.size());
   }
@@ -100,6 +100,7 @@ CompileOutcome OutcomeOf(FunctionState* function, int32_t status, int32_t needed
   if (NeedsMore(status)) return Mark(function, needed_parameter, MoreOf(status));
   if (status == kPkCompileShortAxes) return CompileOutcome::kShortAxes;
   if (status == kPkCompileShortSides) return CompileOutcome::kShortSides;
+  if (status == kPkCompileFewLongRows) return CompileOutcome::kFewLongRows;
   return status == kPkCompileDone ? CompileOutcome::kDone : CompileOutcome::kFailed;
 }
 
@@ -219,6 +220,7 @@ CompileOutcome Obtain(FunctionState* function, const Arguments& call,
     case DiskQuery::Outcome::kKeyChanged: return CompileOutcome::kKeyChanged;
     case DiskQuery::Outcome::kShortAxes: return CompileOutcome::kShortAxes;
     case DiskQuery::Outcome::kShortSides: return CompileOutcome::kShortSides;
+    case DiskQuery::Outcome::kFewLongRows: return CompileOutcome::kFewLongRows;
     case DiskQuery::Outcome::kNothing: break;
   }
   return CompileAnew(function, call, &disk, made);

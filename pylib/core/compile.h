@@ -10,10 +10,11 @@ namespace parakeet::pylib {
 
 enum class CompileOutcome : uint8_t {
   kDone,
-  kFailed,      // a Python exception is set
-  kKeyChanged,  // the function has one static parameter more: encode the arguments again
-  kShortAxes,   // so that the key says how long the last axes are that are short
-  kShortSides,  // so that the header says that products have short sides
+  kFailed,       // a Python exception is set
+  kKeyChanged,   // the function has one static parameter more: encode the arguments again
+  kShortAxes,    // so that the key says how long the last axes are that are short
+  kShortSides,   // so that the header says that products have short sides
+  kFewLongRows,  // or that rows are few and long
 };
 
 // Loads from disk, or compiles, for the key of `call` and adds the result to the function's table,

@@ -134,18 +134,26 @@ DiskQuery::Outcome DiskQuery::Load(std::unique_ptr<Specialization>* found) {
     types_question_ = QuestionOfTypes(*function_, call_);
     if (types_question_ != question_) outcome = LoadFrom(types_question_, found);
   }
-  if (outcome == Outcome::kNothing && HasCodeForShortSides()) outcome = Outcome::kShortSides;
+  if (outcome == Outcome::kNothing) outcome = WhatElseIsThere();
   CacheCounters& counters = TheSettings().counters;
   counters.hits += outcome == Outcome::kFound;
   counters.misses += outcome == Outcome::kNothing;
   return outcome;
 }
 
-bool DiskQuery::HasCodeForShortSides() const {
+// A header that is to say both says one first.
+DiskQuery::Outcome DiskQuery::WhatElseIsThere() const {
   const uint64_t header = call_.key[0];
-  if (WithShortSides(header, true) == header) return false;
-  const std::string name = NameOf(QuestionOfShortSides(*function_, call_), 0);
-  return folder_->LastUse(name).has_value();
+  const auto is_there = [&](uint64_t other) {
+    if (other == header) return false;
+    return folder_->LastUse(NameOf(QuestionOf(*function_, call_, other), 0)).has_value();
+  };
+  const uint64_t with_sides = WithShortSides(header, true);
+  if (is_there(WithFewRows(header, true))) return Outcome::kFewLongRows;
+  if (is_there(with_sides)) return Outcome::kShortSides;
+  const bool says_sides = with_sides == header;
+  if (!says_sides && is_there(WithFewRows(with_sides, true))) return Outcome::kShortSides;
+  return Outcome::kNothing;
 }
 
 DiskQuery::Outcome DiskQuery::LoadFrom(const std::string& question,

@@ -51,9 +51,10 @@ class DiskQuery {
   enum class Outcome : uint8_t {
     kNothing,
     kFound,
-    kKeyChanged,  // more parameters of the function are static than the key says
-    kShortAxes,   // the key is to say how long the last axes are that are short
-    kShortSides,  // its header is to say short sides: there is code for these, which takes any
+    kKeyChanged,   // more parameters of the function are static than the key says
+    kShortAxes,    // the key is to say how long the last axes are that are short
+    kShortSides,   // its header is to say short sides: there is code for these, which takes any
+    kFewLongRows,  // or few rows, likewise
   };
   Outcome Load(std::unique_ptr<Specialization>* found);
 
@@ -63,8 +64,8 @@ class DiskQuery {
   void StoreShortAxes(const Manifest& manifest, const OutsideParts& outside);
 
  private:
-  // Whether the same call has such code with a header that says short sides.
-  bool HasCodeForShortSides() const;
+  // What a header is to say for which the same call has code: kNothing where there is none.
+  Outcome WhatElseIsThere() const;
   Outcome LoadFrom(const std::string& question, std::unique_ptr<Specialization>* found);
   Outcome Take(DiskEntry entry, bool by_types, std::unique_ptr<Specialization>* found);
   bool AreParameters(const std::vector<uint32_t>& numbers) const;

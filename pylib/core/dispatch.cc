@@ -27,35 +27,21 @@ std::atomic<bool> is_timing = false;
 
 namespace {
 
-// What keys of a function say beside the arguments' kinds, as it was when the call began.
-struct Said {
-  explicit Said(const FunctionState& function)
-      : short_axes(function.short_axes), short_sides(function.short_sides) {}
-  bool short_axes;
-  bool short_sides;
-};
-
 // How a call is to be run.
 struct Mode {
-  uint64_t header;                    // of a key that says nothing of the four flags below
+  uint64_t header;                    // of a key that says nothing of what is below
   runtime::Device* device = nullptr;  // null: on the host, or not at all
   int number = -1;                    // the device's (key.h)
   bool any_shapes = false;
   bool profiled = false;
-  bool short_axes = false;
-  bool short_sides = false;
-
-  void Say(const Said& said) {
-    short_axes = said.short_axes;
-    short_sides = said.short_sides;
-  }
+  Said said;  // of the function, as it was when the call began
 };
 
 bool Encode(FunctionState* function, Mode mode, PyObject* const* values, Arguments* call) {
   const uint64_t header =
       mode.header | HeaderWord(Target(0), false, mode.any_shapes, mode.profiled);
-  call->key.Append(WithShortSides(header, mode.short_sides));
-  call->short_axes = mode.short_axes;
+  call->key.Append(mode.said.With(header));
+  call->short_axes = mode.said.short_axes;
   call->device = mode.number;
   const size_t count = function->parameters.size();
   for (size_t i = 0; i < count; ++i) {
@@ -83,7 +69,7 @@ class Recall {
   Recall(FunctionState* function, Target target, Said said, PyObject* const* values,
          DirectArguments* call)
       : table_(function->table),
-        header_(WithShortSides(HeaderWord(target, false), said.short_sides)),
+        header_(said.With(HeaderWord(target, false))),
         in_key_(function->in_key.data()),
         short_axes_(said.short_axes),
         values_(values),
@@ -174,12 +160,14 @@ class Selection {
 
 // How often a key may turn out to say too little: of each parameter, its value and its lengths, and
 // of all which last axes are short, and whether sides are. Or too much.
-size_t MostRounds(const FunctionState& function) { return 2 * function.parameters.size() + 4; }
+size_t MostRounds(const FunctionState& function) { return 2 * function.parameters.size() + 5; }
 
 // Has keys say what was asked for, of this call and those to come.
 void SayMore(CompileOutcome asked, FunctionState* function, Mode* mode) {
-  if (asked == CompileOutcome::kShortAxes) function->short_axes = mode->short_axes = true;
-  if (asked == CompileOutcome::kShortSides) function->short_sides = mode->short_sides = true;
+  if (asked == CompileOutcome::kShortAxes) function->said.short_axes = mode->said.short_axes = true;
+  if (asked == CompileOutcome::kShortSides)
+    function->said.short_sides = mode->said.short_sides = true;
+  if (asked == CompileOutcome::kFewLongRows) function->said.few_rows = mode->said.few_rows = true;
 }
 
 // Encodes and selects until the key says all that the code needs; each round adds to it.
@@ -326,10 +314,12 @@ bool HasPlaceholder(const Arguments& call) {
 
 // Has keys say what the code asked for that has given up; where they do, that it takes any shapes.
 void SayMore(GaveUp gave_up, FunctionState* function, Mode* mode) {
-  if (gave_up == GaveUp::kShortAxes && !mode->short_axes) {
-    function->short_axes = mode->short_axes = true;
-  } else if (gave_up == GaveUp::kShortSides && !mode->short_sides) {
-    function->short_sides = mode->short_sides = true;
+  if (gave_up == GaveUp::kShortAxes && !mode->said.short_axes) {
+    function->said.short_axes = mode->said.short_axes = true;
+  } else if (gave_up == GaveUp::kShortSides && !mode->said.short_sides) {
+    function->said.short_sides = mode->said.short_sides = true;
+  } else if (gave_up == GaveUp::kFewLongRows && !mode->said.few_rows) {
+    function->said.few_rows = mode->said.few_rows = true;
   } else {
     mode->any_shapes = true;
   }
@@ -365,7 +355,7 @@ PyObject* DispatchFrom(FunctionState* function, Mode mode, PyObject* const* valu
     }
   }
   Mode mode = {HeaderWord(target, false)};
-  mode.Say(said);
+  mode.said = said;
   mode.profiled = is_profiling.load(std::memory_order_relaxed) && target != Target::kInterpreter;
   return DispatchFrom(function, mode, values, gave_up);
 }
@@ -377,14 +367,14 @@ Mode ModeToShow(const FunctionState& function, int number) {
     mode.header = HeaderToShow(number);
     mode.number = number;
   }
-  mode.Say(Said(function));
+  mode.said = function.said;
   return mode;
 }
 
 }  // namespace
 
 PyObject* Dispatch(FunctionState* function, Target target, PyObject* const* values) {
-  const Said said(*function);
+  const Said said = function->said;
   GaveUp gave_up = GaveUp::kNo;
   DirectArguments call;
   Specialization* code = Recall(function, target, said, values, &call).Find();
@@ -401,7 +391,7 @@ PyObject* EndFailedCall(FunctionState* function, const Specialization& code, Tar
   GaveUp gave_up = GaveUp::kNo;
   Raise(code.manifest, error, &gave_up);
   if (gave_up == GaveUp::kNo) return nullptr;
-  return DispatchInFull(function, target, Said(*function), values, gave_up);
+  return DispatchInFull(function, target, function->said, values, gave_up);
 }
 
 // Device arrays come down, and up again where the function has stored to arguments.
@@ -431,7 +421,7 @@ PyObject* DispatchOnDevice(FunctionState* function, int number, PyObject* const*
   runtime::Device* device = OpenDeviceOf(number);
   if (device == nullptr) return nullptr;
   Mode mode = {HeaderOn(*device), device, number};
-  mode.Say(Said(*function));
+  mode.said = function->said;
   return DispatchFrom(function, mode, values, GaveUp::kNo);
 }
 

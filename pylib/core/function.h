@@ -13,6 +13,17 @@
 
 namespace parakeet::pylib {
 
+// What keys say since some code has asked for it. Stays set.
+struct Said {
+  bool short_axes = false;   // the lengths of short last axes
+  bool short_sides = false;  // in headers for the host: products have short sides
+  bool few_rows = false;     // likewise: rows are few and long
+
+  uint64_t With(uint64_t header) const {
+    return WithFewRows(WithShortSides(header, short_sides), few_rows);
+  }
+};
+
 // What the object holds beside what Python needs.
 struct FunctionState {
   PyObject* object = nullptr;  // the Function itself, which owns this
@@ -29,10 +40,7 @@ struct FunctionState {
   bool has_static = false;   // whether the value of some parameter does
   int lengths_made = 0;      // how much code there is that was made for certain lengths
   bool asks_lengths = true;  // whether more may be
-  // Whether keys say the lengths of short last axes: some code has asked for it. Stays set.
-  bool short_axes = false;
-  // Whether headers of keys for the host say that products have short sides, likewise.
-  bool short_sides = false;
+  Said said;
   SpecializationTable table;
   Specialization* last = nullptr;  // called last; null after Clear
   CompileLock lock;

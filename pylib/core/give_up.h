@@ -11,7 +11,7 @@
 
 namespace parakeet::pylib {
 
-enum class GaveUp : uint8_t { kNo, kOtherShapes, kShortAxes, kShortSides };
+enum class GaveUp : uint8_t { kNo, kOtherShapes, kShortAxes, kShortSides, kFewLongRows };
 
 // `error` is what the call has failed with.
 inline GaveUp WhyGivenUp(const Manifest& manifest, const runtime::ErrorRecord& error) {
@@ -19,6 +19,7 @@ inline GaveUp WhyGivenUp(const Manifest& manifest, const runtime::ErrorRecord& e
   const std::string& exception = manifest.sites[error.site].exception;
   if (exception == kShortAxes) return GaveUp::kShortAxes;
   if (exception == kShortSides) return GaveUp::kShortSides;
+  if (exception == kFewLongRows) return GaveUp::kFewLongRows;
   return exception == kOtherShapes ? GaveUp::kOtherShapes : GaveUp::kNo;
 }
 

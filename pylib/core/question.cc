@@ -88,8 +88,8 @@ std::string QuestionOf(const FunctionState& function, const Arguments& call) {
   return Ask(function, call, true, call.key[0]);
 }
 
-std::string QuestionOfShortSides(const FunctionState& function, const Arguments& call) {
-  return Ask(function, call, true, WithShortSides(call.key[0], true));
+std::string QuestionOf(const FunctionState& function, const Arguments& call, uint64_t header) {
+  return Ask(function, call, true, header);
 }
 
 std::string QuestionOfTypes(const FunctionState& function, const Arguments& call) {

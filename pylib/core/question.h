@@ -14,8 +14,8 @@ namespace parakeet::pylib {
 // Empty where some of that cannot be told in another process. Leaves no exception set.
 std::string QuestionOf(const FunctionState& function, const Arguments& call);
 
-// The same with a header that says short sides.
-std::string QuestionOfShortSides(const FunctionState& function, const Arguments& call);
+// The same with another header.
+std::string QuestionOf(const FunctionState& function, const Arguments& call, uint64_t header);
 
 // As the first for a process that does not know yet what of its parameters belongs into the key:
 // numbers stand with their types, arrays without lengths.

@@ -179,7 +179,7 @@ DifferentialResult RunDifferential(const ir::Program& program, ir::Stage stage,
   Follower follower(program, arguments, options, options.kernels && chooses);
   passes::Context context;
   context.options.kernels = options.kernels;
-  context.options.short_sides = true;  // Arguments are small.
+  context.options.short_sides = context.options.few_rows = true;  // Arguments are small.
   context.options.vector_bytes = options.vector_bytes;
   context.options.one_thread = options.one_thread;
   passes::RunOptions run;

@@ -56,6 +56,7 @@ void ReadHeader(const std::string& line, GoldenFile& file) {
   }
   if (ValueAfter(line, "// results: ") == "kept") file.keeps = true;
   if (ValueAfter(line, "// sides: ") == "short") file.short_sides = true;
+  if (ValueAfter(line, "// rows: ") == "few") file.few_rows = true;
   if (ValueAfter(line, "// threads: ") == "1") file.one_thread = true;
   if (const std::string bytes = ValueAfter(line, "// registers: "); !bytes.empty())
     file.vector_bytes = std::stoi(bytes);

@@ -25,6 +25,7 @@ struct GoldenFile {
   bool keeps = false;                         // and the entry's results may stay in its memory.
   std::vector<std::vector<int64_t>> lengths;  // As in passes::Options,
   bool short_sides = false;                   // this,
+  bool few_rows = false;                      // this,
   bool one_thread = false;                    // this,
   int vector_bytes = 0;                       // and this too; 0 where the file does not say it.
   ir::Stage stage = ir::Stage::kParallel;
