@@ -496,9 +496,9 @@ class Lowering : public ProductCallLowering {
     const int64_t least = second == nest.vector ? kWholeLines : 1;
     const Operand threads = builder().EmitOne(OpCode::kTeam, ir::DType::kI64, {});
     const Operand enough = builder().Mul(threads, Int(kFewOfThread));
-    const Operand are_few = builder().Scalar(
-        OpCode::kAnd, {builder().Scalar(OpCode::kLt, {chunks, enough}),
-                       builder().Scalar(OpCode::kGt, {most, Int(1)})});
+    const Operand are_few =
+        builder().Scalar(OpCode::kAnd, {builder().Scalar(OpCode::kLt, {chunks, enough}),
+                                        builder().Scalar(OpCode::kGt, {most, Int(1)})});
     // Of one chunk: how long its pieces are, and how many.
     const auto parted = [&] {
       const Operand pieces = Min(CeilDiv(enough, Max(chunks, Int(1))), most);
