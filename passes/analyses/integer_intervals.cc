@@ -76,6 +76,7 @@ void IntegerInterval::Include(const IntegerInterval& other) {
 }
 
 bool IntegerInterval::Fits(DType dtype) const {
+  if (ir::IsBool(dtype)) return lo >= 0 && hi <= 1;
   const int bits = ir::SizeInBits(dtype);
   if (bits == 64) return !ir::IsUnsigned(dtype) || lo >= 0;
   if (ir::IsUnsigned(dtype)) return lo >= 0 && hi < int64_t{1} << bits;
@@ -98,6 +99,8 @@ std::optional<IntegerInterval> IntervalOf(
     const Binding& b, const std::function<std::optional<Interval>(const Operand&)>& of) {
   const size_t first = b.op == OpCode::kSelect ? 1 : 0;
   const std::optional<Interval> x = of(b.operands[first]);
+  if (b.op == OpCode::kNot && ir::IsBool(ir::DTypeOf(b.operands[0])))
+    return x ? Known({1 - x->hi, 1 - x->lo}) : std::nullopt;
   if (b.op == OpCode::kNeg || b.op == OpCode::kNot) {
     const int64_t one = b.op == OpCode::kNot ? 1 : 0;
     return x ? Known({-x->hi - one, -x->lo - one}) : std::nullopt;

@@ -1,11 +1,13 @@
 """A bounded run of fuzz.py, and that the fuzzer finds what it looks for."""
 
 import ast
+import functools
 
 import fuzz
 import fuzz_judge
 import numpy as np
 import pytest
+import random_programs
 from random_programs import is_python, make_program
 
 SEED = 20_000
@@ -91,8 +93,9 @@ def test_an_outcome_is_judged(ours, plain, in_subset, fails):
 def test_what_rounding_decides_is_told(result, shows):
     source = ("def f(x, y, m, n, a):\n    s = 0.0\n    for v in y:\n        s += v / 3\n"
               f"    return {result}\n")
-    plain = fuzz_judge.run_plain(source, 3)
-    assert fuzz_judge.shows_rounding(source, 3, plain) == shows
+    make_arguments = functools.partial(random_programs.make_arguments, 3)
+    plain = fuzz_judge.run_plain(source, make_arguments)
+    assert fuzz_judge.shows_rounding(source, make_arguments, plain) == shows
 
 
 def test_a_failure_is_reduced(child):

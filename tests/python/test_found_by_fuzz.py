@@ -1,0 +1,78 @@
+"""What random programs found (fuzz.py), as small as it was made, and its siblings."""
+
+import numpy as np
+import pytest
+from agreement import EXACT, REDUCED, check_agreement
+
+from parakeet import jit
+
+
+def quarters(*shape, seed=0):
+    return np.random.default_rng(seed).integers(-8, 9, shape) / 4.0
+
+
+def variances(x):
+    return np.nanvar(x, axis=-1), np.nanstd(x, axis=-1)
+
+
+def counted_both_ways(x):
+    return np.minimum((~(x > 0)).sum(axis=1), 1), np.maximum((~np.isnan(x)).sum(axis=1), 0)
+
+
+@pytest.mark.parametrize("f", [variances, counted_both_ways])
+@pytest.mark.parametrize("columns", [1, 2, 3, 16, 40])
+def test_counts_of_what_is_not_so(f, columns):
+    """A bool that is turned round is 0 or 1."""
+    check_agreement(jit(f), f, lambda: (quarters(5, columns),), REDUCED)
+
+
+def rolled_twice(x, steps):
+    u, v = x.copy(), x[::-1] + 0.0
+    for _ in range(steps):
+        u[1:-1] = 0.25 * (np.roll(u, 1, axis=1) - u)[1:-1]
+        v = 0.25 * (np.roll(u, 1, axis=1) - np.maximum(u, v))
+        u, v = v, u
+    return u
+
+
+def rows_before_and_after(x, steps):
+    u = x.copy()
+    before = np.array([u[:, -1 - j] for j in range(u.shape[1])])
+    for t in range(steps):
+        u[t % len(u)] = 9.0
+    return before + np.array([u[:, -1 - j] for j in range(u.shape[1])])
+
+
+def mapped_before_and_after(x, steps):
+    u = x.copy()
+    before = np.array([row[::-1] for row in u]).sum(axis=0)
+    u[0, 0] = steps
+    return before, np.array([row[::-1] for row in u]).sum(axis=0)
+
+
+@pytest.mark.parametrize("f", [rolled_twice, rows_before_and_after, mapped_before_and_after])
+@pytest.mark.parametrize("shape", [(4, 5), (4, 5, 3), (1, 2), (40, 30)])
+def test_rows_are_copied_anew_behind_a_store(f, shape):
+    """What an operator yields of an array it has read."""
+    check_agreement(jit(f), f, lambda: (quarters(*shape), 3), EXACT)
+
+
+def few_of_each(x, y):
+    made = x * 1
+    for q in range(3):
+        made[q % len(made)] += y[q]
+    return made
+
+
+def up_to_a_hundred(x, y):
+    made = np.zeros(100)
+    for q in range(100):
+        made[q] = x[q] * 2 + y[q]
+    return made
+
+
+@pytest.mark.parametrize("f", [few_of_each, up_to_a_hundred])
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (2, 1), (260, 1), (5, 3), (99, 200), (200, 100)])
+def test_nothing_is_read_in_front_of_its_check(f, n, m):
+    """Of threads that take several iterations, too."""
+    check_agreement(jit(f), f, lambda: (quarters(n), quarters(m, seed=1)), EXACT)
