@@ -4,7 +4,7 @@
 `{b}` of bools, `{z}` of complex numbers, `{r}` of floats or integers, `{a}` of anything; a digit
 behind the letter is the number of axes. `{f1:p}` is called `p` in the rest of the form, where
 `{=p}` is the same array again. `{s}` is a float, `{k}` an int, `{t}` a dtype, `{x}` an `axis=`
-or nothing and `{n}` an axis.
+or nothing and `{n}` an axis. `g` is a vector of places that nearly every array has.
 """
 
 FLOATS = """\
@@ -342,6 +342,22 @@ np.choose({i} % 2, ({f}, {f}))
 {a1:p}[np.arange(len({=p}))[::-1]]
 {r2:p}[np.arange(len({=p})), {=p}.argmax(axis=1)]
 {a2}[{k}]
+{a1}[g]
+{a2}[g]
+{a2}[:, g]
+{a2}[g, g]
+{a3}[:, g]
+{a2}[g[:, None], g[None, :2]]
+{r1}[g].sum()
+{r2}[g].max(axis=1)
+{r2}[g][:, ::2].sum()
+np.take({r1}, g) + 1
+np.take({a2}, g, axis=1)
+np.sort({r1}[g])
+np.where({r1}[g] > {s}, 1, 2)
+np.array([{a1}[q] for q in g])
+np.array([{r2}[q].sum() for q in g])
+np.cumsum({r1}[g])
 {a2:p}[np.ix_({i1} % {=p}.shape[0], np.array([0, 1]))]"""
 
 SHAPES = """\
@@ -467,7 +483,7 @@ np.einsum('ij,ij->', {f2}, {f2})
 np.einsum('ijk,jk->i', {f3}, {f2})
 np.einsum('ijk->ki', {f3})
 np.einsum('ij->ji', {a2})
-np.einsum('ii->i', {r2})
+np.einsum('ii->i', {r2}[:2, :2])
 np.einsum('i,j->ji', {r1}, {r1})
 np.einsum('ijk,k->ij', {f3}, {f1})
 np.tensordot({f2}, {f2}, axes=1)
@@ -495,8 +511,8 @@ np.bincount(np.abs({i1}) % 8)
 np.histogram({f1}, bins=5, range=(-4, 4))[0]
 np.histogram({f}, bins=np.array([-2.0, 0.0, 0.5, 3.0]))[0]
 np.interp({f1}, np.sort({f1:p}), {=p})
-np.cov({f2})
-np.corrcoef({f2})[0, 1]"""
+np.cov({f1}, {f1})
+np.corrcoef({f1}, {f1})[0, 1]"""
 
 COMPREHENSIONS = """\
 np.array([w * 0.5 for w in {f1}])
@@ -523,7 +539,7 @@ scaled({f}, by=2.0)
 centred({f2}, axis=1)
 centred({f2})
 both({f1}, {f1})[1]
-both({f2}, low={s})[0]
+both({f2}, {f2}, low={s})[0]
 clamp(high=1.0, u={f})
 compiled({f})
 compiled({f1}, k=2)
@@ -573,4 +589,12 @@ np.add({=w}, {r}, out={w})
 {w2}[[0, 1]] = {=w}[[1, 0]]
 np.copyto({w}, {r})
 {w1}[np.argsort({=w}, kind='stable')] = np.arange(len({=w}))
-{w1}[::-1] = {r1}"""
+{w1}[::-1] = {r1}
+{w1}[g] = {s}
+{w1}[g] = {r1}
+{w1}[g] += 1
+{w2}[g] = {s}
+{w2}[:, g] *= 2
+{w2}[g, 0] = {r1}
+np.add.at({w1}, g, {r1})
+np.maximum.at({w1}, g, {k})"""

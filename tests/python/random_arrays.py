@@ -25,7 +25,7 @@ FLAVOURS = (("float64", "int64", "uint8", "C"), ("float32", "int64", "int8", "C"
             ("float64", "int64", "int8", "overlapping"), ("float16", "int64", "int16", "C"),
             ("float64", "uint32", "int32", "broken_stride"),
             ("float32", "int64", "uint16", "overlapping"))
-HEAD = "def f(x, y, v, A, B, C, T, i, j, D, u, b, P, z, Z, k, a):\n"
+HEAD = "def f(x, y, v, A, B, C, T, i, j, D, u, b, P, z, Z, g, k, a):\n"
 NAMES = HEAD[len("def f("):-len("):\n")].split(", ")
 FUNCTIONS = """\
 def scaled(u, by=0.5):
@@ -103,7 +103,10 @@ def make_arguments(which: int) -> tuple:
     arrays = [quarters(n), quarters(n), quarters(m), quarters(n, m), quarters(n, m), quarters(m, n),
               quarters(depth, n, m), whole(0, 90, ints, n), whole(-9, 9, ints, n),
               whole(-40, 40, ints, n, m), edge, whole(0, 2, bool, n), whole(0, 2, bool, n, m),
-              quarters(n) + 1j * quarters(n), quarters(n, m) - 1j * quarters(n, m)]
+              quarters(n) + 1j * quarters(n), quarters(n, m) - 1j * quarters(n, m),
+              whole(-2, 2, "int64", n)]
+    if which % 4 == 3 and n:
+        arrays[-1][chance.integers(n)] = 5  # A place that a short array has not.
     if layout == "overlapping":
         arrays[:4] = overlapping(arrays[0], arrays[3])
         arrays[4] = arrays[3][::-1]
