@@ -483,7 +483,7 @@ np.einsum('ij,ij->', {f2}, {f2})
 np.einsum('ijk,jk->i', {f3}, {f2})
 np.einsum('ijk->ki', {f3})
 np.einsum('ij->ji', {a2})
-np.einsum('ii->i', {r2}[:2, :2])
+np.einsum('ii->i', {r2:p} @ {=p}.T)
 np.einsum('i,j->ji', {r1}, {r1})
 np.einsum('ijk,k->ij', {f3}, {f1})
 np.tensordot({f2}, {f2}, axes=1)
@@ -506,7 +506,7 @@ np.maximum({f2} @ {f2}.T, 0)
 np.linalg.matrix_power({f2}[:2, :2], 3)
 np.cross({f2}[:, :3], {f2}[:, :3])
 np.bincount({i1} % 16, minlength=4)
-np.bincount({i1} % 8, weights={f1})
+np.bincount({i1} % 8, weights={f1}) + 0.0
 np.bincount(np.abs({i1}) % 8)
 np.histogram({f1}, bins=5, range=(-4, 4))[0]
 np.histogram({f}, bins=np.array([-2.0, 0.0, 0.5, 3.0]))[0]

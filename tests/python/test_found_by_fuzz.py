@@ -76,3 +76,26 @@ def up_to_a_hundred(x, y):
 def test_nothing_is_read_in_front_of_its_check(f, n, m):
     """Of threads that take several iterations, too."""
     check_agreement(jit(f), f, lambda: (quarters(n), quarters(m, seed=1)), EXACT)
+
+
+def added_at_places_of_its_own(t, i):
+    np.add.at(t, t % len(t), 1)
+    np.maximum.at(t, i, t[::-1])
+    np.add.at(t, i, t)
+    return t
+
+
+def added_at_pairs_of_places(t, i):
+    square = np.outer(t, t) % 50
+    np.subtract.at(square, (square[0] % len(t), i), square[:, 0])
+    return square
+
+
+@pytest.mark.parametrize("f", [added_at_places_of_its_own, added_at_pairs_of_places])
+@pytest.mark.parametrize("n", [1, 5, 260])
+def test_what_is_stored_to_is_read_as_it_was(f, n):
+    """By ufunc.at as by any other store."""
+    random = np.random.default_rng(n)
+    t, i = random.integers(0, n, n), random.integers(0, n, n)
+    check_agreement(jit(f), f, lambda: (t.copy(), i.copy()), EXACT)
+    check_agreement(jit(f), f, lambda: (t.copy(),) * 2, EXACT)
