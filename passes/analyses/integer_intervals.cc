@@ -41,6 +41,19 @@ std::optional<Interval> IntervalOfAnd(const std::optional<Interval>& x,
   return bounds;
 }
 
+// Between what the least and the most of both give: shifts to the right go towards 0 or -1.
+std::optional<Interval> IntervalOfShift(OpCode op, const Interval& x, const Interval& by) {
+  if (!Known(x) || by.lo < 0 || by.hi > 31) return std::nullopt;
+  std::optional<Interval> all;
+  for (const int64_t value : {x.lo, x.hi}) {
+    for (const int64_t bits : {by.lo, by.hi}) {
+      const int64_t end = op == OpCode::kShr ? value >> bits : value * (int64_t{1} << bits);
+      all ? all->Include({end, end}) : void(all = Interval{end, end});
+    }
+  }
+  return Known(*all);
+}
+
 // Of a loop that is gone through one by one.
 constexpr int64_t kMostTrips = 16;
 constexpr int kMostRounds = 3;
@@ -142,11 +155,7 @@ std::optional<IntegerInterval> IntervalOf(
       if (y->lo != y->hi || y->lo <= 0) return std::nullopt;
       return Interval{0, y->lo - 1};
     case OpCode::kShr:
-      if (y->lo < 0 || y->hi > 31) return std::nullopt;
-      return Interval{x->lo >> y->lo, x->hi >> y->lo};
-    case OpCode::kShl:
-      if (y->lo < 0 || y->hi > 31) return std::nullopt;
-      return Known({x->lo * (int64_t{1} << y->lo), x->hi * (int64_t{1} << y->lo)});
+    case OpCode::kShl: return IntervalOfShift(b.op, *x, *y);
     default: return std::nullopt;
   }
 }

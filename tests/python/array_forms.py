@@ -120,7 +120,16 @@ np.divmod({i}, 4)[1]
 np.invert({u})
 np.uint8(200) + {u}
 np.int8(100) + {u}
-{i} * np.int32(3)"""
+{i} * np.int32(3)
+({u} & 1) << ({u} & 3)
+(({i} & 7) + 8) >> ({i} & 3)
+np.minimum({u}.astype(np.int64) >> 1, 5)
+np.maximum((-{u}).astype(np.int64), 8)
+np.where(({u} & 3) > 1, {i}, 2)
+({i} & 15) * 2 - 7
+(~{b}).astype(np.{t}) + 1
+np.abs({u}).astype(np.int64)
+np.maximum({u} % 5, 3).astype(np.{t})"""
 
 TRUTHS = """\
 {f} > {f}
@@ -504,7 +513,6 @@ np.abs({f1:p}[:, None] - {f1}).argmin(axis=1)
 ({f2} @ {f2}.T).sum(axis=1)
 np.maximum({f2} @ {f2}.T, 0)
 np.linalg.matrix_power({f2}[:2, :2], 3)
-np.cross({f2}[:, :3], {f2}[:, :3])
 np.bincount({i1} % 16, minlength=4)
 np.bincount({i1} % 8, weights={f1}) + 0.0
 np.bincount(np.abs({i1}) % 8)

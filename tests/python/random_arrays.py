@@ -264,14 +264,16 @@ class Writer:
         alike = [other for other in self.known("r", "") if other != name and all(
             type_of(world[other]) == type_of(world[name]) for world in self.worlds)]
         other = self.random.choice(alike or ["x"])
+        swap = ["{0}, {1} = {1}, {0} * 0.5"] if other in self.made else []
         step = self.random.choice((
+            *swap,
             "{0} = {0} * 0.5 + {1}", "{0} = np.roll({0}, 1, axis=0) + {1} * q",
             "{0} = np.maximum({0}, {1} - q)", "{0} = np.where({0} > 0, {0} - {1}, {0} + 0.5)",
             "{0} = {0}[::-1] * 0.5 + {1}", "{0} = {0} + {1}[q]", "{0} += {1}", "{0} = {0} ^ {1}",
             "{0} = np.minimum({0}, {1}.max(axis=0))", "{0} = {0} - {0}.mean(axis=0)",
             "{0}[q] = {1}[-1]", "{0}[:, q] = {1}[:, 0] * 2", "{0}[q % len({0})] += {1}[q]",
             "{0} = np.sort({0}, axis=0)", "{0} = {0} @ {1} * 0.125",
-            "{0}, {1} = {1}, {0} * 0.5", "{0} = ({0} + {0}.T) * 0.5",
+            "{0} = ({0} + {0}.T) * 0.5",
             "{0}[q:] = {0}[:len({0}) - q] + {1}[0]", "{0} = np.cumsum({0}, axis=0) * 0.25"))
         return step.format(name, other)
 
@@ -314,7 +316,7 @@ class Writer:
             ["{0}[-q] = {1}[q]"], ["r = q", "while r > 0 and {0}[r - 1] > {0}[r]:",
                                     "    {0}[r - 1], {0}[r] = {0}[r], {0}[r - 1]", "    r -= 1"]))
         start = self.random.choice(("0", "1"))
-        bound = f"min(len({u}), len({w}))"
+        bound = self.random.choice((f"min(len({u}), len({w}))", f"len({w})", "len(x)", "5", "3"))
         lines = [f"{name} = {u} * 1.0", f"{total} = ({u}[:1] * {w}[:1] * 1.0).sum() * 0",
                  f"for q in range({start}, {bound}):",
                  *("    " + line.format(name, u, w, total) for line in body)]

@@ -10,7 +10,7 @@ import numpy as np
 from layouts import lay_out
 
 HEAD = "def f(x, y, A, B, T, w, c, n, m, k):\n"
-SIZES = ((5, 2), (40, 8), (33, 17), (12, 0), (200, 9), (1, 3))  # n and m, the steps.
+SIZES = ((5, 2), (40, 8), (33, 17), (12, 0), (100, 9), (1, 3))  # n and m, the steps.
 LAYOUTS = ("C", "C", "Fortran", "reversed", "strided", "unaligned", "aliased")
 FLOATS = ("float64", "float64", "float32")
 # What a step reads of the last one's array, `{v}`, and of another, `{o}`.

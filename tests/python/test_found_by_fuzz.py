@@ -99,3 +99,14 @@ def test_what_is_stored_to_is_read_as_it_was(f, n):
     t, i = random.integers(0, n, n), random.integers(0, n, n)
     check_agreement(jit(f), f, lambda: (t.copy(), i.copy()), EXACT)
     check_agreement(jit(f), f, lambda: (t.copy(),) * 2, EXACT)
+
+
+def shifted_by_few_bits(x):
+    left, right = (x & 1) << (x & 3), ((x & 7) + 8) >> (x & 3)
+    return np.minimum(left.astype(np.int64), 1), np.maximum(right.astype(np.int64), 8)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int64", "uint32"])
+def test_shifts_reach_further_than_the_fewest_bits(dtype):
+    check_agreement(jit(shifted_by_few_bits), shifted_by_few_bits,
+                    lambda: (np.arange(100).astype(dtype),), EXACT)
