@@ -298,6 +298,50 @@ class Writer:
                      f"    {end}"]):
             self.made += [other, name]
 
+    def integers(self) -> None:
+        """What bounds of integers are found of: masks, shifts, quotients, choices."""
+        arrays = self.known("i", "1")
+        leaves = [self.random.choice(arrays) for _ in range(2)]
+        name = self.new_name()
+        if self.random.random() < 0.4:
+            text = self.integer(leaves, 3)
+            if self.run([f"{name} = {text}"]):
+                self.made.append(name)
+            return
+        bound = f"min(len(x), {', '.join(f'len({leaf})' for leaf in leaves)})"
+        # Of uint64, Python's int may have more than our 64 bits.
+        leaves = [self.random.choice((f"int({leaf}[q] % 97)", f"(int({leaf}[q]) & 4095)",
+                                      "int(j[q])", "int(g[q])")) for leaf in leaves]
+        text, other = (self.integer(leaves, 3, scalar=True) for _ in range(2))
+        body = self.random.choice(([f"{name}[q] = {text}"], [f"{name}[q] += {text} % 1000"],
+                                   [f"if {text} > {other}:", f"    {name}[q] = {text} % 1000"],
+                                   [f"{name}[{text} % len({name})] += {other} % 9"],
+                                   [f"w = {text}", "if w < 3:", "    continue",
+                                    f"{name}[w % len({name})] = {other} % 77"]))
+        lines = [f"{name} = np.zeros(len(x), np.int64)", f"for q in range({bound}):",
+                 *(f"    {line}" for line in body)]
+        if self.run(lines):
+            self.made.append(name)
+
+    def integer(self, leaves: list[str], depth: int, scalar: bool = False) -> str:
+        if depth == 0:
+            return self.random.choice(leaves)
+        x, y = (self.integer(leaves, depth - self.random.randint(1, 2) if depth > 1 else 0, scalar)
+                for _ in range(2))
+        least, most, choice = (("min({}, {})", "max({}, {})", "({0} if {0} > {1} else {1} + 1)")
+                               if scalar else ("np.minimum({}, {})", "np.maximum({}, {})",
+                                               "np.where({0} > {1}, {0}, {1} + 1)"))
+        constant = self.random.choice(("1", "2", "3", "7", "15", "100", "255"))
+        form = self.random.choice((
+            f"({{}} & {constant})", f"({{}} % {constant})", f"({{}} // {constant})",
+            f"({{0}} + {constant})", f"({{0}} - {constant})", "({} + {})", "({} - {})",
+            "(({} & 255) * ({} & 15))", "({} | {})", "({} ^ {})", "(({} & 31) << ({} & 7))",
+            "({} >> ({} & 7))", "abs({})", "(-{})", "(~{})", least, most, choice,
+            least.replace("{}", "{0}", 1).replace("{}", constant),
+            most.replace("{}", "{0}", 1).replace("{}", constant), "(({} & 3) ** 2)",
+            f"({{}} * {constant} >> 3)"))
+        return form.format(x, y)
+
     def elements(self) -> None:
         """A loop over indexes, as users write it."""
         vectors = self.known("r", "1")
@@ -326,7 +370,7 @@ class Writer:
 
     def program(self) -> str:
         steps = ([self.assign] * 9 + [self.store] * 3
-                 + [self.loop, self.loop, self.branch, self.elements])
+                 + [self.loop, self.loop, self.branch, self.elements, self.integers])
         for _ in range(self.random.randint(4, 12)):
             self.random.choice(steps)()
         made = self.made or ["x"]
