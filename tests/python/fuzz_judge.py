@@ -17,7 +17,7 @@ import random_aliases
 import random_arrays
 import random_programs
 import random_steps
-from agreement import bits
+from agreement import bits, python_type
 from from_source import define
 from fuzz_rounding import reduce_in_long_double, tolerance_of, widen, widened
 from tested_targets import ADDED
@@ -93,7 +93,7 @@ def run(function, make_arguments, **keywords):
     except (EmptyList, TooLong):
         raise
     except Exception as error:
-        return "error", type(error).__name__, str(error)
+        return "error", python_type(error).__name__, str(error)
 
 
 def stop(signum, frame):

@@ -24,7 +24,8 @@ FLAVOURS = (("float64", "int64", "uint8", "C"), ("float32", "int64", "int8", "C"
             ("float64", "int16", "int32", "read_only"), ("float32", "uint8", "uint8", "Fortran"),
             ("float64", "int64", "int8", "overlapping"), ("float16", "int64", "int16", "C"),
             ("float64", "uint32", "int32", "broken_stride"),
-            ("float32", "int64", "uint16", "overlapping"))
+            ("float32", "int64", "uint16", "overlapping"),
+            ("float64", "int64", "uint8", "unusual"), ("float32", "int32", "int8", "unusual"))
 HEAD = "def f(x, y, v, A, B, C, T, i, j, D, u, b, P, z, Z, g, k, a):\n"
 NAMES = HEAD[len("def f("):-len("):\n")].split(", ")
 FUNCTIONS = """\
@@ -72,6 +73,7 @@ def compiled(u, k=3):
 """
 KINDS = {"f": "f", "i": "iu", "u": "iu", "b": "b", "z": "c", "r": "fiu", "a": "fiub", "w": "fi"}
 PLACE = re.compile(r"{([a-z])(\d?)(?::(\w))?}")
+MAKES_INTEGERS = re.compile(r"int\(|astype\(np\.u?int")
 MOST = 4000  # Elements that a value may have.
 ATTEMPTS = 60
 
@@ -80,6 +82,8 @@ def cases(seed: int) -> list[int]:
     """Three sizes of one flavour, the second one that the program was tried on."""
     chance = random.Random(seed)
     flavour = chance.choice((0, 0, *range(len(FLAVOURS))))
+    if FLAVOURS[flavour][-1] == "unusual" and MAKES_INTEGERS.search(make_program(seed)[0]):
+        flavour = 0  # What an integer of nan is, each processor decides.
     sizes = [0, *chance.sample(range(1, len(SIZES)), 2)]
     return [flavour * len(SIZES) + size for size in sizes]
 
@@ -110,9 +114,19 @@ def make_arguments(which: int) -> tuple:
     if layout == "overlapping":
         arrays[:4] = overlapping(arrays[0], arrays[3])
         arrays[4] = arrays[3][::-1]
+    elif layout == "unusual":
+        for array in arrays[:7]:
+            put_unusual(array, chance)
     elif layout != "C":
         arrays = [lay_out(array, layout) for array in arrays]
     return (*arrays, 2, 0.75)
+
+
+def put_unusual(x, chance) -> None:
+    """Some of what is no number, infinite or -0."""
+    x[chance.random(x.shape) < 0.1] = np.nan
+    for value in (np.inf, -np.inf, -0.0):
+        x[chance.random(x.shape) < 0.05] = value
 
 
 def overlapping(x, matrix):
