@@ -219,9 +219,9 @@ def judge(source: str, in_subset: bool, make_arguments, targets=ALL_TARGETS) -> 
 
 def is_refused(outcomes: dict, in_subset: bool) -> bool:
     """Whether the passes refuse what is near the subset."""
-    return any(outcome[:2] == ("error", LIMITATION)
-               and (not in_subset or DOCUMENTED.search(outcome[2]))
-               for target, outcome in outcomes.items() if target == "serial")
+    kind, what, *why = outcomes.get("serial", ("value", None))
+    return (kind, what) == ("error", LIMITATION) and (
+        not in_subset or bool(DOCUMENTED.search(why[0])))
 
 
 def judge_each_other(outcomes: dict) -> dict | None:

@@ -79,7 +79,7 @@ ATTEMPTS = 60
 
 
 def cases(seed: int) -> list[int]:
-    """Three sizes of one flavour, the second one that the program was tried on."""
+    """Three sizes of one flavour; the first is one that the program was tried on."""
     chance = random.Random(seed)
     flavour = chance.choice((0, 0, *range(len(FLAVOURS))))
     if FLAVOURS[flavour][-1] == "unusual" and MAKES_INTEGERS.search(make_program(seed)[0]):

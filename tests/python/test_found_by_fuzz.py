@@ -110,3 +110,18 @@ def shifted_by_few_bits(x):
 def test_shifts_reach_further_than_the_fewest_bits(dtype):
     check_agreement(jit(shifted_by_few_bits), shifted_by_few_bits,
                     lambda: (np.arange(100).astype(dtype),), EXACT)
+
+
+def stored_where_a_kept_axis_was(x, least):
+    total = x.sum(axis=0, keepdims=True)
+    total[total > least] = 1
+    most = x.max(axis=0, keepdims=True)
+    most[:] = most * 2 + total
+    return total, most
+
+
+@pytest.mark.parametrize("shape", [(1,), (5,), (300,), (5, 1), (5, 3)])
+def test_a_sum_that_keeps_its_axis_is_stored_to(shape):
+    """It is an array without axes to the compiler: one element has no lanes."""
+    check_agreement(jit(stored_where_a_kept_axis_was), stored_where_a_kept_axis_was,
+                    lambda: (np.abs(quarters(*shape)) + 4.0, 3.0), REDUCED)
