@@ -43,15 +43,16 @@ std::optional<Interval> IntervalOfAnd(const std::optional<Interval>& x,
 
 // Between what the least and the most of both give: shifts to the right go towards 0 or -1.
 std::optional<Interval> IntervalOfShift(OpCode op, const Interval& x, const Interval& by) {
-  if (!Known(x) || by.lo < 0 || by.hi > 31) return std::nullopt;
+  const bool is_left = op == OpCode::kShl;
+  if ((is_left && !Known(x)) || by.lo < 0 || by.hi > 31) return std::nullopt;
   std::optional<Interval> all;
   for (const int64_t value : {x.lo, x.hi}) {
     for (const int64_t bits : {by.lo, by.hi}) {
-      const int64_t end = op == OpCode::kShr ? value >> bits : value * (int64_t{1} << bits);
+      const int64_t end = is_left ? value * (int64_t{1} << bits) : value >> bits;
       all ? all->Include({end, end}) : void(all = Interval{end, end});
     }
   }
-  return Known(*all);
+  return is_left ? Known(*all) : all;
 }
 
 // Of a loop that is gone through one by one.

@@ -27,10 +27,10 @@ bool LiesSideBySide(const Var* array, const AccessPatterns& patterns,
          view.operands[2].IsInt(1) && patterns.LiesInC(view.operands[0].var());
 }
 
-bool HoldsCheck(const Binding& b) {
-  bool holds = b.op == OpCode::kCheck;
-  for (const Block* block : b.blocks)
-    ir::ForEachBinding(*block, [&](const Binding& inner) { holds |= inner.op == OpCode::kCheck; });
+bool HoldsCheck(const Binding& branch) {
+  bool holds = false;
+  for (const Block* block : branch.blocks)
+    ir::ForEachBinding(*block, [&](const Binding& b) { holds |= b.op == OpCode::kCheck; });
   return holds;
 }
 
@@ -48,8 +48,10 @@ std::optional<std::set<size_t>> NeighbourAccesses(const Binding& loop,
   const Block& body = *loop.blocks[0];
   const ir::VarSet inside = ir::DefinedVars(body);
   std::set<size_t> accesses;
-  ir::VarSet found;  // what elements say
-  bool stores = false, checks = false;
+  ir::VarSet found;                        // what elements say
+  ir::VarSet of_index = {body.params[0]};  // what the index itself says
+  bool stores = false;
+  bool checks = false;  // what may say that there is an element of the index
   for (size_t at = 0; at < body.bindings.size(); ++at) {
     const Binding& b = *body.bindings[at];
     const bool is_store = b.op == OpCode::kStore;
@@ -58,7 +60,12 @@ std::optional<std::set<size_t>> NeighbourAccesses(const Binding& loop,
     const auto is_found = [&](const Operand& value) { return found.contains(value.var()); };
     if (b.op == OpCode::kLoad || std::any_of(b.operands.begin(), b.operands.end(), is_found))
       found.insert(b.results.begin(), b.results.end());
+    const auto is_of_index = [&](const Operand& value) { return of_index.contains(value.var()); };
+    if (b.op == OpCode::kCheck) checks |= is_of_index(b.operands[0]) || !is_found(b.operands[0]);
     checks |= HoldsCheck(b);
+    if (!b.blocks.empty() ||
+        (ir::IsScalarOp(b.op) && std::any_of(b.operands.begin(), b.operands.end(), is_of_index)))
+      of_index.insert(b.results.begin(), b.results.end());
     if (!IsAccess(b)) {
       if (!ir::IsScalarOp(b.op) && b.op != OpCode::kIf && b.op != OpCode::kCheck)
         return std::nullopt;
@@ -81,7 +88,7 @@ std::optional<std::set<size_t>> NeighbourAccesses(const Binding& loop,
         !is_store && std::any_of(b.operands.begin() + 1, b.operands.end(), is_found);
     if (!is_own && is_anywhere) continue;
     if (!is_own) return std::nullopt;
-    // It would be read in front of a check, which may be what says that it is there.
+    // It would be read in front of the check.
     if (!is_store && checks && array->type.dims()[0] != loop.operands[1]) return std::nullopt;
     accesses.insert(at);
   }
