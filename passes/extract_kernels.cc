@@ -202,7 +202,7 @@ class KernelExtractor : public ArraysOfThreads {
     const bool is_plain = loop.operands[0].IsInt(0) && loop.operands[2].IsInt(1);
     if (count == 1 || !is_plain || !context_.options.HasForm("gpu-neighbours")) return std::nullopt;
     const Block& body = *loop.blocks[0];
-    const auto accesses = NeighbourAccesses(body, patterns_, definitions_);
+    const auto accesses = NeighbourAccesses(loop, patterns_, definitions_);
     if (!accesses) return std::nullopt;
     Operand lies = Operand::Bool(true);
     ir::VarSet asked;

@@ -93,7 +93,19 @@ void SeeRead(const Operand& array, const Roots& roots, VarSet& set) {
   if (array.IsVar() && array.var()->type.IsArray()) Insert(roots.Of(array.var()), set);
 }
 
+// What the blocks of an operator over elements or indexes yield is copied into what it makes, and
+// what it begins with is combined, where these are arrays.
+void SeeElements(const Binding& b, const Roots& roots, VarSet& set) {
+  const ir::OpFormat format = ir::InfoOf(b.op).format;
+  if (format != ir::OpFormat::kElements && format != ir::OpFormat::kIndices) return;
+  for (const Operand& operand : b.operands) SeeRead(operand, roots, set);
+  for (const Block* block : b.blocks) {
+    for (const Operand& result : block->results) SeeRead(result, roots, set);
+  }
+}
+
 void AddOwnEffects(const Binding& b, const Roots& roots, Effects& effects) {
+  SeeElements(b, roots, effects.reads);
   switch (b.op) {
     case OpCode::kCheck:
     case OpCode::kBroadcastSize: effects.may_fail = true; break;
@@ -117,11 +129,6 @@ void AddOwnEffects(const Binding& b, const Roots& roots, Effects& effects) {
     case OpCode::kLibraryCall:
       for (const size_t stored : ir::StoredOperands(b))
         SeeRead(b.operands[stored], roots, effects.writes);
-      [[fallthrough]];
-    case OpCode::kMap:
-    case OpCode::kReduce:
-    case OpCode::kScan:
-    case OpCode::kFilter:
       for (const Operand& operand : b.operands) SeeRead(operand, roots, effects.reads);
       break;
     case OpCode::kReshape: SeeRead(b.operands[0], roots, effects.reads); break;  // It may copy.

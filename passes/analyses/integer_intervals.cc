@@ -41,6 +41,20 @@ std::optional<Interval> IntervalOfAnd(const std::optional<Interval>& x,
   return bounds;
 }
 
+// Between what the least and the most of both give: shifts to the right go towards 0 or -1.
+std::optional<Interval> IntervalOfShift(OpCode op, const Interval& x, const Interval& by) {
+  const bool is_left = op == OpCode::kShl;
+  if ((is_left && !Known(x)) || by.lo < 0 || by.hi > 31) return std::nullopt;
+  std::optional<Interval> all;
+  for (const int64_t value : {x.lo, x.hi}) {
+    for (const int64_t bits : {by.lo, by.hi}) {
+      const int64_t end = is_left ? value * (int64_t{1} << bits) : value >> bits;
+      all ? all->Include({end, end}) : void(all = Interval{end, end});
+    }
+  }
+  return is_left ? Known(*all) : all;
+}
+
 // Of a loop that is gone through one by one.
 constexpr int64_t kMostTrips = 16;
 constexpr int kMostRounds = 3;
@@ -76,6 +90,7 @@ void IntegerInterval::Include(const IntegerInterval& other) {
 }
 
 bool IntegerInterval::Fits(DType dtype) const {
+  if (ir::IsBool(dtype)) return lo >= 0 && hi <= 1;
   const int bits = ir::SizeInBits(dtype);
   if (bits == 64) return !ir::IsUnsigned(dtype) || lo >= 0;
   if (ir::IsUnsigned(dtype)) return lo >= 0 && hi < int64_t{1} << bits;
@@ -98,6 +113,8 @@ std::optional<IntegerInterval> IntervalOf(
     const Binding& b, const std::function<std::optional<Interval>(const Operand&)>& of) {
   const size_t first = b.op == OpCode::kSelect ? 1 : 0;
   const std::optional<Interval> x = of(b.operands[first]);
+  if (b.op == OpCode::kNot && ir::IsBool(ir::DTypeOf(b.operands[0])))
+    return x ? Known({1 - x->hi, 1 - x->lo}) : std::nullopt;
   if (b.op == OpCode::kNeg || b.op == OpCode::kNot) {
     const int64_t one = b.op == OpCode::kNot ? 1 : 0;
     return x ? Known({-x->hi - one, -x->lo - one}) : std::nullopt;
@@ -139,11 +156,7 @@ std::optional<IntegerInterval> IntervalOf(
       if (y->lo != y->hi || y->lo <= 0) return std::nullopt;
       return Interval{0, y->lo - 1};
     case OpCode::kShr:
-      if (y->lo < 0 || y->hi > 31) return std::nullopt;
-      return Interval{x->lo >> y->lo, x->hi >> y->lo};
-    case OpCode::kShl:
-      if (y->lo < 0 || y->hi > 31) return std::nullopt;
-      return Known({x->lo * (int64_t{1} << y->lo), x->hi * (int64_t{1} << y->lo)});
+    case OpCode::kShl: return IntervalOfShift(b.op, *x, *y);
     default: return std::nullopt;
   }
 }

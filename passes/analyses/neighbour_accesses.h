@@ -13,10 +13,12 @@ namespace parakeet::passes {
 // The places in a loop's body of what neighbouring iterations may have done as one each: loads and,
 // behind all else, stores of the very element that the index says, of arrays of one axis whose
 // elements surely lie side by side. Beside them there may be loads at places that elements say,
-// which lie anywhere, and checks. Nothing where there are none, or where the body does more with
-// the index than that in memory: then iterations that are far apart had better go side by side.
-// `definitions` are those of the loop's function.
-std::optional<std::set<size_t>> NeighbourAccesses(const ir::Block& body,
+// which lie anywhere, and checks: behind a check of other things than elements, only what has an
+// element for every iteration of the loop, whatever the check finds. Nothing where there are none,
+// or where the body does more with the index than that in memory: then iterations that are far
+// apart had better go side by side. The loop counts from 0 by 1; `definitions` are those of its
+// function.
+std::optional<std::set<size_t>> NeighbourAccesses(const ir::Binding& loop,
                                                   const AccessPatterns& patterns,
                                                   const ir::DefinitionMap& definitions);
 

@@ -39,6 +39,7 @@ class Divergence {
     }
     switch (b.op) {
       case OpCode::kStore:
+        if (b.operands.size() == 2) return "it stores to an array without axes";
         if (checks_in_branch_) return "it stores in a branch in which a check may fail";
         stores_ = true;
         return HalfReason(b);

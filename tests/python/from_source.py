@@ -11,10 +11,11 @@ import parakeet
 _numbers = itertools.count()
 
 
-def define(source: str, name: str = "f") -> types.FunctionType:
-    """The function of that name in `source`, as if it stood in a file of its own."""
+def define(source: str, name: str = "f", **others) -> types.FunctionType:
+    """The function of that name in `source`, as if it stood in a file of its own, which sees
+    NumPy, parakeet and others by these names."""
     filename = f"<program {next(_numbers)}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
-    names = {"np": np, "parakeet": parakeet, "__name__": "__program__"}
+    names = {"np": np, "parakeet": parakeet, "__name__": "__program__"} | others
     exec(compile(source, filename, "exec"), names)
     return names[name]

@@ -1,9 +1,11 @@
-"""Compares random programs across plain Python, interpreter, serial and parallel.
+"""Compares random programs across plain Python and all targets.
 
-    ./dev fuzz [--count N] [--seed S]
+    ./dev fuzz [--kind KIND] [--count N] [--seed S] [--targets serial,gpu]
 
-A crash, a difference, a hang or an exception that is no user's error is a failure: printed with
-its seed and a reduced program, which `./dev fuzz --count 1 --seed` with that seed runs again.
+A kind is a module that makes programs and arguments: *statements* of the language and near it,
+*aliases* of arrays that are stored to, operations on *arrays*, and *steps* of time loops. A crash,
+a difference, a hang or an exception that is no user's error is a failure: printed with its seed
+and a reduced program, which the command that is printed with it runs again.
 """
 
 import argparse
@@ -20,8 +22,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzz_judge import ARGUMENTS
-from random_programs import is_python, make_program
+from fuzz_judge import ALL_TARGETS, KINDS
+from random_programs import is_python
 
 PATIENCE = 60.0  # seconds for one program on every target
 BATCH = 200  # programs that one child judges
@@ -45,7 +47,9 @@ class Failure:
 class Child:
     """A process that judges programs, started again when it crashes or hangs."""
 
-    def __init__(self):
+    def __init__(self, kind: str = "statements", targets=ALL_TARGETS):
+        self.kind = kind
+        self.targets = targets
         self.process = None
         self.judged = 0
 
@@ -54,8 +58,9 @@ class Child:
         environment = os.environ | {"PYTHONFAULTHANDLER": "", "KMP_BLOCKTIME": "0",
                                     "PARAKEET_CACHE": "0"}
         self.process = subprocess.Popen(
-            [sys.executable, "-W", "ignore", str(judge)], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
+            [sys.executable, "-W", "ignore", str(judge), self.kind, ",".join(self.targets)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            env=environment)
         self.judged = 0
 
     def stop(self) -> int:
@@ -126,6 +131,15 @@ def smaller(lines: list[str]):
                 if part != match[1] or " " not in part:
                     shorter = line[:match.start()] + part + line[match.end():]
                     yield lines[:start] + [shorter] + lines[start + 1:]
+        # What is assigned gives way to a name in it, and of several results some are left.
+        name, is_assigned, value = line.partition(" = ")
+        for part in set(re.findall(r"\b[A-Za-z]\w*\b(?![.(])", value)) if is_assigned else ():
+            yield lines[:start] + [f"{name} = {part}"] + lines[start + 1:]
+        if returned := re.fullmatch(r"    return \((.*),\)", line):
+            parts = returned[1].split(", ")
+            for at in range(len(parts)) if len(parts) > 1 else ():
+                left = ", ".join(parts[:at] + parts[at + 1:])
+                yield lines[:start] + [f"    return ({left},)"] + lines[start + 1:]
 
 
 def reduce_failure(child: Child, failure: Failure, in_subset: bool) -> Failure:
@@ -148,18 +162,19 @@ def reduce_failure(child: Child, failure: Failure, in_subset: bool) -> Failure:
     return failure
 
 
-def report(failure: Failure) -> None:
+def report(failure: Failure, child: Child) -> None:
     print(f"\nfuzz: seed {failure.seed}, arguments {failure.which}: {failure.target} "
-          f"{failure.reason}\n\n{failure.source}\n"
-          f"again: ./dev fuzz --count 1 --seed {failure.seed}", flush=True)
+          f"{failure.reason}\n\n{failure.source}\nagain: ./dev fuzz --kind {child.kind} "
+          f"--targets {','.join(child.targets)} --count 1 --seed {failure.seed}", flush=True)
 
 
-def fuzz(seed: int, count: int, reduced: bool = True) -> tuple[list[Failure], collections.Counter]:
+def fuzz(seed: int, count: int, kind: str = "statements", targets=ALL_TARGETS,
+         reduced: bool = True) -> tuple[list[Failure], collections.Counter]:
     """Judges the programs of `count` seeds from `seed` on; returns failures, one a category."""
-    child, failures, verdicts = Child(), {}, collections.Counter()
+    child, failures, verdicts = Child(kind, targets), {}, collections.Counter()
     for number in range(seed, seed + count):
-        source, in_subset = make_program(number)
-        for which in (0, 1 + number % (len(ARGUMENTS) - 1)):
+        source, in_subset = KINDS[kind].make_program(number)
+        for which in KINDS[kind].cases(number):
             answer = child.judge(source, in_subset, which)
             verdicts[answer["verdict"]] += 1
             if answer["verdict"] != "failed":
@@ -168,7 +183,7 @@ def fuzz(seed: int, count: int, reduced: bool = True) -> tuple[list[Failure], co
             if failure.category not in failures:
                 first = reduce_failure(child, failure, in_subset) if reduced else failure
                 failures[failure.category] = first
-                report(first)
+                report(first, child)
             break
     child.stop()
     return list(failures.values()), verdicts
@@ -177,12 +192,14 @@ def fuzz(seed: int, count: int, reduced: bool = True) -> tuple[list[Failure], co
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kind", choices=KINDS, default="statements", help="of programs")
+    parser.add_argument("--targets", default=",".join(ALL_TARGETS), help="separated by commas")
     parser.add_argument("--count", type=int, default=1000, help="programs (default 1000)")
     parser.add_argument("--seed", type=int, default=None, help="of the first (default: the time)")
     options = parser.parse_args()
     seed = int(time.time()) if options.seed is None else options.seed
     print(f"fuzz: {options.count} programs from seed {seed}", flush=True)
-    failures, verdicts = fuzz(seed, options.count)
+    failures, verdicts = fuzz(seed, options.count, options.kind, options.targets.split(","))
     print(f"fuzz: {dict(verdicts)}, {len(failures)} kinds of failure")
     return 1 if failures else 0
 

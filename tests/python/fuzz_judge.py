@@ -1,10 +1,10 @@
-"""Judges one program: plain Python, interpreter, serial and parallel must agree.
+"""Judges one program: plain Python and all targets must agree.
 
 As a program it is the child of fuzz.py: it reads programs, one JSON line each, and answers each
 with a JSON line. What crashes it is the parent's to report.
 """
 
-import ast
+import functools
 import json
 import re
 import signal
@@ -13,20 +13,25 @@ import types
 import warnings
 
 import numpy as np
+import random_aliases
+import random_arrays
+import random_programs
+import random_steps
+from agreement import bits, python_type
 from from_source import define
+from fuzz_rounding import reduce_in_long_double, tolerance_of, widen, widened
 from tested_targets import ADDED
 
 import parakeet
 
-# Lengths of the vectors, shapes of the matrix, the int and the float; and how the vectors lie.
-ARGUMENTS = ((5, (3, 4), 3, 0.5, "apart"), (1, (1, 2), 0, -1.5, "apart"),
-             (0, (2, 3), 7, 2.0, "apart"), (40, (6, 7), 2, 3.25, "apart"),
-             (7, (4, 3), 1, 1.5, "overlapping"), (6, (3, 5), 4, -0.25, "reversed"),
-             (9, (5, 5), 2, 0.75, "one"))
+# Each has make_program(seed), cases(seed) and make_arguments(case).
+KINDS = {"statements": random_programs, "aliases": random_aliases, "arrays": random_arrays,
+         "steps": random_steps}
 # What a compiler that refuses a program may raise, beside what plain Python raises.
 LIMITATION = "Limitation"
 # Held to each other too; others only to plain Python.
 JUDGED = ("interpreter", "serial", "parallel")
+ALL_TARGETS = (*JUDGED, *ADDED)
 SEQUENCES = (tuple, list, np.ndarray)
 # An error of Python's lists, which are arrays in ours.
 SPEAKS_OF_LISTS = re.compile(r"\blist\b")
@@ -75,24 +80,12 @@ def plain_imap(f, shape):
 
 PLAIN_OPERATORS = types.SimpleNamespace(
     add=np.add, reduce=lambda f, x, axis=None, init=0: f.reduce(x, axis=axis, initial=init),
-    scan=lambda f, x: f.accumulate(x), map=plain_map, imap=plain_imap)
+    scan=lambda f, x: f.accumulate(x), map=plain_map, imap=plain_imap, jit=lambda f: f)
 
 
-def make_arguments(which: int) -> tuple:
-    """Floats of few binary digits, so that their sums are exact in any order."""
-    length, shape, n, a, how = ARGUMENTS[which]
-    random = np.random.default_rng(which)
-    buffer, m = (random.integers(-16, 17, size) / 4.0 for size in (2 * length, shape))
-    x, y = {"apart": (buffer[:length].copy(), buffer[length:].copy()),
-            "overlapping": (buffer[:length], buffer[1:length + 1]),
-            "reversed": (buffer[::-2], buffer[1::2].copy()),
-            "one": (buffer, buffer)}[how]
-    return x, y, m if how != "reversed" else np.asfortranarray(m), n, a
-
-
-def run(function, which: int, **keywords):
+def run(function, make_arguments, **keywords):
     """('value', result, arguments) or ('error', type, message)."""
-    arguments = make_arguments(which)
+    arguments = make_arguments()
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -100,94 +93,37 @@ def run(function, which: int, **keywords):
     except (EmptyList, TooLong):
         raise
     except Exception as error:
-        return "error", type(error).__name__, str(error)
+        return "error", python_type(error).__name__, str(error)
 
 
 def stop(signum, frame):
     raise TooLong
 
 
-REDUCTIONS = frozenset({"sum", "mean", "prod", "dot", "cumsum", "cumprod", "var", "std", "inner",
-                        "trace", "matmul", "einsum", "average", "reduce", "scan"})
+def shows_rounding(source: str, make_arguments, plain) -> bool:
+    """Whether plain Python itself gives something else where it rounds in other places."""
+    return any(rounds_to_another(source, make_arguments, plain, towards) for towards in (-1, 1))
 
 
-def widened(value):
-    """Floats in long double, which rounds in other places; anything else as it is."""
-    if isinstance(value, float | np.floating):
-        return np.longdouble(value)
-    is_floats = isinstance(value, np.ndarray) and value.dtype.kind == "f"
-    return value.astype(np.longdouble) if is_floats else value
-
-
-def nudged(value, towards: int):
-    """A long double as a float64, and some units of the last place aside where it was no such."""
-    if not isinstance(value, np.ndarray | np.generic) or value.dtype != np.longdouble:
-        return value
-    rounded = value.astype(np.float64)
-    aside = rounded + towards * 4.0 * np.finfo(np.float64).eps * np.abs(rounded)
-    return np.where(rounded == value, rounded, aside)[()]
-
-
-def reduce_in_long_double(towards: int):
-    def reduce(owner, name, *arguments, **keywords):
-        arguments = [widened(argument) for argument in arguments]
-        return nudged(getattr(widened(owner), name)(*arguments, **keywords), towards)
-    return reduce
-
-
-class Widener(ast.NodeTransformer):
-    """Reductions, and sums and products that a loop accumulates, in long double."""
-
-    def visit_Call(self, node):
-        self.generic_visit(node)
-        if not isinstance(node.func, ast.Attribute) or node.func.attr not in REDUCTIONS:
-            return node
-        arguments = [node.func.value, ast.Constant(node.func.attr), *node.args]
-        return ast.Call(ast.Name("reduce_wide", ast.Load()), arguments, node.keywords)
-
-    def visit_AugAssign(self, node):
-        self.generic_visit(node)
-        if isinstance(node.target, ast.Name) and isinstance(node.op, ast.Add | ast.Sub | ast.Mult):
-            node.value = ast.Call(ast.Name("widened", ast.Load()), [node.value], [])
-        return node
-
-    def visit_BinOp(self, node):
-        self.generic_visit(node)
-        if not isinstance(node.op, ast.MatMult):
-            return node
-        arguments = [ast.Name("np", ast.Load()), ast.Constant("matmul"), node.left, node.right]
-        return ast.Call(ast.Name("reduce_wide", ast.Load()), arguments, [])
-
-
-def widen(source: str) -> str:
-    return ast.unparse(ast.fix_missing_locations(Widener().visit(ast.parse(source))))
-
-
-def shows_rounding(source: str, which: int, plain) -> bool:
-    """Whether plain Python itself gives something else where its sums round in other places: then
-    a difference, which `%`, `int()` or a comparison may have made of any size, says nothing. Sums
-    that are exact, as those of few digits are, show none."""
-    return any(rounds_to_another(widen(source), which, plain, towards) for towards in (-1, 1))
-
-
-def rounds_to_another(source: str, which: int, plain, towards: int) -> bool:
+def rounds_to_another(source: str, make_arguments, plain, towards: int) -> bool:
     try:
-        wide = run_plain(source, which, reduce_wide=reduce_in_long_double(towards),
-                         widened=widened)
+        wide = run_plain(widen(source), make_arguments, widened=widened,
+                         reduce_wide=reduce_in_long_double(towards))
     except (EmptyList, TooLong):
         return False
     if wide[0] != plain[0] or wide[0] == "error":
         return wide[:2] != plain[:2]
-    return bool(differ(wide[1:], plain[1:], strict=False, tolerance=1e-12))
+    tolerance = 1e-3 * tolerance_of(source, *make_arguments())
+    return bool(differ(wide[1:], plain[1:], strict=False, tolerance=tolerance))
 
 
-def run_plain(source: str, which: int, **names):
-    plain = define(source)
-    plain.__globals__.update(np=PlainNumPy("numpy"), parakeet=PLAIN_OPERATORS, **names)
+def run_plain(source: str, make_arguments, **names):
+    plain = define(source, parakeet=PLAIN_OPERATORS)
+    plain.__globals__.update(np=PlainNumPy("numpy"), **names)
     signal.signal(signal.SIGALRM, stop)
     signal.alarm(3)
     try:
-        return run(plain, which)
+        return run(plain, make_arguments)
     finally:
         signal.alarm(0)
 
@@ -209,14 +145,28 @@ def differ(actual, expected, strict: bool, tolerance: float = 1e-9) -> str:
         return f"shape {a.shape} is not {e.shape}"
     if strict and a.dtype != e.dtype:
         return f"dtype {a.dtype} is not {e.dtype}"
-    close = a.dtype.kind != "O" and np.allclose(a, e, tolerance, tolerance, equal_nan=True)
-    return "" if close else f"{actual!r} is not {expected!r}"
+    near = a.dtype.kind != "O" and are_near(a, e, tolerance)
+    return "" if near else f"{shortly(actual)} is not {shortly(expected)}"
 
 
-def judge_run(ours, plain, in_subset: bool) -> str:
+def shortly(value) -> str:
+    with np.printoptions(threshold=60, edgeitems=2):
+        return repr(value)
+
+
+def are_near(actual, expected, tolerance: float) -> bool:
+    """Floats within the tolerance, which is of the greatest of them where they may cancel."""
+    if actual.dtype.kind in "iub" and expected.dtype.kind in "iub":
+        return np.array_equal(actual, expected)
+    finite = np.abs(expected[np.isfinite(expected)])
+    of_all = tolerance * (1.0 + float(finite.max(initial=0.0)))
+    return np.allclose(actual, expected, tolerance, of_all, equal_nan=True)
+
+
+def judge_run(ours, plain, in_subset: bool, tolerance: float = 1e-9) -> str:
     """Why one target's outcome is a failure beside plain Python's, or an empty string."""
     if ours[0] == "value" and plain[0] == "value":
-        return differ(ours[1:], plain[1:], in_subset)
+        return differ(ours[1:], plain[1:], in_subset, tolerance)
     if ours[0] == "error" and ours[1] in BUGS:
         return f"raised {ours[1]}: {ours[2]}"
     if plain[0] == "error" and (plain[1] == "MemoryError" or SPEAKS_OF_LISTS.search(plain[2])):
@@ -236,10 +186,16 @@ def judge_run(ours, plain, in_subset: bool) -> str:
     return f"raised {ours[1]}: {ours[2]} where {wanted}"
 
 
-def judge(source: str, in_subset: bool, which: int) -> dict:
+@functools.lru_cache(maxsize=1)
+def compiled(source: str):
+    """One function for all arguments of a program, as users have."""
+    return parakeet.jit(define(source))
+
+
+def judge(source: str, in_subset: bool, make_arguments, targets=ALL_TARGETS) -> dict:
     """A verdict: ok, skipped or failed, with the target and the reason."""
     try:
-        plain = run_plain(source, which)
+        plain = run_plain(source, make_arguments)
     except (EmptyList, TooLong) as reason:
         return {"verdict": "skipped", "reason": type(reason).__name__}
     if plain[:2] == ("error", "RecursionError"):
@@ -247,36 +203,49 @@ def judge(source: str, in_subset: bool, which: int) -> dict:
         return {"verdict": "skipped", "reason": "RecursionError"}
     if plain[:2] == ("error", "OverflowError") and OUTGROWS_64_BITS.search(plain[2]):
         return {"verdict": "skipped", "reason": "OverflowError"}  # Ours wrap.
-    jitted = parakeet.jit(define(source))
-    outcomes = {target: run(jitted, which, target=target) for target in (*JUDGED, *ADDED)}
+    outcomes = {target: run(compiled(source), make_arguments, target=target) for target in targets}
+    tolerance = tolerance_of(source, *make_arguments())
     for target, outcome in outcomes.items():
-        reason = judge_run(outcome, plain, in_subset)
+        reason = judge_run(outcome, plain, in_subset, tolerance)
         if reason:
             is_answer = outcome[0] == "value" or outcome[1] not in BUGS | {LIMITATION}
-            if is_answer and shows_rounding(source, which, plain):
+            if is_answer and shows_rounding(source, make_arguments, plain):
                 return {"verdict": "skipped", "reason": "Rounding"}
             return {"verdict": "failed", "target": target, "reason": reason}
-    serial, parallel = outcomes["serial"], outcomes["parallel"]
-    if serial[:2] == ("error", LIMITATION) and (not in_subset or DOCUMENTED.search(serial[2])):
-        return {"verdict": "ok", "reason": LIMITATION}  # The passes refuse what is near the subset.
-    interpreted = outcomes["interpreter"]
-    if interpreted[:2] == ("error", "MemoryError"):
+    if is_refused(outcomes, in_subset):
+        return {"verdict": "ok", "reason": LIMITATION}
+    return judge_each_other(outcomes) or {"verdict": "ok", "reason": plain[0]}
+
+
+def is_refused(outcomes: dict, in_subset: bool) -> bool:
+    """Whether the passes refuse what is near the subset."""
+    kind, what, *why = outcomes.get("serial", ("value", None))
+    return (kind, what) == ("error", LIMITATION) and (
+        not in_subset or bool(DOCUMENTED.search(why[0])))
+
+
+def judge_each_other(outcomes: dict) -> dict | None:
+    """A failure where targets differ that must give the same messages or the same bits."""
+    interpreted, serial, parallel = map(outcomes.get, JUDGED)
+    if interpreted and interpreted[:2] == ("error", "MemoryError"):
         return {"verdict": "ok", "reason": "MemoryError"}  # It makes also what nobody reads.
-    if serial[0] == "error" and serial[1:] != interpreted[1:]:
+    if serial and interpreted and serial[0] == "error" and serial[1:] != interpreted[1:]:
         return {"verdict": "failed", "target": "serial", "reason":
                 f"raised {serial[1:]}, the interpreter {interpreted[1:]}"}
-    if repr(serial[1]) != repr(parallel[1]):
+    if serial and parallel and bits(serial) != bits(parallel):
         return {"verdict": "failed", "target": "parallel", "reason":
                 f"gave {parallel[1]!r}, serial {serial[1]!r}"}
-    return {"verdict": "ok", "reason": plain[0]}
+    return None
 
 
 def main() -> None:
+    kind, targets = KINDS[sys.argv[1]], sys.argv[2].split(",")
     answers, sys.stdout = sys.stdout, sys.stderr  # A program that prints is no answer.
     for line in sys.stdin:
         request = json.loads(line)
+        make_arguments = functools.partial(kind.make_arguments, request["which"])
         try:
-            answer = judge(request["source"], request["in_subset"], request["which"])
+            answer = judge(request["source"], request["in_subset"], make_arguments, targets)
         except BaseException as error:  # The parent reports it as a failure of this program.
             answer = {"verdict": "failed", "target": "judge", "reason": repr(error)}
         print(json.dumps(answer), file=answers, flush=True)

@@ -10,6 +10,13 @@ import random
 import re
 import warnings
 
+import numpy as np
+
+# Lengths of the vectors, shapes of the matrix, the int and the float; and how the vectors lie.
+ARGUMENTS = ((5, (3, 4), 3, 0.5, "apart"), (1, (1, 2), 0, -1.5, "apart"),
+             (0, (2, 3), 7, 2.0, "apart"), (40, (6, 7), 2, 3.25, "apart"),
+             (7, (4, 3), 1, 1.5, "overlapping"), (6, (3, 5), 4, -0.25, "reversed"),
+             (9, (5, 5), 2, 0.75, "one"))
 # What a name may hold, and the names that f starts with.
 PARAMETERS = {"x": "vector", "y": "vector", "m": "matrix", "n": "int", "a": "float"}
 KINDS = ("int", "float", "bool", "element", "vector", "ints", "matrix")
@@ -451,6 +458,23 @@ def break_program(source: str, chance: random.Random) -> str:
         if wanted == 0:
             break
     return source
+
+
+def cases(seed: int) -> list[int]:
+    """Which arguments a program is judged on."""
+    return [0, 1 + seed % (len(ARGUMENTS) - 1)]
+
+
+def make_arguments(which: int) -> tuple:
+    """Floats of few binary digits, so that their sums are exact in any order."""
+    length, shape, n, a, how = ARGUMENTS[which]
+    random = np.random.default_rng(which)
+    buffer, m = (random.integers(-16, 17, size) / 4.0 for size in (2 * length, shape))
+    x, y = {"apart": (buffer[:length].copy(), buffer[length:].copy()),
+            "overlapping": (buffer[:length], buffer[1:length + 1]),
+            "reversed": (buffer[::-2], buffer[1::2].copy()),
+            "one": (buffer, buffer)}[how]
+    return x, y, m if how != "reversed" else np.asfortranarray(m), n, a
 
 
 def make_program(seed: int) -> tuple[str, bool]:

@@ -1,16 +1,22 @@
 """A bounded run of fuzz.py, and that the fuzzer finds what it looks for."""
 
 import ast
+import functools
+import re
 
+import array_forms
 import fuzz
 import fuzz_judge
 import numpy as np
 import pytest
+import random_arrays
+import random_programs
 from random_programs import is_python, make_program
 
 SEED = 20_000
 COUNT = 40
 COUNT_OF_SAMPLE = 16  # From the same seed on.
+COUNT_OF_KIND = 4  # Each on three arguments.
 
 
 def test_random_programs_agree(request):
@@ -19,6 +25,31 @@ def test_random_programs_agree(request):
     assert not [f"seed {failure.seed}: {failure.target} {failure.reason}" for failure in failures]
     # Most are compared: what plain Python cannot follow is the exception.
     assert verdicts["ok"] > count
+
+
+@pytest.mark.parametrize("kind", ["aliases", "arrays", "steps"])
+def test_random_programs_of_a_kind_agree(kind):
+    failures, verdicts = fuzz.fuzz(SEED, COUNT_OF_KIND, kind)
+    assert not [f"seed {failure.seed}: {failure.target} {failure.reason}" for failure in failures]
+    assert verdicts["ok"] > 2 * COUNT_OF_KIND
+
+
+@pytest.mark.parametrize("kind", fuzz_judge.KINDS)
+def test_a_kind_makes_the_same_programs_and_arguments_again(kind):
+    module = fuzz_judge.KINDS[kind]
+    programs = [module.make_program(seed) for seed in (3, 4)]
+    assert programs == [module.make_program(seed) for seed in (3, 4)]
+    assert programs[0] != programs[1]
+    for case in module.cases(3):
+        first, again = module.make_arguments(case), module.make_arguments(case)
+        assert not fuzz_judge.differ(again, first, strict=True, tolerance=0.0)
+
+
+def test_array_programs_hold_many_of_their_forms():
+    text = "\n".join(random_arrays.make_program(seed)[0] for seed in range(60))
+    called = set(re.findall(r"np\.(\w+)\(", text))
+    known = set(re.findall(r"np\.(\w+)\(", "\n".join(table for table, _ in array_forms.TABLES)))
+    assert len(known & called) > 0.4 * len(known)
 
 
 def test_programs_are_python_and_varied():
@@ -91,8 +122,9 @@ def test_an_outcome_is_judged(ours, plain, in_subset, fails):
 def test_what_rounding_decides_is_told(result, shows):
     source = ("def f(x, y, m, n, a):\n    s = 0.0\n    for v in y:\n        s += v / 3\n"
               f"    return {result}\n")
-    plain = fuzz_judge.run_plain(source, 3)
-    assert fuzz_judge.shows_rounding(source, 3, plain) == shows
+    make_arguments = functools.partial(random_programs.make_arguments, 3)
+    plain = fuzz_judge.run_plain(source, make_arguments)
+    assert fuzz_judge.shows_rounding(source, make_arguments, plain) == shows
 
 
 def test_a_failure_is_reduced(child):

@@ -131,7 +131,8 @@ def outer_by(f, A, B, /, out=None, where=True, casting="same_kind", order="K", d
 
 
 def at_by(f, a, indices, b=None, /):
-    """One place after the other, so that a place that is named twice takes part twice."""
+    """One place after the other, so that a place that is named twice takes part twice. Places and
+    values are what they are before: they may be parts of `a`."""
     if isinstance(indices, tuple) and has_array(indices):
         at_places(f, a, places_along_axes(indices), b)
         return
@@ -142,7 +143,8 @@ def at_by(f, a, indices, b=None, /):
     if places.dtype == bool:
         a[places] = f(a[places]) if b is None else f(a[places], b)
         return
-    values = None if b is None else np.broadcast_to(b, places.shape + a.shape[1:])
+    places = places.copy()
+    values = None if b is None else np.broadcast_to(np.array(b), places.shape + a.shape[1:])
     for place in np.ndindex(places.shape):
         i = places[place]
         a[i] = f(a[i]) if b is None else f(a[i], values[place])
@@ -162,11 +164,12 @@ def places_along_axes(indices):
             raise NotImplementedError("at() takes arrays, or slices, not both")
         if asarray(index).dtype == bool:
             raise NotImplementedError("at() takes a mask by itself, not among other indexes")
-    return np.broadcast_arrays(*indices)
+    return [places.copy() for places in np.broadcast_arrays(*indices)]
 
 
 def at_places(f, a, indices, b):
-    values = None if b is None else np.broadcast_to(b, indices[0].shape + a.shape[len(indices) :])
+    shape = indices[0].shape + a.shape[len(indices) :]
+    values = None if b is None else np.broadcast_to(np.array(b), shape)
     for place in np.ndindex(indices[0].shape):
         i = ()
         for index in indices:

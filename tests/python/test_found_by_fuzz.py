@@ -1,0 +1,127 @@
+"""What random programs found (fuzz.py), as small as it was made, and its siblings."""
+
+import numpy as np
+import pytest
+from agreement import EXACT, REDUCED, check_agreement
+
+from parakeet import jit
+
+
+def quarters(*shape, seed=0):
+    return np.random.default_rng(seed).integers(-8, 9, shape) / 4.0
+
+
+def variances(x):
+    return np.nanvar(x, axis=-1), np.nanstd(x, axis=-1)
+
+
+def counted_both_ways(x):
+    return np.minimum((~(x > 0)).sum(axis=1), 1), np.maximum((~np.isnan(x)).sum(axis=1), 0)
+
+
+@pytest.mark.parametrize("f", [variances, counted_both_ways])
+@pytest.mark.parametrize("columns", [1, 2, 3, 16, 40])
+def test_counts_of_what_is_not_so(f, columns):
+    """A bool that is turned round is 0 or 1."""
+    check_agreement(jit(f), f, lambda: (quarters(5, columns),), REDUCED)
+
+
+def rolled_twice(x, steps):
+    u, v = x.copy(), x[::-1] + 0.0
+    for _ in range(steps):
+        u[1:-1] = 0.25 * (np.roll(u, 1, axis=1) - u)[1:-1]
+        v = 0.25 * (np.roll(u, 1, axis=1) - np.maximum(u, v))
+        u, v = v, u
+    return u
+
+
+def rows_before_and_after(x, steps):
+    u = x.copy()
+    before = np.array([u[:, -1 - j] for j in range(u.shape[1])])
+    for t in range(steps):
+        u[t % len(u)] = 9.0
+    return before + np.array([u[:, -1 - j] for j in range(u.shape[1])])
+
+
+def mapped_before_and_after(x, steps):
+    u = x.copy()
+    before = np.array([row[::-1] for row in u]).sum(axis=0)
+    u[0, 0] = steps
+    return before, np.array([row[::-1] for row in u]).sum(axis=0)
+
+
+@pytest.mark.parametrize("f", [rolled_twice, rows_before_and_after, mapped_before_and_after])
+@pytest.mark.parametrize("shape", [(4, 5), (4, 5, 3), (1, 2), (40, 30)])
+def test_rows_are_copied_anew_behind_a_store(f, shape):
+    """What an operator yields of an array it has read."""
+    check_agreement(jit(f), f, lambda: (quarters(*shape), 3), EXACT)
+
+
+def few_of_each(x, y):
+    made = x * 1
+    for q in range(3):
+        made[q % len(made)] += y[q]
+    return made
+
+
+def up_to_a_hundred(x, y):
+    made = np.zeros(100)
+    for q in range(100):
+        made[q] = x[q] * 2 + y[q]
+    return made
+
+
+@pytest.mark.parametrize("f", [few_of_each, up_to_a_hundred])
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (2, 1), (260, 1), (5, 3), (99, 200), (200, 100)])
+def test_nothing_is_read_in_front_of_its_check(f, n, m):
+    """Of threads that take several iterations, too."""
+    check_agreement(jit(f), f, lambda: (quarters(n), quarters(m, seed=1)), EXACT)
+
+
+def added_at_places_of_its_own(t, i):
+    np.add.at(t, t % len(t), 1)
+    np.maximum.at(t, i, t[::-1])
+    np.add.at(t, i, t)
+    return t
+
+
+def added_at_pairs_of_places(t, i):
+    square = np.outer(t, t) % 50
+    np.subtract.at(square, (square[0] % len(t), i), square[:, 0])
+    return square
+
+
+@pytest.mark.parametrize("f", [added_at_places_of_its_own, added_at_pairs_of_places])
+@pytest.mark.parametrize("n", [1, 5, 260])
+def test_what_is_stored_to_is_read_as_it_was(f, n):
+    """By ufunc.at as by any other store."""
+    random = np.random.default_rng(n)
+    t, i = random.integers(0, n, n), random.integers(0, n, n)
+    check_agreement(jit(f), f, lambda: (t.copy(), i.copy()), EXACT)
+    check_agreement(jit(f), f, lambda: (t.copy(),) * 2, EXACT)
+
+
+def shifted_by_few_bits(x):
+    left, right = (x & 1) << (x & 3), ((x & 7) + 8) >> (x & 3)
+    return np.minimum(left.astype(np.int64), 1), np.maximum(right.astype(np.int64), 8)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int64", "uint32"])
+def test_shifts_reach_further_than_the_fewest_bits(dtype):
+    check_agreement(jit(shifted_by_few_bits), shifted_by_few_bits,
+                    lambda: (np.arange(100).astype(dtype),), EXACT)
+
+
+def stored_where_a_kept_axis_was(x, least):
+    total = x.sum(axis=0, keepdims=True)
+    total[total > least] = 1
+    most = x.max(axis=0, keepdims=True)
+    most[:] = most * 2 + total
+    return total, most
+
+
+@pytest.mark.parametrize("shape", [(1,), (5,), (300,), (5, 1), (5, 3)])
+def test_a_sum_that_keeps_its_axis_is_stored_to(shape):
+    """It is an array without axes to the compiler: one element has no lanes."""
+    check_agreement(jit(stored_where_a_kept_axis_was), stored_where_a_kept_axis_was,
+                    lambda: (np.abs(quarters(*shape)) + 4.0, 3.0), REDUCED)
