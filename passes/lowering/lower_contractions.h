@@ -17,9 +17,9 @@ namespace parakeet::passes {
 // wide as a tile, unless so little is read again that it is read where it lies. Threads take
 // rectangles of tiles; in each, the depth is cut into blocks whose panel stays in cache while the
 // rows pass by. Rows and columns that one rectangle alone reads it packs itself, a block at a time;
-// one thread packs those of all its rectangles to one place, and takes larger rectangles. Every element is summed in index order, so
-// its bits depend neither on the tile nor on the threads. Short sides have other tiles
-// (low_tiles.h).
+// one thread packs those of all its rectangles to one place, and takes larger rectangles. Every
+// element is summed in index order, so its bits depend neither on the tile nor on the threads.
+// Short sides have other tiles (low_tiles.h).
 class ContractionLowering : public LowTiles {
  public:
   using LowTiles::LowTiles;
