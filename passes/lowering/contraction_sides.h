@@ -50,7 +50,7 @@ class ContractionSides : public FilterLowering {
     ir::Operand tiles = {};
     // Whether each rectangle packs its own, so many steps of the depth at a time,
     ir::Operand is_by_blocks = ir::Operand::Bool(false);
-    // and to one place, where one thread takes all rectangles, the most of which have so many tiles.
+    // and to one place, where one thread takes all rectangles, the largest of so many tiles.
     ir::Operand is_reused = ir::Operand::Bool(false);
     ir::Operand each = {};
     // Of the tiles, and those of batches, how many are not packed: a rectangle packs its own alone.
