@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "runtime/few_rows.h"
+
 namespace parakeet::runtime {
 namespace {
 
@@ -145,6 +147,7 @@ const void* FindLapack(const char* name, std::string* error) {
   }
   const void* address = FindSpelled(lapack.handle, *lapack.spelling, name);
   if (address == nullptr) *error = std::string("NumPy's LAPACK has no ") + name;
+  if (address != nullptr) StandInForRoutine(name, address);
   return address;
 }
 

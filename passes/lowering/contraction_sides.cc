@@ -203,16 +203,15 @@ void ContractionSides::Pack(const Tiling& tiling, Side& side, const Attributes& 
     if (!MayBeDirect(tiling, side)) return count;
     return builder().Scalar(OpCode::kSelect, {tiling.is_direct, Int(0), count});
   };
-  const bool may_wait = side.which == kColumns && tiling.is_by_blocks != Operand::Bool(false);
+  const bool may_wait = side.is_by_blocks != Operand::Bool(false);
   const auto by_blocks = [&](const Operand& then, const Operand& otherwise) -> Operand {
     if (!may_wait) return otherwise;
-    return builder().Scalar(OpCode::kSelect, {tiling.is_by_blocks, then, otherwise});
+    return builder().Scalar(OpCode::kSelect, {side.is_by_blocks, then, otherwise});
   };
   const Operand groups = Groups(side);
   const Operand batches = side.is_batched ? tiling.batches : Int(1);
   Operand tiles = builder().Mul(batches, side.tiles);
-  if (may_wait)
-    tiles = builder().Scalar(OpCode::kSelect, {tiling.is_reused, tiling.columns_each, tiles});
+  if (may_wait) tiles = builder().Scalar(OpCode::kSelect, {side.is_reused, side.each, tiles});
   const Operand count = unless_direct(tiles);
   const Operand depth = by_blocks(tiling.block_depth, tiling.depth);
   for (Packed& p : side.values) {
@@ -476,11 +475,11 @@ Operand ContractionSides::AreFinite(const Side& side, const Operand& batch, cons
 Operand ContractionSides::MaskFrom(const Operand& start, const Operand& extent, int lanes) {
   const LaneValues values(lanes);
   const Operand left = builder().Sub(extent, start);
-  if (4 * lanes != vector_bytes()) {
+  if (4 * lanes > vector_bytes() || 8 * lanes == vector_bytes()) {
     const Operand all = values.Splat(builder(), left);
     return builder().Scalar(OpCode::kLt, {values.Iota(builder()), all});
   }
-  // As wide as what is loaded: a mask then stays one in a register.
+  // As wide as what is loaded, or in one register: a mask then stays one in a register.
   const Operand few = builder().EmitOne(OpCode::kCast, DType::kI32, {Min(left, Int(lanes))});
   const Type type = Type::Vector(DType::kI32, lanes);
   return builder().Scalar(OpCode::kLt, {builder().EmitOne(OpCode::kIota, type, {}),

@@ -48,6 +48,11 @@ class ContractionSides : public FilterLowering {
     bool is_turned = false;   // or none: what lies along the depth is turned as it is summed
     std::vector<Packed> values = {};
     ir::Operand tiles = {};
+    // Whether each rectangle packs its own, so many steps of the depth at a time,
+    ir::Operand is_by_blocks = ir::Operand::Bool(false);
+    // and to one place, where one thread takes all rectangles, the largest of so many tiles.
+    ir::Operand is_reused = ir::Operand::Bool(false);
+    ir::Operand each = {};
     // Of the tiles, and those of batches, how many are not packed: a rectangle packs its own alone.
     ir::Operand skipped = ir::Operand::Int(0);
     const ir::Var* finite = nullptr;  // of each group of tiles: whether all its floats are finite
@@ -68,13 +73,8 @@ class ContractionSides : public FilterLowering {
     std::vector<Follows> follows = {};  // by binding of the element function
     ir::Operand is_direct = {};         // whether what may be is read where it lies, not packed
     ir::Operand is_streamed = {};       // and columns come from farther than the second cache
-    // Whether each rectangle packs its columns itself, so many steps of the depth at a time.
-    ir::Operand is_by_blocks = ir::Operand::Bool(false);
-    ir::Operand block_depth = {};
-    // Whether one thread takes all rectangles, which then pack theirs to one place.
-    ir::Operand is_reused = ir::Operand::Bool(false);
-    ir::Operand columns_each = {};  // the most tiles of columns that a rectangle has
-    ir::Operand is_mirrored = {};   // whether what lies below the diagonal is copied from above
+    ir::Operand block_depth = {};       // steps of the depth that are summed at a time
+    ir::Operand is_mirrored = {};       // whether what lies below the diagonal is copied from above
   };
 
   static constexpr int kBytesOfLine = 64;

@@ -200,9 +200,10 @@ LoopWriter::Operands ContractionTiles::SumUp(const Tiling& tiling, const Place& 
   });
 }
 
-// Where the step of the depth is among those of the columns that are packed.
-Operand ContractionTiles::PackedStep(const Place& at, const Operand& k) {
-  return at.packed_from.IsInt(0) ? k : builder().Sub(k, at.packed_from);
+// Where the step of the depth is among those of the side that are packed.
+Operand ContractionTiles::PackedStep(const Side& side, const Place& at, const Operand& k) {
+  const Operand& from = side.which == kRows ? at.rows_from : at.columns_from;
+  return from.IsInt(0) ? k : builder().Sub(k, from);
 }
 
 // What a step further on reads: a panel of columns does not stay in the first cache.
@@ -210,8 +211,7 @@ void ContractionTiles::PrefetchPanels(const Tiling& tiling, const Place& at, con
                                       const Part& part, const std::vector<Columns>& columns,
                                       bool is_direct) {
   const auto prefetch = [&](const Side& side, const Operand& tile, const Operand& within) {
-    const Operand step = side.which == kRows ? k : PackedStep(at, k);
-    const Operand ahead = builder().Add(step, Int(kStepsAhead));
+    const Operand ahead = builder().Add(PackedStep(side, at, k), Int(kStepsAhead));
     for (const Packed& p : side.values) {
       const Operand slot = TileIn(side, at.batch, tile);
       const auto ask = [&](const Operand& place) {
@@ -277,10 +277,10 @@ Operand ContractionTiles::Element(const Tiling& tiling, const Place& at, const O
       const Var* value = p.value->result();
       const Operand tile = side.which == kRows ? at.row_tile : at.column_tile;
       const Operand slot = TileIn(side, at.batch, tile);
+      const Operand step = PackedStep(side, at, k);
       if (side.which == kRows) {
-        lanes.Set(value, {LaneValue::kUniform, builder().Load(p.buffer, {slot, k, row}), 0});
+        lanes.Set(value, {LaneValue::kUniform, builder().Load(p.buffer, {slot, step, row}), 0});
       } else {
-        const Operand step = PackedStep(at, k);
         const Operand vector =
             is_given ? columns.values[v]
                      : LoadPacked(side, p, {p.buffer, slot, step}, columns.within, lanes);

@@ -26,7 +26,9 @@ class ContractionTiles : public ContractionSides {
     ir::Operand hi = {};
     const ir::Var* slots = nullptr;
     ir::Operand slot = {};
-    ir::Operand packed_from = Int(0);  // the step of the depth that is the first of the columns'
+    // The steps of the depth that are packed first.
+    ir::Operand rows_from = Int(0);
+    ir::Operand columns_from = Int(0);
   };
 
   using Results = std::vector<const ir::Var*>;
@@ -98,7 +100,7 @@ class ContractionTiles : public ContractionSides {
   void WriteRows(const Tiling& tiling, const Results& results, const Place& at, Part part);
   void WritePart(const Tiling& tiling, const Results& results, const Place& at, const Part& part);
   void WriteMasked(const Tiling& tiling, const Results& results, const Place& at, int vectors);
-  ir::Operand PackedStep(const Place& at, const ir::Operand& k);
+  ir::Operand PackedStep(const Side& side, const Place& at, const ir::Operand& k);
   void PrefetchPanels(const Tiling& tiling, const Place& at, const ir::Operand& k, const Part& part,
                       const std::vector<Columns>& columns, bool is_direct);
   // Whether a side is read where it lies, in code for what is, or in that for packed ones.

@@ -226,7 +226,7 @@ LoopWriter::Operands LowTiles::SumUpPanels(const Tiling& tiling, const Place& at
                                            const Operands& starts) {
   const auto block = [&](const Operand& lo, const Operands& so_far) {
     Place within = at;
-    within.lo = within.packed_from = lo;
+    within.lo = within.columns_from = lo;
     within.hi = Min(builder().Add(lo, Int(kLowTurnedDepth)), at.hi);
     const Range tile = {at.column_tile, builder().Add(at.column_tile, Int(1))};
     PackTiles(tiling, tiling.columns, {at.outer, at.batch}, tile, {within.lo, within.hi}, lo);

@@ -34,6 +34,11 @@ constexpr int kDeepRowBytes = 1024;
 constexpr int kDeepBytes = 1536;
 constexpr int kFlatRowBytes = 192;
 constexpr int kFlatBytes = 3072;
+// Of one thread that takes everything, rectangles are of so many bytes of rows and of columns: less
+// is packed twice then, and all sums between blocks of the depth stay in the third cache. Within a
+// block as many rows as above are taken at a time.
+constexpr int kWholeRowBytes = 4096;
+constexpr int kWholeBytes = 8192;
 // Rectangles that a thread takes one after the other, of no fewer rows than these tiles: many, so
 // that a core which gets on slowly leaves its own to others, and few where each would be short.
 constexpr int kRounds = 10;
@@ -59,9 +64,9 @@ constexpr int kFewTilesThatShare = 5;
 constexpr int kFewTilesOfNarrow = 3;
 constexpr int kBytesOfFirst = 1 << 14;
 // Symmetric results of so many rows are made by half, and copied in squares of so many; where sums
-// are as long as that, of fewer rows too.
+// are so long, all that are wider than a tile.
 constexpr int kFewestMirrored = 256;
-constexpr int kFewestMirroredOfDeep = 64;
+constexpr int kLeastMirroredDepth = 32;
 constexpr int kMirrorSquare = 32;
 
 }  // namespace
@@ -197,6 +202,15 @@ ContractionLowering::Grid ContractionLowering::Cut(const Tiling& tiling) {
       builder().Scalar(OpCode::kAnd, {is_deep, builder().Scalar(OpCode::kNot, {is_streamed})});
   Operand wide = CeilDiv(columns.tiles, choose(has_few_columns, kDeepBytes, kFlatBytes,
                                                VectorsOfTile() * vector_bytes()));
+  if (HasNarrowTiles(tiling)) {
+    const Operand are_whole = Both(IsSerial(tiling), has_few_columns);
+    const auto unless_whole = [&](const Operand& count, const Side& side, int tiles) {
+      const Operand few = CeilDiv(side.tiles, Int(tiles));
+      return builder().Scalar(OpCode::kSelect, {are_whole, few, count});
+    };
+    high = unless_whole(high, rows, std::max(1, kWholeRowBytes / height));
+    wide = unless_whole(wide, columns, kWholeBytes / (VectorsOfTile() * vector_bytes()));
+  }
   const Operand terms =
       Product({tiling.depth, tiling.extents[rows.axis], tiling.extents[columns.axis]});
   const Operand is_alone = builder().Scalar(OpCode::kLe, {terms, Int(kAlone)});
@@ -205,8 +219,9 @@ ContractionLowering::Grid ContractionLowering::Cut(const Tiling& tiling) {
     const Operand batches = Max(tiling.batches, Int(1));
     const Operand long_enough =
         builder().Scalar(OpCode::kFloorDiv, {builder().Mul(terms, batches), Int(kTermsOfTask)});
-    const Operand units = Max(builder().Mul(threads, Int(kFewRounds)),
-                              Min(builder().Mul(threads, Int(kRounds)), long_enough));
+    const Operand shared = Max(builder().Mul(threads, Int(kFewRounds)),
+                               Min(builder().Mul(threads, Int(kRounds)), long_enough));
+    const Operand units = builder().Scalar(OpCode::kSelect, {AtMost(threads, 1), Int(1), shared});
     const Operand wanted = builder().Scalar(OpCode::kFloorDiv, {units, batches});
     const auto at_least = [&](const Operand& count, const Operand& limit, const Operand& others) {
       const Operand share = builder().Scalar(OpCode::kFloorDiv, {wanted, Max(others, Int(1))});
@@ -238,9 +253,12 @@ void ContractionLowering::WriteTiled(Tiling tiling, const Results& results) {
       builder().Scalar(OpCode::kSelect, {tiling.is_streamed, Int(kStreamedDepth), Int(kDepth)});
   const Operand blocks = Max(CeilDiv(tiling.depth, depth_of_block), Int(1));
   tiling.block_depth = CeilDiv(tiling.depth, blocks);
-  tiling.is_by_blocks = ArePackedByBlocks(tiling, {high, wide}, blocks);
-  tiling.is_reused = AreReused(tiling);
-  tiling.columns_each = wide.each;
+  tiling.columns.each = wide.each;
+  tiling.rows.each = high.each;
+  tiling.columns.is_by_blocks =
+      ArePackedByBlocks(tiling, tiling.columns, wide.count, high.count, blocks);
+  tiling.rows.is_by_blocks = ArePackedByBlocks(tiling, tiling.rows, high.count, wide.count, blocks);
+  for (Side* side : {&tiling.columns, &tiling.rows}) side->is_reused = AreReused(tiling, *side);
   for (Side* side : {&tiling.columns, &tiling.rows}) Pack(tiling, *side, kind);
   const Operand each = builder().Mul(high.count, wide.count);
   const Operand units = builder().Mul(tiling.batches, each);
@@ -252,10 +270,13 @@ void ContractionLowering::WriteTiled(Tiling tiling, const Results& results) {
     Loop(first, Min(builder().Add(first, some), units), {}, [&](const Operand& unit) {
       const Operand batch = TakeUnit(tiling, {high, wide}, each, unit, rectangle);
       Tiling own = tiling;
-      if (tiling.is_reused != Operand::Bool(false)) {
-        const Operand before = TileIn(tiling.columns, batch, rectangle.columns.begin);
-        own.columns.skipped = builder().Scalar(OpCode::kSelect, {tiling.is_reused, before, Int(0)});
-      }
+      const auto skip = [&](Side& side, const Operand& first) {
+        if (side.is_reused == Operand::Bool(false)) return;
+        const Operand before = TileIn(side, batch, first);
+        side.skipped = builder().Scalar(OpCode::kSelect, {side.is_reused, before, Int(0)});
+      };
+      skip(own.columns, rectangle.columns.begin);
+      skip(own.rows, rectangle.rows.begin);
       WriteRectangle(own, results, {OuterIndex(tiling, batch), batch}, rectangle);
     });
   });
@@ -289,30 +310,35 @@ Operand ContractionLowering::TakeUnit(const Tiling& tiling, const Grid& grid, co
   return taken[0];
 }
 
-// Columns that one rectangle alone reads need not be packed before: what it packs of a block is in
-// its caches, and columns of long sums are far away.
-Operand ContractionLowering::ArePackedByBlocks(const Tiling& tiling, const Grid& grid,
+// What one rectangle alone reads need not be packed before: what it packs of a block is in its
+// caches, and what is read for long sums is far away.
+Operand ContractionLowering::ArePackedByBlocks(const Tiling& tiling, const Side& side,
+                                               const Operand& own, const Operand& others,
                                                const Operand& blocks) {
-  const bool are_shared = !tiling.outer.empty() && !tiling.columns.is_batched;
-  const bool may_be_direct = MayBeDirect(tiling, tiling.columns);
+  const bool are_shared = !tiling.outer.empty() && !side.is_batched;
+  const bool may_be_direct = MayBeDirect(tiling, side);
   const bool has_narrow = HasNarrowTiles(tiling);
   if (tiling.is_ordered || are_shared || (may_be_direct && !has_narrow))
     return Operand::Bool(false);
-  const Operand is_one = AtMost(grid.high.count, 1);
+  const Operand is_one = AtMost(others, 1);
   Operand are_parts = MoreThan(blocks, 1);
-  if (has_narrow) are_parts = Either(are_parts, MoreThan(grid.wide.count, 1));
+  if (has_narrow) are_parts = Either(are_parts, MoreThan(own, 1));
   const Operand are_own = Both(is_one, are_parts);
   return may_be_direct ? Both(are_own, Not(tiling.is_direct)) : are_own;
 }
 
 // One thread takes rectangles in turn: what each packs for itself then is packed where the one
 // before it had its own, which stays in the second cache.
-Operand ContractionLowering::AreReused(const Tiling& tiling) {
-  const Operand& are_own = tiling.is_by_blocks;
+Operand ContractionLowering::AreReused(const Tiling& tiling, const Side& side) {
+  const Operand& are_own = side.is_by_blocks;
   if (are_own == Operand::Bool(false) || !HasNarrowTiles(tiling)) return Operand::Bool(false);
-  if (tiling.contract.attrs.Int(Attr::kParallel) == 0) return are_own;
-  const Operand threads = builder().EmitOne(OpCode::kTeam, DType::kI64, {});
-  return Both(are_own, AtMost(threads, 1));
+  const Operand is_serial = IsSerial(tiling);
+  return is_serial == Operand::Bool(true) ? are_own : Both(are_own, is_serial);
+}
+
+Operand ContractionLowering::IsSerial(const Tiling& tiling) {
+  if (tiling.contract.attrs.Int(Attr::kParallel) == 0) return Operand::Bool(true);
+  return AtMost(builder().EmitOne(OpCode::kTeam, DType::kI64, {}), 1);
 }
 
 Operand ContractionLowering::IsMirrored(const Tiling& tiling) {
@@ -325,9 +351,9 @@ Operand ContractionLowering::IsMirrored(const Tiling& tiling) {
   };
   if (!is_symmetric(*blocks[0]) || (blocks.size() > 2 && !is_symmetric(*blocks[2])))
     return Operand::Bool(false);
-  const Operand is_deep = builder().Scalar(OpCode::kGe, {tiling.depth, Int(kFewestMirrored)});
+  const Operand is_deep = builder().Scalar(OpCode::kGe, {tiling.depth, Int(kLeastMirroredDepth)});
   const Operand fewest = builder().Scalar(
-      OpCode::kSelect, {is_deep, Int(kFewestMirroredOfDeep), Int(kFewestMirrored)});
+      OpCode::kSelect, {is_deep, Int(tiling.columns.width + 1), Int(kFewestMirrored)});
   return builder().Scalar(OpCode::kGe, {size, fewest});
 }
 
@@ -400,15 +426,15 @@ void ContractionLowering::WriteRectangle(const Tiling& tiling, const Results& re
   Loop(Int(0), rectangle.blocks, {}, [&](const Operand& block) {
     place.lo = builder().Mul(block, step);
     place.hi = Min(builder().Add(place.lo, step), tiling.depth);
-    place.packed_from = Int(0);
-    if (tiling.is_by_blocks != Operand::Bool(false)) {
-      place.packed_from =
-          builder().Scalar(OpCode::kSelect, {tiling.is_by_blocks, place.lo, Int(0)});
-      If(tiling.is_by_blocks, [&] {
-        PackTiles(tiling, tiling.columns, {batch.outer, batch.batch}, rectangle.columns,
-                  {place.lo, place.hi}, place.lo);
+    const auto pack = [&](const Side& side, const Range& tiles) -> Operand {
+      if (side.is_by_blocks == Operand::Bool(false)) return Int(0);
+      If(side.is_by_blocks, [&] {
+        PackTiles(tiling, side, {batch.outer, batch.batch}, tiles, {place.lo, place.hi}, place.lo);
       });
-    }
+      return builder().Scalar(OpCode::kSelect, {side.is_by_blocks, place.lo, Int(0)});
+    };
+    place.columns_from = pack(tiling.columns, rectangle.columns);
+    place.rows_from = pack(tiling.rows, rectangle.rows);
     WriteBlock(tiling, results, place, rectangle);
   });
 }
@@ -417,31 +443,49 @@ void ContractionLowering::WriteBlock(const Tiling& tiling, const Results& result
                                      const Place& block, const Rectangle& rectangle) {
   const Range& columns = rectangle.columns;
   if (!MayHalve(tiling)) {
-    Loop(columns.begin, columns.end, {}, [&](const Operand& column) {
-      WriteColumn(tiling, results, block, rectangle, column, &ContractionLowering::WriteTile);
-    });
+    const int height = ir::SizeInBytes(ir::DTypeOf(tiling.start)) * tiling.rows.width;
+    const auto write_some = [&](const Operand& first, const Operand& end) {
+      Loop(columns.begin, columns.end, {}, [&](const Operand& column) {
+        WriteColumn(tiling, results, block, rectangle, {first, end}, column,
+                    &ContractionLowering::WriteTile);
+      });
+    };
+    const Range& rows = rectangle.rows;
+    if (!HasNarrowTiles(tiling)) {
+      write_some(rows.begin, rows.end);
+      return;
+    }
+    const int some = std::max(1, kDeepRowBytes / height);
+    Loop(
+        rows.begin, rows.end, {},
+        [&](const Operand& first) {
+          write_some(first, Min(builder().Add(first, Int(some)), rows.end));
+        },
+        some);
     return;
   }
   // Apart, since code for both is longer than what is compiled as one.
   const Operand whole = builder().Scalar(
       OpCode::kFloorDiv, {tiling.extents[tiling.columns.axis], Int(tiling.columns.width)});
   Loop(columns.begin, Min(columns.end, whole), {}, [&](const Operand& column) {
-    WriteColumn(tiling, results, block, rectangle, column, &ContractionLowering::WriteWholeTile);
+    WriteColumn(tiling, results, block, rectangle, rectangle.rows, column,
+                &ContractionLowering::WriteWholeTile);
   });
   Loop(Max(columns.begin, whole), columns.end, {}, [&](const Operand& column) {
-    WriteColumn(tiling, results, block, rectangle, column, &ContractionLowering::WriteRestOfTile);
+    WriteColumn(tiling, results, block, rectangle, rectangle.rows, column,
+                &ContractionLowering::WriteRestOfTile);
   });
 }
 
 void ContractionLowering::WriteColumn(const Tiling& tiling, const Results& results,
                                       const Place& block, const Rectangle& rectangle,
-                                      const Operand& column, TileWriter write_tile) {
-  const Range& rows = rectangle.rows;
+                                      const Range& rows, const Operand& column,
+                                      TileWriter write_tile) {
   const Operand is_one = builder().Scalar(OpCode::kLe, {rectangle.blocks, Int(1)});
   Loop(rows.begin, EndOfRows(tiling, rows, column), {}, [&](const Operand& row) {
     const Operand above =
         builder().Mul(builder().Sub(column, rectangle.columns.begin), rectangle.rows_each);
-    const Operand own = builder().Add(above, builder().Sub(row, rows.begin));
+    const Operand own = builder().Add(above, builder().Sub(row, rectangle.rows.begin));
     Place place = block;
     place.row_tile = row;
     place.column_tile = column;

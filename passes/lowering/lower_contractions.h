@@ -16,10 +16,10 @@ namespace parakeet::passes {
 // Two free indices are tiled: rows and columns. What follows either is packed once, in panels as
 // wide as a tile, unless so little is read again that it is read where it lies. Threads take
 // rectangles of tiles; in each, the depth is cut into blocks whose panel stays in cache while the
-// rows pass by. Columns that one rectangle alone reads it packs itself, a block at a time; one
-// thread packs those of all its rectangles to one place. Every element is summed in index order, so
-// its bits depend neither on the tile nor on the threads. Short sides have other tiles
-// (low_tiles.h).
+// rows pass by. Rows and columns that one rectangle alone reads it packs itself, a block at a time;
+// one thread packs those of all its rectangles to one place, and takes larger rectangles. Every
+// element is summed in index order, so its bits depend neither on the tile nor on the threads.
+// Short sides have other tiles (low_tiles.h).
 class ContractionLowering : public LowTiles {
  public:
   using LowTiles::LowTiles;
@@ -69,15 +69,21 @@ class ContractionLowering : public LowTiles {
                       const Rectangle& rectangle);
   void WriteBlock(const Tiling& tiling, const Results& results, const Place& block,
                   const Rectangle& rectangle);
-  // The tiles of one column of tiles.
+  // Those rows of one column of tiles.
   using TileWriter = void (ContractionLowering::*)(const Tiling&, const Results&, const Place&);
   void WriteColumn(const Tiling& tiling, const Results& results, const Place& block,
-                   const Rectangle& rectangle, const ir::Operand& column, TileWriter write_tile);
+                   const Rectangle& rectangle, const Range& rows, const ir::Operand& column,
+                   TileWriter write_tile);
 
+  // Whether each rectangle packs what it reads of the side; of those there are `own` along it, and
+  // `others` across.
+  ir::Operand ArePackedByBlocks(const Tiling& tiling, const Side& side, const ir::Operand& own,
+                                const ir::Operand& others, const ir::Operand& blocks);
+  ir::Operand AreReused(const Tiling& tiling, const Side& side);
+  // Whether one thread takes everything.
+  ir::Operand IsSerial(const Tiling& tiling);
   // A product of a matrix by itself transposed, and its like, is symmetric: it is made on and above
   // the diagonal, and copied to below it.
-  ir::Operand ArePackedByBlocks(const Tiling& tiling, const Grid& grid, const ir::Operand& blocks);
-  ir::Operand AreReused(const Tiling& tiling);
   ir::Operand IsMirrored(const Tiling& tiling);
   // Behind which of `rows` no tile of that column has an element on or above the diagonal.
   ir::Operand EndOfRows(const Tiling& tiling, const Range& rows, const ir::Operand& column_tile);

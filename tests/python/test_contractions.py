@@ -305,13 +305,28 @@ def by_itself(z, w):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_symmetric_products_of_few_long_columns(target):
-    for columns in (63, 64, 77):
-        z = np.random.default_rng(columns).standard_normal((260, columns))
+    for rows, columns in ((260, 63), (260, 64), (260, 77), (33, 9), (700, 20), (40, 30), (32, 17)):
+        z = np.random.default_rng(columns).standard_normal((rows, columns))
         z[3, 5] = np.nan
         made = by_itself(z, z.T.copy(), target=target)
         for got, wanted in zip(made, by_itself.__wrapped__(z, z.T.copy()), strict=True):
             np.testing.assert_allclose(got, wanted, rtol=1e-10, atol=1e-10)
         np.testing.assert_array_equal(made[0], made[0].T)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16", "i4"])
+@pytest.mark.parametrize("shape", [(300, 530, 1030), (200, 530, 40), (900, 30, 30), (500, 7, 2100)])
+def test_products_of_long_columns_are_packed_a_block_at_a_time(shape, dtype):
+    """Of one thread, rectangles have up to 512 rows and 1024 columns of doubles."""
+    depth, rows, columns = shape
+    rng = np.random.default_rng(depth)
+    a, b = (rng.integers(-9, 9, (depth, side)).astype(dtype) for side in (rows, columns))
+    # NumPy's own products of integers take long.
+    wanted = (a.astype("f8") if dtype == "i4" else a).T @ (b.astype("f8") if dtype == "i4" else b)
+    compiled = jit(lambda a, b: a.T @ b)
+    for target in COMPILED:
+        np.testing.assert_array_equal(compiled(a, b, target=target), wanted)
+    np.testing.assert_array_equal(compiled(a.copy("F"), b.copy("F"), target="serial"), wanted)
 
 
 @jit

@@ -86,6 +86,22 @@ def test_bins_of_one_width(target):
              np.histogram(x, bins=37, range=(-1.0, 2.0))[0])
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("target", TARGETS)
+def test_bins_of_values_at_and_beside_the_edges(target, dtype):
+    """Where a bin is narrow beside its place, or beside the least number, as well."""
+    rng = np.random.default_rng(8)
+    tiny = np.finfo(dtype).tiny * np.finfo(dtype).eps
+    for bins in (1, 7, 50):
+        for first, last in ((-1, 1), (0.1, 0.7), (1000, 1000.5), (-3e5, 1), (0, 40)):
+            edges = np.linspace(first, last, bins + 1).astype(dtype)
+            beside = [np.nextafter(edges, np.array(to, dtype)) for to in (first, last)]
+            x = np.concatenate([edges, *beside, rng.uniform(first, last, 100).astype(dtype)])
+            same(counts(x, bins, target=target), np.histogram(x, bins)[0])
+    x = rng.integers(0, 4000, 200).astype(dtype) * tiny
+    same(counts(x, 9, target=target), np.histogram(x, 9)[0])
+
+
 @jit
 def kron_and_eye(a, b):
     return np.kron(a, b) + np.eye(a.shape[0] * b.shape[0])

@@ -124,13 +124,26 @@ def bin_of(value, edges, steps):
 
 
 def equal_bin_of(value, edges):
-    """As bin_of for bins of one width: by arithmetic, set right by the edges, as NumPy does."""
+    """As bin_of for bins of one width: by arithmetic, set right by the edges, as NumPy does.
+
+    Far from the edges of its bin a value needs no comparison with them: both they and the place
+    among them are rounded a few times, by parts of the ends and of the number of bins.
+    """
     n = edges.shape[0] - 1
     x = astype(value, edges.dtype)
-    if not (x >= edges[0] and x <= edges[n]):
+    first, last = edges[0], edges[n]
+    width = last - first
+    precision = np.finfo(edges.dtype)
+    scale = np.abs(first) + np.abs(last) + width + n * precision.tiny
+    near = scale / width * n * (8 * precision.eps)
+    guess = (x - first) / width * n
+    whole = np.floor(guess)
+    rest = guess - whole
+    if rest > near and rest < 1 - near and x >= first and x <= last:
+        return int(whole)
+    if not (x >= first and x <= last):
         return n
-    guess = astype((x - edges[0]) / (edges[n] - edges[0]) * n, np.int64)
-    place = int(max(min(guess, n - 1), 0))
+    place = int(max(min(astype(guess, np.int64), n - 1), 0))
     if x < edges[place]:
         return place - 1
     if place < n - 1 and x >= edges[place + 1]:
