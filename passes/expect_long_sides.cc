@@ -152,7 +152,7 @@ class RowFinder {
 
   void Add(const Binding& nest) {
     const std::vector<Operand> all = ExtentsOf(nest);
-    Add({{all.begin(), all.end() - 1}, {all.back()}});
+    if (all.size() > 1) Add({{all.begin(), all.end() - 1}, {all.back()}});
     for (const Binding* b : nest.blocks[0]->bindings) {
       const bool is_along = b->op == OpCode::kIreduce || b->op == OpCode::kIscan;
       if (is_along && GoesAlong(patterns_, *b)) Add({all, ExtentsOf(*b)});
