@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/clock.h"
+
 namespace parakeet::runtime {
 
 // What one region took, or several calls of it together. Bytes and operations are what its code
@@ -35,8 +37,8 @@ class Profile {
   // for `bytes` what comes is made for it, and it is still to be entered.
   void Begin(int32_t region, int64_t bytes, int64_t operations);
   void Allocate(int64_t bytes);
-  // The end of the region that runs, if one does.
-  void End();
+  // The end of the region that runs, if one does: now, or when the clock said `now`.
+  void End(int64_t now = NowNanoseconds());
 
   const std::vector<RegionTotals>& regions() const { return regions_; }
   // Bytes of all buffers, in regions or not.

@@ -205,14 +205,19 @@ inline int32_t RunCode(Specialization* code, runtime::Call* call, const uint64_t
   return code->Run(call, args, results);
 }
 
-[[gnu::noinline]] int32_t RunTimed(Specialization* code, runtime::Call* call, const uint64_t* args,
-                                   uint64_t* results, int64_t* ns) {
+struct Timed {
+  int32_t status;
+  int64_t start, end;  // as runtime::NowNanoseconds has them
+};
+
+[[gnu::noinline]] Timed RunTimed(Specialization* code, runtime::Call* call, const uint64_t* args,
+                                 uint64_t* results) {
   const int64_t start = runtime::NowNanoseconds();
   const int32_t status = RunCode(code, call, args, results);
-  *ns = runtime::NowNanoseconds() - start;
-  code->run_ns += *ns;
+  const int64_t end = runtime::NowNanoseconds();
+  code->run_ns += end - start;
   ++code->timed_calls;
-  return status;
+  return {status, start, end};
 }
 
 [[gnu::noinline]] int32_t RunProfiled(const FunctionState& function, Specialization* code,
@@ -220,13 +225,13 @@ inline int32_t RunCode(Specialization* code, runtime::Call* call, const uint64_t
                                       uint64_t* results) {
   runtime::Profile profile(code->manifest.regions.size());
   call->set_profile(&profile);
-  int64_t ns = 0;
-  const int32_t status = RunTimed(code, call, args, results, &ns);
-  profile.End();
+  const Timed run = RunTimed(code, call, args, results);
+  // Of a call that has failed: no region takes longer than all.
+  profile.End(run.end);
   call->set_profile(nullptr);
-  const bool gave_up = status > 0 && WhyGivenUp(code->manifest, call->error()) != GaveUp::kNo;
-  if (!gave_up) RecordCall(function, code, profile, ns, status != 0);
-  return status;
+  const bool gave_up = run.status > 0 && WhyGivenUp(code->manifest, call->error()) != GaveUp::kNo;
+  if (!gave_up) RecordCall(function, code, profile, run.end - run.start, run.status != 0);
+  return run.status;
 }
 
 // Runs the code, timed where somebody asks for times.
@@ -234,8 +239,7 @@ inline int32_t RunObserved(const FunctionState& function, Specialization* code, 
                            const uint64_t* args, uint64_t* results) {
   if (is_profiling.load(std::memory_order_relaxed))
     return RunProfiled(function, code, call, args, results);
-  int64_t ns = 0;
-  if (is_timing.load(std::memory_order_relaxed)) return RunTimed(code, call, args, results, &ns);
+  if (is_timing.load(std::memory_order_relaxed)) return RunTimed(code, call, args, results).status;
   return RunCode(code, call, args, results);
 }
 

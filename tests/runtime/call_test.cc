@@ -81,6 +81,14 @@ TEST(Call, AProfileTellsRegionsApart) {
   EXPECT_EQ(sum.ns, 2 * second.ns);
 }
 
+TEST(Call, ARegionEndsWhenItsCallDid) {
+  Profile profile(1);
+  const int64_t before = NowNanoseconds();
+  profile.Begin(0, 0, 0);
+  profile.End(before);  // However long ago that is.
+  EXPECT_LE(profile.regions()[0].ns, 0);
+}
+
 TEST(Call, AnErrorFreesEverything) {
   const BufferCounters before = ReadBufferCounters();
   {
