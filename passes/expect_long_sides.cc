@@ -48,17 +48,6 @@ using ir::OpCode;
 using ir::Operand;
 using ir::Var;
 
-ir::VarSet SizesOfParameters(const ir::Function& function) {
-  ir::VarSet sizes;
-  for (const ir::Param& param : function.params) {
-    if (!param.var->type.IsArray()) continue;
-    for (const Operand& dim : param.var->type.dims()) {
-      if (dim.IsVar()) sizes.insert(dim.var());
-    }
-  }
-  return sizes;
-}
-
 // Sides that are sizes of parameters, each once, of products that have tiles for as short ones.
 class SideFinder {
  public:
@@ -143,13 +132,6 @@ class RowFinder {
     return {b.operands.begin(), b.operands.begin() + b.blocks[0]->params.size()};
   }
 
-  // All are there from the first.
-  bool AreOfParameters(const std::vector<Operand>& extents) const {
-    return std::all_of(extents.begin(), extents.end(), [&](const Operand& extent) {
-      return extent.IsConstant() || sizes_.contains(extent.var());
-    });
-  }
-
   void Add(const Binding& nest) {
     const std::vector<Operand> all = ExtentsOf(nest);
     if (all.size() > 1) Add({{all.begin(), all.end() - 1}, {all.back()}});
@@ -161,7 +143,7 @@ class RowFinder {
 
   void Add(const Rows& rows) {
     const bool are_new = std::count(rows_.begin(), rows_.end(), rows) == 0;
-    if (are_new && AreOfParameters(rows.count) && AreOfParameters(rows.elements))
+    if (are_new && AreAmong(sizes_, rows.count) && AreAmong(sizes_, rows.elements))
       rows_.push_back(rows);
   }
 

@@ -65,15 +65,18 @@ bool IsKnown(const std::vector<Operand>& extents) {
 class OrderedIterator : public LoopWriter {
  public:
   OrderedIterator(ir::Arena* arena, const ir::Function& function, Context& context)
-      : LoopWriter(arena), patterns_(function), context_(context) {}
+      : LoopWriter(arena),
+        patterns_(function),
+        sizes_(SizesOfParameters(function)),
+        context_(context) {}
 
  protected:
   void Visit(const Binding* b) override {
     if (!IsOperator(*b)) return Mutator::Visit(b);
     const bool is_nest =
         b->op == OpCode::kForeach || (b->op == OpCode::kImap && context_.options.few_rows);
-    const std::vector<const Binding*> wide = is_nest ? WideIn(*b) : std::vector<const Binding*>{};
-    if (wide.empty()) return builder().Append(Rewrite(b));
+    const Wide wide = is_nest ? WideIn(*b) : Wide{};
+    if (wide.operators.empty()) return builder().Append(Rewrite(b));
     const Binding& nest = *Rewrite(b);
     context_.Note(b->span, "iterated in order where iterations are few and long", Topic::kThreads,
                   Verdict::kDone);
@@ -94,10 +97,28 @@ class OrderedIterator : public LoopWriter {
   }
 
  private:
-  Operand AreFewAndLong(const Binding& nest, const std::vector<const Binding*>& wide) {
+  // The operators of an iteration that threads may better share; and whether the code that is not
+  // for few rows leaves them as they are.
+  struct Wide {
+    std::vector<const Binding*> operators;
+    bool are_rows = false;
+  };
+
+  static bool Combines(const Binding& b) {
+    return b.op == OpCode::kIreduce || b.op == OpCode::kIscan;
+  }
+
+  Operand AreFewAndLong(const Binding& nest, const Wide& wide) {
+    const auto& operators = wide.operators;
+    const bool combines = std::any_of(operators.begin(), operators.end(),
+                                      [](const Binding* b) { return Combines(*b); });
     Operand elements = Int(0);
-    for (const Binding* inner : wide)
-      elements = builder().Add(elements, Product(Apply(Extents(*inner))));
+    for (const Binding* inner : operators) {
+      const Operand own = Product(Apply(Extents(*inner)));
+      // As expect_long_sides asks: an order of a sum follows from it.
+      if (!wide.are_rows) elements = builder().Add(elements, own);
+      else if (Combines(*inner) || !combines) elements = Max(elements, own);
+    }
     const Operand count = Product(Extents(nest));
     if (context_.options.kernels) {
       const Operand least = builder().Mul(count, Int(kElementsOfLaunch));
@@ -106,8 +127,8 @@ class OrderedIterator : public LoopWriter {
     return passes::AreFewAndLong(builder(), count, elements);
   }
 
-  // The operators of an iteration that threads may better share; none where the nest is to stay.
-  std::vector<const Binding*> WideIn(const Binding& nest) const {
+  // None where the nest is to stay.
+  Wide WideIn(const Binding& nest) const {
     const bool kernels = context_.options.kernels;
     const std::vector<Operand> iterations = Extents(nest);
     if (KnownSize(iterations) >= (kernels ? kManyIterations : kFewIterations)) return {};
@@ -132,9 +153,9 @@ class OrderedIterator : public LoopWriter {
       const bool is_little = IsKnown(extents) && KnownSize(extents) < little;
       if (!is_little) wide.push_back(b);
     }
-    if (!has_rows_alone) return wide;
-    const bool may_be = kernels ? !reduces : IsAlone(nest) || AreRows(wide);
-    return may_be ? wide : std::vector<const Binding*>{};
+    if (kernels) return has_rows_alone && reduces ? Wide{} : Wide{wide};
+    if (nest.op == OpCode::kForeach && (!has_rows_alone || IsKnown(iterations))) return {wide};
+    return AreRows(nest, wide) ? Wide{wide, true} : Wide{};
   }
 
   // Whether the nest is a loop alone, whatever it goes through.
@@ -142,11 +163,16 @@ class OrderedIterator : public LoopWriter {
     return !context_.options.kernels && nest.op == OpCode::kForeach && IsKnown(Extents(nest));
   }
 
-  // Whether code for few rows has these: columns pass by side by side.
-  bool AreRows(const std::vector<const Binding*>& operators) const {
-    return context_.options.few_rows &&
-           std::all_of(operators.begin(), operators.end(),
-                       [&](const Binding* b) { return GoesAlong(patterns_, *b); });
+  // Whether code for few rows has these, of which expect_long_sides has seen what combines: columns
+  // pass by side by side.
+  bool AreRows(const Binding& nest, const std::vector<const Binding*>& operators) const {
+    const auto is_row = [&](const Binding* b) {
+      bool is_plain = b->op != OpCode::kContract && GoesAlong(patterns_, *b);
+      ir::ForEachBinding(*b->blocks[0], [&](const Binding& in) { is_plain &= !IsOperator(in); });
+      return is_plain && (!Combines(*b) || AreAmong(sizes_, Extents(*b)));
+    };
+    return context_.options.few_rows && AreAmong(sizes_, Extents(nest)) &&
+           std::all_of(operators.begin(), operators.end(), is_row);
   }
 
   // An array for each result of the nest.
@@ -191,6 +217,7 @@ class OrderedIterator : public LoopWriter {
   }
 
   const AccessPatterns patterns_;
+  const ir::VarSet sizes_;
   Context& context_;
 };
 

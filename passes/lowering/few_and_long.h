@@ -1,7 +1,11 @@
 #ifndef PARAKEET_PASSES_LOWERING_FEW_AND_LONG_H_
 #define PARAKEET_PASSES_LOWERING_FEW_AND_LONG_H_
 
+#include <algorithm>
+#include <vector>
+
 #include "ir/builder.h"
+#include "ir/uses.h"
 #include "passes/analyses/access_patterns.h"
 
 namespace parakeet::passes {
@@ -20,6 +24,24 @@ inline ir::Operand AreFewAndLong(ir::Builder& builder, const ir::Operand& count,
   const Operand are_few = builder.Scalar(OpCode::kLt, {count, Operand::Int(kFewIterations)});
   const Operand are_long = builder.Scalar(OpCode::kGt, {elements, Operand::Int(kElementsOfTeam)});
   return builder.Scalar(OpCode::kAnd, {are_few, are_long});
+}
+
+inline ir::VarSet SizesOfParameters(const ir::Function& function) {
+  ir::VarSet sizes;
+  for (const ir::Param& param : function.params) {
+    if (!param.var->type.IsArray()) continue;
+    for (const ir::Operand& dim : param.var->type.dims()) {
+      if (dim.IsVar()) sizes.insert(dim.var());
+    }
+  }
+  return sizes;
+}
+
+// Whether each is a constant or one of these.
+inline bool AreAmong(const ir::VarSet& sizes, const std::vector<ir::Operand>& extents) {
+  return std::all_of(extents.begin(), extents.end(), [&](const ir::Operand& extent) {
+    return extent.IsConstant() || sizes.contains(extent.var());
+  });
 }
 
 // Whether an operator goes from element to element, and not down a column.

@@ -76,11 +76,15 @@ def test_code_that_gives_up_has_stored_nothing(target):
 
 def test_other_rows_have_the_bits_that_they_had():
     """Whichever code they are taken by."""
-    x = np.random.default_rng(4).random((30, 999))
-    before = jit(shares)(x, target="serial")
-    function = jit(shares)
-    function(np.ones((2, LONG)), target="serial")
-    assert function(x, target="serial").tobytes() == before.tobytes()
+    rng = np.random.default_rng(4)
+    for program in (shares, running):
+        for shape in [(30, 999), (2, LONG // 2)]:
+            x = rng.standard_normal(shape).astype(np.float32)
+            before = jit(program, cache=False)(x, target="serial")
+            function = jit(program, cache=False)
+            function(np.ones((2, LONG), np.float32), target="serial")
+            for again, first in zip(function(x, target="serial"), before):
+                assert again.tobytes() == first.tobytes()
 
 
 def test_threads_share_each_of_few_rows():
