@@ -67,6 +67,13 @@ Operand Builder::Scalar(OpCode op, std::vector<Operand> operands, std::string_vi
   return EmitOne(op, type, std::move(operands), {}, {}, hint);
 }
 
+Operand Builder::Divide(OpCode op, const Operand& a, const Operand& b) {
+  if (b.IsConstant()) return Scalar(op, {a, b});
+  const Type type = ResultType(op, {a, b});
+  if (auto folded = Fold(op, {a, b}, type)) return *folded;
+  return EmitOne(op, type, {a, b}, {{Attr::kPositive, int64_t{1}}});
+}
+
 Operand Builder::Convert(OpCode op, const Operand& operand, DType dtype, std::string_view hint) {
   if (DTypeOf(operand) == dtype) return operand;
   const Type type = TypeOf(operand).With(dtype);

@@ -35,6 +35,9 @@ class Builder {
   Operand Add(const Operand& a, const Operand& b) { return Scalar(OpCode::kAdd, {a, b}); }
   Operand Sub(const Operand& a, const Operand& b) { return Scalar(OpCode::kSub, {a, b}); }
   Operand Mul(const Operand& a, const Operand& b) { return Scalar(OpCode::kMul, {a, b}); }
+  // By a divisor that is positive wherever anything depends on what they make.
+  Operand Quotient(const Operand& a, const Operand& b) { return Divide(OpCode::kFloorDiv, a, b); }
+  Operand Remainder(const Operand& a, const Operand& b) { return Divide(OpCode::kMod, a, b); }
 
   Operand Load(const Operand& array, const std::vector<Operand>& index, std::string_view hint = "");
   void Store(const Operand& array, const std::vector<Operand>& index, const Operand& value);
@@ -58,6 +61,7 @@ class Builder {
 
  private:
   Operand Convert(OpCode op, const Operand& operand, DType dtype, std::string_view hint);
+  Operand Divide(OpCode op, const Operand& a, const Operand& b);
 
   Arena* arena_;
   Span span_;

@@ -274,7 +274,7 @@ class ContractionBlocker : public LoopWriter {
       return builder().Scalar(OpCode::kMax, {a, least});
     };
     const auto ratio = [&](const Operand& a, const Operand& b) {
-      return builder().Scalar(OpCode::kFloorDiv, {a, at_least(b, Int(1))});
+      return builder().Quotient(a, at_least(b, Int(1)));
     };
     const Operand terms = Product({extents.begin() + 1, extents.begin() + indices});
     const Operand least =

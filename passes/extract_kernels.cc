@@ -165,7 +165,7 @@ class KernelExtractor : public ArraysOfThreads {
   void WriteGridWithArrays(const Binding& loop, const Operands& range, const Operand& trips,
                            const Arrays& arrays) {
     const Operand of_block = builder().Mul(BytesOfThread(arrays), Int(kThreadsWithArrays));
-    const Operand fit = builder().Scalar(OpCode::kFloorDiv, {Int(kMostBytesOfArrays), of_block});
+    const Operand fit = builder().Quotient(Int(kMostBytesOfArrays), of_block);
     const Operand most = Min(Max(fit, Int(1)), Int(kMostBlocksWithArrays));
     const Operand blocks = Min(CeilDiv(trips, Int(kThreadsWithArrays)), most);
     const Operand count = builder().Mul(blocks, Int(kThreadsWithArrays));

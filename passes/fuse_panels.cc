@@ -208,8 +208,8 @@ class PanelFuser : public LoopWriter {
   }
 
   Operand RowsOfBlock(const PanelGroup& group) {
-    const Operand many = builder().Scalar(
-        OpCode::kFloorDiv, {Int(kElementsOfBlock / kPanel), Max(Apply(*group.columns), Int(1))});
+    const Operand many =
+        builder().Quotient(Int(kElementsOfBlock / kPanel), Max(Apply(*group.columns), Int(1)));
     return Max(builder().Mul(many, Int(kPanel)), Int(kLeastBlock));
   }
 

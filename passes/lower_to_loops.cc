@@ -332,7 +332,7 @@ class Lowering : public ProductCallLowering {
       if (!ir::IsScalarOp(b->op) || b->op == OpCode::kCast) return std::nullopt;
     }
     for (size_t k = 0; k < body.params.size() && k < extents.size(); ++k)
-      known[body.params[k]] = builder().Scalar(OpCode::kFloorDiv, {extents[k], Int(2)});
+      known[body.params[k]] = builder().Quotient(extents[k], Int(2));
     for (const Binding* b : makers) {
       Operands operands;
       for (const Operand& operand : b->operands) operands.push_back(at(operand));
@@ -513,8 +513,8 @@ class Lowering : public ProductCallLowering {
       const Operands place = Choose(
           builder().Scalar(OpCode::kGt, {of_chunk, Int(1)}),
           [&] {
-            return Operands{builder().Scalar(OpCode::kFloorDiv, {piece, of_chunk}),
-                            builder().Scalar(OpCode::kMod, {piece, of_chunk})};
+            return Operands{builder().Quotient(piece, of_chunk),
+                            builder().Remainder(piece, of_chunk)};
           },
           [&] { return Operands{piece, Int(0)}; });
       const Operand start = builder().Mul(place[0], rows), lo = builder().Mul(place[1], width);
@@ -544,7 +544,7 @@ class Lowering : public ProductCallLowering {
   // Of how many rows of that extent so many elements are; one at least.
   Operand FittingRows(int64_t elements, const Operands& row) {
     const Operand size = builder().Scalar(OpCode::kMax, {Product(row), Int(1)});
-    const Operand fitting = builder().Scalar(OpCode::kFloorDiv, {Int(elements), size});
+    const Operand fitting = builder().Quotient(Int(elements), size);
     return builder().Scalar(OpCode::kMax, {fitting, Int(1)});
   }
 
@@ -633,7 +633,7 @@ class Lowering : public ProductCallLowering {
 
   void LowerSeveral(const Nest& nest, Operands index, const Operand& lo, const Operand& hi) {
     const Operand count = builder().Scalar(OpCode::kMax, {builder().Sub(hi, lo), Int(0)});
-    const Operand rest = builder().Scalar(OpCode::kMod, {count, Int(kRowsAtOnce)});
+    const Operand rest = builder().Remainder(count, Int(kRowsAtOnce));
     const Operand whole = builder().Add(lo, builder().Sub(count, rest));
     const auto at = [&](const Operand& i) {
       index.back() = i;

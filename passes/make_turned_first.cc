@@ -210,8 +210,8 @@ class TurnedMaker : public LoopWriter {
       Operand rest = at;
       for (size_t k = 0; k + 1 < turned.axes.size(); ++k) {
         const Operand& size = dims[turned.axes[k]];
-        index[turned.axes[k]] = builder().Scalar(OpCode::kMod, {rest, size});
-        rest = builder().Scalar(OpCode::kFloorDiv, {rest, size});
+        index[turned.axes[k]] = builder().Remainder(rest, size);
+        rest = builder().Quotient(rest, size);
       }
       index[turned.axes.back()] = rest;
       return {builder().Load(array, index)};

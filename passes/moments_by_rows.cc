@@ -346,9 +346,9 @@ class RowSummer : public LoopWriter {
 
   Operands Samples(const Plan& plan, const Operand& row, const Operand& begin,
                    const Operand& length) {
-    const Operand part = builder().Scalar(OpCode::kFloorDiv, {length, Int(kSamples)});
+    const Operand part = builder().Quotient(length, Int(kSamples));
     const Operand mixed = builder().Add(builder().Mul(row, Int(kStepOfPlaces)), Int(kFirstPlace));
-    Operand at = builder().Add(begin, builder().Scalar(OpCode::kMod, {mixed, Max(part, Int(1))}));
+    Operand at = builder().Add(begin, builder().Remainder(mixed, Max(part, Int(1))));
     Operands totals = ValuesAt(plan, at);
     for (int64_t k = 1; k < kSamples; ++k) {
       at = builder().Add(at, part);

@@ -413,8 +413,8 @@ class ColumnShifter : public LoopWriter {
       const Operand part = in_turn(kStridesOfRows[axis], 0);
       const Operand within = in_turn(kStridesOfRows[axis] + 6, 3);
       const Operand of_parts = builder().Add(builder().Mul(part, Int(kSampledRows)), within);
-      place.push_back(builder().Scalar(OpCode::kFloorDiv, {builder().Mul(extents[axis], of_parts),
-                                                           Int(kSampledRows * kSampledRows)}));
+      place.push_back(builder().Quotient(builder().Mul(extents[axis], of_parts),
+                                         Int(kSampledRows * kSampledRows)));
     }
     return place;
   }

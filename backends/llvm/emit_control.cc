@@ -217,8 +217,13 @@ void FunctionEmitter::EmitScalar(const ir::Binding& binding) {
   for (const Operand& operand : binding.operands) operands.push_back(NumberOf(operand));
   const size_t typical = binding.op == OpCode::kSelect ? 1 : 0;
   const ir::DType dtype = DTypeOf(binding.operands[typical]);
-  Number number =
-      EmitScalarOp(emission_, binding.op, operands, dtype, binding.result()->type.dtype());
+  Number number;
+  if (binding.attrs.Int(ir::Attr::kPositive) != 0 && !operands[0].value->getType()->isVectorTy()) {
+    number.value = EmitPositiveDivision(emission_, binding.op, operands[0].value, operands[1].value,
+                                        ir::IsSigned(dtype));
+  } else {
+    number = EmitScalarOp(emission_, binding.op, operands, dtype, binding.result()->type.dtype());
+  }
   auto* math = llvm::dyn_cast<llvm::BinaryOperator>(number.value);
   if (math != nullptr && IsCount(binding, counters_)) math->setHasNoSignedWrap();
   numbers_[binding.result()] = number;

@@ -17,6 +17,15 @@ class Integers {
         b_(operands.size() > 1 ? operands[1].value : nullptr),
         type_(a_->getType()) {}
 
+  // By what is not positive it is as by 1, so that it may stand in front of what depends on it.
+  Value* ByPositive(OpCode op) {
+    b_ = builder_.CreateBinaryIntrinsic(is_signed_ ? llvm::Intrinsic::smax : llvm::Intrinsic::umax,
+                                        b_, Int(1));
+    const bool is_remainder = op == OpCode::kMod;
+    if (is_signed_) return RoundedDown(is_remainder);
+    return is_remainder ? builder_.CreateURem(a_, b_) : builder_.CreateUDiv(a_, b_);
+  }
+
   Value* Emit(OpCode op) {
     if (Value* value = b_ == nullptr ? Unary(op) : Binary(op)) return value;
     return Test(op);
@@ -208,14 +217,17 @@ class Integers {
 
   // By a positive divisor nothing traps, and what is left has the wrong sign below 0 only.
   Value* ByPositiveMostly(bool is_remainder) {
-    const auto quick = [&] {
-      Value* left = builder_.CreateSRem(a_, b_);
-      Value* sign = builder_.CreateAShr(left, Int(Width() - 1));
-      return is_remainder ? builder_.CreateAdd(left, builder_.CreateAnd(sign, b_))
-                          : builder_.CreateAdd(builder_.CreateSDiv(a_, b_), sign);
-    };
+    const auto quick = [&] { return RoundedDown(is_remainder); };
     const auto slow = [&] { return is_remainder ? AnyRemainder() : AnyQuotient(); };
     return ChooseWay(emission_, builder_.CreateICmpSGT(b_, Int(0)), quick, slow);
+  }
+
+  // Of signed numbers, by a positive one.
+  Value* RoundedDown(bool is_remainder) {
+    Value* left = builder_.CreateSRem(a_, b_);
+    Value* sign = builder_.CreateAShr(left, Int(Width() - 1));
+    return is_remainder ? builder_.CreateAdd(left, builder_.CreateAnd(sign, b_))
+                        : builder_.CreateAdd(builder_.CreateSDiv(a_, b_), sign);
   }
 
   // What stays the same in a loop is divided before it, which takes code without branches.
@@ -304,6 +316,11 @@ class Integers {
 Value* EmitIntegerOp(Emission& emission, OpCode op, llvm::ArrayRef<Number> operands,
                      bool is_signed) {
   return Integers(emission, operands, is_signed).Emit(op);
+}
+
+Value* EmitPositiveDivision(Emission& emission, OpCode op, Value* a, Value* b, bool is_signed) {
+  const Number operands[] = {{a}, {b}};
+  return Integers(emission, operands, is_signed).ByPositive(op);
 }
 
 }  // namespace parakeet::backends

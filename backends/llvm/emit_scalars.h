@@ -20,6 +20,9 @@ Number EmitScalarOp(Emission& emission, ir::OpCode op, llvm::ArrayRef<Number> op
 llvm::Value* EmitBoolOp(Emission& emission, ir::OpCode op, llvm::ArrayRef<Number> operands);
 llvm::Value* EmitIntegerOp(Emission& emission, ir::OpCode op, llvm::ArrayRef<Number> operands,
                            bool is_signed);
+// floordiv and mod of scalars where the divisor is positive, or nothing depends on the result.
+llvm::Value* EmitPositiveDivision(Emission& emission, ir::OpCode op, llvm::Value* a, llvm::Value* b,
+                                  bool is_signed);
 // Of float, double and, for what does not round, half.
 llvm::Value* EmitFloatOp(Emission& emission, ir::OpCode op, llvm::ArrayRef<Number> operands);
 // Parts and tests give a number without imaginary part.

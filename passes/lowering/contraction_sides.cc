@@ -166,7 +166,7 @@ Operand ContractionSides::ShareTheirPlaces(const Tiling& tiling) {
     if (type.rank() < 2) continue;
     const Operand bytes = builder().Mul(Apply(type.dims().back()),
                                         Int(ir::SizeInBytes(p.value->result()->type.dtype())));
-    const Operand apart = builder().Scalar(OpCode::kMod, {bytes, Int(kBytesApart)});
+    const Operand apart = builder().Remainder(bytes, Int(kBytesApart));
     const Operand are_even = builder().Scalar(OpCode::kEq, {apart, Int(0)});
     share = share == Operand::Bool(false) ? are_even : Either(share, are_even);
   }
@@ -236,8 +236,8 @@ void ContractionSides::Pack(const Tiling& tiling, Side& side, const Attributes& 
     const Operand first = builder().Mul(task, some);
     Loop(first, Min(builder().Add(first, some), units), {}, [&](const Operand& unit) {
       if (tiling.is_ordered) return PackGroup(tiling, side, unit, {Int(0), tiling.depth});
-      const Operand lo = builder().Mul(builder().Scalar(OpCode::kMod, {unit, parts}), Int(kSteps));
-      PackGroup(tiling, side, builder().Scalar(OpCode::kFloorDiv, {unit, parts}),
+      const Operand lo = builder().Mul(builder().Remainder(unit, parts), Int(kSteps));
+      PackGroup(tiling, side, builder().Quotient(unit, parts),
                 {lo, Min(builder().Add(lo, Int(kSteps)), tiling.depth)});
     });
   });
@@ -277,10 +277,8 @@ Operand ContractionSides::LoadPacked(const Side& side, const Packed& packed, con
 void ContractionSides::PackGroup(const Tiling& tiling, const Side& side, const Operand& group,
                                  const Range& steps) {
   const Operand groups = Groups(side);
-  const Operand batch =
-      side.is_batched ? builder().Scalar(OpCode::kFloorDiv, {group, groups}) : Int(0);
-  const Operand within =
-      side.is_batched ? builder().Scalar(OpCode::kMod, {group, groups}) : Operand(group);
+  const Operand batch = side.is_batched ? builder().Quotient(group, groups) : Int(0);
+  const Operand within = side.is_batched ? builder().Remainder(group, groups) : Operand(group);
   const Operand first = builder().Mul(within, Int(kGroup));
   const Operand last = Min(builder().Add(first, Int(kGroup)), side.tiles);
   const Index outer = OuterIndex(tiling, batch);
@@ -313,8 +311,7 @@ void ContractionSides::PackTiles(const Tiling& tiling, const Side& side, const B
     });
   }
   const int across = StepsAcross(side);
-  const Operand rest =
-      builder().Scalar(OpCode::kMod, {builder().Sub(steps.end, steps.begin), Int(across)});
+  const Operand rest = builder().Remainder(builder().Sub(steps.end, steps.begin), Int(across));
   const Operand whole = builder().Sub(steps.end, rest);
   Loop(tiles.begin, tiles.end, {}, [&](const Operand& tile) {
     const auto pack_across = [&](const Operand& k) {
@@ -465,7 +462,7 @@ LoopWriter::Operands ContractionSides::PackTile(const Tiling& tiling, const Side
 }
 
 Operand ContractionSides::AreFinite(const Side& side, const Operand& batch, const Operand& tile) {
-  Operand unit = builder().Scalar(OpCode::kFloorDiv, {tile, Int(kGroup)});
+  Operand unit = builder().Quotient(tile, Int(kGroup));
   if (side.is_batched) unit = builder().Add(builder().Mul(batch, Groups(side)), unit);
   return builder().Load(side.finite, {unit});
 }

@@ -152,7 +152,7 @@ void CopiedHistograms::WriteTrips(const Binding& loop, const Parts& parts,
   for (size_t k = 0; k < kCopies; ++k) rows.push_back({row_of(builder().Add(lo, Int(k))), k});
   if (parts.in_halves) return WriteStretches(loop, all, rows, lo, hi, row_of);
   const Operand trips = Max(builder().Sub(hi, lo), Int(0));
-  const Operand rest = builder().Scalar(OpCode::kMod, {trips, Int(kCopies)});
+  const Operand rest = builder().Remainder(trips, Int(kCopies));
   const Operand whole = builder().Add(lo, builder().Sub(trips, rest));
   const auto several = [&](const Operand& i) {
     for (int k = 0; k < kCopies; ++k) WriteTrip(loop, all, rows[k], builder().Add(i, Int(k)));
@@ -179,7 +179,7 @@ void CopiedHistograms::WriteStretches(const Binding& loop, const std::vector<Sha
       for (int k = 0; k < kCopies; ++k)
         WriteSecond(halves, kept, all, rows[k], start, builder().Add(j, Int(k)));
     };
-    const Operand rest = builder().Scalar(OpCode::kMod, {trips, Int(kCopies)});
+    const Operand rest = builder().Remainder(trips, Int(kCopies));
     const Operand whole = builder().Sub(trips, rest);
     HoldingLoop(Int(0), whole, several, kCopies);
     HoldingLoop(whole, trips, [&](const Operand& j) {

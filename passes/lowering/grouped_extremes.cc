@@ -56,7 +56,7 @@ std::optional<GroupedIterations::Extreme> GroupedIterations::FindExtreme(
 }
 
 Operand GroupedIterations::SegmentEnd(const Sorted& sorted, const Operand& at) {
-  const Operand segment = builder().Scalar(OpCode::kFloorDiv, {at, Int(kSegment)});
+  const Operand segment = builder().Quotient(at, Int(kSegment));
   return Min(builder().Mul(builder().Add(segment, Int(1)), Int(kSegment)), sorted.total);
 }
 
@@ -111,7 +111,7 @@ void GroupedIterations::FoldSegment(const Extreme& extreme, const Groups& groups
     return Operands(results.begin(), results.end());
   };
   const Operands kept = trips(trips({first, Operand(extreme.start)}, kTogether), 1);
-  builder().Store(parts, {builder().Scalar(OpCode::kFloorDiv, {first, Int(kSegment)})}, kept[1]);
+  builder().Store(parts, {builder().Quotient(first, Int(kSegment))}, kept[1]);
 }
 
 const Var* GroupedIterations::AllocateSegments(const Extreme& extreme, const Sorted& sorted) {
@@ -123,7 +123,7 @@ const Var* GroupedIterations::AllocateSegments(const Extreme& extreme, const Sor
 
 // True, in a block, for the first trip of a segment.
 Operand GroupedIterations::IsSegmentsFirst(const Operand& at) {
-  const Operand rest = builder().Scalar(OpCode::kMod, {at, Int(kSegment)});
+  const Operand rest = builder().Remainder(at, Int(kSegment));
   return builder().Scalar(OpCode::kEq, {rest, Int(0)});
 }
 

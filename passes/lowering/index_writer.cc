@@ -20,7 +20,7 @@ IndexWriter::Radix IndexWriter::RadixOf(const Operands& sizes) {
   Radix radix{sizes, builder().Scalar(OpCode::kLt, {Product(sizes), Int(kSmall)})};
   for (size_t axis = 1; axis < sizes.size(); ++axis) {
     const Operand most = Int(std::numeric_limits<int64_t>::max());
-    const Operand below = builder().Scalar(OpCode::kFloorDiv, {most, Max(sizes[axis], Int(1))});
+    const Operand below = builder().Quotient(most, Max(sizes[axis], Int(1)));
     const Operand reciprocal = builder().Cast(builder().Add(below, Int(1)), DType::kU64);
     const Operand high = builder().Scalar(OpCode::kShr, {reciprocal, Word(DType::kU64, 32)});
     radix.high.push_back(builder().Cast(high, DType::kU32));

@@ -168,7 +168,7 @@ Operand LookBackLowering::FromWords(const Operands& words, size_t first, DType d
 }
 
 Operand LookBackLowering::Spread(const Operand& k, int64_t run) {
-  return builder().Add(k, builder().Scalar(OpCode::kFloorDiv, {k, Int(run)}));
+  return builder().Add(k, builder().Quotient(k, Int(run)));
 }
 
 void LookBackLowering::EachOf(const ChunkSize& chunk, const Operand& thread, bool is_cheap,

@@ -155,7 +155,7 @@ LoopWriter::Operands LoopWriter::Half(const Operands& vectors, bool high) {
 
 Operand LoopWriter::CeilDiv(const Operand& a, const Operand& b) {
   const Operand rounded = builder().Add(a, builder().Sub(b, Int(1)));
-  return builder().Scalar(OpCode::kFloorDiv, {rounded, b});
+  return builder().Quotient(rounded, b);
 }
 
 Operand LoopWriter::Product(const Operands& sizes) {
@@ -167,8 +167,8 @@ Operand LoopWriter::Product(const Operands& sizes) {
 LoopWriter::Operands LoopWriter::Delinear(Operand place, const Operands& dims) {
   Operands index(dims.size());
   for (size_t axis = dims.size(); axis-- > 1;) {
-    index[axis] = builder().Scalar(OpCode::kMod, {place, dims[axis]});
-    place = builder().Scalar(OpCode::kFloorDiv, {place, dims[axis]});
+    index[axis] = builder().Remainder(place, dims[axis]);
+    place = builder().Quotient(place, dims[axis]);
   }
   if (!dims.empty()) index[0] = place;
   return index;
@@ -191,7 +191,7 @@ Operand LoopWriter::Linear(const Operands& index, const Operands& dims) {
 
 Operand LoopWriter::EndOfWhole(const Operand& lo, const Operand& hi, int lanes) {
   const Operand span = builder().Scalar(OpCode::kMax, {builder().Sub(hi, lo), Int(0)});
-  const Operand rest = builder().Scalar(OpCode::kMod, {span, Int(lanes)});
+  const Operand rest = builder().Remainder(span, Int(lanes));
   return builder().Add(lo, builder().Sub(span, rest));
 }
 

@@ -172,10 +172,9 @@ void LowTiles::WriteLow(Tiling tiling, const Results& results) {
     Loop(first, Min(builder().Add(first, some), units), {}, [&](const Operand& unit) {
       const bool is_batch = !tiling.outer.empty();
       const Operand& tiles = tiling.columns.tiles;
-      const Operand batch =
-          is_batch ? builder().Scalar(OpCode::kFloorDiv, {unit, tiles}) : Operand(Int(0));
+      const Operand batch = is_batch ? builder().Quotient(unit, tiles) : Operand(Int(0));
       Place place{OuterIndex(tiling, batch), batch};
-      place.column_tile = is_batch ? builder().Scalar(OpCode::kMod, {unit, tiles}) : unit;
+      place.column_tile = is_batch ? builder().Remainder(unit, tiles) : unit;
       place.lo = Int(0);
       place.hi = tiling.depth;
       place.slots = slot;
@@ -259,7 +258,7 @@ LoopWriter::Operands LowTiles::SumUpTurned(const Tiling& tiling, const Place& at
     return sums;
   };
   Place rest = at;
-  const Operand alone = builder().Scalar(OpCode::kMod, {at.hi, Int(part.lanes)});
+  const Operand alone = builder().Remainder(at.hi, Int(part.lanes));
   rest.lo = builder().Sub(at.hi, alone);
   return SumUp(tiling, rest, part, columns, true,
                Carry(at.lo, rest.lo, starts, together, part.lanes));

@@ -285,7 +285,7 @@ BlockRowLowering::Operands BlockRowLowering::FoldRun(const Reduction& r, const O
   if (count == 1 && r.extents.size() == 1 && !takes_neighbours)
     return FoldElements(r, builder().Add(lo, lane), hi, StartOf(r));
   const Operand size = builder().Sub(hi, lo);
-  const Operand rest = builder().Scalar(OpCode::kMod, {size, Int(count * kRowThreads)});
+  const Operand rest = builder().Remainder(size, Int(count * kRowThreads));
   const Operand whole = builder().Sub(hi, rest);
   const Operands start = StartOf(r);
   const auto fold = [&](const Operands& sums, int64_t k, const Operand& first) {

@@ -261,8 +261,7 @@ ColumnLowering::Stretch ColumnLowering::StretchOf(const Columns& columns, const 
 // Tasks of few elements are given out several at a time.
 void ColumnLowering::ShareTasks(const Operand& tasks, const Operand& elements,
                                 const std::function<void(const Operand& task)>& write) {
-  const Operand some =
-      Max(builder().Scalar(OpCode::kFloorDiv, {Int(kWorthSharing), Max(elements, Int(1))}), Int(1));
+  const Operand some = Max(builder().Quotient(Int(kWorthSharing), Max(elements, Int(1))), Int(1));
   Loop(Int(0), CeilDiv(tasks, some), OverThreads(), [&](const Operand& k) {
     const Operand first = builder().Mul(k, some);
     Loop(first, Min(builder().Add(first, some), tasks), {}, write);
@@ -321,8 +320,8 @@ void ColumnLowering::WriteRuns(const Columns& columns, const Operand& runs, cons
   const Operand stretches = Product(around);
   const Operand elements = builder().Mul(Min(length, width), run);
   ShareTasks(builder().Mul(runs, stretches), elements, [&](const Operand& task) {
-    const Operand of_run = builder().Scalar(OpCode::kFloorDiv, {task, stretches});
-    const Operand place = builder().Scalar(OpCode::kMod, {task, stretches});
+    const Operand of_run = builder().Quotient(task, stretches);
+    const Operand place = builder().Remainder(task, stretches);
     const Operand first = builder().Mul(of_run, run);
     const Stretch stretch = stretch_of(place, length, around, of_run);
     WriteRun(stretch, first, Min(builder().Add(first, run), columns.depth));
@@ -389,7 +388,7 @@ void ColumnLowering::WriteRun(const Stretch& stretch, const Operand& first, cons
   Operand whole = first;
   if (GainsByRows(columns)) {
     const Operand rows = builder().Sub(last, first);
-    whole = builder().Sub(last, builder().Scalar(OpCode::kMod, {rows, Int(kRowsOfRun)}));
+    whole = builder().Sub(last, builder().Remainder(rows, Int(kRowsOfRun)));
     Loop(
         first, whole, {}, [&](const Operand& row) { AddRows(stretch, row, kRowsOfRun); },
         kRowsOfRun);

@@ -106,8 +106,7 @@ void ContractionBlockLowering::Bring(const Tiling& tiling, const Tile& tile, con
   const Operand last = builder().Sub(tiling.extents[side.axis], Int(1));
   const Operand deepest = builder().Sub(tiling.depth, Int(1));
   const auto divide = [&](const Operand& at, int64_t by) {
-    return std::pair(builder().Scalar(OpCode::kFloorDiv, {at, Int(by)}),
-                     builder().Scalar(OpCode::kMod, {at, Int(by)}));
+    return std::pair(builder().Quotient(at, Int(by)), builder().Remainder(at, Int(by)));
   };
   for (int64_t round = 0; round < kTile * kSteps / kTileThreads; ++round) {
     const Operand at = builder().Add(thread, Int(round * kTileThreads));
@@ -125,8 +124,8 @@ void ContractionBlockLowering::Bring(const Tiling& tiling, const Tile& tile, con
 
 void ContractionBlockLowering::SumSteps(const Tiling& tiling, const Tile& tile,
                                         const Operand& thread, const Operand& steps) {
-  const Operand own_row = builder().Scalar(OpCode::kFloorDiv, {thread, Int(kAcross)});
-  const Operand own_column = builder().Scalar(OpCode::kMod, {thread, Int(kAcross)});
+  const Operand own_row = builder().Quotient(thread, Int(kAcross));
+  const Operand own_column = builder().Remainder(thread, Int(kAcross));
   Operands sums;
   for (int64_t k = 0; k < kOwn * kOwn; ++k)
     sums.push_back(builder().Load(tile.sums, {thread, Int(k)}));
@@ -164,8 +163,8 @@ void ContractionBlockLowering::SumSteps(const Tiling& tiling, const Tile& tile,
 
 void ContractionBlockLowering::StoreSums(const Tiling& tiling, const Results& results,
                                          const Tile& tile, const Operand& thread) {
-  const Operand own_row = builder().Scalar(OpCode::kFloorDiv, {thread, Int(kAcross)});
-  const Operand own_column = builder().Scalar(OpCode::kMod, {thread, Int(kAcross)});
+  const Operand own_row = builder().Quotient(thread, Int(kAcross));
+  const Operand own_column = builder().Remainder(thread, Int(kAcross));
   for (int64_t k = 0; k < kOwn * kOwn; ++k) {
     const auto place = [&](const Operand& first, const Operand& own, int64_t step) {
       return builder().Add(first, builder().Add(own, Int(step * kAcross)));

@@ -180,7 +180,7 @@ Operand ContractionLowering::AreReadByFew(const Tiling& tiling) {
 ContractionLowering::Range ContractionLowering::PartOf(const Side& side, const Parts& parts,
                                                        const Operand& index) {
   const auto bound = [&](const Operand& part) {
-    return builder().Scalar(OpCode::kFloorDiv, {builder().Mul(part, side.tiles), parts.count});
+    return builder().Quotient(builder().Mul(part, side.tiles), parts.count);
   };
   return {bound(index), bound(builder().Add(index, Int(1)))};
 }
@@ -218,17 +218,16 @@ ContractionLowering::Grid ContractionLowering::Cut(const Tiling& tiling) {
     const Operand threads = builder().EmitOne(OpCode::kTeam, DType::kI64, {});
     const Operand batches = Max(tiling.batches, Int(1));
     const Operand long_enough =
-        builder().Scalar(OpCode::kFloorDiv, {builder().Mul(terms, batches), Int(kTermsOfTask)});
+        builder().Quotient(builder().Mul(terms, batches), Int(kTermsOfTask));
     const Operand shared = Max(builder().Mul(threads, Int(kFewRounds)),
                                Min(builder().Mul(threads, Int(kRounds)), long_enough));
     const Operand units = builder().Scalar(OpCode::kSelect, {AtMost(threads, 1), Int(1), shared});
-    const Operand wanted = builder().Scalar(OpCode::kFloorDiv, {units, batches});
+    const Operand wanted = builder().Quotient(units, batches);
     const auto at_least = [&](const Operand& count, const Operand& limit, const Operand& others) {
-      const Operand share = builder().Scalar(OpCode::kFloorDiv, {wanted, Max(others, Int(1))});
+      const Operand share = builder().Quotient(wanted, Max(others, Int(1)));
       return Max(count, Min(share, limit));
     };
-    high =
-        at_least(high, builder().Scalar(OpCode::kFloorDiv, {rows.tiles, Int(kLeastTiles)}), wide);
+    high = at_least(high, builder().Quotient(rows.tiles, Int(kLeastTiles)), wide);
     wide = at_least(wide, columns.tiles, high);
   }
   const auto unless_alone = [&](const Operand& count, const Side& side) {
@@ -290,17 +289,15 @@ Operand ContractionLowering::TakeUnit(const Tiling& tiling, const Grid& grid, co
   const Side &rows = tiling.rows, &columns = tiling.columns;
   const auto parts = [&](const Operand& batch, const Operand& within) -> Operands {
     const Operand& across = grid.wide.count;
-    const Range high =
-        PartOf(rows, grid.high, builder().Scalar(OpCode::kFloorDiv, {within, across}));
-    const Range wide = PartOf(columns, grid.wide, builder().Scalar(OpCode::kMod, {within, across}));
+    const Range high = PartOf(rows, grid.high, builder().Quotient(within, across));
+    const Range wide = PartOf(columns, grid.wide, builder().Remainder(within, across));
     return {batch, high.begin, high.end, wide.begin, wide.end};
   };
   const auto whole = [&]() -> Operands {
     return {unit, Int(0), rows.tiles, Int(0), columns.tiles};
   };
   const auto some = [&] {
-    return parts(builder().Scalar(OpCode::kFloorDiv, {unit, each}),
-                 builder().Scalar(OpCode::kMod, {unit, each}));
+    return parts(builder().Quotient(unit, each), builder().Remainder(unit, each));
   };
   const Operands taken = tiling.outer.empty()
                              ? parts(Int(0), unit)
@@ -383,9 +380,8 @@ void ContractionLowering::Mirror(const Tiling& tiling, const Results& results,
     }
   };
   Loop(Int(0), builder().Mul(tiling.batches, squares), kind, [&](const Operand& task) {
-    const Index outer = OuterIndex(tiling, builder().Scalar(OpCode::kFloorDiv, {task, squares}));
-    const Operand first_row =
-        builder().Mul(builder().Scalar(OpCode::kMod, {task, squares}), Int(kMirrorSquare));
+    const Index outer = OuterIndex(tiling, builder().Quotient(task, squares));
+    const Operand first_row = builder().Mul(builder().Remainder(task, squares), Int(kMirrorSquare));
     const Operand end_row = Min(builder().Add(first_row, Int(kMirrorSquare)), size);
     const auto copy_square = [&](const Operand& first_column) {
       const Operand end_column = builder().Add(first_column, Int(kMirrorSquare));
@@ -465,8 +461,8 @@ void ContractionLowering::WriteBlock(const Tiling& tiling, const Results& result
     return;
   }
   // Apart, since code for both is longer than what is compiled as one.
-  const Operand whole = builder().Scalar(
-      OpCode::kFloorDiv, {tiling.extents[tiling.columns.axis], Int(tiling.columns.width)});
+  const Operand whole =
+      builder().Quotient(tiling.extents[tiling.columns.axis], Int(tiling.columns.width));
   Loop(columns.begin, Min(columns.end, whole), {}, [&](const Operand& column) {
     WriteColumn(tiling, results, block, rectangle, rectangle.rows, column,
                 &ContractionLowering::WriteWholeTile);

@@ -106,8 +106,8 @@ DeviceFilterLowering::FilterChunk DeviceFilterLowering::TakeFilterChunk(const De
   const Filter& filter = device.filter;
   FilterChunk chunk;
   chunk.number = number;
-  chunk.row = builder().Scalar(OpCode::kFloorDiv, {number, Int(kRow)});
-  chunk.rank = builder().Scalar(OpCode::kMod, {number, Int(kRow)});
+  chunk.row = builder().Quotient(number, Int(kRow));
+  chunk.rank = builder().Remainder(number, Int(kRow));
   chunk.start = builder().Mul(number, Int(kChunk));
   chunk.size = Min(builder().Sub(filter.size, chunk.start), Int(kChunk));
   for (size_t k = 1; device.once && k < filter.binding.results.size(); ++k)
@@ -151,7 +151,7 @@ Operand DeviceFilterLowering::LaneOf(const Operand& thread) {
 }
 
 Operand DeviceFilterLowering::WarpOf(const Operand& thread) {
-  return builder().Scalar(OpCode::kFloorDiv, {thread, Int(kLanes)});
+  return builder().Quotient(thread, Int(kLanes));
 }
 
 void DeviceFilterLowering::MakeElements(const DeviceFilter& device, const FilterChunk& chunk) {
@@ -230,7 +230,7 @@ void DeviceFilterLowering::TellCount(const DeviceFilter& device, const Operand& 
 
 Operand DeviceFilterLowering::AwaitCount(const DeviceFilter& device, const Operand& word) {
   const Operand value = AwaitWords(device.look_back, word, 1)[0];
-  return builder().Scalar(OpCode::kFloorDiv, {value, Int(2)});
+  return builder().Quotient(value, Int(2));
 }
 
 // The first chunks of the row, for which most wait, are the last threads'.

@@ -74,8 +74,8 @@ DeviceScanLowering::Chunk DeviceScanLowering::TakeChunk(const DeviceScan& scan,
   const Reduction& r = scan.reduction;
   Chunk chunk;
   const ChunkGrid& grid = scan.grid;
-  const Operand line = builder().Scalar(OpCode::kMod, {number, grid.scans});
-  SetPlace(grid, r.lanes, line, builder().Scalar(OpCode::kFloorDiv, {number, grid.scans}), &chunk);
+  const Operand line = builder().Remainder(number, grid.scans);
+  SetPlace(grid, r.lanes, line, builder().Quotient(number, grid.scans), &chunk);
   const Operand size = Min(builder().Sub(r.extents[0], chunk.start), Int(grid.length));
   chunk.size = {grid.threads, r.lanes, size,
                 builder().Scalar(OpCode::kEq, {size, Int(grid.length)})};
@@ -99,8 +99,8 @@ void DeviceScanLowering::SetPlace(const ChunkGrid& grid, int64_t lanes, const Op
   const int64_t chunks_of_row = lanes * lanes;
   chunk->line = line;
   chunk->place = place;
-  chunk->row = builder().Scalar(OpCode::kFloorDiv, {place, Int(chunks_of_row)});
-  chunk->rank = builder().Scalar(OpCode::kMod, {place, Int(chunks_of_row)});
+  chunk->row = builder().Quotient(place, Int(chunks_of_row));
+  chunk->rank = builder().Remainder(place, Int(chunks_of_row));
   chunk->start = builder().Mul(place, Int(grid.length));
 }
 
@@ -279,7 +279,7 @@ void DeviceScanLowering::AwaitRow(const DeviceScan& scan, const Chunk& chunk,
 
 Operands DeviceScanLowering::BeforeGroups(const DeviceScan& scan, const Chunk& chunk) {
   const Reduction& r = scan.reduction;
-  const Operand own = builder().Scalar(OpCode::kFloorDiv, {chunk.rank, Int(r.lanes)});
+  const Operand own = builder().Quotient(chunk.rank, Int(r.lanes));
   return FoldEntries(r, chunk.groups, OfChunk(chunk, r.lanes, Int(0)), OfChunk(chunk, r.lanes, own),
                      r.lanes, false);
 }
@@ -323,8 +323,8 @@ std::vector<DeviceScanLowering::Before> DeviceScanLowering::BeforeRun(const Devi
                                                                       const Chunk& chunk,
                                                                       const Operand& thread) {
   const Reduction& r = scan.reduction;
-  const Operand rank = builder().Scalar(OpCode::kMod, {thread, Int(r.lanes)});
-  const Operand group = builder().Scalar(OpCode::kFloorDiv, {thread, Int(r.lanes)});
+  const Operand rank = builder().Remainder(thread, Int(r.lanes));
+  const Operand group = builder().Quotient(thread, Int(r.lanes));
   std::vector<Before> all = {
       BeforeAt(r, rank, [&] { return LoadAll(chunk.before_run, thread); }),
       BeforeAt(r, group, [&] { return LoadAll(chunk.before_group, group); })};
@@ -335,8 +335,8 @@ std::vector<DeviceScanLowering::Before> DeviceScanLowering::BeforeRun(const Devi
 std::vector<DeviceScanLowering::Before> DeviceScanLowering::BeforeChunk(const DeviceScan& scan,
                                                                         const Chunk& chunk) {
   const Reduction& r = scan.reduction;
-  const Operand group = builder().Scalar(OpCode::kFloorDiv, {chunk.rank, Int(r.lanes)});
-  const Operand rank = builder().Scalar(OpCode::kMod, {chunk.rank, Int(r.lanes)});
+  const Operand group = builder().Quotient(chunk.rank, Int(r.lanes));
+  const Operand rank = builder().Remainder(chunk.rank, Int(r.lanes));
   std::vector<Before> all = {
       BeforeAt(r, rank, [&] { return LoadAll(chunk.groups, OfChunk(chunk, r.lanes, group)); }),
       BeforeAt(r, group, [&] { return BeforeGroups(scan, chunk); })};

@@ -171,7 +171,7 @@ void FilterLowering::WriteKept(const Filter& filter, const Store& write) {
     const auto single = [&](const Operand& i, const Operands& place) {
       return step(i, place, false);
     };
-    const Operand rest = builder().Scalar(OpCode::kMod, {builder().Sub(hi, lo), Int(kAtOnce)});
+    const Operand rest = builder().Remainder(builder().Sub(hi, lo), Int(kAtOnce));
     const Operand whole = builder().Sub(hi, rest);
     Carry(whole, hi, Carry(lo, whole, {start}, several, kAtOnce), single);
   });

@@ -125,8 +125,7 @@ Operands ReductionLowering::RunScalars(const Reduction& r, const ElementAt& elem
   const auto fold = [&](const Operand& sum, const Operand& i) {
     return Combine(r, {sum}, element(i))[0];
   };
-  const Operand rest =
-      builder().Scalar(OpCode::kMod, {Max(builder().Sub(hi, lo), Int(0)), Int(r.lanes)});
+  const Operand rest = builder().Remainder(Max(builder().Sub(hi, lo), Int(0)), Int(r.lanes));
   const Operand whole = builder().Sub(hi, rest);
   const Operands folded = Carry(
       lo, whole, Operands(r.lanes, r.starts[0]),
@@ -336,16 +335,15 @@ Operands ReductionLowering::FoldInParts(const Reduction& r, bool parallel) {
   const Operand columns =
       builder().Scalar(OpCode::kSelect, {is_long, CeilDiv(inner, block), Int(1)});
   const Operand at_least_one = builder().Scalar(OpCode::kMax, {inner, Int(1)});
-  const Operand fitting = builder().Scalar(
-      OpCode::kMax, {builder().Scalar(OpCode::kFloorDiv, {block, at_least_one}), Int(1)});
+  const Operand fitting =
+      builder().Scalar(OpCode::kMax, {builder().Quotient(block, at_least_one), Int(1)});
   const Operand height = builder().Scalar(OpCode::kSelect, {is_long, Int(1), fitting});
   const Operand count = builder().Mul(CeilDiv(rows, height), columns);
   const int64_t cost = CostOf(*r.binding.blocks[0]) * r.binding.attrs.Int(Attr::kBlock) /
                        std::max<int64_t>(1, std::min<int64_t>(r.lanes, 8));
   const auto fold = [&](const Operand& part) {
-    const Operand row_block =
-        one_row ? Int(0) : builder().Scalar(OpCode::kFloorDiv, {part, columns});
-    const Operand column = one_row ? part : builder().Scalar(OpCode::kMod, {part, columns});
+    const Operand row_block = one_row ? Int(0) : builder().Quotient(part, columns);
+    const Operand column = one_row ? part : builder().Remainder(part, columns);
     const Operand first = builder().Mul(row_block, height);
     const Operand last = Min(builder().Add(first, height), rows);
     const Operand lo = builder().Mul(column, block);
@@ -634,7 +632,7 @@ Operands ReductionLowering::FoldSideBySide(const Reduction& r) {
   const bool has_room = options_ == nullptr || options_->vector_bytes >= kRoomyRegister;
   if (!is_cheap || !has_room) return FoldInOrder(r, {}, start, false);
   const Operand size = Max(r.extents[0], Int(0));
-  const Operand rest = builder().Scalar(OpCode::kMod, {size, Int(kSideBySide)});
+  const Operand rest = builder().Remainder(size, Int(kSideBySide));
   const Operand whole = builder().Sub(size, rest);
   const auto step = [&](const Operand& i, const Operand& so_far) {
     return Combine(r, {so_far}, Element(r, {i}))[0];

@@ -104,7 +104,7 @@ void RowScanLowering::WriteByChunks(const Binding& nest, const Operands& extents
   const ChunkGrid grid = GridOf(scan, rows, Apply(scan.operands[0]));
   const Radix radix = RadixOf(extents);
   Blocks(builder().Mul(grid.chunks, rows), [&](const Operand& number) {
-    const Operand line = builder().Scalar(OpCode::kMod, {number, rows});
+    const Operand line = builder().Remainder(number, rows);
     const Row row = BeginRow(nest, IndexOf(line, radix));
     const Put put = [&](const Operand& index, const Operands& prefix) {
       StorePrefix(row.parts, index, prefix);

@@ -122,8 +122,8 @@ void TransposeLowering::EachPlace(
     const std::function<void(const Operands& index, const Operand& own, const Operand& beside)>&
         write) {
   Threads(kBlockThreads, [&](const Operand& thread) {
-    const Operand own = builder().Scalar(OpCode::kMod, {thread, Int(kTile)});
-    const Operand first = builder().Scalar(OpCode::kFloorDiv, {thread, Int(kTile)});
+    const Operand own = builder().Remainder(thread, Int(kTile));
+    const Operand first = builder().Quotient(thread, Int(kTile));
     for (int64_t k = 0; k < kTile; k += kLinesAtOnce) {
       const Operand beside = builder().Add(first, Int(k));
       Operands index = tile.outer;

@@ -66,9 +66,8 @@ void RowScanLowering::EachPlace(const Tiles& tiles, const Operand& block, const 
     const Operand shift = are_columns ? builder().Sub(Int(all), tiles.shift) : tiles.shift;
     const Operand outer = builder().Scalar(OpCode::kShr, {thread, shift});
     const bool is_long = tiles.kind == TileKind::kLongColumns;
-    const Operand chunk =
-        is_long ? builder().Scalar(OpCode::kFloorDiv, {block, tiles.blocks}) : Int(0);
-    const Operand tile = is_long ? builder().Scalar(OpCode::kMod, {block, tiles.blocks}) : block;
+    const Operand chunk = is_long ? builder().Quotient(block, tiles.blocks) : Int(0);
+    const Operand tile = is_long ? builder().Remainder(block, tiles.blocks) : block;
     Place place;
     place.thread = thread;
     place.entry = are_columns ? inner : outer;
@@ -223,8 +222,8 @@ std::vector<RowScanLowering::Before> RowScanLowering::BeforeRunOf(const Tiles& t
                                                                   const Place& place,
                                                                   const TileArrays& arrays,
                                                                   const Row& row) {
-  const Operand group = builder().Scalar(OpCode::kFloorDiv, {place.run, Int(tiles.lanes)});
-  const Operand rank = builder().Scalar(OpCode::kMod, {place.run, Int(tiles.lanes)});
+  const Operand group = builder().Quotient(place.run, Int(tiles.lanes));
+  const Operand rank = builder().Remainder(place.run, Int(tiles.lanes));
   const auto before = [&](const Arrays& entries, const Operand& entry, const Operand& number) {
     const Operands made = LoadAll(entries, builder().Add(place.base, entry));
     const Operand exists = builder().Scalar(OpCode::kGt, {number, Int(0)});

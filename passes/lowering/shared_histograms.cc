@@ -165,8 +165,8 @@ Operand SharedHistograms::CountCopies(const ir::Block& body, const Found& found)
       if (h.array->type.dtype() == dtype)
         places = builder().Add(places, Product(h.array->type.dims()));
     }
-    const Operand fit = builder().Scalar(
-        OpCode::kFloorDiv, {Int(ElementsOf(dtype, body, found)), Max(places, Int(1))});
+    const Operand fit =
+        builder().Quotient(Int(ElementsOf(dtype, body, found)), Max(places, Int(1)));
     count = Min(count, fit);
   }
   return count;
@@ -181,7 +181,7 @@ std::vector<const Var*> SharedHistograms::WriteInBlocks(const Binding& loop, con
   const Operand length = Max(least, CeilDiv(trips, Int(kMostBlocks)));
   const Operand blocks = CeilDiv(trips, length);
   ChooseLanes(body, found);
-  const Operand threads = builder().Scalar(OpCode::kFloorDiv, {Int(kBlockThreads), lanes_});
+  const Operand threads = builder().Quotient(Int(kBlockThreads), lanes_);
   const Operand count = Min(CountCopies(body, found), threads);
   std::vector<const Var*> sums;
   for (const Histogram& h : found) {
@@ -286,8 +286,8 @@ void SharedHistograms::WriteSecond(const Halves& halves, const Kept& kept,
                                    const std::vector<Copies>& all, const Operand& count,
                                    const Operand& start, const Operand& trips) {
   Threads(kBlockThreads, [&](const Operand& thread) {
-    const Operand copy = builder().Scalar(OpCode::kFloorDiv, {thread, lanes_});
-    lane_ = builder().Scalar(OpCode::kMod, {thread, lanes_});
+    const Operand copy = builder().Quotient(thread, lanes_);
+    lane_ = builder().Remainder(thread, lanes_);
     for (const Copies& copies : all) {
       Copies own = copies;
       own.own = builder().Add(copies.first, builder().Mul(copy, copies.size));

@@ -208,7 +208,7 @@ void SortWriter::MergeTiles(const Sort& sort, const Arrays& from, const Arrays& 
 Operand SortWriter::TakeSides(const Sort& sort, const Tile& tile, const Arrays& from,
                               const Operand& width) {
   const Operand twice = builder().Mul(width, Int(2));
-  const Operand first = builder().Scalar(OpCode::kMod, {tile.start, twice});
+  const Operand first = builder().Remainder(tile.start, twice);
   const Operand start = builder().Sub(tile.start, first);
   const Operand middle = Min(builder().Add(start, width), sort.length);
   const Operand end = Min(builder().Add(start, twice), sort.length);

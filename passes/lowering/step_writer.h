@@ -41,7 +41,7 @@ class StepWriter : public LoopWriter {
   static ir::Block WithoutArrays(const ir::Block& body);
 
   ir::Operand FloorDiv(const ir::Operand& a, const ir::Operand& b) {
-    return builder().Scalar(ir::OpCode::kFloorDiv, {a, b});
+    return builder().Quotient(a, b);
   }
   // True where all are.
   ir::Operand All(const Operands& conditions);
