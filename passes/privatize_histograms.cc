@@ -58,7 +58,8 @@
 //
 // Refuses: values carried; arrays that are read otherwise, or stored to but by h[k] = h[k] op w
 // with an op that has an identity; an array whose stores would show after an error, where what
-// fails cannot be told before the first store.
+// fails cannot be told before the first store. On a GPU, atomics of an array of which elements may
+// lie at any byte: it has copies.
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
@@ -121,6 +122,9 @@ class Privatizer : public StoringLoops<CopiedHistograms> {
   Privatizer(ir::Arena* arena, const ir::Function& function, Context& context)
       : StoringLoops(arena, function, context) {
     combines_in_order_ = !context.options.kernels;
+    for (const ir::Param& param : function.params) {
+      if (!param.aligned) unaligned_.insert(param.var);
+    }
   }
 
  protected:
@@ -267,8 +271,7 @@ class Privatizer : public StoringLoops<CopiedHistograms> {
         in_copies ? builder().Scalar(OpCode::kSelect, {is_small, Int(kCopies), Int(1)}) : Int(1);
     const Operand least = Max(Int(kernels ? kLeastTripsOfThread : kLeastTrips),
                               builder().Mul(builder().Mul(places, copies), Int(kTripsAPlace)));
-    const Operand enough =
-        builder().Scalar(OpCode::kFloorDiv, {least, Max(TripsInside(loop), Int(1))});
+    const Operand enough = builder().Quotient(least, Max(TripsInside(loop), Int(1)));
     const Operand trips = Max(builder().Sub(loop.operands[1], loop.operands[0]), Int(0));
     const Operand length =
         Max(Max(enough, CeilDiv(trips, Int(kernels ? kMostThreads : kMostParts))), Int(1));
@@ -291,12 +294,14 @@ class Privatizer : public StoringLoops<CopiedHistograms> {
 
   // --- Atomics ---
 
-  static bool CanBeAtomic(const HistogramLoop& histograms) {
+  bool CanBeAtomic(const HistogramLoop& histograms) const {
     return !NeedsHost(*histograms.loop().blocks[0]) &&
-           std::all_of(
-               histograms.found().begin(), histograms.found().end(), [](const Histogram& h) {
-                 return ir::IsAtomicCombine(h.combine) && ir::IsAtomicDType(h.array->type.dtype());
-               });
+           std::all_of(histograms.found().begin(), histograms.found().end(),
+                       [&](const Histogram& h) {
+                         return ir::IsAtomicCombine(h.combine) &&
+                                ir::IsAtomicDType(h.array->type.dtype()) &&
+                                !Intersects(roots_.Of(h.array), unaligned_);
+                       });
   }
 
   void WriteAtomics(const Binding& loop, const std::vector<Histogram>& found) {
@@ -374,7 +379,7 @@ class Privatizer : public StoringLoops<CopiedHistograms> {
     const int64_t at_once = TripsAtOnce(*loop.blocks[0]);
     const int64_t stretch = kThreads * at_once;
     const Operand trips = Max(builder().Sub(hi, lo), Int(0));
-    const Operand rest = builder().Scalar(OpCode::kMod, {trips, Int(stretch)});
+    const Operand rest = builder().Remainder(trips, Int(stretch));
     const Operand whole = builder().Add(lo, builder().Sub(trips, rest));
     const auto several = [&](const Operand& i) {
       Operands all = {i};
@@ -451,7 +456,7 @@ class Privatizer : public StoringLoops<CopiedHistograms> {
     const Operand last = builder().Sub(copies, Int(1));
     const Var* trip = builder().NewVar(ir::DType::kI64, "i");
     const Block* body = BlockOf({trip}, [&] {
-      const Operand block = builder().Scalar(OpCode::kFloorDiv, {trip, Int(kTripsOfBlock)});
+      const Operand block = builder().Quotient(trip, Int(kTripsOfBlock));
       is_atomic_ = true;
       WriteTrip(loop, all, {builder().Scalar(OpCode::kAnd, {block, last}), 0},
                 builder().Add(loop.operands[0], trip));
@@ -466,8 +471,7 @@ class Privatizer : public StoringLoops<CopiedHistograms> {
   Operand CountCopies(const Operand& trips, const std::vector<Histogram>& found) {
     Operand places = Int(1);
     for (const Histogram& h : found) places = builder().Add(places, Product(h.array->type.dims()));
-    const Operand wanted =
-        builder().Scalar(OpCode::kFloorDiv, {trips, builder().Mul(places, Int(kTripsAPlace))});
+    const Operand wanted = builder().Quotient(trips, builder().Mul(places, Int(kTripsAPlace)));
     Operand copies = Int(1);
     for (int64_t power = 4; power <= kMostCopies; power *= 4) {
       const Operand is_enough = builder().Scalar(OpCode::kGe, {wanted, Int(power)});
@@ -545,12 +549,13 @@ class Privatizer : public StoringLoops<CopiedHistograms> {
       if (!ir::IsScalarOp(b->op)) return std::nullopt;
     }
     const Operand ends = builder().Add(loop.operands[0], loop.operands[1]);
-    const Operand middle = builder().Scalar(OpCode::kFloorDiv, {ends, Int(2)});
+    const Operand middle = builder().Quotient(ends, Int(2));
     const ir::Substitution at = {{loop.blocks[0]->params[0], middle}};
     return ir::InlineBlock(builder(), bounds, at);
   }
 
   bool is_atomic_ = false;  // whether the iteration that is written combines so
+  VarSet unaligned_;        // parameters of which elements may lie anywhere
 };
 
 }  // namespace

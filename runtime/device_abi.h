@@ -182,15 +182,15 @@ void pk_thread_free(PkThread* thread, void* buffer);
 enum PkAccess : int32_t {
   kPkAccessLoad = 0,
   kPkAccessStore = 1,
-  kPkAccessAtomic = 2,  // races with nothing
+  kPkAccessAtomic = 2,  // races with nothing; its address is a multiple of its bytes
 };
 
 // Stands before each access of an emulated kernel to memory: `bytes` at `address`, which is to lie
 // in one allocation of the call, in the block's shared memory, or in the thread's own. A store to
 // shared memory that another thread of the block has read or written since the last barrier (of the
-// warp, where both are of one), and a load from what another has written since, is a race. Either
-// ends the process with a message that names the kernel, the block and the thread: compiled code is
-// wrong then, not the program.
+// warp, where both are of one), and a load from what another has written since, is a race. Any of
+// these ends the process with a message that names the kernel, the block and the thread: compiled
+// code is wrong then, not the program.
 void pk_thread_check(PkThread* thread, const void* address, int64_t bytes, int32_t access);
 
 }  // extern "C"

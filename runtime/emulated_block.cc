@@ -200,6 +200,13 @@ void BlockRunner::LetOthersRun(const EmulatedThread* thread, const void* address
 
 void BlockRunner::Check(EmulatedThread* thread, const void* address, int64_t bytes,
                         int32_t access) {
+  if (access == kPkAccessAtomic && AddressWord(address) % uint64_t(bytes) != 0) {
+    char what[160];
+    std::snprintf(what, sizeof what,
+                  "an atomic update of %" PRId64 " bytes at %p, which is no multiple of that",
+                  bytes, address);
+    End(thread, what);
+  }
   const auto offset = uint64_t(AddressWord(address) - AddressWord(shared_.get()));
   const auto shared_bytes = uint64_t(launch_->kernel->shared_bytes);
   if (offset < shared_bytes && uint64_t(bytes) <= shared_bytes - offset) {

@@ -7,9 +7,11 @@ an error leaves what plain Python leaves.
 
 import numpy as np
 import pytest
+from agreement import check_agreement
 from exact_outcomes import TARGETS, check
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from layouts import LAYOUTS
 
 from parakeet import jit
 
@@ -263,3 +265,27 @@ def test_at_takes_an_array_for_each_axis(target):
     np.testing.assert_array_equal(made, wanted)
     with pytest.raises(IndexError, match="index 7 is out of bounds for axis 0 with size 7"):
         at_several_axes(y, i + 1, j, w, target=target)
+
+
+def counts_and_maxima(y, z, p, w):
+    for i in range(len(p)):
+        y[p[i]] += 1
+    np.add.at(y, p, w)
+    for i in range(len(p)):
+        z[p[i]] = max(z[p[i]], w[i])
+
+
+at_any_byte = jit(counts_and_maxima)
+
+
+@pytest.mark.parametrize("layout", ["unaligned", "broken_stride"])
+@pytest.mark.parametrize("dtype", ["i4", "u4", "i8", "f8"])
+def test_elements_that_lie_at_any_byte_are_no_atomics(layout, dtype):
+    random = np.random.default_rng(3)
+    p, w = random.integers(0, 9, 700), random.integers(0, 40, 700)
+
+    def make_arguments():
+        y, z = np.arange(9).astype(dtype), np.zeros(9, dtype)
+        return LAYOUTS[layout](y), LAYOUTS[layout](z), p, w.astype(dtype)
+
+    check_agreement(at_any_byte, counts_and_maxima, make_arguments)

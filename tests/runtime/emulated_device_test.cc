@@ -308,6 +308,15 @@ TEST_F(EmulatedDeviceDeath, AnAddressBehindAnAllocation) {
   EXPECT_DEATH(Run(update_before, 1), "an atomic update of 8 bytes");
 }
 
+TEST_F(EmulatedDeviceDeath, AnAtomicUpdateOfBytesThatLieAcross) {
+  const auto update_across = [](PkThread* thread, const void* captures) {
+    const char* numbers = reinterpret_cast<const char*>(Of(captures).numbers);
+    pk_thread_check(thread, numbers + 2, 4, kPkAccessAtomic);
+  };
+  EXPECT_DEATH(Run(update_across, 1),
+               "an atomic update of 4 bytes at 0x[0-9a-f]+, which is no multiple of that");
+}
+
 TEST_F(EmulatedDeviceDeath, AnAddressOfTheHost) {
   const auto load = [](PkThread* thread, const void* captures) {
     Load(thread, Of(captures).numbers);
