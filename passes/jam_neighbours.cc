@@ -20,13 +20,12 @@
 // are others; on a core, reductions that are no plain sums of what lies along them, registers of 16
 // bytes, and those of 64 that do not hold so many accumulators.
 #include <algorithm>
-#include <set>
 #include <string>
-#include <tuple>
 
 #include "ir/uses.h"
 #include "passes/analyses/access_patterns.h"
 #include "passes/analyses/linear_forms.h"
+#include "passes/analyses/tile_reads.h"
 #include "passes/lowering/loop_writer.h"
 #include "passes/pass.h"
 
@@ -41,11 +40,13 @@ using ir::Operand;
 using ir::Substitution;
 using ir::Var;
 
-// A thread of few reads has none to spare: more threads hide more latency. Of many, so much is the
-// same that more elements are worth their registers.
+// A thread of few reads has none to spare: more threads hide more latency. Of many that move from
+// neighbour to neighbour, so much is the same that more elements are worth their registers.
 constexpr size_t kFewReads = 12;
-constexpr size_t kManyReads = 32;
+constexpr size_t kSomeReads = 12;
+constexpr size_t kManyReads = 20;
 constexpr int64_t kTogether = 4;
+constexpr int64_t kOfSomeReads = 6;
 constexpr int64_t kOfManyReads = 8;
 // Of so many elements, lower_to_loops lets a thread make each, where its reduction does not lie
 // along memory or is as short as that.
@@ -68,44 +69,6 @@ bool HasPlainElements(const Binding& reduction) {
          std::all_of(combine.begin(), combine.end(), is_plain) &&
          std::all_of(reduction.results.begin(), reduction.results.end(), is_scalar);
 }
-
-// What one element reads, and what four neighbours do.
-class ReadCounter {
- public:
-  ReadCounter(const WrappingForms& forms, const Var* index) : forms_(forms), index_(index) {}
-
-  void Count(const Block& block) {
-    for (const Binding* b : block.bindings) {
-      if (b->op != OpCode::kLoad) continue;
-      one_.insert(PlaceOf(*b, 0));
-      for (int64_t k = 0; k < kTogether; ++k) four_.insert(PlaceOf(*b, k));
-    }
-  }
-
-  size_t one() const { return one_.size(); }
-  // Whether the four read at most that part of what they would read one by one.
-  bool Saves(size_t part, size_t of) const {
-    return of * four_.size() <= part * kTogether * one_.size();
-  }
-
- private:
-  // A place that is read: the array, and for each axis the constant and the terms of its index.
-  using Place = std::vector<std::tuple<const void*, int64_t>>;
-
-  Place PlaceOf(const Binding& load, int64_t ahead) const {
-    Place place = {{load.operands[0].var(), 0}};
-    for (size_t k = 1; k < load.operands.size(); ++k) {
-      const LinearForm form = forms_.Of(load.operands[k]);
-      place.emplace_back(nullptr, form.constant + ahead * form.Coefficient(index_));
-      for (const auto& [term, times] : form.terms) place.emplace_back(term, times);
-    }
-    return place;
-  }
-
-  const WrappingForms& forms_;
-  const Var* index_;
-  std::set<Place> one_, four_;
-};
 
 class NeighbourJammer : public LoopWriter {
  public:
@@ -196,19 +159,30 @@ class NeighbourJammer : public LoopWriter {
     return kRegistersOfSums * context_.options.vector_bytes / bytes;
   }
 
+  static void AddLoads(const Block& block, TileReads& reads) {
+    for (const Binding* b : block.bindings) {
+      if (b->op == OpCode::kLoad) reads.Add(*b);
+    }
+  }
+
+  // Whether four elements read at most that part of what they would read one by one.
+  static bool Saves(const TileReads& reads, size_t part, size_t of) {
+    return of * reads.Places(kTogether) <= part * kTogether * reads.Places(1);
+  }
+
   // How many elements a thread makes.
   Tile TileOf(const Binding& b) const {
     const Block& body = *b.blocks[0];
     const size_t axis = AxisOf(b);
     const std::vector<const Binding*> reductions = ReductionsOf(body);
     const auto reads_along = [&](size_t which) {
-      ReadCounter reads(forms_, body.params[which]);
-      for (const Binding* reduction : reductions) reads.Count(*reduction->blocks[0]);
+      TileReads reads(forms_, body.params[which]);
+      for (const Binding* reduction : reductions) AddLoads(*reduction->blocks[0], reads);
       return reads;
     };
     const auto saves = [&](size_t which) {
-      const ReadCounter reads = reads_along(which);
-      return reads.one() > 1 && reads.Saves(2, 3);
+      const TileReads reads = reads_along(which);
+      return reads.Places(1) > 1 && Saves(reads, 2, 3);
     };
     if (!context_.options.kernels) {
       if (reductions.size() != 1 || !SuitsRegisters(*reductions[0]) || !saves(axis)) return {};
@@ -220,10 +194,11 @@ class NeighbourJammer : public LoopWriter {
       return {std::min(columns, kTogether), kRowsTogether};
     }
     if (!reductions.empty()) return {saves(axis) ? kTogether : 1};
-    ReadCounter reads = reads_along(axis);
-    reads.Count(body);
-    if (reads.one() < kFewReads || !reads.Saves(1, 2)) return {};
-    return {reads.one() < kManyReads ? kTogether : kOfManyReads};
+    TileReads reads = reads_along(axis);
+    AddLoads(body, reads);
+    if (reads.Places(1) < kFewReads || !Saves(reads, 1, 2)) return {};
+    const size_t moving = reads.MovingPlaces();
+    return {moving < kSomeReads ? kTogether : moving < kManyReads ? kOfSomeReads : kOfManyReads};
   }
 
   void Write(const Binding& b, const Tile& tile) {

@@ -5,6 +5,7 @@
 #include "ir/builder.h"
 #include "ir/uses.h"
 #include "passes/analyses/find_cost.h"
+#include "passes/analyses/tile_reads.h"
 #include "passes/lowering/block_threads.h"
 
 namespace parakeet::passes {
@@ -20,6 +21,7 @@ using ir::Var;
 namespace {
 
 constexpr int64_t kRowsOfThread = 4;
+constexpr int64_t kPlanesOfThread = 2;
 constexpr int kCheapElement = 64;
 constexpr int kCheapStencil = 256;
 // Of shorter rows, those one above the other are too far apart for neighbouring threads.
@@ -66,7 +68,7 @@ size_t FirstStore(const Block& body) {
 
 // Behind a check in the function's own block is all that follows.
 ElementLowering::ElementLowering(ir::Arena* arena, const ir::Function& function, int vector_bytes)
-    : RowGroupLowering(arena, function, vector_bytes) {
+    : RowGroupLowering(arena, function, vector_bytes), forms_(function) {
   ir::DefinitionMap comparisons;
   for (const Binding* b : function.body->bindings) {
     if (b->op == OpCode::kEq) comparisons[b->result()] = b;
@@ -134,7 +136,7 @@ void ElementLowering::WriteElements(const Elements& elements) {
   const Block& body = *elements.nest.blocks[0];
   if (LiesInLine(elements)) return WriteLine(elements);
   if (elements.order.size() < 2 || !IsForThreads(body)) return WriteTrips(elements);
-  WriteGrid(elements, IsPlainBehindChecks(body) && IsForRows(body) ? kRowsOfThread : 1);
+  WriteGrid(elements, TileOf(elements));
 }
 
 // --- One index ---
@@ -259,16 +261,36 @@ void ElementLowering::WriteTrips(const Elements& elements) {
 
 // --- Elements of some rows a thread ---
 
-void ElementLowering::WriteGrid(const Elements& elements, int64_t rows) {
+// Rows, and planes of these where they share lines: those come from a cache that all threads have.
+std::vector<ElementLowering::Several> ElementLowering::TileOf(const Elements& elements) const {
+  const Block& body = *elements.nest.blocks[0];
+  if (!IsPlainBehindChecks(body) || !IsForRows(body)) return {};
+  const size_t rank = elements.order.size();
+  const auto axis = [&](size_t from_last) { return size_t(elements.order[rank - 1 - from_last]); };
+  const Several rows{axis(1), kRowsOfThread};
+  if (rank < 3) return {rows};
+  TileReads reads(forms_, body.params[axis(1)], body.params[axis(2)]);
+  ir::ForEachBinding(body, [&](const Binding& b) {
+    if (b.op == OpCode::kLoad) reads.Add(b);
+  });
+  if (!reads.SharesLines(kRowsOfThread, kPlanesOfThread)) return {rows};
+  return {{axis(2), kPlanesOfThread}, rows};
+}
+
+void ElementLowering::WriteGrid(const Elements& elements, std::vector<Several> tile) {
+  const Operands& extents = elements.extents;
+  Operand takes_several =
+      builder().Scalar(OpCode::kGe, {extents[elements.order.back()], Int(kLongRow)});
+  for (const Several& each : tile) {
+    const Operand is_long = builder().Scalar(OpCode::kGe, {extents[each.axis], Int(each.count)});
+    takes_several = builder().Scalar(OpCode::kAnd, {takes_several, is_long});
+  }
+  Operands heights(extents.size(), Int(1));
+  for (const Several& each : tile)
+    heights[each.axis] =
+        builder().Scalar(OpCode::kSelect, {takes_several, Int(each.count), Int(1)});
   Operands groups;
-  for (const int axis : elements.order) groups.push_back(elements.extents[axis]);
-  const size_t along = groups.size() - 2;
-  const Operand end = groups[along];
-  const Operand is_long = builder().Scalar(OpCode::kGe, {groups.back(), Int(kLongRow)});
-  const Operand is_high = builder().Scalar(OpCode::kGe, {end, Int(rows)});
-  const Operand takes_several = builder().Scalar(OpCode::kAnd, {is_long, is_high});
-  const Operand height = builder().Scalar(OpCode::kSelect, {takes_several, Int(rows), Int(1)});
-  groups[along] = CeilDiv(end, height);
+  for (const int axis : elements.order) groups.push_back(CeilDiv(extents[axis], heights[axis]));
   const Radix radix = RadixOf(groups);
   const Operand count = Product(groups);
   Blocks(CeilDiv(count, Int(kBlockThreads)), [&](const Operand& block) {
@@ -278,36 +300,47 @@ void ElementLowering::WriteGrid(const Elements& elements, int64_t rows) {
         const Operands place = IndexOf(at, radix);
         Operands index(place.size());
         for (size_t k = 0; k < place.size(); ++k) index[elements.order[k]] = place[k];
-        if (rows == 1) {
+        if (tile.empty()) {
           set_row(index);
           return elements.body(index);
         }
-        const Operand first = builder().Mul(place[along], height);
-        WriteSeveral(elements, index, first, Min(builder().Add(first, height), end), rows);
+        for (Several& each : tile) {
+          const Operand& height = heights[each.axis];
+          each.first = builder().Mul(index[each.axis], height);
+          each.last = Min(builder().Add(each.first, height), extents[each.axis]);
+        }
+        WriteSeveral(elements, index, tile);
       });
     });
   });
 }
 
-// Straight code for as many rows as there are nearly everywhere, and for those of which none has
-// the usual arm, where the other one is short: at the ends of lines the rest of a warp waits for
-// them. A loop for others.
-void ElementLowering::WriteSeveral(const Elements& elements, Operands place, const Operand& first,
-                                   const Operand& last, int64_t rows) {
-  const size_t axis = elements.order[elements.order.size() - 2];
-  const auto row = [&](const Operand& at) {
-    place[axis] = at;
-    return place;
-  };
+// Straight code for as many elements as there are nearly everywhere, and for those of which none
+// has the usual arm, where the other one is short: at the ends of lines the rest of a warp waits
+// for them. Loops for others.
+void ElementLowering::WriteSeveral(const Elements& elements, Operands place,
+                                   const std::vector<Several>& tile) {
   const std::optional<Usual> usual = FindUsual(*elements.nest.blocks[0]);
   const bool has_ends = usual && IsOtherShort(*usual, *elements.nest.blocks[0]);
-  Operand all = builder().Scalar(OpCode::kEq, {builder().Sub(last, first), Int(rows)});
+  Operand all = Operand::Bool(true);
+  std::vector<Operands> indexes = {place};
+  for (const Several& each : tile) {
+    const Operand span = builder().Sub(each.last, each.first);
+    all = builder().Scalar(OpCode::kAnd,
+                           {all, builder().Scalar(OpCode::kEq, {span, Int(each.count)})});
+    std::vector<Operands> further;
+    for (Operands& index : indexes) {
+      for (int64_t k = 0; k < each.count; ++k) {
+        index[each.axis] = builder().Add(each.first, Int(k));
+        further.push_back(index);
+      }
+    }
+    indexes = std::move(further);
+  }
   Operand none = all;
-  std::vector<Operands> indexes;
-  for (int64_t k = 0; k < rows; ++k) {
-    indexes.push_back(row(builder().Add(first, Int(k))));
-    if (!usual) continue;
-    const Operand is_usual = IsUsual(*usual, indexes.back());
+  for (const Operands& index : indexes) {
+    if (!usual) break;
+    const Operand is_usual = IsUsual(*usual, index);
     all = builder().Scalar(OpCode::kAnd, {all, is_usual});
     if (!has_ends) continue;
     const Operand is_other = builder().Scalar(OpCode::kNot, {is_usual});
@@ -318,7 +351,7 @@ void ElementLowering::WriteSeveral(const Elements& elements, Operands place, con
     return Operands{};
   };
   const auto one_by_one = [&] {
-    Loop(first, last, {}, [&](const Operand& at) { elements.body(row(at)); });
+    WriteEach(elements, place, tile, 0);
     return Operands{};
   };
   const auto rest = [&] {
@@ -327,6 +360,16 @@ void ElementLowering::WriteSeveral(const Elements& elements, Operands place, con
     return Choose(none, [&] { return together(other); }, one_by_one);
   };
   Choose(all, [&] { return together(usual); }, rest);
+}
+
+// One element after the other, along the axes from that one on.
+void ElementLowering::WriteEach(const Elements& elements, Operands& place,
+                                const std::vector<Several>& tile, size_t from) {
+  if (from == tile.size()) return elements.body(place);
+  Loop(tile[from].first, tile[from].last, {}, [&](const Operand& at) {
+    place[tile[from].axis] = at;
+    WriteEach(elements, place, tile, from + 1);
+  });
 }
 
 bool ElementLowering::IsOtherShort(const Usual& usual, const Block& body) {

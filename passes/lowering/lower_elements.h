@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "passes/analyses/linear_forms.h"
 #include "passes/lowering/lower_row_groups.h"
 
 namespace parakeet::passes {
@@ -18,9 +19,9 @@ namespace parakeet::passes {
 //   imap (%i, %j) in (%n, %m) { %a = load %x[%i, %j] ... }   as   imap (%p) in (%n * %m)
 //
 // Of any other nest a thread finds the index by products instead of divisions, and makes elements
-// of some rows, one above the other, where these are cheap: the index is found once, and what
-// several of them read is read once. An `if` of the element that asks for its place, as those of
-// boundaries do, is decided for all of them at once.
+// of some rows, one above the other, where these are cheap, and of two planes where those share
+// rows: the index is found once, and what several of them read is read once. An `if` of the element
+// that asks for its place, as those of boundaries do, is decided for all of them at once.
 class ElementLowering : public RowGroupLowering {
  public:
   ElementLowering(ir::Arena* arena, const ir::Function& function, int vector_bytes);
@@ -68,9 +69,19 @@ class ElementLowering : public RowGroupLowering {
   void VisitCheckInLine(const ir::Binding& check);
   ir::Operand LineOf(const ir::Operand& array, const ir::Operand& count);
   void WriteTrips(const Elements& elements);
-  void WriteGrid(const Elements& elements, int64_t rows);
-  void WriteSeveral(const Elements& elements, Operands place, const ir::Operand& first,
-                    const ir::Operand& last, int64_t rows);
+  // How many neighbours a thread makes along an axis, where there are as many: those from `first`
+  // on, to `last` where there are fewer.
+  struct Several {
+    size_t axis;  // of the extents
+    int64_t count;
+    ir::Operand first = {};
+    ir::Operand last = {};
+  };
+  std::vector<Several> TileOf(const Elements& elements) const;
+  void WriteGrid(const Elements& elements, std::vector<Several> tile);
+  void WriteSeveral(const Elements& elements, Operands place, const std::vector<Several>& tile);
+  void WriteEach(const Elements& elements, Operands& place, const std::vector<Several>& tile,
+                 size_t from);
   void WriteTogether(const Elements& elements, const std::vector<Operands>& indexes,
                      const std::optional<Usual>& usual);
   static std::optional<Usual> FindUsual(const ir::Block& body);
@@ -81,6 +92,7 @@ class ElementLowering : public RowGroupLowering {
   std::unordered_map<const ir::Binding*, const ir::Binding*> equalities_;
   std::unordered_map<const ir::Var*, ir::Operand> same_sizes_;
   std::unordered_map<const ir::Var*, ir::Operand> lines_;  // by array
+  const WrappingForms forms_;
   ir::Operand line_place_;
   std::vector<const ir::Var*> line_index_;  // of the nest
   Operands line_extents_;
