@@ -158,6 +158,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "iterate-in-order",
       // Behind what fuses, so that orders of sums follow from no lengths that only some calls have.
       "sort-known-rows",
+      // Of arrays that a step makes anew.
+      "begin-with-sources",
       "place-results",
       // Of rows that are sorted, few elements may be read again, and none of what they were.
       "simplify",

@@ -34,6 +34,7 @@
 #include "ir/mutator.h"
 #include "ir/uses.h"
 #include "passes/analyses/carried_values.h"
+#include "passes/analyses/find_copies.h"
 #include "passes/analyses/find_effects.h"
 #include "passes/analyses/linear_forms.h"
 #include "passes/analyses/needed_bindings.h"
@@ -96,19 +97,6 @@ bool Loads(const Block& body, const Var* array) {
   return loads;
 }
 
-// True where the block looks at elements of the array, and does nothing else with it.
-bool OnlyLoads(const Block& block, const Var* array) {
-  bool only = std::count(block.results.begin(), block.results.end(), Operand(array)) == 0;
-  ir::ForEachBinding(block, [&](const Binding& b) {
-    const size_t uses = std::count(b.operands.begin(), b.operands.end(), Operand(array));
-    only &= uses == 0 || b.op == OpCode::kLoad;
-    for (const Block* inner : b.blocks) {
-      only &= std::count(inner->results.begin(), inner->results.end(), Operand(array)) == 0;
-    }
-  });
-  return only;
-}
-
 // The store that ends the block of a foreach that stores nothing else; null for another.
 const Binding* StoreOf(const Binding& foreach) {
   const Block& body = *foreach.blocks[0];
@@ -134,18 +122,6 @@ const Binding* CopiedBy(const Binding& foreach) {
                       std::equal(load->operands.begin() + 1, load->operands.end(),
                                  body.params.begin(), body.params.end());
   return copies ? load : nullptr;
-}
-
-// True for an imap of the array's elements where they are.
-bool IsCopyOf(const Binding& imap, const Var* array) {
-  if (imap.op != OpCode::kImap || imap.results.size() != 1) return false;
-  const Block& body = *imap.blocks[0];
-  if (body.bindings.size() != 1 || body.bindings[0]->op != OpCode::kLoad) return false;
-  const Binding& load = *body.bindings[0];
-  return load.operands[0] == Operand(array) && body.results[0] == Operand(load.result()) &&
-         imap.operands == array->type.dims() &&
-         std::equal(load.operands.begin() + 1, load.operands.end(), body.params.begin(),
-                    body.params.end());
 }
 
 class Renewer : public ir::Mutator {

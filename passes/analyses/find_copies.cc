@@ -164,4 +164,27 @@ std::string CopyFinder::WhyNotEarlier(const Block& block, size_t made, size_t at
   return "";
 }
 
+bool OnlyLoads(const Block& block, const Var* array) {
+  bool only = std::count(block.results.begin(), block.results.end(), Operand(array)) == 0;
+  ir::ForEachBinding(block, [&](const Binding& b) {
+    const size_t uses = std::count(b.operands.begin(), b.operands.end(), Operand(array));
+    only &= uses == 0 || b.op == OpCode::kLoad;
+    for (const Block* inner : b.blocks) {
+      only &= std::count(inner->results.begin(), inner->results.end(), Operand(array)) == 0;
+    }
+  });
+  return only;
+}
+
+bool IsCopyOf(const Binding& imap, const Var* array) {
+  if (imap.op != OpCode::kImap || imap.results.size() != 1) return false;
+  const Block& body = *imap.blocks[0];
+  if (body.bindings.size() != 1 || body.bindings[0]->op != OpCode::kLoad) return false;
+  const Binding& load = *body.bindings[0];
+  return load.operands[0] == Operand(array) && body.results[0] == Operand(load.result()) &&
+         imap.operands == array->type.dims() &&
+         std::equal(load.operands.begin() + 1, load.operands.end(), body.params.begin(),
+                    body.params.end());
+}
+
 }  // namespace parakeet::passes

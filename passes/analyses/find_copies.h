@@ -62,6 +62,12 @@ class CopyFinder {
 // does; what the block yields is not asked.
 std::string WhyWhole(const ir::Block& block, const ir::Var* array, bool routines_may = false);
 
+// True where the block looks at elements of the array, and does nothing else with it.
+bool OnlyLoads(const ir::Block& block, const ir::Var* array);
+
+// True for an imap of the array's elements where they are.
+bool IsCopyOf(const ir::Binding& imap, const ir::Var* array);
+
 // The number of the imap or alloc of the block that makes the array; -1 when there is none.
 int MakerOf(const ir::Block& block, const ir::Var* array);
 

@@ -28,7 +28,7 @@ namespace {
 
 constexpr int64_t kThreads = 256;
 constexpr int64_t kMostTile = 16;
-constexpr int64_t kMostShared = 48 * 1024;
+constexpr int64_t kMostBytesOfTile = 48 * 1024;
 constexpr int64_t kTogether = 4;  // What a thread loads before it stores any.
 
 bool HasChecks(const ir::Block& block) {
@@ -50,7 +50,7 @@ int64_t ReductionLowering::TileOf(const Reduction& r, bool parallel) const {
   for (const Operand& result : r.binding.blocks[1]->results)
     bytes += ir::SizeInBytes(ir::DTypeOf(result));
   int64_t tile = kMostTile;
-  while (tile > 0 && kThreads * (tile + 2) * bytes > kMostShared) tile /= 2;
+  while (tile > 0 && kThreads * (tile + 2) * bytes > kMostBytesOfTile) tile /= 2;
   return tile;
 }
 

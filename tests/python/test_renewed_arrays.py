@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from agreement import Tolerance, check_agreement, deep_copies
+from agreement import HERE, Tolerance, check_agreement, deep_copies
 
 from parakeet import jit
 
@@ -109,9 +109,34 @@ def raises_on_the_way(u, steps):
     return u
 
 
-PROGRAMS = [inside, of_the_caller, copied_before, two_at_once, until_it_is_still, inner_steps,
-            names_and_views, either, renewed_before_it_is_either,
-            raises_on_the_way]  # fmt: skip
+def begins_with_a_copy(u, steps):
+    r = u.copy()
+    for _ in range(steps):
+        r = np.roll(r, 1, axis=0) * 0.5 + r[::-1]
+    r[0, 0] = 7.0
+    return r
+
+
+def copies_of_two(u, steps):
+    p, q = u.copy(), (2.0 * u)[:, :]
+    for _ in range(steps):
+        p, q = np.roll(q, 1, axis=1) + 0.25 * np.roll(p, 2, axis=0), np.roll(p, -1, axis=1)
+    p[1] += u[1]
+    return p, q
+
+
+def stored_to_on_the_way(u, steps):
+    r = u.copy()
+    u[0] = 3.0
+    for k in range(steps):
+        r = np.roll(r, 1, axis=1) + 0.5 * u
+        u[1] = k
+    return r
+
+
+PROGRAMS = [inside, begins_with_a_copy, copies_of_two, stored_to_on_the_way, of_the_caller,
+            copied_before, two_at_once, until_it_is_still, inner_steps, names_and_views, either,
+            renewed_before_it_is_either, raises_on_the_way]  # fmt: skip
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
@@ -145,3 +170,9 @@ def test_a_step_makes_no_array_and_copies_nothing():
         report = jit(program).explain(RANDOM.random((30, 40)), 4)
         assert any("two arrays take turns" in note.text for note in report.notes), program
         assert f", {made} array" in str(report), (program, str(report))
+
+
+@pytest.mark.parametrize("target", ["serial", HERE])
+def test_a_loop_begins_with_what_is_copied(target):
+    report = jit(begins_with_a_copy).explain(RANDOM.random((30, 40)), 4, target=target)
+    assert any("begins with what is copied" in note.text for note in report.notes)

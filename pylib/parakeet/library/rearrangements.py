@@ -115,6 +115,8 @@ def repeat_each(x, counts):
 
 
 def repeat_along(x, repeats, axis):
+    if not can_cast(asarray(repeats).dtype, np.int64, "safe"):
+        raise TypeError("Cannot cast array data to dtype('int64') according to the rule 'safe'")
     if asarray(repeats).ndim > 0:
         return moveaxis(repeat_each(moveaxis(x, axis, 0), asarray(repeats)), 0, axis)
     (axis,) = normalize_axes(axis, x.ndim)
