@@ -34,10 +34,11 @@ class TileReads {
     }
     return moving.Places(1);
   }
-  // Whether those of several rows share so much of the lines along arrays' last axes, which come
-  // from caches that all threads have, that it is worth a thread's while to make them together.
-  bool SharesLines(int64_t elements, int64_t rows) const {
-    return 4 * Count(elements, rows, true) <= 3 * rows * Count(elements, 1, true);
+  // Whether elements of several rows share so much of the lines along arrays' last axes, which come
+  // from caches that all threads have, that a thread had better make those than `alone` of one row.
+  bool SharesLines(int64_t elements, int64_t rows, int64_t alone) const {
+    const int64_t together = Count(elements, rows, true) * alone;
+    return 4 * together <= 3 * elements * rows * int64_t(Count(alone, 1, true));
   }
 
  private:

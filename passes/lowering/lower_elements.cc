@@ -21,7 +21,9 @@ using ir::Var;
 namespace {
 
 constexpr int64_t kRowsOfThread = 4;
-constexpr int64_t kPlanesOfThread = 2;
+// Where planes share rows, of as many planes, and fewer rows.
+constexpr int64_t kPlanesOfThread = 4;
+constexpr int64_t kRowsOfPlanes = 2;
 constexpr int kCheapElement = 64;
 constexpr int kCheapStencil = 256;
 // Of shorter rows, those one above the other are too far apart for neighbouring threads.
@@ -273,8 +275,8 @@ std::vector<ElementLowering::Several> ElementLowering::TileOf(const Elements& el
   ir::ForEachBinding(body, [&](const Binding& b) {
     if (b.op == OpCode::kLoad) reads.Add(b);
   });
-  if (!reads.SharesLines(kRowsOfThread, kPlanesOfThread)) return {rows};
-  return {{axis(2), kPlanesOfThread}, rows};
+  if (!reads.SharesLines(kRowsOfPlanes, kPlanesOfThread, kRowsOfThread)) return {rows};
+  return {{axis(2), kPlanesOfThread}, {axis(1), kRowsOfPlanes}};
 }
 
 void ElementLowering::WriteGrid(const Elements& elements, std::vector<Several> tile) {

@@ -19,7 +19,7 @@ namespace parakeet::passes {
 //   imap (%i, %j) in (%n, %m) { %a = load %x[%i, %j] ... }   as   imap (%p) in (%n * %m)
 //
 // Of any other nest a thread finds the index by products instead of divisions, and makes elements
-// of some rows, one above the other, where these are cheap, and of two planes where those share
+// of some rows, one above the other, where these are cheap, and of some planes where those share
 // rows: the index is found once, and what several of them read is read once. An `if` of the element
 // that asks for its place, as those of boundaries do, is decided for all of them at once.
 class ElementLowering : public RowGroupLowering {
