@@ -16,12 +16,12 @@ using ir::Var;
 
 namespace {
 
-constexpr int64_t kMostShared = 46 * 1024;
+constexpr int64_t kMostSharedBySorts = 46 * 1024;
 constexpr int64_t kLongestRun = 15;
 
 // Odd, so that threads that go through their runs side by side read different banks.
 int64_t RunOf(int64_t bytes) {
-  const int64_t fits = std::min(kMostShared / (2 * kBlockThreads * bytes), kLongestRun);
+  const int64_t fits = std::min(kMostSharedBySorts / (2 * kBlockThreads * bytes), kLongestRun);
   return fits - (fits + 1) % 2;
 }
 
