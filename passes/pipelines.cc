@@ -114,6 +114,7 @@ const std::vector<std::string_view>& CpuPipeline() {
       // Of what elements are still made for: recognize-contractions would keep it.
       "unroll-short-axes",
       // While reductions still stand by themselves.
+      "block-triangles",
       "recognize-contractions",
       // As soon as there are products: a call that has others is compiled anew.
       "expect-long-sides",
@@ -264,16 +265,23 @@ const std::vector<std::string_view>& GpuPipeline() {
   static const auto* const kPasses = [] {
     // Each thread of a GPU makes one element: what is made for many in the caches of a core or in
     // lanes is made otherwise, and all of an array by one kernel.
-    const std::set<std::string_view> left_out = {
-        "split-at-borders",     "version-loops",     "split-nests",      "split-maps-at-borders",
-        "dot-thin-rows",        "fill-rest",         "fuse-panels",      "flatten-maps",
-        "block-contractions",   "unroll-last-axes",  "vectorize-loops",  "flatten-lanes",
-        "store-behind-checks",  "join-lanes",        "hoist-loads",      "branch-checks",
-        "prefetch-streams",     "even-costs",        "write-one-by-one", "stream-stores",
-        "load-before-branches", "store-at-once",     "hoist-arrays",     "gather-columns",
-        "make-turned-first",    "join-checks",       "tile-steps",       "repeat-extremes",
-        "separate-ends",        "expect-long-sides", "search-in-lanes",  "load-for-lanes",
-        "check-places"};
+    const std::set<std::string_view> left_out = {"split-at-borders",  "version-loops",
+                                                 "split-nests",       "split-maps-at-borders",
+                                                 "dot-thin-rows",     "fill-rest",
+                                                 "fuse-panels",       "flatten-maps",
+                                                 "block-triangles",   "block-contractions",
+                                                 "unroll-last-axes",  "vectorize-loops",
+                                                 "flatten-lanes",     "store-behind-checks",
+                                                 "join-lanes",        "hoist-loads",
+                                                 "branch-checks",     "prefetch-streams",
+                                                 "even-costs",        "write-one-by-one",
+                                                 "stream-stores",     "load-before-branches",
+                                                 "store-at-once",     "hoist-arrays",
+                                                 "gather-columns",    "make-turned-first",
+                                                 "join-checks",       "tile-steps",
+                                                 "repeat-extremes",   "separate-ends",
+                                                 "expect-long-sides", "search-in-lanes",
+                                                 "load-for-lanes",    "check-places"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       // Before what sees sums in updates.

@@ -53,6 +53,7 @@ class Simplifier : public ir::Mutator {
     if (b->op == OpCode::kIf) Assume(*b);
     if (IsLoop(b->op)) b = WithoutKept(*b);
     if (b->op == OpCode::kForeach) b = WithoutUnitAxes(*b);
+    if (InfoOf(b->op).format == ir::OpFormat::kIndices) LearnExtents(*b);
     const Binding* rewritten = Rewrite(b);
     // Its results may have new types; what reads the old ones reads the new.
     if (auto value = Simpler(*rewritten)) return Stand(*b, *rewritten, *value);
@@ -253,9 +254,30 @@ class Simplifier : public ir::Mutator {
            (ir::IsBool(from) || ir::IsInteger(from));
   }
 
+  void LearnExtents(const Binding& nest) {
+    const std::vector<const Var*>& indexes = nest.blocks[0]->params;
+    for (size_t k = 0; k < indexes.size() && k < nest.operands.size(); ++k)
+      extents_.insert_or_assign(indexes[k], Apply(nest.operands[k]));
+  }
+
+  // %i * (%n != 1) => %i of an index that goes to n: where n is 1, it is 0. An axis is read so that
+  // may have been broadcast.
+  std::optional<Operand> IndexOfAxis(const Operand& index, const Operand& factor) const {
+    const Binding* cast = DefinedBy(factor, OpCode::kCast);
+    const Binding* is_long = cast == nullptr ? nullptr : DefinedBy(cast->operands[0], OpCode::kNe);
+    const auto extent = index.IsVar() ? extents_.find(index.var()) : extents_.end();
+    const bool is_same = is_long != nullptr && extent != extents_.end() &&
+                         is_long->operands[0] == extent->second && is_long->operands[1].IsInt(1);
+    return is_same ? std::optional(index) : std::nullopt;
+  }
+
   std::optional<Operand> ApplyRules(const Binding& b) {
     const std::vector<Operand>& in = b.operands;
     switch (b.op) {
+      case OpCode::kMul: {
+        const auto index = IndexOfAxis(in[0], in[1]);
+        return index ? index : IndexOfAxis(in[1], in[0]);
+      }
       case OpCode::kLog: {  // log(1 + x) => log1p(x)
         const Binding* sum = DefinedBy(in[0], OpCode::kAdd);
         if (sum == nullptr || !ir::IsFloat(b.result()->type.dtype())) return std::nullopt;
@@ -619,6 +641,7 @@ class Simplifier : public ir::Mutator {
   std::unordered_map<size_t, std::vector<const Binding*>> by_hash_;  // of the same
   std::unordered_map<const Block*, Assumption> assumed_;
   ir::DefinitionMap definitions_;
+  std::unordered_map<const Var*, Operand> extents_;  // by index of a nest
 };
 
 }  // namespace

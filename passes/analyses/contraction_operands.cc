@@ -333,8 +333,9 @@ class OperandWriter {
     std::vector<const Binding*> bindings;
     for (auto b = body.bindings.rbegin(); b != body.bindings.rend(); ++b) {
       const auto is_kept = [&](const Var* result) { return kept.contains(result); };
-      const bool stores = (*b)->results.empty();
-      if (*b != summed && !stores &&
+      // Atomics give what was there before.
+      const bool is_value = ir::IsScalarOp((*b)->op) || (*b)->op == OpCode::kLoad;
+      if (*b != summed && is_value &&
           std::none_of((*b)->results.begin(), (*b)->results.end(), is_kept))
         continue;
       bindings.push_back(*b);

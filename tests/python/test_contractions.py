@@ -422,3 +422,25 @@ def test_products_of_lines_and_comprehensions_are_contractions():
     square = np.zeros((9, 9))
     assert "contraction: " in sums_of_products.explain(square, square, target="serial")
     assert "no checks left" in sums_of_few.explain(square, square, 3, target="serial")
+
+
+def products_on_both_sides(x, y):
+    """The last store at a place is marked by an atomic, beside a sum that only the stores need."""
+    n = x.shape[0]
+    c = np.zeros((n, n))
+    for i in range(1, n):
+        for j in range(n - 1):
+            s = 0.0
+            for k in range(n):
+                s += y[i, k] * x[k, j]
+            c[i, j] = s
+            c[j, i] = c[i, j]
+    return c
+
+
+@pytest.mark.parametrize("n", [2, 9, 17])
+def test_the_last_of_sums_that_are_stored_twice(n):
+    x, y = np.random.default_rng(n).integers(-3, 4, (2, n, n)).astype(float)
+    for target in COMPILED:
+        result = jit(products_on_both_sides)(x, y, target=target)
+        np.testing.assert_array_equal(result, products_on_both_sides(x, y))

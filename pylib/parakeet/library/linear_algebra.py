@@ -125,6 +125,10 @@ def stacked_product(a, b):
     if b.ndim == 1:
         return stacked_product(a, b[:, None])[..., 0]
     inner = a.shape[-1]
+    if b.ndim == 2:
+        # Rows of all the matrices by one: a product of matrices has use for its columns again.
+        rows = reshape(a, (count_of(a.shape[:-1]), inner))
+        return reshape(product(rows, b), a.shape[:-1] + (b.shape[1],))
     shape = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     count = count_of(shape)
     rows = a.shape[-2]
