@@ -195,3 +195,22 @@ def test_uint64_is_counted_too():
     np.testing.assert_equal(jit(counted)(x.astype(np.uint64)), counted(x))
     with pytest.raises(ValueError, match="no negative elements"):
         jit(counted)(np.array([2**63], np.uint64))
+
+
+def placed_by_a_float(x, totals, n):
+    for step in range(3):
+        if step == 1:
+            break
+        made = np.zeros(n, np.int64)
+        for i in range(0, n, 2):
+            made[int(x[-1] * 4) % n] = i
+        totals += made
+    return totals
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_float_is_converted_behind_where_it_was_made(dtype):
+    """In a loop, behind the checks of it."""
+    x = np.array([0.25, 1.25], dtype)
+    check_agreement(jit(placed_by_a_float), placed_by_a_float,
+                    lambda: (x, np.zeros(9, np.int64), 9), EXACT)
