@@ -17,6 +17,7 @@ import numpy as np
 import random_aliases
 import random_arrays
 import random_dtypes
+import random_kernels
 import random_numeric
 import random_programs
 import random_rows
@@ -31,7 +32,7 @@ import parakeet
 # Each has make_program(seed), cases(seed) and make_arguments(case).
 KINDS = {"statements": random_programs, "aliases": random_aliases, "arrays": random_arrays,
          "steps": random_steps, "numeric": random_numeric, "dtypes": random_dtypes,
-         "rows": random_rows}
+         "rows": random_rows, "kernels": random_kernels}
 # What a compiler that refuses a program may raise, beside what plain Python raises.
 LIMITATION = "Limitation"
 # Held to each other too; others only to plain Python.

@@ -214,7 +214,6 @@ np.zeros(2, np.{t}) + {p}
 np.arange({e} % 9)
 np.arange(3, dtype=np.{d}) * {i}[:1]
 np.isclose({f}, {f})
-np.isin({i}, {i})
 np.searchsorted(np.sort({n}), {n})
 {n}[{b}]
 {a}[::-1]
