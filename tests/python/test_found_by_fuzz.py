@@ -214,3 +214,19 @@ def test_a_float_is_converted_behind_where_it_was_made(dtype):
     x = np.array([0.25, 1.25], dtype)
     check_agreement(jit(placed_by_a_float), placed_by_a_float,
                     lambda: (x, np.zeros(9, np.int64), 9), EXACT)
+
+
+def sorted_and_replaced(x):
+    columns = np.sort(x, axis=0)
+    columns.fill(-1)
+    rows = np.array([np.sort(row) for row in x])
+    rows[1:] = rows[:-1] * 2
+    others = np.array([row * 2 for row in x])
+    others[:, 0] = 0
+    return columns, rows, others
+
+
+@pytest.mark.parametrize("shape", [(5, 3), (1, 1), (40, 7)])
+def test_rows_that_a_loop_made_whole_are_stored_to(shape):
+    check_agreement(jit(sorted_and_replaced), sorted_and_replaced, lambda: (quarters(*shape),),
+                    EXACT)
