@@ -162,9 +162,9 @@ class FilterFuser : public ir::Mutator {
     const auto needs = [&](VarSet free) {
       return std::any_of(free.begin(), free.end(), [&](auto* var) { return later.contains(var); });
     };
-    VarSet own = ir::FreeVars(*seen.block.bindings[at]->blocks[0]);
+    const Block& body = *seen.block.bindings[at]->blocks[0];
+    const VarSet own = ir::FreeVars(*Without(arena(), body, LoadsOf(kept)));
     for (const Kept& read : kept) {
-      own.erase(read.load->operands[0].var());
       if (!read.updates.empty()) return "what is kept is changed before";
       if (needs(ir::FreeVars(*read.filter->blocks[0]))) return "it needs what is made behind";
       if (Intersects(EffectsOf(*read.filter->blocks[0], roots_).reads, written))
@@ -380,19 +380,23 @@ class FilterFuser : public ir::Mutator {
     return ir::InlineBlock(builder, *filter.blocks[0], {index})[result];
   }
 
+  static std::unordered_set<const Binding*> LoadsOf(const std::vector<Kept>& kept) {
+    std::unordered_set<const Binding*> loads;
+    for (const Kept& read : kept) loads.insert(read.load);
+    return loads;
+  }
+
   // The consumer's block, behind the elements that it reads; what it yields.
   std::vector<Operand> WriteBody(ir::Builder& builder, const Block& body,
                                  const std::vector<Kept>& kept, const Var* index,
                                  ir::Substitution values) const {
-    std::unordered_set<const Binding*> loads;
     for (const Kept& read : kept) {
-      loads.insert(read.load);
       Operand element = ElementAt(builder, *read.filter, read.result, index);
       for (const Block* update : read.updates)
         element = ir::InlineBlock(builder, *update, {element})[0];
       values[read.load->result()] = element;
     }
-    return ir::InlineBlock(builder, *Without(arena(), body, loads), std::move(values));
+    return ir::InlineBlock(builder, *Without(arena(), body, LoadsOf(kept)), std::move(values));
   }
 
   const Binding* FusedReduction(const Binding& reduction, const Binding& filter,

@@ -12,7 +12,8 @@
 //
 // Orders (argsort) are done likewise: the first place of the least element, the last of the
 // greatest, or a call of `argselect`. Elements are those that sorting puts there, to the sign of a
-// zero: -0 stands before 0, nan behind the rest.
+// zero: -0 stands before 0, nan behind the rest. Elements that do not lie one after the other are
+// copied for a selection, and for a traversal are not.
 //
 // Assumes: slices lie inside their arrays.
 // Refuses: complex numbers and float16; stable sorts of floats, which keep zeros of either sign in
@@ -53,6 +54,7 @@ struct Sort {
   const Binding* call;
   const Binding* maker;  // Of the array that the call sorts, or of the indexes.
   Operand keys;          // What is sorted, as it was.
+  bool are_in_line;      // Whether the keys lie one after the other.
   bool is_order;
   PartsRead parts;
 };
@@ -78,6 +80,9 @@ class SortFinder {
         finder_(function),
         definitions_(ir::Definitions(*function.body)),
         for_kernels_(for_kernels) {
+    for (const ir::Param& param : function.params) {
+      if (param.layout == ir::Layout::kC) in_c_order_.insert(param.var);
+    }
     ir::ForEachBinding(*function.body, [&](const Binding& b) {
       for (const Block* block : b.blocks) around_[block] = &b;
       for (const size_t stored : ir::StoredOperands(b)) {
@@ -98,7 +103,9 @@ class SortFinder {
     if (maker == nullptr || (is_order && !CountsUp(*maker))) return std::nullopt;
     std::optional<PartsRead> parts = finder_.Of(*maker, &call);
     if (!parts || !ArePartsOf(call, *parts)) return std::nullopt;
-    Sort sort{&call, maker, KeysOf(call, parts->reads), is_order, std::move(*parts)};
+    const Operand keys = KeysOf(call, parts->reads);
+    const bool are_in_line = keys == call.operands[0] || LiesInLine(keys);
+    Sort sort{&call, maker, keys, are_in_line, is_order, std::move(*parts)};
     if (is_order && !IsKept(sort.keys, call, sort.parts.reads)) return std::nullopt;
     return sort;
   }
@@ -140,6 +147,19 @@ class SortFinder {
     const bool is_copy =
         copy != nullptr && IsIdentity(*copy) && finder_.BlockOf(copy) == finder_.BlockOf(&call);
     return is_copy && IsKept(copy->operands[0], *copy, reads) ? copy->operands[0] : keys;
+  }
+
+  // Whether that is known of an array of one axis, which is no part of another.
+  bool LiesInLine(const Operand& array) const {
+    const Binding* maker = DefinitionOf(array);
+    if (maker == nullptr) return in_c_order_.contains(array.var());
+    switch (maker->op) {
+      case OpCode::kAlloc:
+      case OpCode::kFilter:
+      case OpCode::kImap:
+      case OpCode::kMap: return true;
+      default: return false;
+    }
   }
 
   std::ptrdiff_t NumberOf(const Binding& b) const {
@@ -206,6 +226,7 @@ class SortFinder {
   const PartsReadFinder finder_;
   const ir::DefinitionMap definitions_;
   const bool for_kernels_;
+  ir::VarSet in_c_order_;
   std::unordered_map<const Block*, const Binding*> around_;
   std::unordered_map<const Var*, int> stores_;
 };
@@ -214,10 +235,12 @@ class SortFinder {
 class SelectionWriter {
  public:
   // `new_site` gives the number of a site for what fails without memory.
-  SelectionWriter(Builder& builder, std::function<int64_t()> new_site, Operand keys, bool is_order)
+  SelectionWriter(Builder& builder, std::function<int64_t()> new_site, Operand keys,
+                  bool are_in_line, bool is_order)
       : builder_(builder),
         new_site_(std::move(new_site)),
         keys_(std::move(keys)),
+        are_in_line_(are_in_line),
         is_order_(is_order) {}
 
   Operand Least() { return AtEnd(OpCode::kFmin, OpCode::kMin, true); }
@@ -228,8 +251,9 @@ class SelectionWriter {
     const DType dtype = is_order_ ? DType::kI64 : Dtype();
     const Var* made = builder_.EmitOne(OpCode::kAlloc, ir::Type::Array(dtype, {count}), {count});
     const std::string routine = is_order_ ? "argselect" : "select";
-    const Operand status = builder_.EmitOne(OpCode::kLibraryCall, DType::kI64,
-                                            {keys_, places, made}, {{Attr::kCallee, routine}});
+    const Operand keys = are_in_line_ ? keys_ : CopyOfKeys();
+    const Operand status = builder_.EmitOne(OpCode::kLibraryCall, DType::kI64, {keys, places, made},
+                                            {{Attr::kCallee, routine}});
     const Operand is_made = builder_.Scalar(OpCode::kGe, {status, Int(0)});
     builder_.Emit(OpCode::kCheck, {}, {is_made}, {{Attr::kSite, new_site_()}, {Attr::kAt, 0}});
     return made;
@@ -241,6 +265,12 @@ class SelectionWriter {
   Operand Extent() const { return ir::TypeOf(keys_).dims()[0]; }
   Operand Zero(bool is_negative) const {
     return ir::Constant::Float(is_negative ? -0.0 : 0.0, Dtype());
+  }
+
+  Operand CopyOfKeys() {
+    const Var* a = builder_.NewVar(Dtype(), "a");
+    return builder_.EmitOne(OpCode::kMap, ir::Type::Array(Dtype(), {Extent()}), {keys_}, {},
+                            {builder_.Nested().Finish({a}, {a})});
   }
 
   Operand AtEnd(OpCode of_floats, OpCode of_integers, bool is_least) {
@@ -307,6 +337,7 @@ class SelectionWriter {
   Builder& builder_;
   const std::function<int64_t()> new_site_;
   const Operand keys_;
+  const bool are_in_line_;
   const bool is_order_;
 };
 
@@ -349,7 +380,7 @@ class Selecting : public ir::Mutator {
       sites_.push_back({"MemoryError", "no memory to sort", sort.call->span});
       return int64_t(first_site_ + sites_.size() - 1);
     };
-    return {builder(), new_site, Apply(sort.keys), sort.is_order};
+    return {builder(), new_site, Apply(sort.keys), sort.are_in_line, sort.is_order};
   }
 
   void Make(const Sort& sort, const PartRead& read) {

@@ -16,8 +16,8 @@
 // a list moves up to put something in front is soon done in order.
 //
 // Assumes: index form, behind schedule, where nothing behind it changes the order of iterations.
-// Refuses: what is made and read elsewhere too; several stores; loads of the array whose distance
-// from the store is not one number, or of what is stored before.
+// Refuses: what is made and read elsewhere, be it too or alone; several stores; loads of the array
+// whose distance from the store is not one number, or of what is stored before.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -94,12 +94,16 @@ class StoresAtOnce : public ir::Mutator {
   const Binding* OnlyStore(const Binding& storing, const Var* made) const {
     const Block& body = *storing.blocks[0];
     if (body.bindings.empty() || body.bindings.back()->op != OpCode::kStore) return nullptr;
-    const bool is_plain =
-        std::all_of(body.bindings.begin(), body.bindings.end() - 1, [&](const Binding* b) {
-          return ir::IsScalarOp(b->op) || IsOwnLoad(*b, made, body.params[0]);
-        });
+    bool is_plain = true;
+    bool is_read = false;
+    for (const Binding* b : body.bindings) {
+      if (b == body.bindings.back()) break;
+      const bool is_own = IsOwnLoad(*b, made, body.params[0]);
+      is_plain &= is_own || ir::IsScalarOp(b->op);
+      is_read |= is_own;
+    }
     const Binding* store = body.bindings.back();
-    return is_plain && store->operands[0] != Operand(made) ? store : nullptr;
+    return is_plain && is_read && store->operands[0] != Operand(made) ? store : nullptr;
   }
 
   static bool IsOwnLoad(const Binding& b, const Var* made, const Var* index) {

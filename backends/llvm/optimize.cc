@@ -5,6 +5,7 @@
 #include "backends/llvm/fresh_conversions.h"
 #include "backends/llvm/mask_selects.h"
 #include "backends/llvm/mask_widths.h"
+#include "backends/llvm/near_insertions.h"
 #include "backends/llvm/return_apart.h"
 #include "backends/llvm/unsigned_bounds.h"
 #include "backends/llvm/wide_masks.h"
@@ -277,7 +278,10 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
     };
     const bool is_gpu = machine.getTargetTriple().isNVPTX();
     run(first);
-    if (machine.getOptLevel() == llvm::CodeGenOptLevel::None) continue;  // Short code is enough.
+    if (machine.getOptLevel() == llvm::CodeGenOptLevel::None) {  // Short code is enough.
+      InsertNear(function);
+      continue;
+    }
     if (!is_gpu && CountInstructions(function) <= kMostOnPaths && HasPaths(function, functions))
       run(paths);
     if (!is_gpu) JoinBounds(function, functions.getResult<llvm::LoopAnalysis>(function));

@@ -52,6 +52,7 @@ std::optional<PiecewiseArray> PieceFinder::Of(const Block& block, size_t at) con
   const Binding& maker = *block.bindings[at];
   const bool is_alloc = maker.op == OpCode::kAlloc;
   if (!is_alloc && (maker.op != OpCode::kImap || maker.results.size() != 1)) return std::nullopt;
+  if (!is_alloc && !ir::TypeOf(maker.blocks[0]->results[0]).IsScalar()) return std::nullopt;
   const Var* array = maker.result();
   if (array->type.rank() == 0 || !ir::TypeOf(array).IsArray()) return std::nullopt;
   PiecewiseArray made{&maker, {}};

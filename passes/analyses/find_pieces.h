@@ -28,7 +28,7 @@ struct Piece {
 // An array that a block makes piece by piece, all of it before any of it is read.
 struct PiecewiseArray {
   const ir::Binding* maker =
-      nullptr;                // an alloc, of which the pieces leave nothing out, or an imap
+      nullptr;  // an alloc, of which the pieces leave nothing out, or an imap of scalars
   std::vector<Piece> pieces;  // in the order in which they are stored, one at least
 };
 

@@ -213,7 +213,7 @@ class DeviceRun {
   }
 
   // A fresh buffer, and from where to where results lie in it: a filter's is as long as what it
-  // filters.
+  // filters. A result without elements lies nowhere in it: its address may be behind the end.
   struct FreshBuffer {
     uint64_t base, low, high;
     uint64_t host = 0;  // of `low`
@@ -230,7 +230,9 @@ class DeviceRun {
     const int rank = result.node->rank;
     const runtime::ElementRuns runs(AddressIn(result.slots[2]), SizeOfType(result.node->type), rank,
                                     sizes, sizes + rank);
-    const auto low = reinterpret_cast<uint64_t>(runs.low());
+    const bool is_empty = runs.bytes() == 0;
+    if (is_empty) result.slots[2] = result.slots[1];
+    const auto low = is_empty ? result.slots[1] : reinterpret_cast<uint64_t>(runs.low());
     const uint64_t high = low + uint64_t(runs.bytes());
     FreshBuffer* buffer = FindBuffer(buffers, result.slots[1]);
     if (buffer == nullptr) return buffers->push_back({result.slots[1], low, high});

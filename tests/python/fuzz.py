@@ -3,9 +3,11 @@
     ./dev fuzz [--kind KIND] [--count N] [--seed S] [--targets serial,gpu]
 
 A kind is a module that makes programs and arguments: *statements* of the language and near it,
-*aliases* of arrays that are stored to, operations on *arrays*, and *steps* of time loops. A crash,
-a difference, a hang or an exception that is no user's error is a failure: printed with its seed
-and a reduced program, which the command that is printed with it runs again.
+*aliases* of arrays that are stored to, operations on *arrays*, *steps* of time loops, *numeric*
+programs as users write them, arrays and scalars of all *dtypes*, *rows* that are few and long
+between others, and what our own *kernels* do. A crash, a difference, a hang or an exception that is
+no user's error is a failure: printed with its seed and a reduced program, which the command that is
+printed with it runs again.
 """
 
 import argparse

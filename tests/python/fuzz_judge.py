@@ -4,6 +4,7 @@ As a program it is the child of fuzz.py: it reads programs, one JSON line each, 
 with a JSON line. What crashes it is the parent's to report.
 """
 
+import collections
 import functools
 import json
 import re
@@ -15,7 +16,11 @@ import warnings
 import numpy as np
 import random_aliases
 import random_arrays
+import random_dtypes
+import random_kernels
+import random_numeric
 import random_programs
+import random_rows
 import random_steps
 from agreement import bits, python_type
 from from_source import define
@@ -26,7 +31,8 @@ import parakeet
 
 # Each has make_program(seed), cases(seed) and make_arguments(case).
 KINDS = {"statements": random_programs, "aliases": random_aliases, "arrays": random_arrays,
-         "steps": random_steps}
+         "steps": random_steps, "numeric": random_numeric, "dtypes": random_dtypes,
+         "rows": random_rows, "kernels": random_kernels}
 # What a compiler that refuses a program may raise, beside what plain Python raises.
 LIMITATION = "Limitation"
 # Held to each other too; others only to plain Python.
@@ -192,8 +198,10 @@ def compiled(source: str):
     return parakeet.jit(define(source))
 
 
-def judge(source: str, in_subset: bool, make_arguments, targets=ALL_TARGETS) -> dict:
-    """A verdict: ok, skipped or failed, with the target and the reason."""
+def judge(source: str, in_subset: bool, make_arguments, targets=ALL_TARGETS,
+          before: dict | None = None) -> dict:
+    """A verdict: ok, skipped or failed, with the target and the reason. `before` has what targets
+    gave of the same arguments, to the bit, and takes what they give now."""
     try:
         plain = run_plain(source, make_arguments)
     except (EmptyList, TooLong) as reason:
@@ -214,7 +222,17 @@ def judge(source: str, in_subset: bool, make_arguments, targets=ALL_TARGETS) -> 
             return {"verdict": "failed", "target": target, "reason": reason}
     if is_refused(outcomes, in_subset):
         return {"verdict": "ok", "reason": LIMITATION}
-    return judge_each_other(outcomes) or {"verdict": "ok", "reason": plain[0]}
+    return (judge_each_other(outcomes) or judge_again(outcomes, {} if before is None else before)
+            or {"verdict": "ok", "reason": plain[0]})
+
+
+def judge_again(outcomes: dict, before: dict) -> dict | None:
+    """A failure where a target gives other bits than when it was asked first."""
+    for target, outcome in outcomes.items():
+        if before.setdefault(target, bits(outcome)) != bits(outcome):
+            return {"verdict": "failed", "target": target, "reason":
+                    "gives other bits than before calls of other shapes"}
+    return None
 
 
 def is_refused(outcomes: dict, in_subset: bool) -> bool:
@@ -240,12 +258,18 @@ def judge_each_other(outcomes: dict) -> dict | None:
 
 def main() -> None:
     kind, targets = KINDS[sys.argv[1]], sys.argv[2].split(",")
+    before = collections.defaultdict(dict)  # By the arguments of the program judged last.
+    last = None
     answers, sys.stdout = sys.stdout, sys.stderr  # A program that prints is no answer.
     for line in sys.stdin:
         request = json.loads(line)
         make_arguments = functools.partial(kind.make_arguments, request["which"])
+        if request["source"] != last:
+            before.clear()
+            last = request["source"]
         try:
-            answer = judge(request["source"], request["in_subset"], make_arguments, targets)
+            answer = judge(request["source"], request["in_subset"], make_arguments, targets,
+                           before[request["which"]])
         except BaseException as error:  # The parent reports it as a failure of this program.
             answer = {"verdict": "failed", "target": "judge", "reason": repr(error)}
         print(json.dumps(answer), file=answers, flush=True)

@@ -79,13 +79,18 @@ ATTEMPTS = 60
 
 
 def cases(seed: int) -> list[int]:
-    """Three sizes of one flavour; the first is one that the program was tried on."""
+    """Three sizes of one flavour; the first is one that the program was tried on. Or one function
+    takes several flavours in turn, and the first once more."""
     chance = random.Random(seed)
-    flavour = chance.choice((0, 0, *range(len(FLAVOURS))))
-    if FLAVOURS[flavour][-1] == "unusual" and MAKES_INTEGERS.search(make_program(seed)[0]):
-        flavour = 0  # What an integer of nan is, each processor decides.
+    flavours = [chance.choice((0, 0, *range(len(FLAVOURS))))] * 3
     sizes = [0, *chance.sample(range(1, len(SIZES)), 2)]
-    return [flavour * len(SIZES) + size for size in sizes]
+    if chance.random() < 0.4:
+        flavours = [flavours[0], *chance.sample(range(len(FLAVOURS)), 3), flavours[0]]
+        sizes = [0, *sizes[1:], 1, 0]
+    if MAKES_INTEGERS.search(make_program(seed)[0]):
+        # What an integer of nan is, each processor decides.
+        flavours = [0 if FLAVOURS[of][-1] == "unusual" else of for of in flavours]
+    return [of * len(SIZES) + size for of, size in zip(flavours, sizes, strict=True)]
 
 
 def make_arguments(which: int) -> tuple:

@@ -65,7 +65,7 @@ def test_where_a_wheels_file_goes(name, place):
 def test_the_runner_says_how_it_is_used():
     done = subprocess.run([sys.executable, str(BUNDLE / "run.py"), "--help"], check=True,
                           capture_output=True, text=True)
-    for verb in ("test", "bench", "check", "demo"):
+    for verb in ("test", "bench", "check", "fuzz", "demo"):
         assert f"run.py {verb}" in done.stdout
 
 

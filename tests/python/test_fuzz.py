@@ -27,7 +27,7 @@ def test_random_programs_agree(request):
     assert verdicts["ok"] > count
 
 
-@pytest.mark.parametrize("kind", ["aliases", "arrays", "steps"])
+@pytest.mark.parametrize("kind", ["aliases", "arrays", "steps", "numeric", "dtypes"])
 def test_random_programs_of_a_kind_agree(kind):
     failures, verdicts = fuzz.fuzz(SEED, COUNT_OF_KIND, kind)
     assert not [f"seed {failure.seed}: {failure.target} {failure.reason}" for failure in failures]

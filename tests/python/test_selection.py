@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from agreement import EXACT, check_agreement
 from edge_values import edges
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from layouts import LAYOUTS, lay_out
 
 import parakeet
 from parakeet import jit
@@ -226,3 +228,22 @@ def test_orders_of_rows_are_stable(most, dtype):
             x[random.random(x.shape) < 0.1] = -0.0
         expected = np.argsort(x, axis=1, kind="stable")
         np.testing.assert_array_equal(order(x), expected, strict=True)
+
+
+def parts_of_sorted(x, k):
+    return (np.sort(x)[k], np.sort(x)[:3], np.sort(x)[-1], np.argsort(x, kind="stable")[k],
+            np.argsort(x, kind="stable")[:2], np.sort(x)[::-1][:4])
+
+
+def parts_of_sorted_parts(x, k):
+    column = x.reshape(-1, 4)[:, 1]
+    return (*parts_of_sorted(x[::2], k), *parts_of_sorted(x[::-1], k),
+            *parts_of_sorted(column, k), np.sort(x[4:])[k], np.sort(x * 2)[k])
+
+
+@pytest.mark.parametrize("f", [parts_of_sorted, parts_of_sorted_parts])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", ["float64", "int32"])
+def test_what_is_read_of_a_sorted_array_that_lies_anyhow(f, layout, dtype):
+    x = np.random.default_rng(5).permutation(400).astype(dtype)
+    check_agreement(jit(f), f, lambda: (lay_out(x, layout), 7), EXACT)

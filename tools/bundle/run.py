@@ -4,6 +4,7 @@ the glibc of the machine that built it, or a newer one.
     python3 run.py test  [pytest arguments]   the suite, on target "gpu", in several processes
     python3 run.py bench [arguments]          `./dev bench --targets gpu`, beside the peers here
     python3 run.py check [pytest arguments]   compute-sanitizer, and 10,000 calls without growth
+    python3 run.py fuzz  [arguments]          random programs, for --seconds and from --seed on
     python3 run.py demo  [arguments]          the programs in examples/
 
 Environments are made of what lies beside this file, without a network. A short table comes last;
@@ -30,18 +31,18 @@ def main() -> int:
         raise SystemExit("a bundle needs Python 3.11 or newer on x86-64")
     environment.require_glibc()
     options.out.mkdir(parents=True, exist_ok=True)
-    return {"test": test, "bench": bench, "check": sanitize, "demo": demo}[options.verb](
-        options, rest)  # fmt: skip
+    verbs = {"test": test, "bench": bench, "check": sanitize, "fuzz": fuzz, "demo": demo}
+    return verbs[options.verb](options, rest)
 
 
 def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     parser = argparse.ArgumentParser(prog="run.py", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("verb", choices=("test", "bench", "check", "demo"))
+    parser.add_argument("verb", choices=("test", "bench", "check", "fuzz", "demo"))
     parser.add_argument("--targets", default="gpu",
                         help="what the tests run on, or the benchmarks: gpu, emulated_gpu, ...")
     parser.add_argument("-j", "--processes", type=int, metavar="N",
-                        help="of tests; else one a core, 12 at most")
+                        help="of tests and of random programs; else one a core, 12 at most")
     parser.add_argument("--limit", type=float, default=3600.0, metavar="SECONDS",
                         help="stop then, with what there is")
     parser.add_argument("--test-limit", type=float, default=180.0, metavar="SECONDS",
@@ -82,6 +83,16 @@ def sanitize(options: argparse.Namespace, rest: list[str]) -> int:
     made = environment.for_tests()
     environment.require(made, options.targets)
     return check.run(made, options.targets, options.limit, options.out, rest)
+
+
+def fuzz(options: argparse.Namespace, rest: list[str]) -> int:
+    made = environment.for_tests()
+    environment.require(made, options.targets)
+    made.variables.update(PARAKEET_NUM_THREADS="2", OMP_NUM_THREADS="2")
+    processes = options.processes or min(len(os.sched_getaffinity(0)), 12)
+    command = [str(made.python), str(ROOT / "tests/python/fuzz_processes.py"), "--targets",
+               options.targets, "-j", str(processes), "--out", str(options.out / "fuzz.jsonl")]
+    return subprocess.run([*command, *rest], env=made.variables).returncode
 
 
 def demo(options: argparse.Namespace, rest: list[str]) -> int:

@@ -14,7 +14,7 @@ def bincount(x, /, weights=None, minlength=0):
         raise ValueError("object too deep for desired array")
     if isinstance(x, (tuple, list)) and len(x) == 0:
         return np.zeros(minlength, np.int64)  # Without a look at the weights, as NumPy.
-    if not can_cast(values.dtype, np.int64, "safe"):
+    if not can_cast(values.dtype, np.int64, "safe") and values.dtype != np.uint64:
         raise TypeError("Cannot cast array data to dtype('int64') according to the rule 'safe'")
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")

@@ -29,6 +29,14 @@ def identity_of(name):
     return None
 
 
+def identity_in(name, dtype):
+    """Of that dtype: what has all its bits set is -1 among signed integers alone."""
+    if name == "bitwise_and":
+        return ~astype(0, dtype)
+    identity = identity_of(name)
+    return None if identity is None else astype(identity, dtype)
+
+
 def is_reorderable(name):
     return identity_of(name) is not None or name in _PICKS
 
@@ -83,7 +91,7 @@ def reduce_by(f, array, axis=0, dtype=None, out=None, keepdims=False, initial=No
     require_binary(f, "reduce")
     x = loop_array(f, array, dtype)
     mask = mask_of(where)
-    identity = identity_of(f.__name__)
+    identity = identity_in(f.__name__, x.dtype)
     first = identity if initial is None else initial
     if mask is not None and first is None:
         raise ValueError("reduction operation does not have an identity, so to use a where mask "
