@@ -41,7 +41,7 @@ void ForEachAccess(const Binding& b,
   });
 }
 
-bool IsNest(const Binding& b) { return b.op == OpCode::kImap || b.op == OpCode::kForeach; }
+bool IsMapOrForeach(const Binding& b) { return b.op == OpCode::kImap || b.op == OpCode::kForeach; }
 
 bool IsScalarCode(const Block& block) {
   return std::all_of(block.bindings.begin(), block.bindings.end(), [](const Binding* b) {
@@ -122,7 +122,7 @@ std::optional<ir::Constant> SumIdentity(const Binding& sum, size_t result) {
 }
 
 const Binding* PanelGrouper::SumOfColumns(const Binding& nest) const {
-  if (!IsNest(nest) || nest.operands.size() != 1) return nullptr;
+  if (!IsMapOrForeach(nest) || nest.operands.size() != 1) return nullptr;
   const Block& body = *nest.blocks[0];
   const Binding* sum = nullptr;
   for (const Binding* b : body.bindings) {
@@ -306,7 +306,7 @@ bool PanelGrouper::Fits(const Binding& b, const PanelGroup& group) {
     return other.rows == group.rows && other.columns == group.columns &&
            Intersects(other.matrix, group.matrix);
   }
-  return IsNest(b) && GoesByRows(b, group);
+  return IsMapOrForeach(b) && GoesByRows(b, group);
 }
 
 bool PanelGrouper::GoesByRows(const Binding& nest, const PanelGroup& group) {

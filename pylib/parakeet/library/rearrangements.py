@@ -99,8 +99,6 @@ def repeat_each(x, counts):
     n = x.shape[0]
     if counts.ndim > 1:
         raise ValueError("object too deep for desired array")
-    if not can_cast(counts.dtype, np.int64, "safe"):
-        raise TypeError("Cannot cast array data to dtype('int64') according to the rule 'safe'")
     if counts.shape[0] != n and counts.shape[0] != 1:
         raise ValueError(f"operands could not be broadcast together with shape ({n},) "
                          f"({counts.shape[0]},)")
