@@ -17,7 +17,8 @@
 // `u = u.copy()` and a time loop, whose step makes `u` anew: on a GPU that is one pass over memory
 // less. Two arrays that take turns on a core are both stored to, and begin with the copy.
 //
-// Assumes: index form, behind renew-arrays, which lets a step make an array anew.
+// Assumes: index form, behind renew-arrays, which lets a step make an array anew, and behind
+// place-results, which rather lets it write over the one that it has read.
 // Refuses: copies that something else reads; sources that lie otherwise than in C order, or at any
 // byte, or that are stored to before the loop ends; arrays of which the loop does more than read
 // elements, or that change their shapes.
@@ -149,7 +150,8 @@ class Beginner : public ir::Mutator {
     std::vector<Operand> first(loop.operands.begin() + kFirstInit, loop.operands.end());
     ir::Builder some = builder().Nested(), none = builder().Nested();
     for (const Begin& begin : begins) {
-      context_.Note(begin.copy->span, "left out: the loop begins with what is copied",
+      context_.Note(begin.copy->span,
+                    "where the loop, which begins with what is copied, has no steps",
                     Topic::kMemory, Verdict::kDone);
       running.operands[begin.operand] = Apply(Operand(begin.source));
       const Binding& copy = *Rewrite(begin.copy);

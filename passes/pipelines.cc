@@ -159,9 +159,10 @@ const std::vector<std::string_view>& CpuPipeline() {
       "iterate-in-order",
       // Behind what fuses, so that orders of sums follow from no lengths that only some calls have.
       "sort-known-rows",
-      // Of arrays that a step makes anew.
-      "begin-with-sources",
       "place-results",
+      // Behind place-results, which writes over what a step has read for the last time: of arrays
+      // that a step still makes anew.
+      "begin-with-sources",
       // Of rows that are sorted, few elements may be read again, and none of what they were.
       "simplify",
       "read-stored",
