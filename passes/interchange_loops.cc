@@ -45,8 +45,6 @@ using ir::Operand;
 using ir::Var;
 using ir::VarSet;
 
-bool IsNest(const Binding& b) { return b.op == OpCode::kImap || b.op == OpCode::kForeach; }
-
 // Writes a loop inside its index space. What it carries, what a step makes for itself and the
 // elements that it holds are scalars.
 class StepWriter : public ir::Mutator {
@@ -109,6 +107,8 @@ class StepWriter : public ir::Mutator {
     builder() = std::move(around);
     builder().Emit(OpCode::kIf, {}, {runs}, {}, {then, builder().Nested().Finish({}, {})});
   }
+
+  static bool IsNest(const Binding& b) { return b.op == OpCode::kImap || b.op == OpCode::kForeach; }
 
   // Appends the loop over what it carries and holds, and returns the last of each.
   std::vector<Operand> WriteLoop() {
