@@ -23,9 +23,10 @@
 // wraps around, and factors of indexes, `(i * m + j) * n + k`, less, so that no product does; nor
 // elements that move an access around an edge, `y[(i + step[k]) % n]` in a nest of
 // loops. Tables are as long as masks of their indexes say, `table[x & 63]`, and arrays that loops
-// go to at one place that elements say, `left[node]` and `right[node]`, as long as one another. An
-// inner loop has a first iteration where it matters to what is behind it. What loops over blocks
-// step by, `range(0, n, b)`, is positive.
+// go to at one place that elements say, `left[node]` and `right[node]`, as long as one another, and
+// so those of which parts between two such places are to be of one size. An inner loop has a first
+// iteration where it matters to what is behind it. What loops over blocks step by, `range(0, n,
+// b)`, is positive.
 //
 // Assumes: where that check fails, whose site is new and has the exception kOtherShapes, the caller
 // runs the program made without this pass (Options::assume_shapes).
@@ -65,6 +66,7 @@ class ShapeAssumer : public PlaceAssumptions {
     // lie inside: simplify reads what is said first into what follows.
     ForEachPair([&](const Binding& b, const Pair& pair) { AssumeGivenEqual(b, pair); });
     AssumeAlike();
+    AssumeCutAlike();
     ir::ForEachBinding(*function_.body, [&](const Binding& b) {
       if (b.op == OpCode::kSlice) AssumeInside(b);
       if (IsLoop(b.op)) AssumeKeepsSizes(b);

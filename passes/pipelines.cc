@@ -202,6 +202,9 @@ const std::vector<std::string_view>& CpuPipeline() {
       // Again: sums that have been written out.
       "narrow-integers",
       "store-behind-checks",
+      // Behind choose-trees, which says what is added in order, and what makes maps of nests.
+      "check-within-sums",
+      "eliminate-common-subexpressions",
       // Behind all that looks for reductions; before schedule, which asks what lanes read.
       "load-before-branches",
       // Behind choose-trees, which says where lanes go; its maps are scheduled too.
