@@ -103,6 +103,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       // Again: updates that are sums now, and nests that fill whole arrays.
       "parallelize-loops",
       "combine-nested-maps",
+      // Of loops that stay in order; before what counts in copies.
+      "join-loops",
       // What privatize-histograms takes as one of its places.
       "place-sums",
       // Behind fuse-elements: rows that are added to are not made first.
