@@ -23,9 +23,11 @@
 // wraps around, and factors of indexes, `(i * m + j) * n + k`, less, so that no product does; nor
 // elements that move an access around an edge, `y[(i + step[k]) % n]` in a nest of
 // loops. Tables are as long as masks of their indexes say, `table[x & 63]`, and arrays that loops
-// go to at one place that elements say, `left[node]` and `right[node]`, as long as one another. An
-// inner loop has a first iteration where it matters to what is behind it. What loops over blocks
-// step by, `range(0, n, b)`, is positive.
+// go to at one place that elements say, `left[node]` and `right[node]`, as long as one another, and
+// so those of which parts between two such places are to be of one size. An inner loop has a first
+// iteration where it matters to what is behind it. A branch that asks which of two sizes is larger,
+// and makes arrays of other sizes in either block, takes its second. What loops over blocks step
+// by, `range(0, n, b)`, is positive.
 //
 // Assumes: where that check fails, whose site is new and has the exception kOtherShapes, the caller
 // runs the program made without this pass (Options::assume_shapes).
@@ -65,10 +67,12 @@ class ShapeAssumer : public PlaceAssumptions {
     // lie inside: simplify reads what is said first into what follows.
     ForEachPair([&](const Binding& b, const Pair& pair) { AssumeGivenEqual(b, pair); });
     AssumeAlike();
+    AssumeCutAlike();
     ir::ForEachBinding(*function_.body, [&](const Binding& b) {
       if (b.op == OpCode::kSlice) AssumeInside(b);
       if (IsLoop(b.op)) AssumeKeepsSizes(b);
       if (IsShapeEntry(b)) AssumeNotNegative(b);
+      if (b.op == OpCode::kIf) AssumeOther(b);
     });
     ForEachPair([&](const Binding& b, const Pair& pair) { AssumeEqual(b, pair); });
     AssumeBlocks();
@@ -114,6 +118,42 @@ class ShapeAssumer : public PlaceAssumptions {
     if (given_.contains(n) && given_.contains(m) && times == -times_m && times * times == 1) {
       Assume(b, n, m);
     }
+  }
+
+  // Of a branch that asks which of two sizes is larger and makes arrays of other sizes in either
+  // block, as where a kernel is longer than what it slides along, the second block is the rule.
+  void AssumeOther(const Binding& branch) {
+    const auto is_size = [](const Var* result) {
+      return result->type == ir::Type(ir::DType::kI64);
+    };
+    const auto is_array = [](const Var* result) { return result->type.IsArray(); };
+    if (std::none_of(branch.results.begin(), branch.results.end(), is_array) ||
+        std::none_of(branch.results.begin(), branch.results.end(), is_size))
+      return;
+    const Binding* larger = DefinitionOf(branch.operands[0], OpCode::kGt);
+    if (larger == nullptr || !IsOfSizes(larger->operands[0]) || !IsOfSizes(larger->operands[1]))
+      return;
+    cost_ = 0;
+    const std::optional<Operand> a = AtEntry(larger->operands[0]), b = AtEntry(larger->operands[1]);
+    if (!a || !b) return;
+    builder_.set_span(branch.span);
+    const Operand holds = builder_.Scalar(OpCode::kLe, {*a, *b});
+    if (holds.IsConstant()) return;
+    Require(holds);
+    for (size_t k = 0; k < branch.results.size(); ++k) {
+      if (is_size(branch.results[k])) Suppose(branch.results[k], branch.blocks[1]->results[k]);
+    }
+    context_.Note(branch.span, "a size taken not to be the larger one, which a call checks first",
+                  Topic::kShapes, Verdict::kDone);
+  }
+
+  // True for sums of sizes of arguments.
+  bool IsOfSizes(const Operand& operand) {
+    const std::optional<LinearForm> form = Likely(operand);
+    const std::vector<const Var*> sizes = function_.Sizes();
+    return form && std::all_of(form->terms.begin(), form->terms.end(), [&](const auto& term) {
+             return std::find(sizes.begin(), sizes.end(), term.first) != sizes.end();
+           });
   }
 
   // An entry of a shape may be -1, which stands for what is left; then it is mostly written so.

@@ -45,7 +45,7 @@ using ir::Var;
 using ir::VarSet;
 
 // Elements that cost no more may be computed again by each that reads them.
-constexpr int kCheapCost = 8;
+constexpr int kCheapToKeep = 8;
 // What a filter makes of each element, be it kept or not, may cost so much, one operation of it so
 // much: it takes no lanes, as a map of what is kept does.
 constexpr int kMostCost = 8;
@@ -355,7 +355,7 @@ class FilterFuser : public ir::Mutator {
       });
       const int cost =
           CostOf(*read.filter->blocks[0], [](const Binding& b) { return InfoOf(b.op).cost; });
-      if (reads_.at(array) > own && cost > kCheapCost)
+      if (reads_.at(array) > own && cost > kCheapToKeep)
         return "what it reads is dear and read again";
     }
     return "";

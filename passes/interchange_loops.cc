@@ -45,13 +45,11 @@ using ir::Operand;
 using ir::Var;
 using ir::VarSet;
 
-bool IsNest(const Binding& b) { return b.op == OpCode::kImap || b.op == OpCode::kForeach; }
-
 // Writes a loop inside its index space. What it carries, what a step makes for itself and the
 // elements that it holds are scalars.
-class StepWriter : public ir::Mutator {
+class InsideWriter : public ir::Mutator {
  public:
-  StepWriter(ir::Arena* arena, const Binding& loop, const Steps& steps)
+  InsideWriter(ir::Arena* arena, const Binding& loop, const Steps& steps)
       : Mutator(arena), loop_(loop), body_(*loop.blocks[0]), steps_(steps) {}
 
   // The space around the loop, which makes `results`.
@@ -109,6 +107,8 @@ class StepWriter : public ir::Mutator {
     builder() = std::move(around);
     builder().Emit(OpCode::kIf, {}, {runs}, {}, {then, builder().Nested().Finish({}, {})});
   }
+
+  static bool IsNest(const Binding& b) { return b.op == OpCode::kImap || b.op == OpCode::kForeach; }
 
   // Appends the loop over what it carries and holds, and returns the last of each.
   std::vector<Operand> WriteLoop() {
@@ -213,14 +213,14 @@ class LoopInterchanger : public ir::Mutator {
     }
     context_.Note(b->span, "each element goes through all steps by itself", Topic::kNests,
                   Verdict::kDone);
-    StepWriter writer(arena(), *b, steps);
+    InsideWriter writer(arena(), *b, steps);
     if (own_inits_.HasAll(*b, steps.order)) return Mutator::Visit(writer.Write(b->results));
     WriteUnlessNone(*b, steps, writer);
   }
 
  private:
   // A loop that does not run gives what it began with, the very arrays.
-  void WriteUnlessNone(const Binding& loop, const Steps& steps, StepWriter& writer) {
+  void WriteUnlessNone(const Binding& loop, const Steps& steps, InsideWriter& writer) {
     const Operand runs = RunsAtLeast(builder(), loop, steps.until_made);
     if (runs == Operand::Bool(true)) return Mutator::Visit(writer.Write(loop.results));
     std::vector<const Var*> made;

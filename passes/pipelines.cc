@@ -103,6 +103,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       // Again: updates that are sums now, and nests that fill whole arrays.
       "parallelize-loops",
       "combine-nested-maps",
+      // Of loops that stay in order; before what counts in copies.
+      "join-loops",
       // What privatize-histograms takes as one of its places.
       "place-sums",
       // Behind fuse-elements: rows that are added to are not made first.
@@ -203,6 +205,9 @@ const std::vector<std::string_view>& CpuPipeline() {
       // Again: sums that have been written out.
       "narrow-integers",
       "store-behind-checks",
+      // Behind choose-trees, which says what is added in order, and what makes maps of nests.
+      "check-within-sums",
+      "eliminate-common-subexpressions",
       // Behind all that looks for reductions; before schedule, which asks what lanes read.
       "load-before-branches",
       // Behind choose-trees, which says where lanes go; its maps are scheduled too.

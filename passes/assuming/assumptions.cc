@@ -131,6 +131,15 @@ bool Assumptions::IsNeverNegative(const LinearForm& form) {
   return least && least->IsConstant() && least->constant >= 0;
 }
 
+void Assumptions::Suppose(const Var* value, const Operand& other) {
+  cost_ = 0;
+  const std::optional<LinearForm> form = Likely(other);
+  const std::optional<Operand> known = AtEntry(other);
+  if (!form || !known) return;
+  Suppose(value, *form);
+  made_.insert_or_assign(value, *known);
+}
+
 std::optional<Operand> Assumptions::AtEntry(const Operand& operand) {
   if (operand.IsConstant() || given_.contains(operand.var())) return operand;
   const auto made = made_.find(operand.var());

@@ -42,6 +42,8 @@ class Assumptions {
   void Suppose(const ir::Var* value, const LinearForm& form) {
     likely_.insert_or_assign(value, form);
   }
+  // From here on the value is taken to be the other, which is known at entry.
+  void Suppose(const ir::Var* value, const ir::Operand& other);
   bool IsLikelyOne(const ir::Operand& operand);
   // A size less something, as against something less than nothing.
   bool IsLikelyNatural(const LinearForm& form) const;

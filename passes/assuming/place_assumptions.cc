@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "passes/analyses/carried_values.h"
+#include "passes/analyses/index_scalars.h"
 
 namespace parakeet::passes {
 
@@ -25,6 +26,49 @@ void PlaceAssumptions::AssumeAlike() {
       else if (bound.size != first->size) Assume(*bound.check, first->size, bound.size);
     }
   }
+}
+
+void PlaceAssumptions::AssumeCutAlike() {
+  ir::ForEachBinding(*function_.body, [&](const Binding& b) {
+    if (b.op != OpCode::kCheck) return;
+    const Binding* differs = DefinitionOf(b.operands[0], OpCode::kNot);
+    const Binding* compared = differs == nullptr ? DefinitionOf(b.operands[0], OpCode::kEq)
+                                                 : DefinitionOf(differs->operands[0], OpCode::kNe);
+    if (compared == nullptr) return;
+    Cut cut;
+    if (IsCutAlike(compared->operands[0], compared->operands[1], cut) && cut.by_elements &&
+        cut.of_one != nullptr)
+      Assume(b, cut.of_one, cut.of_other);
+  });
+}
+
+bool PlaceAssumptions::IsCutAlike(const Operand& one, const Operand& other, Cut& cut) const {
+  if (one == other) {
+    Operand end = one;
+    while (const Binding* cast = DefinitionOf(end, OpCode::kCast)) end = cast->operands[0];
+    cut.by_elements = cut.by_elements || DefinitionOf(end, OpCode::kLoad) != nullptr;
+    return true;
+  }
+  if (!one.IsVar() || !other.IsVar()) return false;
+  const std::vector<const Var*> sizes = function_.Sizes();
+  const auto is_size = [&](const Operand& a) {
+    return std::find(sizes.begin(), sizes.end(), a.var()) != sizes.end();
+  };
+  if (is_size(one) && is_size(other)) {
+    if (cut.of_one == nullptr) {
+      cut.of_one = one.var();
+      cut.of_other = other.var();
+    }
+    return cut.of_one == one.var() && cut.of_other == other.var();
+  }
+  const auto a = definitions_.find(one.var()), b = definitions_.find(other.var());
+  if (a == definitions_.end() || b == definitions_.end()) return false;
+  const Binding &made = *a->second, &alike = *b->second;
+  if (made.op != alike.op || !IsIndexExpression(made) || !IsIndexExpression(alike)) return false;
+  for (size_t k = 0; k < made.operands.size(); ++k) {
+    if (!IsCutAlike(made.operands[k], alike.operands[k], cut)) return false;
+  }
+  return true;
 }
 
 void PlaceAssumptions::FindPlaces(const ir::Block& block, bool repeats) {

@@ -19,6 +19,9 @@ class PlaceAssumptions : public LoopAssumptions {
   // does a place behind a branch that asks how far it is, and an array that is looked at behind the
   // place too, as where the rows of a sparse matrix begin, is longer than others.
   void AssumeAlike();
+  // Slices of two arrays from one element to another, `vals[rows[i]:rows[i + 1]]`, that are to be
+  // of one size: the arrays are.
+  void AssumeCutAlike();
 
  private:
   // A size that a place is held against.
@@ -27,6 +30,15 @@ class PlaceAssumptions : public LoopAssumptions {
     const ir::Var* size;
   };
 
+  // Two arrays of which parts are cut at the same places.
+  struct Cut {
+    const ir::Var* of_one = nullptr;
+    const ir::Var* of_other = nullptr;
+    bool by_elements = false;
+  };
+
+  // True for two sizes that are made of sizes of two arrays in one way.
+  bool IsCutAlike(const ir::Operand& one, const ir::Operand& other, Cut& cut) const;
   void FindPlaces(const ir::Block& block, bool repeats);
   void SeeBound(const ir::Binding& check, const ir::Operand& condition);
   // What a loop carries is one place from where it begins to what it leaves.

@@ -27,7 +27,7 @@ using Operands = LoopWriter::Operands;
 constexpr int64_t kAlong = 32;
 constexpr int64_t kFast = 64;
 constexpr int64_t kTilesAtOnce = 8;  // That one thread takes, with one array.
-constexpr int kMostLanes = 16;       // As many vectors are turned in registers.
+constexpr int kMostTurned = 16;      // As many vectors are turned in registers.
 // Lanes that read, and store nothing, wait for no lines that the first cache nearly holds.
 constexpr int64_t kFewestRead = 1 << 14;
 
@@ -184,7 +184,7 @@ LoopWriter::Operands TurnedTileLowering::PlaceIn(const TurnedTile& tile, const B
 int TurnedTileLowering::LanesOf(const Binding& load) const {
   const ir::DType dtype = load.result()->type.dtype();
   if (!ir::IsFloat(dtype) && !ir::IsInteger(dtype)) return 1;
-  return static_cast<int>(std::min<int64_t>(vector_bytes() / ir::SizeInBytes(dtype), kMostLanes));
+  return static_cast<int>(std::min<int64_t>(vector_bytes() / ir::SizeInBytes(dtype), kMostTurned));
 }
 
 }  // namespace parakeet::passes

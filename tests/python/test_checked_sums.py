@@ -132,3 +132,37 @@ def test_what_was_stored_before_is_there():
     with pytest.raises(IndexError):
         told_before(x, index, mine, target="serial")
     np.testing.assert_allclose(mine[:11], wanted[:11])
+
+
+@jit
+def sparse(rows, cols, vals, x):
+    y = np.empty(len(rows) - 1)
+    for i in range(len(rows) - 1):
+        y[i] = vals[rows[i] : rows[i + 1]] @ x[cols[rows[i] : rows[i + 1]]]
+    return y
+
+
+def told(f, arguments):
+    try:
+        return f(*arguments).tobytes()
+    except (IndexError, ValueError) as error:
+        return type(error), str(error)
+
+
+@pytest.mark.parametrize("target", COMPILED)
+@pytest.mark.parametrize("place", [np.uint32, np.int64])
+def test_rows_of_sparse_matrices_tell_of_the_first_bad_column_or_size(target, place):
+    random = np.random.default_rng(7)
+    rows = np.cumsum([0, 3, 0, 1, 17, 40, 2, 16]).astype(place)
+    cols = random.integers(0, 9, rows[-1]).astype(place)
+    vals = random.integers(-8, 9, len(cols)).astype(np.float64)
+    x = random.integers(-8, 9, 9).astype(np.float64)
+    f = jit(sparse.__wrapped__, target=target)
+    for position, column in [(0, 0), (0, 9), (4, 9), (30, 12), (len(cols) - 1, 9)]:
+        bad = cols.copy()
+        bad[position] = column
+        for length in (len(cols), len(cols) - 1, 25, 4, 0):
+            for arguments in ((rows, bad, vals[:length], x), (rows, bad[:length], vals, x),
+                              (rows, bad[:length], vals[:length], x)):  # fmt: skip
+                expected = told(sparse.__wrapped__, arguments)
+                assert told(f, arguments) == expected

@@ -127,3 +127,37 @@ def test_other_shapes_are_compiled_for_once():
         function(np.ones(9), np.ones(5), target="serial")
         function(np.ones(3), np.ones(5), target="serial")
     assert len(function.timings()) == 2
+
+
+@jit
+def smoothed_columns(a, kernel):
+    out = np.empty((a.shape[0] - 2, a.shape[1]))
+    for x in range(a.shape[1]):
+        out[:, x] = np.convolve(a[:, x], kernel, mode="valid")
+    return out
+
+
+@jit
+def the_longer_first(x, y):
+    return np.convolve(x, y), np.correlate(x, y, mode="full")
+
+
+@pytest.mark.parametrize("target", COMPILED)
+def test_kernels_are_longer_than_what_they_slide_along_in_some_calls(target):
+    f = jit(smoothed_columns.__wrapped__, target=target)
+    g = jit(the_longer_first.__wrapped__, target=target)
+    random = np.random.default_rng(1)
+    sizes = [(9, 3), (3, 3), (4, 1), (2, 3), (3, 5), (2, 2), (9, 2), (9, 9), (8, 20), (9, 3)]
+    for rows, length in sizes:
+        a = random.integers(-9, 10, (rows, 4)).astype(np.float64)
+        kernel = random.integers(-9, 10, length).astype(np.float64)
+        expected = the_longer_first.__wrapped__(a[:, 1], kernel)
+        for one, other in zip(g(a[:, 1], kernel), expected, strict=True):
+            np.testing.assert_array_equal(one, other)
+        try:
+            expected = smoothed_columns.__wrapped__(a, kernel)
+        except ValueError:
+            with pytest.raises(ValueError, match="could not broadcast"):
+                f(a, kernel)
+        else:
+            np.testing.assert_array_equal(f(a, kernel), expected)
