@@ -149,7 +149,7 @@ class SortFinder {
     return is_copy && IsKept(copy->operands[0], *copy, reads) ? copy->operands[0] : keys;
   }
 
-  // Whether that is known of an array of one axis, which is no part of another.
+  // Whether that is known of an array of one axis.
   bool LiesInLine(const Operand& array) const {
     const Binding* maker = DefinitionOf(array);
     if (maker == nullptr) return in_c_order_.contains(array.var());
@@ -158,6 +158,9 @@ class SortFinder {
       case OpCode::kFilter:
       case OpCode::kImap:
       case OpCode::kMap: return true;
+      case OpCode::kSlice:
+        return maker->attrs.Text(Attr::kAxes) == "r" && maker->operands[3].IsInt(1) &&
+               LiesInLine(maker->operands[0]);
       default: return false;
     }
   }
