@@ -211,14 +211,17 @@ class TriangleBlocker : public LoopWriter {
   // --- The sums of a block. ---
 
   // Null where they are made of more than loads and scalars, or take the indexes for more than
-  // places.
+  // places: for how much is summed, too.
   const Binding* SumsOf(ir::Builder& into, const Binding& loop, const Extent& extent) {
+    const std::vector<Operand>& lengths = row_.reduction->operands;
     const Block &outer = *loop.blocks[0], &inner = *row_.nest->blocks[0];
     const Var *row = into.NewVar(ir::DType::kI64, "i"), *column = into.NewVar(ir::DType::kI64, "j");
     LinearForm own = LinearForm::Of(extent.lo.var()), along = LinearForm::Of(column);
     own.Add(LinearForm::Of(row), 1);
     if (row_.growth < 0) along.Add(LinearForm::Of(row), -1);
     places_ = {{outer.params.back(), own}, {inner.params[0], along}};
+    if (std::any_of(lengths.begin(), lengths.end(), [&](auto& o) { return IsOfIndexes(o); }))
+      return nullptr;
     const ir::VarSet read = ir::FreeVars(*row_.reduction);
     std::vector<const Binding*> made = NeededBindings(inner, read);
     ir::VarSet around = read;

@@ -185,6 +185,16 @@ t = C * 1|for i in range(len(A)):|    for j in range(B.shape[1]):|        s = A[
         for p in range(1, len(B)):|            s += A[i, p] * B[p, j]|        t[i, j] -= s
 t = np.zeros((len(A), len(A)), A.dtype)|for i in range(len(A)):|    for j in range(i + 1):|\
         t[i, j] = A[i] @ D[j]|        t[j, i] = t[i, j]
+t = np.zeros((len(A), len(A)), A.dtype)|for i in range(len(A)):|\
+    t[i, i:] = A[i] @ D[i:].T|    t[i:, i] = t[i, i:]
+t = (D @ A.T) * 1|for i in range(len(A)):|    t[i, :i] = A[:i] @ D[i]
+t = np.ones((len(A), len(A)), A.dtype)|for i in range(len(A) - 1):|\
+    for j in range(i + 1, len(A)):|        t[j, i] += (A[i] * D[j]) @ v
+t = np.zeros((A.shape[1], A.shape[1]), A.dtype)|for i in range(min(A.shape[1], 70)):|\
+    t[i, i + 1:] = A[:, i] @ D[:, i + 1:]
+t = S * 1|for i in range(len(S)):|    t[i, :i] = t[i, :i] @ S[:i, :i]|\
+    t[i, i:] = S[i] @ S[:, i:]
+t = S * 1|for i in range(len(S)):|    t[i] = t[i] @ S
 t = C * 1|for i in range(3):|    t = t + A @ B
 t = C * 1|t += A @ B
 t = C * 1|t[1:] = A[1:] @ B

@@ -61,8 +61,18 @@ def least(x):
     return out
 
 
+def of_a_triangle_by_a_triangle(x):
+    n = x.shape[0]
+    square = x @ x.T
+    out = square * 1
+    for i in range(n):
+        out[i, :i] = out[i, :i] @ square[:i, :i]
+    return out
+
+
 @pytest.mark.parametrize("function", [from_the_diagonal, behind_the_diagonal, up_to_the_diagonal,
-                                      before_the_diagonal, of_two, least])  # fmt: skip
+                                      before_the_diagonal, of_two, least,
+                                      of_a_triangle_by_a_triangle])  # fmt: skip
 @pytest.mark.parametrize("side", SIDES)
 def test_triangle(function, side):
     x = np.random.default_rng(side).integers(-9, 9, (side, 40)).astype(float)
