@@ -103,7 +103,8 @@ class Beginner : public ir::Mutator {
     const int made = init.IsVar() && init.var()->type.IsArray() ? MakerOf(block, init.var()) : -1;
     if (made < 0) return;
     const Binding& copy = *block.bindings[made];
-    const Var* source = SourceOf(copy);
+    const bool is_fortran = copy.attrs.Int(ir::Attr::kFortran) != 0;
+    const Var* source = is_fortran ? nullptr : CopiedWhole(copy);
     if (source == nullptr || !inits_.Has(loop, init, copy.attrs) || !MayBeRead(source)) return;
     const size_t carried = operand - kFirstInit;
     const Block& body = *loop.blocks[0];
@@ -114,15 +115,6 @@ class Beginner : public ir::Mutator {
     }
     begins_[&loop].push_back({operand, &copy, source});
     copies_.insert(&copy);
-  }
-
-  // The array that an imap in C order copies as it is; null for another.
-  static const Var* SourceOf(const Binding& copy) {
-    if (copy.op != OpCode::kImap || copy.attrs.Int(ir::Attr::kFortran) != 0) return nullptr;
-    const Block& body = *copy.blocks[0];
-    if (body.bindings.size() != 1 || body.bindings[0]->op != OpCode::kLoad) return nullptr;
-    const Var* source = body.bindings[0]->operands[0].var();
-    return IsCopyOf(copy, source) ? source : nullptr;
   }
 
   bool MayBeRead(const Var* source) const {

@@ -253,7 +253,7 @@ class Renewer : public ir::Mutator {
     for (size_t at = part.stored; at-- > 0;) {
       const Binding& b = *body.bindings[at];
       if (Stores(b, part.array)) break;
-      if (IsCopyOf(b, part.array) && OnlyLoads(body, b.result())) copies.push_back(at);
+      if (CopiedWhole(b) == part.array && OnlyLoads(body, b.result())) copies.push_back(at);
     }
     return copies;
   }

@@ -176,15 +176,17 @@ bool OnlyLoads(const Block& block, const Var* array) {
   return only;
 }
 
-bool IsCopyOf(const Binding& imap, const Var* array) {
-  if (imap.op != OpCode::kImap || imap.results.size() != 1) return false;
+const Var* CopiedWhole(const Binding& imap) {
+  if (imap.op != OpCode::kImap || imap.results.size() != 1) return nullptr;
   const Block& body = *imap.blocks[0];
-  if (body.bindings.size() != 1 || body.bindings[0]->op != OpCode::kLoad) return false;
+  if (body.bindings.size() != 1 || body.bindings[0]->op != OpCode::kLoad) return nullptr;
   const Binding& load = *body.bindings[0];
-  return load.operands[0] == Operand(array) && body.results[0] == Operand(load.result()) &&
-         imap.operands == array->type.dims() &&
-         std::equal(load.operands.begin() + 1, load.operands.end(), body.params.begin(),
-                    body.params.end());
+  const Var* array = load.operands[0].var();
+  const bool is_whole = body.results[0] == Operand(load.result()) &&
+                        imap.operands == array->type.dims() &&
+                        std::equal(load.operands.begin() + 1, load.operands.end(),
+                                   body.params.begin(), body.params.end());
+  return is_whole ? array : nullptr;
 }
 
 }  // namespace parakeet::passes

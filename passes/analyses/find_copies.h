@@ -65,8 +65,8 @@ std::string WhyWhole(const ir::Block& block, const ir::Var* array, bool routines
 // True where the block looks at elements of the array, and does nothing else with it.
 bool OnlyLoads(const ir::Block& block, const ir::Var* array);
 
-// True for an imap of the array's elements where they are.
-bool IsCopyOf(const ir::Binding& imap, const ir::Var* array);
+// The array of which an imap has all elements where they are; null where the binding is no such.
+const ir::Var* CopiedWhole(const ir::Binding& imap);
 
 // The number of the imap or alloc of the block that makes the array; -1 when there is none.
 int MakerOf(const ir::Block& block, const ir::Var* array);
