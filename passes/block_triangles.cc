@@ -25,6 +25,9 @@
 // are used again while they are in registers; what it makes beyond the triangle reads what rows of
 // the block read, and no other block stores there.
 //
+// On a GPU all rows are one block, where the rows are stored: there is memory for as much as is
+// stored, and kernels take whole arrays.
+//
 // Assumes: index form after fusion, before recognize-contractions.
 // Refuses: what is no contraction even so; rows of other lengths; iterations that may fail, or that
 // store to what is summed before it is; nests within nests, which are on one thread.
@@ -101,10 +104,20 @@ class TriangleBlocker : public LoopWriter {
       const LinearForm length = LengthOf(nest->operands[0], loop);
       row_ = {nest, reduction, length, length.Coefficient(body.params.back())};
       if (row_.growth >= -1 && row_.growth <= 1 && IsKnownOutside(length, loop) &&
-          IsContraction(loop) && !Intersects(stored, EffectsOf(*reduction, roots_).reads))
+          (!context_.options.kernels || IsOneBlock(loop)) && IsContraction(loop) &&
+          !Intersects(stored, EffectsOf(*reduction, roots_).reads))
         return true;
     }
     return false;
+  }
+
+  // Whether arrays hold all that one block is made of.
+  bool IsOneBlock(const Binding& loop) const {
+    const std::vector<const Binding*>& bindings = loop.blocks[0]->bindings;
+    return loop.operands.size() == 1 &&
+           std::any_of(bindings.begin(), bindings.end(), [&](const Binding* b) {
+             return b->op == OpCode::kForeach && b->operands == row_.nest->operands;
+           });
   }
 
   // The length of a row, of maxima that an iteration makes of it those which are it for all rows:
@@ -152,9 +165,13 @@ class TriangleBlocker : public LoopWriter {
   // --- Writing blocks. ---
 
   void WriteBlocks(const Binding& loop) {
-    context_.Note(loop.span, "makes sums some rows at a time");
     Operands extents = Apply(loop.operands);
     const Operand rows = extents.back();
+    if (context_.options.kernels) {
+      context_.Note(loop.span, "makes sums for all rows at once");
+      return WriteBlock(loop, {Int(0), rows, Max(WidthOf(loop, Int(0), rows), Int(0))});
+    }
+    context_.Note(loop.span, "makes sums some rows at a time");
     const Operand each =
         Max(builder().Scalar(OpCode::kFloorDiv, {rows, Int(kTriangleBlocks)}), Int(LeastRows()));
     std::vector<const Var*> indexes = loop.blocks[0]->params;
@@ -190,8 +207,8 @@ class TriangleBlocker : public LoopWriter {
 
   // The length of the block's first or last row, whichever is longer.
   Operand WidthOf(const Binding& loop, const Operand& lo, const Operand& height) {
-    LinearForm longest = LinearForm::Of(lo.var());
-    if (row_.growth > 0) longest.Add(Plus(LinearForm::Of(height.var()), -1), 1);
+    LinearForm longest = forms_.Of(lo);
+    if (row_.growth > 0) longest.Add(Plus(forms_.Of(height), -1), 1);
     return WrittenHere(builder(), row_.length.With(loop.blocks[0]->params.back(), longest));
   }
 
@@ -216,7 +233,7 @@ class TriangleBlocker : public LoopWriter {
     const std::vector<Operand>& lengths = row_.reduction->operands;
     const Block &outer = *loop.blocks[0], &inner = *row_.nest->blocks[0];
     const Var *row = into.NewVar(ir::DType::kI64, "i"), *column = into.NewVar(ir::DType::kI64, "j");
-    LinearForm own = LinearForm::Of(extent.lo.var()), along = LinearForm::Of(column);
+    LinearForm own = forms_.Of(extent.lo), along = LinearForm::Of(column);
     own.Add(LinearForm::Of(row), 1);
     if (row_.growth < 0) along.Add(LinearForm::Of(row), -1);
     places_ = {{outer.params.back(), own}, {inner.params[0], along}};

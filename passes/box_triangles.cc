@@ -31,9 +31,8 @@
 
 #include "ir/combines.h"
 #include "ir/uses.h"
-#include "passes/analyses/extent_bounds.h"
 #include "passes/fusing/combine_nests.h"
-#include "passes/lowering/loop_writer.h"
+#include "passes/lowering/box_writer.h"
 #include "passes/pass.h"
 
 namespace parakeet::passes {
@@ -50,10 +49,10 @@ constexpr int64_t kManyOuter = 1 << 14;
 constexpr int64_t kFewRows = 264;
 constexpr int64_t kLongRow = 1 << 16;
 
-class TriangleBoxer : public LoopWriter {
+class TriangleBoxer : public BoxWriter {
  public:
   TriangleBoxer(ir::Arena* arena, const ir::Function& function, Context& context)
-      : LoopWriter(arena), function_(function), roots_(function), context_(context) {}
+      : BoxWriter(arena), function_(function), roots_(function), context_(context) {}
 
  protected:
   void Visit(const Binding* b) override {
@@ -70,21 +69,9 @@ class TriangleBoxer : public LoopWriter {
     const Binding* inner = InnerNest(nest);
     if (inner == nullptr || inner->op == OpCode::kImap || !WhyNotCombined(nest, roots_).empty())
       return false;
-    const Block& body = *nest.blocks[0];
-    const ir::VarSet inside = ir::DefinedVars(body);
     ExtentBounds bounds(function_, nest);
-    Operands most;
-    bool depends = false;
-    for (size_t axis = 0; axis < inner->blocks[0]->params.size(); ++axis) {
-      const Operand& extent = inner->operands[axis];
-      const bool is_own = extent.IsVar() && inside.contains(extent.var());
-      const std::optional<Operand> bound =
-          is_own ? bounds.Write(builder(), extent) : std::optional<Operand>(extent);
-      if (!bound) return false;
-      depends |= is_own;
-      most.push_back(*bound);
-    }
-    if (!depends) return false;
+    const std::optional<Operands> most = MostExtents(bounds, nest, *inner);
+    if (!most || *most == Extents(*inner)) return false;
     context_.Note(nest.span, "made one with the loop inside, behind a guard", Topic::kNests,
                   Verdict::kDone);
     Operand fits = bounds.Holds(builder());
@@ -93,7 +80,7 @@ class TriangleBoxer : public LoopWriter {
           builder().Scalar(OpCode::kLt, {Product(Extents(nest)), Int(kManyOuter)});
       fits = builder().Scalar(OpCode::kAnd, {fits, are_few});
     }
-    const Binding* boxed = Boxed(nest, *inner, most);
+    const Binding* boxed = MadeOne(nest, *inner, *most);
     fits == Operand::Bool(true) ? Append(nest, *boxed) : WriteBoth(nest, fits, boxed);
     return true;
   }
@@ -117,7 +104,7 @@ class TriangleBoxer : public LoopWriter {
     const Operand are_long = builder().Scalar(OpCode::kGt, {*most, Int(kLongRow)});
     const Operand worth = builder().Scalar(OpCode::kAnd, {are_few, are_long});
     Block boxed = body;
-    boxed.bindings[*at] = arena()->New(BoxedInner(inner, {*most}));
+    boxed.bindings[*at] = arena()->New(Boxed(inner, {*most}));
     Binding outer = nest;
     outer.blocks[0] = arena()->New(std::move(boxed));
     WriteBoth(
@@ -151,46 +138,11 @@ class TriangleBoxer : public LoopWriter {
     builder().Append(&boxed);
   }
 
-  static Operands Extents(const Binding& b) {
-    return {b.operands.begin(), b.operands.begin() + b.blocks[0]->params.size()};
-  }
-
-  // What the iterations that are none give: of a reduction, what changes nothing.
-  static Operands ElseOf(const Binding& inner) {
-    if (inner.op != OpCode::kIreduce) return {};
-    const std::vector<ir::Constant> identities = ir::TraitsOf(*inner.blocks[1]).identities;
-    return {identities.begin(), identities.end()};
-  }
-
-  // The inner one over the box of `most`.
-  Binding BoxedInner(const Binding& inner, const Operands& most) {
-    Binding boxed = inner;
-    std::copy(most.begin(), most.end(), boxed.operands.begin());
-    const Block& element = *inner.blocks[0];
-    boxed.blocks[0] = BlockOf(element.params, [&] {
-      Operand is_in = Operand::Bool(true);
-      for (size_t axis = 0; axis < element.params.size(); ++axis) {
-        if (inner.operands[axis] == most[axis]) continue;
-        const Operand below =
-            builder().Scalar(OpCode::kLt, {element.params[axis], inner.operands[axis]});
-        is_in = builder().Scalar(OpCode::kAnd, {is_in, below});
-      }
-      std::vector<const Var*> results;
-      for (const Operand& value : element.results)
-        results.push_back(builder().NewVar(ir::TypeOf(value)));
-      builder().Emit(OpCode::kIf, results, {is_in}, {},
-                     {arena()->New(Block{{}, element.bindings, element.results}),
-                      arena()->New(Block{{}, {}, ElseOf(inner)})});
-      return Operands(results.begin(), results.end());
-    });
-    return boxed;
-  }
-
   // The two as one.
-  const Binding* Boxed(const Binding& nest, const Binding& inner, const Operands& most) {
+  const Binding* MadeOne(const Binding& nest, const Binding& inner, const Operands& most) {
     Binding outer = nest;
     Block body = *nest.blocks[0];
-    body.bindings.back() = arena()->New(BoxedInner(inner, most));
+    body.bindings.back() = arena()->New(Boxed(inner, most));
     outer.blocks[0] = arena()->New(std::move(body));
     return ir::CloneBlock(arena(), Block{{}, {CombinedNest(arena(), outer)}, {}})->bindings[0];
   }

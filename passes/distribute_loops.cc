@@ -16,11 +16,13 @@
 //
 // As it was, each iteration would be one thread's. Scalars that operators, or elements that are
 // stored over, go into are made once; other scalar code and loads are repeated. Rows that an
-// iteration makes become rows of an array for all, where that has few enough elements.
+// iteration makes become rows of an array for all, where that has few enough elements. Operators
+// that have a length of their own in each iteration, as rows of triangles, go over the most that
+// any has, behind a guard (lowering/box_writer.h).
 //
 // Assumes: index form, of a GPU. Iterations of a foreach touch nothing that others store.
 // Refuses: what stands inside another operator; iterations with one operator, or with none that
-// goes through more than a few elements; those whose operators have lengths of their own, or may
+// goes through more than a few elements; those whose operators have lengths without a bound, or may
 // fail; scans, which have a pass of their own (separate_scans.cc); and what cannot be split
 // (lowering/nest_splits.h).
 #include <algorithm>
@@ -28,7 +30,7 @@
 #include <string>
 
 #include "ir/uses.h"
-#include "passes/lowering/loop_writer.h"
+#include "passes/lowering/box_writer.h"
 #include "passes/lowering/nest_splits.h"
 #include "passes/pass.h"
 
@@ -46,13 +48,15 @@ using ir::Var;
 constexpr int64_t kShortOperator = 32;
 // Of rows that all iterations make.
 constexpr int64_t kMostOfAllRows = int64_t{1} << 26;
+// Of windows, each a thread's.
+constexpr int64_t kManyWindows = 1 << 14;
 
 bool IsOperator(const Binding& b) { return ir::InfoOf(b.op).format == ir::OpFormat::kIndices; }
 
-class LoopDistributor : public LoopWriter {
+class LoopDistributor : public BoxWriter {
  public:
   LoopDistributor(ir::Arena* arena, const ir::Function& function, Context& context)
-      : LoopWriter(arena), roots_(function), context_(context) {}
+      : BoxWriter(arena), function_(function), roots_(function), context_(context) {}
 
  protected:
   void Visit(const Binding* b) override {
@@ -64,9 +68,51 @@ class LoopDistributor : public LoopWriter {
   }
 
  private:
-  static Operands Extents(const Binding& b) {
-    return {b.operands.begin(), b.operands.begin() + b.blocks[0]->params.size()};
+  // Appends the nests; false where there are none.
+  bool Distribute(const Binding& nest) {
+    ExtentBounds bounds(function_, nest);
+    const Binding* known = WithKnownLengths(nest, bounds);
+    if (known == nullptr || !HasWork(*known)) return false;
+    Builder apart = builder().Nested();
+    const std::string reason = SplitIntoMaps(apart, *known, PartsOf(*known->blocks[0]), roots_);
+    if (!reason.empty()) {
+      context_.Note(nest.span, "not distributed over its operators: " + reason, Topic::kThreads);
+      return false;
+    }
+    context_.Note(nest.span, "distributed over its operators", Topic::kThreads, Verdict::kDone);
+    const Operand is_worth = IsWorth(*known, bounds);
+    if (is_worth == Operand::Bool(true)) {
+      for (const Binding* b : apart.bindings()) builder().Append(b);
+      return true;
+    }
+    Builder together = builder().Nested();
+    together.Append(ir::CloneBlock(arena(), Block{{}, {&nest}, {}})->bindings[0]);
+    builder().Emit(OpCode::kIf, {}, {is_worth}, {},
+                   {apart.Finish({}, {}), together.Finish({}, {})});
+    return true;
   }
+
+  // Whether lengths are at most as is known, rows have few enough elements, and windows, of which
+  // many threads would each have one, are few.
+  Operand IsWorth(const Binding& nest, const ExtentBounds& bounds) {
+    Operand is_worth = bounds.Holds(builder());
+    const Operand count = Product(Extents(nest));
+    std::optional<Operand> rows;  // of the longest map
+    for (const Binding* b : nest.blocks[0]->bindings) {
+      if (b->op != OpCode::kImap) continue;
+      const Operand size = Product(Extents(*b));
+      rows = rows ? Max(*rows, size) : size;
+    }
+    if (rows) {
+      const Operand elements = builder().Mul(*rows, count);
+      is_worth = And(is_worth, builder().Scalar(OpCode::kLe, {elements, Int(kMostOfAllRows)}));
+    }
+    if (bounds.HasWindow())
+      is_worth = And(is_worth, builder().Scalar(OpCode::kLt, {count, Int(kManyWindows)}));
+    return is_worth;
+  }
+
+  Operand And(const Operand& a, const Operand& b) { return builder().Scalar(OpCode::kAnd, {a, b}); }
 
   static bool IsShort(const Binding& b) {
     int64_t size = 1;
@@ -77,11 +123,9 @@ class LoopDistributor : public LoopWriter {
     return size < kShortOperator;
   }
 
-  // Whether an iteration holds nothing but operators with known extents, two at least, and what may
-  // stand beside them.
+  // Whether an iteration holds nothing but operators, two at least, and what may stand beside them.
   bool HasWork(const Binding& nest) const {
     const Block& body = *nest.blocks[0];
-    const ir::VarSet inside = ir::DefinedVars(body);
     int operators = 0;
     bool is_long = false;
     for (const Binding* b : body.bindings) {
@@ -91,14 +135,53 @@ class LoopDistributor : public LoopWriter {
       const bool is_known =
           b->op == OpCode::kImap || b->op == OpCode::kIreduce || b->op == OpCode::kForeach;
       if (!is_known) return false;
-      const Operands extents = Extents(*b);
-      if (std::any_of(extents.begin(), extents.end(),
-                      [&](const Operand& size) { return inside.contains(size.var()); }))
-        return false;
       ++operators;
       is_long |= !IsShort(*b);
     }
     return operators > 1 && is_long;
+  }
+
+  // The nest with all operators over as many elements in each iteration; null where one has no
+  // bound, or is passed on as a whole.
+  const Binding* WithKnownLengths(const Binding& nest, ExtentBounds& bounds) {
+    const Block& body = *nest.blocks[0];
+    ir::VarSet longer;
+    bool are_bounded = true;
+    Binding known = nest;
+    std::vector<std::pair<const Binding*, Operands>> boxes;
+    for (const Binding* b : body.bindings) {
+      if (!IsOperator(*b)) continue;
+      const std::optional<Operands> most = MostExtents(bounds, nest, *b);
+      if (!most) return nullptr;
+      if (*most == Extents(*b)) continue;
+      boxes.emplace_back(b, *most);
+      if (b->op == OpCode::kImap) longer.insert(b->results.begin(), b->results.end());
+    }
+    if (boxes.empty()) return &nest;
+    if (!LoadsAlone(body, longer)) return nullptr;
+    inside_ = true;
+    known.blocks[0] = BlockOf(body.params, [&] {
+      for (const Binding* b : body.bindings) {
+        const auto box = std::find_if(boxes.begin(), boxes.end(),
+                                      [&](const auto& pair) { return pair.first == b; });
+        const Binding* now = Rewrite(b);
+        box == boxes.end() ? builder().Append(now) : AppendBoxed(*now, box->second);
+      }
+      return Operands{};
+    });
+    inside_ = false;
+    return arena()->New(std::move(known));
+  }
+
+  void AppendBoxed(const Binding& inner, const Operands& most) {
+    Binding boxed = Boxed(inner, most);
+    for (const Var*& result : boxed.results) {
+      if (!result->type.IsArray()) continue;
+      const Var* row = result;
+      result = builder().NewVar(ir::Type::Array(row->type.dtype(), most), row->hint);
+      Replace(row, Operand(result));
+    }
+    builder().Append(arena()->New(std::move(boxed)));
   }
 
   // Of a row, by the library, or by kernels where all rows are one array (sort_on_device.cc).
@@ -120,34 +203,6 @@ class LoopDistributor : public LoopWriter {
     }
     return is_plain && std::all_of(b.results.begin(), b.results.end(),
                                    [](const Var* result) { return result->type.IsScalar(); });
-  }
-
-  // Appends the nests; false where there are none.
-  bool Distribute(const Binding& nest) {
-    Builder apart = builder().Nested();
-    const std::string reason = SplitIntoMaps(apart, nest, PartsOf(*nest.blocks[0]), roots_);
-    if (!reason.empty()) {
-      context_.Note(nest.span, "not distributed over its operators: " + reason, Topic::kThreads);
-      return false;
-    }
-    context_.Note(nest.span, "distributed over its operators", Topic::kThreads, Verdict::kDone);
-    std::optional<Operand> rows;  // of the longest map
-    for (const Binding* b : nest.blocks[0]->bindings) {
-      if (b->op != OpCode::kImap) continue;
-      const Operand size = Product(Extents(*b));
-      rows = rows ? Max(*rows, size) : size;
-    }
-    if (!rows) {
-      for (const Binding* b : apart.bindings()) builder().Append(b);
-      return true;
-    }
-    const Operand elements = builder().Mul(*rows, Product(Extents(nest)));
-    Builder together = builder().Nested();
-    together.Append(ir::CloneBlock(arena(), Block{{}, {&nest}, {}})->bindings[0]);
-    builder().Emit(OpCode::kIf, {},
-                   {builder().Scalar(OpCode::kLe, {elements, Int(kMostOfAllRows)})}, {},
-                   {apart.Finish({}, {}), together.Finish({}, {})});
-    return true;
   }
 
   // Of what parts do not repeat, an operator begins one, with what follows a reduction up to the
@@ -181,6 +236,7 @@ class LoopDistributor : public LoopWriter {
                        [&](const Var* result) { return Operand(result) == row; });
   }
 
+  const ir::Function& function_;
   Roots roots_;
   Context& context_;
   bool inside_ = false;

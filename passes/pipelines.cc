@@ -298,7 +298,7 @@ const std::vector<std::string_view>& GpuPipeline() {
       // Before what makes maps of nests that fill arrays, and behind the fusion of elements: what
       // that leaves of an iteration is made as arrays.
       if (pass == "interchange-updates")
-        passes->insert(passes->end(), {"box-triangles", "distribute-loops"});
+        passes->insert(passes->end(), {"block-triangles", "box-triangles", "distribute-loops"});
       // What that leaves is shifted.
       if (pass == "shift-moments") passes->push_back("moments-by-rows");
       // Rows that are sorted are made by what fuses from here on; scatters may sort their places.

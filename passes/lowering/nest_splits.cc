@@ -40,16 +40,6 @@ class RowReader : public ir::Mutator {
   Operands index_;
 };
 
-// True where nothing is done with these arrays but that elements are loaded.
-bool LoadsAlone(const Block& block, const RowArrays& rows) {
-  int loads = 0, uses = 0;
-  ir::ForEachBinding(block, [&](const Binding& b) {
-    loads += b.op == OpCode::kLoad && rows.contains(b.operands[0].var());
-  });
-  ir::ForEachUse(block, [&](const Var* var) { uses += rows.contains(var); });
-  return loads == uses;
-}
-
 class NestSplitter {
  public:
   NestSplitter(Builder& builder, const Binding& nest, const std::vector<NestPart>& parts,
@@ -135,14 +125,15 @@ class NestSplitter {
         }
       }
     }
-    RowArrays arrays = rows_;
+    ir::VarSet rows;
+    for (const auto& [row, array] : rows_) rows.insert(row);
     for (const Var* value : crossing_) {
-      if (value->type.IsArray()) arrays[value] = nullptr;
+      if (value->type.IsArray()) rows.insert(value);
     }
     for (size_t k = 0; k < parts_.size(); ++k) {
-      RowArrays others;
-      for (const auto& [row, array] : arrays) {
-        if (made.at(row) != k) others[row] = array;
+      ir::VarSet others;
+      for (const Var* row : rows) {
+        if (made.at(row) != k) others.insert(row);
       }
       if (!LoadsAlone(blocks_[k], others)) return "a row is passed on as a whole";
     }
@@ -288,6 +279,15 @@ class NestSplitter {
 };
 
 }  // namespace
+
+bool LoadsAlone(const Block& block, const ir::VarSet& arrays) {
+  int loads = 0, uses = 0;
+  ir::ForEachBinding(block, [&](const Binding& b) {
+    loads += b.op == OpCode::kLoad && arrays.contains(b.operands[0].var());
+  });
+  ir::ForEachUse(block, [&](const Var* var) { uses += arrays.contains(var); });
+  return loads == uses;
+}
 
 bool IsRepeated(const Binding& b) { return ir::IsScalarOp(b.op) || b.op == OpCode::kLoad; }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/builder.h"
+#include "ir/uses.h"
 #include "passes/analyses/find_effects.h"
 
 namespace parakeet::passes {
@@ -19,6 +20,9 @@ using RowArrays = std::unordered_map<const ir::Var*, const ir::Var*>;
 
 // True for what every part may repeat.
 bool IsRepeated(const ir::Binding& b);
+
+// Whether nothing is done with these arrays in the block but that elements are loaded.
+bool LoadsAlone(const ir::Block& block, const ir::VarSet& arrays);
 
 // Appends a foreach for each part, behind one another, with arrays of what later ones read of
 // earlier ones. Rows in `kept` are stored to their arrays by the parts. Iterations of the foreach

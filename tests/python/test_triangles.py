@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from exact_outcomes import check
 
-SIDES = [1, 2, 31, 32, 33, 70]
+SIDES = [0, 1, 2, 31, 32, 33, 70]
 
 
 def from_the_diagonal(x):
@@ -78,6 +78,49 @@ def test_triangle(function, side):
     x = np.random.default_rng(side).integers(-9, 9, (side, 40)).astype(float)
     check(function, np.ascontiguousarray(x.T) if "diagonal" in function.__name__ and
           function.__name__.startswith(("from", "behind")) else x)  # fmt: skip
+
+
+def shares_of_prefixes(x):
+    n = x.shape[0]
+    out = np.zeros((n, n))
+    for i in range(n):
+        row = x[i, : i + 1] * 2.0
+        most = np.max(row)
+        out[i, : i + 1] = (row - most) / (1.0 + np.sum(np.abs(row)))
+    return out
+
+
+def mirrored_lines(x):
+    n = x.shape[0]
+    out = np.zeros((n, n))
+    for i in range(n):
+        line = x[i, i:] * x[i:, 0]
+        out[i:, i] = line - 1.0
+        out[i, i:] = line[::-1]
+    return out
+
+
+def sorted_prefixes(x):
+    out = np.zeros(x.shape)
+    for i in range(x.shape[0]):
+        out[i, : i + 1] = np.sort(x[i, : i + 1])
+    return out
+
+
+def windows(x):
+    n = x.shape[0]
+    out = np.zeros((n, n))
+    for i in range(n):
+        part = x[i, max(i - 2, 0) : min(i + 3, n)] + 1.0
+        total = part.sum()
+        out[i, : part.shape[0]] = part * total
+    return out
+
+
+@pytest.mark.parametrize("function", [shares_of_prefixes, mirrored_lines, sorted_prefixes, windows])
+@pytest.mark.parametrize("side", [0, 1, 2, 33, 70])
+def test_rows_of_a_length_of_their_own(function, side):
+    check(function, np.random.default_rng(side).integers(-9, 9, (side, side)).astype(float))
 
 
 def in_their_place(x, y):
