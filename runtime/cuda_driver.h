@@ -17,6 +17,7 @@ using CuContext = struct CuContextState*;
 using CuStream = struct CuStreamState*;
 using CuEvent = struct CuEventState*;
 using CuModule = struct CuModuleState*;
+using CuLibrary = struct CuLibraryState*;
 using CuFunction = struct CuFunctionState*;
 using CuLinker = struct CuLinkerState*;
 using CuMemoryPool = struct CuMemoryPoolState*;
@@ -65,6 +66,7 @@ inline constexpr CuGraphEdge kCuOverlappingEdge = {1, 0, 1, {}};
 inline constexpr CuResult kCuOutOfMemory = 2;
 inline constexpr CuResult kCuNoDevice = 100;
 inline constexpr CuResult kCuPtxTooNew = 222;
+inline constexpr CuResult kCuNotFound = 500;
 
 inline constexpr int kCuCapabilityMajor = 75;  // attributes of a device
 inline constexpr int kCuCapabilityMinor = 76;

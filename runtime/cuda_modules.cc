@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
+#include <string_view>
 
-#include "runtime/cubin_store.h"
 #include "runtime/device_error.h"
 #include "runtime/image.h"
 
@@ -17,87 +16,21 @@ constexpr int64_t kSharedOfAll = 48 * 1024;
 // So many modules are unloaded together: all work of the device is waited for before.
 constexpr size_t kUnloadedTogether = 8;
 
-// A log's lines as one.
-std::string JoinLines(std::string text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == 0)) text.pop_back();
-  for (size_t at = 0; (at = text.find('\n', at)) != std::string::npos;) text.replace(at, 1, "; ");
-  return text;
-}
-
-bool IsPtx(const std::string& code) {
-  return !code.starts_with(
-      "\x7f"
-      "ELF");
-}
-
-// What helps where the driver refuses code.
-std::string AdviceFor(CuResult result, const std::string& code) {
-  if (result != kCuPtxTooNew) return "";
-  const bool is_of_libnvvm = code.find("NVIDIA NVVM Compiler") != code.npos;
-  return std::string("; the driver is older than this code: update it") +
-         (is_of_libnvvm ? ", set parakeet.config.gpu_assembler to 'nvptx', or install an older "
-                          "libNVVM (nvidia-cuda-nvcc-cu12)"
-                        : "");
+// A kernel's code is PTX texts behind one another, each ended by a zero, with which the last one
+// lies or not; or a cubin.
+std::vector<std::string> TextsOf(const PkKernel& kernel) {
+  const std::string_view code(static_cast<const char*>(kernel.code), size_t(kernel.code_bytes));
+  if (IsCubin(code)) return {std::string(code)};
+  std::vector<std::string> texts;
+  for (size_t at = 0; at < code.size();) {
+    const size_t end = std::min(code.find('\0', at), code.size());
+    if (end > at) texts.emplace_back(code.substr(at, end - at));
+    at = end + 1;
+  }
+  return texts;
 }
 
 }  // namespace
-
-void CudaModules::Open(int architecture) {
-  int version = 0;
-  driver_.DriverGetVersion(&version);
-  made_for_ =
-      "architecture " + std::to_string(architecture) + ", driver " + std::to_string(version) + "\n";
-}
-
-// Empty where the driver cannot.
-std::string CudaModules::Assemble(const std::string& ptx) {
-  CuLinker linker = nullptr;
-  void* made = nullptr;
-  size_t bytes = 0;
-  if (driver_.LinkCreate(0, nullptr, nullptr, &linker) != 0) return "";
-  assembled_.fetch_add(1, std::memory_order_relaxed);
-  auto* const text = const_cast<char*>(ptx.c_str());  // which is read, with the zero at its end
-  const bool is_made = driver_.LinkAddData(linker, kCuPtx, text, ptx.size() + 1, "kernels", 0,
-                                           nullptr, nullptr) == 0 &&
-                       driver_.LinkComplete(linker, &made, &bytes) == 0;
-  std::string cubin;
-  if (is_made) cubin.assign(static_cast<const char*>(made), bytes);
-  driver_.LinkDestroy(linker);  // and what it has made
-  return cubin;
-}
-
-// What the store has of the code, or gets now. False where that cannot be: there is no store, the
-// code is no PTX, or the driver refuses it.
-bool CudaModules::LoadKept(const std::string& code, CuModule* module) {
-  CubinStore* const store = TheCubinStore();
-  if (store == nullptr || !store->IsOpen() || !IsPtx(code)) return false;
-  const auto load = [&](const std::string& cubin) {
-    return driver_.ModuleLoadDataEx(module, cubin.data(), 0, nullptr, nullptr) == 0;
-  };
-  const std::string key = made_for_ + code;
-  if (const std::optional<std::string> kept = store->Find(key); kept && load(*kept)) return true;
-  const std::string cubin = Assemble(code);
-  if (cubin.empty() || !load(cubin)) return false;
-  store->Keep(key, cubin);
-  return true;
-}
-
-int32_t CudaModules::Load(const PkKernel& kernel, CuModule* module) {
-  std::string code(static_cast<const char*>(kernel.code), size_t(kernel.code_bytes));
-  // Text is to end with one zero, with which it lies or not.
-  if (IsPtx(code)) code.resize(std::strlen(code.c_str()));
-  if (LoadKept(code, module)) return 0;
-  assembled_.fetch_add(IsPtx(code), std::memory_order_relaxed);
-  std::string log(4096, 0);
-  int options[] = {kCuErrorLog, kCuErrorLogBytes};
-  void* values[] = {log.data(), reinterpret_cast<void*>(log.size())};
-  const CuResult result = driver_.ModuleLoadDataEx(module, code.c_str(), 2, options, values);
-  if (result == 0) return 0;
-  log = JoinLines(log.substr(0, log.find('\0')));
-  return NoteDeviceError(result, std::string("cannot load kernel ") + kernel.name + ": " +
-                                     driver_.TextOf(result) + (log.empty() ? "" : ": ") + log +
-                                     AdviceFor(result, code));
-}
 
 int32_t CudaModules::ReserveShared(const PkKernel& kernel, CuFunction function) {
   int64_t& reserved = shared_bytes_.try_emplace(function, kSharedOfAll).first->second;
@@ -113,22 +46,22 @@ int32_t CudaModules::ReserveShared(const PkKernel& kernel, CuFunction function) 
   return 0;
 }
 
-bool CudaModules::Module::IsLeft() const {
+bool CudaModules::Loaded::IsLeft() const {
   return !stays && std::all_of(users.begin(), users.end(),
                                [](const CodeLife& life) { return life.expired(); });
 }
 
-void CudaModules::NoteUser(Module* module) {
+void CudaModules::NoteUser(Loaded* loaded) {
   const CodeLife* const life = CodeOfThread::Current();
   if (life == nullptr) {
-    module->stays = true;
+    loaded->stays = true;
     return;
   }
-  std::erase_if(module->users, [](const CodeLife& user) { return user.expired(); });
+  std::erase_if(loaded->users, [](const CodeLife& user) { return user.expired(); });
   const bool is_known = std::any_of(
-      module->users.begin(), module->users.end(),
+      loaded->users.begin(), loaded->users.end(),
       [&](const CodeLife& user) { return !user.owner_before(*life) && !life->owner_before(user); });
-  if (!is_known) module->users.push_back(*life);
+  if (!is_known) loaded->users.push_back(*life);
 }
 
 // With the lock held. No call is in code that has gone, so nothing more is launched of it.
@@ -137,16 +70,18 @@ void CudaModules::UnloadWhatIsLeft() {
   if (unloads == unloads_seen_) return;
   unloads_seen_ = unloads;
   const auto is_left = [](const auto& each) { return each.second.IsLeft(); };
-  const auto left = std::count_if(modules_.begin(), modules_.end(), is_left);
+  const auto left = std::count_if(loaded_.begin(), loaded_.end(), is_left);
   if (size_t(left) < kUnloadedTogether || driver_.CtxSynchronize() != 0) return;
-  for (auto at = modules_.begin(); at != modules_.end();) {
+  for (auto at = loaded_.begin(); at != loaded_.end();) {
     if (!is_left(*at)) {
       ++at;
       continue;
     }
-    Forget(at->second.module);
-    driver_.ModuleUnload(at->second.module);
-    at = modules_.erase(at);
+    for (const CuCode& code : at->second.codes) {
+      Forget(code.module);
+      assembler_.Unload(code);
+    }
+    at = loaded_.erase(at);
   }
 }
 
@@ -166,33 +101,44 @@ void CudaModules::KeepForGraph(CuFunction function) {
   const std::lock_guard lock(mutex_);
   for (const auto& [name, its_function] : functions_) {
     if (its_function != function) continue;
-    for (auto& [content, module] : modules_) module.stays |= module.module == name.first;
+    for (auto& [content, loaded] : loaded_) {
+      loaded.stays |= std::any_of(loaded.codes.begin(), loaded.codes.end(),
+                                  [&](const CuCode& code) { return code.module == name.first; });
+    }
   }
+}
+
+// In the module that has it.
+CuResult CudaModules::FindIn(const Loaded& loaded, const char* name, CuFunction* function) {
+  CuResult result = kCuNotFound;
+  for (const CuCode& code : loaded.codes) {
+    const auto known = functions_.find({code.module, name});
+    if (known != functions_.end()) return *function = known->second, 0;
+    result = driver_.ModuleGetFunction(function, code.module, name);
+    if (result == 0) functions_[{code.module, name}] = *function;
+    if (result != kCuNotFound) return result;
+  }
+  return result;
 }
 
 int32_t CudaModules::Find(const PkKernel& kernel, CuFunction* function) {
   const Content content = {PkImageChecksum(kernel.code, size_t(kernel.code_bytes)),
                            kernel.code_bytes};
   const std::lock_guard lock(mutex_);
-  auto at = modules_.find(content);
-  if (at == modules_.end()) {
+  auto at = loaded_.find(content);
+  if (at == loaded_.end()) {
     UnloadWhatIsLeft();
-    Module loaded;
-    if (const int32_t error = Load(kernel, &loaded.module)) return error;
-    at = modules_.emplace(content, loaded).first;
+    Loaded loaded;
+    if (const int32_t error = assembler_.Load(TextsOf(kernel), kernel.name, &loaded.codes))
+      return error;
+    at = loaded_.emplace(content, std::move(loaded)).first;
   }
   NoteUser(&at->second);
-  const CuModule module = at->second.module;
-  CuFunction& found = functions_[{module, kernel.name}];
-  if (found == nullptr) {
-    const CuResult result = driver_.ModuleGetFunction(&found, module, kernel.name);
-    if (result != 0) {
-      return NoteDeviceError(result, std::string("there is no kernel ") + kernel.name +
-                                         " in its code: " + driver_.TextOf(result));
-    }
+  if (const CuResult result = FindIn(at->second, kernel.name, function)) {
+    return NoteDeviceError(result, std::string("there is no kernel ") + kernel.name +
+                                       " in its code: " + driver_.TextOf(result));
   }
-  *function = found;
-  return ReserveShared(kernel, found);
+  return ReserveShared(kernel, *function);
 }
 
 int32_t CudaFunctions::Find(CudaModules& modules, const PkKernel& kernel, CuFunction* function) {

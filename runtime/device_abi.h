@@ -25,7 +25,9 @@ extern "C" {
 
 enum PkKernelKind : int32_t {
   kPkKernelEmulated = 0,  // `code` is a PkEmulatedKernel
-  kPkKernelCuda = 1,  // `code` is PTX text or a cubin of `code_bytes` bytes, for cuModuleLoadData
+  // `code` is `code_bytes` bytes of PTX texts, each ended by a zero and assembled by itself, or a
+  // cubin.
+  kPkKernelCuda = 1,
 };
 
 enum PkKernelFlag : int32_t {
@@ -49,7 +51,7 @@ typedef struct PkBlockOrder {
 } PkBlockOrder;
 
 // A constant of the image. Its address names the kernel for as long as the image is loaded; kernels
-// of one image may have their code in one module, which is then loaded once.
+// of one image may have the same code, which is then loaded once.
 typedef struct PkKernel {
   int32_t kind;          // PkKernelKind
   int32_t flags;         // PkKernelFlag, or'ed

@@ -168,14 +168,19 @@ void CudaRunner::TakeKernels(Emission& emission, const CompileOptions& options) 
   }
 }
 
-// Each group's code is a module, which is loaded when the first of its kernels is launched.
+// Each group's code is loaded when the first of its kernels is launched: a text of each, which the
+// driver assembles side by side.
 std::string CudaRunner::DefineKernels(llvm::Module& module) {
   if (ptx_ == nullptr) return "";
   const std::string ptx = ptx_->Take();
   std::map<int, std::set<std::string, std::less<>>> groups;
   for (const Described& d : described_) groups[d.traits.group].insert(d.name);
   for (const auto& [group, names] : groups) {
-    const std::string code = KeepKernels(ptx, names);
+    std::string code;
+    for (const std::string& name : names) {
+      if (!code.empty()) code += '\0';
+      code += KeepKernels(ptx, {name});
+    }
     auto* text = llvm::ConstantDataArray::getString(module.getContext(), code);
     auto* global = new llvm::GlobalVariable(module, text->getType(), /*isConstant=*/true,
                                             llvm::GlobalValue::PrivateLinkage, text);

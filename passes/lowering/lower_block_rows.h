@@ -106,6 +106,8 @@ class BlockRowLowering : public RowLowering {
   const ir::Binding& BeginElement(const ir::Binding& nest, const Operands& index);
   void MakePart(const ir::Binding& nest, const Parts& parts, const ir::Operand& part,
                 const ir::Operand& element, const ir::Operand& length);
+  Operands SumOfParts(const Reduction& r, const Parts& parts, const ir::Operand& lo,
+                      const ir::Operand& hi, const ir::Operand& element);
   Operands PartAt(const Parts& parts, const ir::Operand& part, const ir::Operand& element);
   void StorePart(const Parts& parts, const ir::Operand& part, const ir::Operand& element,
                  const Operands& total);

@@ -30,12 +30,19 @@ class StoreInMemory : public CubinStore {
 class CubinStoreTest : public testing::Test {
  protected:
   CubinStoreTest() {
-    static const bool is_set = (SetCudaDriver(FakeCudaDriver()), true);
+    static const bool is_set = (SetCudaDriver(OldDriver()), true);
     EXPECT_TRUE(is_set);
     Fake().kernels["one"] = Fake().kernels["other"] = [](unsigned, unsigned, const void*) {};
     SetCubinStore(&store_);
   }
   ~CubinStoreTest() override { SetCubinStore(nullptr); }
+
+  // One that knows of no libraries.
+  static CudaDriver OldDriver() {
+    CudaDriver driver = FakeCudaDriver();
+    driver.LibraryLoadData = nullptr;
+    return driver;
+  }
 
   // What the device says of launching a kernel whose code this is.
   static int32_t Launch(int number, const std::string& code, const char* name = "one") {
@@ -71,6 +78,15 @@ TEST_F(CubinStoreTest, CodeIsAssembledOnceAndFoundAgain) {
   EXPECT_EQ(Fake().links - links_, 1);
   EXPECT_EQ(Fake().loads - loads_, 2);
   EXPECT_EQ(OnDevice(1).Counters().assembled, before[1]);
+}
+
+TEST_F(CubinStoreTest, EachTextIsKeptByItself) {
+  const std::string code = std::string("kernel one") + '\0' + "kernel other";
+  EXPECT_EQ(Launch(0, code), 0);
+  EXPECT_EQ(Fake().links - links_, 2);
+  EXPECT_EQ(store_.kept.size(), 2u);
+  EXPECT_EQ(Launch(1, code, "other"), 0);
+  EXPECT_EQ(Fake().links - links_, 2);
 }
 
 TEST_F(CubinStoreTest, AZeroAtTheEndIsNotText) {

@@ -1,4 +1,4 @@
-// How long a CUDA device keeps the modules of code that has gone.
+// What a CUDA device loads of kernels' code, and how long it keeps code that has gone.
 #include "runtime/cuda_modules.h"
 
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 
 #include "runtime/device_call.h"
 #include "runtime/image.h"
+#include "runtime/team.h"
 #include "tests/runtime/fake_cuda_driver.h"
 #include "tests/runtime/image_bytes.h"
 
@@ -40,19 +41,19 @@ class CudaModulesTest : public testing::Test {
   }
 
   // Each of another place, as in an image: a thread knows kernels by where they are.
-  static const PkKernel& KernelOf(const std::string& code) {
+  static const PkKernel& KernelOf(const std::string& code, const char* name = "kernel") {
     struct Placed {
       std::string code;
       PkKernel kernel;
     };
     static auto* const placed = new std::deque<Placed>;
     Placed& made = placed->emplace_back(Placed{code, {}});
-    made.kernel = {kPkKernelCuda, 0, 0, made.code.data(), int64_t(code.size()), "kernel"};
+    made.kernel = {kPkKernelCuda, 0, 0, made.code.data(), int64_t(code.size()), name};
     return made.kernel;
   }
 
-  static int32_t LaunchCode(const std::string& code) {
-    const PkKernel& kernel = KernelOf(code);
+  static int32_t LaunchCode(const std::string& code, const char* name = "kernel") {
+    const PkKernel& kernel = KernelOf(code, name);
     const int64_t captures[2] = {};
     return Cuda().Launch(kernel, 1, 1, captures, sizeof captures);
   }
@@ -76,7 +77,41 @@ class CudaModulesTest : public testing::Test {
 
   const int unloads_ = Fake().unloads;
   const int loads_ = Fake().loads;
+  const int libraries_ = Fake().libraries;
 };
+
+TEST_F(CudaModulesTest, EachTextIsLoadedByItselfAndHasItsKernel) {
+  int ran[2] = {};
+  Fake().kernels["first"] = [&](unsigned, unsigned, const void*) { ran[0] += 1; };
+  Fake().kernels["second"] = [&](unsigned, unsigned, const void*) { ran[1] += 1; };
+  const std::string code = std::string(".entry first(") + '\0' + ".entry second(" + '\0';
+  EXPECT_EQ(LaunchCode(code, "second"), 0);
+  EXPECT_EQ(Fake().loads - loads_, 2);
+  EXPECT_EQ(Fake().libraries - libraries_, 2);
+  EXPECT_EQ(LaunchCode(code, "first"), 0);
+  EXPECT_EQ(LaunchCode(code, "first"), 0);
+  EXPECT_EQ(Fake().loads - loads_, 2);
+  EXPECT_EQ(Cuda().Wait(), 0);
+  EXPECT_EQ(ran[0], 2);
+  EXPECT_EQ(ran[1], 1);
+}
+
+TEST_F(CudaModulesTest, ManyTextsAreLoadedByThreadsThatHaveTheContext) {
+  std::string code;
+  for (int k = 0; k < 40; ++k) code += ".entry of_many" + std::to_string(k) + '(' + '\0';
+  Fake().kernels["of_many17"] = [](unsigned, unsigned, const void*) {};
+  ASSERT_TRUE(SetThreadCount(4));
+  EXPECT_EQ(LaunchCode(code, "of_many17"), 0);
+  EXPECT_EQ(Fake().loads - loads_, 40);
+}
+
+TEST_F(CudaModulesTest, OneTextThatIsRefusedUnloadsTheOthers) {
+  const std::string code = std::string(".entry good(") + '\0' + ".entry bad(" + '\0';
+  EXPECT_EQ(LaunchCode(code, "good"), 218);
+  EXPECT_EQ(DeviceErrorText(218),
+            "cannot load kernel good: it is said so (FAKE_ERROR): line 1: bad; line 2: worse");
+  EXPECT_EQ(Fake().unloads - unloads_, 1);
+}
 
 TEST_F(CudaModulesTest, ModulesOfCodeThatHasGoneAreUnloadedSomeTogether) {
   const int synchronizations = Fake().synchronizations;

@@ -51,6 +51,10 @@ struct CuModuleState {
   bool is_unloaded = false;
 };
 
+struct CuLibraryState {
+  CuModule module;
+};
+
 struct CuLinkerState {
   std::string code;
   std::string made;
@@ -80,7 +84,6 @@ constexpr CuResult kInvalidValue = 1;
 constexpr CuResult kInvalidContext = 201;
 constexpr CuResult kInvalidCode = 218;
 constexpr CuResult kInvalidHandle = 400;
-constexpr CuResult kNotFound = 500;
 
 std::recursive_mutex mutex;
 thread_local CuContext current = nullptr;
@@ -169,6 +172,28 @@ CuResult Load(CuModule* module, const void* image, unsigned count, int*, void** 
   });
 }
 
+CuResult Unload(CuModule module) {
+  return InContext([&]() -> CuResult {
+    if (module->device != current->device || module->is_unloaded) return kInvalidHandle;
+    Fake().unloads += 1;
+    return module->is_unloaded = true, 0;
+  });
+}
+
+void FillLibraries(CudaDriver* driver) {
+  driver->LibraryLoadData = [](CuLibrary* library, const void* code, int* options, void** values,
+                               unsigned count, int*, void**, unsigned) {
+    CuModule module = nullptr;
+    if (const CuResult result = Load(&module, code, count, options, values)) return result;
+    Fake().libraries += 1;
+    return *library = new CuLibraryState{module}, 0;
+  };
+  driver->LibraryGetModule = [](CuModule* module, CuLibrary library) {
+    return *module = library->module, 0;
+  };
+  driver->LibraryUnload = [](CuLibrary library) { return Unload(library->module); };
+}
+
 CuResult AddToLinker(CuLinker linker, int kind, void* data, size_t bytes, const char*, unsigned,
                      int*, void**) {
   return InContext([&]() -> CuResult {
@@ -206,7 +231,9 @@ CuResult FindFunction(CuFunction* function, CuModule module, const char* name) {
   return InContext([&]() -> CuResult {
     if (module->device != current->device) return kInvalidHandle;
     const auto found = Fake().kernels.find(name);
-    if (found == Fake().kernels.end()) return kNotFound;
+    const bool names_kernels = module->code.find(".entry") != std::string::npos;
+    const bool has = !names_kernels || module->code.find(name) != std::string::npos;
+    if (!has || found == Fake().kernels.end()) return kCuNotFound;
     *function = new CuFunctionState{&found->second, module->device, module};
     return 0;
   });
@@ -414,14 +441,9 @@ CudaDriver FakeCudaDriver() {
   FillMemory(&driver);
   FillGraphs(&driver);
   FillLinker(&driver);
+  FillLibraries(&driver);
   driver.ModuleLoadDataEx = Load;
-  driver.ModuleUnload = [](CuModule module) {
-    return InContext([&]() -> CuResult {
-      if (module->device != current->device || module->is_unloaded) return kInvalidHandle;
-      Fake().unloads += 1;
-      return module->is_unloaded = true, 0;
-    });
-  };
+  driver.ModuleUnload = Unload;
   driver.ModuleGetFunction = FindFunction;
   driver.FuncSetAttribute = [](CuFunction, int attribute, int value) {
     if (attribute == kCuMostDynamicShared) Fake().most_shared_bytes = value;

@@ -18,15 +18,17 @@ using FakeKernel = std::function<void(unsigned blocks, unsigned threads, const v
 struct FakeCuda {
   int devices = 2;
   int capability = 9;                         // of those that are opened next, before the point
-  std::map<std::string, FakeKernel> kernels;  // by name; code that begins with "bad" is refused
-  int64_t memory_bytes = int64_t{1} << 40;    // MemAllocAsync gives no more than this at once
-  int64_t pinned_bytes = int64_t{1} << 40;    // and MemHostAlloc no more than this in all
-  CuResult failure = 0;                       // of each stream's next wait
+  std::map<std::string, FakeKernel> kernels;  // by name; code with "bad" in it is refused; of
+      // code with ".entry" in it a module has those it names
+  int64_t memory_bytes = int64_t{1} << 40;  // MemAllocAsync gives no more than this at once
+  int64_t pinned_bytes = int64_t{1} << 40;  // and MemHostAlloc no more than this in all
+  CuResult failure = 0;                     // of each stream's next wait
 
   int64_t live_bytes = 0;
   std::map<void*, size_t> registered;  // pinned memory of the host that is its owner's
   int64_t heap_bytes = 0;              // for kernels, of the device that was asked last
   int loads = 0;
+  int libraries = 0;  // of them
   int unloads = 0;
   int links = 0;
   int synchronizations = 0;  // of a context
