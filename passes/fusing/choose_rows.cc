@@ -113,9 +113,10 @@ std::string RowChooser::Member::WhyBefore(const Member& other) const {
 
 bool RowChooser::SharesRows(const Member& a, const Member& b) { return Intersects(a.rows, b.rows); }
 
-bool RowChooser::Reduces(const RowGroup& group) {
-  return std::any_of(group.begin(), group.end(), [](const Binding* member) {
-    if (member->op != OpCode::kImap) return false;
+// Whether a value is made of a row.
+bool RowChooser::Reduces(const RowGroup& group, size_t depth) {
+  return std::any_of(group.begin(), group.end(), [&](const Binding* member) {
+    if (!IsImap(*member, depth) || !HasRowsOfOne(*member, depth)) return false;
     const std::vector<const Binding*>& element = member->blocks[0]->bindings;
     return std::any_of(element.begin(), element.end(),
                        [](const Binding* b) { return b->op == OpCode::kIreduce; });
@@ -170,7 +171,7 @@ std::vector<RowGroup> RowChooser::Choose(const Block& block, size_t depth) {
   bool some = false;
   for (Member& member : members) {
     // A GPU gives a row to several threads where it is reduced, and to one where it is not.
-    if (context_.options.kernels && !Reduces(member.bindings)) member.is_worth_it = false;
+    if (context_.options.kernels && !Reduces(member.bindings, depth)) member.is_worth_it = false;
     some |= member.is_worth_it;
     if (member.is_worth_it || member.bindings.size() == 1) {
       groups.push_back(std::move(member.bindings));

@@ -54,7 +54,7 @@ class RowChooser {
   std::string WhyByItself(const ir::Binding& imap, const Effects& effects, size_t depth) const;
   std::string WhyAcrossRows(const ir::Binding& imap, size_t depth) const;
   static bool SharesRows(const Member& a, const Member& b);
-  static bool Reduces(const RowGroup& group);
+  static bool Reduces(const RowGroup& group, size_t depth);
   bool JoinEarlier(std::vector<Member>& members, size_t& later, size_t depth);
   static std::string WhyNot(const std::vector<Member>& members, size_t first, size_t later,
                             size_t depth);
