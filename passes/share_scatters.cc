@@ -30,9 +30,10 @@
 //
 // Assumes: index form, behind privatize-histograms, which has made less of integers and of what
 // few places hold; before sort-on-device.
-// Refuses: loops inside operators, or of which a loop around says how often they run, and those
-// that carry values, call or make arrays; arrays of
-// which other elements are read than are stored, and checks that cannot be made before the loop.
+// Refuses: loops inside operators, or of which a loop around says how often they run, unless that
+// is how many elements it has kept of an array, or hands on; those that carry values, call or make
+// arrays; arrays of which other elements are read than are stored, and checks that cannot be made
+// before the loop.
 #include <algorithm>
 #include <utility>
 
@@ -58,9 +59,30 @@ using ir::VarSet;
 constexpr int64_t kLeastTrips = 64;
 constexpr int64_t kMostNumbers = (int64_t{1} << 31) - 1;
 
+// How many elements loops keep of arrays, or hand on from one iteration to the next.
+VarSet CountsOfElements(const ir::Function& function) {
+  VarSet counts;
+  ir::ForEachBinding(*function.body, [&](const Binding& b) {
+    if (b.op == OpCode::kIfilter) counts.insert(b.results[0]);
+    if (b.op == OpCode::kMax && counts.contains(b.operands[0].var())) counts.insert(b.result());
+    if (b.op != OpCode::kFor && b.op != OpCode::kWhile) return;
+    for (const Block* block : b.blocks) {
+      const VarSet params(block->params.begin(), block->params.end());
+      for (const Var* param : block->params) {
+        if (!param->type.IsArray()) continue;
+        for (const Operand& size : param->type.dims()) {
+          if (params.contains(size.var())) counts.insert(size.var());
+        }
+      }
+    }
+  });
+  return counts;
+}
+
 class ScatterSharer : public StoringLoops<GroupedIterations> {
  public:
-  using StoringLoops::StoringLoops;
+  ScatterSharer(ir::Arena* arena, const ir::Function& function, Context& context)
+      : StoringLoops(arena, function, context), counts_(CountsOfElements(function)) {}
 
  protected:
   void Visit(const Binding* b) override {
@@ -74,8 +96,7 @@ class ScatterSharer : public StoringLoops<GroupedIterations> {
   bool Share(const Binding& loop) {
     if (!IsScatterLoop(loop)) return false;
     // Rows of lengths of their own, one after the other, are short: one thread does all of them.
-    if (around_.contains(loop.operands[0].var()) || around_.contains(loop.operands[1].var()))
-      return false;
+    if (IsOfOwnLength(loop.operands[0]) || IsOfOwnLength(loop.operands[1])) return false;
     if (StoredArraysOf(*loop.blocks[0], roots_, arrays_, overlapping_).empty()) return false;
     const ChecksAlone checks(loop, roots_, ChecksAlone::Form::kReduction);
     const bool may_fail = EffectsOf(*loop.blocks[0], roots_).may_fail;
@@ -89,6 +110,10 @@ class ScatterSharer : public StoringLoops<GroupedIterations> {
     if (is_shared)
       builder().bindings().insert(builder().bindings().end(), outer.begin(), outer.end());
     return is_shared;
+  }
+
+  bool IsOfOwnLength(const Operand& end) const {
+    return around_.contains(end.var()) && !counts_.contains(end.var());
   }
 
   // Appends what stands for the loop; false where it has none.
@@ -158,6 +183,8 @@ class ScatterSharer : public StoringLoops<GroupedIterations> {
                         : "the last store at each place, spread over threads",
                   Topic::kThreads, Verdict::kDone);
   }
+
+  const VarSet counts_;
 };
 
 }  // namespace

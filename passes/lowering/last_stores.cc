@@ -1,6 +1,7 @@
 #include "passes/lowering/last_stores.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace parakeet::passes {
 
@@ -38,6 +39,21 @@ bool IsStoredWithout(const Block& block, const std::vector<StoredArray>& stored,
   });
 }
 
+// Whether all that is stored in the array is one value, of no iteration: whoever stores it last.
+bool IsOfOneValue(const LoopNest& nest, const Var* array) {
+  VarSet inside = ir::DefinedVars(*nest.body);
+  inside.insert(nest.indexes.begin(), nest.indexes.end());
+  std::optional<Operand> value;
+  bool is_one = true;
+  ir::ForEachBinding(*nest.body, [&](const Binding& b) {
+    if (b.op != OpCode::kStore || b.operands[0] != Operand(array)) return;
+    const Operand& stored = b.operands.back();
+    is_one &= !inside.contains(stored.var()) && (!value || *value == stored);
+    value = stored;
+  });
+  return is_one;
+}
+
 }  // namespace
 
 VarSet LastStores::ApartIn(const LoopNest& nest, const std::vector<StoredArray>& stored) {
@@ -72,17 +88,24 @@ LastStores::Claims LastStores::MakeClaims(const StoredArray& stored, const VarSe
 
 void LastStores::WriteLastStores(const LoopNest& nest, const std::vector<StoredArray>& stored,
                                  const VarSet& apart) {
-  for (const StoredArray& each : stored) claims_[each.array] = MakeClaims(each, apart);
+  for (const StoredArray& each : stored) {
+    if (IsOfOneValue(nest, each.array)) {
+      of_one_value_.insert(each.array);
+    } else {
+      claims_[each.array] = MakeClaims(each, apart);
+    }
+  }
   apart_ = apart;
   std::vector<const Var*> ordered;
   for (const Var* index : nest.indexes) {
     if (!apart.contains(index)) ordered.push_back(index);
   }
   left_out_ = apart;
-  WritePhase(Phase::kClaim, nest, ordered);
+  if (!claims_.empty()) WritePhase(Phase::kClaim, nest, ordered);
   left_out_.clear();
   WritePhase(Phase::kStore, nest, nest.indexes);
   claims_.clear();
+  of_one_value_.clear();
 }
 
 // A foreach over some of the nest's indexes.
@@ -124,6 +147,8 @@ LoopWriter::Operands LastStores::ClaimedPlace(const Binding& store, const Claims
 
 bool LastStores::VisitStore(const Binding& b) {
   if (phase_ == Phase::kNone) return false;
+  if (b.op == OpCode::kStore && of_one_value_.contains(b.operands[0].var()))
+    return phase_ == Phase::kClaim;
   const bool stores = b.op == OpCode::kStore && claims_.contains(b.operands[0].var());
   if (!stores) {
     const VarSet used = ir::FreeVars(b);

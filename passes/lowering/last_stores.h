@@ -12,7 +12,8 @@ namespace parakeet::passes {
 
 // A nest whose iterations store at places that are computed, as two foreach: in the first, each
 // iteration says by an atomic maximum where it is going to store; in the second, it stores where no
-// later one is. What is stored at each place is what the loop would have stored there last.
+// later one is. What is stored at each place is what the loop would have stored there last. One
+// value that all iterations store, as of `seen[places] = True`, each of them just stores.
 class LastStores : public LoopWriter {
  public:
   using LoopWriter::LoopWriter;
@@ -42,6 +43,7 @@ class LastStores : public LoopWriter {
   Operands ClaimedPlace(const ir::Binding& store, const Claims& claims);
 
   std::unordered_map<const ir::Var*, Claims> claims_;  // by array
+  ir::VarSet of_one_value_;                            // Arrays in which all store the same.
   ir::VarSet apart_;
   Phase phase_ = Phase::kNone;
   ir::VarSet left_out_;      // What the first foreach does not compute.

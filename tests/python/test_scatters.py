@@ -49,6 +49,25 @@ def numbers_of_the_last(y, p, x):
     return first
 
 
+def seen(y, p, x):
+    y[p] = 1
+
+
+def seen_or_not(y, p, x):
+    for i in range(len(p)):
+        y[p[i]] = 1 if x[i] > 0 else 0
+
+
+def of_those_left(y, p, x):
+    left = p
+    for step in range(4):
+        keep = x[: len(left)] > step
+        y[left[keep]] = step
+        y[left] = x[: len(left)]
+        left = left[~keep]
+    return left
+
+
 def added(y, p, x):
     np.add.at(y, p, x)
 
@@ -112,8 +131,8 @@ def lower(y, p, x):
 
 
 OF_ELEMENTS = [last_ones, by_index_array, put, last_of_chosen, last_of_two, numbers_of_the_last,
-               added, taken_away, largest, smallest, larger, no_less, lower, faded, ranks,
-               mixed]  # fmt: skip
+               seen, seen_or_not, of_those_left, added, taken_away, largest, smallest, larger,
+               no_less, lower, faded, ranks, mixed]  # fmt: skip
 
 
 def numbers(r, dtype, count):
