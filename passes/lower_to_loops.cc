@@ -241,10 +241,15 @@ class Lowering : public ProductCallLowering {
     const bool outer_lanes = std::exchange(in_lanes_, in_lanes_ || vector >= 0);
     // Lanes along the first index are those of arrays in Fortran order. Where an element may raise,
     // the first in program order has to come first.
-    const bool backwards = (IsFortran(b) || vector == 0) && !MayRaise(*b.blocks[0]);
+    const bool may_raise = MayRaise(*b.blocks[0]);
+    const bool backwards = (IsFortran(b) || vector == 0) && !may_raise;
+    // Neighbouring threads go to neighbouring elements, whichever index of a loop that is; maps are
+    // written as they lie.
+    const bool goes_along = for_kernels_ && vector < 0 && b.op == OpCode::kForeach && !may_raise;
+    const int fastest = goes_along ? patterns_.VectorAxis(b) : vector;
     const Binding* shared = for_kernels_ ? nullptr : SharedBy(b);
     const Body several = [&](const Operands& index) { WriteRows(b, *shared, index, finish); };
-    Nest nest{extents, LoopOrder(extents.size(), vector, backwards), vector, body,
+    Nest nest{extents, LoopOrder(extents.size(), fastest, backwards), vector, body,
               shared != nullptr ? &several : nullptr};
     const int64_t least = b.attrs.Int(Attr::kShort);
     if (least > 0 && least < kShortRow)
@@ -361,14 +366,14 @@ class Lowering : public ProductCallLowering {
     return raises;
   }
 
-  // The indexes as they are nested, outermost first: in memory order, the vector index innermost.
-  static std::vector<int> LoopOrder(size_t rank, int vector, bool backwards) {
+  // The indexes as they are nested, outermost first: in memory order, the fastest innermost.
+  static std::vector<int> LoopOrder(size_t rank, int fastest, bool backwards) {
     std::vector<int> order;
     for (int i = 0; i < static_cast<int>(rank); ++i) {
       const int axis = backwards ? static_cast<int>(rank) - 1 - i : i;
-      if (axis != vector) order.push_back(axis);
+      if (axis != fastest) order.push_back(axis);
     }
-    if (vector >= 0) order.push_back(vector);
+    if (fastest >= 0) order.push_back(fastest);
     return order;
   }
 

@@ -266,7 +266,9 @@ void ElementLowering::WriteTrips(const Elements& elements) {
 // Rows, and planes of these where they share lines: those come from a cache that all threads have.
 std::vector<ElementLowering::Several> ElementLowering::TileOf(const Elements& elements) const {
   const Block& body = *elements.nest.blocks[0];
-  if (!IsPlainBehindChecks(body) || !IsForRows(body)) return {};
+  const Operand& along = elements.extents[elements.order.back()];
+  const bool is_short = along.IsConstant() && along.constant().integer < kLongRow;
+  if (is_short || !IsPlainBehindChecks(body) || !IsForRows(body)) return {};
   const size_t rank = elements.order.size();
   const auto axis = [&](size_t from_last) { return size_t(elements.order[rank - 1 - from_last]); };
   const Several rows{axis(1), kRowsOfThread};
