@@ -246,6 +246,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "branch-checks",
       // Behind what makes branches of checks that it cannot join.
       "join-checks",
+      // Behind what knows which loads join-lanes reads as whole vectors.
+      "carry-lanes",
       "eliminate-dead-code",
       "prefetch-streams",
       "even-costs",
@@ -287,7 +289,8 @@ const std::vector<std::string_view>& GpuPipeline() {
                                                  "join-checks",       "tile-steps",
                                                  "repeat-extremes",   "separate-ends",
                                                  "expect-long-sides", "search-in-lanes",
-                                                 "load-for-lanes",    "check-places"};
+                                                 "load-for-lanes",    "check-places",
+                                                 "carry-lanes"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       // Before what sees sums in updates.
