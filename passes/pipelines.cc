@@ -216,6 +216,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "separate-ends",
       // Behind choose-trees, whose orders it keeps.
       "jam-neighbours",
+      // Behind what knows how often a loop runs, and loads in front of it.
+      "leave-settled",
       "schedule",
       // Of what schedule leaves to one thread.
       "store-at-once",
