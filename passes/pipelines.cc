@@ -77,6 +77,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "check-first",
       "parallelize-loops",
       "combine-nested-maps",
+      // Before parallelize-loops, which makes maps of nests that fill arrays in order.
+      "order-nests",
       // Behind parallelize-loops, which shows what loops inside store.
       "privatize-arrays",
       // Again: nests combined above may fill whole arrays, and iterations have arrays of their own.
@@ -100,6 +102,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       // privatize-histograms, which would count in copies.
       "interchange-updates",
       "combine-nested-maps",
+      // Again: nests that fusion has combined.
+      "order-nests",
       // Again: updates that are sums now, and nests that fill whole arrays.
       "parallelize-loops",
       "combine-nested-maps",
