@@ -150,6 +150,7 @@ void Machine::Execute(const Step& step) {
     case OpCode::kLowHalf:
     case OpCode::kHighHalf:
     case OpCode::kInterleave:
+    case OpCode::kSlide:
     case OpCode::kExtract:
     case OpCode::kAny:
     case OpCode::kAllLanes:

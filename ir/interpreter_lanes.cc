@@ -19,6 +19,7 @@ void Machine::ExecuteLanes(const Step& step) {
     case OpCode::kLowHalf: return Half(step, false);
     case OpCode::kHighHalf: return Half(step, true);
     case OpCode::kInterleave: return Interleave(step);
+    case OpCode::kSlide: return Slide(step);
     case OpCode::kExtract: return Extract(step);
     case OpCode::kAny:
     case OpCode::kAllLanes: return AnyOrAll(step);
@@ -94,6 +95,16 @@ void Machine::Interleave(const Step& step) {
   std::vector<Constant> lanes;
   for (int lane = 0; lane < step.binding->result()->type.lanes(); ++lane) {
     lanes.push_back(LaneAt(step.operands[lane % count], lane / count));
+  }
+  SetLanes(step, std::move(lanes));
+}
+
+void Machine::Slide(const Step& step) {
+  const int count = step.binding->result()->type.lanes();
+  const int by = static_cast<int>(step.binding->attrs.Int(Attr::kBy));
+  std::vector<Constant> lanes;
+  for (int lane = by; lane < count + by; ++lane) {
+    lanes.push_back(LaneAt(step.operands[lane / count], lane % count));
   }
   SetLanes(step, std::move(lanes));
 }

@@ -135,6 +135,7 @@ class Machine {
   void LoadLanes(const Step& step);
   void StoreLanes(const Step& step);
   void Interleave(const Step& step);
+  void Slide(const Step& step);
   void Half(const Step& step, bool high);
   void Extract(const Step& step);
   void AnyOrAll(const Step& step);

@@ -39,6 +39,7 @@ Counts CountsOf(OpCode op) {
     case OpCode::kAny:
     case OpCode::kAllLanes:
     case OpCode::kFirstLane: return {1, 1, 0};
+    case OpCode::kSlide: return {2, 1, 0};
     case OpCode::kInterleave: return {2, 1, 0, true};
     case OpCode::kMap:
     case OpCode::kFilter: return {1, kAny, 1, true};
@@ -208,6 +209,7 @@ void BindingVerifier::Dispatch() {
     case OpCode::kLowHalf:
     case OpCode::kHighHalf:
     case OpCode::kInterleave:
+    case OpCode::kSlide:
     case OpCode::kExtract:
     case OpCode::kAny:
     case OpCode::kAllLanes:

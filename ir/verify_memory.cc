@@ -278,6 +278,11 @@ void BindingVerifier::VectorOperation() {
     const int count = static_cast<int>(b_.operands.size());
     for (int k = 1; k < count; ++k) RequireType(TypeAt(k), operand, "an operand");
     RequireType(result, Type::Vector(operand.dtype(), lanes * count), "the result");
+  } else if (b_.op == OpCode::kSlide) {
+    RequireType(TypeAt(1), operand, "an operand");
+    RequireType(result, operand, "the result");
+    const int64_t by = b_.attrs.Int(Attr::kBy);
+    Require(by > 0 && by < lanes, Invariant::kAttributesFit, "`by` is not within the lanes");
   } else if (b_.op == OpCode::kExtract) {
     RequireInts(1, 2);
     RequireType(result, operand.dtype(), "the result");

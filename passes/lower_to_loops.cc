@@ -43,8 +43,6 @@ constexpr int64_t kMostElementsAtOnce = 4096;
 constexpr int64_t kChunkCycles = 16384;
 // As the runtime shares out what takes long: 16 pieces a thread.
 constexpr int64_t kPiecesOfThread = 16;
-// Chunks a thread that keep all busy to the end.
-constexpr int64_t kFewOfThread = 4;
 constexpr int64_t kFewOutermost = 16;  // for certain, whatever the threads
 constexpr int64_t kWholeLines = 256;   // elements, of whatever size
 // Elements below which those that no whole vector takes are taken in order, where they are stored
@@ -494,13 +492,14 @@ class Lowering : public ProductCallLowering {
   }
 
   // Threads take chunks of the outermost index, or, where those are few, pieces of the second one
-  // of each, of which there are at most so many.
+  // of each, of which there are at most so many. As chunks may be of any length, it is pieces whose
+  // cost the runtime is told: eight images of a convolution would not be worth a fork.
   void LowerPieces(const Nest& nest, const Operand& chunks, const Operand& rows,
                    const Attributes& kind, const Operand& most) {
     const int first = nest.order[0], second = nest.order[1];
     const int64_t least = second == nest.vector ? kWholeLines : 1;
     const Operand threads = builder().EmitOne(OpCode::kTeam, ir::DType::kI64, {});
-    const Operand enough = builder().Mul(threads, Int(kFewOfThread));
+    const Operand enough = builder().Mul(threads, Int(kPiecesOfThread));
     const Operand are_few =
         builder().Scalar(OpCode::kAnd, {builder().Scalar(OpCode::kLt, {chunks, enough}),
                                         builder().Scalar(OpCode::kGt, {most, Int(1)})});

@@ -77,6 +77,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "check-first",
       "parallelize-loops",
       "combine-nested-maps",
+      // Before parallelize-loops, which makes maps of nests that fill arrays in order.
+      "order-nests",
       // Behind parallelize-loops, which shows what loops inside store.
       "privatize-arrays",
       // Again: nests combined above may fill whole arrays, and iterations have arrays of their own.
@@ -100,6 +102,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       // privatize-histograms, which would count in copies.
       "interchange-updates",
       "combine-nested-maps",
+      // Again: nests that fusion has combined.
+      "order-nests",
       // Again: updates that are sums now, and nests that fill whole arrays.
       "parallelize-loops",
       "combine-nested-maps",
@@ -216,6 +220,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "separate-ends",
       // Behind choose-trees, whose orders it keeps.
       "jam-neighbours",
+      // Behind what knows how often a loop runs, and loads in front of it.
+      "leave-settled",
       "schedule",
       // Of what schedule leaves to one thread.
       "store-at-once",
@@ -246,6 +252,8 @@ const std::vector<std::string_view>& CpuPipeline() {
       "branch-checks",
       // Behind what makes branches of checks that it cannot join.
       "join-checks",
+      // Behind what knows which loads join-lanes reads as whole vectors.
+      "carry-lanes",
       "eliminate-dead-code",
       "prefetch-streams",
       "even-costs",
@@ -287,7 +295,8 @@ const std::vector<std::string_view>& GpuPipeline() {
                                                  "join-checks",       "tile-steps",
                                                  "repeat-extremes",   "separate-ends",
                                                  "expect-long-sides", "search-in-lanes",
-                                                 "load-for-lanes",    "check-places"};
+                                                 "load-for-lanes",    "check-places",
+                                                 "carry-lanes"};
     auto* passes = new std::vector<std::string_view>;
     for (std::string_view pass : CpuPipeline()) {
       // Before what sees sums in updates.

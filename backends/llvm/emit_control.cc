@@ -201,6 +201,7 @@ void FunctionEmitter::EmitBinding(const ir::Binding& binding) {
     case OpCode::kLowHalf:
     case OpCode::kHighHalf:
     case OpCode::kInterleave:
+    case OpCode::kSlide:
     case OpCode::kExtract:
     case OpCode::kAny:
     case OpCode::kAllLanes:

@@ -329,6 +329,13 @@ void FunctionEmitter::EmitLanes(const ir::Binding& binding) {
       for (const Operand& operand : binding.operands) operands.push_back(NumberOf(operand));
       return define(Interleaved(emission_, operands));
     }
+    case OpCode::kSlide: {
+      const auto lanes = Range(static_cast<int>(binding.attrs.Int(Attr::kBy)), type.lanes());
+      const Number a = NumberOf(first), b = NumberOf(binding.operands[1]);
+      Value* const value = builder_.CreateShuffleVector(a.value, b.value, lanes);
+      if (a.imag == nullptr) return define({value, nullptr});
+      return define({value, builder_.CreateShuffleVector(a.imag, b.imag, lanes)});
+    }
     case OpCode::kExtract: {
       Value* lane = ValueOf(binding.operands[1]);
       return define(ForParts(

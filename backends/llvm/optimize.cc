@@ -3,6 +3,7 @@
 #include "backends/llvm/constant_extremes.h"
 #include "backends/llvm/exit_values.h"
 #include "backends/llvm/fresh_conversions.h"
+#include "backends/llvm/late_selects.h"
 #include "backends/llvm/mask_selects.h"
 #include "backends/llvm/mask_widths.h"
 #include "backends/llvm/near_insertions.h"
@@ -299,7 +300,11 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
     }
     DropExitNames(function);
     if (function.hasFnAttribute(kReturnsApart)) ReturnApart(function);
-    if (!is_gpu) JoinConstantsFirst(function, functions.getResult<llvm::LoopAnalysis>(function));
+    if (!is_gpu) {
+      const auto& loops = functions.getResult<llvm::LoopAnalysis>(function);
+      JoinConstantsFirst(function, loops);
+      SelectLast(function, loops);
+    }
     if (!HasMasks(function, machine)) {
       const unsigned bytes = BytesOfRegister(function, machine);
       if (bytes != 0) {

@@ -275,25 +275,48 @@ std::string Woven(const std::string& dtype, int lanes) {
   return text + "  return }";
 }
 
-TEST(Lanes, AreWovenOnProcessorsOfEveryWidth) {
+// A program that stores to its second argument, on processors with registers of each width.
+void TryOnProcessors(const std::string& text, const char* dtype) {
+  const ir::DType type = *ir::DTypeFromName(dtype);
   for (const char* cpu : {"x86-64", "haswell", "skylake-avx512"}) {
     if (std::string_view(cpu) == "haswell" && !__builtin_cpu_supports("avx2")) continue;
     if (std::string_view(cpu) == "skylake-avx512" && !__builtin_cpu_supports("avx512f")) continue;
-    for (const char* dtype : {"bool", "u8", "i16", "f16", "f32", "i64", "f64", "c64"}) {
-      const ir::DType type = *ir::DTypeFromName(dtype);
-      for (const int lanes : {2, 4, 6, 8, 16}) {
-        CompileOptions options;
-        options.cpu = cpu;
-        const CompiledProgram compiled(Woven(dtype, lanes), options);
-        const ir::Values wanted = {Elements(type, false), Elements(type, false)},
-                         got = {Elements(type, false), Elements(type, false)};
-        ir::Interpret(compiled.program(), "f", wanted);
-        compiled.Run(got);
-        const auto &a = std::get<ir::ArrayValue>(wanted[1]), &b = std::get<ir::ArrayValue>(got[1]);
-        const size_t bytes = 36 * kColumns * ir::SizeInBytes(type);
-        EXPECT_EQ(std::memcmp(a.data, b.data, bytes), 0) << cpu << ", " << dtype << " x " << lanes;
-      }
-    }
+    CompileOptions options;
+    options.cpu = cpu;
+    const CompiledProgram compiled(text, options);
+    const ir::Values wanted = {Elements(type, false), Elements(type, false)},
+                     got = {Elements(type, false), Elements(type, false)};
+    ir::Interpret(compiled.program(), "f", wanted);
+    compiled.Run(got);
+    const auto &a = std::get<ir::ArrayValue>(wanted[1]), &b = std::get<ir::ArrayValue>(got[1]);
+    const size_t bytes = 36 * kColumns * ir::SizeInBytes(type);
+    EXPECT_EQ(std::memcmp(a.data, b.data, bytes), 0) << cpu << ", " << text;
+  }
+}
+
+TEST(Lanes, AreWovenOnProcessorsOfEveryWidth) {
+  for (const char* dtype : {"bool", "u8", "i16", "f16", "f32", "i64", "f64", "c64"}) {
+    for (const int lanes : {2, 4, 6, 8, 16}) TryOnProcessors(Woven(dtype, lanes), dtype);
+  }
+}
+
+// Two vectors, and what lies across them by each number of lanes.
+std::string Slid(const std::string& dtype, int lanes) {
+  const std::string one = dtype + "x" + std::to_string(lanes);
+  std::string text =
+      "fn @f(%x: [h][w]" + dtype + " c, %y: [h][w]" + dtype + " c) entry {\n  %a: " + one +
+      " = load_lanes %x[0, 1] {axis = 1}\n  %b: " + one + " = load_lanes %x[1, 3] {axis = 1}\n";
+  for (int by = 1; by < lanes; ++by) {
+    const std::string number = std::to_string(by);
+    text += "  %s" + number + ": " + one + " = slide %a, %b {by = " + number +
+            "}\n  store_lanes %y[" + number + ", 2], %s" + number + " {axis = 1}\n";
+  }
+  return text + "  return }";
+}
+
+TEST(Lanes, SlideOnProcessorsOfEveryWidth) {
+  for (const char* dtype : {"bool", "u8", "i16", "f16", "f32", "i64", "f64", "c64"}) {
+    for (const int lanes : {2, 4, 8, 16, 32}) TryOnProcessors(Slid(dtype, lanes), dtype);
   }
 }
 

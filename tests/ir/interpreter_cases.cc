@@ -243,8 +243,10 @@ fn @f(%x: [n]i64) -> [n]i64 {
   %b: i64x2 = load_lanes %x[1] {axis = 0, step = 2, place = 1}
   %c: i64x4 = interleave %b, %a
   %d: i64x4 = load_lanes %x[4] {axis = 0, repeat = 2, phase = 1}
+  %e: i64x4 = slide %c, %d {by = 3}
   store_lanes %x[0], %c {axis = 0}
   store_lanes %x[4], %d {axis = 0}
+  store_lanes %x[8], %e {axis = 0}
   return %x })ir";
 
 constexpr std::string_view kAtomics = R"ir(
@@ -448,7 +450,7 @@ std::vector<InterpreterCase> LaneCases() {
       {"matches", kMatches, {I64Array({3}, {7, 263, 8})}, "[11 21 21]"},
       {"shuffles", kShuffles, {I64Array({4}, {5, 6, 7, 8})}, "[7 8 7 8]"},
       {"memory", kLaneMemory, {Count({2, 3})}, "4, 5, 0, 5, [[5 1 2] [3 4 1]]"},
-      {"neighbours", kLaneNeighbours, {Count({8})}, "[1 0 3 2 4 5 5 6]"},
+      {"neighbours", kLaneNeighbours, {Count({12})}, "[1 0 3 2 4 5 5 6 2 4 5 5]"},
       {"loop", kLanesLoop, {I64Array({8}, {100, 1, 2, 3, 4, 5, 6, 7})}, "28, 7"},
       {"empty loop", kLanesLoop, {I64Array({1}, {100})}, "0, -99"},
   };

@@ -142,6 +142,7 @@ fn @loops(%x: [n]f64 c, %rounds: i64) -> ([n]f64, f64, i64) entry {
   %low: f64x2 = low_half %g
   %high: f64x2 = high_half %g
   %woven: f64x4 = interleave %high, %low
+  %slid: f64x4 = slide %g, %woven {by = 3}
   %one: f64 = extract %low, 1
   %c: f64 = if %any {
     yield %one } else {
