@@ -99,7 +99,6 @@ class LaneCarrier : public ir::Mutator {
     return elements <= double((kFewestTrips - 1) * loop.operands[2].constant().integer);
   }
 
-  // Keeps what is read then, in read_.
   // Keeps in read_ what is read then.
   std::vector<Group> GroupsOf(const Binding& loop) {
     const Block& body = *loop.blocks[0];
