@@ -13,12 +13,6 @@ bool IsBoolScalar(const Value& value) {
   return scalar != nullptr && ir::IsBool(ir::DTypeOf(scalar->op));
 }
 
-// The value where it is known to be true or false: a bool then is that constant.
-Value KnownTruth(const Value& value, bool truth) {
-  if (!IsBoolScalar(value)) return value;
-  return ScalarValue{ir::Operand::Bool(truth), value.As<ScalarValue>().python, -1};
-}
-
 std::string HoleOf(const FormattedStringExpr::Piece& piece) {
   std::string hole = "{";
   if (piece.conversion != 0) hole += std::string("!") + piece.conversion;
@@ -52,6 +46,12 @@ void AddPiece(Context* context, const Value& value, const std::string& hole, Str
 }
 
 }  // namespace
+
+// The value where it is known to be true or false: a bool then is that constant.
+Value Evaluator::KnownTruth(const Value& value, bool truth) {
+  if (!IsBoolScalar(value)) return value;
+  return ScalarValue{ir::Operand::Bool(truth), value.As<ScalarValue>().python, -1};
+}
 
 Value Evaluator::Evaluate(const Expr& expr) {
   const SpanScope span(context_, expr.span);
@@ -195,13 +195,6 @@ int Evaluator::OriginOf(const Expr& expr) {
     if (origin == -1) origin = OriginOf(child);
   });
   return origin;
-}
-
-Value Evaluator::EvaluateSlice(const SliceExpr& expr) {
-  const auto part = [&](const ExprPtr& e) { return e ? Evaluate(*e) : Value::None(); };
-  const Value start = part(expr.start);
-  const Value stop = part(expr.stop);
-  return Value::Slice(start, stop, part(expr.step));
 }
 
 Values Evaluator::EvaluateElements(const std::vector<ExprPtr>& elements) {

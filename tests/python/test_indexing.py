@@ -373,3 +373,37 @@ def powers(x, exponents):
 def test_powers_of_nothing_need_no_exponents(shapes):
     x, exponents = np.ones(shapes[0], np.int64), np.full(shapes[1], -2)[()]
     check_agreement(jit(powers), powers, lambda: (x, exponents), targets=TARGETS)
+
+
+def ends_cut_off(x, a):
+    k = a[0]
+    return x[k : -k or None], x[: k or None], x[-k or None :, ::2], x[k if k > 2 else None :]
+
+
+def ends_cut_off_backwards(x, a):
+    k = a[0]
+    return x[-k or None :: -1], x[: k or None : -1], x[k and k - 1 or None :: -2], x[:, k or None :: 3]
+
+
+def ends_stored(x, a):
+    k = a[0]
+    x[k : -k or None] *= 2
+    x[k or None :, ::-1] += 100
+    return np.array([x[: -lag or None].sum() for lag in range(k + 1)])
+
+
+@pytest.mark.parametrize("k", [0, 1, 3, 6, 9])
+@pytest.mark.parametrize("f", [ends_cut_off, ends_cut_off_backwards, ends_stored],
+                         ids=lambda f: f.__name__)
+def test_a_bound_that_only_the_run_shows_to_be_none(f, k):
+    check_agreement(jit(f), f, lambda: (table(), np.array([k])), targets=TARGETS)
+
+
+def test_such_a_bound_needs_no_code_for_each_number():
+    @jit
+    def trimmed(x, k):
+        return x[k : -k or None]
+
+    for k in range(4):
+        np.testing.assert_array_equal(trimmed(table(), k), table()[k : -k or None])
+    assert len(trimmed.signatures) <= 2
