@@ -382,7 +382,7 @@ def ends_cut_off(x, a):
 
 def ends_cut_off_backwards(x, a):
     k = a[0]
-    return x[-k or None :: -1], x[: k or None : -1], x[k and k - 1 or None :: -2], x[:, k or None :: 3]
+    return x[-k or None :: -1], x[: k or None : -1], x[k and k - 1 or None :: -2], x[:, k or None :]
 
 
 def ends_stored(x, a):

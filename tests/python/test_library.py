@@ -16,6 +16,7 @@ import library_beside
 import library_further
 import library_keywords
 import library_linalg
+import library_places
 import library_rows
 import library_sorted
 import numpy as np
@@ -29,7 +30,7 @@ import parakeet
 from parakeet import jit
 
 TABLES = (library_rows, library_keywords, library_beside, library_further, library_sorted,
-          library_linalg)
+          library_places, library_linalg)
 GROUPS = {name: group for table in TABLES for name, group in table.GROUPS.items()}
 ROWS = [pytest.param(group, expression, arguments, id=f"{group}-{name}-{expression}")
         for group, table in GROUPS.items()
