@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "frontend/evaluator.h"
+#include "frontend/intrinsics.h"
 #include "frontend/promotion.h"
 #include "frontend/registry.h"
 #include "frontend/walk_syntax.h"
@@ -80,12 +81,7 @@ Value Evaluator::Evaluate(const Expr& expr) {
       const auto& attribute = As<AttributeExpr>(expr);
       return Attribute(Evaluate(*attribute.value), attribute.name);
     }
-    case ExprKind::kSubscript: {
-      const auto& subscript = As<SubscriptExpr>(expr);
-      const Value value = Evaluate(*subscript.value);
-      const Value index = Evaluate(*subscript.index);
-      return Subscript(value, index);
-    }
+    case ExprKind::kSubscript: return EvaluateSubscript(As<SubscriptExpr>(expr));
     case ExprKind::kSlice: return EvaluateSlice(As<SliceExpr>(expr));
     case ExprKind::kTuple: return Value::Tuple(EvaluateElements(As<TupleExpr>(expr).elements));
     case ExprKind::kList: return Value::List(EvaluateElements(As<ListExpr>(expr).elements));
@@ -116,6 +112,20 @@ Value Evaluator::ReadVariable(const Variable& variable) {
                              undefined->remedy);
   }
   return ReadPart(slot.value);
+}
+
+// Of `x.flat` no more is copied than the elements that are read.
+Value Evaluator::EvaluateSubscript(const SubscriptExpr& expr) {
+  const auto* attribute = TryAs<AttributeExpr>(expr.value);
+  if (attribute == nullptr || attribute->name != "flat") {
+    const Value value = Evaluate(*expr.value);
+    return Subscript(value, Evaluate(*expr.index));
+  }
+  const Value whole = Evaluate(*attribute->value);
+  const Value index = Evaluate(*expr.index);
+  if (!whole.IsArray()) return Subscript(Attribute(whole, attribute->name), index);
+  const Value read = Subscript(ReshapeArray(this, {whole, Value::Int(-1)}), index);
+  return read.IsArray() ? CopyArray(read) : read;
 }
 
 Value Evaluator::EvaluateConstant(const ConstantExpr& expr) {

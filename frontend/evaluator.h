@@ -161,6 +161,7 @@ class Evaluator {
   // evaluate_expressions.cc
   static Value KnownTruth(const Value& value, bool truth);
   Value EvaluateName(const NameExpr& expr);
+  Value EvaluateSubscript(const SubscriptExpr& expr);
   Value EvaluateConstant(const ConstantExpr& expr);
   Value EvaluateCompareFrom(const CompareExpr& expr, size_t link, const Value& left);
   Value EvaluateBool(const BoolExpr& expr, size_t first);

@@ -407,3 +407,47 @@ def test_such_a_bound_needs_no_code_for_each_number():
     for k in range(4):
         np.testing.assert_array_equal(trimmed(table(), k), table()[k : -k or None])
     assert len(trimmed.signatures) <= 2
+
+
+def flat_reads(x):
+    total = 0.0
+    for i, v in enumerate(x.flat):
+        total += i * v
+    return total, x.flat[3], x.flat[2:5], x.flat[[0, -1]], len(x.flat), x.T.flat[1], x.T.flat[::2]
+
+
+@pytest.mark.parametrize("x", [table(), np.asfortranarray(table()), table()[:, ::2]],
+                         ids=["c", "fortran", "strided"])
+def test_elements_in_a_line(x):
+    check_agreement(jit(flat_reads), flat_reads, lambda: (x.copy("K"),), targets=TARGETS)
+
+
+def flat_stores(x):
+    x.flat[:: x.shape[1] + 1] = -7
+    x.flat[[1, 2]] += 5
+    before = x.flat[4:6]
+    x.flat[4:6] = 100
+    y = np.zeros((2, 3))
+    y.flat[:] = x[0, :6]
+    y[1].flat[0] = 9
+    return before, x.flat[4], y
+
+
+def test_stores_to_elements_in_a_line():
+    check_agreement(jit(flat_stores), flat_stores, lambda: (table(),), targets=TARGETS)
+
+
+def enumerated(x):
+    total = 0.0
+    made = np.zeros_like(x)
+    for (i, j), v in np.ndenumerate(x):
+        total += (i - 2 * j) * v
+    for place, v in np.ndenumerate(x):
+        made[place] = v * place[1]
+    for (k,), v in np.ndenumerate(x[0]):
+        total += k * v
+    return total, made
+
+
+def test_elements_with_their_places():
+    check_agreement(jit(enumerated), enumerated, lambda: (table(),), targets=TARGETS)

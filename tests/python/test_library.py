@@ -125,6 +125,23 @@ MATH += ["math.acosh(x + 1)", "math.atan2(x, 2)", "math.hypot(x, 2)", "math.pow(
          "math.isclose(x, x * 1.0000000001)", "math.isclose(x, 2, rel_tol=0.9, abs_tol=0.1)"]
 
 
+GAMMA_PLACES = [-170.25, -20.3, -1.5, -0.5, 1e-30, 0.5, 1, 2.5, 4.99, 23, 24, 100.5, 150.5, 171.6]
+
+
+@pytest.mark.parametrize("name", ["gamma", "lgamma"])
+def test_gamma(name):
+    """As math has it, of which each sum of terms may differ in the last bits."""
+    f = getattr(math, name)
+    made = jit(lambda x: np.array([f(v) for v in x]))
+    x = np.concatenate((GAMMA_PLACES, np.linspace(0.01, 30, 200)))
+    expected = np.array([f(v) for v in x])
+    for target in ("interpreter", "serial", "parallel", "emulated_gpu"):
+        np.testing.assert_allclose(made(x, target=target), expected, rtol=8e-15, atol=2e-15)
+    ends = jit(lambda x: (f(x), f(-x), f(x - x)))
+    assert ends(np.inf)[0] == np.inf and np.isnan(ends(np.nan)).all()
+    assert ends(0.0)[0] == np.inf and ends(3.0)[2] == np.inf
+
+
 @pytest.mark.parametrize("x", [0.75, np.float32(0.25), True], ids=["float", "float32", "bool"])
 @pytest.mark.parametrize("expression", MATH)
 def test_math(expression, x):

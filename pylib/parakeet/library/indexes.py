@@ -112,6 +112,12 @@ def as_shape(shape):
     return shape if isinstance(shape, (tuple, list)) else (shape,)
 
 
+@overload(np.ndenumerate)
+def ndenumerate(arr):
+    x = asarray(arr)
+    return zip(np.ndindex(x.shape), reshape(x, -1), strict=True)
+
+
 @overload(np.unravel_index)
 def unravel_index(indices, shape, order="C"):
     sizes = as_shape(shape)

@@ -68,11 +68,6 @@ def unique(ar, return_index=False, return_inverse=False, return_counts=False, ax
     return values[starts]
 
 
-@overload(getattr(np, "unique_values", None))
-def unique_values(x):
-    return unique(x, equal_nan=False)
-
-
 @overload(getattr(np, "unique_counts", None))
 def unique_counts(x):
     return unique(x, return_counts=True, equal_nan=False)
