@@ -63,6 +63,15 @@ GROUPS = {
             np.insert(x, [0, 2], x[0], axis=0); np.insert(x, [1, 2], [7, 8])
             np.insert(x, np.uint8(1), 5, axis=0); np.insert(x, [0, 1], 5, axis=-1)
         """),
+    "bytes_in_bins": Group(
+        "x", {
+            "uint8": (np.arange(300).astype(np.uint8),), "int8": (np.arange(300).astype(np.int8),),
+            "bool": (np.arange(9) % 3 == 0,), "none": (np.zeros(0, np.uint8),),
+        },
+        """
+            np.histogram(x); np.histogram(x, 256, (0, 256)); np.histogram(x, [0, 1, 5, 200])
+            np.histogram(x, 7, (-3, 100), density=True); np.histogram(x, [-128, -1, 127])
+        """),
     "places_in_common": Group(
         "a, b", {
             "ints": (np.array([3, 7, 2, 7]), np.array([7, 7, 1, 2])),

@@ -172,6 +172,14 @@ def counts_between(x, edges, weights, find):
     n = edges.shape[0] - 1
     if weights is None:
         counts = np.zeros(n, np.int64)
+        if x.dtype == np.uint8 or x.dtype == np.int8:
+            # There are 256 of them to look for.
+            times = counts_of_bytes(astype(x, np.uint8), 256)
+            for byte in np.arange(256):
+                place = find(astype(byte, x.dtype), edges)
+                if place < n:
+                    counts[place] += times[byte]
+            return counts
         for value in x:
             place = find(value, edges)
             if place < n:
