@@ -210,8 +210,11 @@ Value Evaluator::Attribute(const Value& value, const std::string& name) {
     if (replaced && replaced->Is<PrimitiveValue>()) return Attribute(*replaced, name);
   }
   if (HasStringMethod(value, name)) return Value::Method(value, name);
-  if (value.Elements() != nullptr && (name == "index" || name == "count" || name == "append")) {
-    context_->FailLimitation("methods of tuples and lists; use an array");
+  if (value.Elements() != nullptr &&
+      (name == "index" || name == "count" || name == "append" || name == "pop")) {
+    context_->FailLimitation(
+        "methods of tuples, and of lists that are held by several names, are passed over by a loop "
+        "that changes them, or hold lists; use an array");
   }
   FailAttribute(*context_, value, name);
 }

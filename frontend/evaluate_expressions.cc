@@ -101,6 +101,10 @@ Value Evaluator::EvaluateName(const NameExpr& expr) {
 
 Value Evaluator::ReadVariable(const Variable& variable) {
   const Slot slot = frame_->environment.Get(&variable);
+  // A growing list that has no array yet has no elements either: nobody looks at them.
+  if (variable.name.ends_with(".buffer")) {
+    return slot.IsUnbound() ? Value::None() : ReadPart(slot.value);
+  }
   const bool is_local = variable.function == frame_->syntax.get() &&
                         (frame_->inner_functions == 0 || variable.is_of_comprehension);
   context_->Check(slot.bound, is_local ? "UnboundLocalError" : "NameError",
