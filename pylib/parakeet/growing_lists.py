@@ -30,6 +30,9 @@ _NOT_GIVEN_TO = ("isinstance", "type", "id", "hash", "iter", "repr", "str", "pri
 # What evaluates all of its parts, from left to right.
 _UNCONDITIONAL = (ast.BinOp, ast.UnaryOp, ast.Tuple, ast.Call, ast.Subscript, ast.Attribute,
                   ast.Assign, ast.AugAssign, ast.Return, ast.Expr)
+# What may be evaluated twice.
+_PURE = (ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop,
+         ast.expr_context)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -49,7 +52,9 @@ class _Scope:
         self.parents = {}
         self.names = {}  # by identifier, those of this scope
         self.hidden = {argument.arg for argument in _arguments(function)}
-        for statement in function.body:
+        self.position = 0  # of the statement of the function that is being collected
+        self.positions = {}  # by name node
+        for self.position, statement in enumerate(function.body):
             self._collect(statement)
 
     def _collect(self, node):
@@ -60,6 +65,7 @@ class _Scope:
             self.hidden |= set(node.names)
         if isinstance(node, ast.Name):
             self.names.setdefault(node.id, []).append(node)
+            self.positions[node] = self.position
         for child in ast.iter_child_nodes(node):
             self.parents[child] = node
             self._collect(child)
@@ -67,9 +73,9 @@ class _Scope:
     def rewrite(self):
         grown = {}
         for name, uses in self.names.items():
-            if name in self.hidden or not any(map(self._method, uses)):
+            if name in self.hidden or not any(self._method(use) for use in uses):
                 continue
-            roles = {use: self._role(use) for use in uses}
+            roles = {use: self._role(use) for use in self._before_an_array(name, uses)}
             if None not in roles.values() and "reset" in roles.values():
                 grown[name] = roles
         # A list that is an element of another one would be held twice.
@@ -77,6 +83,18 @@ class _Scope:
             roles = {use: role for found in grown.values() for use, role in found.items()}
             rewriter = _Rewriter(roles, self.parents)
             self.function.body = rewriter.block(self.function.body)
+
+    def _before_an_array(self, name, uses):
+        """The uses up to where the function gives the name to something else for good, as
+        `found = np.array(found)`."""
+        for position, statement in enumerate(self.function.body):
+            if not isinstance(statement, ast.Assign) or isinstance(statement.value, ast.List):
+                continue
+            target = statement.targets[0]
+            if len(statement.targets) == 1 and isinstance(target, ast.Name) and target.id == name:
+                return [use for use in uses
+                        if self.positions[use] <= position and use is not target]
+        return uses
 
     def _method(self, use):
         """Which of the methods is called of it."""
@@ -174,9 +192,8 @@ class _Scope:
         holder = self.parents.get(subscript)
         if isinstance(holder, ast.Assign) and holder.targets == [subscript]:
             return "store"
-        simple = index.operand if isinstance(index, ast.UnaryOp) else index
-        is_update = isinstance(holder, ast.AugAssign) and isinstance(
-            simple, (ast.Constant, ast.Name))
+        is_update = isinstance(holder, ast.AugAssign) and all(
+            isinstance(node, _PURE) for node in ast.walk(index))
         return "update" if is_update else None
 
     def _is_truth(self, node):

@@ -133,6 +133,17 @@ def given_away(x):
     return before, np.array(out), least, sorted(out)[0], np.asarray(out)[1:3]
 
 
+def named_as_its_array(x):
+    out = []
+    for v in x:
+        out.append(v)
+        k = len(out) % 3
+        out[-k - 1] *= 1.5
+    out = np.array(out)
+    out -= out.mean()
+    return out[::-1], out.sum()
+
+
 def smallest(values):
     return min(values) * len(values)
 
@@ -150,8 +161,8 @@ def from_one_to_the_other(x):
     return np.array(a), np.array(b), np.array([u * v for u, v in zip(a, b)])
 
 
-@pytest.mark.parametrize("f", [kept, all_appended, given_away, from_one_to_the_other,
-                               of_several_dtypes, widened,
+@pytest.mark.parametrize("f", [kept, all_appended, given_away, named_as_its_array,
+                               from_one_to_the_other, of_several_dtypes, widened,
                                popped_within_values, begun_again, largest_rectangle,
                                of_a_nested_function], ids=lambda f: f.__name__)
 def test_lists(f):
