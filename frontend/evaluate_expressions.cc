@@ -102,7 +102,7 @@ Value Evaluator::EvaluateName(const NameExpr& expr) {
 Value Evaluator::ReadVariable(const Variable& variable) {
   const Slot slot = frame_->environment.Get(&variable);
   // A growing list that has no array yet has no elements either: nobody looks at them.
-  if (variable.name.ends_with(".buffer")) {
+  if (variable.name.ends_with(".buffer") || variable.name.ends_with(".last")) {
     return slot.IsUnbound() ? Value::None() : ReadPart(slot.value);
   }
   const bool is_local = variable.function == frame_->syntax.get() &&

@@ -6,16 +6,18 @@
                                           found.buffer = list_grown(...)
                                       list_put(found.buffer, found.count, found.item)
                                       found.count += 1
+                                      found.last = found.item
     v = found.pop()                   if found.count == 0: raise IndexError(...)
                                       found.count -= 1
-                                      found.popped0 = list_element(found.buffer, found.count)
+                                      found.popped0 = list_element(found.buffer, found.count,
+                                                                   found.last)
                                       v = found.popped0
-    while found: found[-1]            while found.count > 0: list_at(found.buffer, found.count, -1)
+    while found: found[-1]            while found.count > 0: list_at(found.buffer, ...)
 
-The names with a dot are no user's; what is called is in `parakeet.library.lists`. A list is written
-so where its name alone holds it: where it is made by displays, and every use shows what happens to
-it. What may hold it by another name, or goes through it while it grows, leaves it as it is, and its
-`append` is refused.
+What was appended last says whether elements are Python's numbers. The names with a dot are no
+user's; what is called is in `parakeet.library.lists`. A list is written so where its name alone
+holds it: where it is made by displays, and every use shows what happens to it. What may hold it by
+another name, or goes through it while it grows, leaves it as it is, and its `append` is refused.
 """
 
 import ast
@@ -259,6 +261,10 @@ def _both(name):
     return _name(name, "buffer"), _name(name, "count")
 
 
+def _like(name):
+    return _name(name, "last")
+
+
 def _count_changed(name, operator):
     return ast.AugAssign(_name(name, "count", ast.Store()), operator, ast.Constant(1))
 
@@ -268,15 +274,17 @@ def _append(name, item):
     grown = _call("grown", *_both(name), _name(name, item))
     return [ast.If(full, [ast.Assign([_name(name, "buffer", ast.Store())], grown)], []),
             ast.Expr(_call("put", *_both(name), _name(name, item))),
-            _count_changed(name, ast.Add())]
+            _count_changed(name, ast.Add()),
+            ast.Assign([_name(name, "last", ast.Store())], _name(name, item))]
 
 
 def _pop(name, part):
     raised = ast.Raise(ast.Call(ast.Name("IndexError", ast.Load()),
                                 [ast.Constant("pop from empty list")], []), None)
     none_left = ast.Compare(_name(name, "count"), [ast.Eq()], [ast.Constant(0)])
+    taken = _call("element", *_both(name), _like(name))
     return [ast.If(none_left, [raised], []), _count_changed(name, ast.Sub()),
-            ast.Assign([_name(name, part, ast.Store())], _call("element", *_both(name)))]
+            ast.Assign([_name(name, part, ast.Store())], taken)]
 
 
 class _Rewriter(ast.NodeTransformer):
@@ -371,7 +379,7 @@ class _Rewriter(ast.NodeTransformer):
         value = self.visit(statement.value)
         index = self.visit(target.slice)
         if isinstance(statement, ast.AugAssign):
-            value = ast.BinOp(_call("at", *_both(name), index), statement.op, value)
+            value = ast.BinOp(_call("at", *_both(name), index, _like(name)), statement.op, value)
         return ast.Expr(_call("store", *_both(name), index, value))
 
     def visit_Lambda(self, node):
@@ -384,7 +392,7 @@ class _Rewriter(ast.NodeTransformer):
         index = self.visit(node.slice)
         both = _both(node.value.id)
         if role == "at":
-            return _at(node, _call("at", *both, index))
+            return _at(node, _call("at", *both, index, _like(node.value.id)))
         return _at(node, _call("copy", ast.Subscript(_call("elements", *both), index, ast.Load())))
 
     def visit_Call(self, node):
@@ -404,7 +412,9 @@ class _Rewriter(ast.NodeTransformer):
         role = self.roles.get(node)
         if role == "truth":
             return _at(node, ast.Compare(_name(node.id, "count"), [ast.Gt()], [ast.Constant(0)]))
-        if role in ("elements", "items", "given"):
+        if role == "items":
+            return _at(node, _call("items", *_both(node.id), _like(node.id)))
+        if role in ("elements", "given"):
             return _at(node, _call(role, *_both(node.id)))
         if role == "copied":
             return _at(node, _call("copy", _call("elements", *_both(node.id))))

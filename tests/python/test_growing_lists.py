@@ -144,6 +144,33 @@ def named_as_its_array(x):
     return out[::-1], out.sum()
 
 
+def pythons_numbers(x):
+    """They take on the dtype of what they meet, as no number of NumPy's of 64 bits does."""
+    narrow = np.round(x * 4).astype(np.float32)
+    places = [(0, 0.5)]
+    ints = []
+    for i in range(1, 6):
+        places.append((i, 2.0 * i))
+        ints.append(i)
+    i, w = places.pop()
+    made = narrow[i] * w + ints[-1]
+    for k, w in places:
+        made += narrow[k] * w
+    for k in ints:
+        made = made * k
+    last = ints.pop()
+    return made, i, last, ints[1] * narrow[0]
+
+
+def numpys_numbers(x):
+    narrow = x.astype(np.float32)
+    some = [0]
+    for k in range(5):
+        some.append(np.int64(k))
+    made = narrow[0] * some[-1]
+    return made, some.pop()
+
+
 def smallest(values):
     return min(values) * len(values)
 
@@ -162,6 +189,7 @@ def from_one_to_the_other(x):
 
 
 @pytest.mark.parametrize("f", [kept, all_appended, given_away, named_as_its_array,
+                               pythons_numbers, numpys_numbers,
                                from_one_to_the_other, of_several_dtypes, widened,
                                popped_within_values, begun_again, largest_rectangle,
                                of_a_nested_function], ids=lambda f: f.__name__)

@@ -3,7 +3,7 @@ the tuples that are appended, and how many elements count. None stands for no ar
 
 import numpy as np
 
-from parakeet.library.intrinsics import asarray, broadcast_to, promote_types
+from parakeet.library.intrinsics import asarray, broadcast_to, promote_types, result_type
 from parakeet.library.registry import functions
 
 
@@ -48,12 +48,34 @@ def put(buffer, place, item):
         buffer[place] = item
 
 
-def element(buffer, place):
+def is_pythons(number):
+    """Whether it is a number of Python's, which takes on the dtype of what it meets."""
+    if isinstance(number, int):
+        return True
+    dtype = asarray(number).dtype
+    if dtype == np.float64:
+        return result_type(np.float32, number) == np.float32
+    return dtype == np.complex128 and result_type(np.complex64, number) == np.complex64
+
+
+def as_like(number, like):
+    """A number of Python's where `like` is one."""
+    if not is_pythons(like):
+        return number
+    kind = asarray(number).dtype.kind
+    if kind == "b":
+        return bool(number)
+    if kind == "f":
+        return float(number)
+    return complex(number) if kind == "c" else int(number)
+
+
+def element(buffer, place, like):
     if buffer is None:
         raise IndexError("pop from empty list")
     if isinstance(buffer, tuple):
-        return tuple([part[place] for part in buffer])
-    return buffer[place]
+        return tuple([as_like(part[place], one) for part, one in zip(buffer, like, strict=True)])
+    return as_like(buffer[place], like)
 
 
 def place_of(count, index, message):
@@ -62,10 +84,10 @@ def place_of(count, index, message):
     return index + count if index < 0 else index
 
 
-def at(buffer, count, index):
+def at(buffer, count, index, like):
     if buffer is None:
         raise IndexError("list index out of range")
-    return element(buffer, place_of(count, index, "list index out of range"))
+    return element(buffer, place_of(count, index, "list index out of range"), like)
 
 
 def store(buffer, count, index, item):
@@ -92,13 +114,19 @@ def given(buffer, count):
     return broadcast_to(made, made.shape)
 
 
-def items(buffer, count):
+def part_like(part, count, like):
+    part = part[:count]
+    return [as_like(number, like) for number in part] if is_pythons(like) else part
+
+
+def items(buffer, count, like):
     """What a loop goes through."""
     if buffer is None:
         return ()
     if isinstance(buffer, tuple):
-        return zip(*[part[:count] for part in buffer], strict=True)
-    return buffer[:count]
+        return zip(*[part_like(part, count, one)
+                     for part, one in zip(buffer, like, strict=True)], strict=True)
+    return part_like(buffer, count, like)
 
 
 def contains(buffer, count, item):
