@@ -3,6 +3,7 @@
 
 #include "frontend/broadcasting.h"
 #include "frontend/evaluator.h"
+#include "frontend/intrinsics.h"
 
 namespace parakeet::frontend {
 namespace {
@@ -122,6 +123,10 @@ void Evaluator::PrepareStore(const Variable* root) {
 // The value of an expression that is stored into.
 Value Evaluator::EvaluateStored(const Expr& target) {
   if (const Variable* root = StoredName(target)) PrepareStore(root);
+  if (const auto* line = TryAs<AttributeExpr>(&target); line != nullptr && line->name == "flat") {
+    const Value whole = EvaluateStored(*line->value);
+    if (whole.IsArray()) return ReshapeArray(this, {whole, Value::Int(-1)});
+  }
   const Value value = Evaluate(target);
   if (value.IsList()) FailStoredList();
   return value;

@@ -9,6 +9,7 @@
 #include "frontend/intrinsics.h"
 #include "frontend/python_errors.h"
 #include "frontend/registry.h"
+#include "frontend/string_methods.h"
 
 // What follows a dot.
 namespace parakeet::frontend {
@@ -68,6 +69,12 @@ Value MatrixTranspose(Evaluator* evaluator, const Value& value) {
   return MoveAxes(evaluator, {value, Value::Int(-1), Value::Int(-2)});
 }
 
+// All elements in C order. They are copied: what is stored to the array later does not show.
+Value FlatElements(Evaluator* evaluator, const Value& value) {
+  if (!value.IsArray()) return evaluator->AsArray(value);
+  return evaluator->CopyArray(ReshapeArray(evaluator, {value, Value::Int(-1)}));
+}
+
 // Attributes of arrays and NumPy scalars.
 struct ArrayAttribute {
   const char* name;
@@ -88,9 +95,15 @@ constexpr ArrayAttribute kArrayAttributes[] = {
     {"T", [](Evaluator* e,
              const Value& v) { return v.IsArray() ? TransposeAxes(e, {v, Value::None()}) : v; }},
     {"mT", MatrixTranspose},
+    {"flat", FlatElements},
     {"real", [](Evaluator* e, const Value& v) { return PartOf(e, "real", v); }},
     {"imag", [](Evaluator* e, const Value& v) { return PartOf(e, "imag", v); }},
 };
+
+// The methods of Python's numbers that are known here.
+bool IsNumberMethod(const std::string& name) {
+  return name == "conjugate" || name == "is_integer" || name == "bit_length" || name == "bit_count";
+}
 
 // The type that such a value has outside: "numpy.ndarray", "float".
 std::string TypeOutside(const Value& value) {
@@ -172,7 +185,7 @@ Value Evaluator::Attribute(const Value& value, const std::string& name) {
                                      [&](const ArrayAttribute& a) { return name == a.name; });
     if (found != std::end(kArrayAttributes) && !python_only_parts) return found->read(this, value);
     const bool has_method = value.IsPythonScalar()
-                                ? name == "conjugate"
+                                ? HasInPython(PythonTypeName(value), name) && IsNumberMethod(name)
                                 : resolver_->MethodNamed(name, frame_->home).has_value();
     if (!has_method) FailAttribute(*context_, value, name);
     return Value::Method(value, name);
@@ -196,8 +209,12 @@ Value Evaluator::Attribute(const Value& value, const std::string& name) {
     const std::optional<Value> replaced = LookUpObject(function->stands_for.get());
     if (replaced && replaced->Is<PrimitiveValue>()) return Attribute(*replaced, name);
   }
-  if (value.Elements() != nullptr && (name == "index" || name == "count" || name == "append")) {
-    context_->FailLimitation("methods of tuples and lists; use an array");
+  if (HasStringMethod(value, name)) return Value::Method(value, name);
+  if (value.Elements() != nullptr &&
+      (name == "index" || name == "count" || name == "append" || name == "pop")) {
+    context_->FailLimitation(
+        "methods of tuples, and of lists that are held by several names, are passed over by a loop "
+        "that changes them, or hold lists; use an array");
   }
   FailAttribute(*context_, value, name);
 }
@@ -237,11 +254,12 @@ Value Evaluator::ReadPart(const Value& value) {
 }
 
 Value Evaluator::CallMethod(const Value& self, const std::string& name, Arguments arguments) {
+  if (self.Is<StringValue>()) return CallStringMethod(this, self, name, arguments);
   const std::optional<Value> method = self.Is<PrimitiveValue>()
                                           ? LookUpUfuncMethod(name)
                                           : resolver_->MethodNamed(name, frame_->home);
   if (!method) FailAttribute(*context_, self, name);
-  if (self.IsPythonScalar()) return PartOf(this, "conjugate", self);  // Python's only method here.
+  if (self.IsPythonScalar() && name == "conjugate") return PartOf(this, "conjugate", self);
   arguments.positional.insert(arguments.positional.begin(), self);
   return CallFunction(*method, std::move(arguments));
 }

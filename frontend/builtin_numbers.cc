@@ -138,6 +138,9 @@ Value BuiltinRound(Evaluator* evaluator, const Values& arguments) {
                            {arguments[0], arguments[1].IsNone() ? Value::Int(0) : arguments[1]});
   }
   const Operand number = ScalarOf(evaluator, arguments[0], "round");
+  if (ir::IsBool(ir::DTypeOf(number)) && !arguments[0].IsPythonScalar()) {
+    context.FailType("type numpy.bool doesn't define __round__ method");
+  }
   if (IsIntLike(number)) {
     const Operand integer = builder.Cast(number, DType::kI64);
     if (arguments[1].IsNone()) return Value::Python(integer);

@@ -23,7 +23,7 @@ constexpr Refusal kStringOperand = {"an operation on a string",
                                     "a message may be an f-string"};
 constexpr Refusal kStringIndex = {"indexing with a string",
                                   "pass the fields as separate arrays and index with integers"};
-constexpr Refusal kGenerator = {"a generator expression outside of a call or `for`",
+constexpr Refusal kGenerator = {"a generator expression outside of a call, `for` or an unpacking",
                                 "write a list comprehension, which makes an array"};
 constexpr Refusal kStarred = {"`*` here", "use it in a call, a tuple, a list or a pattern"};
 constexpr Refusal kManyStars = {"a pattern with two stars", "keep one `*`"};
@@ -97,7 +97,7 @@ enum class Place {
   kValue,
   kArgument,  // of a call: generators and `*` may stand here
   kDisplay,   // in a tuple or list: `*` may
-  kIterable,  // of a `for`: generators may
+  kIterable,  // of a `for`, or unpacked: generators may
   kMessage,   // of `raise` and `assert`: f-strings may
 };
 
@@ -171,6 +171,7 @@ void CheckExpr(const Expr& expr, Place place) {
       break;
     case ExprKind::kTuple:
     case ExprKind::kList: of_children = Place::kDisplay; break;
+    case ExprKind::kStarred: of_children = Place::kIterable; break;
     case ExprKind::kCall: return CheckCall(As<CallExpr>(expr));
     case ExprKind::kComprehension: return CheckComprehension(As<ComprehensionExpr>(expr));
     case ExprKind::kLambda: return CheckFunction(*As<LambdaExpr>(expr).function);
@@ -198,6 +199,17 @@ void CheckTarget(const Expr& target) {
   CheckExpr(target, Place::kValue);
 }
 
+// What is taken apart, `a, b = (f(x) for x in pair)`, may be a generator.
+void CheckAssign(const AssignStmt& assign) {
+  bool is_unpacked = true;
+  for (const ExprPtr& target : assign.targets) {
+    CheckTarget(*target);
+    is_unpacked = is_unpacked && target->kind == ExprKind::kTuple;
+  }
+  const bool is_generator = is_unpacked && IsGenerator(*assign.value);
+  CheckExpr(*assign.value, is_generator ? Place::kIterable : Place::kValue);
+}
+
 void CheckRaise(const RaiseStmt& raise) {
   const auto* name = TryAs<NameExpr>(raise.exception.get());
   const auto* attribute = TryAs<AttributeExpr>(raise.exception.get());
@@ -218,9 +230,7 @@ void CheckDeleted(const Expr& target) {
 
 void CheckStmt(const Stmt& stmt) {
   switch (stmt.kind) {
-    case StmtKind::kAssign:
-      for (const ExprPtr& target : As<AssignStmt>(stmt).targets) CheckTarget(*target);
-      return CheckExpr(*As<AssignStmt>(stmt).value, Place::kValue);
+    case StmtKind::kAssign: return CheckAssign(As<AssignStmt>(stmt));
     case StmtKind::kAugAssign:
       CheckTarget(*As<AugAssignStmt>(stmt).target);
       CheckNoString(*As<AugAssignStmt>(stmt).value);

@@ -51,6 +51,21 @@ Operand Negate(ir::Builder* builder, const Operand& condition) {
   return builder->Scalar(OpCode::kNot, {condition});
 }
 
+const std::string* StaticText(const Value& value) {
+  const auto* text = value.TryAs<StringValue>();
+  return text == nullptr || text->is_format ? nullptr : &text->text;
+}
+
+// `kind in "fc"`.
+Operand ContainsText(Evaluator* evaluator, const Value& value, const std::string& text) {
+  const std::string* part = StaticText(value);
+  if (part == nullptr) {
+    evaluator->context().FailType("'in <string>' requires string as left operand, not " +
+                                  PythonTypeName(value));
+  }
+  return Operand::Bool(text.find(*part) != std::string::npos);
+}
+
 // `value in sequence`: equality with each element, left to right.
 Operand Contains(Evaluator* evaluator, const Value& value, const Value& sequence) {
   Operand found = Operand::Bool(false);
@@ -61,6 +76,7 @@ Operand Contains(Evaluator* evaluator, const Value& value, const Value& sequence
     const Value equal = evaluator->Compare(CompareOperator::kEq, sequence, value);
     return evaluator->Truth(evaluator->CallMethod(equal, "any", {}));
   }
+  if (const auto* text = StaticText(sequence)) return ContainsText(evaluator, value, *text);
   const Values* elements = sequence.Elements();
   if (elements == nullptr) {
     evaluator->context().FailType("argument of type '" + PythonTypeName(sequence) +

@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "frontend/evaluator.h"
+#include "frontend/intrinsics.h"
 #include "frontend/promotion.h"
 #include "frontend/registry.h"
 #include "frontend/walk_syntax.h"
@@ -11,12 +12,6 @@ namespace {
 bool IsBoolScalar(const Value& value) {
   const auto* scalar = value.TryAs<ScalarValue>();
   return scalar != nullptr && ir::IsBool(ir::DTypeOf(scalar->op));
-}
-
-// The value where it is known to be true or false: a bool then is that constant.
-Value KnownTruth(const Value& value, bool truth) {
-  if (!IsBoolScalar(value)) return value;
-  return ScalarValue{ir::Operand::Bool(truth), value.As<ScalarValue>().python, -1};
 }
 
 std::string HoleOf(const FormattedStringExpr::Piece& piece) {
@@ -53,6 +48,12 @@ void AddPiece(Context* context, const Value& value, const std::string& hole, Str
 
 }  // namespace
 
+// The value where it is known to be true or false: a bool then is that constant.
+Value Evaluator::KnownTruth(const Value& value, bool truth) {
+  if (!IsBoolScalar(value)) return value;
+  return ScalarValue{ir::Operand::Bool(truth), value.As<ScalarValue>().python, -1};
+}
+
 Value Evaluator::Evaluate(const Expr& expr) {
   const SpanScope span(context_, expr.span);
   const NestingGuard guard = Deeper(1);
@@ -80,12 +81,7 @@ Value Evaluator::Evaluate(const Expr& expr) {
       const auto& attribute = As<AttributeExpr>(expr);
       return Attribute(Evaluate(*attribute.value), attribute.name);
     }
-    case ExprKind::kSubscript: {
-      const auto& subscript = As<SubscriptExpr>(expr);
-      const Value value = Evaluate(*subscript.value);
-      const Value index = Evaluate(*subscript.index);
-      return Subscript(value, index);
-    }
+    case ExprKind::kSubscript: return EvaluateSubscript(As<SubscriptExpr>(expr));
     case ExprKind::kSlice: return EvaluateSlice(As<SliceExpr>(expr));
     case ExprKind::kTuple: return Value::Tuple(EvaluateElements(As<TupleExpr>(expr).elements));
     case ExprKind::kList: return Value::List(EvaluateElements(As<ListExpr>(expr).elements));
@@ -105,6 +101,10 @@ Value Evaluator::EvaluateName(const NameExpr& expr) {
 
 Value Evaluator::ReadVariable(const Variable& variable) {
   const Slot slot = frame_->environment.Get(&variable);
+  // A growing list that has no array yet has no elements either: nobody looks at them.
+  if (variable.name.ends_with(".buffer") || variable.name.ends_with(".last")) {
+    return slot.IsUnbound() ? Value::None() : ReadPart(slot.value);
+  }
   const bool is_local = variable.function == frame_->syntax.get() &&
                         (frame_->inner_functions == 0 || variable.is_of_comprehension);
   context_->Check(slot.bound, is_local ? "UnboundLocalError" : "NameError",
@@ -116,6 +116,20 @@ Value Evaluator::ReadVariable(const Variable& variable) {
                              undefined->remedy);
   }
   return ReadPart(slot.value);
+}
+
+// Of `x.flat` no more is copied than the elements that are read.
+Value Evaluator::EvaluateSubscript(const SubscriptExpr& expr) {
+  const auto* attribute = TryAs<AttributeExpr>(expr.value);
+  if (attribute == nullptr || attribute->name != "flat") {
+    const Value value = Evaluate(*expr.value);
+    return Subscript(value, Evaluate(*expr.index));
+  }
+  const Value whole = Evaluate(*attribute->value);
+  const Value index = Evaluate(*expr.index);
+  if (!whole.IsArray()) return Subscript(Attribute(whole, attribute->name), index);
+  const Value read = Subscript(ReshapeArray(this, {whole, Value::Int(-1)}), index);
+  return read.IsArray() ? CopyArray(read) : read;
 }
 
 Value Evaluator::EvaluateConstant(const ConstantExpr& expr) {
@@ -195,13 +209,6 @@ int Evaluator::OriginOf(const Expr& expr) {
     if (origin == -1) origin = OriginOf(child);
   });
   return origin;
-}
-
-Value Evaluator::EvaluateSlice(const SliceExpr& expr) {
-  const auto part = [&](const ExprPtr& e) { return e ? Evaluate(*e) : Value::None(); };
-  const Value start = part(expr.start);
-  const Value stop = part(expr.stop);
-  return Value::Slice(start, stop, part(expr.step));
 }
 
 Values Evaluator::EvaluateElements(const std::vector<ExprPtr>& elements) {

@@ -159,7 +159,9 @@ class Evaluator {
   void StorePart(const ArrayValue& part, const Value& index, const Value& value);
 
   // evaluate_expressions.cc
+  static Value KnownTruth(const Value& value, bool truth);
   Value EvaluateName(const NameExpr& expr);
+  Value EvaluateSubscript(const SubscriptExpr& expr);
   Value EvaluateConstant(const ConstantExpr& expr);
   Value EvaluateCompareFrom(const CompareExpr& expr, size_t link, const Value& left);
   Value EvaluateBool(const BoolExpr& expr, size_t first);
@@ -167,10 +169,16 @@ class Evaluator {
   ir::Operand EvaluateTruth(const Expr& expr);
   ir::Operand EvaluateTruthOfBool(const BoolExpr& expr, size_t first);
   int OriginOf(const Expr& expr);
-  Value EvaluateSlice(const SliceExpr& expr);
   Value EvaluateNamed(const NamedExpr& expr);
   Value EvaluateFormattedString(const FormattedStringExpr& expr);
   Values EvaluateElements(const std::vector<ExprPtr>& elements);
+
+  // slice_bounds.cc
+  Value EvaluateSlice(const SliceExpr& expr);
+  Value EvaluateBound(const Expr& expr, const Value& open);
+  Value EvaluateBoundOfBool(const BoolExpr& expr, size_t first, const Value& open);
+  Value ChooseBound(const ir::Operand& condition, int origin, const Value& open,
+                    const std::function<Value()>& then, const std::function<Value()>& otherwise);
 
   // closures.cc
   Value MakeClosure(const FunctionSyntaxPtr& syntax);

@@ -1,11 +1,26 @@
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "frontend/array_parameter.h"
 #include "frontend/evaluator.h"
+#include "frontend/registry.h"
 
 namespace parakeet::frontend {
 
+namespace {
+
+// What parakeet.growing_lists calls, by a name that no user can write.
+std::optional<Value> FunctionOfLists(const std::string& name) {
+  constexpr std::string_view kPrefix = "parakeet.";
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  return LibraryFunction(name.substr(kPrefix.size()));
+}
+
+}  // namespace
+
 Value Evaluator::ReadOutside(PyObject* home, const std::string& name) {
+  if (const auto function = FunctionOfLists(name)) return *function;
   const Resolver::Found found = resolver_->Find(home, name);
   if (!found.object) {
     // Python raises where the name is read; so do we, at the name, before anything runs.

@@ -111,7 +111,11 @@ ExprPtr AstReader::ReadCompare(const AstNode& node) {
                  SpanOf(node));
   }
   for (size_t i = 0; i < ops.size(); ++i) {
-    result->rest.push_back({ReadCompareOperator(ops[i]), ReadExpr(operands[i])});
+    const CompareOperator op = ReadCompareOperator(ops[i]);
+    const bool is_membership = op == CompareOperator::kIn || op == CompareOperator::kNotIn;
+    // A set that is only asked for elements is as good as a tuple.
+    const bool is_set = is_membership && operands[i].Kind() == "Set";
+    result->rest.push_back({op, is_set ? ReadTuple(operands[i]) : ReadExpr(operands[i])});
   }
   return result;
 }

@@ -167,13 +167,19 @@ const Block* CloneBlock(Arena* arena, const Block& block, Substitution substitut
   return Cloner(arena, std::move(substitution)).Clone(block);
 }
 
+const Var* CopyVar(Builder& builder, const Var* var, Substitution* copies) {
+  const Var* copy = builder.NewVar(Substitute(*copies, var->type), var->hint);
+  (*copies)[var] = copy;
+  return copy;
+}
+
 std::vector<Operand> CopyLoop(Builder& builder, const Binding& loop, const Operand& lo,
                               const Operand& hi, const std::vector<Operand>& carried) {
   std::vector<Operand> operands = {lo, hi, loop.operands[2]};
   operands.insert(operands.end(), carried.begin(), carried.end());
   std::vector<const Var*> results;
-  for (const Var* result : loop.results)
-    results.push_back(builder.NewVar(result->type, result->hint));
+  Substitution copies;
+  for (const Var* result : loop.results) results.push_back(CopyVar(builder, result, &copies));
   builder.Emit(OpCode::kFor, results, std::move(operands), loop.attrs,
                {CloneBlock(builder.arena(), *loop.blocks[0])});
   return {results.begin(), results.end()};

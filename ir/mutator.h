@@ -73,6 +73,10 @@ std::vector<Operand> InlineBlock(Builder& builder, const Block& block, Substitut
 // The block with every definition made new, parameters included.
 const Block* CloneBlock(Arena* arena, const Block& block, Substitution substitution = {});
 
+// A new variable like another one, for which `copies` says from then on that it stands. Its sizes
+// are those that stand for the other's: a loop's arrays may have sizes that it carries too.
+const Var* CopyVar(Builder& builder, const Var* var, Substitution* copies);
+
 // Appends a copy of a `for` over other indexes, that begins with other values; returns its results.
 std::vector<Operand> CopyLoop(Builder& builder, const Binding& loop, const Operand& lo,
                               const Operand& hi, const std::vector<Operand>& carried);

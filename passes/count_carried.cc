@@ -165,6 +165,7 @@ class CarriedCounter : public ir::Mutator {
                                       : inside.Sub(lo, index);
     std::vector<const Var*> params = {index};
     std::vector<Operand> given = {index};
+    ir::Substitution copies;
     if (!keeps_index) given[0] = inside.Add(lo, inside.Mul(index, loop.operands[2]));
     for (size_t k = 0; k < steps.size(); ++k) {
       const Var* param = body.params[1 + k];
@@ -173,7 +174,7 @@ class CarriedCounter : public ir::Mutator {
         given.push_back(inside.Add(init, inside.Mul(gone, moves[k])));
         continue;
       }
-      params.push_back(inside.NewVar(param->type, param->hint));
+      params.push_back(ir::CopyVar(inside, param, &copies));
       given.push_back(params.back());
       counted.results.push_back(loop.results[k]);
       counted.operands.push_back(init);

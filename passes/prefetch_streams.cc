@@ -187,7 +187,9 @@ class Prefetcher : public ir::Mutator {
     std::vector<Operand> carried(loop.operands.begin() + 3, loop.operands.end());
 
     std::vector<const Var*> params = {builder().NewVar(ir::DType::kI64, "line")};
-    for (const Operand& value : carried) params.push_back(builder().NewVar(ir::TypeOf(value)));
+    ir::Substitution of_params;
+    for (size_t k = 0; k < carried.size(); ++k)
+      params.push_back(ir::CopyVar(builder(), loop.blocks[0]->params[1 + k], &of_params));
     ir::Builder outside = std::exchange(builder(), builder().Nested());
     std::vector<std::vector<Operand>> asked;
     for (const Binding* load : streams) {
@@ -206,8 +208,9 @@ class Prefetcher : public ir::Mutator {
     std::vector<Operand> operands = {lo, last, Operand::Int(width), lo};
     operands.insert(operands.end(), carried.begin(), carried.end());
     std::vector<const Var*> results;
+    ir::Substitution copies;
     for (size_t k = 1; k < params.size(); ++k)
-      results.push_back(builder().NewVar(params[k]->type, params[k]->hint));
+      results.push_back(ir::CopyVar(builder(), params[k], &copies));
     builder().Emit(OpCode::kFor, results, std::move(operands), {}, {turn});
     const std::vector<Operand> made =
         CopyLoop(builder(), loop, results[0], hi, {results.begin() + 1, results.end()});

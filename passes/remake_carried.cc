@@ -187,13 +187,13 @@ class CarriedRemaker : public ir::Mutator {
     rest.results.clear();
     Block inner{{builder().NewVar(ir::DType::kI64, body.params[0]->hint)}, {}, {}};
     ir::Substitution values = {{body.params[0], inner.params[0]}};
+    ir::Substitution copies;
     ir::Builder made = builder().Nested();
     for (size_t k = 0; k < ages.size(); ++k) {
       if (ages[k] > 0) continue;
       rest.operands.push_back(carried[k]);
-      rest.results.push_back(builder().NewVar(loop.results[k]->type, loop.results[k]->hint));
-      inner.params.push_back(builder().NewVar(body.params[1 + k]->type, body.params[1 + k]->hint));
-      values[body.params[1 + k]] = inner.params.back();
+      rest.results.push_back(ir::CopyVar(builder(), loop.results[k], &copies));
+      inner.params.push_back(ir::CopyVar(builder(), body.params[1 + k], &values));
     }
     for (size_t k = 0; k < ages.size(); ++k) {
       if (ages[k] > 0)

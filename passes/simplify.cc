@@ -471,7 +471,36 @@ class Simplifier : public ir::Mutator {
     for (int times = 2; times <= kMostFactors; ++times) {
       if (b.operands[1].constant() == ir::ConstantOf(dtype, times)) return PowerOf(b, base, times);
     }
-    return std::nullopt;
+    if (!ir::IsFloat(dtype) || !b.result()->type.IsScalar()) return std::nullopt;
+    return PowerByRoot(b, base, b.operands[1].constant().real);
+  }
+
+  // Powers of a root and a quotient, which round up to three times. A power of -0 or of -inf has
+  // the sign that its root and its product have not.
+  //   x ** -1 => 1 / x, x ** -2 => (1 / x) * (1 / x)
+  //   x ** 0.5 => |sqrt(x)|, x ** 1.5 => |x * sqrt(x)|, inf of -inf
+  //   x ** -0.5 => |1 / sqrt(x)|, x ** -1.5 => |1 / x / sqrt(x)|, 0 of -inf
+  std::optional<Operand> PowerByRoot(const Binding& b, const Operand& base, double exponent) {
+    const DType dtype = DTypeOf(base);
+    const Operand one(ir::ConstantOf(dtype, 1));
+    const auto quotient = [&](const Operand& x, const Operand& y) {
+      return Make(OpCode::kDiv, {x, y}, b.result()->hint);
+    };
+    if (exponent == -1 || exponent == -2) {
+      const Operand inverse = quotient(one, base);
+      return exponent == -1 ? inverse : Product(b, inverse, inverse);
+    }
+    const bool is_root = exponent == 0.5 || exponent == -0.5;
+    if (!is_root && exponent != 1.5 && exponent != -1.5) return std::nullopt;
+    const Operand root = Make(OpCode::kSqrt, {base}, b.result()->hint);
+    const Operand power = exponent < 0 ? quotient(is_root ? one : quotient(one, base), root)
+                          : is_root    ? root
+                                       : Product(b, base, root);
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    const Operand least(ir::Constant::Float(-kInfinity, dtype));
+    const Operand end(ir::Constant::Float(exponent < 0 ? 0.0 : kInfinity, dtype));
+    return Make(OpCode::kSelect, {Make(OpCode::kEq, {base, least}), end,
+                                  Make(OpCode::kAbs, {power}, b.result()->hint)});
   }
 
   Operand PowerOf(const Binding& b, const Operand& base, int times) {

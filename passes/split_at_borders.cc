@@ -145,8 +145,9 @@ class BorderSplitter : public ir::Mutator {
     ir::Builder some = builder().Nested(), none = builder().Nested();
     const std::vector<Operand> yielded = ir::InlineBlock(some, *loop.blocks[0], values);
     std::vector<const Var*> results;
+    ir::Substitution copies;
     for (const Var* result : loop.results)
-      results.push_back(builder().NewVar(result->type, result->hint));
+      results.push_back(ir::CopyVar(builder(), result, &copies));
     builder().Emit(OpCode::kIf, results, {exists}, {},
                    {some.Finish({}, yielded), none.Finish({}, carried)});
     return {results.begin(), results.end()};

@@ -79,10 +79,7 @@ class LoopUnroller : public ir::Mutator {
     ir::Substitution values;
     params[0] = inner.NewVar(ir::DType::kI64, params[0]->hint);
     values[loop.blocks[0]->params[0]] = inner.Add(loop.operands[0], params[0]);
-    for (size_t k = 1; k < params.size(); ++k) {
-      params[k] = inner.NewVar(params[k]->type, params[k]->hint);
-      values[loop.blocks[0]->params[k]] = params[k];
-    }
+    for (size_t k = 1; k < params.size(); ++k) params[k] = ir::CopyVar(inner, params[k], &values);
     std::vector<Operand> results = ir::InlineBlock(inner, *loop.blocks[0], std::move(values));
     Binding counted = loop;
     counted.operands[0] = Operand::Int(0);

@@ -147,8 +147,9 @@ constexpr Refused kRefusedPlaces[] = {
      "Limitation: demo.py:2:8: indexing with a string is not supported inside jit; pass the fields "
      "as separate arrays and index with integers\n    x[0, 'a'] = 1\n         ^^^"},
     {"def f(x):\n  g = (i for i in x)",
-     "Limitation: demo.py:2:7: a generator expression outside of a call or `for` is not supported "
-     "inside jit; write a list comprehension, which makes an array\n    g = (i for i in x)\n"
+     "Limitation: demo.py:2:7: a generator expression outside of a call, `for` or an unpacking is "
+     "not supported inside jit; write a list comprehension, which makes an array\n    g = (i for i "
+     "in x)\n"
      "        ^^^^^^^^^^^^^^"},
     {"def f(x):\n  x.flags = 1",
      "Limitation: demo.py:2:3: assignment to this attribute is not supported inside jit; only "

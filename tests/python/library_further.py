@@ -228,6 +228,12 @@ GROUPS = {
             np.iscomplexobj(x); np.isrealobj(x * 1j); np.isscalar(n); np.isscalar(x)
             np.isscalar([1]); np.isscalar(None)
             np.common_type(np.float32(1), x * 1j) == np.complex128
+            np.issubdtype(x.dtype, np.floating); np.issubdtype(x.dtype, np.integer)
+            np.issubdtype(x.dtype, float); np.issubdtype(np.float32, float)
+            np.issubdtype(np.int64, int); np.issubdtype(np.int8, int); np.issubdtype(bool, bool)
+            np.issubdtype('u1', np.unsignedinteger); np.issubdtype(np.bool_, np.number)
+            np.issubdtype(x.dtype, np.float64); np.issubdtype(complex, np.complexfloating)
+            np.iterable(x); np.iterable(n); np.iterable((1, 2)); np.argmin(x[:0])
         """),
     "polynomials": Group(
         "p, q", {

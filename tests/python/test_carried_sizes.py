@@ -148,3 +148,74 @@ def test_one_function_sees_both():
     for shape in [(9, 9), (9, 5), (4, 1), (7, 8), (1, 6), (9, 5), (6, 6)]:
         d = R.random(shape)
         check_agreement(compiled, shortest_paths, lambda: (d.copy(),))
+
+
+def grown(buf):
+    wider = np.empty(2 * len(buf))
+    wider[:len(buf)] = buf
+    return wider
+
+
+def all_kept(x):
+    buf, n = np.empty(2), 0
+    for v in x:
+        if n == len(buf):
+            buf = grown(buf)
+        buf[n] = v
+        n += 1
+    return buf[:n]
+
+
+def kept_beside_the_one_before(x):
+    buf, n, before = np.empty(2), 0, 0.0
+    for i in range(len(x)):
+        v = x[i] + before + (x[i - 1] if i > 0 else 0)
+        before = x[i]
+        if n == len(buf):
+            buf = grown(buf)
+        buf[n] = v
+        n += 1
+    return buf[:n]
+
+
+def kept_three_times(x):
+    buf, n = np.empty(2), 0
+    for v in x:
+        for k in range(3):
+            if n == len(buf):
+                buf = grown(buf)
+            buf[n] = v + k
+            n += 1
+    return buf[:n]
+
+
+def kept_from_the_end(x):
+    buf, n, i = np.empty(2), 0, len(x) - 1
+    while i >= 0:
+        if n == len(buf):
+            buf = grown(buf)
+        buf[n] = x[i]
+        n += 1
+        i -= 2
+    return buf[:n]
+
+
+def kept_from_the_first_on(x):
+    n = 0
+    for v in x:
+        if n == 0:
+            buf = np.empty(2)
+        elif n == len(buf):
+            buf = grown(buf)
+        buf[n] = v
+        n += 1
+    return buf[n - 1], buf[:n].sum()
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 40])
+@pytest.mark.parametrize("f", [all_kept, kept_beside_the_one_before, kept_three_times,
+                               kept_from_the_end, kept_from_the_first_on],
+                         ids=lambda f: f.__name__)
+def test_room_that_doubles(f, n):
+    """A loop's array has a size that it carries too; so have those of its copies."""
+    check_agreement(jit(f), f, lambda: (np.arange(float(n)),))

@@ -193,3 +193,25 @@ def test_a_generator_that_is_read_later_keeps_its_names():
 
     with pytest.raises(parakeet.Limitation, match="'total' is bound by `:=` inside a "):
         f(3)
+
+
+def three(a, b, c):
+    return a + b * c
+
+
+def unpacked_generators(x, n):
+    a, b, c = (x * i for i in range(3))
+    p, q = (row[: k + 1] for k, row in enumerate((x[0], x[1])))
+    h, w = (size // 2 for size in x.shape)
+    first, *rest = (v + n for v in (1, 2, 3))
+    return a, b, c, p, q, h, w, first, rest[1]
+
+
+def starred_generators(x, n):
+    return three(*(x[i] for i in range(3))), (*(i * n for i in (1, 2)), 5), np.zeros(
+        (*(s for s in x.shape), 2))
+
+
+@pytest.mark.parametrize("f", [unpacked_generators, starred_generators], ids=lambda f: f.__name__)
+def test_what_is_unpacked_may_be_a_generator(f):
+    check_agreement(jit(f), f, lambda: (X, 4))

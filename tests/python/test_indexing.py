@@ -373,3 +373,81 @@ def powers(x, exponents):
 def test_powers_of_nothing_need_no_exponents(shapes):
     x, exponents = np.ones(shapes[0], np.int64), np.full(shapes[1], -2)[()]
     check_agreement(jit(powers), powers, lambda: (x, exponents), targets=TARGETS)
+
+
+def ends_cut_off(x, a):
+    k = a[0]
+    return x[k : -k or None], x[: k or None], x[-k or None :, ::2], x[k if k > 2 else None :]
+
+
+def ends_cut_off_backwards(x, a):
+    k = a[0]
+    return x[-k or None :: -1], x[: k or None : -1], x[k and k - 1 or None :: -2], x[:, k or None :]
+
+
+def ends_stored(x, a):
+    k = a[0]
+    x[k : -k or None] *= 2
+    x[k or None :, ::-1] += 100
+    return np.array([x[: -lag or None].sum() for lag in range(k + 1)])
+
+
+@pytest.mark.parametrize("k", [0, 1, 3, 6, 9])
+@pytest.mark.parametrize("f", [ends_cut_off, ends_cut_off_backwards, ends_stored],
+                         ids=lambda f: f.__name__)
+def test_a_bound_that_only_the_run_shows_to_be_none(f, k):
+    check_agreement(jit(f), f, lambda: (table(), np.array([k])), targets=TARGETS)
+
+
+def test_such_a_bound_needs_no_code_for_each_number():
+    @jit
+    def trimmed(x, k):
+        return x[k : -k or None]
+
+    for k in range(4):
+        np.testing.assert_array_equal(trimmed(table(), k), table()[k : -k or None])
+    assert len(trimmed.signatures) <= 2
+
+
+def flat_reads(x):
+    total = 0.0
+    for i, v in enumerate(x.flat):
+        total += i * v
+    return total, x.flat[3], x.flat[2:5], x.flat[[0, -1]], len(x.flat), x.T.flat[1], x.T.flat[::2]
+
+
+@pytest.mark.parametrize("x", [table(), np.asfortranarray(table()), table()[:, ::2]],
+                         ids=["c", "fortran", "strided"])
+def test_elements_in_a_line(x):
+    check_agreement(jit(flat_reads), flat_reads, lambda: (x.copy("K"),), targets=TARGETS)
+
+
+def flat_stores(x):
+    x.flat[:: x.shape[1] + 1] = -7
+    x.flat[[1, 2]] += 5
+    before = x.flat[4:6]
+    x.flat[4:6] = 100
+    y = np.zeros((2, 3))
+    y.flat[:] = x[0, :6]
+    y[1].flat[0] = 9
+    return before, x.flat[4], y
+
+
+def test_stores_to_elements_in_a_line():
+    check_agreement(jit(flat_stores), flat_stores, lambda: (table(),), targets=TARGETS)
+
+
+def enumerated(x):
+    total = 0.0
+    made = np.zeros_like(x)
+    for (i, j), v in np.ndenumerate(x):
+        total += (i - 2 * j) * v
+    for place, v in np.ndenumerate(x):
+        made[place] = v * place[1]
+    for (k,), v in np.ndenumerate(x[0]):
+        total += k * v
+    return total, made
+
+
+def test_elements_with_their_places():
+    check_agreement(jit(enumerated), enumerated, lambda: (table(),), targets=TARGETS)

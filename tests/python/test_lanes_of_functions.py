@@ -308,3 +308,40 @@ def test_remainders_have_numpys_bits(dtype):
 
 def dtype_of(name, value):
     return np.dtype(name).type(value)
+
+
+@jit
+def powers_of_roots(x):
+    return x**0.5, x**-0.5, x**1.5, x**-1.5, x**-1, x**-2.0
+
+
+@jit
+def powers_of_roots_in_turn(x):
+    made = np.zeros((6, len(x)), x.dtype)
+    for i in range(len(x)):
+        v = x[i] if i == 0 or made[4, i - 1] != 77 else x[0]
+        made[:, i] = v**0.5, v**-0.5, v**1.5, v**-1.5, v**-1, v**-2.0
+    return made
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_powers_of_roots_and_quotients(dtype):
+    """At their ends too: of -0, of infinities, where a square has no number."""
+    ends = [0.0, -0.0, np.inf, -np.inf, np.nan, -4.0, 5e-324, 1e-310, 1.7e308, 1e160, 1e206, 1e-200]
+    random = np.random.default_rng(3)
+    x = np.concatenate((ends, random.random(200), random.random(200) * 1e5)).astype(dtype)
+    with np.errstate(all="ignore"):
+        expected = powers_of_roots.__wrapped__(x), powers_of_roots_in_turn.__wrapped__(x)
+        for target in ("serial", "emulated_gpu"):
+            for made, wanted in zip(powers_of_roots(x, target=target), expected[0]):
+                check_root(made, wanted)
+            for made, wanted in zip(powers_of_roots_in_turn(x, target=target), expected[1]):
+                check_root(made, wanted)
+
+
+def check_root(made, wanted):
+    assert made.dtype == wanted.dtype
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(made, wanted, rtol=3 * np.finfo(made.dtype).eps, atol=0)
+    zeros = wanted == 0
+    np.testing.assert_array_equal(np.signbit(made[zeros]), np.signbit(wanted[zeros]))

@@ -16,6 +16,7 @@ import library_beside
 import library_further
 import library_keywords
 import library_linalg
+import library_places
 import library_rows
 import library_sorted
 import numpy as np
@@ -29,7 +30,7 @@ import parakeet
 from parakeet import jit
 
 TABLES = (library_rows, library_keywords, library_beside, library_further, library_sorted,
-          library_linalg)
+          library_places, library_linalg)
 GROUPS = {name: group for table in TABLES for name, group in table.GROUPS.items()}
 ROWS = [pytest.param(group, expression, arguments, id=f"{group}-{name}-{expression}")
         for group, table in GROUPS.items()
@@ -122,6 +123,23 @@ MATH += ["math.acosh(x + 1)", "math.atan2(x, 2)", "math.hypot(x, 2)", "math.pow(
          "math.tau", "math.e", "math.ulp(x)", "math.modf(x)", "math.frexp(x)", "math.ldexp(x, 5)",
          "math.remainder(x * 7, 0.5)", "math.nextafter(x, 2)", "math.dist((x, 1), (2, x))",
          "math.isclose(x, x * 1.0000000001)", "math.isclose(x, 2, rel_tol=0.9, abs_tol=0.1)"]
+
+
+GAMMA_PLACES = [-170.25, -20.3, -1.5, -0.5, 1e-30, 0.5, 1, 2.5, 4.99, 23, 24, 100.5, 150.5, 171.6]
+
+
+@pytest.mark.parametrize("name", ["gamma", "lgamma"])
+def test_gamma(name):
+    """As math has it, of which each sum of terms may differ in the last bits."""
+    f = getattr(math, name)
+    made = jit(lambda x: np.array([f(v) for v in x]))
+    x = np.concatenate((GAMMA_PLACES, np.linspace(0.01, 30, 200)))
+    expected = np.array([f(v) for v in x])
+    for target in ("interpreter", "serial", "parallel", "emulated_gpu"):
+        np.testing.assert_allclose(made(x, target=target), expected, rtol=8e-15, atol=2e-15)
+    ends = jit(lambda x: (f(x), f(-x), f(x - x)))
+    assert ends(np.inf)[0] == np.inf and np.isnan(ends(np.nan)).all()
+    assert ends(0.0)[0] == np.inf and ends(3.0)[2] == np.inf
 
 
 @pytest.mark.parametrize("x", [0.75, np.float32(0.25), True], ids=["float", "float32", "bool"])

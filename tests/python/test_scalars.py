@@ -204,3 +204,35 @@ def test_joined_branches_promote():
     for target in TARGETS:
         assert jit(either)(True, target=target) == 1.0
         assert type(jit(either)(True, target=target)) is float
+
+
+def asked_of_an_int(n):
+    return n.bit_length(), n.bit_count(), (n * 3).bit_length(), np.int64(n).bit_count()
+
+
+@pytest.mark.parametrize("n", [6, 0, -7, 2**40, -(2**60), True])
+def test_methods_of_integers(n):
+    check_agreement(jit(asked_of_an_int), asked_of_an_int, lambda: (n,))
+
+
+def asked_of_a_float(x):
+    return x.is_integer(), (x * 2).is_integer(), np.float32(x).is_integer(), np.int8(3).is_integer()
+
+
+@pytest.mark.parametrize("x", [2.5, 2.0, -0.0, 1e300, float("inf"), float("nan")])
+def test_methods_of_floats(x):
+    check_agreement(jit(asked_of_a_float), asked_of_a_float, lambda: (x,))
+
+
+def a_method_of_an_array(x):
+    return x.is_integer()
+
+
+def a_method_of_pythons_ints(x):
+    return x[0].bit_length()
+
+
+@pytest.mark.parametrize("f", [a_method_of_an_array, a_method_of_pythons_ints])
+def test_who_has_no_such_method(f):
+    with pytest.raises(AttributeError):
+        jit(f)(np.arange(3))

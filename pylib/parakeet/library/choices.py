@@ -12,6 +12,7 @@ from parakeet.library.intrinsics import (
     strong,
 )
 from parakeet.library.one_axis import along_one_axis
+from parakeet.library.place_numbers import require_castable
 from parakeet.library.rearrangements import placed
 from parakeet.library.registry import overload
 from parakeet.library.ufuncs import give
@@ -41,6 +42,7 @@ def require_choice(places, count, mode):
 @overload(np.choose)
 def choose(a, choices, out=None, mode="raise"):
     count = len(choices)
+    require_castable(a, "safe")
     given = strong(a)
     require_choice(given, count, mode)
     places = placed(given, count, mode)

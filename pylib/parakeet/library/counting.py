@@ -3,6 +3,7 @@
 import numpy as np
 
 from parakeet.library.intrinsics import asarray, astype, can_cast, reshape, result_type
+from parakeet.library.place_numbers import require_castable, require_index
 from parakeet.library.registry import overload
 from parakeet.library.searching import first_greater, halvings
 
@@ -15,7 +16,8 @@ def bincount(x, /, weights=None, minlength=0):
     if isinstance(x, (tuple, list)) and len(x) == 0:
         return np.zeros(minlength, np.int64)  # Without a look at the weights, as NumPy.
     if not can_cast(values.dtype, np.int64, "safe") and values.dtype != np.uint64:
-        raise TypeError("Cannot cast array data to dtype('int64') according to the rule 'safe'")
+        require_castable(values, "safe")
+    require_index(minlength)
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
     if weights is None and (values.dtype == np.uint8 or values.dtype == np.bool_):
@@ -170,6 +172,14 @@ def counts_between(x, edges, weights, find):
     n = edges.shape[0] - 1
     if weights is None:
         counts = np.zeros(n, np.int64)
+        if x.dtype == np.uint8 or x.dtype == np.int8:
+            # There are 256 of them to look for.
+            times = counts_of_bytes(astype(x, np.uint8), 256)
+            for byte in np.arange(256):
+                place = find(astype(byte, x.dtype), edges)
+                if place < n:
+                    counts[place] += times[byte]
+            return counts
         for value in x:
             place = find(value, edges)
             if place < n:

@@ -136,6 +136,9 @@ def slopes_along(x, spacing, axis, edge_order):
 @overload(np.gradient)
 def gradient(f, *varargs, axis=None, edge_order=1):
     x = asarray(f)
+    if x.dtype == bool:
+        raise TypeError("numpy boolean subtract, the `-` operator, is not supported, use the "
+                        "bitwise_xor, the `^` operator, or the logical_xor function instead.")
     if x.dtype.kind != "f" and x.dtype.kind != "c":
         x = asarray(x, np.float64)
     axes = normalize_axes(axis, x.ndim)

@@ -8,6 +8,7 @@ from parakeet.library.intrinsics import (
     on_device,
     reshape,
 )
+from parakeet.library.place_numbers import as_coordinates
 from parakeet.library.rearrangements import placed
 from parakeet.library.registry import overload
 from parakeet.library.sizes import count_of
@@ -111,13 +112,21 @@ def as_shape(shape):
     return shape if isinstance(shape, (tuple, list)) else (shape,)
 
 
+@overload(np.ndenumerate)
+def ndenumerate(arr):
+    x = asarray(arr)
+    return zip(np.ndindex(x.shape), reshape(x, -1), strict=True)
+
+
 @overload(np.unravel_index)
 def unravel_index(indices, shape, order="C"):
     sizes = as_shape(shape)
     count = count_of(sizes)
-    rest = asarray(indices)[()]
-    if np.any((rest < 0) | (rest >= count)):
-        raise ValueError(f"index is out of bounds for array with size {count}")
+    rest = as_coordinates(indices)
+    beyond = (rest < 0) | (rest >= count)
+    if np.any(beyond):
+        first = reshape(asarray(rest), -1)[np.argmax(beyond)]
+        raise ValueError(f"index {first} is out of bounds for array with size {count}")
     made = ()
     for n in sizes if order == "F" else reversed(tuple(sizes)):
         made = made + (rest % n,) if order == "F" else (rest % n,) + made
@@ -134,7 +143,7 @@ def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
     step = 1
     axes = normalize_axes(None, len(sizes))
     for k in axes if order == "F" else reversed(axes):
-        index = asarray(multi_index[k])[()]
+        index = as_coordinates(multi_index[k])
         rule = mode[k] if isinstance(mode, tuple) else mode
         if rule == "raise":
             if np.any((index < 0) | (index >= sizes[k])):

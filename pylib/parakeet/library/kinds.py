@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from parakeet.library.intrinsics import asarray, promote_types, result_type, strong
+from parakeet.library.intrinsics import asarray, astype, promote_types, result_type, strong
 from parakeet.library.registry import overload
 
 
@@ -21,6 +21,24 @@ def isscalar(element):
     if isinstance(element, (tuple, list, np.ndarray, slice)) or element is None:
         return False
     return True
+
+
+@overload(np.iterable)
+def iterable(y):
+    if isinstance(y, np.ndarray):
+        return y.ndim > 0
+    return isinstance(y, (tuple, list))
+
+
+@overload(np.issubdtype)
+def issubdtype(arg1, arg2):
+    """Of dtypes, and of the classes that hold several of them."""
+    one = astype(0, arg1)
+    if arg2 is int:
+        return one.dtype == np.int64
+    if arg2 is bool:
+        return one.dtype == np.bool_
+    return isinstance(one, arg2)
 
 
 @overload(np.common_type)

@@ -4,6 +4,7 @@ import numpy as np
 
 from parakeet.library import intrinsics
 from parakeet.library.intrinsics import asarray, astype, moveaxis, promote_types, reshape, select
+from parakeet.library.place_numbers import require_index
 from parakeet.library.registry import overload
 from parakeet.library.ufuncs import give
 from parakeet.operators import imap
@@ -12,6 +13,7 @@ from parakeet.operators import imap
 @overload(np.eye)
 def eye(N, M=None, k=0, dtype=float, order="C", *, device=None, like=None):
     columns = N if M is None else M
+    require_index(k)
     made = imap(lambda i, j: astype(j - i == k, dtype), (N, columns))
     return intrinsics.copy(made, order) if order == "F" else made
 

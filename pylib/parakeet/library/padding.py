@@ -30,6 +30,9 @@ def pair_of(given, axis):
 def require_widths(x, pad_width):
     for axis in range(x.ndim):
         before, after = pair_of(pad_width, axis)
+        if asarray(before).dtype.kind not in ("i", "u") or asarray(after).dtype.kind not in (
+                "i", "u"):
+            raise TypeError("`pad_width` must be of integral type.")
         if before < 0 or after < 0:
             raise ValueError("index can't contain negative values")
 

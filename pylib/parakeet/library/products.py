@@ -122,6 +122,8 @@ def matrix_power(a, n):
     """By squaring."""
     x = asarray(a)
     require_square(x)
+    if asarray(n).dtype.kind not in ("i", "u", "b"):
+        raise TypeError("exponent must be an integer")
     return each_matrix(lambda matrix: power_of(matrix, n), x)
 
 

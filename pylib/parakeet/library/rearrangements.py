@@ -4,6 +4,7 @@ import numpy as np
 
 from parakeet.library.intrinsics import (
     asarray,
+    astype,
     can_cast,
     copy,
     expand_dims,
@@ -12,8 +13,10 @@ from parakeet.library.intrinsics import (
     normalize_axes,
     reshape,
     result_type,
+    strong,
 )
 from parakeet.library.one_axis import along_one_axis, require_axis, require_strict_axis
+from parakeet.library.place_numbers import as_places
 from parakeet.library.registry import overload
 from parakeet.library.ufuncs import give
 from parakeet.operators import imap
@@ -76,9 +79,21 @@ def roll_along(x, shift, axis):
     return rolled if k == 0 else copy(moveaxis(rolled, 0, k), "C")
 
 
+def whole(shift, axis):
+    """What int() makes of it; of an array, a number for each of the axes, or for all together."""
+    if isinstance(shift, (tuple, list)):
+        return tuple([whole(one, None) for one in shift])
+    if asarray(shift).ndim == 1:
+        if isinstance(axis, (tuple, list)) and shift.shape[0] > 1:
+            return tuple([whole(shift[k], None) for k in normalize_axes(None, len(axis))])
+        return np.sum(astype(shift, np.int64))
+    return int(shift) if strong(shift).dtype.kind == "f" else shift
+
+
 @overload(np.roll)
 def roll(a, shift, axis=None):
     x = asarray(a)
+    shift = whole(shift, axis)
     if axis is None:
         if isinstance(shift, (tuple, list)):
             return reshape(roll_first(reshape(x, -1), sum(shift)), x.shape)
@@ -115,8 +130,7 @@ def repeat_each(x, counts):
 
 
 def repeat_along(x, repeats, axis):
-    if not can_cast(asarray(repeats).dtype, np.int64, "safe"):
-        raise TypeError("Cannot cast array data to dtype('int64') according to the rule 'safe'")
+    repeats = as_places(repeats, "safe")
     if asarray(repeats).ndim > 0:
         return moveaxis(repeat_each(moveaxis(x, axis, 0), asarray(repeats)), 0, axis)
     (axis,) = normalize_axes(axis, x.ndim)
@@ -325,7 +339,8 @@ def placed(indices, n, mode):
 def take(a, indices, axis=None, out=None, mode="raise"):
     require_strict_axis(axis)
     x = along_one_axis(asarray(a), axis)
+    places = as_places(indices, "same_kind")
     if axis is None:
-        return give(reshape(x, -1)[placed(indices, x.size, mode)], out)
+        return give(reshape(x, -1)[placed(places, x.size, mode)], out)
     k = normalize_axes(axis, x.ndim)[0]
-    return give(x[(slice(None),) * k + (placed(indices, x.shape[k], mode),)], out)
+    return give(x[(slice(None),) * k + (placed(places, x.shape[k], mode),)], out)

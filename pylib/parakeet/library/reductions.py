@@ -219,7 +219,8 @@ def found_place(f, is_better, x, axis, keepdims, out):
     require_strict_axis(axis)
     along_one_axis(x, axis)
     if count_along(x, axis) == 0:
-        raise ValueError("attempt to get the place of an extreme of an empty sequence")
+        name = "argmax" if is_better is greater else "argmin"
+        raise ValueError(f"attempt to get {name} of an empty sequence")
     place = finish(place_along(f, is_better, x, axis), axis, keepdims, x.ndim, None)
     require_shape(out, strong(place))
     if out is not None and not can_cast(out.dtype, np.int64, "safe"):

@@ -233,6 +233,10 @@ def periodic(x, xp, fp, period):
 
 @overload(np.interp)
 def interp(x, xp, fp, left=None, right=None, period=None):
+    for given in (x, xp):
+        if strong(given).dtype.kind == "c":
+            raise TypeError("Cannot cast array data from dtype('complex128') to dtype('float64') "
+                            "according to the rule 'safe'")
     points = asarray(xp, np.float64)
     values = asarray(fp)
     values = asarray(values, np.complex128 if values.dtype.kind == "c" else np.float64)

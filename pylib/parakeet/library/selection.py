@@ -97,6 +97,10 @@ def places_of(kth, x, axis):
     """Those asked for, counted from 0."""
     n = x.shape[axis]
     asked = np.atleast_1d(asarray(kth))
+    if asked.dtype == bool:
+        raise ValueError("Booleans unacceptable as partition index")
+    if asked.dtype.kind not in ("i", "u"):
+        raise TypeError("Partition index must be integer")
     if x.size > 0:
         for k in asked:
             if k < -n or k >= n:

@@ -68,6 +68,21 @@ def unique(ar, return_index=False, return_inverse=False, return_counts=False, ax
     return values[starts]
 
 
+@overload(getattr(np, "unique_counts", None))
+def unique_counts(x):
+    return unique(x, return_counts=True, equal_nan=False)
+
+
+@overload(getattr(np, "unique_inverse", None))
+def unique_inverse(x):
+    return unique(x, return_inverse=True, equal_nan=False)
+
+
+@overload(getattr(np, "unique_all", None))
+def unique_all(x):
+    return unique(x, True, True, True, equal_nan=False)
+
+
 def unique_along(x, axis, return_index, return_inverse, return_counts):
     """Of the slices along an axis, in lexicographic order."""
     (axis,) = normalize_axes(axis, x.ndim)
@@ -97,10 +112,24 @@ def both(ar1, ar2, assume_unique):
     return np.concatenate((a, b))
 
 
+def common_places(ar1, ar2, assume_unique):
+    """The elements of both, and where each has them first."""
+    a, b = np.ravel(ar1), np.ravel(ar2)
+    first, second = np.arange(a.shape[0]), np.arange(b.shape[0])
+    if not assume_unique:
+        a, first = unique(a, True)
+        b, second = unique(b, True)
+    values = np.concatenate((a, b))
+    order = order_of_row(values)
+    values = values[order]
+    met = values[1:] == values[:-1]
+    return values[:-1][met], first[order[:-1][met]], second[order[1:][met] - a.shape[0]]
+
+
 @overload(np.intersect1d)
 def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
     if return_indices:
-        raise NotImplementedError("intersect1d with return_indices")
+        return common_places(ar1, ar2, assume_unique)
     values = sorted_row(both(ar1, ar2, assume_unique))
     return values[:-1][values[1:] == values[:-1]]
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from parakeet.library.intrinsics import asarray, astype, can_cast, normalize_axes, reshape, select
+from parakeet.library.place_numbers import as_places
 from parakeet.library.rearrangements import placed
 from parakeet.library.registry import overload
 from parakeet.library.sizes import count_of
@@ -11,7 +12,7 @@ from parakeet.library.sizes import count_of
 @overload(np.put, method="put")
 def put(a, ind, v, mode="raise"):
     """Values are used again from the first one; an index that stands twice keeps the last."""
-    places = reshape(asarray(placed(ind, a.size, mode)), -1)
+    places = reshape(asarray(placed(as_places(ind, "safe"), a.size, mode)), -1)
     values = astype(reshape(asarray(v), -1), a.dtype)
     count = values.shape[0]
     if count == 0:
