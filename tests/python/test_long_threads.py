@@ -57,8 +57,13 @@ def moments_about(points, masses):
     return np.sum((points[None, :, :] - points[:, None, :]) * masses[:, None], axis=1)
 
 
-@pytest.mark.parametrize(("function", "threads"), [(pulled, 1 << 19), (moments_about, 1 << 17)])
-def test_sums_of_terms_that_cost_much_have_more_parts(function, threads):
+def sums_of_columns(points, masses):
+    return np.sum(points, axis=0)
+
+
+@pytest.mark.parametrize(("function", "threads"), [(pulled, 1 << 19), (moments_about, 1 << 18),
+                                                   (sums_of_columns, 1 << 17)])  # fmt: skip
+def test_sums_of_terms_that_cost_much_or_are_shared_have_more_parts(function, threads):
     points, masses = R.standard_normal((700, 3)), R.random(700)
     check(function, points, masses, tolerance=REDUCED)
     ir = str(jit(function).ir(points, masses, stage="scheduled", target="emulated_gpu"))
