@@ -29,7 +29,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "ir/combines.h"
 #include "ir/uses.h"
 #include "passes/fusing/combine_nests.h"
 #include "passes/lowering/box_writer.h"

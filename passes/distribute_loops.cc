@@ -23,8 +23,8 @@
 // Assumes: index form, of a GPU. Iterations of a foreach touch nothing that others store.
 // Refuses: what stands inside another operator; iterations with one operator, or with none that
 // goes through more than a few elements; those whose operators have lengths without a bound, or may
-// fail; scans, which have a pass of their own (separate_scans.cc); and what cannot be split
-// (lowering/nest_splits.h).
+// fail, or combine rows of such lengths by what has no identity; scans, which have a pass of their
+// own (separate_scans.cc); and what cannot be split (lowering/nest_splits.h).
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -141,12 +141,11 @@ class LoopDistributor : public BoxWriter {
     return operators > 1 && is_long;
   }
 
-  // The nest with all operators over as many elements in each iteration; null where one has no
-  // bound, or is passed on as a whole.
+  // The nest with all operators over as many elements in each iteration; null where that
+  // cannot be, or a row is passed on as a whole.
   const Binding* WithKnownLengths(const Binding& nest, ExtentBounds& bounds) {
     const Block& body = *nest.blocks[0];
     ir::VarSet longer;
-    bool are_bounded = true;
     Binding known = nest;
     std::vector<std::pair<const Binding*, Operands>> boxes;
     for (const Binding* b : body.bindings) {

@@ -1,4 +1,4 @@
-// Kernels for NVIDIA's GPUs, one module of PTX for those of a program.
+// Kernels for NVIDIA's GPUs, a text of PTX for each.
 #ifndef PARAKEET_BACKENDS_NVVM_CUDA_RUNNER_H_
 #define PARAKEET_BACKENDS_NVVM_CUDA_RUNNER_H_
 

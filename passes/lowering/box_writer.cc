@@ -1,5 +1,7 @@
 #include "passes/lowering/box_writer.h"
 
+#include <algorithm>
+
 #include "ir/combines.h"
 #include "ir/uses.h"
 
@@ -15,12 +17,13 @@ std::optional<LoopWriter::Operands> BoxWriter::MostExtents(ExtentBounds& bounds,
                                                            const Binding& nest,
                                                            const Binding& inner) {
   const ir::VarSet inside = ir::DefinedVars(*nest.blocks[0]);
+  const bool has_none = ElseOf(inner).size() == inner.blocks[0]->results.size();
   Operands most;
   for (const Operand& extent : Extents(inner)) {
     const bool is_own = extent.IsVar() && inside.contains(extent.var());
     const std::optional<Operand> bound =
         is_own ? bounds.Write(builder(), extent) : std::optional<Operand>(extent);
-    if (!bound) return std::nullopt;
+    if (!bound || (is_own && !has_none)) return std::nullopt;
     most.push_back(*bound);
   }
   return most;

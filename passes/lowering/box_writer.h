@@ -16,7 +16,8 @@ class BoxWriter : public LoopWriter {
   using LoopWriter::LoopWriter;
 
   // What an operator inside `nest` has at most along each axis, appended in front of the nest;
-  // nothing where an extent of the iteration's own has no bound.
+  // nothing where an extent of the iteration's own has no bound, or nothing leaves what a reduction
+  // has so far as it is.
   std::optional<Operands> MostExtents(ExtentBounds& bounds, const ir::Binding& nest,
                                       const ir::Binding& inner);
 

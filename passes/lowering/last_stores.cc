@@ -51,7 +51,7 @@ bool IsOfOneValue(const LoopNest& nest, const Var* array) {
     is_one &= !inside.contains(stored.var()) && (!value || *value == stored);
     value = stored;
   });
-  return is_one;
+  return is_one && value;
 }
 
 }  // namespace

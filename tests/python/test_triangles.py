@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from exact_outcomes import check
 
+from parakeet import reduce
+
 SIDES = [0, 1, 2, 31, 32, 33, 70]
 
 
@@ -117,7 +119,20 @@ def windows(x):
     return out
 
 
-@pytest.mark.parametrize("function", [shares_of_prefixes, mirrored_lines, sorted_prefixes, windows])
+def farther_from_zero(a, b):
+    return b if abs(b) > abs(a) else a
+
+
+def by_a_combine_of_its_own(x):
+    out = np.zeros(x.shape)
+    for i in range(x.shape[0]):
+        row = x[i, : i + 1]
+        out[i, : i + 1] = row - reduce(farther_from_zero, row)
+    return out
+
+
+@pytest.mark.parametrize("function", [shares_of_prefixes, mirrored_lines, sorted_prefixes, windows,
+                                      by_a_combine_of_its_own])  # fmt: skip
 @pytest.mark.parametrize("side", [0, 1, 2, 33, 70])
 def test_rows_of_a_length_of_their_own(function, side):
     check(function, np.random.default_rng(side).integers(-9, 9, (side, side)).astype(float))
